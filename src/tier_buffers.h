@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_buffers.h
+ *		How many blocks of each relation file are in shared buffers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_BUFFERS_H
+#define TIER_BUFFERS_H
+
+#include "postgres.h"
+
+/* One relation file (main fork) of the current database. */
+typedef struct TierBufferCount
+{
+	Oid			tablespace_oid;
+	Oid			file_number;	/* relfilenode */
+	uint32		cached;			/* buffers holding a block of it */
+	uint32		dirty;			/* ... that are dirty */
+	uint32		usage;			/* sum of the usage counts, saturating */
+} TierBufferCount;
+
+typedef struct TierBufferScan TierBufferScan;
+
+/*
+ * One pass over the buffer headers, without header locks: each header is read
+ * between two reads of its state word and skipped for the count when a writer
+ * was in it, so a count can be off by the few buffers that changed identity in
+ * that instant.  Counts main-fork blocks of the current database only.  Memory
+ * is proportional to the number of relation files present in shared buffers,
+ * never to the number of buffers, and lives in the current memory context.
+ * Checks for interrupts.
+ */
+extern TierBufferScan *tier_buffers_scan(void);
+
+/* NULL when the file has no buffer. */
+extern const TierBufferCount *tier_buffers_find(const TierBufferScan *scan,
+												Oid tablespace_oid,
+												Oid file_number);
+
+/* Iteration: all counts as an array, in no particular order. */
+extern const TierBufferCount *tier_buffers_all(const TierBufferScan *scan,
+											   int *count);
+
+extern void tier_buffers_free(TierBufferScan *scan);
+
+#endif							/* TIER_BUFFERS_H */
