@@ -13,8 +13,9 @@
 /* One relation file (main fork) of the current database. */
 typedef struct TierBufferCount
 {
-	Oid			tablespace_oid;
-	Oid			file_number;	/* relfilenode */
+	Oid			tablespace_oid; /* the real one, where pg_class has 0 */
+	Oid			file_number;	/* relfilenode; from the relation map for the
+								 * catalogs where pg_class has 0 */
 	uint32		cached;			/* buffers holding a block of it */
 	uint32		dirty;			/* ... that are dirty */
 	uint32		usage;			/* sum of the usage counts, saturating */
@@ -25,15 +26,16 @@ typedef struct TierBufferScan TierBufferScan;
 /*
  * One pass over the buffer headers, without header locks: each header is read
  * between two reads of its state word and skipped for the count when a writer
- * was in it, so a count can be off by the few buffers that changed identity in
- * that instant.  Counts main-fork blocks of the current database only.  Memory
+ * was in it each of a few times, so a count can be off by the few buffers that
+ * changed identity in that instant.  Counts main-fork blocks of the current
+ * database only, shared catalogs and temporary relations not included.  Memory
  * is proportional to the number of relation files present in shared buffers,
  * never to the number of buffers, and lives in the current memory context.
  * Checks for interrupts.
  */
 extern TierBufferScan *tier_buffers_scan(void);
 
-/* NULL when the file has no buffer. */
+/* NULL when the file has no buffer.  Oids as in TierBufferCount. */
 extern const TierBufferCount *tier_buffers_find(const TierBufferScan *scan,
 												Oid tablespace_oid,
 												Oid file_number);

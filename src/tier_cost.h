@@ -14,7 +14,7 @@
 
 #define TIER_BLOCK_BYTES 8192.0
 
-/* A device profile; every field is positive and finite. */
+/* A device profile; every field but the price is positive and finite. */
 typedef struct TierCostProfile
 {
 	double		random_read_ms; /* one 8 kB read at depth 1 */
@@ -44,8 +44,9 @@ typedef struct TierCostCounters
 {
 	bool		is_index;
 	double		scans;			/* heap: sequential scans; index: index scans */
-	double		tuples_read;	/* heap: live rows fetched by sequential scans;
-								 * index: entries returned by index scans */
+	double		tuples_read;	/* heap: live rows fetched by sequential
+								 * scans; index: entries returned by index
+								 * scans */
 	double		blocks_fetched; /* buffer requests, hits included */
 	double		blocks_hit;		/* found in shared buffers */
 	double		pages;			/* size in 8 kB blocks */
@@ -62,24 +63,36 @@ typedef struct TierCostAttribution
 } TierCostAttribution;
 
 /*
- * Splits the misses of a relation into random and sequential.  Heap: blocks
- * that sequential scans asked for are tuples_read * pages / tuples, but at
- * least... (see tier_cost.c); mid gives the misses the same share of
- * sequential as the requests have; low and high give all the hits to the
- * sequential or to the random requests.  Index: the first leaf of a scan is
- * random, the further leaves of a range are sequential.  All results are
- * within [0, misses]; low <= mid <= high.
+ * Splits the misses of a relation into random and sequential.
+ *
+ * Heap: blocks that sequential scans asked for are tuples_read * pages /
+ * tuples, but at least one for each scan, at most (scans + 1) * pages and never
+ * more than blocks_fetched; without a row count these bounds are the range, and
+ * mid takes each scan for a complete one.
+ *
+ * Index: the descent to the first leaf of a scan is random, the further leaves
+ * of a range are sequential: (tuples_read - scans) * pages / tuples.  Without
+ * an entry count mid takes all of it for random.
+ *
+ * mid gives the misses the same share of sequential as the requests have; low
+ * and high give all the hits to the sequential or to the random requests.
+ * All results are within [0, misses]; low <= mid <= high.  Values that are
+ * negative or not finite count as 0.
  */
 extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters);
 
 /*
- * Device-seconds per hour: R * random_read + scans * random_read +
- * sequential bytes / bandwidth + W * random_write.
+ * Device-seconds per hour: R * random_read + n * random_read +
+ * sequential bytes / bandwidth + W * random_write.  n is scans, but at most
+ * sequential_reads: a scan that reads nothing here moves no disk arm.
  */
 extern double tier_cost_busy_s_per_hour(const TierCostLoad *load,
 										const TierCostProfile *profile);
 
-/* Money per month for the bytes, reserve included: p * S / (1 - reserve). */
+/*
+ * Money per month for the bytes, reserve included: p * S / (1 - reserve); 0
+ * where the price is unknown.  The reserve is taken as within [0, 0.99].
+ */
 extern double tier_cost_price_per_month(double size_bytes,
 										const TierCostProfile *profile,
 										double reserve_fraction);
@@ -92,7 +105,10 @@ extern double tier_cost_move_s(double size_bytes,
 /*
  * Pages written per hour from row changes per hour: a page that is changed
  * often is written once per checkpoint at most, so never more than pages *
- * checkpoints_per_hour, and never more than one page per row change.
+ * checkpoints_per_hour, and never more than one page per row change.  Between
+ * the two it assumes changes on random pages.  Without checkpoints nothing is
+ * written: a caller that saw none in a short period passes the rate that
+ * checkpoint_timeout implies.
  */
 extern double tier_cost_page_writes_per_hour(double row_changes_per_hour,
 											 double pages,

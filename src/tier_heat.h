@@ -24,15 +24,17 @@ extern int64_t tier_heat_counter_delta(int64_t before, int64_t now, bool reset);
 /*
  * New smoothed rate (events per hour) after `events` happened in `elapsed_s`
  * seconds that directly follow the moment for which `rate` was valid.
- * elapsed_s <= 0 leaves the rate as it is.
+ * elapsed_s <= 0 leaves the rate as it is.  A half-life <= 0 means no memory.
+ * The result is always finite and never negative.
  */
 extern double tier_heat_advance(double rate, double events, double elapsed_s,
 								double half_life_s);
 
 /*
  * The rate to show at a moment `idle_s` after the last advance, for a relation
- * that has been observed for `observed_s` altogether: decayed by the idle
- * time, and freed of the bias towards the zero that smoothing starts from.
+ * that has been observed for `observed_s` altogether, the idle time included:
+ * decayed by the idle time, and freed of the bias towards the zero that
+ * smoothing starts from.
  */
 extern double tier_heat_read(double rate, double idle_s, double observed_s,
 							 double half_life_s);

@@ -51,7 +51,9 @@ typedef enum TierPolicyVerdict
 /*
  * The instant from which age is counted when a policy counts from its newest
  * partition: the end of the newest partition that holds data, or its begin
- * where the end is open.  False when no partition says.
+ * where the end is open; the latest of these where several are candidates.
+ * Foreign tables and default partitions are evidence of nothing.  False, and
+ * reference_us untouched, when no partition says.
  */
 extern bool tier_policy_newest(const TierPartition *partitions, int n,
 							   int64_t *reference_us);
@@ -60,7 +62,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * One verdict for each partition.  Due means: everything in it is older than
  * threshold_us, that is upper_us <= threshold_us, and nothing else speaks
  * against moving it.  Verdicts are checked in the order foreign, temporary,
- * default, open bound, too young, on target, on slower tier.
+ * default, open bound, too young, on target, on slower tier.  A lower bound
+ * that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
 								 int64_t threshold_us,

@@ -23,8 +23,8 @@ typedef enum TierSolverStatus
 {
 	TIER_SOLVER_UNCONSTRAINED,	/* no capacity was in the way */
 	TIER_SOLVER_CONSTRAINED,	/* some unit was pushed out of its best tier */
-	TIER_SOLVER_INFEASIBLE,		/* some unit fits nowhere it may go; it stays
-								 * where it is */
+	TIER_SOLVER_INFEASIBLE,		/* some unit fits nowhere it may go, or may go
+								 * nowhere; it stays where it is */
 } TierSolverStatus;
 
 /*
@@ -35,11 +35,15 @@ typedef enum TierSolverStatus
  * of moving it there included; INFINITY where the unit may not live; never
  * negative, never NaN.
  * price: money per month of the unit on that tier; 0 where unknown.  Decides
- * only between tiers whose cost differs by no more than cost_epsilon.
- * size: bytes the unit takes.  (Compression is a later refinement and would
- * make this an array by tier.)
+ * only between tiers whose cost differs by no more than cost_epsilon.  An
+ * unknown price is no reason to leave a tier and none to go there.
+ * size: bytes the unit takes, a whole number, 0 allowed; all together less
+ * than 2^53, so that sums are exact.  (Compression is a later refinement and
+ * would make this an array by tier.)
  * current: the tier the unit is on now, -1 if on none of them.
- * capacity: bytes that these units together may take on the tier.
+ * capacity: bytes that these units together may take on the tier.  May be
+ * less than what they take now (negative counts as 0), may be INFINITY.
+ * cost_epsilon: what a move must save at least to be worth it.
  */
 typedef struct TierSolverProblem
 {
@@ -58,6 +62,13 @@ typedef struct TierSolverProblem
 /*
  * tier and pushed_out_of are arrays of nunits that the caller provides, used
  * one of ntiers.
+ *
+ * A unit is homeless if its tier is -1 or one where it may not live.  objective
+ * and lower_bound leave out the homeless.  With TIER_SOLVER_INFEASIBLE the
+ * lower bound ignores the capacities, because nothing can respect them.
+ *
+ * pushed_out_of equals tier where a unit stays on a tier that remains too full
+ * and is one of those too many.  It is -1 for a unit that may live nowhere.
  */
 typedef struct TierSolverResult
 {
@@ -70,10 +81,30 @@ typedef struct TierSolverResult
 } TierSolverResult;
 
 /*
- * Greedy by saved device time per byte: the units that gain most per byte
- * choose first; each takes its cheapest tier that still has room.  A unit for
- * which all tiers cost the same within cost_epsilon chooses by price, and
- * stays where it is when the price is the same too.  O(N log N + N T).
+ * Greedy by saved device time: the units that gain most choose first; each
+ * takes its cheapest tier that still has room.  Tried in several orders, first
+ * of all per byte, and improved by moving single units and by exchanging two;
+ * see tier_solver.c.  A unit for which all tiers cost the same within
+ * cost_epsilon chooses by price, and stays where it is when the price is the
+ * same too.
+ *
+ * Guaranteed:
+ * - A unit that moves has room where it goes; a tier that is too full takes
+ *   nobody in and never holds more than now.
+ * - A unit leaves a tier that is too full only for one that has room.
+ * - No more units are homeless than now.
+ * - If every unit may live and fits where it is now, objective is at most the
+ *   cost of no move, and with a cost_epsilon > 0 at most (ntiers + 1) *
+ *   cost_epsilon more for each unit, for the sake of the price.
+ * - lower_bound <= objective, and no placement that respects all capacities
+ *   costs less than lower_bound.
+ *
+ * Not guaranteed: the optimum; that a placement is found whenever one exists
+ * (finding out is as hard as the optimum); an order in which the moves can be
+ * carried out one by one without room to spare.
+ *
+ * O(N log N + N T) for each order and round, of which there are few, and a
+ * number of exchanges that is bounded by a constant.
  */
 extern void tier_solver_solve(const TierSolverProblem *problem,
 							  TierSolverResult *result);

@@ -226,14 +226,16 @@ BEGIN
 		is_new := NOT EXISTS (SELECT FROM tiered_storage.tier t
 			WHERE t.tier_name = discover_tiers.tier_name);
 		IF is_new THEN
-			SELECT * INTO STRICT p FROM tiered_storage.device_profiles() q WHERE q.profile = d.profile;
+			/* A device of unknown kind is taken for a decent one until somebody says. */
+			SELECT * INTO STRICT p FROM tiered_storage.device_profiles() q
+				WHERE q.profile = COALESCE(d.profile, CASE WHEN d.is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END);
 			INSERT INTO tiered_storage.tier
 				VALUES (discover_tiers.tier_name,
-					tiered_storage.tier_make_rank(p.random_read_ms, d.compressed),
-					d.profile, p.random_read_ms, p.random_write_ms,
+					tiered_storage.tier_make_rank(p.random_read_ms, COALESCE(d.compressed, false)),
+					p.profile, p.random_read_ms, p.random_write_ms,
 					p.sequential_read_mb_per_s, p.sequential_write_mb_per_s,
 					p.fsync_ms, p.parallelism, p.price_per_gb_month, true,
-					NULL, 0.15, 0.80, 0.90, NULL, p.endurance_dwpd, d.compressed, true);
+					NULL, 0.15, 0.80, 0.90, NULL, p.endurance_dwpd, COALESCE(d.compressed, false), true);
 		END IF;
 		INSERT INTO tiered_storage.tier_tablespace
 			SELECT d.tablespace_name, d.tablespace_oid, c.system_identifier, discover_tiers.tier_name,
@@ -241,8 +243,8 @@ BEGIN
 					WHERE t.tier_name = discover_tiers.tier_name)
 			FROM pg_catalog.pg_control_system() c;
 		action := CASE WHEN is_new THEN 'tier created' ELSE 'added to tier' END
-			|| CASE WHEN d.is_virtual AND d.rotational
-				THEN '; virtual disk: the rotational flag may not be true, check with alter_tier()'
+			|| CASE WHEN d.is_virtual
+				THEN '; virtual disk: what is beneath cannot be known, set its profile with alter_tier()'
 				ELSE '' END;
 		RETURN NEXT;
 	END LOOP;

@@ -1,0 +1,13 @@
+-- TPC-H Q11, important stock.  The defaults are the validation values.
+\if :{?fraction} \else
+\set fraction 0.0001
+\endif
+SELECT ps_partkey, sum(ps_supplycost * ps_availqty) AS value
+FROM partsupp, supplier, nation
+WHERE ps_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'GERMANY'
+GROUP BY ps_partkey
+HAVING sum(ps_supplycost * ps_availqty) > (
+	SELECT sum(ps_supplycost * ps_availqty) * :fraction -- 0.0001 / scale
+	FROM partsupp, supplier, nation
+	WHERE ps_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'GERMANY')
+ORDER BY value DESC;

@@ -1,0 +1,436 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_catalog.c
+ *		Entering the extension's own tables, bulk writes, and the tiers.
+ *
+ * Runs in sessions and in workers.  Our tables belong to the owner of the
+ * extension, and only he may write them; a user who calls one of our functions
+ * is checked by the function and then acts on the tables with the owner's
+ * rights, with a fixed search_path and with nothing of the user's executed in
+ * between.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "tier_catalog.h"
+
+#define EXTENSION_NAME "tiered_storage"
+#define BULK_BATCH_ROWS 1000
+
+struct TierBulk
+{
+	const char *sql;
+	int			ncolumns;
+	Oid		   *types;			/* of the elements */
+	Oid		   *array_types;
+	int			nrows;
+	Datum	  **values;			/* by column, BULK_BATCH_ROWS each */
+	bool	  **nulls;
+	MemoryContext batch_context;	/* copies of by-reference values */
+};
+
+/* Version and owner of the extension as installed in this database. */
+static bool
+read_extension(Oid extension_oid, char **version, Oid *owner)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found = false;
+
+	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension_oid));
+	scan = systable_beginscan(rel, ExtensionOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		datum = heap_getattr(tuple, Anum_pg_extension_extversion,
+										 RelationGetDescr(rel), &isnull);
+
+		*version = isnull ? pstrdup("") : TextDatumGetCString(datum);
+		*owner = ((Form_pg_extension) GETSTRUCT(tuple))->extowner;
+		found = true;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/*
+ * As tier_catalog_extension_state; *owner is valid unless it is absent.
+ *
+ * While CREATE EXTENSION runs, its script calls us: the row is there, with
+ * the version being created.
+ */
+static TierExtensionState
+lock_extension(Oid *owner)
+{
+	Oid			extension_oid = get_extension_oid(EXTENSION_NAME, true);
+	char	   *version;
+
+	if (!OidIsValid(extension_oid))
+		return TIER_EXTENSION_ABSENT;
+	LockDatabaseObject(ExtensionRelationId, extension_oid, 0, AccessShareLock);
+	if (!read_extension(extension_oid, &version, owner))
+		return TIER_EXTENSION_ABSENT;
+	if (strcmp(version, TIER_VERSION) != 0)
+		return TIER_EXTENSION_OTHER_VERSION;
+	return TIER_EXTENSION_PRESENT;
+}
+
+TierExtensionState
+tier_catalog_extension_state(void)
+{
+	Oid			owner;
+
+	return lock_extension(&owner);
+}
+
+static void
+enter_as(TierCatalogScope *scope, Oid owner)
+{
+	GetUserIdAndSecContext(&scope->caller, &scope->caller_context);
+	scope->guc_level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	SetUserIdAndSecContext(owner, scope->caller_context |
+						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	PushActiveSnapshot(GetTransactionSnapshot());
+	scope->entered = true;
+}
+
+bool
+tier_catalog_try_enter(TierCatalogScope *scope)
+{
+	Oid			owner;
+
+	scope->entered = false;
+	if (lock_extension(&owner) != TIER_EXTENSION_PRESENT)
+		return false;
+	enter_as(scope, owner);
+	return true;
+}
+
+void
+tier_catalog_enter(TierCatalogScope *scope)
+{
+	Oid			owner;
+
+	scope->entered = false;
+	switch (lock_extension(&owner))
+	{
+		case TIER_EXTENSION_ABSENT:
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("extension \"%s\" does not exist", EXTENSION_NAME)));
+			break;
+		case TIER_EXTENSION_OTHER_VERSION:
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("extension \"%s\" is not at the version of its library, %s",
+							EXTENSION_NAME, TIER_VERSION),
+					 errhint("Run ALTER EXTENSION %s UPDATE.", EXTENSION_NAME)));
+			break;
+		case TIER_EXTENSION_PRESENT:
+			enter_as(scope, owner);
+			break;
+	}
+}
+
+void
+tier_catalog_leave(TierCatalogScope *scope)
+{
+	if (!scope->entered)
+		return;
+	PopActiveSnapshot();
+	SPI_finish();
+	AtEOXact_GUC(false, scope->guc_level);
+	SetUserIdAndSecContext(scope->caller, scope->caller_context);
+	scope->entered = false;
+}
+
+uint64
+tier_catalog_execute(const char *sql, int nargs, const Oid *types,
+					 const Datum *values, const char *nulls)
+{
+	int			rc;
+
+	rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types),
+							   unconstify(Datum *, values), nulls, false, 0);
+	if (rc < 0)
+		elog(ERROR, "statement on the tiering catalog failed: %s: %s",
+			 SPI_result_code_string(rc), sql);
+	return SPI_processed;
+}
+
+Datum
+tier_catalog_datum(uint64 row, int column, bool *isnull)
+{
+	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
+}
+
+/* ---------------------------------------------------------------------
+ * Bulk writes
+ * ---------------------------------------------------------------------
+ */
+
+TierBulk *
+tier_bulk_create(const char *sql, int ncolumns, const Oid *types)
+{
+	TierBulk   *bulk = palloc0(sizeof(TierBulk));
+
+	bulk->sql = sql;
+	bulk->ncolumns = ncolumns;
+	bulk->types = palloc(sizeof(Oid) * ncolumns);
+	bulk->array_types = palloc(sizeof(Oid) * ncolumns);
+	bulk->values = palloc(sizeof(Datum *) * ncolumns);
+	bulk->nulls = palloc(sizeof(bool *) * ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		bulk->types[i] = types[i];
+		bulk->array_types[i] = get_array_type(types[i]);
+		bulk->values[i] = palloc(sizeof(Datum) * BULK_BATCH_ROWS);
+		bulk->nulls[i] = palloc(sizeof(bool) * BULK_BATCH_ROWS);
+	}
+	bulk->batch_context = AllocSetContextCreate(CurrentMemoryContext,
+												"tiered_storage bulk write",
+												ALLOCSET_DEFAULT_SIZES);
+	return bulk;
+}
+
+static void
+bulk_send(TierBulk *bulk)
+{
+	MemoryContext old_context;
+	Datum	   *arrays;
+
+	if (bulk->nrows == 0)
+		return;
+
+	old_context = MemoryContextSwitchTo(bulk->batch_context);
+	arrays = palloc(sizeof(Datum) * bulk->ncolumns);
+	for (int i = 0; i < bulk->ncolumns; i++)
+	{
+		int			lower = 1;
+		int16		length;
+		bool		by_value;
+		char		align;
+
+		get_typlenbyvalalign(bulk->types[i], &length, &by_value, &align);
+		arrays[i] = PointerGetDatum(construct_md_array(bulk->values[i], bulk->nulls[i],
+													   1, &bulk->nrows, &lower,
+													   bulk->types[i], length, by_value, align));
+	}
+	MemoryContextSwitchTo(old_context);
+
+	tier_catalog_execute(bulk->sql, bulk->ncolumns, bulk->array_types, arrays, NULL);
+	bulk->nrows = 0;
+	MemoryContextReset(bulk->batch_context);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+tier_bulk_add(TierBulk *bulk, const Datum *values, const bool *nulls)
+{
+	for (int i = 0; i < bulk->ncolumns; i++)
+	{
+		bulk->values[i][bulk->nrows] = values[i];
+		bulk->nulls[i][bulk->nrows] = nulls != NULL && nulls[i];
+	}
+	if (++bulk->nrows == BULK_BATCH_ROWS)
+		bulk_send(bulk);
+}
+
+void
+tier_bulk_finish(TierBulk *bulk)
+{
+	bulk_send(bulk);
+	MemoryContextDelete(bulk->batch_context);
+}
+
+/* ---------------------------------------------------------------------
+ * Tiers
+ * ---------------------------------------------------------------------
+ */
+
+static void
+read_tier(TierTier *tier, uint64 row)
+{
+	bool		isnull;
+
+	tier->name = *DatumGetName(tier_catalog_datum(row, 1, &isnull));
+	tier->rank = DatumGetInt32(tier_catalog_datum(row, 2, &isnull));
+	tier->profile.random_read_ms = DatumGetFloat8(tier_catalog_datum(row, 3, &isnull));
+	tier->profile.random_write_ms = DatumGetFloat8(tier_catalog_datum(row, 4, &isnull));
+	tier->profile.sequential_read_mb_per_s = DatumGetFloat8(tier_catalog_datum(row, 5, &isnull));
+	tier->profile.sequential_write_mb_per_s = DatumGetFloat8(tier_catalog_datum(row, 6, &isnull));
+	tier->profile.fsync_ms = DatumGetFloat8(tier_catalog_datum(row, 7, &isnull));
+	tier->profile.parallelism = DatumGetFloat8(tier_catalog_datum(row, 8, &isnull));
+	tier->profile.price_per_gb_month = DatumGetFloat8(tier_catalog_datum(row, 9, &isnull));
+	tier->price_is_assumed = DatumGetBool(tier_catalog_datum(row, 10, &isnull));
+	tier->reserve_fraction = DatumGetFloat8(tier_catalog_datum(row, 11, &isnull));
+	tier->high_watermark = DatumGetFloat8(tier_catalog_datum(row, 12, &isnull));
+	tier->compressed = DatumGetBool(tier_catalog_datum(row, 13, &isnull));
+	tier->capacity_bytes = DatumGetInt64(tier_catalog_datum(row, 14, &isnull));
+	if (isnull)
+		tier->capacity_bytes = -1;
+	tier->free_bytes = -1;
+}
+
+/* Sums the distinct file systems beneath a tier into its capacity and free space. */
+static void
+add_up_file_systems(TierSet *set, int tier_index)
+{
+	TierTier   *tier = &set->tiers[tier_index];
+	int64		total = -1;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierDevice *device = set->tablespaces[i].device;
+		bool		seen = false;
+
+		if (set->tablespaces[i].tier != tier_index || device->total_bytes < 0)
+			continue;
+		for (int j = 0; j < i && !seen; j++)
+			seen = set->tablespaces[j].tier == tier_index &&
+				set->tablespaces[j].device->total_bytes >= 0 &&
+				set->tablespaces[j].device->fs_id == device->fs_id;
+		if (seen)
+			continue;
+		total = Max(total, 0) + device->total_bytes;
+		tier->free_bytes = Max(tier->free_bytes, 0) + Max(device->free_bytes, 0);
+	}
+	if (tier->capacity_bytes < 0)
+		tier->capacity_bytes = total;
+}
+
+TierSet *
+tier_catalog_load_tiers(MemoryContext context)
+{
+	TierSet    *set = MemoryContextAllocZero(context, sizeof(TierSet));
+	MemoryContext old_context;
+	bool		isnull;
+
+	set->ntiers = (int) tier_catalog_execute("SELECT tier_name, rank, random_read_ms, random_write_ms, "
+											 "sequential_read_mb_per_s, sequential_write_mb_per_s, "
+											 "fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
+											 "reserve_fraction, high_watermark, compressed, capacity_bytes "
+											 "FROM tiered_storage.tier ORDER BY rank, tier_name",
+											 0, NULL, NULL, NULL);
+	if (set->ntiers > TIER_MAX_TIERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there are too many tiers"),
+				 errdetail("%d tiers are defined, at most %d are possible.",
+						   set->ntiers, TIER_MAX_TIERS)));
+	set->tiers = MemoryContextAllocZero(context, sizeof(TierTier) * Max(set->ntiers, 1));
+	for (int i = 0; i < set->ntiers; i++)
+		read_tier(&set->tiers[i], i);
+
+	set->ntablespaces = (int) tier_catalog_execute("SELECT tier_name, tablespace_oid, tablespace_name "
+												   "FROM tiered_storage.tier_tablespaces ORDER BY tablespace_oid",
+												   0, NULL, NULL, NULL);
+	set->tablespaces = MemoryContextAllocZero(context, sizeof(TierTablespace) * Max(set->ntablespaces, 1));
+	old_context = MemoryContextSwitchTo(context);
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		TierTablespace *tablespace = &set->tablespaces[i];
+		Name		tier_name = DatumGetName(tier_catalog_datum(i, 1, &isnull));
+
+		tablespace->tier = tier_set_find_tier(set, NameStr(*tier_name));
+		tablespace->oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		tablespace->name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
+		tablespace->device = tier_device_lookup(tablespace->oid, "");
+	}
+	MemoryContextSwitchTo(old_context);
+
+	for (int i = 0; i < set->ntiers; i++)
+		add_up_file_systems(set, i);
+	return set;
+}
+
+int
+tier_set_find_tier(const TierSet *set, const char *name)
+{
+	for (int i = 0; i < set->ntiers; i++)
+		if (strcmp(NameStr(set->tiers[i].name), name) == 0)
+			return i;
+	return -1;
+}
+
+const TierTablespace *
+tier_set_tablespace(const TierSet *set, Oid tablespace_oid)
+{
+	for (int i = 0; i < set->ntablespaces; i++)
+		if (set->tablespaces[i].oid == tablespace_oid)
+			return &set->tablespaces[i];
+	return NULL;
+}
+
+int
+tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
+{
+	const TierTablespace *tablespace = tier_set_tablespace(set, tablespace_oid);
+
+	return tablespace == NULL ? -1 : tablespace->tier;
+}
+
+void
+tier_catalog_refresh_identities(void)
+{
+	/* A tablespace of this cluster that is gone was dropped. */
+	tier_catalog_execute("DELETE FROM tiered_storage.tier_tablespace t "
+						 "USING pg_catalog.pg_control_system() c "
+						 "WHERE t.system_identifier = c.system_identifier "
+						 "AND NOT EXISTS (SELECT FROM pg_catalog.pg_tablespace s WHERE s.oid = t.tablespace_oid)",
+						 0, NULL, NULL, NULL);
+	tier_catalog_execute("UPDATE tiered_storage.tier_tablespace t "
+						 "SET tablespace_oid = r.tablespace_oid, tablespace_name = r.tablespace_name, "
+						 "system_identifier = c.system_identifier "
+						 "FROM tiered_storage.tier_tablespaces r, pg_catalog.pg_control_system() c "
+						 "WHERE t.tablespace_name = r.stored_name "
+						 "AND (t.tablespace_oid, t.tablespace_name, t.system_identifier) IS DISTINCT FROM "
+						 "(r.tablespace_oid, r.tablespace_name, c.system_identifier)",
+						 0, NULL, NULL, NULL);
+	tier_catalog_execute("UPDATE tiered_storage.policy p "
+						 "SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname, "
+						 "system_identifier = cs.system_identifier, database_oid = d.oid "
+						 "FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n, "
+						 "pg_catalog.pg_control_system() cs, pg_catalog.pg_database d "
+						 "WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid "
+						 "AND n.oid = c.relnamespace AND d.datname = pg_catalog.current_database() "
+						 "AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid) "
+						 "IS DISTINCT FROM (c.oid, n.nspname, c.relname, cs.system_identifier, d.oid)",
+						 0, NULL, NULL, NULL);
+	tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'failed', finished_at = now(), "
+						 "failures = failures + 1, next_attempt_at = now(), pid = NULL, backend_start = NULL, "
+						 "error = 'the process that moved it ended before it was done' "
+						 "WHERE m.state = 'running' AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a "
+						 "WHERE a.pid = m.pid AND a.backend_start = m.backend_start)",
+						 0, NULL, NULL, NULL);
+}

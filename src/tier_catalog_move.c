@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_catalog_move.c
+ *		The record of moves.  See tier_catalog.h.
+ *
+ * A move that fails again and again has one row, not one for each attempt, so
+ * that the table grows with what was moved and not with time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "tier_catalog.h"
+
+#define MOVE_NARGS 13
+
+static Datum
+optional_name(NameData *storage, const char *name, char *null)
+{
+	*null = name == NULL ? 'n' : ' ';
+	if (name == NULL)
+		return (Datum) 0;
+	namestrcpy(storage, name);
+	return NameGetDatum(storage);
+}
+
+int64
+tier_catalog_begin_move(const TierMoveRow *row)
+{
+	static const Oid types[MOVE_NARGS] = {
+		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
+		INT4OID, TEXTOID, TEXTOID, INT8OID, INT4OID
+	};
+	char		nulls[MOVE_NARGS + 1] = "             ";
+	Datum		values[MOVE_NARGS];
+	NameData	names[5];
+	bool		isnull;
+
+	values[0] = ObjectIdGetDatum(row->relation_oid);
+	values[1] = CStringGetTextDatum(row->relation_name);
+	values[2] = CStringGetTextDatum(row->kind);
+	values[3] = optional_name(&names[0], row->from_tablespace, &nulls[3]);
+	values[4] = optional_name(&names[1], row->to_tablespace, &nulls[4]);
+	values[5] = optional_name(&names[2], row->from_tier, &nulls[5]);
+	values[6] = optional_name(&names[3], row->to_tier, &nulls[6]);
+	values[7] = optional_name(&names[4], row->requested_by, &nulls[7]);
+	values[8] = Int32GetDatum(row->policy_id);
+	nulls[8] = row->policy_id == 0 ? 'n' : ' ';
+	values[9] = CStringGetTextDatum(row->reason);
+	values[10] = CStringGetTextDatum(row->method);
+	values[11] = Int64GetDatum(row->size_bytes);
+	values[12] = Int32GetDatum(MyProcPid);
+
+	if (tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
+							 "from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
+							 "reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
+							 "finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
+							 "elapsed_ms = NULL, error = NULL, sqlstate = NULL, pid = a.pid, backend_start = a.backend_start "
+							 "FROM pg_catalog.pg_stat_activity a "
+							 "WHERE a.pid = $13 AND m.move_id = (SELECT max(l.move_id) FROM tiered_storage.move l "
+							 "WHERE l.relation_oid = $1) AND m.to_tablespace = $5 AND m.state IN ('failed', 'skipped') "
+							 "RETURNING m.move_id",
+							 MOVE_NARGS, types, values, nulls) == 0 &&
+		tier_catalog_execute("INSERT INTO tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
+							 "to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
+							 "size_bytes, started_at, pid, backend_start) "
+							 "SELECT $1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
+							 "a.pid, a.backend_start FROM pg_catalog.pg_stat_activity a WHERE a.pid = $13 "
+							 "RETURNING move_id",
+							 MOVE_NARGS, types, values, nulls) == 0)
+		elog(ERROR, "this process is not in pg_stat_activity");
+	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+void
+tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
+{
+	static const Oid types[] = {
+		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID
+	};
+	char		nulls[] = "        ";
+	Datum		values[8];
+
+	values[0] = Int64GetDatum(move_id);
+	values[1] = CStringGetTextDatum(outcome->state);
+	values[2] = Int32GetDatum(outcome->attempts);
+	values[3] = Float8GetDatum(outcome->lock_wait_ms);
+	values[4] = Float8GetDatum(outcome->lock_held_ms);
+	nulls[4] = outcome->lock_held_ms < 0 ? 'n' : ' ';
+	values[5] = Float8GetDatum(outcome->elapsed_ms);
+	values[6] = outcome->error ? CStringGetTextDatum(outcome->error) : (Datum) 0;
+	nulls[6] = outcome->error ? ' ' : 'n';
+	values[7] = outcome->sqlstate ? CStringGetTextDatum(outcome->sqlstate) : (Datum) 0;
+	nulls[7] = outcome->sqlstate ? ' ' : 'n';
+	tier_catalog_execute("UPDATE tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
+						 "attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
+						 "error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
+						 "failures = CASE WHEN $2 = 'done' THEN failures ELSE failures + 1 END, "
+						 "next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
+						 "least(interval '1 hour', interval '1 minute' * power(2, least(failures, 10))) END "
+						 "WHERE move_id = $1",
+						 8, types, values, nulls);
+}
+
+static int
+compare_oids(const void *a, const void *b)
+{
+	Oid			left = *(const Oid *) a;
+	Oid			right = *(const Oid *) b;
+
+	return left < right ? -1 : left > right ? 1 : 0;
+}
+
+Oid *
+tier_catalog_load_backoff(MemoryContext context, int *n)
+{
+	Oid		   *oids;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute("SELECT DISTINCT m.relation_oid FROM tiered_storage.move m "
+									"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
+									"AND m.move_id = (SELECT max(l.move_id) FROM tiered_storage.move l "
+									"WHERE l.relation_oid = m.relation_oid)",
+									0, NULL, NULL, NULL);
+	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		oids[i] = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+	qsort(oids, *n, sizeof(Oid), compare_oids);
+	return oids;
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_clock.h
+ *		Now, for everything that decides or records.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CLOCK_H
+#define TIER_CLOCK_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+/*
+ * The time by which samples and policies judge age.  Superusers can set it for
+ * a session with tiered_storage.test_now, so that tests need not wait; durations
+ * are always measured by the real clock.
+ */
+extern TimestampTz tier_clock_now(void);
+
+/* Defines the setting; called once, from _PG_init. */
+extern void tier_clock_init(void);
+
+#endif							/* TIER_CLOCK_H */

@@ -1,0 +1,281 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_cost.c
+ *		What a relation costs on a tier: device time, money, moving there.
+ *
+ * The model in one line: a random access costs the device its access time, a
+ * sequential one costs only its bytes.  So everything here turns counts of
+ * 8 kB blocks into seconds in which the device is busy with them; how long a
+ * client waits for it, and what the page cache of the operating system holds
+ * back, is not known here.
+ *
+ * Counts come from counters and estimates, and those may be absent, stale or
+ * contradict each other.  What is not a positive finite number counts as 0,
+ * and each estimate is kept within what the counters themselves prove.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <math.h>
+
+#include "tier_cost.h"
+
+#define BYTES_PER_MB 1e6
+#define BYTES_PER_GB 1e9
+#define MS_PER_S 1e3
+
+/* More reserve than this is no reserve but a tier that holds nothing. */
+#define MAX_RESERVE_FRACTION 0.99
+
+/* Block requests that were part of a sequential run, as far as we can tell. */
+typedef struct SequentialRequests
+{
+	double		low;
+	double		mid;
+	double		high;
+} SequentialRequests;
+
+/* A value that is positive and finite, or else 0; NaN is neither. */
+static double
+amount(double value)
+{
+	return (value > 0.0 && value <= DBL_MAX) ? value : 0.0;
+}
+
+static double
+clamp(double value, double low, double high)
+{
+	if (value > high)
+		return high;
+	return value < low ? low : value;
+}
+
+static double
+smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Heap: sequential scans that returned k rows have passed
+ *
+ *		k * pages / tuples		[blocks]
+ *
+ * At least one block per scan: one that finds only dead rows returns nothing,
+ * one under a LIMIT ends early, but each asks for a block.  At most
+ * (scans + 1) * pages, because one scan may have begun before the period;
+ * that bounds the harm of a row count from long ago.
+ *
+ * Without a row count the same two bounds are all that is known, and a scan
+ * that reads the whole table is the usual one.
+ */
+static SequentialRequests
+heap_sequential_requests(const TierCostCounters *counters, double fetched)
+{
+	SequentialRequests requests;
+	double		scans = amount(counters->scans);
+	double		tuples_read = amount(counters->tuples_read);
+	double		pages = amount(counters->pages);
+	double		tuples = amount(counters->tuples);
+	double		least;
+	double		most;
+
+	if (pages > 0.0)
+	{
+		least = smaller(scans, fetched);
+		most = smaller((scans + 1.0) * pages, fetched);
+		if (least > most)
+			least = most;
+	}
+	else
+	{
+		/* Truncated since: its size then is not known. */
+		least = 0.0;
+		most = fetched;
+	}
+
+	if (scans <= 0.0 && tuples_read <= 0.0)
+		requests.low = requests.mid = requests.high = 0.0;
+	else if (pages > 0.0 && tuples > 0.0)
+	{
+		requests.mid = clamp(tuples_read * (pages / tuples), least, most);
+		requests.low = requests.high = requests.mid;
+	}
+	else
+	{
+		requests.low = least;
+		requests.high = most;
+		if (pages > 0.0)
+			requests.mid = clamp(scans * pages, least, most);
+		else
+			requests.mid = (least + most) / 2.0;
+	}
+	return requests;
+}
+
+/*
+ * Index: a scan descends from the root to its first leaf, each block of it at
+ * random, and then walks along the leaves.  With e = tuples / pages entries on
+ * a leaf, a scan that returns k entries crosses (k - 1) / e ends of leaves on
+ * average.  The sum over all scans that returned something is
+ *
+ *		(entries - scans that returned something) * pages / tuples	[blocks]
+ *
+ * whichever of them returned many and which few.  How many returned nothing
+ * is unknown: mid assumes none of them and high all but one, so low = mid.
+ * Each scan asks for one random block at least, the rest can be leaves.
+ *
+ * Without an entry count a leaf may hold one entry or all of them.
+ *
+ * The walk is charged as sequential although splits scatter the leaves of an
+ * old B-tree; statistics do not show how much.
+ */
+static SequentialRequests
+index_sequential_requests(const TierCostCounters *counters, double fetched)
+{
+	SequentialRequests requests;
+	double		scans = amount(counters->scans);
+	double		entries = amount(counters->tuples_read);
+	double		pages = amount(counters->pages);
+	double		tuples = amount(counters->tuples);
+	double		further = amount(entries - scans);
+	double		most = amount(fetched - scans);
+
+	if (pages > 0.0 && tuples > 0.0)
+	{
+		double		pages_per_entry = pages / tuples;
+
+		most = smaller(most, (scans + 1.0) * pages);
+		requests.mid = smaller(further * pages_per_entry, most);
+		requests.low = requests.mid;
+		requests.high = smaller(amount(entries - 1.0) * pages_per_entry, most);
+		if (requests.high < requests.mid)
+			requests.high = requests.mid;
+	}
+	else
+	{
+		requests.low = 0.0;
+		requests.mid = 0.0;
+		requests.high = smaller(entries, most);
+	}
+	return requests;
+}
+
+/*
+ * Of `fetched` requests q were sequential, and `misses` of them all were not
+ * found in shared buffers.  Which of the two kinds the hits belong to is
+ * unknown:
+ *
+ *		low		all hits were sequential requests	max(0, q - hits)
+ *		mid		both kinds hit alike				misses * q / fetched
+ *		high	all hits were random requests		min(q, misses)
+ *
+ * For one q, low <= mid <= high follows from q <= fetched; each grows with q,
+ * so it also holds for q low <= q mid <= q high.
+ */
+TierCostAttribution
+tier_cost_attribute(const TierCostCounters *counters)
+{
+	TierCostAttribution result;
+	SequentialRequests requests;
+	double		fetched = amount(counters->blocks_fetched);
+	double		hits = smaller(amount(counters->blocks_hit), fetched);
+
+	if (counters->is_index)
+		requests = index_sequential_requests(counters, fetched);
+	else
+		requests = heap_sequential_requests(counters, fetched);
+
+	result.misses = fetched - hits;
+	result.sequential_low = amount(requests.low - hits);
+	result.sequential_high = smaller(requests.high, result.misses);
+	result.sequential_mid = 0.0;
+	if (fetched > 0.0)
+		result.sequential_mid = result.misses * (requests.mid / fetched);
+
+	/* Only rounding can violate the order. */
+	result.sequential_mid = clamp(result.sequential_mid, 0.0,
+								  result.sequential_high);
+	result.sequential_low = smaller(result.sequential_low,
+									result.sequential_mid);
+	return result;
+}
+
+/*
+ * Seconds for a number of bytes; a bandwidth that is not positive cannot move
+ * any, ever.
+ */
+static double
+transfer_s(double bytes, double mb_per_s)
+{
+	if (bytes <= 0.0)
+		return 0.0;
+	if (!(mb_per_s > 0.0))
+		return INFINITY;
+	return bytes / BYTES_PER_MB / mb_per_s;
+}
+
+/*
+ * busy = (R + n') * read_ms / 1000 + B / bandwidth + W * write_ms / 1000
+ *															[s per hour]
+ * B = sequential blocks * 8192 bytes.  n' counts the scans for which the
+ * device has to take up a new position: no more than blocks were read, for a
+ * scan that finds everything in shared buffers positions nothing.
+ */
+double
+tier_cost_busy_s_per_hour(const TierCostLoad *load,
+						  const TierCostProfile *profile)
+{
+	double		sequential = amount(load->sequential_reads);
+	double		positionings = amount(load->random_reads) +
+	smaller(amount(load->scans), sequential);
+
+	return positionings * amount(profile->random_read_ms) / MS_PER_S +
+		transfer_s(sequential * TIER_BLOCK_BYTES,
+				   profile->sequential_read_mb_per_s) +
+		amount(load->page_writes) * amount(profile->random_write_ms) / MS_PER_S;
+}
+
+double
+tier_cost_price_per_month(double size_bytes, const TierCostProfile *profile,
+						  double reserve_fraction)
+{
+	double		reserve = clamp(amount(reserve_fraction), 0.0,
+								MAX_RESERVE_FRACTION);
+
+	return amount(profile->price_per_gb_month) *
+		(amount(size_bytes) / BYTES_PER_GB) / (1.0 - reserve);
+}
+
+double
+tier_cost_move_s(double size_bytes, const TierCostProfile *from,
+				 const TierCostProfile *to)
+{
+	double		bytes = amount(size_bytes);
+
+	return transfer_s(bytes, from->sequential_read_mb_per_s) +
+		transfer_s(bytes, to->sequential_write_mb_per_s);
+}
+
+/*
+ * Changes that fall on random pages: with m = changes / checkpoints / pages
+ * changes on a page between two checkpoints, on average, the share of pages
+ * with at least one change is 1 - exp(-m), so
+ *
+ *		pages * checkpoints * (1 - exp(-m))		[pages per hour]
+ *
+ * That is about the number of changes while m is small, and all pages at
+ * every checkpoint when it is large.
+ */
+double
+tier_cost_page_writes_per_hour(double row_changes_per_hour, double pages,
+							   double checkpoints_per_hour)
+{
+	double		changes = amount(row_changes_per_hour);
+	double		most = amount(pages) * amount(checkpoints_per_hour);
+
+	if (!(most > 0.0))
+		return 0.0;
+
+	return smaller(-most * expm1(-changes / most), changes);
+}

@@ -1,0 +1,657 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_partition.c
+ *		Loads a partition tree into the snapshot that tier_policy.c decides on.
+ *
+ * Everything is read from the system catalogs under the current snapshot,
+ * without a lock on the tables: a partition that is attached, detached or
+ * dropped meanwhile is seen or not seen, and the move that follows checks
+ * again under its lock.
+ *
+ * The bounds of a leaf are the tightest of all levels of the tree that are
+ * range-partitioned by the same column as the top; other levels (hash, list,
+ * another column) only pass them on.  Whatever hangs below a default partition
+ * has no age.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "tier_partition.h"
+#include "tier_sample.h"
+
+/* The range-partitioned level that a bound belongs to. */
+typedef struct KeyLevel
+{
+	bool		is_key;			/* ranges of the policy's column */
+	bool		is_multicolumn; /* then rows may equal the upper bound */
+} KeyLevel;
+
+/* While a tree is walked. */
+typedef struct TreeWalk
+{
+	const TierPartitionKey *key;
+	TierLeaf   *leaves;
+	int			n;
+	int			capacity;
+} TreeWalk;
+
+/* First key column of a partitioned table; false when it is no plain column. */
+static bool
+read_partition_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column, Oid *type_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relation_oid));
+	Form_pg_partitioned_table form;
+	AttrNumber	attribute;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_partitioned_table) GETSTRUCT(tuple);
+	*strategy = form->partstrat;
+	*ncolumns = form->partnatts;
+	attribute = form->partattrs.values[0];
+	ReleaseSysCache(tuple);
+
+	if (attribute == 0)
+		return false;
+	name = get_attname(relation_oid, attribute, true);
+	if (name == NULL)
+		return false;
+	namestrcpy(column, name);
+	*type_oid = get_atttype(relation_oid, attribute);
+	return true;
+}
+
+static int64
+units_per_second(const char *key_unit)
+{
+	if (strcmp(key_unit, "seconds") == 0)
+		return 1;
+	if (strcmp(key_unit, "milliseconds") == 0)
+		return 1000;
+	if (strcmp(key_unit, "microseconds") == 0)
+		return 1000000;
+	if (strcmp(key_unit, "nanoseconds") == 0)
+		return 1000000000;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid key unit \"%s\"", key_unit),
+			 errhint("Use seconds, milliseconds, microseconds or nanoseconds (since 1970-01-01 UTC), or a key function.")));
+	return 0;
+}
+
+static void
+check_key_function(Oid function_oid, Oid key_type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function_oid));
+	Form_pg_proc form;
+	bool		fits;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("key function with OID %u does not exist", function_oid)));
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	fits = form->prokind == PROKIND_FUNCTION && !form->proretset && form->pronargs == 1 &&
+		form->proargtypes.values[0] == key_type && form->provolatile != PROVOLATILE_VOLATILE &&
+		(form->prorettype == TIMESTAMPTZOID || form->prorettype == TIMESTAMPOID || form->prorettype == DATEOID);
+	ReleaseSysCache(tuple);
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("function %s cannot convert the partition key to a time", format_procedure(function_oid)),
+				 errdetail("A key function takes one argument of type %s, returns timestamp with time zone, timestamp or date, and is not volatile.",
+						   format_type_be(key_type))));
+}
+
+void
+tier_partition_check_key(Oid relation_oid, const char *key_unit, Oid function_oid, TierPartitionKey *key)
+{
+	TierRelationInfo info;
+	char		strategy;
+	int			ncolumns;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+	if (info.kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s is not a partitioned table", tier_relation_kind_name(info.kind), info.name),
+				 errhint("An age policy moves the partitions of a range-partitioned table; move a single relation with CALL tiered_storage.move_relation().")));
+	if (info.persistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("temporary table %s cannot have a tiering policy", info.name)));
+
+	memset(key, 0, sizeof(TierPartitionKey));
+	if (!read_partition_key(relation_oid, &strategy, &ncolumns, &key->column, &key->type_oid) ||
+		strategy != PARTITION_STRATEGY_RANGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("table %s is not partitioned by range of a column", info.name),
+				 errhint("If its partitions are range-partitioned themselves, add the policy to each of them.")));
+
+	if (key_unit != NULL && OidIsValid(function_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_unit and key_function cannot be used together")));
+	if (OidIsValid(function_oid))
+	{
+		check_key_function(function_oid, key->type_oid);
+		key->function_oid = function_oid;
+		return;
+	}
+
+	switch (key->type_oid)
+	{
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			if (key_unit != NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("key_unit is only for integer keys"),
+						 errdetail("The partition key \"%s\" is of type %s.",
+								   NameStr(key->column), format_type_be(key->type_oid))));
+			break;
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			if (key_unit == NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("an integer partition key needs a conversion to a time"),
+						 errdetail("The partition key \"%s\" is of type %s.",
+								   NameStr(key->column), format_type_be(key->type_oid)),
+						 errhint("Give key_unit => 'seconds', 'milliseconds', 'microseconds' or 'nanoseconds', or a key_function.")));
+			key->units_per_s = units_per_second(key_unit);
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
+							NameStr(key->column), format_type_be(key->type_oid)),
+					 errhint("Date, timestamp and integer keys do; for other types give a key_function.")));
+	}
+}
+
+/* A time as microseconds; false for infinite ones. */
+static bool
+finite_time(Datum value, Oid type_oid, int64 *us)
+{
+	TimestampTz time;
+
+	switch (type_oid)
+	{
+		case DATEOID:
+			{
+				DateADT		date = DatumGetDateADT(value);
+
+				if (DATE_NOT_FINITE(date) || date >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
+					return false;
+				time = DatumGetTimestampTz(DirectFunctionCall1(date_timestamptz, value));
+				break;
+			}
+		case TIMESTAMPOID:
+			if (TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
+				return false;
+			time = DatumGetTimestampTz(DirectFunctionCall1(timestamp_timestamptz, value));
+			break;
+		default:
+			time = DatumGetTimestampTz(value);
+			break;
+	}
+	*us = time;
+	return !TIMESTAMP_NOT_FINITE(time);
+}
+
+/* An integer counted from the Unix epoch; false beyond what a time can be. */
+static bool
+integer_time(int64 value, int64 units_per_s, int64 *us)
+{
+	int64		epoch_us = ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
+	int64		result;
+
+	if (units_per_s > USECS_PER_SEC)
+		result = value / (units_per_s / USECS_PER_SEC);
+	else if (pg_mul_s64_overflow(value, USECS_PER_SEC / units_per_s, &result))
+		return false;
+	if (pg_sub_s64_overflow(result, epoch_us, &result))
+		return false;
+	*us = result;
+	return IS_VALID_TIMESTAMP(result);
+}
+
+/* Calls the key function; false when it returns null or an infinite time. */
+static bool
+function_time(Oid function_oid, Datum value, int64 *us)
+{
+	FmgrInfo	function;
+	LOCAL_FCINFO(call, 1);
+	Datum		result;
+
+	fmgr_info(function_oid, &function);
+	InitFunctionCallInfoData(*call, &function, 1, InvalidOid, NULL, NULL);
+	call->args[0].value = value;
+	call->args[0].isnull = false;
+	result = FunctionCallInvoke(call);
+	if (call->isnull)
+		return false;
+	return finite_time(result, get_func_rettype(function_oid), us);
+}
+
+/*
+ * A bound as a time.  Where rows may equal the bound (multi-column keys) the
+ * result is the first time after it.
+ */
+static bool
+bound_time(const TierPartitionKey *key, Const *bound, bool inclusive, int64 *us)
+{
+	if (bound->constisnull)
+		return false;
+	if (OidIsValid(key->function_oid))
+	{
+		if (!function_time(key->function_oid, bound->constvalue, us))
+			return false;
+		*us += inclusive ? 1 : 0;
+		return true;
+	}
+	switch (key->type_oid)
+	{
+		case INT2OID:
+			return integer_time((int64) DatumGetInt16(bound->constvalue) + inclusive, key->units_per_s, us);
+		case INT4OID:
+			return integer_time((int64) DatumGetInt32(bound->constvalue) + inclusive, key->units_per_s, us);
+		case INT8OID:
+			{
+				int64		value = DatumGetInt64(bound->constvalue);
+
+				if (inclusive && value < PG_INT64_MAX)
+					value++;
+				return integer_time(value, key->units_per_s, us);
+			}
+		default:
+			if (!finite_time(bound->constvalue, key->type_oid, us))
+				return false;
+			if (inclusive)
+				*us += key->type_oid == DATEOID ? USECS_PER_DAY : 1;
+			return true;
+	}
+}
+
+/* The bound specification of a partition, or NULL when it is none (any more). */
+static PartitionBoundSpec *
+read_bound(Oid relation_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	PartitionBoundSpec *spec = NULL;
+	Datum		datum;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	datum = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relpartbound, &isnull);
+	if (!isnull)
+		spec = castNode(PartitionBoundSpec, stringToNode(TextDatumGetCString(datum)));
+	ReleaseSysCache(tuple);
+	return spec;
+}
+
+/* Narrows the bounds of `partition` to those of this level. */
+static void
+apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLevel *level,
+			const PartitionBoundSpec *spec)
+{
+	PartitionRangeDatum *lower;
+	PartitionRangeDatum *upper;
+	int64		us;
+
+	if (spec->is_default)
+	{
+		partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
+		return;
+	}
+	if (!level->is_key || partition->upper_kind == TIER_BOUND_NONE)
+		return;
+
+	lower = linitial_node(PartitionRangeDatum, spec->lowerdatums);
+	upper = linitial_node(PartitionRangeDatum, spec->upperdatums);
+	if (lower->kind == PARTITION_RANGE_DATUM_VALUE &&
+		bound_time(key, castNode(Const, lower->value), false, &us) &&
+		(partition->lower_kind != TIER_BOUND_FINITE || us > partition->lower_us))
+	{
+		partition->lower_kind = TIER_BOUND_FINITE;
+		partition->lower_us = us;
+	}
+	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
+		bound_time(key, castNode(Const, upper->value), level->is_multicolumn, &us) &&
+		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
+	{
+		partition->upper_kind = TIER_BOUND_FINITE;
+		partition->upper_us = us;
+	}
+}
+
+static void
+add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *partition)
+{
+	TierLeaf   *leaf;
+
+	if (walk->n == walk->capacity)
+	{
+		walk->capacity *= 2;
+		walk->leaves = repalloc_huge(walk->leaves, sizeof(TierLeaf) * walk->capacity);
+	}
+	leaf = &walk->leaves[walk->n++];
+	memset(leaf, 0, sizeof(TierLeaf));
+	leaf->info = *info;
+	leaf->partition = *partition;
+	leaf->partition.is_foreign = info->kind == RELKIND_FOREIGN_TABLE;
+	leaf->partition.is_temporary = info->persistence == RELPERSISTENCE_TEMP;
+	leaf->from_tier = -1;
+	leaf->pending_bytes = -1;
+}
+
+/* Visits the children of a partitioned table with the bounds it inherits. */
+static void
+walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
+{
+	KeyLevel	level = {false, false};
+	List	   *children;
+	ListCell   *cell;
+	char		strategy;
+	int			ncolumns;
+	NameData	column;
+	Oid			type_oid;
+
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+
+	if (read_partition_key(parent_oid, &strategy, &ncolumns, &column, &type_oid))
+	{
+		level.is_key = strategy == PARTITION_STRATEGY_RANGE && type_oid == walk->key->type_oid &&
+			strcmp(NameStr(column), NameStr(walk->key->column)) == 0;
+		level.is_multicolumn = ncolumns > 1;
+	}
+
+	children = find_inheritance_children(parent_oid, NoLock);
+	foreach(cell, children)
+	{
+		TierPartition partition = *inherited;
+		TierRelationInfo info;
+		PartitionBoundSpec *spec;
+
+		if (!tier_relation_lookup(lfirst_oid(cell), &info))
+			continue;
+		spec = read_bound(info.relation_oid);
+		if (spec == NULL)
+			continue;
+		apply_bound(&partition, walk->key, &level, spec);
+		if (info.kind == RELKIND_PARTITIONED_TABLE)
+			walk_tree(walk, info.relation_oid, &partition);
+		else
+			add_leaf(walk, &info, &partition);
+	}
+	list_free(children);
+}
+
+/* The tablespace of the tier with the most free space that may be used. */
+static Oid
+choose_tablespace(const TierSet *set, int tier, const TierRelationInfo *info, Oid requester_oid)
+{
+	const TierTablespace *best = NULL;
+	bool		best_allowed = false;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierTablespace *candidate = &set->tablespaces[i];
+		bool		allowed;
+
+		if (candidate->tier != tier)
+			continue;
+		allowed = candidate->device->exists && candidate->device->writable &&
+			(candidate->oid == MyDatabaseTableSpace ||
+			 tier_compat_may_create_in_tablespace(candidate->oid, requester_oid));
+		if (best == NULL || (allowed && !best_allowed) ||
+			(allowed == best_allowed && candidate->device->free_bytes > best->device->free_bytes))
+		{
+			best = candidate;
+			best_allowed = allowed;
+		}
+	}
+	return best == NULL ? InvalidOid : best->oid;
+}
+
+/* What of the leaf and its indexes is not on the tier; where it is now. */
+static void
+locate_leaf(TierLeaf *leaf, const TierSet *set, int to_tier, bool include_indexes)
+{
+	leaf->from_tier = tier_set_tier_of_tablespace(set, leaf->info.tablespace_oid);
+	if (leaf->partition.is_foreign)
+		return;
+	if (leaf->from_tier != to_tier)
+		leaf->pending = lappend_oid(leaf->pending, leaf->info.relation_oid);
+	if (include_indexes)
+	{
+		List	   *indexes = tier_relation_indexes(leaf->info.relation_oid);
+		ListCell   *cell;
+
+		foreach(cell, indexes)
+		{
+			TierRelationInfo index;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &index) &&
+				tier_set_tier_of_tablespace(set, index.tablespace_oid) != to_tier)
+				leaf->pending = lappend_oid(leaf->pending, index.relation_oid);
+		}
+	}
+	leaf->partition.on_target = leaf->pending == NIL;
+	leaf->partition.on_slower_tier = leaf->from_tier >= 0 && to_tier >= 0 &&
+		set->tiers[leaf->from_tier].rank > set->tiers[to_tier].rank;
+}
+
+static char *
+time_text(int64 us)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall2(timestamptz_to_char, TimestampTzGetDatum(us),
+															  CStringGetTextDatum("YYYY-MM-DD HH24:MI:SSOF"))));
+}
+
+static char *
+leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, int64 reference_us, int64 threshold_us)
+{
+	Interval	move_after = policy->move_after;
+	char	   *age = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(&move_after)));
+	const char *from = policy->age_from_newest ? "the newest partition" : "now";
+
+	switch (leaf->verdict)
+	{
+		case TIER_VERDICT_DUE:
+			return psprintf("all rows are before %s, that is more than %s before %s (%s)",
+							time_text(leaf->partition.upper_us), age, from, time_text(reference_us));
+		case TIER_VERDICT_TOO_YOUNG:
+			return psprintf("may hold rows up to %s, but only what is before %s, %s before %s, is due",
+							time_text(leaf->partition.upper_us), time_text(threshold_us), age, from);
+		default:
+			return pstrdup(tier_policy_verdict_text(leaf->verdict));
+	}
+}
+
+/* Loads the leaves of the policy's table, with where they are. */
+static void
+load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set)
+{
+	TreeWalk	walk;
+	TierPartition unbounded;
+
+	memset(&unbounded, 0, sizeof(unbounded));
+	unbounded.lower_kind = unbounded.upper_kind = TIER_BOUND_OPEN;
+	walk.key = key;
+	walk.n = 0;
+	walk.capacity = 64;
+	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
+	walk_tree(&walk, evaluation->policy->relation_oid, &unbounded);
+
+	for (int i = 0; i < walk.n; i++)
+	{
+		TierLeaf   *leaf = &walk.leaves[i];
+
+		locate_leaf(leaf, set, evaluation->to_tier, evaluation->policy->include_indexes);
+		if (evaluation->policy->age_from_newest && OidIsValid(leaf->info.file_number))
+			leaf->partition.is_empty = tier_sample_file_size(leaf->info.tablespace_oid,
+															 leaf->info.file_number, MAIN_FORKNUM) == 0;
+	}
+	evaluation->nleaves = walk.n;
+	evaluation->leaves = walk.leaves;
+}
+
+/* Where to, how much, and the reason in words. */
+static void
+finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
+			int64 reference_us, int64 threshold_us)
+{
+	const TierPolicyRow *policy = evaluation->policy;
+
+	leaf->reason = leaf_reason(leaf, policy, reference_us, threshold_us);
+	if (leaf->verdict == TIER_VERDICT_DUE)
+	{
+		ListCell   *cell;
+
+		leaf->to_tablespace = choose_tablespace(set, evaluation->to_tier, &leaf->info,
+												OidIsValid(policy->created_by) ? policy->created_by : leaf->info.owner_oid);
+		leaf->pending_bytes = 0;
+		foreach(cell, leaf->pending)
+		{
+			TierRelationInfo info;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &info))
+				leaf->pending_bytes += tier_relation_disk_bytes(&info);
+		}
+	}
+}
+
+static void
+evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
+{
+	const TierPolicyRow *policy = evaluation->policy;
+	Interval	move_after = policy->move_after;
+	Oid			function_oid = InvalidOid;
+	TierPartitionKey key;
+	TierPartition *partitions;
+	TierPolicyVerdict *verdicts;
+	int64_t		reference_us = now;
+	int64		threshold_us;
+
+	if (policy->key_function != NULL)
+		function_oid = DatumGetObjectId(DirectFunctionCall1(regprocedurein, CStringGetDatum(policy->key_function)));
+	tier_partition_check_key(policy->relation_oid, policy->key_unit, function_oid, &key);
+	if (OidIsValid(function_oid) && !tier_compat_may_execute(function_oid, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("the owner of the table may not execute key function %s", policy->key_function)));
+	load_leaves(evaluation, &key, set);
+
+	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
+	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
+	for (int i = 0; i < evaluation->nleaves; i++)
+		partitions[i] = evaluation->leaves[i].partition;
+	if (policy->age_from_newest && !tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
+		reference_us = now;
+	threshold_us = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(reference_us),
+														   IntervalPGetDatum(&move_after)));
+	tier_policy_evaluate(partitions, evaluation->nleaves, threshold_us, verdicts);
+	for (int i = 0; i < evaluation->nleaves; i++)
+	{
+		evaluation->leaves[i].verdict = verdicts[i];
+		finish_leaf(&evaluation->leaves[i], evaluation, set, reference_us, threshold_us);
+	}
+}
+
+TierEvaluation *
+tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, TimestampTz now)
+{
+	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	TierRelationInfo info;
+	Oid			caller;
+	int			caller_context;
+	int			guc_level;
+
+	evaluation->policy = policy;
+	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
+	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
+	{
+		evaluation->error = pstrdup("the relation does not exist");
+		return evaluation;
+	}
+	if (evaluation->to_tier < 0)
+	{
+		evaluation->error = psprintf("tier \"%s\" does not exist", NameStr(policy->tier_name));
+		return evaluation;
+	}
+
+	/*
+	 * A key function belongs to a user: it runs with the rights of the table's
+	 * owner, and what it raises concerns this policy only.
+	 */
+	GetUserIdAndSecContext(&caller, &caller_context);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		guc_level = NewGUCNestLevel();
+		(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+		SetUserIdAndSecContext(info.owner_oid, caller_context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
+		evaluate(evaluation, set, now);
+		AtEOXact_GUC(false, guc_level);
+		SetUserIdAndSecContext(caller, caller_context);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		evaluation->error = pstrdup(error->message);
+		evaluation->nleaves = 0;
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return evaluation;
+}

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_partition.h
+ *		What the policies say about the partitions as they are now.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PARTITION_H
+#define TIER_PARTITION_H
+
+#include "postgres.h"
+
+#include "tier_catalog.h"
+#include "tier_policy.h"
+#include "tier_relation.h"
+
+/* The key that ages the partitions of a table. */
+typedef struct TierPartitionKey
+{
+	NameData	column;
+	Oid			type_oid;
+	Oid			function_oid;	/* converts it to a time, 0: none */
+	int64		units_per_s;	/* integer keys without function; else 0 */
+} TierPartitionKey;
+
+/* One leaf partition under one policy. */
+typedef struct TierLeaf
+{
+	TierRelationInfo info;
+	TierPartition partition;
+	TierPolicyVerdict verdict;
+	int			from_tier;		/* index into the TierSet, -1: none */
+	Oid			to_tablespace;	/* 0: none of the tier's can be used */
+	List	   *pending;		/* OIDs: what of it and its indexes is not on
+								 * the tier yet, the table first */
+	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not due */
+	char	   *reason;
+} TierLeaf;
+
+typedef struct TierEvaluation
+{
+	const TierPolicyRow *policy;
+	int			to_tier;		/* index into the TierSet */
+	int			nleaves;
+	TierLeaf   *leaves;
+	char	   *error;			/* why it could not be evaluated, or NULL */
+} TierEvaluation;
+
+/*
+ * Checks that relation is a table that an age policy can be put on, and
+ * returns its key.  Raises an error that says what is missing.  key_unit and
+ * key_function as given by the user, NULL / 0 if not.
+ */
+extern void tier_partition_check_key(Oid relation_oid, const char *key_unit,
+									 Oid function_oid, TierPartitionKey *key);
+
+/*
+ * Evaluates one policy at `now`.  Reads catalogs and file sizes without any
+ * lock on a relation of a user; calls the policy's key function, if any, as
+ * the owner of the table.  Needs an active snapshot, must not be called inside
+ * a catalog scope.  Never raises an error for what a policy refers to: it is
+ * reported in ->error.  Result in the current memory context.
+ */
+extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
+											   const TierSet *set, TimestampTz now);
+
+#endif							/* TIER_PARTITION_H */

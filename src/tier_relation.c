@@ -1,0 +1,402 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_relation.c
+ *		The one gateway to a relation of a user.
+ *
+ * Looking costs no lock: catalog rows only, and what they say may be stale.
+ * Only tier_relation_move locks, one relation in one transaction that holds no
+ * other lock on anything of a user, so it can never be part of a deadlock; it
+ * waits for a bounded time, checks everything again under the lock, and acts
+ * with the rights of the owner.
+ *
+ * SET TABLESPACE runs no code of the owner: blocks are copied as they are, no
+ * index expression, trigger or constraint is evaluated.  Still it runs under
+ * SECURITY_RESTRICTED_OPERATION, so that this does not have to be trusted.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_tablespace.h"
+#include "commands/tablecmds.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/parsenodes.h"
+#include "parser/parse_func.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "tier_guc.h"
+#include "tier_relation.h"
+#include "tier_sample.h"
+
+/* Why a relation may not be moved; message NULL when it may. */
+typedef struct Refusal
+{
+	int			sqlstate;
+	char	   *message;
+	char	   *hint;			/* NULL: none */
+} Refusal;
+
+bool
+tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	Form_pg_class form;
+	char	   *schema;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	info->relation_oid = relation_oid;
+	info->owner_oid = form->relowner;
+	info->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
+	info->file_number = form->relfilenode;
+	info->toast_oid = form->reltoastrelid;
+	info->kind = form->relkind;
+	info->persistence = form->relpersistence;
+	info->is_system = IsSystemClass(relation_oid, form) || relation_oid < FirstNormalObjectId;
+	schema = get_namespace_name(form->relnamespace);
+	info->name = quote_qualified_identifier(schema == NULL ? "?" : schema, NameStr(form->relname));
+	ReleaseSysCache(tuple);
+	return true;
+}
+
+const char *
+tier_relation_kind_name(char kind)
+{
+	switch (kind)
+	{
+		case RELKIND_RELATION:
+			return "table";
+		case RELKIND_INDEX:
+			return "index";
+		case RELKIND_TOASTVALUE:
+			return "toast table";
+		case RELKIND_MATVIEW:
+			return "materialized view";
+		case RELKIND_PARTITIONED_TABLE:
+			return "partitioned table";
+		case RELKIND_PARTITIONED_INDEX:
+			return "partitioned index";
+		case RELKIND_VIEW:
+			return "view";
+		case RELKIND_FOREIGN_TABLE:
+			return "foreign table";
+		case RELKIND_SEQUENCE:
+			return "sequence";
+		case RELKIND_COMPOSITE_TYPE:
+			return "composite type";
+		default:
+			return "relation";
+	}
+}
+
+bool
+tier_is_administrator(Oid role_oid)
+{
+	Oid			function_oid;
+
+	if (superuser_arg(role_oid))
+		return true;
+	function_oid = LookupFuncName(list_make2(makeString("tiered_storage"), makeString("alter_tier")),
+								  -1, NULL, true);
+	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
+}
+
+/* The conditions of tier_relation_check_move, in its order. */
+static Refusal
+find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+{
+	Refusal		none = {0, NULL, NULL};
+	Refusal		refusal = none;
+	char	   *tablespace_name;
+
+	refusal.sqlstate = ERRCODE_WRONG_OBJECT_TYPE;
+	switch (info->kind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_MATVIEW:
+		case RELKIND_INDEX:
+			break;
+		case RELKIND_TOASTVALUE:
+			refusal.message = psprintf("TOAST table %s cannot be moved by itself", info->name);
+			refusal.hint = "Move the table that it belongs to.";
+			return refusal;
+		case RELKIND_PARTITIONED_INDEX:
+			refusal.message = psprintf("partitioned index %s has no storage to move", info->name);
+			refusal.hint = "Move the partitions of its table, with their indexes.";
+			return refusal;
+		default:
+			refusal.message = psprintf("%s %s has no storage to move",
+									   tier_relation_kind_name(info->kind), info->name);
+			refusal.hint = "Tables, materialized views, indexes and partitioned tables can be moved.";
+			return refusal;
+	}
+
+	if (info->is_system)
+	{
+		refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
+		refusal.message = psprintf("system relation %s cannot be moved", info->name);
+		return refusal;
+	}
+	if (info->persistence == RELPERSISTENCE_TEMP)
+	{
+		refusal.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
+		refusal.message = psprintf("temporary relation %s cannot be moved", info->name);
+		refusal.hint = "Set temp_tablespaces to choose where temporary relations are created.";
+		return refusal;
+	}
+	if (tablespace_oid == GLOBALTABLESPACE_OID)
+	{
+		refusal.sqlstate = ERRCODE_INVALID_PARAMETER_VALUE;
+		refusal.message = pstrdup("only shared relations can be placed in pg_global tablespace");
+		return refusal;
+	}
+
+	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
+	if (!tier_compat_owns_relation(info->relation_oid, role_oid) && !tier_is_administrator(role_oid))
+	{
+		refusal.message = psprintf("must be owner of %s %s",
+								   tier_relation_kind_name(info->kind), info->name);
+		refusal.hint = "The owner, or a tier administrator, can move it.";
+		return refusal;
+	}
+	if (tablespace_oid != MyDatabaseTableSpace &&
+		!tier_compat_may_create_in_tablespace(tablespace_oid, role_oid))
+	{
+		tablespace_name = get_tablespace_name(tablespace_oid);
+		if (tablespace_name == NULL)
+		{
+			refusal.sqlstate = ERRCODE_UNDEFINED_OBJECT;
+			refusal.message = psprintf("tablespace with OID %u does not exist", tablespace_oid);
+			return refusal;
+		}
+		refusal.message = psprintf("permission denied for tablespace %s", quote_identifier(tablespace_name));
+		refusal.hint = psprintf("GRANT CREATE ON TABLESPACE %s TO %s allows it.",
+								quote_identifier(tablespace_name),
+								quote_identifier(GetUserNameFromId(role_oid, false)));
+		return refusal;
+	}
+	return none;
+}
+
+void
+tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+{
+	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
+
+	if (refusal.message != NULL)
+		ereport(ERROR,
+				(errcode(refusal.sqlstate),
+				 errmsg_internal("%s", refusal.message),
+				 refusal.hint ? errhint("%s", refusal.hint) : 0));
+}
+
+bool
+tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid, char **why)
+{
+	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
+
+	*why = refusal.message;
+	return refusal.message == NULL;
+}
+
+/*
+ * Waits for the strongest lock in a subtransaction.  True when it is granted;
+ * false after the timeout, with nothing held.
+ */
+static bool
+lock_with_timeout(Oid relation_oid)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool granted = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		LockRelationOid(relation_oid, AccessExclusiveLock);
+		granted = true;
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		if (granted || geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return granted;
+}
+
+/* ALTER ... SET TABLESPACE of a relation that this transaction has locked. */
+static void
+set_tablespace(const TierRelationInfo *info, Oid tablespace_oid)
+{
+	AlterTableCmd *command = makeNode(AlterTableCmd);
+	Relation	rel = relation_open(info->relation_oid, NoLock);
+
+	CheckTableNotInUse(rel, "SET TABLESPACE");
+	relation_close(rel, NoLock);
+
+	command->subtype = AT_SetTableSpace;
+	command->name = get_tablespace_name(tablespace_oid);
+	if (command->name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace with OID %u does not exist", tablespace_oid)));
+	AlterTableInternal(info->relation_oid, list_make1(command), false);
+}
+
+TierMoveResult
+tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, TierMoveTiming *timing)
+{
+	TierRelationInfo info;
+	TimestampTz asked_at;
+	char		timeout[32];
+	Oid			caller;
+	int			caller_context;
+	Oid			actor;
+
+	timing->locked_at = 0;
+	timing->lock_wait_ms = 0;
+
+	/*
+	 * In force to the end of the transaction: also the TOAST table's lock and
+	 * the pg_class row are waited for while we hold up everybody else.
+	 */
+	snprintf(timeout, sizeof(timeout), "%dms", tier_move_lock_timeout_ms);
+	(void) set_config_option("lock_timeout", timeout, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+
+	asked_at = GetCurrentTimestamp();
+	if (!lock_with_timeout(relation_oid))
+	{
+		timing->lock_wait_ms = (double) (GetCurrentTimestamp() - asked_at) / 1000.0;
+		return TIER_MOVE_LOCK_TIMEOUT;
+	}
+	timing->locked_at = GetCurrentTimestamp();
+	timing->lock_wait_ms = (double) (timing->locked_at - asked_at) / 1000.0;
+
+	/* While we waited anything may have happened to it. */
+	if (!tier_relation_lookup(relation_oid, &info))
+		return TIER_MOVE_GONE;
+	if (info.tablespace_oid == tablespace_oid)
+		return TIER_MOVE_NOT_NEEDED;
+	tier_relation_check_move(&info, requester_oid, tablespace_oid);
+
+	actor = tablespace_oid == MyDatabaseTableSpace ||
+		tier_compat_may_create_in_tablespace(tablespace_oid, info.owner_oid) ? info.owner_oid : requester_oid;
+	GetUserIdAndSecContext(&caller, &caller_context);
+	SetUserIdAndSecContext(actor, caller_context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
+	set_tablespace(&info, tablespace_oid);
+	SetUserIdAndSecContext(caller, caller_context);
+	return TIER_MOVE_DONE;
+}
+
+static int64
+all_forks_bytes(const TierRelationInfo *info)
+{
+	int64		total = 0;
+
+	if (OidIsValid(info->file_number))
+		for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
+			total += tier_sample_file_size(info->tablespace_oid, info->file_number, fork);
+	return total;
+}
+
+int64
+tier_relation_disk_bytes(const TierRelationInfo *info)
+{
+	TierRelationInfo toast;
+	int64		total = all_forks_bytes(info);
+
+	if (OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast))
+	{
+		List	   *indexes = tier_relation_indexes(info->toast_oid);
+		ListCell   *cell;
+
+		total += all_forks_bytes(&toast);
+		foreach(cell, indexes)
+		{
+			TierRelationInfo index;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &index))
+				total += all_forks_bytes(&index);
+		}
+	}
+	return total;
+}
+
+List *
+tier_relation_indexes(Oid relation_oid)
+{
+	List	   *indexes = NIL;
+	Relation	rel = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relation_oid));
+	scan = systable_beginscan(rel, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+
+		/* One that is being built, or is left over from a failed build. */
+		if (!form->indisvalid || !form->indislive)
+			continue;
+		indexes = lappend_oid(indexes, form->indexrelid);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return indexes;
+}
+
+List *
+tier_relation_leaves(Oid relation_oid)
+{
+	List	   *all = find_all_inheritors(relation_oid, NoLock, NULL);
+	List	   *leaves = NIL;
+	ListCell   *cell;
+
+	foreach(cell, all)
+	{
+		char		kind = get_rel_relkind(lfirst_oid(cell));
+
+		if (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW)
+			leaves = lappend_oid(leaves, lfirst_oid(cell));
+	}
+	list_free(all);
+	return leaves;
+}

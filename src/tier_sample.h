@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_sample.h
+ *		From the server's counters to what each relation did since last time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_SAMPLE_H
+#define TIER_SAMPLE_H
+
+#include "postgres.h"
+
+#include "common/relpath.h"
+#include "datatype/timestamp.h"
+#include "tier_cost.h"
+
+/* Half-lives of the two smoothed rates, in seconds. */
+#define TIER_HALF_LIFE_FAST_S (24.0 * 3600.0)
+#define TIER_HALF_LIFE_SLOW_S (14.0 * 24.0 * 3600.0)
+
+/* Cumulative counters as the statistics system has them. */
+typedef struct TierCounters
+{
+	int64		scans;			/* heap: sequential scans; index: index scans */
+	int64		tuples_read;
+	int64		blocks_fetched;
+	int64		blocks_hit;
+	int64		row_changes;	/* heap: ins + upd + del; index: entries added */
+} TierCounters;
+
+/* Smoothed events per hour, right at heat_at. */
+typedef struct TierRates
+{
+	double		random_fast;
+	double		random_slow;
+	double		sequential_fast;
+	double		sequential_slow;
+	double		sequential_low_slow;	/* bounds of the attribution */
+	double		sequential_high_slow;
+	double		hits_slow;
+	double		scans_slow;
+	double		changes_fast;
+	double		changes_slow;
+} TierRates;
+
+/*
+ * One relation: what pg_class, the file and the counters say now, and what is
+ * remembered of it.  A relation that was never sampled has sampled_since = 0.
+ */
+typedef struct TierRelationState
+{
+	Oid			relation_oid;
+	Oid			heap_oid;		/* of an index or TOAST table, else itself;
+								 * known after tier_sample_collect only */
+	Oid			owner_oid;		/* role; after tier_sample_collect only */
+	Oid			tablespace_oid; /* never 0 */
+	Oid			file_number;
+	char		kind;			/* relkind: r, m, i, t */
+	char		persistence;	/* after tier_sample_collect only */
+	int64		size_bytes;		/* main fork; -1: not looked at yet */
+	double		tuples;			/* pg_class.reltuples, -1: unknown */
+	int32		cached_buffers;
+	int32		dirty_buffers;
+	TierCounters counters;
+	TierRates	rates;
+	TimestampTz heat_at;
+	TimestampTz observed_since;
+	TimestampTz sampled_since;
+	TimestampTz last_used_at;	/* 0: never seen */
+	TimestampTz last_written_at;
+	TimestampTz rewritten_at;
+
+	/* What this sample found. */
+	bool		active;			/* some counter grew */
+	bool		changed;		/* worth storing */
+	TierCounters delta;
+	TierCostAttribution attribution;
+} TierRelationState;
+
+/*
+ * Reads pg_class, the statistics and the buffer headers: all permanent and
+ * unlogged tables, indexes, TOAST tables and materialized views of the current
+ * database that are neither system catalogs nor our own, ordered by OID.  Sizes are
+ * not looked at (tier_sample_file_size).  AccessShareLock on pg_class and
+ * pg_index only; no lock on any relation of a user.  Result in the current
+ * memory context.
+ */
+extern TierRelationState *tier_sample_collect(int *nrelations);
+
+/*
+ * Bytes of one fork by stat() of its segments, without lock or open; 0 when
+ * the file is gone.  The tablespace's OID is never 0.
+ */
+extern int64 tier_sample_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork);
+
+/*
+ * Merges what is remembered into what was just collected, and advances the
+ * rates of the relations that were active; both arrays ordered by OID.
+ * `last_sample_at` 0 means that there is no memory: then the counters are
+ * taken as what happened since statistics_since.  Returns whether counters
+ * went backwards.  After it `current` can be stored or advised upon.
+ */
+extern bool tier_sample_merge(TierRelationState *current, int ncurrent,
+							  const TierRelationState *stored, int nstored,
+							  TimestampTz last_sample_at, TimestampTz now,
+							  TimestampTz statistics_since);
+
+/*
+ * Since when the cumulative statistics of this database count: their last
+ * reset, else the creation of the database's directory.
+ */
+extern TimestampTz tier_sample_statistics_since(void);
+
+/* Takes a sample of the current database inside the caller's transaction. */
+extern void tier_sample_run(void);
+
+#endif							/* TIER_SAMPLE_H */
