@@ -584,6 +584,9 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
 		partitions[i] = evaluation->leaves[i].partition;
 	if (policy->age_from_newest && !tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
 		reference_us = now;
+
+	/* One row dated far into the future must not make everything due. */
+	reference_us = Min(reference_us, now);
 	threshold_us = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(reference_us),
 														   IntervalPGetDatum(&move_after)));
 	tier_policy_evaluate(partitions, evaluation->nleaves, threshold_us, verdicts);

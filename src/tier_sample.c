@@ -426,7 +426,7 @@ take_over(TierRelationState *state, const TierRelationState *stored, TimestampTz
 static bool
 residency_moved(int32 before, int32 now)
 {
-	int32		difference = Abs(before - now);
+	int32		difference = abs(before - now);
 
 	return difference > RESIDENCY_TOLERANCE_BUFFERS && difference > before / 16;
 }
