@@ -30,7 +30,8 @@ typedef struct TierAdviceUnit
 	char		kind;			/* relkind */
 	int			current_tier;	/* -1: in no tier, then left alone */
 	int			recommended_tier;
-	int			wanted_tier;	/* where it would be if there were room; -1: there */
+	int			wanted_tier;	/* where it would be if there were room; -1:
+								 * there */
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
 	double		size_bytes;
 	TierCostLoad load;			/* middle of the attribution */

@@ -214,19 +214,43 @@ find_obstacle(const TierRelationInfo *info, const TierMoveRequest *request,
  * ---------------------------------------------------------------------
  */
 
-/* One attempt, undone as a whole when it fails.  error NULL: none. */
+/* Waits with nothing locked and no snapshot to hold anybody up. */
+static void
+pause_ms(long milliseconds)
+{
+	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+
+	for (;;)
+	{
+		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+
+		CHECK_FOR_INTERRUPTS();
+		if (left <= 0)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 left, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/*
+ * One attempt after a pause, undone as a whole when it fails.  *error NULL:
+ * none.  A cancel, also one during the pause, is an error like others.
+ */
 static TierMoveResult
-attempt(const TierMoveRequest *request, TierMoveTiming *timing, ErrorData **error)
+attempt(const TierMoveRequest *request, long pause, TierMoveTiming *timing, ErrorData **error)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	volatile TierMoveResult result = TIER_MOVE_GONE;
 
+	memset(timing, 0, sizeof(*timing));
 	*error = NULL;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
+		pause_ms(pause);
 		PushActiveSnapshot(GetTransactionSnapshot());
 		result = tier_relation_move(request->relation_oid, request->requester_oid,
 									request->tablespace_oid, timing);
@@ -246,37 +270,18 @@ attempt(const TierMoveRequest *request, TierMoveTiming *timing, ErrorData **erro
 	return result;
 }
 
-/* Waits between attempts, with no transaction to hold anybody up. */
-static void
-pause_ms(long milliseconds)
-{
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
-
-	for (;;)
-	{
-		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
-
-		CHECK_FOR_INTERRUPTS();
-		if (left <= 0)
-			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 left, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-	}
-}
-
 /* Attempts until one succeeds, fails, or enough have waited in vain. */
 static void
 move_with_retries(const TierMoveRequest *request, TierMoveReport *report, TierMoveOutcome *outcome,
 				  ErrorData **thrown)
 {
-	long		pause = FIRST_PAUSE_MS;
+	long		pause = 0;
 
 	outcome->lock_held_ms = -1;
 	for (outcome->attempts = 1;; outcome->attempts++)
 	{
 		TierMoveTiming timing;
-		TierMoveResult result = attempt(request, &timing, thrown);
+		TierMoveResult result = attempt(request, pause, &timing, thrown);
 
 		/* Ends the transaction at once: that is what releases the lock. */
 		SPI_commit();
@@ -311,8 +316,7 @@ move_with_retries(const TierMoveRequest *request, TierMoveReport *report, TierMo
 			strlcpy(report->sqlstate, "55P03", sizeof(report->sqlstate));
 			return;
 		}
-		pause_ms(pause);
-		pause = Min(pause * 2, LONGEST_PAUSE_MS);
+		pause = pause == 0 ? FIRST_PAUSE_MS : Min(pause * 2, LONGEST_PAUSE_MS);
 	}
 }
 
@@ -551,6 +555,16 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 	const TierPolicyRow *policy = job->evaluation->policy;
 	ListCell   *cell;
 
+	if (!OidIsValid(job->leaf->to_tablespace))
+	{
+		ereport(by_worker ? LOG : WARNING,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
+						NameStr(policy->tier_name)),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
+		summary->not_moved += list_length(job->leaf->pending);
+		return;
+	}
 	foreach(cell, job->leaf->pending)
 	{
 		Oid			relation_oid = lfirst_oid(cell);
@@ -581,11 +595,11 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 	}
 }
 
-/* Tells the others what this database calls its tablespaces, or that it must not. */
-static void
-publish_claims(const TierSet *set)
+char *
+tier_move_publish_claims(const TierSet *set)
 {
 	TierClaim  *claims = palloc(sizeof(TierClaim) * Max(set->ntablespaces, 1));
+	char	   *message = NULL;
 	Oid			database_oid;
 	NameData	tier_name;
 	int			conflict;
@@ -601,15 +615,12 @@ publish_claims(const TierSet *set)
 	{
 		char	   *database = get_database_name(database_oid);
 
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tablespace \"%s\" belongs to tier \"%s\" here, but to tier \"%s\" in database \"%s\"",
-						NameStr(set->tablespaces[conflict].name),
-						NameStr(claims[conflict].tier_name), NameStr(tier_name), database ? database : "?"),
-				 errdetail("A tablespace is shared by all databases, which must agree on its tier; nothing is moved here until they do."),
-				 errhint("Use tiered_storage.alter_tier() in one of them.")));
+		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" here, but to tier \"%s\" in database \"%s\"",
+						   NameStr(set->tablespaces[conflict].name), NameStr(claims[conflict].tier_name),
+						   NameStr(tier_name), database ? database : "?");
 	}
 	pfree(claims);
+	return message;
 }
 
 static void
@@ -649,6 +660,7 @@ tier_move_migrate(bool dry_run, bool by_worker, void (*between_moves) (void))
 	TierEvaluation **evaluations;
 	Oid		   *backoff;
 	Job		   *jobs;
+	char	   *conflict;
 	int			npolicies;
 	int			nbackoff = 0;
 	int			njobs;
@@ -687,7 +699,13 @@ tier_move_migrate(bool dry_run, bool by_worker, void (*between_moves) (void))
 		MemoryContextDelete(context);
 		return summary;
 	}
-	publish_claims(set);
+	conflict = tier_move_publish_claims(set);
+	if (conflict != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("%s", conflict),
+				 errdetail("A tablespace is shared by all databases, which must agree on its tier."),
+				 errhint("Use tiered_storage.alter_tier() in one of them.")));
 	record_evaluations(evaluations, npolicies);
 	SPI_commit();
 

@@ -52,6 +52,13 @@ typedef struct TierMoveReport
  */
 extern TierMoveReport tier_move_one(const TierMoveRequest *request, const TierSet *set);
 
+/*
+ * Tells the other databases what this one calls its tablespaces.  NULL, or,
+ * when another database was first with another name for one of them, a
+ * message that says so; then nothing may be moved here.
+ */
+extern char *tier_move_publish_claims(const TierSet *set);
+
 /* Counts of one run. */
 typedef struct TierMigrateSummary
 {

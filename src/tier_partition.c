@@ -254,6 +254,7 @@ static bool
 function_time(Oid function_oid, Datum value, int64 *us)
 {
 	FmgrInfo	function;
+
 	LOCAL_FCINFO(call, 1);
 	Datum		result;
 
@@ -622,8 +623,8 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 	}
 
 	/*
-	 * A key function belongs to a user: it runs with the rights of the table's
-	 * owner, and what it raises concerns this policy only.
+	 * A key function belongs to a user: it runs with the rights of the
+	 * table's owner, and what it raises concerns this policy only.
 	 */
 	GetUserIdAndSecContext(&caller, &caller_context);
 	BeginInternalSubTransaction(NULL);

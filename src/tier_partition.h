@@ -33,7 +33,8 @@ typedef struct TierLeaf
 	Oid			to_tablespace;	/* 0: none of the tier's can be used */
 	List	   *pending;		/* OIDs: what of it and its indexes is not on
 								 * the tier yet, the table first */
-	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not due */
+	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
+								 * due */
 	char	   *reason;
 } TierLeaf;
 

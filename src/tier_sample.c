@@ -393,9 +393,9 @@ compute_delta(TierRelationState *state, const TierCounters *before)
 {
 	const TierCounters *now = &state->counters;
 	bool		reset = now->scans < before->scans ||
-		now->tuples_read < before->tuples_read ||
-		now->blocks_fetched < before->blocks_fetched ||
-		now->blocks_hit < before->blocks_hit;
+	now->tuples_read < before->tuples_read ||
+	now->blocks_fetched < before->blocks_fetched ||
+	now->blocks_hit < before->blocks_hit;
 
 	state->delta.scans = tier_heat_counter_delta(before->scans, now->scans, reset);
 	state->delta.tuples_read = tier_heat_counter_delta(before->tuples_read, now->tuples_read, reset);

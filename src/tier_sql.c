@@ -73,31 +73,31 @@ typedef struct ResultRow
 	ReturnSetInfo *result;
 	Datum		values[16];
 	bool		nulls[16];
-} ResultRow;
+}			ResultRow;
 
 static void
-start_result(FunctionCallInfo fcinfo, ResultRow *row)
+start_result(FunctionCallInfo fcinfo, ResultRow * row)
 {
 	tier_compat_init_materialized_srf(fcinfo, 0);
 	row->result = (ReturnSetInfo *) fcinfo->resultinfo;
 }
 
 static void
-clear_row(ResultRow *row)
+clear_row(ResultRow * row)
 {
 	memset(row->values, 0, sizeof(row->values));
 	memset(row->nulls, true, sizeof(row->nulls));
 }
 
 static void
-set_datum(ResultRow *row, int column, Datum value)
+set_datum(ResultRow * row, int column, Datum value)
 {
 	row->values[column] = value;
 	row->nulls[column] = false;
 }
 
 static void
-set_text(ResultRow *row, int column, const char *value)
+set_text(ResultRow * row, int column, const char *value)
 {
 	if (value != NULL)
 		set_datum(row, column, CStringGetTextDatum(value));
@@ -105,7 +105,7 @@ set_text(ResultRow *row, int column, const char *value)
 
 /* A name; NULL or an unknown object leaves the column null. */
 static void
-set_name(ResultRow *row, int column, const char *value)
+set_name(ResultRow * row, int column, const char *value)
 {
 	if (value != NULL)
 	{
@@ -117,14 +117,14 @@ set_name(ResultRow *row, int column, const char *value)
 }
 
 static void
-set_time(ResultRow *row, int column, TimestampTz value)
+set_time(ResultRow * row, int column, TimestampTz value)
 {
 	if (value != 0)
 		set_datum(row, column, TimestampTzGetDatum(value));
 }
 
 static void
-put_row(ResultRow *row)
+put_row(ResultRow * row)
 {
 	tuplestore_putvalues(row->result->setResult, row->result->setDesc, row->values, row->nulls);
 	CHECK_FOR_INTERRUPTS();
@@ -144,7 +144,7 @@ static void
 connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 {
 	bool		atomic = !(fcinfo->context && IsA(fcinfo->context, CallContext)) ||
-		castNode(CallContext, fcinfo->context)->atomic;
+	castNode(CallContext, fcinfo->context)->atomic;
 
 	if (atomic)
 		ereport(ERROR,
@@ -202,7 +202,7 @@ tier_tablespace_claims(PG_FUNCTION_ARGS)
  */
 
 static void
-set_tier(ResultRow *row, int column, const TierAdvice *advice, int tier)
+set_tier(ResultRow * row, int column, const TierAdvice *advice, int tier)
 {
 	if (tier >= 0)
 		set_name(row, column, NameStr(advice->set->tiers[tier].name));
@@ -522,8 +522,8 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 	if (removed == 0)
 	{
 		char	   *which = PG_ARGISNULL(0) ? psprintf("tiering policy %d", PG_GETARG_INT32(2)) :
-			psprintf("tiering policy of relation %s",
-					 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
+		psprintf("tiering policy of relation %s",
+				 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
 
 		ereport(if_exists ? NOTICE : ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -559,7 +559,7 @@ verdict_code(TierPolicyVerdict verdict)
 }
 
 static void
-put_leaf(ResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
+put_leaf(ResultRow * row, const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
 {
 	const TierPartition *partition = &leaf->partition;
 
@@ -866,8 +866,8 @@ tier_worker_status(PG_FUNCTION_ARGS)
 	{
 		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
 		const TierDatabaseSlot *slot = NULL;
-		const char *state;
-		const char *reason;
+		const char *state = NULL;
+		const char *reason = NULL;
 
 		for (int i = 0; shared != NULL && i < shared->ndatabases; i++)
 			if (shared->databases[i].database_oid == form->oid)

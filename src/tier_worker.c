@@ -112,7 +112,7 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 			break;
 		default:
 			slot->failures = 0;
-			slot->last_error[0] = '\0';
+			strlcpy(slot->last_error, error, TIER_ERROR_LENGTH);
 			slot->next_run_at = Max(now, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
 			break;
 	}
@@ -361,9 +361,26 @@ worker_settings(void)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/* One transaction: is the extension there, and if so, a sample. */
+/* Claims this database's tablespaces; NULL, or why nothing may be moved. */
+static char *
+publish_claims(void)
+{
+	TierCatalogScope scope;
+	TierSet    *set;
+
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(CurrentMemoryContext);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(PortalContext);
+	return tier_move_publish_claims(set);
+}
+
+/*
+ * One transaction: is the extension there, and if so, a sample.  *conflict
+ * as from publish_claims.
+ */
 static TierWorkerState
-sample_once(void)
+sample_once(char **conflict)
 {
 	TierExtensionState extension;
 	TierWorkerState state = TIER_WORKER_WAITING;
@@ -372,7 +389,10 @@ sample_once(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	extension = tier_catalog_extension_state();
 	if (extension == TIER_EXTENSION_PRESENT)
+	{
 		tier_sample_run();
+		*conflict = publish_claims();
+	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
@@ -441,12 +461,13 @@ migrate_once(void)
 						summary.moved, summary.moved_bytes)));
 }
 
+/* *problem: what keeps a healthy worker from moving anything, or NULL. */
 static TierWorkerState
-run_cycle(Oid database_oid)
+run_cycle(Oid database_oid, char **problem)
 {
-	TierWorkerState state = sample_once();
+	TierWorkerState state = sample_once(problem);
 
-	if (state == TIER_WORKER_WAITING && migrate_is_due(database_oid))
+	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
 		migrate_once();
 	return state;
 }
@@ -457,7 +478,7 @@ tier_worker_main(Datum argument)
 	Oid			database_oid = DatumGetObjectId(argument);
 	TierDatabaseSlot *slot;
 	TierWorkerState state = TIER_WORKER_FAILED;
-	char	   *volatile error = NULL;
+	char	   *error = NULL;
 
 	/* 1. The exit callback stands before the slot is claimed. */
 	before_shmem_exit(worker_exit, ObjectIdGetDatum(database_oid));
@@ -490,7 +511,7 @@ tier_worker_main(Datum argument)
 	/* 3. One cycle; whatever goes wrong in it is in the log and in the slot. */
 	PG_TRY();
 	{
-		state = run_cycle(database_oid);
+		state = run_cycle(database_oid, &error);
 	}
 	PG_CATCH();
 	{
