@@ -478,7 +478,7 @@ tier_worker_main(Datum argument)
 	Oid			database_oid = DatumGetObjectId(argument);
 	TierDatabaseSlot *slot;
 	TierWorkerState state = TIER_WORKER_FAILED;
-	char	   *error = NULL;
+	char	   *volatile error = NULL;
 
 	/* 1. The exit callback stands before the slot is claimed. */
 	before_shmem_exit(worker_exit, ObjectIdGetDatum(database_oid));
@@ -511,7 +511,10 @@ tier_worker_main(Datum argument)
 	/* 3. One cycle; whatever goes wrong in it is in the log and in the slot. */
 	PG_TRY();
 	{
-		state = run_cycle(database_oid, &error);
+		char	   *problem = NULL;
+
+		state = run_cycle(database_oid, &problem);
+		error = problem;
 	}
 	PG_CATCH();
 	{
