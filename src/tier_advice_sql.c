@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_advice_sql.c
+ *		SQL functions that give advice: check, call, return.
+ *
+ * What a function may do is decided by its EXECUTE privilege (nothing here is
+ * granted to PUBLIC) and, where it touches a relation of somebody, by the
+ * checks of tier_relation.c for the calling role.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "tier_advice.h"
+#include "tier_relation.h"
+#include "tier_sql.h"
+
+PG_FUNCTION_INFO_V1(tier_recommend_placement);
+PG_FUNCTION_INFO_V1(tier_explain_placement);
+
+static void
+set_tier(TierResultRow * row, int column, const TierAdvice *advice, int tier)
+{
+	if (tier >= 0)
+		tier_row_name(row, column, NameStr(advice->set->tiers[tier].name));
+}
+
+Datum
+tier_recommend_placement(PG_FUNCTION_ARGS)
+{
+	bool		include_unchanged = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
+	MemoryContext row_context;
+	TierAdvice *advice;
+	TierResultRow row;
+
+	tier_result_start(fcinfo, &row);
+	advice = tier_advice_make();
+	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row", ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		bool		changes = unit->recommended_tier != unit->current_tier;
+		MemoryContext old_context;
+
+		if (!changes && !include_unchanged)
+			continue;
+		old_context = MemoryContextSwitchTo(row_context);
+		tier_row_clear(&row);
+		tier_row_datum(&row, 0, ObjectIdGetDatum(unit->relation_oid));
+		tier_row_text(&row, 1, tier_relation_kind_name(unit->kind));
+		set_tier(&row, 2, advice, unit->current_tier);
+		set_tier(&row, 3, advice, unit->recommended_tier);
+		tier_row_datum(&row, 4, Int64GetDatum((int64) unit->size_bytes));
+		if (unit->current_tier >= 0)
+		{
+			int			from = unit->current_tier;
+			int			to = unit->recommended_tier;
+
+			tier_row_datum(&row, 5, Float8GetDatum(tier_advice_busy(advice, unit, from) - tier_advice_busy(advice, unit, to)));
+			tier_row_datum(&row, 6, Float8GetDatum(tier_advice_price(advice, unit, to) - tier_advice_price(advice, unit, from)));
+			tier_row_datum(&row, 7, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
+		}
+		tier_row_text(&row, 8, tier_advice_confidence_text(unit->confidence));
+		tier_row_text(&row, 9, tier_advice_reason(advice, unit));
+		tier_row_text(&row, 10, tier_advice_command(advice, unit));
+		tier_row_put(&row);
+		MemoryContextSwitchTo(old_context);
+		MemoryContextReset(row_context);
+	}
+	return (Datum) 0;
+}
+
+/* The unit that a relation is placed with: TOAST goes with its table. */
+static const TierAdviceUnit *
+require_unit(const TierAdvice *advice, Oid relation_oid)
+{
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		if (advice->units[i].relation_oid != relation_oid)
+			continue;
+		if (advice->units[i].current_tier < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info.kind), info.name),
+					 errhint("Use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
+		return &advice->units[i];
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
+			 errhint("Tables, partitions, materialized views and indexes of this database are, but for temporary and system ones.")));
+	return NULL;
+}
+
+static char *
+explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, bool fits)
+{
+	double		busy = tier_advice_busy(advice, unit, tier);
+	double		difference = unit->current_tier < 0 ? 0 : busy - tier_advice_busy(advice, unit, unit->current_tier);
+
+	if (tier == unit->recommended_tier)
+		return tier_advice_reason(advice, unit);
+	if (tier == unit->wanted_tier && !fits)
+		return psprintf("it would be better here, but others gain more from the space for each byte");
+	if (tier == unit->current_tier)
+		return psprintf("it is here now, and %s is better", NameStr(advice->set->tiers[unit->recommended_tier].name));
+	if (unit->policy_tier >= 0)
+		return pstrdup("a tiering policy keeps it on its tier");
+	if (!fits)
+		return pstrdup("there is no room");
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT &&
+		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
+		return pstrdup("it has not been observed for long enough to be sent to a slower tier");
+	return psprintf("%.3f s %s device time per hour than where it is", fabs(difference), difference >= 0 ? "more" : "less");
+}
+
+Datum
+tier_explain_placement(PG_FUNCTION_ARGS)
+{
+	const TierAdviceUnit *unit;
+	TierAdvice *advice;
+	TierResultRow row;
+
+	tier_require_argument(fcinfo, 0, "relation");
+	tier_result_start(fcinfo, &row);
+	advice = tier_advice_make();
+	unit = require_unit(advice, PG_GETARG_OID(0));
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		const TierCostProfile *profile = &advice->set->tiers[t].profile;
+		TierCostLoad random_load = {0};
+		TierCostLoad sequential_load = {0};
+		TierCostLoad write_load = {0};
+		double		available = advice->available_bytes[t];
+		bool		fits;
+
+		for (int i = 0; i < advice->nunits; i++)
+			if (advice->units[i].recommended_tier == t && &advice->units[i] != unit)
+				available -= advice->units[i].size_bytes;
+		available = Max(available, 0.0);
+		fits = unit->size_bytes <= available || t == unit->current_tier;
+		random_load.random_reads = unit->load.random_reads;
+		sequential_load.sequential_reads = unit->load.sequential_reads;
+		sequential_load.scans = unit->load.scans;
+		write_load.page_writes = unit->load.page_writes;
+
+		tier_row_clear(&row);
+		set_tier(&row, 0, advice, t);
+		tier_row_datum(&row, 1, BoolGetDatum(t == unit->current_tier));
+		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
+		tier_row_datum(&row, 3, Float8GetDatum(tier_advice_busy(advice, unit, t)));
+		tier_row_datum(&row, 4, Float8GetDatum(tier_cost_busy_s_per_hour(&random_load, profile)));
+		tier_row_datum(&row, 5, Float8GetDatum(tier_cost_busy_s_per_hour(&sequential_load, profile)));
+		tier_row_datum(&row, 6, Float8GetDatum(tier_cost_busy_s_per_hour(&write_load, profile)));
+		tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, t)));
+		tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, t)));
+		if (!isinf(available))
+			tier_row_datum(&row, 9, Int64GetDatum((int64) available));
+		tier_row_datum(&row, 10, BoolGetDatum(fits));
+		tier_row_text(&row, 11, explain_tier(advice, unit, t, fits));
+		tier_row_put(&row);
+	}
+	return (Datum) 0;
+}
