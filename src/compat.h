@@ -130,6 +130,16 @@ tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableSt
 	return true;
 }
 
+/*
+ * Up to 15 the counters take a block that is added to a relation for one that
+ * was read and missed the buffers; 16 extends relations without counting.
+ */
+#if PG_VERSION_NUM >= 160000
+#define TIER_COMPAT_EXTENSION_COUNTS_AS_MISS false
+#else
+#define TIER_COMPAT_EXTENSION_COUNTS_AS_MISS true
+#endif
+
 /* ---------------------------------------------------------------------
  * Privileges
  * ---------------------------------------------------------------------

@@ -63,7 +63,7 @@ add_load(TierAdviceUnit *unit, const TierRelationState *state, TimestampTz now)
 {
 	const TierRates *rates = &state->rates;
 	double		idle_s = seconds_between(state->heat_at, now);
-	double		observed_s = Max(seconds_between(state->observed_since, now), 1.0);
+	double		observed_s = Max(seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S);
 	double		random_fast = tier_heat_read(rates->random_fast, idle_s, observed_s, TIER_HALF_LIFE_FAST_S);
 	double		random_slow = tier_heat_read(rates->random_slow, idle_s, observed_s, TIER_HALF_LIFE_SLOW_S);
 	double		sequential_fast = tier_heat_read(rates->sequential_fast, idle_s, observed_s, TIER_HALF_LIFE_FAST_S);

@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(tier_recommend_placement);
 PG_FUNCTION_INFO_V1(tier_explain_placement);
 
 static void
-set_tier(TierResultRow * row, int column, const TierAdvice *advice, int tier)
+set_tier(TierResultRow *row, int column, const TierAdvice *advice, int tier)
 {
 	if (tier >= 0)
 		tier_row_name(row, column, NameStr(advice->set->tiers[tier].name));

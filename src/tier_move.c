@@ -79,6 +79,13 @@ wal_bytes_needed(int64 size_bytes)
 	return Min(size_bytes * 1.01, 2.0 * max_wal_size_mb * 1024.0 * 1024.0);
 }
 
+/* "123 MB", as pg_size_pretty has it. */
+static char *
+size_text(double bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
+}
+
 /* Room on the target and for the WAL. */
 static Obstacle
 check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes)
@@ -103,16 +110,18 @@ check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes
 
 		if (target_free - needed < reserve)
 		{
-			obstacle.message = psprintf("not enough space in tablespace \"%s\": %.0f bytes are needed and %.0f reserved, %.0f are free",
-										NameStr(target->name), needed, reserve, (double) target_free);
+			obstacle.message = psprintf("not enough space in tablespace \"%s\": %s are needed%s and %s reserved, %s are free",
+										NameStr(target->name), size_text(needed),
+										needed > size_bytes ? " (with WAL, which is on the same file system)" : "",
+										size_text(reserve), size_text(target_free));
 			obstacle.hint = "Free space there, or lower the reserve_fraction of the tier.";
 			return obstacle;
 		}
 	}
 	if (wal_free >= 0 && wal_free < wal_needed)
 	{
-		obstacle.message = psprintf("not enough space for WAL: the move may write %.0f bytes, %.0f are free",
-									wal_needed, (double) wal_free);
+		obstacle.message = psprintf("not enough space for WAL: the move may write %s, %s are free",
+									size_text(wal_needed), size_text(wal_free));
 		obstacle.hint = "Free space in the file system of pg_wal.";
 	}
 	return obstacle;
@@ -183,8 +192,8 @@ find_obstacle(const TierRelationInfo *info, const TierMoveRequest *request,
 			used = Max(used - size_bytes, 0);
 		if (used + size_bytes > usable)
 		{
-			obstacle.message = psprintf("tier \"%s\" is full: " INT64_FORMAT " bytes are needed, " INT64_FORMAT " of %.0f usable bytes are taken",
-										NameStr(tier->name), size_bytes, used, usable);
+			obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of %s usable are taken",
+										NameStr(tier->name), size_text(size_bytes), size_text(used), size_text(usable));
 			obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
 			obstacle.sqlstate = "53100";
 			return obstacle;

@@ -186,7 +186,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 	summary = tier_move_migrate(false, false, NULL);
 	SPI_finish();
 	ereport(NOTICE,
-			(errmsg("%d partitions were due; %d relations moved, %d not moved",
+			(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
 					summary.due, summary.moved, summary.not_moved)));
 	PG_RETURN_NULL();
 }

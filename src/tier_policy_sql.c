@@ -234,7 +234,7 @@ verdict_code(TierPolicyVerdict verdict)
 }
 
 static void
-put_leaf(TierResultRow * row, const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
+put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
 {
 	const TierPartition *partition = &leaf->partition;
 

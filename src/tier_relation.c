@@ -25,6 +25,7 @@
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
@@ -277,6 +278,23 @@ set_tablespace(const TierRelationInfo *info, Oid tablespace_oid)
 	AlterTableInternal(info->relation_oid, list_make1(command), false);
 }
 
+/*
+ * Who executes a move that the requester was found to be entitled to.  The
+ * command wants an owner who may create there.  Where the owner may not, and
+ * the requester is an administrator who may but does not own it, only the
+ * superuser can do both; no code of the owner runs in it.
+ */
+static Oid
+choose_actor(const TierRelationInfo *info, Oid requester_oid, Oid tablespace_oid)
+{
+	if (tablespace_oid == MyDatabaseTableSpace ||
+		tier_compat_may_create_in_tablespace(tablespace_oid, info->owner_oid))
+		return info->owner_oid;
+	if (tier_compat_owns_relation(info->relation_oid, requester_oid))
+		return requester_oid;
+	return BOOTSTRAP_SUPERUSERID;
+}
+
 TierMoveResult
 tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, TierMoveTiming *timing)
 {
@@ -314,8 +332,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 		return TIER_MOVE_NOT_NEEDED;
 	tier_relation_check_move(&info, requester_oid, tablespace_oid);
 
-	actor = tablespace_oid == MyDatabaseTableSpace ||
-		tier_compat_may_create_in_tablespace(tablespace_oid, info.owner_oid) ? info.owner_oid : requester_oid;
+	actor = choose_actor(&info, requester_oid, tablespace_oid);
 	GetUserIdAndSecContext(&caller, &caller_context);
 	SetUserIdAndSecContext(actor, caller_context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
 	set_tablespace(&info, tablespace_oid);

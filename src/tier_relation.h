@@ -67,8 +67,9 @@ typedef struct TierMoveTiming
  * committed by the caller at once.  Waits for the lock no longer than
  * tiered_storage.move_lock_timeout, inside a subtransaction, so that after a
  * timeout no lock is held and the transaction can go on.  After the grant
- * everything is checked again.  Acts as the owner of the relation, if he may
- * create there, else as requester.  Other errors are thrown.
+ * everything is checked again, the rights of the requester included.  Acts as
+ * the owner of the relation, if he may create there, else as the requester, if
+ * he owns it, else as the bootstrap superuser.  Other errors are thrown.
  */
 extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid,
 										 Oid tablespace_oid, TierMoveTiming *timing);

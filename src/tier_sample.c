@@ -431,6 +431,26 @@ residency_moved(int32 before, int32 now)
 	return difference > RESIDENCY_TOLERANCE_BUFFERS && difference > before / 16;
 }
 
+/*
+ * Blocks that were added were not read.  A relation that got a new file in its
+ * place was written anew as a whole.
+ */
+static void
+discount_growth(TierRelationState *state, const TierRelationState *before)
+{
+	int64		old_bytes = 0;
+	int64		grown;
+	int64		misses = state->delta.blocks_fetched - state->delta.blocks_hit;
+
+	if (!TIER_COMPAT_EXTENSION_COUNTS_AS_MISS || misses <= 0)
+		return;
+	if (before != NULL && (before->file_number == state->file_number ||
+						   before->tablespace_oid != state->tablespace_oid))
+		old_bytes = before->size_bytes;
+	grown = Max(state->size_bytes - old_bytes, 0) / BLCKSZ;
+	state->delta.blocks_fetched -= Min(grown, misses);
+}
+
 static void
 attribute(TierRelationState *state)
 {
@@ -496,6 +516,7 @@ tier_sample_merge(TierRelationState *current, int ncurrent,
 
 		if (state->active)
 		{
+			discount_growth(state, before);
 			attribute(state);
 			advance_rates(state, period_start, now);
 			if (last_sample_at != 0)

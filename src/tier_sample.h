@@ -18,6 +18,12 @@
 #define TIER_HALF_LIFE_FAST_S (24.0 * 3600.0)
 #define TIER_HALF_LIFE_SLOW_S (14.0 * 24.0 * 3600.0)
 
+/*
+ * Rates per hour of what has been seen for a shorter time are not extrapolated:
+ * what happened until now is taken for all that happens in the hour.
+ */
+#define TIER_SHORTEST_OBSERVATION_S 3600.0
+
 /* Cumulative counters as the statistics system has them. */
 typedef struct TierCounters
 {

@@ -18,28 +18,28 @@
 #include "tier_sql.h"
 
 void
-tier_result_start(FunctionCallInfo fcinfo, TierResultRow * row)
+tier_result_start(FunctionCallInfo fcinfo, TierResultRow *row)
 {
 	tier_compat_init_materialized_srf(fcinfo, 0);
 	row->result = (ReturnSetInfo *) fcinfo->resultinfo;
 }
 
 void
-tier_row_clear(TierResultRow * row)
+tier_row_clear(TierResultRow *row)
 {
 	memset(row->values, 0, sizeof(row->values));
 	memset(row->nulls, true, sizeof(row->nulls));
 }
 
 void
-tier_row_datum(TierResultRow * row, int column, Datum value)
+tier_row_datum(TierResultRow *row, int column, Datum value)
 {
 	row->values[column] = value;
 	row->nulls[column] = false;
 }
 
 void
-tier_row_text(TierResultRow * row, int column, const char *value)
+tier_row_text(TierResultRow *row, int column, const char *value)
 {
 	if (value != NULL)
 		tier_row_datum(row, column, CStringGetTextDatum(value));
@@ -47,7 +47,7 @@ tier_row_text(TierResultRow * row, int column, const char *value)
 
 /* A name; NULL or an unknown object leaves the column null. */
 void
-tier_row_name(TierResultRow * row, int column, const char *value)
+tier_row_name(TierResultRow *row, int column, const char *value)
 {
 	if (value != NULL)
 	{
@@ -59,14 +59,14 @@ tier_row_name(TierResultRow * row, int column, const char *value)
 }
 
 void
-tier_row_time(TierResultRow * row, int column, TimestampTz value)
+tier_row_time(TierResultRow *row, int column, TimestampTz value)
 {
 	if (value != 0)
 		tier_row_datum(row, column, TimestampTzGetDatum(value));
 }
 
 void
-tier_row_put(TierResultRow * row)
+tier_row_put(TierResultRow *row)
 {
 	tuplestore_putvalues(row->result->setResult, row->result->setDesc, row->values, row->nulls);
 	CHECK_FOR_INTERRUPTS();

@@ -22,21 +22,21 @@ typedef struct TierResultRow
 	ReturnSetInfo *result;
 	Datum		values[TIER_ROW_COLUMNS];
 	bool		nulls[TIER_ROW_COLUMNS];
-}			TierResultRow;
+} TierResultRow;
 
 /*
  * Starts a materialized result; to be called before anything that allocates.
  * Then for each row: clear (all columns null), set columns counted from 0, put.
  */
-extern void tier_result_start(FunctionCallInfo fcinfo, TierResultRow * row);
-extern void tier_row_clear(TierResultRow * row);
-extern void tier_row_put(TierResultRow * row);
+extern void tier_result_start(FunctionCallInfo fcinfo, TierResultRow *row);
+extern void tier_row_clear(TierResultRow *row);
+extern void tier_row_put(TierResultRow *row);
 
 /* NULL, and a time of 0, leave the column null. */
-extern void tier_row_datum(TierResultRow * row, int column, Datum value);
-extern void tier_row_text(TierResultRow * row, int column, const char *value);
-extern void tier_row_name(TierResultRow * row, int column, const char *value);
-extern void tier_row_time(TierResultRow * row, int column, TimestampTz value);
+extern void tier_row_datum(TierResultRow *row, int column, Datum value);
+extern void tier_row_text(TierResultRow *row, int column, const char *value);
+extern void tier_row_name(TierResultRow *row, int column, const char *value);
+extern void tier_row_time(TierResultRow *row, int column, TimestampTz value);
 
 /* Raises an error that names the argument when it is null. */
 extern void tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name);

@@ -776,9 +776,9 @@ CREATE VIEW tiered_storage.heat AS
 	LEFT JOIN tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=) s.tablespace_oid
 	CROSS JOIN LATERAL (SELECT
 		GREATEST(0, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.heat_at))::pg_catalog.float8 AS idle_s,
-		GREATEST(1, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) a;
+		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) a;
 COMMENT ON VIEW tiered_storage.heat IS
-'each relation''s smoothed rates per hour as of now: reads are blocks that missed shared buffers, writes are changed rows; half-life 1 day, and 14 days in the *_14d columns';
+'each relation''s smoothed rates per hour as of now: reads are blocks that missed shared buffers, writes are changed rows; half-life 1 day, and 14 days in the *_14d columns; less than an hour of observation counts as an hour';
 
 CREATE VIEW tiered_storage.tiers AS
 	SELECT t.tier_name, t.rank, s.tablespaces, t.profile, s.devices, t.compressed,
