@@ -131,6 +131,22 @@ remove_claims(Oid database_oid)
 	tier_shmem->nclaims = kept;
 }
 
+/* Another database's claim on the tablespace with another name; lock held. */
+static const TierClaim *
+find_conflict(const TierClaim *claim)
+{
+	for (int i = 0; i < tier_shmem->nclaims; i++)
+	{
+		const TierClaim *other = &tier_shmem->claims[i];
+
+		if (other->tablespace_oid == claim->tablespace_oid &&
+			other->database_oid != claim->database_oid &&
+			strcmp(NameStr(other->tier_name), NameStr(claim->tier_name)) != 0)
+			return other;
+	}
+	return NULL;
+}
+
 int
 tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims,
 						  Oid *conflict_database, NameData *conflict_tier)
@@ -141,32 +157,32 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 		return -1;
 
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < nclaims && conflict < 0; i++)
-	{
-		for (int j = 0; j < tier_shmem->nclaims; j++)
-		{
-			const TierClaim *other = &tier_shmem->claims[j];
 
-			if (other->tablespace_oid == claims[i].tablespace_oid &&
-				other->database_oid != database_oid &&
-				strcmp(NameStr(other->tier_name), NameStr(claims[i].tier_name)) != 0)
+	/*
+	 * What we said before goes in any case: a claim that we gave up must not
+	 * be in the way of the others.
+	 */
+	remove_claims(database_oid);
+	for (int i = 0; i < nclaims; i++)
+	{
+		const TierClaim *other = find_conflict(&claims[i]);
+
+		if (other != NULL)
+		{
+			if (conflict < 0)
 			{
-				conflict = i;
 				*conflict_database = other->database_oid;
 				*conflict_tier = other->tier_name;
-				break;
+				conflict = i;
 			}
+			continue;
 		}
-	}
-	if (conflict < 0)
-	{
-		remove_claims(database_oid);
 
 		/*
 		 * Beyond the limit claims are dropped: a disagreement may then go
 		 * unnoticed, which is what a cluster without preload has anyway.
 		 */
-		for (int i = 0; i < nclaims && tier_shmem->nclaims < TIER_MAX_CLAIMS; i++)
+		if (tier_shmem->nclaims < TIER_MAX_CLAIMS)
 			tier_shmem->claims[tier_shmem->nclaims++] = claims[i];
 	}
 	LWLockRelease(tier_shmem->lock);

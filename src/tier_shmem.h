@@ -83,8 +83,8 @@ extern void tier_shmem_notify(Oid database_oid);
 /*
  * Publishes what this database calls its tablespaces, replacing what it said
  * before.  A tablespace that another database has claimed with another tier
- * name is a conflict: the index of the first such entry is returned and
- * nothing is published; -1 when all is well (or without preload).
+ * name is a conflict: it is not published, and the index of the first such
+ * entry is returned; -1 when all is well (or without preload).
  * *conflict_database and *conflict_tier then say who claims what.
  */
 extern int	tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims,

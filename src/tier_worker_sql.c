@@ -85,7 +85,8 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 			return;
 		case TIER_WORKER_WAITING:
 			*state = "waiting";
-			*reason = tier_auto_migrate == TIER_AUTO_MIGRATE_OFF ?
+			*reason = slot->last_error[0] != '\0' ? "until the next sample; moves nothing, see last_error" :
+				tier_auto_migrate == TIER_AUTO_MIGRATE_OFF ?
 				"until the next sample; moves nothing, because tiered_storage.auto_migrate is off" :
 				"until the next sample";
 			return;
