@@ -7,7 +7,7 @@
  * copy is SET TABLESPACE, which locks the relation while it copies; see
  * tier_relation.c for the step under the lock.  Around it, here: is there
  * room, is it worth the lock, the record that others can see, attempts with
- * pauses in which no lock is held and no transaction is open.
+ * pauses in which nothing is locked and no snapshot is held.
  *
  * A move is three transactions: one makes the record, one moves, one completes
  * the record.  A crash between them leaves a record of a process that is gone,
@@ -252,6 +252,7 @@ attempt(const TierMoveRequest *request, long pause, TierMoveTiming *timing, Erro
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	volatile TierMoveResult result = TIER_MOVE_GONE;
+	int			level = GetCurrentTransactionNestLevel();
 
 	memset(timing, 0, sizeof(*timing));
 	*error = NULL;
@@ -271,7 +272,8 @@ attempt(const TierMoveRequest *request, long pause, TierMoveTiming *timing, Erro
 		MemoryContextSwitchTo(context);
 		*error = CopyErrorData();
 		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
+		while (GetCurrentTransactionNestLevel() > level)
+			RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);

@@ -486,11 +486,12 @@ time_text(int64 us)
 }
 
 static char *
-leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, int64 reference_us, int64 threshold_us)
+leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
+			int64 reference_us, int64 threshold_us)
 {
 	Interval	move_after = policy->move_after;
 	char	   *age = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(&move_after)));
-	const char *from = policy->age_from_newest ? "the newest partition" : "now";
+	const char *from = from_now ? "now" : "the end of the newest partition";
 
 	switch (leaf->verdict)
 	{
@@ -536,11 +537,11 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 /* Where to, how much, and the reason in words. */
 static void
 finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
-			int64 reference_us, int64 threshold_us)
+			bool from_now, int64 reference_us, int64 threshold_us)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 
-	leaf->reason = leaf_reason(leaf, policy, reference_us, threshold_us);
+	leaf->reason = leaf_reason(leaf, policy, from_now, reference_us, threshold_us);
 	if (leaf->verdict == TIER_VERDICT_DUE)
 	{
 		ListCell   *cell;
@@ -594,7 +595,8 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{
 		evaluation->leaves[i].verdict = verdicts[i];
-		finish_leaf(&evaluation->leaves[i], evaluation, set, reference_us, threshold_us);
+		finish_leaf(&evaluation->leaves[i], evaluation, set, reference_us == now,
+					reference_us, threshold_us);
 	}
 }
 

@@ -7,7 +7,7 @@
  * Only tier_relation_move locks, one relation in one transaction that holds no
  * other lock on anything of a user, so it can never be part of a deadlock; it
  * waits for a bounded time, checks everything again under the lock, and acts
- * with the rights of the owner.
+ * with the least rights that do (choose_actor).
  *
  * SET TABLESPACE runs no code of the owner: blocks are copied as they are, no
  * index expression, trigger or constraint is evaluated.  Still it runs under
@@ -228,7 +228,8 @@ tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespac
 
 /*
  * Waits for the strongest lock in a subtransaction.  True when it is granted;
- * false after the timeout, with nothing held.
+ * false after the timeout, with nothing held.  Whatever else is thrown leaves
+ * here with the caller's subtransaction level as it was.
  */
 static bool
 lock_with_timeout(Oid relation_oid)
@@ -243,20 +244,30 @@ lock_with_timeout(Oid relation_oid)
 	{
 		LockRelationOid(relation_oid, AccessExclusiveLock);
 		granted = true;
-		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
-		if (granted || geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
-			PG_RE_THROW();
+		ErrorData  *error;
+
 		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			ReThrowError(error);
+		FreeErrorData(error);
 	}
 	PG_END_TRY();
+	if (!granted)
+		return false;
+
+	/* Hands the lock to the caller's level. */
+	ReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	return granted;
+	return true;
 }
 
 /* ALTER ... SET TABLESPACE of a relation that this transaction has locked. */

@@ -58,20 +58,31 @@ COMMENT ON TABLE tiered_storage.tier_tablespace IS
 
 /*
  * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads
- * the dumped rows: what was only discovered steps aside for them.
+ * the dumped rows: what was only discovered steps aside for them.  The row of
+ * a discovered tier is overwritten in place, since policies may refer to it.
  */
 CREATE FUNCTION tiered_storage.tier_before_insert() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF TG_TABLE_NAME = 'tier' THEN
-		DELETE FROM tiered_storage.tier t
-			WHERE t.tier_name = NEW.tier_name AND t.discovered;
-	ELSE
+	IF TG_TABLE_NAME = 'tier_tablespace' THEN
 		DELETE FROM tiered_storage.tier_tablespace t
 			WHERE t.tablespace_name = NEW.tablespace_name AND t.discovered;
+		RETURN NEW;
 	END IF;
-	RETURN NEW;
+	UPDATE tiered_storage.tier t SET
+			rank = NEW.rank, profile = NEW.profile,
+			random_read_ms = NEW.random_read_ms, random_write_ms = NEW.random_write_ms,
+			sequential_read_mb_per_s = NEW.sequential_read_mb_per_s,
+			sequential_write_mb_per_s = NEW.sequential_write_mb_per_s,
+			fsync_ms = NEW.fsync_ms, parallelism = NEW.parallelism,
+			price_per_gb_month = NEW.price_per_gb_month, price_is_assumed = NEW.price_is_assumed,
+			capacity_bytes = NEW.capacity_bytes, reserve_fraction = NEW.reserve_fraction,
+			low_watermark = NEW.low_watermark, high_watermark = NEW.high_watermark,
+			endurance_tbw = NEW.endurance_tbw, endurance_dwpd = NEW.endurance_dwpd,
+			compressed = NEW.compressed, discovered = NEW.discovered
+		WHERE t.tier_name = NEW.tier_name AND t.discovered;
+	RETURN CASE WHEN FOUND THEN NULL ELSE NEW END;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.tier_before_insert() IS
@@ -449,9 +460,6 @@ BEGIN
 			USING ERRCODE = 'duplicate_object',
 				HINT = 'Use tiered_storage.alter_tier() to change it.';
 	END IF;
-	/* A policy may hold on to the discovered tier of that name: keep its row. */
-	UPDATE tiered_storage.tier x SET discovered = false WHERE x.tier_name = add_tier.name;
-
 	/* The kind of the first tablespace that can be looked at gives the prior. */
 	SELECT x.profile, x.compressed INTO d
 		FROM pg_catalog.unnest(tablespaces) WITH ORDINALITY s (spcname, i)
@@ -486,19 +494,7 @@ BEGIN
 	PERFORM tiered_storage.tier_check_values(t);
 	t.rank := COALESCE(add_tier.rank, tiered_storage.tier_make_rank(t.random_read_ms, t.compressed));
 
-	INSERT INTO tiered_storage.tier SELECT t.*
-		ON CONFLICT (tier_name) DO UPDATE SET
-			rank = EXCLUDED.rank, profile = EXCLUDED.profile,
-			random_read_ms = EXCLUDED.random_read_ms, random_write_ms = EXCLUDED.random_write_ms,
-			sequential_read_mb_per_s = EXCLUDED.sequential_read_mb_per_s,
-			sequential_write_mb_per_s = EXCLUDED.sequential_write_mb_per_s,
-			fsync_ms = EXCLUDED.fsync_ms, parallelism = EXCLUDED.parallelism,
-			price_per_gb_month = EXCLUDED.price_per_gb_month,
-			price_is_assumed = EXCLUDED.price_is_assumed,
-			capacity_bytes = EXCLUDED.capacity_bytes, reserve_fraction = EXCLUDED.reserve_fraction,
-			low_watermark = EXCLUDED.low_watermark, high_watermark = EXCLUDED.high_watermark,
-			endurance_tbw = EXCLUDED.endurance_tbw, endurance_dwpd = EXCLUDED.endurance_dwpd,
-			compressed = EXCLUDED.compressed, discovered = false;
+	INSERT INTO tiered_storage.tier SELECT t.*;
 	PERFORM tiered_storage.tier_set_tablespaces(name, tablespaces);
 END
 $$;
