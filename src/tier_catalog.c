@@ -352,7 +352,7 @@ tier_catalog_load_tiers(MemoryContext context)
 	for (int i = 0; i < set->ntiers; i++)
 		read_tier(&set->tiers[i], i);
 
-	set->ntablespaces = (int) tier_catalog_execute("SELECT tier_name, tablespace_oid, tablespace_name "
+	set->ntablespaces = (int) tier_catalog_execute("SELECT tier_name, tablespace_oid, tablespace_name, discovered "
 												   "FROM tiered_storage.tier_tablespaces ORDER BY tablespace_oid",
 												   0, NULL, NULL, NULL);
 	set->tablespaces = MemoryContextAllocZero(context, sizeof(TierTablespace) * Max(set->ntablespaces, 1));
@@ -365,6 +365,7 @@ tier_catalog_load_tiers(MemoryContext context)
 		tablespace->tier = tier_set_find_tier(set, NameStr(*tier_name));
 		tablespace->oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
 		tablespace->name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
+		tablespace->discovered = DatumGetBool(tier_catalog_datum(i, 4, &isnull));
 		tablespace->device = tier_device_lookup(tablespace->oid, "");
 	}
 	MemoryContextSwitchTo(old_context);

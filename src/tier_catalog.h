@@ -96,6 +96,7 @@ typedef struct TierTablespace
 	Oid			oid;			/* never 0: the default one has its own OID */
 	NameData	name;
 	int			tier;			/* index into TierSet.tiers */
+	bool		discovered;		/* put there by discover_tiers(), by nobody */
 	TierDevice *device;
 } TierTablespace;
 

@@ -620,6 +620,7 @@ tier_move_publish_claims(const TierSet *set)
 		claims[i].tablespace_oid = set->tablespaces[i].oid;
 		claims[i].database_oid = MyDatabaseId;
 		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
+		claims[i].is_weak = set->tablespaces[i].discovered;
 	}
 	conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid, &tier_name);
 	if (conflict >= 0)

@@ -182,7 +182,7 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 		 * Beyond the limit claims are dropped: a disagreement may then go
 		 * unnoticed, which is what a cluster without preload has anyway.
 		 */
-		if (tier_shmem->nclaims < TIER_MAX_CLAIMS)
+		if (!claims[i].is_weak && tier_shmem->nclaims < TIER_MAX_CLAIMS)
 			tier_shmem->claims[tier_shmem->nclaims++] = claims[i];
 	}
 	LWLockRelease(tier_shmem->lock);

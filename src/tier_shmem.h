@@ -46,12 +46,17 @@ typedef struct TierDatabaseSlot
 	char		last_error[TIER_ERROR_LENGTH];
 } TierDatabaseSlot;
 
-/* A database says that a tablespace belongs to a tier of this name. */
+/*
+ * A database says that a tablespace belongs to a tier of this name.  What was
+ * only discovered is a weak claim: it is not published, and so never in the
+ * way of a tier that somebody defines in another database.
+ */
 typedef struct TierClaim
 {
 	Oid			tablespace_oid;
 	Oid			database_oid;
 	NameData	tier_name;
+	bool		is_weak;
 } TierClaim;
 
 typedef struct TierShmem

@@ -114,7 +114,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_claims';
 COMMENT ON FUNCTION tiered_storage.tablespace_claims() IS
-'which database calls a tablespace which tier, as the workers have published it; empty without shared_preload_libraries';
+'which database defines a tablespace as part of which tier, as the workers have published it; empty without shared_preload_libraries';
 
 /*
  * Priors from published measurements; calibration and the user replace them.
