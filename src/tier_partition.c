@@ -325,6 +325,26 @@ read_bound(Oid relation_oid)
 	return spec;
 }
 
+static bool
+datum_is_of_type(const List *datums, Oid type_oid)
+{
+	const PartitionRangeDatum *datum;
+
+	if (datums == NIL)
+		return false;
+	datum = linitial_node(PartitionRangeDatum, datums);
+	return datum->kind != PARTITION_RANGE_DATUM_VALUE ||
+		(IsA(datum->value, Const) && castNode(Const, datum->value)->consttype == type_oid);
+}
+
+static bool
+is_range_of_type(const PartitionBoundSpec *spec, Oid type_oid)
+{
+	return spec->strategy == PARTITION_STRATEGY_RANGE &&
+		datum_is_of_type(spec->lowerdatums, type_oid) &&
+		datum_is_of_type(spec->upperdatums, type_oid);
+}
+
 /* Narrows the bounds of `partition` to those of this level. */
 static void
 apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLevel *level,
@@ -333,6 +353,16 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 	PartitionRangeDatum *lower;
 	PartitionRangeDatum *upper;
 	int64		us;
+
+	/*
+	 * Nothing is locked: by now the partition may hang below another parent,
+	 * with bounds of another shape or type.  Then it has no age.
+	 */
+	if (!spec->is_default && level->is_key && !is_range_of_type(spec, key->type_oid))
+	{
+		partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
+		return;
+	}
 
 	if (spec->is_default)
 	{
@@ -574,10 +604,20 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
 	if (policy->key_function != NULL)
 		function_oid = DatumGetObjectId(DirectFunctionCall1(regprocedurein, CStringGetDatum(policy->key_function)));
 	tier_partition_check_key(policy->relation_oid, policy->key_unit, function_oid, &key);
-	if (OidIsValid(function_oid) && !tier_compat_may_execute(function_oid, GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("the owner of the table may not execute key function %s", policy->key_function)));
+	if (OidIsValid(function_oid))
+	{
+		if (!tier_compat_may_execute(function_oid, GetUserId()))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("the owner of the table may not execute key function %s", policy->key_function)));
+
+		/* Who chose a function that runs as the owner must be able to be him. */
+		if (!OidIsValid(policy->created_by) || !has_privs_of_role(policy->created_by, GetUserId()))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("the creator of the policy does not have the rights of the owner of the table, as which key function %s would run",
+							policy->key_function)));
+	}
 	load_leaves(evaluation, &key, set);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));

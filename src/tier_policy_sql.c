@@ -132,6 +132,11 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers; add_tier() defines one.")));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
 	check_policy_rights(&info, set, tier);
+	if (OidIsValid(function_oid) && !has_privs_of_role(GetUserId(), info.owner_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to choose a key function for table %s", info.name),
+				 errdetail("A key function runs with the rights of the owner of the table.")));
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */

@@ -110,6 +110,7 @@ tier_shmem_notify(Oid database_oid)
 
 		if (slot != NULL)
 		{
+			slot->notified = true;
 			slot->next_run_at = 0;
 			slot->next_migrate_at = 0;
 		}

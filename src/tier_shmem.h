@@ -42,6 +42,7 @@ typedef struct TierDatabaseSlot
 	TimestampTz finished_at;	/* its end, 0: never */
 	TimestampTz next_run_at;	/* 0: as soon as possible */
 	TimestampTz next_migrate_at;	/* 0: in the next cycle */
+	bool		notified;		/* tier_shmem_notify came since started_at */
 	int			failures;		/* in a row */
 	char		last_error[TIER_ERROR_LENGTH];
 } TierDatabaseSlot;

@@ -109,6 +109,8 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 			slot->failures = 0;
 			slot->last_error[0] = '\0';
 			slot->next_run_at = TimestampTzPlusMilliseconds(now, NO_EXTENSION_INTERVAL_MS);
+			if (slot->notified)
+				slot->next_run_at = now;
 			break;
 		default:
 			slot->failures = 0;
@@ -369,7 +371,7 @@ publish_claims(void)
 	TierSet    *set;
 
 	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(CurrentMemoryContext);
+	set = tier_catalog_load_tiers(PortalContext);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(PortalContext);
 	return tier_move_publish_claims(set);
@@ -449,6 +451,12 @@ migrate_once(void)
 	TierMigrateSummary summary;
 
 	StartTransactionCommand();
+
+	/*
+	 * SPI_finish returns to this context, when the transaction's is long
+	 * gone.
+	 */
+	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 	summary = tier_move_migrate(false, true, sample_between_moves);
@@ -487,6 +495,7 @@ tier_worker_main(Datum argument)
 	if (slot != NULL && slot->state == TIER_WORKER_STARTING)
 	{
 		slot->state = TIER_WORKER_RUNNING;
+		slot->notified = false;
 		slot->pid = MyProcPid;
 		slot->started_at = GetCurrentTimestamp();
 	}
