@@ -22,6 +22,7 @@
 
 #include "compat.h"
 #include "tier_catalog.h"
+#include "tier_migrate.h"
 #include "tier_move.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
@@ -177,13 +178,13 @@ tier_migrate(PG_FUNCTION_ARGS)
 
 	if (dry_run)
 	{
-		summary = tier_move_migrate(true, false, NULL);
+		summary = tier_migrate_run(true, false, NULL);
 		ereport(NOTICE,
 				(errmsg_plural("%d partition is due", "%d partitions are due", summary.due, summary.due)));
 		PG_RETURN_NULL();
 	}
 	connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
-	summary = tier_move_migrate(false, false, NULL);
+	summary = tier_migrate_run(false, false, NULL);
 	SPI_finish();
 	ereport(NOTICE,
 			(errmsg("partitions due: %d; relations moved: %d, not moved: %d",

@@ -47,6 +47,7 @@
 #include "compat.h"
 #include "tier_catalog.h"
 #include "tier_guc.h"
+#include "tier_migrate.h"
 #include "tier_move.h"
 #include "tier_sample.h"
 #include "tier_shmem.h"
@@ -374,7 +375,7 @@ publish_claims(void)
 	set = tier_catalog_load_tiers(PortalContext);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(PortalContext);
-	return tier_move_publish_claims(set);
+	return tier_migrate_publish_claims(set);
 }
 
 /*
@@ -459,7 +460,7 @@ migrate_once(void)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	summary = tier_move_migrate(false, true, sample_between_moves);
+	summary = tier_migrate_run(false, true, sample_between_moves);
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);

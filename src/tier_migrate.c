@@ -1,0 +1,305 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_migrate.c
+ *		Doing what the policies ask for: load, decide, act.
+ *
+ * Runs in the worker and in sessions that CALL migrate.  All policies are
+ * evaluated on one snapshot and one moment; then each relation is moved by
+ * tier_move.c, which checks again, since by then the world may have changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "commands/dbcommands.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "tier_clock.h"
+#include "tier_guc.h"
+#include "tier_migrate.h"
+#include "tier_move.h"
+#include "tier_partition.h"
+#include "tier_relation.h"
+#include "tier_shmem.h"
+
+/* One leaf to move, with the evaluation that says so. */
+typedef struct Job
+{
+	const TierEvaluation *evaluation;
+	const TierLeaf *leaf;
+} Job;
+
+static int
+compare_jobs(const void *a, const void *b)
+{
+	const Job  *left = a;
+	const Job  *right = b;
+
+	if (left->leaf->info.relation_oid != right->leaf->info.relation_oid)
+		return left->leaf->info.relation_oid < right->leaf->info.relation_oid ? -1 : 1;
+	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
+}
+
+static int
+compare_oid(const void *a, const void *b)
+{
+	Oid			left = *(const Oid *) a;
+	Oid			right = *(const Oid *) b;
+
+	return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/*
+ * All leaves that are due, each once: where several policies want it, the
+ * slowest tier wins, which is the policy for the greatest age.
+ */
+static Job *
+collect_jobs(TierEvaluation **evaluations, int nevaluations, const TierSet *set, int *njobs)
+{
+	Job		   *jobs;
+	int			n = 0;
+	int			kept = 0;
+
+	for (int i = 0; i < nevaluations; i++)
+		n += evaluations[i]->nleaves;
+	jobs = palloc_extended(sizeof(Job) * Max(n, 1), MCXT_ALLOC_HUGE);
+	n = 0;
+	for (int i = 0; i < nevaluations; i++)
+	{
+		for (int j = 0; j < evaluations[i]->nleaves; j++)
+		{
+			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE)
+				continue;
+			jobs[n].evaluation = evaluations[i];
+			jobs[n++].leaf = &evaluations[i]->leaves[j];
+		}
+	}
+	qsort(jobs, n, sizeof(Job), compare_jobs);
+	for (int i = 0; i < n; i++)
+	{
+		if (kept > 0 && jobs[kept - 1].leaf->info.relation_oid == jobs[i].leaf->info.relation_oid)
+		{
+			if (set->tiers[jobs[i].evaluation->to_tier].rank >
+				set->tiers[jobs[kept - 1].evaluation->to_tier].rank)
+				jobs[kept - 1] = jobs[i];
+			continue;
+		}
+		jobs[kept++] = jobs[i];
+	}
+	*njobs = kept;
+	return jobs;
+}
+
+static void
+announce(const Job *job, const TierSet *set)
+{
+	ListCell   *cell;
+
+	foreach(cell, job->leaf->pending)
+	{
+		TierRelationInfo info;
+		char	   *target = get_tablespace_name(job->leaf->to_tablespace);
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info))
+			ereport(NOTICE,
+					(errmsg("would move %s %s to tier \"%s\"",
+							tier_relation_kind_name(info.kind), info.name,
+							NameStr(set->tiers[job->evaluation->to_tier].name)),
+					 errdetail("Tablespace \"%s\"; %s.", target ? target : "none can be used", job->leaf->reason)));
+	}
+}
+
+static void
+report_failure(const TierMoveReport *report, bool by_worker)
+{
+	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
+		return;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+								   report->sqlstate[3], report->sqlstate[4])),
+			 errmsg("could not move %s: %s", report->relation_name, report->error),
+			 report->hint ? errhint("%s", report->hint) : 0));
+}
+
+/* Moves one leaf with what goes along; a relation that fails does not stop the rest. */
+static void
+run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
+		bool by_worker, TierMigrateSummary *summary)
+{
+	const TierPolicyRow *policy = job->evaluation->policy;
+	ListCell   *cell;
+
+	if (!OidIsValid(job->leaf->to_tablespace))
+	{
+		ereport(by_worker ? LOG : WARNING,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
+						NameStr(policy->tier_name)),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
+		summary->not_moved += list_length(job->leaf->pending);
+		return;
+	}
+	foreach(cell, job->leaf->pending)
+	{
+		Oid			relation_oid = lfirst_oid(cell);
+		TierMoveRequest request;
+		TierMoveReport report;
+
+		CHECK_FOR_INTERRUPTS();
+		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), compare_oid) != NULL)
+		{
+			summary->not_moved++;
+			continue;
+		}
+		request.relation_oid = relation_oid;
+		request.tablespace_oid = job->leaf->to_tablespace;
+		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by : job->leaf->info.owner_oid;
+		request.policy_id = policy->policy_id;
+		request.reason = job->leaf->reason;
+		request.limit_lock_time = by_worker;
+		report = tier_move_one(&request, set);
+		report_failure(&report, by_worker);
+		if (report.state == TIER_STATE_DONE)
+		{
+			summary->moved++;
+			summary->moved_bytes += report.size_bytes;
+		}
+		else if (report.state != TIER_STATE_NOT_NEEDED)
+			summary->not_moved++;
+	}
+}
+
+char *
+tier_migrate_publish_claims(const TierSet *set)
+{
+	TierClaim  *claims = palloc(sizeof(TierClaim) * Max(set->ntablespaces, 1));
+	char	   *message = NULL;
+	Oid			database_oid;
+	NameData	tier_name;
+	int			conflict;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		claims[i].tablespace_oid = set->tablespaces[i].oid;
+		claims[i].database_oid = MyDatabaseId;
+		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
+		claims[i].is_weak = set->tablespaces[i].discovered;
+	}
+	conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid, &tier_name);
+	if (conflict >= 0)
+	{
+		char	   *database = get_database_name(database_oid);
+
+		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" here, but to tier \"%s\" in database \"%s\"",
+						   NameStr(set->tablespaces[conflict].name), NameStr(claims[conflict].tier_name),
+						   NameStr(tier_name), database ? database : "?");
+	}
+	pfree(claims);
+	return message;
+}
+
+static void
+record_evaluations(TierEvaluation **evaluations, int n)
+{
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	for (int i = 0; i < n; i++)
+	{
+		int			due = 0;
+		int			on_target = 0;
+
+		for (int j = 0; j < evaluations[i]->nleaves; j++)
+		{
+			due += evaluations[i]->leaves[j].verdict == TIER_VERDICT_DUE;
+			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
+		}
+		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
+									  evaluations[i]->error ? evaluations[i]->error :
+									  psprintf("%d of %d partitions are due", due, evaluations[i]->nleaves));
+	}
+	tier_catalog_leave(&scope);
+}
+
+TierMigrateSummary
+tier_migrate_run(bool dry_run, bool by_worker, void (*between_moves) (void))
+{
+	TierMigrateSummary summary = {0, 0, 0, 0};
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage migrate",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	TierCatalogScope scope;
+	TierSet    *set;
+	TierPolicyRow *policies;
+	TierEvaluation **evaluations;
+	Oid		   *backoff;
+	Job		   *jobs;
+	char	   *conflict;
+	int			npolicies;
+	int			nbackoff = 0;
+	int			njobs;
+
+	/* 1. Load. */
+	if (!by_worker)
+		tier_catalog_enter(&scope);
+	else if (!tier_catalog_try_enter(&scope))
+	{
+		MemoryContextSwitchTo(old_context);
+		return summary;
+	}
+	if (!dry_run)
+		tier_catalog_refresh_identities();
+	set = tier_catalog_load_tiers(context);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	backoff = tier_catalog_load_backoff(context, &nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (!by_worker)
+		nbackoff = 0;			/* a person who asks means now */
+
+	/* 2. Decide. */
+	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
+	PushActiveSnapshot(GetTransactionSnapshot());
+	for (int i = 0; i < npolicies; i++)
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, tier_clock_now());
+	PopActiveSnapshot();
+	jobs = collect_jobs(evaluations, npolicies, set, &njobs);
+	summary.due = njobs;
+	if (dry_run)
+	{
+		for (int i = 0; i < njobs; i++)
+			announce(&jobs[i], set);
+		MemoryContextSwitchTo(old_context);
+		MemoryContextDelete(context);
+		return summary;
+	}
+	conflict = tier_migrate_publish_claims(set);
+	if (conflict != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("%s", conflict),
+				 errdetail("A tablespace is shared by all databases, which must agree on its tier."),
+				 errhint("Use tiered_storage.alter_tier() in one of them.")));
+	record_evaluations(evaluations, npolicies);
+	SPI_commit();
+
+	/* 3. Act. */
+	for (int i = 0; i < njobs; i++)
+	{
+		run_job(&jobs[i], set, backoff, nbackoff, by_worker, &summary);
+		if (between_moves != NULL)
+			between_moves();
+	}
+
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return summary;
+}

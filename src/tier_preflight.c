@@ -1,0 +1,174 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_preflight.c
+ *		Is anything in the way of a move?
+ *
+ * Looks before a lock is asked for: rights, the target's directory, room there
+ * and for the WAL, and how long the lock would last.  What it says may be out
+ * of date a moment later; the move itself fails cleanly then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "compat.h"
+#include "tier_guc.h"
+#include "tier_preflight.h"
+
+/*
+ * Bytes of WAL that may pile up while the relation is copied: all of it is
+ * logged, but checkpoints recycle what exceeds max_wal_size.
+ */
+static double
+wal_bytes_needed(int64 size_bytes)
+{
+	if (!XLogIsNeeded())
+		return 0;
+	return Min(size_bytes * 1.01, 2.0 * max_wal_size_mb * 1024.0 * 1024.0);
+}
+
+/* "123 MB", as pg_size_pretty has it. */
+static char *
+size_text(double bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
+}
+
+/* Room on the target and for the WAL. */
+static TierObstacle
+check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	const TierDevice *device = target->device;
+	double		wal_needed = wal_bytes_needed(size_bytes);
+	double		reserve = tier->reserve_fraction * Max(device->total_bytes, 0);
+	uint64		wal_fs_id;
+	int64		wal_free;
+	int64		target_free = tier_device_free_bytes(device->path, &wal_fs_id);
+	uint64		target_fs_id = wal_fs_id;
+	char		wal_directory[MAXPGPATH];
+
+	snprintf(wal_directory, sizeof(wal_directory), "%s/pg_wal", DataDir);
+	wal_free = tier_device_free_bytes(wal_directory, &wal_fs_id);
+	obstacle.sqlstate = "53100";
+
+	if (target_free >= 0)
+	{
+		double		needed = size_bytes + (wal_free >= 0 && wal_fs_id == target_fs_id ? wal_needed : 0);
+
+		if (target_free - needed < reserve)
+		{
+			obstacle.message = psprintf("not enough space in tablespace \"%s\": %s are needed%s and %s reserved, %s are free",
+										NameStr(target->name), size_text(needed),
+										needed > size_bytes ? " (with WAL, which is on the same file system)" : "",
+										size_text(reserve), size_text(target_free));
+			obstacle.hint = "Free space there, or lower the reserve_fraction of the tier.";
+			return obstacle;
+		}
+	}
+	if (wal_free >= 0 && wal_free < wal_needed)
+	{
+		obstacle.message = psprintf("not enough space for WAL: the move may write %s, %s are free",
+									size_text(wal_needed), size_text(wal_free));
+		obstacle.hint = "Free space in the file system of pg_wal.";
+	}
+	return obstacle;
+}
+
+/* Bytes that this database's relations take on the tier, by the last sample. */
+static int64
+tier_relation_bytes(const char *tier_name)
+{
+	static const Oid types[] = {NAMEOID};
+	TierCatalogScope scope;
+	NameData	name;
+	Datum		value;
+	int64		bytes = 0;
+	bool		isnull;
+
+	namestrcpy(&name, tier_name);
+	value = NameGetDatum(&name);
+	tier_catalog_enter(&scope);
+	tier_catalog_execute("SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM tiered_storage.relation_state s "
+						 "JOIN tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
+						 "WHERE t.tier_name = $1", 1, types, &value, NULL);
+	bytes = DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+	tier_catalog_leave(&scope);
+	return bytes;
+}
+
+TierObstacle
+tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
+			   const TierSet *set, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	const TierTablespace *target = tier_set_tablespace(set, request->tablespace_oid);
+	const TierTablespace *source = tier_set_tablespace(set, info->tablespace_oid);
+	const TierTier *tier;
+	char	   *why;
+
+	if (!tier_relation_may_move(info, request->requester_oid, request->tablespace_oid, &why))
+	{
+		obstacle.message = why;
+		obstacle.sqlstate = "42501";
+		return obstacle;
+	}
+	if (target == NULL)
+		return obstacle;		/* in no tier: nothing is known of it */
+	tier = &set->tiers[target->tier];
+
+	if (!target->device->exists || !target->device->writable)
+	{
+		obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
+									target->device->path, NameStr(target->name),
+									target->device->exists ? "not writable" : "missing");
+		obstacle.hint = "Is its file system mounted, and mounted read-write?";
+		obstacle.sqlstate = "58P01";
+		return obstacle;
+	}
+
+	obstacle = check_space(target, tier, size_bytes);
+	if (obstacle.message != NULL)
+		return obstacle;
+
+	if (tier->capacity_bytes > 0 && tier->capacity_bytes < Max(target->device->total_bytes, 0))
+	{
+		int64		used = tier_relation_bytes(NameStr(tier->name));
+		double		usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
+
+		if (source != NULL && source->tier == target->tier)
+			used = Max(used - size_bytes, 0);
+		if (used + size_bytes > usable)
+		{
+			obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of %s usable are taken",
+										NameStr(tier->name), size_text(size_bytes), size_text(used), size_text(usable));
+			obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
+			obstacle.sqlstate = "53100";
+			return obstacle;
+		}
+	}
+
+	if (request->limit_lock_time && tier_move_max_lock_time_s > 0)
+	{
+		double		slowest = tier->profile.sequential_write_mb_per_s;
+		double		seconds;
+
+		if (source != NULL)
+			slowest = Min(slowest, set->tiers[source->tier].profile.sequential_read_mb_per_s);
+		seconds = size_bytes / (slowest * 1e6);
+		if (seconds > tier_move_max_lock_time_s)
+		{
+			obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
+			obstacle.hint = "Raise tiered_storage.move_max_lock_time, or CALL tiered_storage.move_relation() at a quiet time.";
+			obstacle.sqlstate = "55000";
+		}
+	}
+	return obstacle;
+}
