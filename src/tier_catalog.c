@@ -334,6 +334,7 @@ tier_catalog_load_tiers(MemoryContext context)
 {
 	TierSet    *set = MemoryContextAllocZero(context, sizeof(TierSet));
 	MemoryContext old_context;
+	int			nrows;
 	bool		isnull;
 
 	set->ntiers = (int) tier_catalog_execute("SELECT tier_name, rank, random_read_ms, random_write_ms, "
@@ -357,16 +358,22 @@ tier_catalog_load_tiers(MemoryContext context)
 												   0, NULL, NULL, NULL);
 	set->tablespaces = MemoryContextAllocZero(context, sizeof(TierTablespace) * Max(set->ntablespaces, 1));
 	old_context = MemoryContextSwitchTo(context);
-	for (int i = 0; i < set->ntablespaces; i++)
+	nrows = set->ntablespaces;
+	set->ntablespaces = 0;
+	for (int i = 0; i < nrows; i++)
 	{
-		TierTablespace *tablespace = &set->tablespaces[i];
+		TierTablespace *tablespace = &set->tablespaces[set->ntablespaces];
 		Name		tier_name = DatumGetName(tier_catalog_datum(i, 1, &isnull));
 
+		/* The second statement may see a tier that the first did not. */
 		tablespace->tier = tier_set_find_tier(set, NameStr(*tier_name));
+		if (tablespace->tier < 0)
+			continue;
 		tablespace->oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
 		tablespace->name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
 		tablespace->discovered = DatumGetBool(tier_catalog_datum(i, 4, &isnull));
 		tablespace->device = tier_device_lookup(tablespace->oid, "");
+		set->ntablespaces++;
 	}
 	MemoryContextSwitchTo(old_context);
 
@@ -404,30 +411,7 @@ tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 void
 tier_catalog_refresh_identities(void)
 {
-	/* A tablespace of this cluster that is gone was dropped. */
-	tier_catalog_execute("DELETE FROM tiered_storage.tier_tablespace t "
-						 "USING pg_catalog.pg_control_system() c "
-						 "WHERE t.system_identifier = c.system_identifier "
-						 "AND NOT EXISTS (SELECT FROM pg_catalog.pg_tablespace s WHERE s.oid = t.tablespace_oid)",
-						 0, NULL, NULL, NULL);
-	tier_catalog_execute("UPDATE tiered_storage.tier_tablespace t "
-						 "SET tablespace_oid = r.tablespace_oid, tablespace_name = r.tablespace_name, "
-						 "system_identifier = c.system_identifier "
-						 "FROM tiered_storage.tier_tablespaces r, pg_catalog.pg_control_system() c "
-						 "WHERE t.tablespace_name = r.stored_name "
-						 "AND (t.tablespace_oid, t.tablespace_name, t.system_identifier) IS DISTINCT FROM "
-						 "(r.tablespace_oid, r.tablespace_name, c.system_identifier)",
-						 0, NULL, NULL, NULL);
-	tier_catalog_execute("UPDATE tiered_storage.policy p "
-						 "SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname, "
-						 "system_identifier = cs.system_identifier, database_oid = d.oid "
-						 "FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n, "
-						 "pg_catalog.pg_control_system() cs, pg_catalog.pg_database d "
-						 "WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid "
-						 "AND n.oid = c.relnamespace AND d.datname = pg_catalog.current_database() "
-						 "AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid) "
-						 "IS DISTINCT FROM (c.oid, n.nspname, c.relname, cs.system_identifier, d.oid)",
-						 0, NULL, NULL, NULL);
+	tier_catalog_execute("SELECT tiered_storage.refresh_identities()", 0, NULL, NULL, NULL);
 	tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'failed', finished_at = now(), "
 						 "failures = failures + 1, next_attempt_at = now(), pid = NULL, backend_start = NULL, "
 						 "error = 'the process that moved it ended before it was done' "

@@ -82,6 +82,9 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	char	   *relation_name;
 	bool		isnull;
 
+	/* Rows that mean the same table must say so, for ON CONFLICT to see them. */
+	tier_catalog_refresh_identities();
+
 	/* Nobody keeps it from being dropped meanwhile. */
 	schema_name = get_namespace_name(get_rel_namespace(row->relation_oid));
 	relation_name = get_rel_name(row->relation_oid);

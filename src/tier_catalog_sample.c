@@ -271,7 +271,7 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 /*
  * Hours that ended more than RAW_RETENTION ago become one row per relation.
  * A sample belongs to the hour in which it began.  False when no hour has
- * ended since the last time.
+ * ended since the last time.  (A clock that was set back is another hour.)
  */
 static bool
 roll_up(TimestampTz now)
@@ -280,8 +280,7 @@ roll_up(TimestampTz now)
 	Datum		value = TimestampTzGetDatum(now);
 
 	if (tier_catalog_execute("UPDATE tiered_storage.sampler SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
-							 "WHERE rolled_up_until IS NULL "
-							 "OR rolled_up_until < date_trunc('hour', $1 - interval '" RAW_RETENTION "')",
+							 "WHERE rolled_up_until IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "')",
 							 1, types, &value, NULL) == 0)
 		return false;
 

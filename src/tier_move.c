@@ -70,35 +70,44 @@ pause_ms(long milliseconds)
 	}
 }
 
+/* What happens to one relation, step by step. */
+typedef struct Move
+{
+	const TierMoveRequest *request;
+	const TierSet *set;
+	const TierRelationInfo *info;
+	int64		size_bytes;
+	int64		move_id;
+	long		pause;			/* before the next attempt, ms */
+	TierObstacle obstacle;
+	TierMoveTiming timing;
+	TierMoveResult result;
+	TierMoveOutcome outcome;
+} Move;
+
 /*
- * One attempt after a pause, undone as a whole when it fails.  *error NULL:
- * none.  A cancel, also one during the pause, is an error like others.
+ * Runs one step in a subtransaction of its own, undone as a whole when it
+ * fails.  Returns what was thrown, in the current memory context, or NULL.
  */
-static TierMoveResult
-attempt(const TierMoveRequest *request, long pause, TierMoveTiming *timing, ErrorData **error)
+static ErrorData *
+guarded(void (*step) (Move *move), Move *move)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	volatile TierMoveResult result = TIER_MOVE_GONE;
 	int			level = GetCurrentTransactionNestLevel();
+	ErrorData  *volatile error = NULL;
 
-	memset(timing, 0, sizeof(*timing));
-	*error = NULL;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		pause_ms(pause);
-		PushActiveSnapshot(GetTransactionSnapshot());
-		result = tier_relation_move(request->relation_oid, request->requester_oid,
-									request->tablespace_oid, timing);
-		PopActiveSnapshot();
+		step(move);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(context);
-		*error = CopyErrorData();
+		error = CopyErrorData();
 		FlushErrorState();
 		while (GetCurrentTransactionNestLevel() > level)
 			RollbackAndReleaseCurrentSubTransaction();
@@ -106,45 +115,75 @@ attempt(const TierMoveRequest *request, long pause, TierMoveTiming *timing, Erro
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	return result;
+	return error;
+}
+
+static void
+preflight_step(Move *move)
+{
+	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
+}
+
+/* One attempt after a pause; a cancel, also during the pause, is an error. */
+static void
+attempt_step(Move *move)
+{
+	pause_ms(move->pause);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
+									  move->request->tablespace_oid, &move->timing);
+	PopActiveSnapshot();
+}
+
+static void
+finish_step(Move *move)
+{
+	TierCatalogScope scope;
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		tier_catalog_finish_move(move->move_id, &move->outcome);
+		tier_catalog_leave(&scope);
+	}
+}
+
+static void
+report_thrown(TierMoveReport *report, const ErrorData *error)
+{
+	report->state = TIER_STATE_FAILED;
+	report->error = pstrdup(error->message);
+	report->hint = error->hint ? pstrdup(error->hint) : NULL;
+	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
 }
 
 /* Attempts until one succeeds, fails, or enough have waited in vain. */
-static void
-move_with_retries(const TierMoveRequest *request, TierMoveReport *report, TierMoveOutcome *outcome,
-				  ErrorData **thrown)
+static ErrorData *
+move_with_retries(Move *move, TierMoveReport *report)
 {
-	long		pause = 0;
+	TierMoveOutcome *outcome = &move->outcome;
 
-	outcome->lock_held_ms = -1;
 	for (outcome->attempts = 1;; outcome->attempts++)
 	{
-		TierMoveTiming timing;
-		TierMoveResult result = attempt(request, pause, &timing, thrown);
+		ErrorData  *thrown;
+
+		memset(&move->timing, 0, sizeof(move->timing));
+		thrown = guarded(attempt_step, move);
 
 		/* Ends the transaction at once: that is what releases the lock. */
 		SPI_commit();
-		outcome->lock_wait_ms += timing.lock_wait_ms;
-		if (timing.locked_at != 0)
-			outcome->lock_held_ms = ms_between(timing.locked_at, GetCurrentTimestamp());
+		outcome->lock_wait_ms += move->timing.lock_wait_ms;
+		if (move->timing.locked_at != 0)
+			outcome->lock_held_ms = ms_between(move->timing.locked_at, GetCurrentTimestamp());
 
-		if (*thrown != NULL)
+		if (thrown != NULL)
 		{
-			report->state = TIER_STATE_FAILED;
-			report->error = pstrdup((*thrown)->message);
-			report->hint = (*thrown)->hint ? pstrdup((*thrown)->hint) : NULL;
-			strlcpy(report->sqlstate, unpack_sql_state((*thrown)->sqlerrcode), sizeof(report->sqlstate));
-			return;
+			report_thrown(report, thrown);
+			return thrown;
 		}
-		if (result == TIER_MOVE_DONE)
+		if (move->result != TIER_MOVE_LOCK_TIMEOUT)
 		{
-			report->state = TIER_STATE_DONE;
-			return;
-		}
-		if (result != TIER_MOVE_LOCK_TIMEOUT)
-		{
-			report->state = TIER_STATE_NOT_NEEDED;
-			return;
+			report->state = move->result == TIER_MOVE_DONE ? TIER_STATE_DONE : TIER_STATE_NOT_NEEDED;
+			return NULL;
 		}
 		if (outcome->attempts >= tier_move_lock_attempts)
 		{
@@ -153,9 +192,9 @@ move_with_retries(const TierMoveRequest *request, TierMoveReport *report, TierMo
 									 tier_move_lock_timeout_ms, outcome->attempts);
 			report->hint = "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.";
 			strlcpy(report->sqlstate, "55P03", sizeof(report->sqlstate));
-			return;
+			return NULL;
 		}
-		pause = pause == 0 ? FIRST_PAUSE_MS : Min(pause * 2, LONGEST_PAUSE_MS);
+		move->pause = move->pause == 0 ? FIRST_PAUSE_MS : Min(move->pause * 2, LONGEST_PAUSE_MS);
 	}
 }
 
@@ -202,49 +241,43 @@ begin_record(const TierMoveRequest *request, const TierSet *set,
 	return move_id;
 }
 
-static void
-finish_record(int64 move_id, const TierMoveReport *report, TierMoveOutcome *outcome)
+/*
+ * Completes the record.  A cancel that comes just now must not leave it
+ * incomplete: it is caught, and returned to be thrown afterwards.
+ */
+static ErrorData *
+finish_record(Move *move, const TierMoveReport *report)
 {
-	TierCatalogScope scope;
+	static const char *const states[] = {
+		[TIER_STATE_DONE] = "done",
+		[TIER_STATE_NOT_NEEDED] = "done",
+		[TIER_STATE_SKIPPED] = "skipped",
+		[TIER_STATE_FAILED] = "failed",
+	};
+	ErrorData  *thrown;
 
-	switch (report->state)
-	{
-		case TIER_STATE_DONE:
-			outcome->state = "done";
-			break;
-		case TIER_STATE_FAILED:
-			outcome->state = "failed";
-			break;
-		case TIER_STATE_NOT_NEEDED:
-			outcome->state = "done";
-			break;
-		case TIER_STATE_SKIPPED:
-			outcome->state = "skipped";
-			break;
-	}
-	outcome->error = report->error;
-	outcome->sqlstate = report->error ? report->sqlstate : NULL;
-	if (tier_catalog_try_enter(&scope))
-	{
-		tier_catalog_finish_move(move_id, outcome);
-		tier_catalog_leave(&scope);
-	}
+	move->outcome.state = states[report->state];
+	move->outcome.error = report->error;
+	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+	thrown = guarded(finish_step, move);
+	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		(void) guarded(finish_step, move);
 	SPI_commit();
+	return thrown;
 }
 
 TierMoveReport
 tier_move_one(const TierMoveRequest *request, const TierSet *set)
 {
 	TierMoveReport report;
-	TierMoveOutcome outcome;
 	TierRelationInfo info;
 	TimestampTz started_at = GetCurrentTimestamp();
-	ErrorData  *thrown = NULL;
-	TierObstacle obstacle;
-	int64		move_id;
+	ErrorData  *thrown;
+	ErrorData  *late;
+	Move		move;
 
 	memset(&report, 0, sizeof(report));
-	memset(&outcome, 0, sizeof(outcome));
+	memset(&move, 0, sizeof(move));
 	report.state = TIER_STATE_NOT_NEEDED;
 
 	/* 1. Is it still there, and is there anything to do? */
@@ -256,28 +289,36 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 		return report;
 
 	/* 2. Let others see it. */
-	move_id = begin_record(request, set, &info, report.size_bytes);
+	move.request = request;
+	move.set = set;
+	move.info = &info;
+	move.size_bytes = report.size_bytes;
+	move.outcome.lock_held_ms = -1;
+	move.move_id = begin_record(request, set, &info, report.size_bytes);
 	SPI_commit();
-	if (move_id == 0)
+	if (move.move_id == 0)
 		return report;
 
 	/* 3. Move it, unless something is in the way. */
-	obstacle = tier_preflight(&info, request, set, report.size_bytes);
-	if (obstacle.message != NULL)
+	thrown = guarded(preflight_step, &move);
+	if (thrown != NULL)
+		report_thrown(&report, thrown);
+	else if (move.obstacle.message != NULL)
 	{
 		report.state = TIER_STATE_SKIPPED;
-		report.error = obstacle.message;
-		report.hint = obstacle.hint;
-		strlcpy(report.sqlstate, obstacle.sqlstate, sizeof(report.sqlstate));
-		outcome.lock_held_ms = -1;
+		report.error = move.obstacle.message;
+		report.hint = move.obstacle.hint;
+		strlcpy(report.sqlstate, move.obstacle.sqlstate, sizeof(report.sqlstate));
 	}
 	else
-		move_with_retries(request, &report, &outcome, &thrown);
+		thrown = move_with_retries(&move, &report);
 
 	/* 4. What became of it. */
-	outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
-	finish_record(move_id, &report, &outcome);
+	move.outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
+	late = finish_record(&move, &report);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ThrowErrorData(thrown);
+	if (late != NULL)
+		ThrowErrorData(late);
 	return report;
 }

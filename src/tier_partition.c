@@ -38,11 +38,15 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
 #include "tier_partition.h"
 #include "tier_sample.h"
+
+/* How long the key function of one policy may take for all partitions. */
+#define KEY_FUNCTION_TIMEOUT_MS 10000
 
 /* The range-partitioned level that a bound belongs to. */
 typedef struct KeyLevel
@@ -646,10 +650,12 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	TimestampTz started_at = GetCurrentTimestamp();
 	TierRelationInfo info;
 	Oid			caller;
 	int			caller_context;
 	int			guc_level;
+	bool		limit_time;
 
 	evaluation->policy = policy;
 	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
@@ -668,6 +674,9 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 	 * A key function belongs to a user: it runs with the rights of the
 	 * table's owner, and what it raises concerns this policy only.
 	 */
+	limit_time = policy->key_function != NULL && !get_timeout_active(STATEMENT_TIMEOUT);
+	if (limit_time)
+		enable_timeout_after(STATEMENT_TIMEOUT, KEY_FUNCTION_TIMEOUT_MS);
 	GetUserIdAndSecContext(&caller, &caller_context);
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
@@ -688,8 +697,13 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED &&
+			!(limit_time && GetCurrentTimestamp() >= TimestampTzPlusMilliseconds(started_at, KEY_FUNCTION_TIMEOUT_MS)))
+		{
+			if (limit_time)
+				disable_timeout(STATEMENT_TIMEOUT, false);
 			PG_RE_THROW();
+		}
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 		evaluation->error = pstrdup(error->message);
@@ -697,6 +711,8 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
+	if (limit_time)
+		disable_timeout(STATEMENT_TIMEOUT, false);
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return evaluation;

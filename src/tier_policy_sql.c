@@ -54,16 +54,27 @@ static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
 {
 	bool		allowed = false;
+	bool		any = false;
 
 	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) && !tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", info->name)));
 	for (int i = 0; i < set->ntablespaces; i++)
-		if (set->tablespaces[i].tier == tier &&
-			(set->tablespaces[i].oid == MyDatabaseTableSpace ||
-			 tier_compat_may_create_in_tablespace(set->tablespaces[i].oid, GetUserId())))
-			allowed = true;
+	{
+		Oid			tablespace_oid = set->tablespaces[i].oid;
+
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		any = true;
+		allowed |= tablespace_oid == MyDatabaseTableSpace ||
+			tier_compat_may_create_in_tablespace(tablespace_oid, GetUserId());
+	}
+	if (!any)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tier \"%s\" has no tablespace", NameStr(set->tiers[tier].name)),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
 	if (!allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -401,7 +401,10 @@ compute_delta(TierRelationState *state, const TierCounters *before)
 	state->delta.tuples_read = tier_heat_counter_delta(before->tuples_read, now->tuples_read, reset);
 	state->delta.blocks_fetched = tier_heat_counter_delta(before->blocks_fetched, now->blocks_fetched, reset);
 	state->delta.blocks_hit = tier_heat_counter_delta(before->blocks_hit, now->blocks_hit, reset);
-	state->delta.row_changes = tier_heat_counter_delta(before->row_changes, now->row_changes, reset);
+
+	/* An index has this from its table, whose counters live their own life. */
+	state->delta.row_changes = tier_heat_counter_delta(before->row_changes, now->row_changes,
+													   now->row_changes < before->row_changes);
 	return reset;
 }
 
@@ -497,6 +500,13 @@ tier_sample_merge(TierRelationState *current, int ncurrent,
 			state->sampled_since = now;
 			state->observed_since = state->heat_at = period_start;
 			(void) compute_delta(state, &nothing);
+
+			/*
+			 * What its table took before a new index was there did not
+			 * concern it.
+			 */
+			if (state->kind == RELKIND_INDEX && last_sample_at != 0)
+				state->delta.row_changes = 0;
 		}
 
 		state->active = state->delta.scans > 0 || state->delta.blocks_fetched > 0 ||

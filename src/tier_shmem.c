@@ -112,7 +112,7 @@ tier_shmem_notify(Oid database_oid)
 		{
 			slot->notified = true;
 			slot->next_run_at = 0;
-			slot->next_migrate_at = 0;
+			slot->migrated_at = 0;
 		}
 		if (tier_shmem->launcher_pid != 0)
 			SetLatch(tier_shmem->launcher_latch);
@@ -215,4 +215,19 @@ tier_shmem_forget_claims(Oid database_oid)
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	remove_claims(database_oid);
 	LWLockRelease(tier_shmem->lock);
+}
+
+void
+tier_shmem_keep_claims(const Oid *database_oids, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < tier_shmem->nclaims; i++)
+		for (int j = 0; j < n; j++)
+			if (tier_shmem->claims[i].database_oid == database_oids[j])
+			{
+				tier_shmem->claims[kept++] = tier_shmem->claims[i];
+				break;
+			}
+	tier_shmem->nclaims = kept;
 }

@@ -40,8 +40,9 @@ typedef struct TierDatabaseSlot
 	int			pid;
 	TimestampTz started_at;		/* begin of the last cycle, 0: never */
 	TimestampTz finished_at;	/* its end, 0: never */
-	TimestampTz next_run_at;	/* 0: as soon as possible */
-	TimestampTz next_migrate_at;	/* 0: in the next cycle */
+	TimestampTz next_run_at;	/* 0: as soon as possible; while waiting, the
+								 * sample interval in force now counts, too */
+	TimestampTz migrated_at;	/* 0: migrate in the next cycle */
 	bool		notified;		/* tier_shmem_notify came since started_at */
 	int			failures;		/* in a row */
 	char		last_error[TIER_ERROR_LENGTH];
@@ -100,7 +101,10 @@ extern int	tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims,
 /* Copies all claims into the current memory context. */
 extern TierClaim *tier_shmem_copy_claims(int *nclaims);
 
-/* Forgets a database that was dropped or has lost the extension. */
+/* Forgets a database that has lost the extension. */
 extern void tier_shmem_forget_claims(Oid database_oid);
+
+/* Forgets the claims of all databases but these; the lock is held exclusively. */
+extern void tier_shmem_keep_claims(const Oid *database_oids, int n);
 
 #endif							/* TIER_SHMEM_H */

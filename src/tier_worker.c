@@ -182,6 +182,8 @@ scan_databases(void)
 		if (tier_shmem_slot(known[i], true) == NULL)
 			overflow = true;
 	tier_shmem->database_overflow = overflow;
+	if (!overflow)
+		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -201,6 +203,23 @@ register_worker(Oid database_oid)
 	worker.bgw_main_arg = ObjectIdGetDatum(database_oid);
 	worker.bgw_notify_pid = MyProcPid;
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/*
+ * When a slot that is not at work is due: by the settings in force now, and at
+ * once if the clock was set back meanwhile.
+ */
+static TimestampTz
+due_at(const TierDatabaseSlot *slot, TimestampTz now)
+{
+	int64		interval_ms = (int64) tier_sample_interval_s * 1000;
+
+	if (slot->started_at > now ||
+		slot->next_run_at > TimestampTzPlusMilliseconds(now, Max(LONGEST_BACKOFF_MS, interval_ms)))
+		return now;
+	if (slot->state == TIER_WORKER_WAITING)
+		return Min(slot->next_run_at, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+	return slot->next_run_at;
 }
 
 /* Starts the next worker that is due; false when there is none or no room. */
@@ -224,7 +243,7 @@ start_next_worker(void)
 			end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
 		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
 			running++;
-		else if (slot->next_run_at <= now && (next == NULL || slot->next_run_at < next->next_run_at))
+		else if (due_at(slot, now) <= now && (next == NULL || due_at(slot, now) < due_at(next, now)))
 			next = slot;
 	}
 	if (next != NULL && running < tier_max_workers)
@@ -265,7 +284,7 @@ launcher_sleep_ms(TimestampTz next_scan_at)
 		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
 			running++;
 		else
-			next = Min(next, slot->next_run_at);
+			next = Min(next, due_at(slot, now));
 	}
 	LWLockRelease(tier_shmem->lock);
 	if (running >= tier_max_workers)
@@ -297,7 +316,8 @@ tier_launcher_main(Datum argument)
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
-		if (GetCurrentTimestamp() >= next_scan_at)
+		if (GetCurrentTimestamp() >= next_scan_at ||
+			next_scan_at > TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DATABASE_SCAN_INTERVAL_MS))
 		{
 			scan_databases();
 			next_scan_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DATABASE_SCAN_INTERVAL_MS);
@@ -353,7 +373,8 @@ worker_settings(void)
 	static const char *const settings[][2] = {
 		{"search_path", "pg_catalog, pg_temp"},
 		{"statement_timeout", "0"},
-		{"lock_timeout", "0"},
+		{"lock_timeout", "10s"},	/* a lock on our tables must not hold us,
+									 * and our snapshot, for ever */
 		{"idle_in_transaction_session_timeout", "0"},
 		{"default_transaction_read_only", "off"},
 		{"default_transaction_isolation", "read committed"},
@@ -437,9 +458,11 @@ migrate_is_due(Oid database_oid)
 		return false;
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(database_oid, false);
-	if (slot != NULL && slot->next_migrate_at <= now)
+	if (slot != NULL &&
+		(slot->migrated_at > now ||
+		 now >= TimestampTzPlusMilliseconds(slot->migrated_at, (int64) tier_migrate_interval_s * 1000)))
 	{
-		slot->next_migrate_at = TimestampTzPlusMilliseconds(now, (int64) tier_migrate_interval_s * 1000);
+		slot->migrated_at = now;
 		due = true;
 	}
 	LWLockRelease(tier_shmem->lock);

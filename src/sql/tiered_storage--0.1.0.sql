@@ -65,11 +65,11 @@ COMMENT ON COLUMN tiered_storage.tier.discovered IS
 /*
  * The name survives dump and restore, the OID survives a rename: inside the
  * cluster that wrote the row (system_identifier) the OID counts, elsewhere the
- * name.  sample() brings both up to date.
+ * name.  refresh_identities() brings both up to date.
  */
 CREATE TABLE tiered_storage.tier_tablespace
 (
-	tablespace_name name NOT NULL PRIMARY KEY,
+	tablespace_name name NOT NULL PRIMARY KEY DEFERRABLE,	-- names may be exchanged
 	tablespace_oid oid NOT NULL,
 	system_identifier bigint NOT NULL,
 	tier_name name NOT NULL REFERENCES tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
@@ -115,8 +115,11 @@ CREATE TRIGGER tier_before_insert BEFORE INSERT ON tiered_storage.tier
 CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON tiered_storage.tier_tablespace
 	FOR EACH ROW EXECUTE FUNCTION tiered_storage.tier_before_insert();
 
-SELECT pg_catalog.pg_extension_config_dump('tiered_storage.tier', 'WHERE NOT discovered');
-SELECT pg_catalog.pg_extension_config_dump('tiered_storage.tier_tablespace', 'WHERE NOT discovered');
+/* A discovered tier that a policy uses has to come along with the policy. */
+SELECT pg_catalog.pg_extension_config_dump('tiered_storage.tier',
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM tiered_storage.policy p)');
+SELECT pg_catalog.pg_extension_config_dump('tiered_storage.tier_tablespace',
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM tiered_storage.policy p)');
 
 CREATE FUNCTION tiered_storage.tablespace_devices(
 	OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
@@ -180,7 +183,7 @@ COMMENT ON VIEW tiered_storage.tier_tablespaces IS
 'the existing tablespaces of each tier; renames and restores into another cluster are resolved';
 
 /* Makes room in the order of ranks for a tier of that speed, and says where. */
-CREATE FUNCTION tiered_storage.tier_make_rank(random_read_ms float8, compressed boolean) RETURNS integer
+CREATE FUNCTION tiered_storage.tier_make_rank(name name, random_read_ms float8, compressed boolean) RETURNS integer
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -188,14 +191,16 @@ DECLARE
 BEGIN
 	SELECT COALESCE(max(t.rank) + 1, 0) INTO new_rank
 		FROM tiered_storage.tier t
-		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed, tier_make_rank.random_read_ms);
+		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed, tier_make_rank.random_read_ms)
+			AND t.tier_name <> tier_make_rank.name;
 	UPDATE tiered_storage.tier t SET rank = t.rank + 1
 		WHERE t.rank >= new_rank
-			AND EXISTS (SELECT FROM tiered_storage.tier o WHERE o.rank = new_rank);
+			AND EXISTS (SELECT FROM tiered_storage.tier o
+				WHERE o.rank = new_rank AND o.tier_name <> tier_make_rank.name);
 	RETURN new_rank;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_make_rank(float8, boolean) IS
+COMMENT ON FUNCTION tiered_storage.tier_make_rank(name, float8, boolean) IS
 'internal: the rank at which a new tier of this speed belongs; slower tiers are shifted by one';
 
 CREATE FUNCTION tiered_storage.discover_tiers(
@@ -212,6 +217,7 @@ DECLARE
 	is_new boolean;
 BEGIN
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM tiered_storage.refresh_identities();
 
 	has_sata := EXISTS (SELECT FROM tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
@@ -265,7 +271,7 @@ BEGIN
 				WHERE q.profile = COALESCE(d.profile, CASE WHEN d.is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END);
 			INSERT INTO tiered_storage.tier
 				VALUES (discover_tiers.tier_name,
-					tiered_storage.tier_make_rank(p.random_read_ms, COALESCE(d.compressed, false)),
+					tiered_storage.tier_make_rank(discover_tiers.tier_name, p.random_read_ms, COALESCE(d.compressed, false)),
 					p.profile, p.random_read_ms, p.random_write_ms,
 					p.sequential_read_mb_per_s, p.sequential_write_mb_per_s,
 					p.fsync_ms, p.parallelism, p.price_per_gb_month, true,
@@ -347,7 +353,7 @@ COMMENT ON FUNCTION tiered_storage.tier_check_values(tiered_storage.tier) IS
  * Makes `tablespaces` the tablespaces of the tier.  Takes them over from a
  * tier that was only discovered; one that a person defined keeps its own.
  */
-CREATE FUNCTION tiered_storage.tier_set_tablespaces(tier name, tablespaces name[]) RETURNS void
+CREATE FUNCTION tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], tell boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -435,7 +441,7 @@ BEGIN
 		FROM tiered_storage.tablespace_devices() d
 		JOIN tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
 		JOIN tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
-		WHERE d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
+		WHERE tell AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
 		ORDER BY 1
 	LOOP
 		RAISE NOTICE 'tiers "%" and "%" share a file system', tier, other.tier_name
@@ -443,7 +449,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_set_tablespaces(name, name[]) IS
+COMMENT ON FUNCTION tiered_storage.tier_set_tablespaces(name, name[], boolean) IS
 'internal: checks and stores the tablespaces of a tier';
 
 CREATE FUNCTION tiered_storage.add_tier(
@@ -478,6 +484,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM tiered_storage.refresh_identities();
 	IF EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = add_tier.name AND NOT x.discovered) THEN
 		RAISE EXCEPTION 'tier "%" already exists', name
 			USING ERRCODE = 'duplicate_object',
@@ -515,10 +522,10 @@ BEGIN
 	t.discovered := false;
 	t.rank := add_tier.rank;
 	PERFORM tiered_storage.tier_check_values(t);
-	t.rank := COALESCE(add_tier.rank, tiered_storage.tier_make_rank(t.random_read_ms, t.compressed));
+	t.rank := COALESCE(add_tier.rank, tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed));
 
 	INSERT INTO tiered_storage.tier SELECT t.*;
-	PERFORM tiered_storage.tier_set_tablespaces(name, tablespaces);
+	PERFORM tiered_storage.tier_set_tablespaces(name, tablespaces, true);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_tier(name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint, float8, float8, float8, float8, float8, boolean) IS
@@ -554,6 +561,7 @@ DECLARE
 	u text;
 BEGIN
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM tiered_storage.refresh_identities();
 	SELECT * INTO t FROM tiered_storage.tier x WHERE x.tier_name = alter_tier.name;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'tier "%" does not exist', name
@@ -624,7 +632,8 @@ BEGIN
 	/* Also without a new list: the capacity is checked against the file systems. */
 	PERFORM tiered_storage.tier_set_tablespaces(name,
 		COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
-			FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name)));
+			FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name)),
+		tablespaces IS NOT NULL);
 	IF new_name IS NOT NULL AND new_name <> name THEN
 		IF new_name = '' THEN
 			RAISE EXCEPTION 'tier name must not be null or empty'
@@ -649,6 +658,7 @@ DECLARE
 	users text;
 BEGIN
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM tiered_storage.refresh_identities();
 	IF NOT EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = remove_tier.name) THEN
 		IF if_exists THEN
 			RAISE NOTICE 'tier "%" does not exist, skipping', name;
@@ -658,8 +668,8 @@ BEGIN
 			USING ERRCODE = 'undefined_object',
 				HINT = 'SELECT tier_name FROM tiered_storage.tiers lists the tiers.';
 	END IF;
-	SELECT pg_catalog.string_agg(pg_catalog.format('%I.%I', p.schema_name, p.relation_name), ', ' ORDER BY p.policy_id) INTO users
-		FROM tiered_storage.policy p WHERE p.tier_name = remove_tier.name;
+	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
+		FROM tiered_storage.policies p WHERE p.tier_name = remove_tier.name;
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
 			USING ERRCODE = 'dependent_objects_still_exist',
@@ -867,7 +877,8 @@ COMMENT ON FUNCTION tiered_storage.explain_placement(regclass) IS
 
 /*
  * The relation is known by its OID inside the database that wrote the row
- * (system_identifier, database_oid), elsewhere, after a restore, by its name.
+ * (system_identifier, database_oid) while that is a partitioned table; else,
+ * after a restore or when it was dropped and made anew, by its name.
  */
 CREATE TABLE tiered_storage.policy
 (
@@ -908,13 +919,65 @@ CREATE VIEW tiered_storage.policies AS
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 	LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace)
-		ON CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+		ON c.oid OPERATOR(pg_catalog.=) CASE
+			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-			THEN c.oid OPERATOR(pg_catalog.=) p.relation_oid
-			ELSE n.nspname OPERATOR(pg_catalog.=) p.schema_name
-				AND c.relname OPERATOR(pg_catalog.=) p.relation_name END;
+				AND EXISTS (SELECT FROM pg_catalog.pg_class x
+					WHERE x.oid OPERATOR(pg_catalog.=) p.relation_oid AND x.relkind OPERATOR(pg_catalog.=) 'p')
+			THEN p.relation_oid
+			ELSE (SELECT x.oid FROM pg_catalog.pg_class x
+				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
+				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
+					AND x.relname OPERATOR(pg_catalog.=) p.relation_name
+					AND x.relkind OPERATOR(pg_catalog.=) 'p') END;
 COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies, and what their last evaluation said; evaluate_policies() says it for each partition';
+
+/*
+ * Names and OIDs of tablespaces and policies as they are now, after renames
+ * and restores.  A row that a restore brought for what has a row of this
+ * cluster already gives way to it.
+ */
+CREATE FUNCTION tiered_storage.refresh_identities() RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	this_system bigint := (SELECT c.system_identifier FROM pg_catalog.pg_control_system() c);
+	this_database oid := (SELECT d.oid FROM pg_catalog.pg_database d
+		WHERE d.datname = pg_catalog.current_database());
+BEGIN
+	DELETE FROM tiered_storage.tier_tablespace t
+		WHERE t.system_identifier = this_system
+			AND NOT EXISTS (SELECT FROM pg_catalog.pg_tablespace s WHERE s.oid = t.tablespace_oid);
+	DELETE FROM tiered_storage.tier_tablespace t
+		USING pg_catalog.pg_tablespace s, tiered_storage.tier_tablespace o
+		WHERE t.system_identifier <> this_system AND s.spcname = t.tablespace_name
+			AND o.system_identifier = this_system AND o.tablespace_oid = s.oid;
+	UPDATE tiered_storage.tier_tablespace t
+		SET tablespace_oid = r.tablespace_oid, tablespace_name = r.tablespace_name,
+			system_identifier = this_system
+		FROM tiered_storage.tier_tablespaces r
+		WHERE t.tablespace_name = r.stored_name
+			AND (t.tablespace_oid, t.tablespace_name, t.system_identifier)
+				IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
+
+	/* Of several policies that have come to mean the same, the first stays. */
+	DELETE FROM tiered_storage.policy p
+		USING tiered_storage.policies v, tiered_storage.policies o
+		WHERE v.policy_id = p.policy_id AND o.relation = v.relation
+			AND o.tier_name = v.tier_name AND o.policy_id < v.policy_id;
+	UPDATE tiered_storage.policy p
+		SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
+			system_identifier = this_system, database_oid = this_database
+		FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
+		WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
+			AND n.oid = c.relnamespace
+			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid)
+				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database);
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.refresh_identities() IS
+'internal: brings the names and OIDs that tiers and policies remember up to date';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass,
