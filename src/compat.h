@@ -207,6 +207,13 @@ tier_compat_interval_is_infinite(const Interval *interval)
 #define TIER_COMPAT_WORKER_FLAGS 0
 #endif
 
+/* 17 can limit transactions, and a long move is one. */
+#if PG_VERSION_NUM >= 170000
+#define TIER_COMPAT_TRANSACTION_TIMEOUT "transaction_timeout"
+#else
+#define TIER_COMPAT_TRANSACTION_TIMEOUT "statement_timeout"
+#endif
+
 /* ---------------------------------------------------------------------
  * Shared buffers
  * ---------------------------------------------------------------------

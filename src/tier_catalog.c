@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
@@ -36,6 +37,9 @@
 
 #define EXTENSION_NAME "tiered_storage"
 #define BULK_BATCH_ROWS 1000
+
+/* Error messages are stored, and somebody else may have written them. */
+#define MAX_MESSAGE_BYTES 1000
 
 struct TierBulk
 {
@@ -186,6 +190,12 @@ tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 		elog(ERROR, "statement on the tiering catalog failed: %s: %s",
 			 SPI_result_code_string(rc), sql);
 	return SPI_processed;
+}
+
+char *
+tier_catalog_clip(const char *message)
+{
+	return pnstrdup(message, pg_mbcliplen(message, (int) Min(strlen(message), MAX_MESSAGE_BYTES * 2), MAX_MESSAGE_BYTES));
 }
 
 Datum

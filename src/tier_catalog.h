@@ -64,6 +64,9 @@ extern void tier_catalog_leave(TierCatalogScope *scope);
 extern uint64 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 								   const Datum *values, const char *nulls);
 
+/* A copy in the current context, cut to what a message may take in our tables. */
+extern char *tier_catalog_clip(const char *message);
+
 /* Field of the last result; columns count from 1.  Pass-by-reference values
  * live until SPI's next statement or the end of the scope. */
 extern Datum tier_catalog_datum(uint64 row, int column, bool *isnull);

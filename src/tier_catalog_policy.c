@@ -37,7 +37,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	bool		isnull;
 
 	n = tier_catalog_execute("SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, v.move_after, "
-							 "v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_function, v.created_by "
+							 "v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_function, v.created_by_oid "
 							 "FROM tiered_storage.policies v ORDER BY v.policy_id",
 							 0, NULL, NULL, NULL);
 	old_context = MemoryContextSwitchTo(context);
@@ -46,6 +46,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	{
 		TierPolicyRow *policy = &policies[i];
 		Datum		relation;
+		Datum		creator;
 
 		policy->policy_id = DatumGetInt32(tier_catalog_datum(i, 1, &isnull));
 		relation = tier_catalog_datum(i, 2, &isnull);
@@ -57,7 +58,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->age_from_newest = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
 		policy->key_unit = text_column(i, 8);
 		policy->key_function = text_column(i, 9);
-		policy->created_by = get_role_oid(NameStr(*DatumGetName(tier_catalog_datum(i, 10, &isnull))), true);
+		creator = tier_catalog_datum(i, 10, &isnull);
+		policy->created_by = isnull ? InvalidOid : DatumGetObjectId(creator);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -69,10 +71,10 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 {
 	static const Oid types[] = {
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, INTERVALOID,
-		BOOLOID, TEXTOID, TEXTOID, TEXTOID, NAMEOID, TIMESTAMPTZOID
+		BOOLOID, TEXTOID, TEXTOID, TEXTOID, NAMEOID, TIMESTAMPTZOID, OIDOID
 	};
-	char		nulls[] = "             ";
-	Datum		values[13];
+	char		nulls[] = "              ";
+	Datum		values[14];
 	NameData	schema;
 	NameData	relation;
 	NameData	tier = row->tier_name;
@@ -111,14 +113,15 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	nulls[10] = row->key_function ? ' ' : 'n';
 	values[11] = NameGetDatum(&creator);
 	values[12] = TimestampTzGetDatum(GetCurrentTimestamp());
+	values[13] = ObjectIdGetDatum(scope->caller);
 
 	*existed = tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "
 									"system_identifier, database_oid, tier_name, move_after, include_indexes, "
-									"age_from, key_unit, key_function, created_by, created_at) "
-									"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) "
+									"age_from, key_unit, key_function, created_by, created_at, created_by_oid) "
+									"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
 									"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
 									"RETURNING policy_id",
-									13, types, values, nulls) == 0;
+									14, types, values, nulls) == 0;
 	if (*existed)
 	{
 		static const Oid key_types[] = {OIDOID, NAMEOID};

@@ -205,7 +205,7 @@ bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 	int64		misses = (int64) (split->misses + 0.5);
 	Datum		values[HISTORY_NCOLUMNS] = {
 		TimestampTzGetDatum(period_start), ObjectIdGetDatum(state->relation_oid),
-		Int32GetDatum((int32) Min((period_end - period_start) / USECS_PER_SEC, PG_INT32_MAX)),
+		Int32GetDatum((int32) Max(1, Min((period_end - period_start) / USECS_PER_SEC, PG_INT32_MAX))),
 		Int64GetDatum(state->delta.scans), Int64GetDatum(misses - sequential),
 		Int64GetDatum(sequential), Int64GetDatum(state->delta.blocks_hit),
 		Int64GetDatum(state->delta.row_changes)

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
@@ -128,6 +129,33 @@ report_failure(const TierMoveReport *report, bool by_worker)
 			 report->hint ? errhint("%s", report->hint) : 0));
 }
 
+/*
+ * A run may take hours: is this what its policy still asks for?  It may have
+ * been removed meanwhile, or the tier given other tablespaces.
+ */
+static bool
+still_wanted(const Job *job)
+{
+	static const Oid types[] = {INT4OID, NAMEOID, OIDOID};
+	NameData	tier_name = job->evaluation->policy->tier_name;
+	TierCatalogScope scope;
+	Datum		values[3];
+	bool		wanted;
+
+	if (!tier_catalog_try_enter(&scope))
+		return false;
+	values[0] = Int32GetDatum(job->evaluation->policy->policy_id);
+	values[1] = NameGetDatum(&tier_name);
+	values[2] = ObjectIdGetDatum(job->leaf->to_tablespace);
+	wanted = tier_catalog_execute("SELECT FROM tiered_storage.policy p "
+								  "JOIN tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
+								  "WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3",
+								  3, types, values, NULL) > 0;
+	tier_catalog_leave(&scope);
+	SPI_commit();
+	return wanted;
+}
+
 /* Moves one leaf with what goes along; a relation that fails does not stop the rest. */
 static void
 run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
@@ -153,6 +181,8 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		TierMoveReport report;
 
 		CHECK_FOR_INTERRUPTS();
+		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) || !still_wanted(job))
+			return;
 		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), compare_oid) != NULL)
 		{
 			summary->not_moved++;

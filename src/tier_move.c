@@ -151,8 +151,8 @@ static void
 report_thrown(TierMoveReport *report, const ErrorData *error)
 {
 	report->state = TIER_STATE_FAILED;
-	report->error = pstrdup(error->message);
-	report->hint = error->hint ? pstrdup(error->hint) : NULL;
+	report->error = tier_catalog_clip(error->message);
+	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
 	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
 }
 
@@ -175,12 +175,12 @@ move_with_retries(Move *move, TierMoveReport *report)
 		if (move->timing.locked_at != 0)
 			outcome->lock_held_ms = ms_between(move->timing.locked_at, GetCurrentTimestamp());
 
-		if (thrown != NULL)
+		if (thrown != NULL && thrown->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 		{
 			report_thrown(report, thrown);
 			return thrown;
 		}
-		if (move->result != TIER_MOVE_LOCK_TIMEOUT)
+		if (thrown == NULL && move->result != TIER_MOVE_LOCK_TIMEOUT)
 		{
 			report->state = move->result == TIER_MOVE_DONE ? TIER_STATE_DONE : TIER_STATE_NOT_NEEDED;
 			return NULL;
@@ -301,6 +301,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 
 	/* 3. Move it, unless something is in the way. */
 	thrown = guarded(preflight_step, &move);
+	SPI_commit();
 	if (thrown != NULL)
 		report_thrown(&report, thrown);
 	else if (move.obstacle.message != NULL)

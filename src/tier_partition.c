@@ -10,8 +10,8 @@
  *
  * The bounds of a leaf are the tightest of all levels of the tree that are
  * range-partitioned by the same column as the top; other levels (hash, list,
- * another column) only pass them on.  Whatever hangs below a default partition
- * has no age.
+ * another column) only pass them on, and so does a default partition.  A default
+ * partition that nothing above bounds, and whatever hangs below it, has no age.
  *
  *-------------------------------------------------------------------------
  */
@@ -368,9 +368,11 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 		return;
 	}
 
+	/* A default partition has the bounds of what it is in, if any. */
 	if (spec->is_default)
 	{
-		partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
+		if (partition->upper_kind != TIER_BOUND_FINITE)
+			partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
 		return;
 	}
 	if (!level->is_key || partition->upper_kind == TIER_BOUND_NONE)
@@ -702,11 +704,16 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 		{
 			if (limit_time)
 				disable_timeout(STATEMENT_TIMEOUT, false);
-			PG_RE_THROW();
+			FlushErrorState();
+			RollbackAndReleaseCurrentSubTransaction();
+			MemoryContextSwitchTo(context);
+			CurrentResourceOwner = owner;
+			ReThrowError(error);
 		}
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		evaluation->error = pstrdup(error->message);
+		MemoryContextSwitchTo(context);
+		evaluation->error = tier_catalog_clip(error->message);
 		evaluation->nleaves = 0;
 		FreeErrorData(error);
 	}

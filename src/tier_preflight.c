@@ -16,22 +16,42 @@
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "replication/slot.h"
+#include "storage/lwlock.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
 #include "tier_guc.h"
 #include "tier_preflight.h"
 
+/* Does anything keep WAL beyond what checkpoints would leave? */
+static bool
+wal_may_be_retained(void)
+{
+	bool		found = false;
+
+	if (XLogArchivingActive())
+		return true;
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && !found; i++)
+		found = ReplicationSlotCtl->replication_slots[i].in_use;
+	LWLockRelease(ReplicationSlotControlLock);
+	return found;
+}
+
 /*
  * Bytes of WAL that may pile up while the relation is copied: all of it is
- * logged, but checkpoints recycle what exceeds max_wal_size.
+ * logged.  Checkpoints recycle what exceeds max_wal_size, unless an archiver
+ * or a replication slot that lags holds it back.
  */
 static double
 wal_bytes_needed(int64 size_bytes)
 {
 	if (!XLogIsNeeded())
 		return 0;
-	return Min(size_bytes * 1.01, 2.0 * max_wal_size_mb * 1024.0 * 1024.0);
+	if (wal_may_be_retained())
+		return size_bytes * 1.01;
+	return Min(size_bytes * 1.01, (2.0 * max_wal_size_mb + wal_keep_size_mb) * 1024.0 * 1024.0);
 }
 
 /* "123 MB", as pg_size_pretty has it. */

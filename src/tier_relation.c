@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
@@ -36,6 +37,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_func.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -227,6 +229,53 @@ tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespac
 }
 
 /*
+ * The TOAST table and its index are moved along.  They are locked before the
+ * copy begins, not after half of it.
+ */
+static void
+lock_toast(Oid relation_oid)
+{
+	TierRelationInfo info;
+	List	   *indexes;
+	ListCell   *cell;
+
+	if (!tier_relation_lookup(relation_oid, &info) || !OidIsValid(info.toast_oid))
+		return;
+	LockRelationOid(info.toast_oid, AccessExclusiveLock);
+	indexes = tier_relation_indexes(info.toast_oid);
+	foreach(cell, indexes)
+		LockRelationOid(lfirst_oid(cell), AccessExclusiveLock);
+}
+
+/*
+ * Claims the relation's pg_class row, which the move updates at its end.  An
+ * open GRANT holds that row without any lock on the relation; waiting for it
+ * after the copy would keep everybody out for as long as that transaction
+ * lasts.  False when somebody has it.
+ */
+static bool
+claim_catalog_row(Oid relation_oid)
+{
+	Relation	rel = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	cached = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	HeapTupleData tuple;
+	TM_FailureData failure;
+	TM_Result	result = TM_Deleted;
+	Buffer		buffer;
+
+	if (HeapTupleIsValid(cached))
+	{
+		tuple.t_self = cached->t_self;
+		ReleaseSysCache(cached);
+		result = heap_lock_tuple(rel, &tuple, GetCurrentCommandId(true), LockTupleNoKeyExclusive,
+								 LockWaitSkip, false, &buffer, &failure);
+		ReleaseBuffer(buffer);
+	}
+	table_close(rel, NoLock);
+	return result == TM_Ok;
+}
+
+/*
  * Waits for the strongest lock in a subtransaction.  True when it is granted;
  * false after the timeout, with nothing held.  Whatever else is thrown leaves
  * here with the caller's subtransaction level as it was.
@@ -243,6 +292,7 @@ lock_with_timeout(Oid relation_oid)
 	PG_TRY();
 	{
 		LockRelationOid(relation_oid, AccessExclusiveLock);
+		lock_toast(relation_oid);
 		granted = true;
 	}
 	PG_CATCH();
@@ -342,6 +392,8 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	if (info.tablespace_oid == tablespace_oid)
 		return TIER_MOVE_NOT_NEEDED;
 	tier_relation_check_move(&info, requester_oid, tablespace_oid);
+	if (!claim_catalog_row(relation_oid))
+		return TIER_MOVE_LOCK_TIMEOUT;
 
 	actor = choose_actor(&info, requester_oid, tablespace_oid);
 	GetUserIdAndSecContext(&caller, &caller_context);

@@ -52,7 +52,9 @@ typedef enum TierMoveResult
 	TIER_MOVE_DONE,
 	TIER_MOVE_GONE,				/* the relation does not exist any more */
 	TIER_MOVE_NOT_NEEDED,		/* it is in that tablespace already */
-	TIER_MOVE_LOCK_TIMEOUT,		/* the lock was not granted in time */
+	TIER_MOVE_LOCK_TIMEOUT,		/* the lock was not granted in time, or the
+								 * catalog row is busy; to be tried again in
+								 * another transaction */
 } TierMoveResult;
 
 typedef struct TierMoveTiming

@@ -373,6 +373,7 @@ worker_settings(void)
 	static const char *const settings[][2] = {
 		{"search_path", "pg_catalog, pg_temp"},
 		{"statement_timeout", "0"},
+		{TIER_COMPAT_TRANSACTION_TIMEOUT, "0"},
 		{"lock_timeout", "10s"},	/* a lock on our tables must not hold us,
 									 * and our snapshot, for ever */
 		{"idle_in_transaction_session_timeout", "0"},

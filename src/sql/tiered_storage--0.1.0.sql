@@ -93,6 +93,12 @@ BEGIN
 			WHERE t.tablespace_name = NEW.tablespace_name AND t.discovered;
 		RETURN NEW;
 	END IF;
+	IF (SELECT count(*) FROM tiered_storage.tier) >= 32
+		AND NOT EXISTS (SELECT FROM tiered_storage.tier t WHERE t.tier_name = NEW.tier_name) THEN
+		RAISE EXCEPTION 'there are too many tiers'
+			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
+				HINT = 'A tier can have more than one tablespace.';
+	END IF;
 	UPDATE tiered_storage.tier t SET
 			rank = NEW.rank, profile = NEW.profile,
 			random_read_ms = NEW.random_read_ms, random_write_ms = NEW.random_write_ms,
@@ -630,10 +636,13 @@ BEGIN
 		WHERE x.tier_name = alter_tier.name;
 	UPDATE tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = alter_tier.name;
 	/* Also without a new list: the capacity is checked against the file systems. */
-	PERFORM tiered_storage.tier_set_tablespaces(name,
-		COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
-			FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name)),
-		tablespaces IS NOT NULL);
+	IF tablespaces IS NOT NULL
+		OR EXISTS (SELECT FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name) THEN
+		PERFORM tiered_storage.tier_set_tablespaces(name,
+			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
+				FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name)),
+			tablespaces IS NOT NULL);
+	END IF;
 	IF new_name IS NOT NULL AND new_name <> name THEN
 		IF new_name = '' THEN
 			RAISE EXCEPTION 'tier name must not be null or empty'
@@ -878,7 +887,9 @@ COMMENT ON FUNCTION tiered_storage.explain_placement(regclass) IS
 /*
  * The relation is known by its OID inside the database that wrote the row
  * (system_identifier, database_oid) while that is a partitioned table; else,
- * after a restore or when it was dropped and made anew, by its name.
+ * after a restore or when it was dropped and made anew, by its name.  Likewise
+ * the role that made the policy, but a role that was dropped is gone: another
+ * one of that name does not get its rights.
  */
 CREATE TABLE tiered_storage.policy
 (
@@ -895,6 +906,7 @@ CREATE TABLE tiered_storage.policy
 	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds}')),
 	key_function text,
 	created_by name NOT NULL,
+	created_by_oid oid NOT NULL,
 	created_at timestamptz NOT NULL,
 	last_evaluated_at timestamptz,
 	last_due integer,
@@ -912,12 +924,16 @@ CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
 		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name), COALESCE(c.relname, p.relation_name)) AS relation_name,
 		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_function,
-		p.created_by, p.created_at,
+		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		p.last_evaluated_at, p.last_due, p.last_on_target,
-		CASE WHEN c.oid IS NULL THEN 'the relation does not exist' ELSE p.last_result END AS last_result
+		CASE WHEN c.oid IS NULL THEN 'the relation does not exist' ELSE p.last_result END AS last_result,
+		a.oid AS created_by_oid
 	FROM tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+	LEFT JOIN pg_catalog.pg_roles a ON CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
+		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END
 	LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace)
 		ON c.oid OPERATOR(pg_catalog.=) CASE
 			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
@@ -968,12 +984,15 @@ BEGIN
 			AND o.tier_name = v.tier_name AND o.policy_id < v.policy_id;
 	UPDATE tiered_storage.policy p
 		SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
-			system_identifier = this_system, database_oid = this_database
+			system_identifier = this_system, database_oid = this_database,
+			created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0)
 		FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 		WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
 			AND n.oid = c.relnamespace
-			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid)
-				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database);
+			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
+					p.created_by, p.created_by_oid)
+				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
+					v.created_by, COALESCE(v.created_by_oid, 0));
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.refresh_identities() IS
