@@ -635,14 +635,6 @@ BEGIN
 			compressed = t.compressed, discovered = false
 		WHERE x.tier_name = alter_tier.name;
 	UPDATE tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = alter_tier.name;
-	/* Also without a new list: the capacity is checked against the file systems. */
-	IF tablespaces IS NOT NULL
-		OR EXISTS (SELECT FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name) THEN
-		PERFORM tiered_storage.tier_set_tablespaces(name,
-			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
-				FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = alter_tier.name)),
-			tablespaces IS NOT NULL);
-	END IF;
 	IF new_name IS NOT NULL AND new_name <> name THEN
 		IF new_name = '' THEN
 			RAISE EXCEPTION 'tier name must not be null or empty'
@@ -653,6 +645,15 @@ BEGIN
 				USING ERRCODE = 'duplicate_object';
 		END IF;
 		UPDATE tiered_storage.tier x SET tier_name = new_name WHERE x.tier_name = alter_tier.name;
+		t.tier_name := new_name;
+	END IF;
+	/* Also without a new list: the capacity is checked against the file systems. */
+	IF tablespaces IS NOT NULL
+		OR EXISTS (SELECT FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name) THEN
+		PERFORM tiered_storage.tier_set_tablespaces(t.tier_name,
+			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
+				FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
+			tablespaces IS NOT NULL);
 	END IF;
 END
 $$;
@@ -976,6 +977,23 @@ BEGIN
 		WHERE t.tablespace_name = r.stored_name
 			AND (t.tablespace_oid, t.tablespace_name, t.system_identifier)
 				IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
+
+	/*
+	 * What was only discovered here follows what somebody defines in another
+	 * database, unless a policy relies on it.
+	 */
+	DELETE FROM tiered_storage.tier_tablespace t
+		USING tiered_storage.tablespace_claims() c
+		WHERE t.discovered AND t.tablespace_oid = c.tablespace_oid
+			AND c.database_oid <> this_database AND c.tier_name <> t.tier_name
+			AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = t.tier_name);
+	IF FOUND THEN
+		PERFORM tiered_storage.discover_tiers();
+		DELETE FROM tiered_storage.tier t
+			WHERE t.discovered
+				AND NOT EXISTS (SELECT FROM tiered_storage.tier_tablespace tt WHERE tt.tier_name = t.tier_name)
+				AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = t.tier_name);
+	END IF;
 
 	/* Of several policies that have come to mean the same, the first stays. */
 	DELETE FROM tiered_storage.policy p
