@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -334,6 +335,25 @@ solve(const TierAdvice *advice, int bound, int *pushed_out_of)
 	return chosen;
 }
 
+/*
+ * A standby has counters of its own, which say nothing about what is stored,
+ * the primary's: there the advice is from memory alone.
+ */
+static void
+use_stored_counters(TierRelationState *states, int nstates,
+					const TierRelationState *stored, int nstored)
+{
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *before = find_state(stored, nstored, states[i].relation_oid);
+
+		if (before != NULL)
+			states[i].counters = before->counters;
+		else
+			memset(&states[i].counters, 0, sizeof(TierCounters));
+	}
+}
+
 TierAdvice *
 tier_advice_make(void)
 {
@@ -361,6 +381,8 @@ tier_advice_make(void)
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	states = tier_sample_collect(&nstates);
+	if (RecoveryInProgress())
+		use_stored_counters(states, nstates, stored, nstored);
 	(void) tier_sample_merge(states, nstates, stored, nstored, last_sample_at, now,
 							 tier_sample_statistics_since());
 	build_units(advice, states, nstates, now);
