@@ -18,6 +18,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -99,10 +100,25 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, const TierSet *set,
 }
 
 static void
+warn_no_tablespace(const Job *job, int level)
+{
+	ereport(level,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
+					NameStr(job->evaluation->policy->tier_name)),
+			 errhint("Give it one with tiered_storage.alter_tier().")));
+}
+
+static void
 announce(const Job *job, const TierSet *set)
 {
 	ListCell   *cell;
 
+	if (!OidIsValid(job->leaf->to_tablespace))
+	{
+		warn_no_tablespace(job, WARNING);
+		return;
+	}
 	foreach(cell, job->leaf->pending)
 	{
 		TierRelationInfo info;
@@ -113,7 +129,7 @@ announce(const Job *job, const TierSet *set)
 					(errmsg("would move %s %s to tier \"%s\"",
 							tier_relation_kind_name(info.kind), info.name,
 							NameStr(set->tiers[job->evaluation->to_tier].name)),
-					 errdetail("Tablespace \"%s\"; %s.", target ? target : "none can be used", job->leaf->reason)));
+					 errdetail("Tablespace \"%s\"; %s.", target ? target : "?", job->leaf->reason)));
 	}
 }
 
@@ -166,11 +182,7 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 
 	if (!OidIsValid(job->leaf->to_tablespace))
 	{
-		ereport(by_worker ? LOG : WARNING,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
-						NameStr(policy->tier_name)),
-				 errhint("Give it one with tiered_storage.alter_tier().")));
+		warn_no_tablespace(job, by_worker ? LOG : WARNING);
 		summary->not_moved += list_length(job->leaf->pending);
 		return;
 	}

@@ -104,6 +104,24 @@ expand_relation(Oid relation_oid, char kind, bool include_indexes)
 	return all;
 }
 
+/* On which tablespace of the tier a relation is does not matter. */
+static List *
+without_those_on_tier(List *relations, const TierSet *set, int tier)
+{
+	List	   *rest = NIL;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info) &&
+			tier_set_tier_of_tablespace(set, info.tablespace_oid) != tier)
+			rest = lappend_oid(rest, info.relation_oid);
+	}
+	return rest;
+}
+
 Datum
 tier_move_relation(PG_FUNCTION_ARGS)
 {
@@ -136,8 +154,19 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(context);
 	tablespace_oid = resolve_target(set, target);
 	relations = expand_relation(info.relation_oid, info.kind, PG_ARGISNULL(2) || PG_GETARG_BOOL(2));
-	if (info.kind != RELKIND_PARTITIONED_TABLE)
+	if (info.kind == RELKIND_PARTITIONED_TABLE)
+		tier_relation_check_rights(&info, GetUserId());
+	else
 		tier_relation_check_move(&info, GetUserId(), tablespace_oid);
+	foreach(cell, relations)
+	{
+		TierRelationInfo member;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &member))
+			tier_relation_check_move(&member, GetUserId(), tablespace_oid);
+	}
+	if (tier_set_find_tier(set, target) >= 0)
+		relations = without_those_on_tier(relations, set, tier_set_find_tier(set, target));
 
 	/* 2. One after the other; one that fails does not stop the others. */
 	foreach(cell, relations)

@@ -32,6 +32,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -517,8 +518,17 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, int to_tier, bool include_indexe
 static char *
 time_text(int64 us)
 {
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall2(timestamptz_to_char, TimestampTzGetDatum(us),
-															  CStringGetTextDatum("YYYY-MM-DD HH24:MI:SSOF"))));
+	char		buffer[MAXDATELEN + 1];
+	struct pg_tm tm;
+	fsec_t		fraction;
+	int			zone;
+	const char *zone_name;
+
+	/* ISO, whatever DateStyle a session or the server has. */
+	if (timestamp2tm(us, &zone, &tm, &fraction, &zone_name, NULL) != 0)
+		return pstrdup("?");
+	EncodeDateTime(&tm, fraction, true, zone, zone_name, USE_ISO_DATES, buffer);
+	return pstrdup(buffer);
 }
 
 static char *

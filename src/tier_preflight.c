@@ -15,6 +15,7 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
+#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "replication/slot.h"
 #include "storage/lwlock.h"
@@ -124,6 +125,22 @@ tier_relation_bytes(const char *tier_name)
 	return bytes;
 }
 
+/* A tablespace of no tier has no reserve, but can be full like any other. */
+static TierObstacle
+check_unknown_target(Oid tablespace_oid, int64 size_bytes)
+{
+	TierTablespace target;
+	TierTier	tier;
+	char	   *name = get_tablespace_name(tablespace_oid);
+
+	memset(&target, 0, sizeof(target));
+	memset(&tier, 0, sizeof(tier));
+	target.oid = tablespace_oid;
+	target.device = tier_device_lookup(tablespace_oid, "");
+	namestrcpy(&target.name, name ? name : "?");
+	return check_space(&target, &tier, size_bytes);
+}
+
 TierObstacle
 tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 			   const TierSet *set, int64 size_bytes)
@@ -132,16 +149,15 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 	const TierTablespace *target = tier_set_tablespace(set, request->tablespace_oid);
 	const TierTablespace *source = tier_set_tablespace(set, info->tablespace_oid);
 	const TierTier *tier;
-	char	   *why;
 
-	if (!tier_relation_may_move(info, request->requester_oid, request->tablespace_oid, &why))
+	if (!tier_relation_may_move(info, request->requester_oid, request->tablespace_oid,
+								&obstacle.message, &obstacle.hint))
 	{
-		obstacle.message = why;
 		obstacle.sqlstate = "42501";
 		return obstacle;
 	}
 	if (target == NULL)
-		return obstacle;		/* in no tier: nothing is known of it */
+		return check_unknown_target(request->tablespace_oid, size_bytes);
 	tier = &set->tiers[target->tier];
 
 	if (!target->device->exists || !target->device->writable)

@@ -208,6 +208,16 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 }
 
 void
+tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
+{
+	if (!tier_compat_owns_relation(info->relation_oid, role_oid) && !tier_is_administrator(role_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name),
+				 errhint("The owner, or a tier administrator, can move it.")));
+}
+
+void
 tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
 	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
@@ -220,11 +230,13 @@ tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablesp
 }
 
 bool
-tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid, char **why)
+tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
+					   char **why, char **hint)
 {
 	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
 
 	*why = refusal.message;
+	*hint = refusal.hint;
 	return refusal.message == NULL;
 }
 

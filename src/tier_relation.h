@@ -40,9 +40,12 @@ extern const char *tier_relation_kind_name(char kind);
 extern void tier_relation_check_move(const TierRelationInfo *info, Oid role_oid,
 									 Oid tablespace_oid);
 
-/* The same as a question; *why (in the current context) when false. */
+/* The same as a question; if false, *why and *hint (may be NULL). */
 extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
-								   Oid tablespace_oid, char **why);
+								   Oid tablespace_oid, char **why, char **hint);
+
+/* Raises an error unless the role owns the relation or is administrator. */
+extern void tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid);
 
 /* Superusers, and roles with EXECUTE on alter_tier(). */
 extern bool tier_is_administrator(Oid role_oid);

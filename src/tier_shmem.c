@@ -166,8 +166,11 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 	remove_claims(database_oid);
 	for (int i = 0; i < nclaims; i++)
 	{
-		const TierClaim *other = find_conflict(&claims[i]);
+		const TierClaim *other;
 
+		if (claims[i].is_weak)
+			continue;
+		other = find_conflict(&claims[i]);
 		if (other != NULL)
 		{
 			if (conflict < 0)
@@ -183,7 +186,7 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 		 * Beyond the limit claims are dropped: a disagreement may then go
 		 * unnoticed, which is what a cluster without preload has anyway.
 		 */
-		if (!claims[i].is_weak && tier_shmem->nclaims < TIER_MAX_CLAIMS)
+		if (tier_shmem->nclaims < TIER_MAX_CLAIMS)
 			tier_shmem->claims[tier_shmem->nclaims++] = claims[i];
 	}
 	LWLockRelease(tier_shmem->lock);

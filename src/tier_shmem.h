@@ -50,8 +50,8 @@ typedef struct TierDatabaseSlot
 
 /*
  * A database says that a tablespace belongs to a tier of this name.  What was
- * only discovered is a weak claim: it is not published, and so never in the
- * way of a tier that somebody defines in another database.
+ * only discovered is a weak claim: nobody has said it, so it is neither
+ * published nor compared.
  */
 typedef struct TierClaim
 {

@@ -55,8 +55,13 @@
 
 #define LIBRARY_NAME "tiered_storage"
 
-/* How often the launcher looks for new and dropped databases. */
+/*
+ * How often the launcher looks for new and dropped databases.  Before it starts
+ * a worker the list must not be older than FRESH_SCAN_MS, so that it does not
+ * start one for a database that has just been dropped.
+ */
 #define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
+#define FRESH_SCAN_MS 500
 
 /* A database without the extension is looked at again after this time; CREATE
  * EXTENSION tells the launcher at once. */
@@ -222,6 +227,23 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 	return slot->next_run_at;
 }
 
+static bool
+worker_is_due(TimestampTz now)
+{
+	bool		due = false;
+
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < tier_shmem->ndatabases && !due; i++)
+	{
+		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		due = OidIsValid(slot->database_oid) && slot->state != TIER_WORKER_STARTING &&
+			slot->state != TIER_WORKER_RUNNING && due_at(slot, now) <= now;
+	}
+	LWLockRelease(tier_shmem->lock);
+	return due;
+}
+
 /* Starts the next worker that is due; false when there is none or no room. */
 static bool
 start_next_worker(void)
@@ -295,7 +317,7 @@ launcher_sleep_ms(TimestampTz next_scan_at)
 void
 tier_launcher_main(Datum argument)
 {
-	TimestampTz next_scan_at = 0;
+	TimestampTz scanned_at = 0;
 
 	before_shmem_exit(launcher_exit, (Datum) 0);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
@@ -310,23 +332,26 @@ tier_launcher_main(Datum argument)
 
 	while (!ShutdownRequestPending)
 	{
+		TimestampTz now;
+
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
-		if (GetCurrentTimestamp() >= next_scan_at ||
-			next_scan_at > TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DATABASE_SCAN_INTERVAL_MS))
+		now = GetCurrentTimestamp();
+		if (scanned_at > now ||
+			now >= TimestampTzPlusMilliseconds(scanned_at, worker_is_due(now) ? FRESH_SCAN_MS : DATABASE_SCAN_INTERVAL_MS))
 		{
 			scan_databases();
-			next_scan_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DATABASE_SCAN_INTERVAL_MS);
+			scanned_at = now;
 		}
 		while (start_next_worker())
 			CHECK_FOR_INTERRUPTS();
 
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 launcher_sleep_ms(next_scan_at), PG_WAIT_EXTENSION);
+						 launcher_sleep_ms(TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS)), PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}
 

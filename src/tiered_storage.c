@@ -37,5 +37,8 @@ _PG_init(void)
 		return;
 
 	tier_shmem_init();
-	tier_worker_init();
+
+	/* pg_upgrade wants to be alone with the databases. */
+	if (!IsBinaryUpgrade)
+		tier_worker_init();
 }

@@ -357,9 +357,12 @@ COMMENT ON FUNCTION tiered_storage.tier_check_values(tiered_storage.tier) IS
 
 /*
  * Makes `tablespaces` the tablespaces of the tier.  Takes them over from a
- * tier that was only discovered; one that a person defined keeps its own.
+ * tier that was only discovered; one that a person defined keeps its own.  If
+ * they are not `given`, but the tier's own already, what other databases call
+ * them is no reason to refuse: a tier that two databases have must be renamed
+ * in one of them first.  Until then their workers move nothing.
  */
-CREATE FUNCTION tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], tell boolean) RETURNS void
+CREATE FUNCTION tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -406,7 +409,7 @@ BEGIN
 		SELECT c.tier_name, b.datname INTO other
 			FROM tiered_storage.tablespace_claims() c
 			JOIN pg_catalog.pg_database b ON b.oid = c.database_oid
-			WHERE c.tablespace_oid = spc_oid AND c.tier_name <> tier
+			WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
 				AND b.datname <> pg_catalog.current_database();
 		IF FOUND THEN
 			RAISE EXCEPTION 'tablespace "%" belongs to tier "%" in database "%"', spc, other.tier_name, other.datname
@@ -447,7 +450,7 @@ BEGIN
 		FROM tiered_storage.tablespace_devices() d
 		JOIN tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
 		JOIN tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
-		WHERE tell AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
+		WHERE given AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
 		ORDER BY 1
 	LOOP
 		RAISE NOTICE 'tiers "%" and "%" share a file system', tier, other.tier_name

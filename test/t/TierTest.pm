@@ -9,16 +9,16 @@ use strict;
 use warnings FATAL => 'all';
 
 use Exporter 'import';
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 our @EXPORT = qw(
   new_node create_in_place_tablespace create_measurements
   create_partition tablespaces_of fingerprint
   error_of notices_of reload_with wait_for_cycle worker_of sampled_since
-  seconds_since
+  log_lines start_sql finish_sql
 );
 
 # A server with the library preloaded (preload => 0: without), not yet started.
@@ -183,20 +183,52 @@ sub worker_of
 	);
 }
 
-# When each user relation was first sampled, as one string.
+# When m_2001_01, its indexes and TOAST table were first sampled, as one string.
 sub sampled_since
 {
 	my ($node, $db) = @_;
 
-	return $node->safe_psql($db,
-		'SELECT relation_oid, sampled_since FROM tiered_storage.relation_state ORDER BY 1'
+	return $node->safe_psql(
+		$db, q(
+SELECT s.relation_oid, s.sampled_since FROM tiered_storage.relation_state s
+WHERE s.relation_oid IN (SELECT oid FROM pg_class WHERE relname LIKE 'm_2001_01%'
+	UNION SELECT reltoastrelid FROM pg_class WHERE relname = 'm_2001_01') ORDER BY 1)
 	);
 }
 
-sub seconds_since
+# Statements that run while the test goes on; with SQLSTATE, as error_of.
+sub start_sql
 {
-	my ($start) = @_;
-	return time() - $start;
+	my ($node, $db, @statements) = @_;
+	my %run = (out => '', err => '');
+	my @command = (
+		$node->installed_command('psql'),
+		'-XAtq', '-d', $node->connstr($db), '-v', 'VERBOSITY=verbose',
+		map { ('-c', $_) } @statements);
+
+	$run{handle} =
+	  IPC::Run::start(\@command, '<', \undef, '>', \$run{out}, '2>',
+		\$run{err},
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	return \%run;
+}
+
+# Waits for their end: standard error of it.
+sub finish_sql
+{
+	my ($run) = @_;
+
+	$run->{handle}->finish;
+	return $run->{err};
+}
+
+# The lines of the server log from an offset on that match.
+sub log_lines
+{
+	my ($node, $offset, $regexp) = @_;
+
+	return join "\n", grep { $_ =~ $regexp } split /\n/,
+	  slurp_file($node->logfile, $offset);
 }
 
 1;

@@ -1,0 +1,215 @@
+-- Tiering policies: made, refused, listed, removed.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET intervalstyle = 'postgres';
+SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE regress_ts_fast LOCATION '';
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE TABLESPACE regress_ts_cheap LOCATION '';
+CREATE EXTENSION tiered_storage;
+-- If there is a worker, its first look at this database is over before we go on;
+-- what was discovered differs from machine to machine.
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
+END
+$$;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
+CREATE TABLE regress_t (at timestamptz NOT NULL, v int) PARTITION BY RANGE (at);
+CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
+
+---------------------------------------------------------------------------
+-- Made
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
+	include_indexes => false, age_from => 'newest');
+SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_function,
+	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
+	FROM tiered_storage.policies ORDER BY policy_id;
+-- One for a tier.
+SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow', if_not_exists => true);
+SELECT policy_id, move_after, tier_name FROM tiered_storage.policies ORDER BY policy_id;
+
+-- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
+SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;
+SELECT verdict, reason FROM tiered_storage.evaluate_policies();
+SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0 AS huge;
+SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc FROM tiered_storage.evaluate_policies();
+SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.add_tiering_policy('regress_t', '-1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day -25 hours', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '178000000 years', 'regress_slow'); \echo :SQLSTATE
+
+---------------------------------------------------------------------------
+-- Refused
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.add_tiering_policy(NULL, '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', NULL, 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', NULL); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', age_from => NULL); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(0, '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'no_such_tier'); \echo :SQLSTATE
+-- A tablespace is no tier.
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_ts_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', age_from => 'yesterday'); \echo :SQLSTATE
+
+CREATE TABLE regress_plain (at timestamptz, v int);
+CREATE INDEX regress_plain_at ON regress_plain (at);
+CREATE VIEW regress_view AS SELECT * FROM regress_plain;
+CREATE MATERIALIZED VIEW regress_matview AS SELECT * FROM regress_plain;
+CREATE SEQUENCE regress_sequence;
+CREATE FOREIGN DATA WRAPPER regress_fdw;
+CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
+CREATE FOREIGN TABLE regress_foreign (at timestamptz, v int) SERVER regress_server;
+CREATE TABLE regress_list (at timestamptz, v int) PARTITION BY LIST (v);
+CREATE TABLE regress_list_1 PARTITION OF regress_list FOR VALUES IN (1) PARTITION BY RANGE (at);
+CREATE TABLE regress_hash (at timestamptz, v int) PARTITION BY HASH (v);
+CREATE TABLE regress_expression (at timestamptz, v int) PARTITION BY RANGE ((at AT TIME ZONE 'UTC'), v);
+CREATE TABLE regress_second (at timestamptz, v int) PARTITION BY RANGE (v, (at AT TIME ZONE 'UTC'));
+CREATE TABLE regress_text (k text) PARTITION BY RANGE (k);
+CREATE TABLE regress_numeric (k numeric) PARTITION BY RANGE (k);
+CREATE TABLE regress_int (k int) PARTITION BY RANGE (k);
+SELECT tiered_storage.add_tiering_policy('regress_plain', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_plain_at', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_view', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_matview', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_sequence', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_foreign', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t_2026_01', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('pg_class', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_list', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_hash', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_expression', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_second', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'days'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+-- The name of a temporary schema differs from session to session.
+CREATE TEMP TABLE regress_temporary (at timestamptz) PARTITION BY RANGE (at);
+\set VERBOSITY sqlstate
+SELECT tiered_storage.add_tiering_policy('regress_temporary', '1 day', 'regress_slow');
+\set VERBOSITY default
+-- What the hint for a list-partitioned table says works.
+SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.remove_tiering_policy('regress_list_1');
+
+-- Key functions.
+CREATE FUNCTION regress_good(int) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
+CREATE FUNCTION regress_volatile(int) RETURNS timestamptz VOLATILE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
+CREATE FUNCTION regress_other_type(bigint) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
+CREATE FUNCTION regress_two(int, int DEFAULT 0) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
+CREATE FUNCTION regress_number(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT $1 $$;
+CREATE FUNCTION regress_set(int) RETURNS SETOF timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
+CREATE PROCEDURE regress_procedure(int) LANGUAGE sql AS $$ $$;
+CREATE AGGREGATE regress_aggregate(int) (SFUNC = int4pl, STYPE = int);
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_volatile(int)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_other_type(bigint)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_two(int,int)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_number(int)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_set(int)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_procedure(int)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_aggregate(int)'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 0); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_function => 'regress_good(int)'); \echo :SQLSTATE
+SELECT count(*) AS policies FROM tiered_storage.policies;
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_good(int)') > 0 AS added;
+SELECT key_unit, key_function FROM tiered_storage.policies;
+SELECT tiered_storage.remove_tiering_policy('regress_int');
+
+---------------------------------------------------------------------------
+-- Removed
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') AS a \gset
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') AS b \gset
+SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 year', 'regress_cheap') AS c \gset
+SELECT tiered_storage.remove_tiering_policy(); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy('regress_t', 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy('regress_plain'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy('regress_plain', if_exists => true);
+SELECT tiered_storage.remove_tiering_policy(policy_id => -1); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(policy_id => -1, if_exists => true);
+SELECT tiered_storage.remove_tiering_policy('regress_list_1', policy_id => :a); \echo :SQLSTATE
+SELECT count(*) AS policies FROM tiered_storage.policies;
+SELECT tiered_storage.remove_tiering_policy('regress_t', 'regress_slow');
+SELECT policy_id = :b AS is_b, tier_name FROM tiered_storage.policies WHERE relation = 'regress_t'::regclass;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :b, tier => 'regress_cheap');
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS again;
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') > 0 AS again;
+SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT relation FROM tiered_storage.policies;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :c);
+-- Adding and removing are undone with their transaction.
+BEGIN;
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS added;
+ROLLBACK;
+SELECT count(*) AS policies FROM tiered_storage.policies;
+
+---------------------------------------------------------------------------
+-- The table is renamed, moved to another schema, dropped
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') AS a \gset
+CREATE SCHEMA "regress schema";
+ALTER TABLE regress_t RENAME TO "regress ""T""";
+ALTER TABLE "regress ""T""" SET SCHEMA "regress schema";
+SELECT relation, relation_name, tier_name, last_result FROM tiered_storage.policies;
+SELECT relation, verdict FROM tiered_storage.evaluate_policies();
+CALL tiered_storage.sample();
+SELECT schema_name, relation_name FROM tiered_storage.policy;
+-- A new table of the old name is another one, and gets no policy from it.
+CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
+SELECT relation FROM tiered_storage.policies;
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow') > 0 AS added;
+SELECT relation, move_after FROM tiered_storage.policies ORDER BY policy_id;
+DROP TABLE "regress schema"."regress ""T""";
+SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies() ORDER BY policy_id;
+CALL tiered_storage.sample();
+SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
+CALL tiered_storage.migrate();
+SELECT tiered_storage.remove_tiering_policy(policy_id => :a);
+SELECT relation FROM tiered_storage.policies;
+
+SET client_min_messages = warning;
+DROP SCHEMA "regress schema" CASCADE;
+DROP TABLE regress_t;
+DROP TABLE regress_plain CASCADE;
+DROP SEQUENCE regress_sequence;
+DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
+DROP TABLE regress_list, regress_hash, regress_expression, regress_second, regress_text, regress_numeric, regress_int, regress_temporary;
+DROP FUNCTION regress_good, regress_volatile, regress_other_type, regress_two, regress_number, regress_set;
+DROP PROCEDURE regress_procedure;
+DROP AGGREGATE regress_aggregate(int);
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,298 @@
+-- What the policies say of each partition: verdict, bounds, reason.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET intervalstyle = 'postgres';
+SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE regress_ts_fast LOCATION '';
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE TABLESPACE regress_ts_cheap LOCATION '';
+CREATE EXTENSION tiered_storage;
+-- If there is a worker, its first look at this database is over before we go on;
+-- what was discovered differs from machine to machine.
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
+END
+$$;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
+-- What a policy says of each partition, but for sizes.
+CREATE VIEW regress_verdicts AS
+	SELECT e.relation, e.verdict, e.lower_bound, e.upper_bound, e.from_tier, e.to_tier, e.reason
+	FROM tiered_storage.evaluate_policies() e
+	ORDER BY e.policy_id, e.relation::text COLLATE "C";
+SELECT * FROM tiered_storage.evaluate_policies();
+
+---------------------------------------------------------------------------
+-- Types of keys
+---------------------------------------------------------------------------
+
+-- date: now - 31 days is 2026-05-01.  The upper bound decides, and it is exclusive.
+CREATE TABLE regress_date (at date NOT NULL, v int) PARTITION BY RANGE (at) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_date_a PARTITION OF regress_date FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
+CREATE TABLE regress_date_b PARTITION OF regress_date FOR VALUES FROM ('2026-04-01') TO ('2026-05-01');
+CREATE TABLE regress_date_c PARTITION OF regress_date FOR VALUES FROM ('2026-05-01') TO ('2026-05-02');
+CREATE TABLE regress_date_d PARTITION OF regress_date FOR VALUES FROM ('2026-05-02') TO ('infinity');
+CREATE TABLE regress_date_e PARTITION OF regress_date FOR VALUES FROM ('infinity') TO (MAXVALUE);
+CREATE TABLE regress_date_f PARTITION OF regress_date DEFAULT;
+SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow') AS id \gset
+SELECT * FROM regress_verdicts;
+SELECT e.policy_id = :id AS this, relation, from_tablespace, to_tablespace, size_bytes FROM tiered_storage.evaluate_policies() e ORDER BY relation::text COLLATE "C";
+-- An hour earlier b is not due yet, a day later c is.
+SET tiered_storage.test_now = '2026-05-31 23:59:59.999999+00';
+SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
+SET tiered_storage.test_now = '2026-06-02 00:00:00+00';
+SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_c'::regclass;
+-- A date begins when it does in the session's time zone.
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
+SET timezone = 'America/New_York';
+SELECT relation, verdict, upper_bound FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
+SET timezone = 'UTC';
+DROP TABLE regress_date;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+CREATE TABLE regress_timestamp (at timestamp) PARTITION BY RANGE (at);
+CREATE TABLE regress_timestamp_a PARTITION OF regress_timestamp FOR VALUES FROM ('-infinity') TO ('2026-04-30 23:59:59.999999') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamp_b PARTITION OF regress_timestamp FOR VALUES FROM ('2026-04-30 23:59:59.999999') TO ('2026-05-01 00:00:00.000001') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamp_c PARTITION OF regress_timestamp FOR VALUES FROM ('2026-05-01 00:00:00.000001') TO ('infinity') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_timestamp', '31 days', 'regress_slow') AS id \gset
+SELECT * FROM regress_verdicts;
+DROP TABLE regress_timestamp;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- timestamptz: the bound is an instant, wherever the session is.
+CREATE TABLE regress_timestamptz (at timestamptz) PARTITION BY RANGE (at);
+CREATE TABLE regress_timestamptz_a PARTITION OF regress_timestamptz FOR VALUES FROM (MINVALUE) TO ('2026-05-01 02:00+02') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamptz_b PARTITION OF regress_timestamptz FOR VALUES FROM ('2026-05-01 02:00+02') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_timestamptz', '31 days', 'regress_slow') AS id \gset
+SET timezone = 'Asia/Kathmandu';
+SELECT * FROM regress_verdicts;
+SET timezone = 'UTC';
+-- No tier, another database's default: where it is now need not belong to a tier.
+ALTER TABLE regress_timestamptz_a SET TABLESPACE pg_default;
+SELECT * FROM regress_verdicts WHERE relation = 'regress_timestamptz_a'::regclass;
+DROP TABLE regress_timestamptz;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- Integers in each unit: 2026-05-01 is 1777593600 seconds after the epoch.
+CREATE TABLE regress_s (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_s_1 PARTITION OF regress_s FOR VALUES FROM (0) TO (1777593600);
+CREATE TABLE regress_s_2 PARTITION OF regress_s FOR VALUES FROM (1777593600) TO (1777593601);
+CREATE TABLE regress_ms (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_ms_1 PARTITION OF regress_ms FOR VALUES FROM (MINVALUE) TO (1777593600000);
+CREATE TABLE regress_ms_2 PARTITION OF regress_ms FOR VALUES FROM (1777593600000) TO (1777593600001);
+CREATE TABLE regress_us (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_us_1 PARTITION OF regress_us FOR VALUES FROM (MINVALUE) TO (1777593600000000);
+CREATE TABLE regress_us_2 PARTITION OF regress_us FOR VALUES FROM (1777593600000000) TO (1777593600000001);
+CREATE TABLE regress_ns (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_ns_1 PARTITION OF regress_ns FOR VALUES FROM (MINVALUE) TO (1777593600000000000);
+CREATE TABLE regress_ns_2 PARTITION OF regress_ns FOR VALUES FROM (1777593600000000000) TO (1777593600000001000);
+SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
+	tiered_storage.add_tiering_policy('regress_ms', '31 days', 'regress_slow', key_unit => 'milliseconds') > 0 AS ms,
+	tiered_storage.add_tiering_policy('regress_us', '31 days', 'regress_slow', key_unit => 'microseconds') > 0 AS us,
+	tiered_storage.add_tiering_policy('regress_ns', '31 days', 'regress_slow', key_unit => 'nanoseconds') > 0 AS ns;
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+DROP TABLE regress_s, regress_ms, regress_us, regress_ns;
+-- Narrow ones, and values that are no times.
+CREATE TABLE regress_int2 (k smallint) PARTITION BY RANGE (k);
+CREATE TABLE regress_int2_1 PARTITION OF regress_int2 FOR VALUES FROM (-32768) TO (32767);
+CREATE TABLE regress_int4 (k int) PARTITION BY RANGE (k);
+CREATE TABLE regress_int4_1 PARTITION OF regress_int4 FOR VALUES FROM (-2147483648) TO (1777593600);
+CREATE TABLE regress_int4_2 PARTITION OF regress_int4 FOR VALUES FROM (1777593600) TO (2147483647);
+CREATE TABLE regress_int8 (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_int8_1 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775808) TO (-9223372036854775000);
+CREATE TABLE regress_int8_2 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775000) TO (0);
+CREATE TABLE regress_int8_3 PARTITION OF regress_int8 FOR VALUES FROM (0) TO (9223372036854775807);
+SELECT tiered_storage.add_tiering_policy('regress_int2', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
+	tiered_storage.add_tiering_policy('regress_int4', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
+	tiered_storage.add_tiering_policy('regress_int8', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s;
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+DROP TABLE regress_int2, regress_int4, regress_int8;
+
+-- Several columns: rows may equal the bound of the first.
+CREATE TABLE regress_multi (at date, v int) PARTITION BY RANGE (at, v);
+CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES FROM ('2026-01-01', 0) TO ('2026-04-30', 5) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES FROM ('2026-04-30', 5) TO ('2026-05-01', MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_c PARTITION OF regress_multi FOR VALUES FROM ('2026-05-02', MINVALUE) TO (MAXVALUE, MAXVALUE) TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow') AS id \gset
+SELECT * FROM regress_verdicts;
+DROP TABLE regress_multi;
+CREATE TABLE regress_multi (k bigint, v int) PARTITION BY RANGE (k, v);
+CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES FROM (0, 0) TO (1777593599, 5) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES FROM (1777593599, 5) TO (1777593600, 5) TABLESPACE regress_ts_fast;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow', key_unit => 'seconds') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+DROP TABLE regress_multi;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- A uuid by a function; what it says of a bound may be unknown.
+CREATE FUNCTION regress_uuid_time(uuid) RETURNS timestamptz IMMUTABLE STRICT LANGUAGE sql AS
+	$$ SELECT CASE WHEN $1 = 'ffffffff-ffff-ffff-ffff-ffffffffffff' THEN NULL
+		WHEN $1 >= 'fffffffe-0000-0000-0000-000000000000' THEN 'infinity'
+		ELSE pg_catalog.to_timestamp(('x' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.replace($1::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0) END $$;
+CREATE TABLE "regress Uuid" (k uuid, v text) PARTITION BY RANGE (k);
+CREATE TABLE regress_uuid_a PARTITION OF "regress Uuid" FOR VALUES FROM (MINVALUE) TO ('019de0d5-c800-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_b PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-0000-0000-000000000000') TO ('019de0d5-c801-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_c PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c801-0000-0000-000000000000') TO ('fffffffe-0000-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_d PARTITION OF "regress Uuid" FOR VALUES FROM ('fffffffe-0000-0000-0000-000000000000') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_function => 'regress_uuid_time(uuid)') AS id \gset
+SELECT * FROM regress_verdicts;
+-- The function was renamed, comes back, raises, goes.
+ALTER FUNCTION regress_uuid_time(uuid) RENAME TO regress_uuid_other;
+SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
+CREATE FUNCTION regress_uuid_time(uuid) RETURNS date IMMUTABLE LANGUAGE plpgsql AS
+	$$ BEGIN RAISE EXCEPTION 'no time in %', $1; END $$;
+SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
+-- Another policy is not harmed by it, and the session stays what it is.
+CREATE TABLE regress_other (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_other_a PARTITION OF regress_other FOR VALUES FROM (MINVALUE) TO ('2026-01-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_slow') AS other \gset
+SELECT relation, verdict FROM regress_verdicts;
+SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
+DROP TABLE regress_other;
+CREATE OR REPLACE FUNCTION regress_uuid_time(uuid) RETURNS date VOLATILE LANGUAGE sql AS $$ SELECT '2026-01-01'::date $$;
+SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
+CREATE OR REPLACE FUNCTION regress_uuid_time(uuid) RETURNS date STABLE LANGUAGE sql AS $$ SELECT '2026-01-01'::date $$;
+SELECT relation, verdict, upper_bound FROM regress_verdicts;
+DROP TABLE "regress Uuid";
+DROP FUNCTION regress_uuid_time, regress_uuid_other;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+---------------------------------------------------------------------------
+-- Trees
+---------------------------------------------------------------------------
+
+CREATE TABLE regress_tree (at date, v int, at2 date) PARTITION BY RANGE (at);
+-- The same column again: the tightest bounds count.
+CREATE TABLE regress_tree_same PARTITION OF regress_tree FOR VALUES FROM ('2026-01-01') TO ('2026-07-01') PARTITION BY RANGE (at);
+CREATE TABLE regress_tree_same_1 PARTITION OF regress_tree_same FOR VALUES FROM (MINVALUE) TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_same_2 PARTITION OF regress_tree_same FOR VALUES FROM ('2026-03-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_same_d PARTITION OF regress_tree_same DEFAULT TABLESPACE regress_ts_fast;
+-- Hash and list pass the bounds on.
+CREATE TABLE regress_tree_hash PARTITION OF regress_tree FOR VALUES FROM ('2025-07-01') TO ('2026-01-01') PARTITION BY HASH (v);
+CREATE TABLE regress_tree_hash_0 PARTITION OF regress_tree_hash FOR VALUES WITH (MODULUS 2, REMAINDER 0) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_hash_1 PARTITION OF regress_tree_hash FOR VALUES WITH (MODULUS 2, REMAINDER 1) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_tree_list PARTITION OF regress_tree FOR VALUES FROM ('2025-01-01') TO ('2025-07-01') PARTITION BY LIST (v);
+CREATE TABLE regress_tree_list_1 PARTITION OF regress_tree_list FOR VALUES IN (1) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_list_d PARTITION OF regress_tree_list DEFAULT TABLESPACE regress_ts_fast;
+-- Ranges of another column say nothing, even of the same type.
+CREATE TABLE regress_tree_range PARTITION OF regress_tree FOR VALUES FROM ('2024-07-01') TO ('2025-01-01') PARTITION BY RANGE (at2);
+CREATE TABLE regress_tree_range_1 PARTITION OF regress_tree_range FOR VALUES FROM ('2030-01-01') TO ('2031-01-01') TABLESPACE regress_ts_cheap;
+CREATE TABLE regress_tree_range_2 PARTITION OF regress_tree_range FOR VALUES FROM ('2031-01-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+-- Below a default partition nothing has an age.
+CREATE TABLE regress_tree_default PARTITION OF regress_tree DEFAULT PARTITION BY RANGE (at);
+CREATE TABLE regress_tree_default_1 PARTITION OF regress_tree_default FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_default_d PARTITION OF regress_tree_default DEFAULT TABLESPACE regress_ts_fast;
+-- An empty sub-tree has no leaf.
+CREATE TABLE regress_tree_empty PARTITION OF regress_tree FOR VALUES FROM ('2023-07-01') TO ('2024-01-01') PARTITION BY RANGE (at);
+-- Columns may be in another order in a partition that was attached.
+CREATE TABLE regress_tree_attached (at2 date, dropped int, v int, at date) TABLESPACE regress_ts_fast;
+ALTER TABLE regress_tree_attached DROP COLUMN dropped;
+ALTER TABLE regress_tree ATTACH PARTITION regress_tree_attached FOR VALUES FROM ('2024-01-01') TO ('2024-07-01');
+SELECT tiered_storage.add_tiering_policy('regress_tree', '31 days', 'regress_slow') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound, from_tier, reason FROM regress_verdicts;
+-- Only what is attached counts.
+ALTER TABLE regress_tree DETACH PARTITION regress_tree_attached;
+SELECT count(*) FROM regress_verdicts WHERE relation = 'regress_tree_attached'::regclass;
+-- A policy on a branch concerns the branch.
+SELECT tiered_storage.remove_tiering_policy('regress_tree');
+SELECT tiered_storage.add_tiering_policy('regress_tree_same', '31 days', 'regress_slow') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+DROP TABLE regress_tree, regress_tree_attached;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- Foreign and unlogged partitions; with two policies; what is slower stays there.
+CREATE FOREIGN DATA WRAPPER regress_fdw;
+CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
+CREATE TABLE regress_mix (at date) PARTITION BY RANGE (at);
+CREATE FOREIGN TABLE regress_mix_2020 PARTITION OF regress_mix FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') SERVER regress_server;
+CREATE UNLOGGED TABLE regress_mix_2024 PARTITION OF regress_mix FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_mix_2025 PARTITION OF regress_mix FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_mix_2026 PARTITION OF regress_mix FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_mix_2023 PARTITION OF regress_mix FOR VALUES FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_cheap;
+CREATE TABLE regress_mix_2022 PARTITION OF regress_mix FOR VALUES FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_slow;
+SELECT tiered_storage.add_tiering_policy('regress_mix', '90 days', 'regress_slow') AS a \gset
+SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap') AS b \gset
+SELECT relation, verdict, from_tier, to_tier, reason FROM regress_verdicts;
+SELECT relation, verdict, from_tablespace, to_tablespace, size_bytes FROM tiered_storage.evaluate_policies()
+	WHERE relation = 'regress_mix_2020'::regclass;
+-- An index that was left behind, or came later, is due with its table.
+CREATE INDEX regress_mix_2023_at ON regress_mix_2023 (at) TABLESPACE regress_ts_fast;
+SELECT relation, verdict, from_tier, to_tier, size_bytes = pg_relation_size('regress_mix_2023_at') AS size_of_index
+	FROM tiered_storage.evaluate_policies() WHERE relation = 'regress_mix_2023'::regclass ORDER BY policy_id;
+-- But not where the policy leaves indexes alone.
+SELECT tiered_storage.remove_tiering_policy('regress_mix');
+SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap', include_indexes => false) AS b \gset
+SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_mix_2023'::regclass;
+DROP TABLE regress_mix;
+SET client_min_messages = warning;
+DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
+RESET client_min_messages;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :b);
+
+---------------------------------------------------------------------------
+-- Age from the newest partition
+---------------------------------------------------------------------------
+
+-- Data that stopped in January, partitions made for the whole year.
+CREATE TABLE regress_newest (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_newest_1 PARTITION OF regress_newest FOR VALUES FROM ('2025-11-01') TO ('2025-12-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_2 PARTITION OF regress_newest FOR VALUES FROM ('2025-12-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_3 PARTITION OF regress_newest FOR VALUES FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_4 PARTITION OF regress_newest FOR VALUES FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_5 PARTITION OF regress_newest FOR VALUES FROM ('2026-12-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_d PARTITION OF regress_newest DEFAULT TABLESPACE regress_ts_fast;
+INSERT INTO regress_newest VALUES ('2025-11-15'), ('2025-12-15'), ('2026-01-15'), ('2026-10-15');
+SELECT tiered_storage.add_tiering_policy('regress_newest', '32 days', 'regress_slow', age_from => 'newest') AS id \gset
+-- The newest that holds data ends at 2026-02-01: 32 days before is 2025-12-31.
+SELECT relation, verdict, reason FROM regress_verdicts;
+-- What is in February counts from its end, 2026-03-01.
+INSERT INTO regress_newest VALUES ('2026-02-15');
+SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
+-- An open end: its begin; but one row of the future does not make everything due.
+INSERT INTO regress_newest VALUES ('2026-12-15');
+SELECT relation, verdict, reason FROM regress_verdicts;
+-- Emptied, it says nothing again.
+TRUNCATE regress_newest_5, regress_newest_4;
+SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
+-- With no data at all age counts from now.
+TRUNCATE regress_newest;
+SELECT relation, verdict, reason FROM regress_verdicts;
+DROP TABLE regress_newest;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- Months have different lengths: the calendar counts, not 30 days.
+CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES FROM ('2026-01-01') TO ('2026-02-28') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES FROM ('2026-02-28') TO ('2026-03-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') AS id \gset
+SET tiered_storage.test_now = '2026-03-31 00:00:00+00';
+SELECT relation, verdict FROM regress_verdicts;
+DROP TABLE regress_month;
+
+DROP VIEW regress_verdicts;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;
