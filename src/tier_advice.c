@@ -483,7 +483,7 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 			appendStringInfo(&buffer, "; on %s it costs %.4f less per month%s and %.3f s more device time per hour",
 							 NameStr(tiers[to].name), cheaper,
 							 tiers[to].price_is_assumed || tiers[from].price_is_assumed ? " (at assumed prices)" : "",
-							 -saved);
+							 Max(-saved, 0.0));
 	}
 	if (unit->wanted_tier >= 0 && unit->wanted_tier != to)
 		appendStringInfo(&buffer, "; %s would be better, but is full", NameStr(tiers[unit->wanted_tier].name));

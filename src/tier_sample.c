@@ -451,6 +451,9 @@ discount_growth(TierRelationState *state, const TierRelationState *before)
 						   before->tablespace_oid != state->tablespace_oid))
 		old_bytes = before->size_bytes;
 	grown = Max(state->size_bytes - old_bytes, 0) / BLCKSZ;
+	if (old_bytes == 0)
+		grown += (tier_sample_file_size(state->tablespace_oid, state->file_number, FSM_FORKNUM) +
+				  tier_sample_file_size(state->tablespace_oid, state->file_number, VISIBILITYMAP_FORKNUM)) / BLCKSZ;
 	state->delta.blocks_fetched -= Min(grown, misses);
 }
 
