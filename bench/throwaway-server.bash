@@ -93,8 +93,8 @@ make_server() { # data directory, socket directory, log file; configuration on s
 	server_log=$3
 	: >"$server_log"
 	[ "$(id -u)" != 0 ] || chown "$server_user" "$server_log"
-	export PGHOST=$2 PGPORT=5432 PGUSER=postgres PGDATABASE=postgres PGAPPNAME=bench
-	unset PGSERVICE PGOPTIONS PGPASSFILE PGHOSTADDR
+	export PGHOST=$2 PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+	unset PGSERVICE PGOPTIONS PGPASSFILE PGHOSTADDR PGAPPNAME
 	as_server_user "$bindir/initdb" --pgdata="$pgdata" --username=postgres --auth=trust \
 		--encoding=UTF8 --locale=C --no-sync >"$server_log" 2>&1 || {
 		cat "$server_log" >&2

@@ -96,9 +96,10 @@ CREATE VIEW regress_advice AS
 	FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
 -- Hot: 10000 * (12.4 ms - 0.09 ms) are 123.1 s an hour, for 7.3728 more a month.
 SELECT * FROM regress_advice;
-SELECT relation, reason, command FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+SELECT relation, regexp_replace(reason, '[(][0-9]+% cached[)]', '(...)') AS reason, command FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
 -- The others stay, and why.
-SELECT relation, current_tier, recommended_tier, round(saved_io_s_per_hour::numeric, 3) AS saved, price_delta_per_month AS price, move_cost_s AS move, confidence, command, reason
+SELECT relation, current_tier, recommended_tier, round(saved_io_s_per_hour::numeric, 3) AS saved, price_delta_per_month AS price, move_cost_s AS move, confidence, command,
+	regexp_replace(reason, '[(][0-9]+% cached[)]', '(...)') AS reason
 	FROM tiered_storage.recommend_placement(include_unchanged => true)
 	WHERE recommended_tier IS NOT DISTINCT FROM current_tier ORDER BY relation::text COLLATE "C";
 SELECT count(*) FROM tiered_storage.recommend_placement(NULL);
@@ -122,7 +123,8 @@ SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) = :'before' AS unchang
 CREATE FUNCTION regress_explain(regclass) RETURNS TABLE (tier name, current boolean, recommended boolean, io numeric, random numeric, sequential numeric,
 	write numeric, price numeric, quick boolean, fits boolean, reason text) LANGUAGE sql AS $$
 	SELECT tier_name, is_current, is_recommended, round(io_s_per_hour::numeric, 3), round(random_read_s_per_hour::numeric, 3),
-		round(sequential_read_s_per_hour::numeric, 3), round(write_s_per_hour::numeric, 3), round(price_per_month::numeric, 3), move_cost_s < 0.001, fits, reason
+		round(sequential_read_s_per_hour::numeric, 3), round(write_s_per_hour::numeric, 3), round(price_per_month::numeric, 3), move_cost_s < 0.001, fits,
+		regexp_replace(reason, '[(][0-9]+% cached[)]', '(...)')
 	FROM tiered_storage.explain_placement($1)
 $$;
 SELECT * FROM regress_explain('regress_a_hot');

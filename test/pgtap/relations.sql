@@ -1,0 +1,186 @@
+-- The views, their columns in order, and what is beneath them.
+SET client_min_messages = warning;
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION tiered_storage;
+SELECT plan(22);
+
+CREATE TEMP VIEW relations AS
+	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace;
+
+CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $$
+	SELECT E'\n' || string_agg(E'\t' || attname || ' ' || format_type(atttypid, atttypmod), E',\n' ORDER BY attnum) || E'\n' FROM pg_attribute
+	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
+$$;
+
+SELECT views_are('tiered_storage', ARRAY['heat', 'move_progress', 'moves', 'policies', 'tier_tablespaces', 'tiers', 'workers']);
+SELECT tables_are('tiered_storage', ARRAY['move', 'policy', 'relation_history', 'relation_state', 'sampler', 'tier', 'tier_tablespace']);
+SELECT sequences_are('tiered_storage', ARRAY['move_move_id_seq', 'policy_policy_id_seq']);
+
+SELECT is(pg_temp.columns_of('heat'), $$
+	relation regclass,
+	kind text,
+	tier_name name,
+	size_bytes bigint,
+	random_reads_per_hour double precision,
+	sequential_reads_per_hour double precision,
+	writes_per_hour double precision,
+	random_reads_14d_per_hour double precision,
+	sequential_reads_14d_per_hour double precision,
+	writes_14d_per_hour double precision,
+	hits_14d_per_hour double precision,
+	cached_fraction double precision,
+	dirty_buffers integer,
+	last_used_at timestamp with time zone,
+	last_written_at timestamp with time zone,
+	rewritten_at timestamp with time zone,
+	sampled_since timestamp with time zone,
+	observed_since timestamp with time zone,
+	heat_at timestamp with time zone,
+	source text
+$$, 'columns of heat, in order');
+SELECT is(pg_temp.columns_of('move_progress'), $$
+	move_id bigint,
+	relation text,
+	kind text,
+	from_tablespace name,
+	to_tablespace name,
+	pid integer,
+	phase text,
+	size_bytes bigint,
+	attempts integer,
+	started_at timestamp with time zone,
+	elapsed_ms double precision
+$$, 'columns of move_progress, in order');
+SELECT is(pg_temp.columns_of('moves'), $$
+	move_id bigint,
+	relation text,
+	kind text,
+	from_tier name,
+	to_tier name,
+	from_tablespace name,
+	to_tablespace name,
+	state text,
+	requested_by name,
+	policy_id integer,
+	reason text,
+	method text,
+	size_bytes bigint,
+	started_at timestamp with time zone,
+	finished_at timestamp with time zone,
+	elapsed_ms double precision,
+	attempts integer,
+	failures integer,
+	next_attempt_at timestamp with time zone,
+	lock_wait_ms double precision,
+	lock_held_ms double precision,
+	error text,
+	sqlstate text
+$$, 'columns of moves, in order');
+SELECT is(pg_temp.columns_of('policies'), $$
+	policy_id integer,
+	relation regclass,
+	relation_name text,
+	move_after interval,
+	tier_name name,
+	include_indexes boolean,
+	age_from text,
+	key_unit text,
+	key_function text,
+	created_by name,
+	created_at timestamp with time zone,
+	last_evaluated_at timestamp with time zone,
+	last_due integer,
+	last_on_target integer,
+	last_result text,
+	created_by_oid oid
+$$, 'columns of policies, in order');
+SELECT is(pg_temp.columns_of('tier_tablespaces'), $$
+	tier_name name,
+	rank integer,
+	tablespace_oid oid,
+	tablespace_name name,
+	discovered boolean,
+	stored_name name
+$$, 'columns of tier_tablespaces, in order');
+SELECT is(pg_temp.columns_of('tiers'), $$
+	tier_name name,
+	rank integer,
+	tablespaces name[],
+	profile text,
+	devices text[],
+	compressed boolean,
+	random_read_ms double precision,
+	random_write_ms double precision,
+	sequential_read_mb_per_s double precision,
+	sequential_write_mb_per_s double precision,
+	fsync_ms double precision,
+	parallelism double precision,
+	price_per_gb_month numeric,
+	price_is_assumed boolean,
+	capacity_bytes bigint,
+	used_bytes bigint,
+	free_bytes bigint,
+	relation_bytes bigint,
+	relations bigint,
+	reserve_fraction double precision,
+	low_watermark double precision,
+	high_watermark double precision,
+	endurance_tbw double precision,
+	endurance_dwpd double precision,
+	discovered boolean
+$$, 'columns of tiers, in order');
+SELECT is(pg_temp.columns_of('workers'), $$
+	database_name name,
+	state text,
+	reason text,
+	pid integer,
+	last_started_at timestamp with time zone,
+	last_finished_at timestamp with time zone,
+	next_run_at timestamp with time zone,
+	failures integer,
+	last_error text
+$$, 'columns of workers, in order');
+
+-- Names that others rely on, whatever comes between them.
+SELECT is_empty($$ SELECT v.* FROM (VALUES
+	('tiers', 'tier_name'),
+	('heat', 'relation'), ('heat', 'random_reads_per_hour'), ('heat', 'sequential_reads_per_hour'), ('heat', 'writes_per_hour'), ('heat', 'tier_name'),
+	('moves', 'relation'), ('moves', 'from_tier'), ('moves', 'to_tier'), ('moves', 'state'), ('moves', 'lock_wait_ms'), ('moves', 'lock_held_ms'), ('moves', 'error'),
+	('policies', 'relation'), ('move_progress', 'relation')) v (view, "column")
+	WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = to_regclass('tiered_storage.' || v.view) AND a.attname = v."column") $$,
+	'columns that the design fixes');
+SELECT is_empty($$ SELECT v.name FROM (VALUES ('discover_tiers'), ('add_tier'), ('alter_tier'), ('remove_tier'), ('sample'), ('recommend_placement'),
+	('explain_placement'), ('add_tiering_policy'), ('remove_tiering_policy'), ('move_relation'), ('migrate')) v (name)
+	WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND p.proname = v.name) $$,
+	'functions and procedures that the design fixes');
+SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_tier', 'recommended_tier', 'size_bytes', 'reason', 'command']) v (name)
+	WHERE v.name <> ALL ((SELECT proargnames FROM pg_proc WHERE oid = 'tiered_storage.recommend_placement(boolean)'::regprocedure)::text[]) $$,
+	'columns of recommend_placement() that the design fixes');
+
+-- Units come last in names, and times end in _at, _since or _until.
+SELECT is_empty($$ SELECT c.relname, a.attname FROM relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '_(at|since|until)$' AND (c.relname, a.attname) NOT IN (('relation_history', 'period_start'), ('move', 'backend_start')) $$,
+	'columns of type timestamptz are named as times');
+
+-- Comments, owners, membership.
+SELECT is_empty($$ SELECT relname FROM relations WHERE relkind IN ('v', 'r') AND (comment IS NULL OR comment = '') $$, 'each view and table has a comment');
+SELECT is_empty($$ SELECT oid::regclass FROM relations WHERE relowner <> (SELECT extowner FROM pg_extension WHERE extname = 'tiered_storage') $$,
+	'the owner of the extension owns them');
+SELECT is_empty($$ SELECT r.oid::regclass FROM relations r WHERE relkind IN ('v', 'r', 'S') AND NOT EXISTS (SELECT FROM pg_depend d, pg_extension e
+	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_class'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
+		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
+SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpersistence <> 'p' $$, 'tables are permanent and logged');
+
+-- What pg_dump saves: what a person has defined, and nothing that was only seen.
+SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
+	$$ VALUES ('tiered_storage.tier'), ('tiered_storage.tier_tablespace'), ('tiered_storage.policy'), ('tiered_storage.policy_policy_id_seq') $$,
+	'tables that are dumped with their rows');
+SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
+	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)
+	WHERE e.extname = 'tiered_storage' AND u.t IN ('tiered_storage.tier'::regclass, 'tiered_storage.tier_tablespace'::regclass);
+SELECT fk_ok('tiered_storage', 'tier_tablespace', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
+SELECT fk_ok('tiered_storage', 'policy', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
+
+SELECT * FROM finish();
+ROLLBACK;

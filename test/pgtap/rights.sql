@@ -1,0 +1,82 @@
+-- Rights: what is granted to whom, and nothing else.
+SET client_min_messages = warning;
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION tiered_storage;
+SELECT plan(26);
+
+-- Functions: pg_monitor what only looks; nobody else anything.
+SELECT bag_eq($$ SELECT CASE WHEN p.prokind = 'p' THEN 'procedure ' ELSE 'function ' END || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
+	FROM pg_proc p, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
+	WHERE p.pronamespace = 'tiered_storage'::regnamespace AND a.grantee <> p.proowner $$, $$ VALUES
+	('function device_profiles', 'pg_monitor', 'EXECUTE'),
+	('function evaluate_policies', 'pg_monitor', 'EXECUTE'),
+	('function explain_placement', 'pg_monitor', 'EXECUTE'),
+	('function recommend_placement', 'pg_monitor', 'EXECUTE'),
+	('function relation_buffers', 'pg_monitor', 'EXECUTE'),
+	('function smoothed_rate', 'pg_monitor', 'EXECUTE'),
+	('function tablespace_claims', 'pg_monitor', 'EXECUTE'),
+	('function tablespace_devices', 'pg_monitor', 'EXECUTE'),
+	('function worker_status', 'pg_monitor', 'EXECUTE')
+$$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
+-- Views, and the two tables that are read as they are.
+SELECT bag_eq($$ SELECT c.relname::text, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
+	FROM pg_class c, aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
+	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND a.grantee <> c.relowner $$, $$ VALUES
+	('heat', 'pg_monitor', 'SELECT'),
+	('move_progress', 'pg_monitor', 'SELECT'),
+	('moves', 'pg_monitor', 'SELECT'),
+	('policies', 'pg_monitor', 'SELECT'),
+	('relation_history', 'pg_monitor', 'SELECT'),
+	('sampler', 'pg_monitor', 'SELECT'),
+	('tier_tablespaces', 'pg_monitor', 'SELECT'),
+	('tiers', 'pg_monitor', 'SELECT'),
+	('workers', 'pg_monitor', 'SELECT')
+$$, 'SELECT is granted to pg_monitor on these relations, and nothing else to anybody');
+SELECT is_empty($$ SELECT attrelid::regclass, attname FROM pg_attribute WHERE attacl IS NOT NULL
+	AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace) $$, 'no rights on single columns');
+SELECT bag_eq($$ SELECT COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type, a.is_grantable
+	FROM pg_namespace n, aclexplode(COALESCE(n.nspacl, acldefault('n', n.nspowner))) a WHERE n.nspname = 'tiered_storage' AND a.grantee <> n.nspowner $$,
+	$$ VALUES ('pg_monitor', 'USAGE', false) $$, 'USAGE on the schema is granted to pg_monitor');
+SELECT is_empty($$ SELECT t.typname FROM pg_type t, aclexplode(t.typacl) a WHERE t.typnamespace = 'tiered_storage'::regnamespace AND a.grantee <> t.typowner $$,
+	'no rights on types are granted');
+
+-- By role: what counts in the end.
+CREATE ROLE tap_user;
+CREATE ROLE tap_monitor IN ROLE pg_monitor;
+CREATE ROLE tap_admin;
+GRANT USAGE ON SCHEMA tiered_storage TO tap_admin;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage TO tap_admin;
+SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND has_function_privilege('tap_user', oid, 'EXECUTE') $$,
+	'a plain user executes nothing');
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+	AND has_table_privilege('tap_user', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'a plain user reads nothing');
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind = 'v'
+	AND NOT has_table_privilege('tap_monitor', oid, 'SELECT') $$, 'a member of pg_monitor reads every view');
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+	AND has_table_privilege('tap_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'a member of pg_monitor changes none');
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+	AND has_table_privilege('tap_admin', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'an administrator of tiers changes no table but through functions');
+SELECT ok(NOT has_schema_privilege('tap_monitor', 'tiered_storage', 'CREATE') AND NOT has_schema_privilege('tap_admin', 'tiered_storage', 'CREATE')
+	AND NOT has_schema_privilege('tap_user', 'tiered_storage', 'USAGE'), 'nobody creates in the schema');
+-- All views work with those rights alone: a view checks EXECUTE for the one who asks.
+SET ROLE tap_monitor;
+SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: heat');
+SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: move_progress');
+SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: moves');
+SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: policies');
+SELECT lives_ok('SELECT * FROM tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
+SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
+SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
+SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
+SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
+SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
+SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
+SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement()', 'pg_monitor: recommend_placement()');
+SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement(true)', 'pg_monitor: recommend_placement(true)');
+SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_policies()', 'pg_monitor: evaluate_policies()');
+SELECT lives_ok('SELECT * FROM tiered_storage.worker_status()', 'pg_monitor: worker_status()');
+RESET ROLE;
+
+SELECT * FROM finish();
+ROLLBACK;
