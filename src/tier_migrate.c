@@ -147,15 +147,16 @@ report_failure(const TierMoveReport *report, bool by_worker)
 
 /*
  * A run may take hours: is this what its policy still asks for?  It may have
- * been removed meanwhile, or the tier given other tablespaces.
+ * been removed meanwhile, or the tier given other tablespaces, or the partition
+ * been detached.
  */
 static bool
 still_wanted(const Job *job)
 {
-	static const Oid types[] = {INT4OID, NAMEOID, OIDOID};
+	static const Oid types[] = {INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID};
 	NameData	tier_name = job->evaluation->policy->tier_name;
 	TierCatalogScope scope;
-	Datum		values[3];
+	Datum		values[5];
 	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
@@ -163,10 +164,14 @@ still_wanted(const Job *job)
 	values[0] = Int32GetDatum(job->evaluation->policy->policy_id);
 	values[1] = NameGetDatum(&tier_name);
 	values[2] = ObjectIdGetDatum(job->leaf->to_tablespace);
+	values[3] = ObjectIdGetDatum(job->leaf->info.relation_oid);
+	values[4] = ObjectIdGetDatum(job->evaluation->policy->relation_oid);
 	wanted = tier_catalog_execute("SELECT FROM tiered_storage.policy p "
 								  "JOIN tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
-								  "WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3",
-								  3, types, values, NULL) > 0;
+								  "WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 "
+								  "AND EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($4::regclass) a "
+								  "WHERE a.relid = $5)",
+								  5, types, values, NULL) > 0;
 	tier_catalog_leave(&scope);
 	SPI_commit();
 	return wanted;

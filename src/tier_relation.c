@@ -122,11 +122,12 @@ bool
 tier_is_administrator(Oid role_oid)
 {
 	Oid			function_oid;
+	Oid			any_arguments = InvalidOid;
 
 	if (superuser_arg(role_oid))
 		return true;
 	function_oid = LookupFuncName(list_make2(makeString("tiered_storage"), makeString("alter_tier")),
-								  -1, NULL, true);
+								  -1, &any_arguments, true);
 	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
 }
 
