@@ -146,9 +146,10 @@ $node->safe_psql('app',
 );
 ok( $node->poll_query_until(
 		'app',
-		"SELECT state = 'done' AND attempts = 3 AND failures = 1 AND error IS NULL AND next_attempt_at IS NULL FROM tiered_storage.moves WHERE relation = 'm_2001_02'"
+		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_02' AND state = 'done'"
 	),
-	'and then moves it, in the same record');
+	'and then moves it');
+is(record_of('m_2001_02'), 'done||3|1||', 'in the same record');
 is(tablespaces_of($node, 'app', 'm_2001_02'),
 	'slow', 'with all that belongs to it');
 is(fingerprint($node, 'app', 'm_2001_02'),
@@ -265,7 +266,6 @@ eval { $reader->quit };
 finish_sql($move);
 $node->append_conf('postgresql.conf',
 	"tiered_storage.sample_interval = '1h'");
-reload_with($node, 'tiered_storage.migrate_interval' => '1s') if 0;
 $node->start;
 ok( $node->poll_query_until(
 		'app',
@@ -598,20 +598,18 @@ my $load = IPC::Run::start(
 	\$load_err,
 	IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 my $moves = 0;
-do
+foreach my $round (1 .. 500)
 {
-	foreach my $target (qw(slow pg_default))
-	{
-		my ($rc, $out, $err) = $node->psql('app',
-			"$impatient; CALL tiered_storage.move_relation('m_load', '$target')"
-		);
-		$moves++ if $rc == 0;
-		die $err if $rc != 0 && $err !~ /could not lock the relation/;
-	}
-} while ($load->pumpable);
+	my $target = $round % 2 ? 'slow' : 'pg_default';
+	my ($rc, $out, $err) = $node->psql('app',
+		"$impatient; CALL tiered_storage.move_relation('m_load', '$target')");
+	$moves++ if $rc == 0;
+	die $err if $rc != 0 && $err !~ /could not lock the relation/;
+	last if $node->safe_psql('app', 'SELECT count(*) FROM m_load') >= 1000;
+}
 $load->finish;
 unlike($load_err, qr/ERROR/, 'writers notice nothing of moves');
-cmp_ok($moves, '>', 1, "though there were some");
+cmp_ok($moves, '>', 1, 'though there were some');
 is( $node->safe_psql(
 		'app', 'SELECT count(*), count(DISTINCT id) FROM m_load'),
 	'1000|1000',

@@ -1,0 +1,319 @@
+# Tiers and policies survive pg_dump, a rename, and pg_upgrade, and mean the right
+# tablespaces and tables afterwards.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+# Workers sample once, and never migrate.
+my $conf = q(
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+);
+my $node = new_node('main', conf => $conf);
+$node->start;
+create_in_place_tablespace($node, 'slow', 'archive', 'fast');
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+
+# Hostile names, and tables that will have other OIDs after a restore.
+create_measurements($node, 'app', 1, 2);
+$node->safe_psql(
+	'app', q(
+CREATE SCHEMA "My Schema";
+CREATE TABLE "My Schema"."Old ""Name" (at date NOT NULL) PARTITION BY RANGE (at);
+CREATE TABLE "My Schema".p PARTITION OF "My Schema"."Old ""Name" FOR VALUES FROM ('2001-01-01') TO ('2001-02-01');
+INSERT INTO "My Schema".p SELECT '2001-01-15' FROM generate_series(1, 10);
+CREATE EXTENSION tiered_storage;
+));
+
+# "unknown", "ssd" or whatever this machine's disk is taken for.
+my $discovered = $node->safe_psql('app',
+	"SELECT tier_name FROM tiered_storage.tier_tablespaces WHERE tablespace_name = 'pg_default'"
+);
+$node->safe_psql(
+	'app', qq(
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 5, price_per_gb_month => 0.0123,
+	capacity_bytes => 123456789, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6);
+SELECT tiered_storage.add_tier('Arch"ive', '{archive}', profile => 'hdd_7200', rank => 9, compressed => true, reserve_fraction => 0);
+SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, reserve_fraction => 0, endurance_tbw => 600);
+SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
+SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest');
+SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
+ALTER SCHEMA "My Schema" RENAME TO "Their Schema";
+ALTER TABLE "Their Schema"."Old ""Name" RENAME TO "New Name";
+CREATE TABLE pin_down_nothing (id int);
+CALL tiered_storage.sample();
+));
+
+my $tiers_sql =
+  'SELECT * FROM tiered_storage.tier WHERE NOT discovered ORDER BY tier_name';
+my $tablespaces_sql =
+  'SELECT tier_name, rank, tablespace_name, discovered FROM tiered_storage.tier_tablespaces ORDER BY 1, 3';
+my $policies_sql =
+  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
+my $verdicts_sql =
+  'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
+
+my %expected = map { $_ => $node->safe_psql('app', $_) }
+  $tiers_sql, $tablespaces_sql, $policies_sql, $verdicts_sql;
+like(
+	$expected{$policies_sql},
+	qr/^3\|"Their Schema"\."New Name"\|"Their Schema"\."New Name"\|/m,
+	'a policy follows the renames of its table and schema');
+is($node->safe_psql('app', $tiers_sql =~ s/\*/count(*)/r =~ s/ORDER.*//r),
+	3, 'two tiers are defined, one is altered');
+
+# All that was dumped is there, works, and goes on working.
+sub check_restored
+{
+	my ($server, $db, $name, $tablespaces) = @_;
+
+	is($server->safe_psql($db, $tiers_sql),
+		$expected{$tiers_sql}, "$name: the tiers are the same");
+	is($server->safe_psql($db, $tablespaces_sql),
+		$tablespaces // $expected{$tablespaces_sql},
+		"$name: their tablespaces too");
+	is($server->safe_psql($db, $policies_sql),
+		$expected{$policies_sql}, "$name: the policies too");
+	is($server->safe_psql($db, $verdicts_sql),
+		$expected{$verdicts_sql}, "$name: they come to the same result")
+	  unless defined $tablespaces;
+	$server->safe_psql($db, 'CALL tiered_storage.sample()');
+	is( $server->safe_psql(
+			$db,
+			q(SELECT (SELECT count(*) FROM tiered_storage.policy p JOIN pg_database d ON d.oid = p.database_oid
+				JOIN pg_class c ON c.oid = p.relation_oid AND c.relname = p.relation_name, pg_control_system() s
+				WHERE datname = current_database() AND s.system_identifier = p.system_identifier)
+			|| ' ' || (SELECT count(*) FROM tiered_storage.tier_tablespace t JOIN pg_tablespace s ON (s.oid, s.spcname) = (tablespace_oid, tablespace_name),
+				pg_control_system() c WHERE c.system_identifier = t.system_identifier) - (SELECT count(*) FROM tiered_storage.tier_tablespace))
+		),
+		'3 0',
+		"$name: a sample makes everything belong to this database");
+
+	# Known by OID from now on.
+	$server->safe_psql($db, 'ALTER TABLE "Their Schema"."New Name" RENAME TO "Newest"');
+	is( $server->safe_psql(
+			$db, 'SELECT relation FROM tiered_storage.policies WHERE policy_id = 3'),
+		'"Their Schema"."Newest"',
+		"$name: and a later rename is followed");
+	$server->safe_psql($db, 'ALTER TABLE "Their Schema"."Newest" RENAME TO "New Name"');
+	is( $server->safe_psql(
+			$db,
+			"SELECT tiered_storage.add_tiering_policy('measure', '50 years', '$discovered')"),
+		4,
+		"$name: a new policy gets the next id");
+	$server->safe_psql($db, 'SELECT tiered_storage.remove_tiering_policy(policy_id => 4)');
+	return;
+}
+
+# The partitions that are due, with their indexes where the policy says so.
+sub check_migrate
+{
+	my ($server, $db, $name) = @_;
+	my $rows = fingerprint($server, $db, 'measure');
+
+	like(
+		notices_of($server, $db, 'CALL tiered_storage.migrate()'),
+		qr/partitions due: 2; relations moved: 6, not moved: 0/,
+		"$name: migrate() does what the policies say");
+	is(tablespaces_of($server, $db, 'm_2001_01', 'm_2001_02'),
+		'slow', "$name: the partitions are moved");
+	is(fingerprint($server, $db, 'measure'), $rows, "$name: with the same rows");
+	return;
+}
+
+my $dump = $node->basedir . '/app.dump';
+my $plain = $node->basedir . '/app.sql';
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('app') ],
+	'pg_dump');
+$node->command_ok([ 'pg_dump', '-f', $plain, $node->connstr('app') ],
+	'pg_dump, plain');
+
+# ---------------------------------------------------------------------
+note 'The same server';
+# ---------------------------------------------------------------------
+
+sub restore_ok
+{
+	my ($server, $name, @arguments) = @_;
+
+	$server->command_checks_all(
+		[ 'pg_restore', '--exit-on-error', '-h', $server->host, '-p', $server->port, @arguments ],
+		0, [qr/^$/], [qr/^$/], "$name without a complaint");
+	return;
+}
+
+$node->safe_psql('postgres', "CREATE DATABASE $_")
+  foreach qw(custom parallel plain two_steps);
+restore_ok($node, 'pg_restore', '-d', 'custom', $dump);
+check_restored($node, 'custom', 'pg_restore');
+check_migrate($node, 'custom', 'pg_restore');
+
+# Tables are loaded in any order.
+restore_ok($node, 'pg_restore -j 4', '-j', 4, '-d', 'parallel', $dump);
+check_restored($node, 'parallel', 'pg_restore -j');
+
+$node->command_checks_all(
+	[ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f', $plain, $node->connstr('plain') ],
+	0, [qr/^$/], [qr/^$/], 'psql without a complaint');
+check_restored($node, 'plain', 'plain dump');
+
+# --schema-only has the extension, but not what is in its tables.
+restore_ok($node, '--schema-only', '--schema-only', '-d', 'two_steps', $dump);
+is( $node->safe_psql(
+		'two_steps',
+		'SELECT count(*), (SELECT count(*) FROM tiered_storage.policies) FROM tiered_storage.tier WHERE NOT discovered'
+	),
+	'0|0',
+	'--schema-only: the extension is there with what it discovers');
+restore_ok($node, '--data-only', '--data-only', '-d', 'two_steps', $dump);
+check_restored($node, 'two_steps', '--schema-only, --data-only');
+check_migrate($node, 'two_steps', '--schema-only, --data-only');
+
+# Samples are not dumped: they are about other tables.
+is( $node->safe_psql(
+		'custom',
+		q(SELECT count(*) FROM tiered_storage.relation_state WHERE relation_oid NOT IN (SELECT oid FROM pg_class))
+	),
+	0,
+	'what was sampled elsewhere is not restored');
+
+# ---------------------------------------------------------------------
+note 'ALTER TABLESPACE RENAME';
+# ---------------------------------------------------------------------
+
+$node->safe_psql(
+	'app', q(
+ALTER TABLESPACE slow RENAME TO slower;
+ALTER TABLESPACE archive RENAME TO slow;
+));
+my $renamed = $expected{$tablespaces_sql} =~ s/^(slow\|5\|)slow/$1slower/mr =~
+  s/^(Arch"ive\|9\|)archive/$1slow/mr;
+is($node->safe_psql('app', $tablespaces_sql),
+	$renamed, 'tiers keep their tablespaces, also when two swap a name');
+$node->safe_psql('app', 'CALL tiered_storage.sample()');
+is($node->safe_psql('app', $tablespaces_sql), $renamed, 'also after a sample');
+is( $node->safe_psql(
+		'app',
+		'SELECT tier_name, tablespace_name FROM tiered_storage.tier_tablespace WHERE NOT discovered AND tier_name <> '
+		  . "'$discovered' ORDER BY 1"
+	),
+	qq(Arch"ive|slow\nslow|slower),
+	'which stores the new names, for the next dump');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/partitions due: 2; relations moved: 6, not moved: 0/,
+	'migrate() works');
+is(tablespaces_of($node, 'app', 'm_2001_01', 'm_2001_02'),
+	'slower', 'and finds the right one');
+$node->safe_psql(
+	'app', q(
+ALTER TABLESPACE slow RENAME TO archive;
+ALTER TABLESPACE slower RENAME TO slow;
+));
+
+# ---------------------------------------------------------------------
+note 'Another server';
+# ---------------------------------------------------------------------
+
+# Tablespaces come from pg_dumpall --globals-only; here by hand, in another order,
+# so that their OIDs differ, and one is missing.
+my $other = new_node('other', conf => $conf);
+$other->start;
+create_in_place_tablespace($other, 'more', 'slow');
+$other->safe_psql('postgres', 'CREATE DATABASE app');
+restore_ok($other, 'pg_restore elsewhere', '-d', 'app', $dump);
+my $elsewhere = join "\n",
+  sort grep { !/\|(archive|fast)\|/ } split /\n/, $expected{$tablespaces_sql};
+is( $other->safe_psql(
+		'app',
+		"SELECT tier_name, rank, tablespace_name, discovered FROM tiered_storage.tier_tablespaces WHERE tablespace_name <> 'more' ORDER BY tier_name || '|'"
+	),
+	$elsewhere,
+	'tablespaces are known by their names elsewhere');
+is($other->safe_psql('app', $tiers_sql),
+	$expected{$tiers_sql}, 'the tiers are the same');
+is($other->safe_psql('app', $policies_sql),
+	$expected{$policies_sql}, 'the policies too');
+$other->safe_psql('app', 'CALL tiered_storage.sample()');
+is($other->safe_psql('app', $tiers_sql),
+	$expected{$tiers_sql}, 'also after a sample');
+check_migrate($other, 'app', 'elsewhere');
+$other->safe_psql('postgres', "CREATE TABLESPACE archive LOCATION ''");
+$other->safe_psql('app', 'CALL tiered_storage.sample()');
+is( $other->safe_psql(
+		'app',
+		"SELECT tier_name FROM tiered_storage.tier_tablespaces WHERE tablespace_name = 'archive'"
+	),
+	'Arch"ive',
+	'a tablespace that is created later is found by its name');
+$other->stop;
+$node->stop;
+
+# ---------------------------------------------------------------------
+note 'pg_upgrade';
+# ---------------------------------------------------------------------
+
+# Between two servers of one version it refuses other tablespaces than its own.
+my $old = new_node('old', conf => $conf);
+$old->start;
+$old->safe_psql('postgres', 'CREATE DATABASE app');
+create_measurements($old, 'app', 1);
+$old->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('mine', '{pg_default}', profile => 'nvme', price_per_gb_month => 0.5, reserve_fraction => 0);
+SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'mine');
+CALL tiered_storage.sample();
+));
+my @after = ($tiers_sql, $tablespaces_sql, $policies_sql, $verdicts_sql);
+my %old = map { $_ => $old->safe_psql('app', $_) } @after;
+my $since = sampled_since($old, 'app');
+my $rows = fingerprint($old, 'app', 'measure');
+$old->stop;
+
+my $new = new_node('new', conf => $conf);
+my $bindir = $new->config_data('--bindir');
+
+# It leaves its files where it runs.
+chdir $new->basedir or die "could not change to the directory: $!";
+$new->command_ok(
+	[
+		'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir,
+		'-b', $bindir, '-B', $bindir, '-s', $new->host,
+		'-p', $old->port, '-P', $new->port
+	],
+	'pg_upgrade');
+my $log = -s $new->logfile // 0;
+$new->start;
+is($new->safe_psql('app', $_), $old{$_}, "pg_upgrade: $_") foreach @after;
+is(sampled_since($new, 'app'), $since, 'pg_upgrade: what was sampled is kept');
+is(fingerprint($new, 'app', 'measure'), $rows, 'pg_upgrade: with all rows');
+wait_for_cycle($new, 'app')
+  if $new->safe_psql('app',
+	"SELECT state <> 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
+  ) eq 't';
+is(worker_of($new, 'app', 'app'),
+	'waiting|until the next sample; moves nothing, because tiered_storage.auto_migrate is off',
+	'pg_upgrade: the worker runs');
+$new->safe_psql('app', 'ALTER TABLE measure RENAME TO measured');
+is( $new->safe_psql('app', 'SELECT relation FROM tiered_storage.policies'),
+	'measured',
+	'pg_upgrade: policies are known by OID again');
+$new->stop;
+
+# While it runs, servers write nothing of their own.
+my @logs = (
+	$old->logfile, glob($new->data_dir . '/pg_upgrade_output.d/*/log/*'),
+	glob($new->basedir . '/*.log'));
+is( join("\n", grep { slurp_file($_) =~ /binary.upgrade.*tiered_storage worker/s } @logs),
+	'', 'pg_upgrade: no worker ran meanwhile');
+
+done_testing();
