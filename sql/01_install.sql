@@ -85,7 +85,9 @@ SELECT p.oid::regprocedure AS strange_library
 SELECT name, boot_val, unit, min_val, max_val, enumvals, context FROM pg_settings
 	WHERE name LIKE 'tiered\_storage.%'
 	ORDER BY name;
+\set VERBOSITY sqlstate
 SET tiered_storage.move_lock_timeout = 0;
+\set VERBOSITY default
 SET tiered_storage.move_lock_timeout = '1min';
 SHOW tiered_storage.move_lock_timeout;
 RESET tiered_storage.move_lock_timeout;

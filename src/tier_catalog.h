@@ -265,6 +265,15 @@ extern int64 tier_catalog_begin_move(const TierMoveRow *row);
  */
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
+/* Forgets a move that turned out not to be needed. */
+extern void tier_catalog_forget_move(int64 move_id);
+
+/*
+ * Brings the stored state of a relation and its TOAST table up to date after
+ * a move, so that the next move finds the tier as full as it is now.
+ */
+extern void tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid);
+
 /* Relations that failed and must not be tried again yet; sorted by OID. */
 extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
 

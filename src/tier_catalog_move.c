@@ -109,6 +109,33 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 						 8, types, values, nulls);
 }
 
+void
+tier_catalog_forget_move(int64 move_id)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(move_id);
+
+	tier_catalog_execute("DELETE FROM tiered_storage.move WHERE move_id = $1", 1, types, &value, NULL);
+}
+
+void
+tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
+{
+	static const Oid types[] = {OIDOID, OIDOID};
+	Datum		values[2];
+
+	values[0] = ObjectIdGetDatum(relation_oid);
+	values[1] = ObjectIdGetDatum(tablespace_oid);
+	tier_catalog_execute("UPDATE tiered_storage.relation_state s "
+						 "SET tablespace_oid = $2, file_number = c.relfilenode "
+						 "FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
+						 "AND c.relfilenode <> s.file_number AND c.oid IN "
+						 "(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
+						 "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
+						 "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)",
+						 2, types, values, NULL);
+}
+
 static int
 compare_oids(const void *a, const void *b)
 {

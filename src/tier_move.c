@@ -140,11 +140,15 @@ finish_step(Move *move)
 {
 	TierCatalogScope scope;
 
-	if (tier_catalog_try_enter(&scope))
-	{
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	if (move->outcome.state == NULL)
+		tier_catalog_forget_move(move->move_id);
+	else
 		tier_catalog_finish_move(move->move_id, &move->outcome);
-		tier_catalog_leave(&scope);
-	}
+	if (move->result == TIER_MOVE_DONE)
+		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
+	tier_catalog_leave(&scope);
 }
 
 static void
@@ -188,8 +192,9 @@ move_with_retries(Move *move, TierMoveReport *report)
 		if (outcome->attempts >= tier_move_lock_attempts)
 		{
 			report->state = TIER_STATE_SKIPPED;
-			report->error = psprintf("could not lock the relation within %d ms in %d attempts",
-									 tier_move_lock_timeout_ms, outcome->attempts);
+			report->error = psprintf("could not lock the relation within %d ms in %d %s",
+									 tier_move_lock_timeout_ms, outcome->attempts,
+									 outcome->attempts == 1 ? "attempt" : "attempts");
 			report->hint = "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.";
 			strlcpy(report->sqlstate, "55P03", sizeof(report->sqlstate));
 			return NULL;
@@ -250,7 +255,7 @@ finish_record(Move *move, const TierMoveReport *report)
 {
 	static const char *const states[] = {
 		[TIER_STATE_DONE] = "done",
-		[TIER_STATE_NOT_NEEDED] = "done",
+		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
 		[TIER_STATE_SKIPPED] = "skipped",
 		[TIER_STATE_FAILED] = "failed",
 	};
@@ -278,6 +283,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 
 	memset(&report, 0, sizeof(report));
 	memset(&move, 0, sizeof(move));
+	move.result = TIER_MOVE_GONE;
 	report.state = TIER_STATE_NOT_NEEDED;
 
 	/* 1. Is it still there, and is there anything to do? */

@@ -61,8 +61,8 @@ my $policies_sql =
 my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 
-my %expected = map { $_ => $node->safe_psql('app', $_) }
-  $tiers_sql, $tablespaces_sql, $policies_sql, $verdicts_sql;
+my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
+  $tablespaces_sql, $policies_sql, $verdicts_sql;
 like(
 	$expected{$policies_sql},
 	qr/^3\|"Their Schema"\."New Name"\|"Their Schema"\."New Name"\|/m,
@@ -77,14 +77,15 @@ sub check_restored
 
 	is($server->safe_psql($db, $tiers_sql),
 		$expected{$tiers_sql}, "$name: the tiers are the same");
-	is($server->safe_psql($db, $tablespaces_sql),
+	is( $server->safe_psql($db, $tablespaces_sql),
 		$tablespaces // $expected{$tablespaces_sql},
 		"$name: their tablespaces too");
-	is($server->safe_psql($db, $policies_sql),
-		$expected{$policies_sql}, "$name: the policies too");
-	is($server->safe_psql($db, $verdicts_sql),
-		$expected{$verdicts_sql}, "$name: they come to the same result")
-	  unless defined $tablespaces;
+	is( $server->safe_psql($db, $policies_sql),
+		$expected{$policies_sql},
+		"$name: the policies too");
+	is( $server->safe_psql($db, $verdicts_sql),
+		$expected{$verdicts_sql},
+		"$name: they come to the same result") unless defined $tablespaces;
 	$server->safe_psql($db, 'CALL tiered_storage.sample()');
 	is( $server->safe_psql(
 			$db,
@@ -98,18 +99,24 @@ sub check_restored
 		"$name: a sample makes everything belong to this database");
 
 	# Known by OID from now on.
-	$server->safe_psql($db, 'ALTER TABLE "Their Schema"."New Name" RENAME TO "Newest"');
-	is( $server->safe_psql(
-			$db, 'SELECT relation FROM tiered_storage.policies WHERE policy_id = 3'),
-		'"Their Schema"."Newest"',
-		"$name: and a later rename is followed");
-	$server->safe_psql($db, 'ALTER TABLE "Their Schema"."Newest" RENAME TO "New Name"');
+	$server->safe_psql($db,
+		'ALTER TABLE "Their Schema"."New Name" RENAME TO "Newest"');
 	is( $server->safe_psql(
 			$db,
-			"SELECT tiered_storage.add_tiering_policy('measure', '50 years', '$discovered')"),
+			'SELECT relation FROM tiered_storage.policies WHERE policy_id = 3'
+		),
+		'"Their Schema"."Newest"',
+		"$name: and a later rename is followed");
+	$server->safe_psql($db,
+		'ALTER TABLE "Their Schema"."Newest" RENAME TO "New Name"');
+	is( $server->safe_psql(
+			$db,
+			"SELECT tiered_storage.add_tiering_policy('measure', '50 years', '$discovered')"
+		),
 		4,
 		"$name: a new policy gets the next id");
-	$server->safe_psql($db, 'SELECT tiered_storage.remove_tiering_policy(policy_id => 4)');
+	$server->safe_psql($db,
+		'SELECT tiered_storage.remove_tiering_policy(policy_id => 4)');
 	return;
 }
 
@@ -125,7 +132,8 @@ sub check_migrate
 		"$name: migrate() does what the policies say");
 	is(tablespaces_of($server, $db, 'm_2001_01', 'm_2001_02'),
 		'slow', "$name: the partitions are moved");
-	is(fingerprint($server, $db, 'measure'), $rows, "$name: with the same rows");
+	is(fingerprint($server, $db, 'measure'),
+		$rows, "$name: with the same rows");
 	return;
 }
 
@@ -145,8 +153,16 @@ sub restore_ok
 	my ($server, $name, @arguments) = @_;
 
 	$server->command_checks_all(
-		[ 'pg_restore', '--exit-on-error', '-h', $server->host, '-p', $server->port, @arguments ],
-		0, [qr/^$/], [qr/^$/], "$name without a complaint");
+		[
+			'pg_restore', '--exit-on-error',
+			'-h', $server->host,
+			'-p', $server->port,
+			@arguments
+		],
+		0,
+		[qr/^$/],
+		[qr/^$/],
+		"$name without a complaint");
 	return;
 }
 
@@ -161,8 +177,14 @@ restore_ok($node, 'pg_restore -j 4', '-j', 4, '-d', 'parallel', $dump);
 check_restored($node, 'parallel', 'pg_restore -j');
 
 $node->command_checks_all(
-	[ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f', $plain, $node->connstr('plain') ],
-	0, [qr/^$/], [qr/^$/], 'psql without a complaint');
+	[
+		'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f',
+		$plain, $node->connstr('plain')
+	],
+	0,
+	[qr/^$/],
+	[qr/^$/],
+	'psql without a complaint');
 check_restored($node, 'plain', 'plain dump');
 
 # --schema-only has the extension, but not what is in its tables.
@@ -199,12 +221,12 @@ my $renamed = $expected{$tablespaces_sql} =~ s/^(slow\|5\|)slow/$1slower/mr =~
 is($node->safe_psql('app', $tablespaces_sql),
 	$renamed, 'tiers keep their tablespaces, also when two swap a name');
 $node->safe_psql('app', 'CALL tiered_storage.sample()');
-is($node->safe_psql('app', $tablespaces_sql), $renamed, 'also after a sample');
+is($node->safe_psql('app', $tablespaces_sql), $renamed,
+	'also after a sample');
 is( $node->safe_psql(
 		'app',
 		'SELECT tier_name, tablespace_name FROM tiered_storage.tier_tablespace WHERE NOT discovered AND tier_name <> '
-		  . "'$discovered' ORDER BY 1"
-	),
+		  . "'$discovered' ORDER BY 1"),
 	qq(Arch"ive|slow\nslow|slower),
 	'which stores the new names, for the next dump');
 like(
@@ -240,8 +262,9 @@ is( $other->safe_psql(
 	'tablespaces are known by their names elsewhere');
 is($other->safe_psql('app', $tiers_sql),
 	$expected{$tiers_sql}, 'the tiers are the same');
-is($other->safe_psql('app', $policies_sql),
-	$expected{$policies_sql}, 'the policies too');
+is( $other->safe_psql('app', $policies_sql),
+	$expected{$policies_sql},
+	'the policies too');
 $other->safe_psql('app', 'CALL tiered_storage.sample()');
 is($other->safe_psql('app', $tiers_sql),
 	$expected{$tiers_sql}, 'also after a sample');
@@ -262,7 +285,7 @@ note 'pg_upgrade';
 # ---------------------------------------------------------------------
 
 # Between two servers of one version it refuses other tablespaces than its own.
-my $old = new_node('old', conf => $conf);
+my $old = new_node('old', conf => "$conf\nlog_min_messages = debug1");
 $old->start;
 $old->safe_psql('postgres', 'CREATE DATABASE app');
 create_measurements($old, 'app', 1);
@@ -279,41 +302,51 @@ my $since = sampled_since($old, 'app');
 my $rows = fingerprint($old, 'app', 'measure');
 $old->stop;
 
-my $new = new_node('new', conf => $conf);
+my $new = new_node('new', conf => "$conf\nlog_min_messages = debug1");
 my $bindir = $new->config_data('--bindir');
 
 # It leaves its files where it runs.
 chdir $new->basedir or die "could not change to the directory: $!";
 $new->command_ok(
 	[
-		'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir,
-		'-b', $bindir, '-B', $bindir, '-s', $new->host,
-		'-p', $old->port, '-P', $new->port
+		'pg_upgrade', '--no-sync', '--retain', '-d',
+		$old->data_dir, '-D', $new->data_dir, '-b',
+		$bindir, '-B', $bindir, '-s',
+		$new->host, '-p', $old->port, '-P',
+		$new->port
 	],
 	'pg_upgrade');
-my $log = -s $new->logfile // 0;
+chdir '/' or die "could not change to the root directory: $!";
+
+# Nothing but pg_upgrade may write to either server meanwhile: a transaction of a
+# worker would use an identifier that the new server uses again.
+my $log = join '',
+  map { slurp_file($_) }
+  glob $new->data_dir . '/pg_upgrade_output.d/*/log/pg_upgrade_server.log';
+like(
+	$log,
+	qr/database system is ready to accept connections/,
+	'pg_upgrade: the log of its servers is there');
+unlike(
+	$log,
+	qr/background worker[^\n]*tiered_storage/,
+	'pg_upgrade: no launcher runs in them');
+
 $new->start;
 is($new->safe_psql('app', $_), $old{$_}, "pg_upgrade: $_") foreach @after;
-is(sampled_since($new, 'app'), $since, 'pg_upgrade: what was sampled is kept');
+is(sampled_since($new, 'app'), $since,
+	'pg_upgrade: what was sampled is kept');
 is(fingerprint($new, 'app', 'measure'), $rows, 'pg_upgrade: with all rows');
 wait_for_cycle($new, 'app')
   if $new->safe_psql('app',
 	"SELECT state <> 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
   ) eq 't';
-is(worker_of($new, 'app', 'app'),
+is( worker_of($new, 'app', 'app'),
 	'waiting|until the next sample; moves nothing, because tiered_storage.auto_migrate is off',
 	'pg_upgrade: the worker runs');
 $new->safe_psql('app', 'ALTER TABLE measure RENAME TO measured');
-is( $new->safe_psql('app', 'SELECT relation FROM tiered_storage.policies'),
-	'measured',
-	'pg_upgrade: policies are known by OID again');
+is($new->safe_psql('app', 'SELECT relation FROM tiered_storage.policies'),
+	'measured', 'pg_upgrade: policies are known by OID again');
 $new->stop;
-
-# While it runs, servers write nothing of their own.
-my @logs = (
-	$old->logfile, glob($new->data_dir . '/pg_upgrade_output.d/*/log/*'),
-	glob($new->basedir . '/*.log'));
-is( join("\n", grep { slurp_file($_) =~ /binary.upgrade.*tiered_storage worker/s } @logs),
-	'', 'pg_upgrade: no worker ran meanwhile');
 
 done_testing();
