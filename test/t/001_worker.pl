@@ -117,7 +117,9 @@ is( worker_of($node, 'app', 'template0'),
 	'a database without connections');
 
 $node->safe_psql('other', 'CREATE EXTENSION tiered_storage');
-wait_for_cycle($node, 'other') if samples('other') < 2;
+$node->poll_query_until('other',
+	'SELECT samples = 2 FROM tiered_storage.sampler')
+  or die 'no worker came';
 is(samples('other'), 2, 'the worker of a second database runs too');
 
 # Not discovered by anybody.
