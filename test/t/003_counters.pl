@@ -293,11 +293,13 @@ is( value_of(
 		"SELECT hits FROM tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start = '${\at(30.25)}'"
 	),
 	value_of(
-		"SELECT heap_blks_hit FROM pg_statio_user_tables WHERE relname = 't'"),
+		"SELECT heap_blks_hit FROM pg_statio_user_tables WHERE relname = 't'"
+	),
 	'it is counted from zero');
 ($periods, $changed) = split / /, history_of('t');
 cmp_ok($changed, '>', $changed_before, 'rows were changed');
-cmp_ok($changed, '<=', $changed_before + 1000, 'but not more than there were');
+cmp_ok($changed, '<=', $changed_before + 1000,
+	'but not more than there were');
 nothing_negative('one counter back');
 
 # ---------------------------------------------------------------------
@@ -315,7 +317,7 @@ is(history_of('t'), "$periods $changed", 'which is no activity');
 is(column('t', 'changes_fast'), $fast, 'and leaves the rate');
 work("INSERT INTO t SELECT i, 'x' FROM generate_series(40001, 40010) i");
 sample_at(32);
-is(history_of('t'),
+is( history_of('t'),
 	($periods + 1) . ' ' . ($changed + 10),
 	'what comes after it counts once');
 nothing_negative('crash');
