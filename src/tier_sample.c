@@ -404,6 +404,7 @@ compute_delta(TierRelationState *state, const TierCounters *before)
 
 	/* An index has this from its table, whose counters live their own life. */
 	state->delta.row_changes = tier_heat_counter_delta(before->row_changes, now->row_changes,
+													   (reset && state->kind != RELKIND_INDEX) ||
 													   now->row_changes < before->row_changes);
 	return reset;
 }
