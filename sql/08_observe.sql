@@ -118,7 +118,7 @@ SELECT relation_oid::regclass AS relation, scans, random_reads, sequential_reads
 	FROM tiered_storage.relation_history WHERE period_start = '2030-01-01 04:00:00+00' ORDER BY relation_oid::regclass::text COLLATE "C", scans;
 SELECT relation, round(random_reads_per_hour::numeric, 3) AS random, round(sequential_reads_per_hour::numeric / :pages, 3) AS sequential_in_table_sizes
 	FROM tiered_storage.heat WHERE relation IN ('regress_o'::regclass, 'regress_o_pkey'::regclass) ORDER BY relation::text COLLATE "C";
--- A counter that went back has started from zero: what it shows now is new.
+-- A counter that went back has started from zero, and with it all of its table's: what they show now is new.
 SELECT counter_resets FROM tiered_storage.sampler;
 UPDATE tiered_storage.relation_state SET scans = scans + 1000000 WHERE relation_oid = 'regress_o'::regclass;
 SET tiered_storage.test_now = '2030-01-01 06:00:00+00';
