@@ -136,15 +136,6 @@ tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 						 2, types, values, NULL);
 }
 
-static int
-compare_oids(const void *a, const void *b)
-{
-	Oid			left = *(const Oid *) a;
-	Oid			right = *(const Oid *) b;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
 Oid *
 tier_catalog_load_backoff(MemoryContext context, int *n)
 {
@@ -159,6 +150,6 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		oids[i] = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-	qsort(oids, *n, sizeof(Oid), compare_oids);
+	qsort(oids, *n, sizeof(Oid), oid_cmp);
 	return oids;
 }

@@ -49,15 +49,6 @@ compare_jobs(const void *a, const void *b)
 	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
 }
 
-static int
-compare_oid(const void *a, const void *b)
-{
-	Oid			left = *(const Oid *) a;
-	Oid			right = *(const Oid *) b;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
 /*
  * All leaves that are due, each once: where several policies want it, the
  * slowest tier wins, which is the policy for the greatest age.
@@ -200,7 +191,7 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		CHECK_FOR_INTERRUPTS();
 		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) || !still_wanted(job))
 			return;
-		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), compare_oid) != NULL)
+		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		{
 			summary->not_moved++;
 			continue;
