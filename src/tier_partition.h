@@ -11,17 +11,9 @@
 #include "postgres.h"
 
 #include "tier_catalog.h"
+#include "tier_partition_key.h"
 #include "tier_policy.h"
 #include "tier_relation.h"
-
-/* The key that ages the partitions of a table. */
-typedef struct TierPartitionKey
-{
-	NameData	column;
-	Oid			type_oid;
-	Oid			function_oid;	/* converts it to a time, 0: none */
-	int64		units_per_s;	/* integer keys without function; else 0 */
-} TierPartitionKey;
 
 /* One leaf partition under one policy. */
 typedef struct TierLeaf
@@ -46,14 +38,6 @@ typedef struct TierEvaluation
 	TierLeaf   *leaves;
 	char	   *error;			/* why it could not be evaluated, or NULL */
 } TierEvaluation;
-
-/*
- * Checks that relation is a table that an age policy can be put on, and
- * returns its key.  Raises an error that says what is missing.  key_unit and
- * key_function as given by the user, NULL / 0 if not.
- */
-extern void tier_partition_check_key(Oid relation_oid, const char *key_unit,
-									 Oid function_oid, TierPartitionKey *key);
 
 /*
  * Evaluates one policy at `now`.  Reads catalogs and file sizes without any

@@ -126,12 +126,22 @@ SELECT count(*) || ' ' || COALESCE(md5(string_agg(t::text, ';' ORDER BY t::text 
 	);
 }
 
+# Like psql() of the node, but nothing hangs for ever, and errors have SQLSTATE.
+sub bounded_psql
+{
+	my ($node, $db, $sql) = @_;
+
+	return $node->psql(
+		$db, "\\set VERBOSITY verbose\n$sql",
+		on_error_stop => 1,
+		timeout => $PostgreSQL::Test::Utils::timeout_default);
+}
+
 # Standard error of statements that must fail, with SQLSTATE: "ERROR:  55P03: ...".
 sub error_of
 {
 	my ($node, $db, $sql) = @_;
-	my ($rc, $out, $err) =
-	  $node->psql($db, "\\set VERBOSITY verbose\n$sql", on_error_stop => 1);
+	my ($rc, $out, $err) = bounded_psql($node, $db, $sql);
 
 	return $rc == 0 ? "no error: $out $err" : $err;
 }
@@ -140,8 +150,7 @@ sub error_of
 sub notices_of
 {
 	my ($node, $db, $sql) = @_;
-	my ($rc, $out, $err) =
-	  $node->psql($db, "\\set VERBOSITY verbose\n$sql", on_error_stop => 1);
+	my ($rc, $out, $err) = bounded_psql($node, $db, $sql);
 
 	return $rc == 0 ? $err : "failed: $err";
 }
