@@ -195,12 +195,12 @@ is_close(
 $fast = column('t', 'changes_fast');
 is( value_of(
 		qq(
-SELECT abs(h.writes_per_hour / e.expected - 1) < 1e-9, h.writes_per_hour < $fast, h.random_reads_per_hour >= 0
+SELECT abs(h.writes_per_hour / e.expected - 1) < 1e-9, h.writes_per_hour < $fast
 FROM tiered_storage.heat h, LATERAL (SELECT
 	$fast * power(2::float8, -extract(epoch FROM now() - heat_at)::float8 / 86400)
 		/ (1 - power(2::float8, -extract(epoch FROM now() - observed_since)::float8 / 86400)) AS expected) e
 WHERE relation = 't'::regclass)),
-	't|t|t',
+	't|t',
 	'the view decays rates to the present');
 is_close(
 	value_of(
@@ -297,9 +297,7 @@ is( value_of(
 	),
 	'it is counted from zero');
 ($periods, $changed) = split / /, history_of('t');
-cmp_ok($changed, '>', $changed_before, 'rows were changed');
-cmp_ok($changed, '<=', $changed_before + 1000,
-	'but not more than there were');
+is($changed, $changed_before + 1000, 'and so are the rows that were changed');
 nothing_negative('one counter back');
 
 # ---------------------------------------------------------------------
