@@ -79,11 +79,12 @@ SELECT p.oid::regprocedure AS strange_library
 	FROM pg_temp.members m
 	JOIN pg_proc p ON p.oid = m.objid AND m.classid = 'pg_proc'::regclass
 	JOIN pg_language l ON l.oid = p.prolang
-	WHERE l.lanname = 'c' AND p.probin <> '$libdir/tiered_storage';
+	WHERE l.lanname = 'c' AND p.probin <> 'tiered_storage';
 
 -- Settings: none for the whole server can be changed in a session.
 SELECT name, boot_val, unit, min_val, max_val, enumvals, context FROM pg_settings
 	WHERE name LIKE 'tiered\_storage.%'
+		AND name <> 'tiered_storage.track_max_relations' -- with preload only at the start of the server
 	ORDER BY name;
 \set VERBOSITY sqlstate
 SET tiered_storage.move_lock_timeout = 0;
@@ -92,7 +93,10 @@ SET tiered_storage.move_lock_timeout = '1min';
 SHOW tiered_storage.move_lock_timeout;
 RESET tiered_storage.move_lock_timeout;
 \set VERBOSITY sqlstate
+SET tiered_storage.move_max_lock_time = -2;
 SET tiered_storage.auto_migrate = 'off';
+SET tiered_storage.move_rate_limit = 1;
+SET tiered_storage.max_movers = 1;
 SET tiered_storage.no_such_setting = 1;
 SET ROLE regress_install_user;
 SET tiered_storage.test_now = '2026-06-01';

@@ -40,7 +40,7 @@ CREATE VIEW regress_where AS
 	FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relname LIKE 'regress\_m%' AND c.relkind IN ('r', 'i', 'm', 'p', 'I');
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
-\set moves 'SELECT relation, kind, from_tier, to_tier, from_tablespace, to_tablespace, state, reason, method, attempts, failures, error, sqlstate FROM tiered_storage.moves ORDER BY move_id'
+\set moves 'SELECT relation, kind, from_tier, to_tier, from_tablespace, to_tablespace, state, reason, method, attempts > 0 AS attempted, failures, error, sqlstate FROM tiered_storage.moves ORDER BY move_id'
 
 ---------------------------------------------------------------------------
 -- What moves
@@ -96,11 +96,12 @@ CREATE INDEX "regress_m'i" ON "regress mv schema"."regress_m""t" (a);
 CREATE MATERIALIZED VIEW "regress_m%s" TABLESPACE regress_ts_fast AS SELECT a FROM "regress mv schema"."regress_m""t";
 CREATE UNIQUE INDEX "regress_m%d" ON "regress_m%s" (a);
 CREATE TABLE regress_m_empty () TABLESPACE regress_ts_fast;
-CALL tiered_storage.move_relation('"regress mv schema"."regress_m""t"', 'regress_slow');
+CALL tiered_storage.move_relation('"regress mv schema"."regress_m""t"', 'regress_slow'); \echo :SQLSTATE
+CALL tiered_storage.move_relation('"regress mv schema"."regress_m""t"', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('"regress_m%s"', 'regress_slow');
 CALL tiered_storage.move_relation('regress_m_empty', 'regress_slow');
 SELECT relation, kind, tablespace FROM regress_where ORDER BY relation COLLATE "C";
-SELECT relation, kind, state, size_bytes > 0 AS has_bytes, error FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, kind, state, method, size_bytes > 0 AS has_bytes, error FROM tiered_storage.moves ORDER BY move_id;
 SELECT count(*), sum(a) FROM "regress mv schema"."regress_m""t";
 REFRESH MATERIALIZED VIEW CONCURRENTLY "regress_m%s";
 SELECT count(*), sum(a) FROM "regress_m%s";
@@ -256,7 +257,7 @@ SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}');
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
-SELECT relation, state, attempts, failures, next_attempt_at, error, sqlstate FROM tiered_storage.moves WHERE relation = 'regress_m_big';
+SELECT relation, state, attempts > 0 AS attempted, failures, next_attempt_at, error, sqlstate FROM tiered_storage.moves WHERE relation = 'regress_m_big';
 
 DROP TABLE regress_m, regress_m_parent, regress_m_child, regress_m_big, regress_toast, regress_m_temp;
 DROP VIEW regress_m_view, regress_where;

@@ -165,6 +165,8 @@ SELECT tiered_storage.smoothed_rate(1, 0, 1e9, 1);
 SELECT count(*) FROM tiered_storage.evaluate_policies();
 SELECT count(*) > 0 AS units FROM tiered_storage.recommend_placement(include_unchanged => true);
 SELECT count(*) FROM tiered_storage.explain_placement('regress_s.p_1');
+SELECT count(*) FROM tiered_storage.mover_progress(pg_backend_pid());
+SELECT tiered_storage.is_paused();
 \set VERBOSITY terse
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}');
 SELECT tiered_storage.alter_tier('regress_slow', rank => 7);
@@ -176,6 +178,9 @@ CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
 CALL tiered_storage.sample();
 SELECT tiered_storage.notify_launcher();
+SELECT tiered_storage.pause();
+SELECT tiered_storage.resume();
+SELECT * FROM tiered_storage.move_file;
 UPDATE tiered_storage.sampler SET samples = 0;
 DELETE FROM tiered_storage.moves;
 INSERT INTO tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false);
@@ -194,6 +199,9 @@ SELECT tiered_storage.alter_tier('regress_cheap', new_name => 'regress_cheaper')
 SELECT tiered_storage.remove_tier('regress_cheaper');
 SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', reserve_fraction => 0);
 CALL tiered_storage.sample();
+SELECT tiered_storage.pause();
+SELECT tiered_storage.is_paused();
+SELECT tiered_storage.resume();
 -- Others' tables, where he may create.
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.move_relation('regress_s.t', 'regress_cheap'); \echo :SQLSTATE
@@ -202,6 +210,7 @@ CALL tiered_storage.move_relation('pg_class', 'regress_slow'); \echo :SQLSTATE
 -- What is beneath the functions is not his.
 \set VERBOSITY terse
 DELETE FROM tiered_storage.move;
+DELETE FROM tiered_storage.move_file;
 UPDATE tiered_storage.policy SET created_by = 'postgres';
 \set VERBOSITY default
 RESET ROLE;

@@ -31,6 +31,8 @@ END
 $$;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
+-- What is counted is made up here; the executor knows nothing of it.
+SET tiered_storage.track_access = off;
 
 -- Counters of this session arrive at once.
 \set flush 'SELECT pg_stat_force_next_flush()'

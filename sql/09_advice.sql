@@ -31,6 +31,8 @@ END
 $$;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
+-- What is counted is made up here; the executor knows nothing of it.
+SET tiered_storage.track_access = off;
 
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 SET client_min_messages = warning;
@@ -77,14 +79,17 @@ UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', obs
 	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
 UPDATE tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000
 	WHERE relation_oid IN ('regress_a_hot'::regclass, 'regress_a_nowhere'::regclass, 'regress_a_p1'::regclass, '"regress_a Quoted''Name"'::regclass);
--- What was hot in the last days counts, also when it is quiet today; hits are no I/O.
+-- What was hot in the last days counts, also when it is quiet today, but that it lasts is not certain; hits are no I/O.
 UPDATE tiered_storage.relation_state SET random_slow = 20000, random_fast = 5, hits_slow = 60000 WHERE relation_oid = 'regress_a_hotter'::regclass;
 UPDATE tiered_storage.relation_state SET sampled_since = '2029-12-31' WHERE relation_oid = 'regress_a_young'::regclass;
 UPDATE tiered_storage.relation_state SET sampled_since = '2029-12-31 23:00+00', random_fast = 5000 WHERE relation_oid = 'regress_a_young_hot'::regclass;
 -- A thousand blocks an hour are little if they are sequential, and much if they are not.
 UPDATE tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_a_doubtful'::regclass;
-UPDATE tiered_storage.relation_state SET sequential_slow = 1000000, sequential_low_slow = 1000000, sequential_high_slow = 1000000, scans_slow = 100
+UPDATE tiered_storage.relation_state SET sequential_fast = 1000000, sequential_slow = 1000000, sequential_low_slow = 1000000, sequential_high_slow = 1000000, scans_slow = 100
 	WHERE relation_oid = 'regress_a_scanned'::regclass;
+-- All of it reaches the device.
+UPDATE tiered_storage.relation_state SET device_random_fast = random_fast, device_random_slow = random_slow,
+	device_sequential_fast = sequential_fast, device_sequential_slow = sequential_slow;
 
 ---------------------------------------------------------------------------
 -- recommend_placement()

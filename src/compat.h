@@ -14,16 +14,30 @@
 
 #include "postgres.h"
 
+#include "access/heapam_xlog.h"
+#include "access/transam.h"
+#include "access/xloginsert.h"
+#include "access/xlogreader.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
+#include "catalog/storage_xlog.h"
 #include "common/relpath.h"
 #include "datatype/timestamp.h"
 #include "funcapi.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_proc.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/lockdefs.h"
+#include "storage/smgr.h"
 #include "utils/acl.h"
+#include "utils/backend_status.h"
+#include "utils/pgstat_internal.h"
+#include "utils/rel.h"
 #include "utils/relmapper.h"
 
 #if PG_VERSION_NUM < 150000
@@ -39,6 +53,94 @@
 #if PG_VERSION_NUM < 160000
 typedef Oid RelFileNumber;
 #endif
+
+/*
+ * 16 renamed RelFileNode and its fields.  The name of the newest is used
+ * everywhere; its fields are read and made by the functions below.
+ */
+#if PG_VERSION_NUM < 160000
+typedef RelFileNode RelFileLocator;
+#define RelFileLocatorEquals(a, b) RelFileNodeEquals(a, b)
+#endif
+
+static inline RelFileLocator
+tier_compat_locator(Oid tablespace_oid, Oid database_oid, RelFileNumber file_number)
+{
+	RelFileLocator locator;
+
+#if PG_VERSION_NUM >= 160000
+	locator.spcOid = tablespace_oid;
+	locator.dbOid = database_oid;
+	locator.relNumber = file_number;
+#else
+	locator.spcNode = tablespace_oid;
+	locator.dbNode = database_oid;
+	locator.relNode = file_number;
+#endif
+	return locator;
+}
+
+static inline Oid
+tier_compat_locator_tablespace(RelFileLocator locator)
+{
+#if PG_VERSION_NUM >= 160000
+	return locator.spcOid;
+#else
+	return locator.spcNode;
+#endif
+}
+
+static inline Oid
+tier_compat_locator_database(RelFileLocator locator)
+{
+#if PG_VERSION_NUM >= 160000
+	return locator.dbOid;
+#else
+	return locator.dbNode;
+#endif
+}
+
+static inline RelFileNumber
+tier_compat_locator_file_number(RelFileLocator locator)
+{
+#if PG_VERSION_NUM >= 160000
+	return locator.relNumber;
+#else
+	return locator.relNode;
+#endif
+}
+
+static inline RelFileLocator
+tier_compat_relation_locator(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_locator;
+#else
+	return rel->rd_node;
+#endif
+}
+
+/* 16 renamed GetNewRelFileNode. */
+static inline RelFileNumber
+tier_compat_new_file_number(Oid tablespace_oid)
+{
+#if PG_VERSION_NUM >= 160000
+	return GetNewRelFileNumber(tablespace_oid, NULL, RELPERSISTENCE_PERMANENT);
+#else
+	return GetNewRelFileNode(tablespace_oid, NULL, RELPERSISTENCE_PERMANENT);
+#endif
+}
+
+/* 16 renamed RelationAssumeNewRelfilenode. */
+static inline void
+tier_compat_relation_assume_new_file(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	RelationAssumeNewRelfilelocator(rel);
+#else
+	RelationAssumeNewRelfilenode(rel);
+#endif
+}
 
 /* 16 renamed RelationMapOidToFilenode. */
 static inline RelFileNumber
@@ -80,6 +182,146 @@ tier_compat_relation_path(char *path, size_t path_size, Oid tablespace_oid,
 #endif
 }
 
+/* Opens a permanent relation's file.  Not to be kept across transactions. */
+static inline SMgrRelation
+tier_compat_smgropen(RelFileLocator locator)
+{
+	return smgropen(locator, TIER_COMPAT_NO_BACKEND);
+}
+
+/* ---------------------------------------------------------------------
+ * Blocks
+ * ---------------------------------------------------------------------
+ */
+
+/* 19 renamed PageSetChecksumInplace. */
+static inline void
+tier_compat_page_set_checksum(Page page, BlockNumber block)
+{
+#if PG_VERSION_NUM >= 190000
+	PageSetChecksum(page, block);
+#else
+	PageSetChecksumInplace(page, block);
+#endif
+}
+
+/* 16 wants what is read from and written to files aligned for direct I/O. */
+static inline char *
+tier_compat_alloc_io(MemoryContext context, Size size)
+{
+#if PG_VERSION_NUM >= 160000
+	return MemoryContextAllocAligned(context, size, PG_IO_ALIGN_SIZE, 0);
+#else
+	return MemoryContextAlloc(context, size);
+#endif
+}
+
+/*
+ * Adds blocks to a permanent file that nobody else extends, until `block` is
+ * its last; returns that one pinned, zeroed and exclusively locked.  16 does it
+ * with ExtendBufferedRelTo; before, a read of P_NEW adds one block, and 17
+ * forbids that.
+ */
+static inline Buffer
+tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block,
+					  BufferAccessStrategy strategy)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRelTo(BMR_SMGR(tier_compat_smgropen(locator), RELPERSISTENCE_PERMANENT),
+							   fork, strategy, EB_SKIP_EXTENSION_LOCK, block + 1, RBM_ZERO_AND_LOCK);
+#else
+	for (;;)
+	{
+		Buffer		buffer = ReadBufferWithoutRelcache(locator, fork, P_NEW, RBM_ZERO_AND_LOCK, strategy, true);
+
+		if (BufferGetBlockNumber(buffer) >= block)
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+	}
+#endif
+}
+
+/* ---------------------------------------------------------------------
+ * WAL
+ * ---------------------------------------------------------------------
+ */
+
+/* The file that an XLOG_SMGR_TRUNCATE record is about; 16 renamed the field. */
+static inline RelFileLocator
+tier_compat_truncated_locator(const xl_smgr_truncate *record)
+{
+#if PG_VERSION_NUM >= 160000
+	return record->rlocator;
+#else
+	return record->rnode;
+#endif
+}
+
+/* 18 takes the data of a record as const void *. */
+static inline void
+tier_compat_register_data(void *data, uint32 length)
+{
+	XLogRegisterData(data, length);
+}
+
+/*
+ * The first record that begins at or after the position; Invalid: there is none
+ * yet, or (*message) it cannot be read.  19 says why; before, the reader keeps
+ * what it has found wrong, and an empty string where page_read has failed.
+ */
+static inline XLogRecPtr
+tier_compat_find_next_record(XLogReaderState *reader, XLogRecPtr position, char **message)
+{
+	XLogRecPtr	found;
+
+	*message = NULL;
+	XLogReaderResetError(reader);
+#if PG_VERSION_NUM >= 190000
+	found = XLogFindNextRecord(reader, position, message);
+#else
+	found = XLogFindNextRecord(reader, position);
+	if (found == InvalidXLogRecPtr && reader->errormsg_buf[0] != '\0')
+		*message = reader->errormsg_buf;
+#endif
+	return found;
+}
+
+/* Why a record has changed pages. */
+typedef enum TierCompatWriteKind
+{
+	TIER_COMPAT_WRITE_LOAD,		/* somebody used the relation */
+	TIER_COMPAT_WRITE_MAINTENANCE,	/* vacuum */
+	TIER_COMPAT_WRITE_PRUNE,	/* either of them */
+} TierCompatWriteKind;
+
+/*
+ * For records of RM_HEAP2.  17 says who removes dead rows from a page; before,
+ * only a transaction that has an ID is no vacuum for sure.  19 sets bits of the
+ * visibility map with other records.
+ */
+static inline TierCompatWriteKind
+tier_compat_heap2_write_kind(uint8 info, bool has_xid)
+{
+	switch (info & XLOG_HEAP_OPMASK)
+	{
+#if PG_VERSION_NUM >= 170000
+		case XLOG_HEAP2_PRUNE_VACUUM_SCAN:
+		case XLOG_HEAP2_PRUNE_VACUUM_CLEANUP:
+#else
+		case XLOG_HEAP2_PRUNE:
+			return has_xid ? TIER_COMPAT_WRITE_LOAD : TIER_COMPAT_WRITE_PRUNE;
+		case XLOG_HEAP2_VACUUM:
+		case XLOG_HEAP2_FREEZE_PAGE:
+#endif
+#ifdef XLOG_HEAP2_VISIBLE
+		case XLOG_HEAP2_VISIBLE:
+#endif
+			return TIER_COMPAT_WRITE_MAINTENANCE;
+		default:
+			return TIER_COMPAT_WRITE_LOAD;
+	}
+}
+
 /* ---------------------------------------------------------------------
  * Cumulative statistics
  * ---------------------------------------------------------------------
@@ -96,12 +338,16 @@ typedef struct TierCompatTableStats
 	int64		tuples_hot_updated;
 	int64		blocks_fetched;
 	int64		blocks_hit;
+	int64		vacuums;		/* by hand or not */
+	int64		maintenance;	/* times it was vacuumed or analyzed, by whom
+								 * ever */
 } TierCompatTableStats;
 
 /*
  * False when there is no entry.  15 to 19 keep tables and indexes in entries of
  * one kind; is_index is for the day when they do not.  19 says whether the
- * entry may be freed; before, it goes with the caller's memory context.
+ * entry may be freed; before, it goes with the caller's memory context.  16
+ * renamed the counts of what autovacuum did.
  */
 static inline bool
 tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableStats *stats)
@@ -123,11 +369,39 @@ tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableSt
 	stats->tuples_hot_updated = entry->tuples_hot_updated;
 	stats->blocks_fetched = entry->blocks_fetched;
 	stats->blocks_hit = entry->blocks_hit;
+#if PG_VERSION_NUM >= 160000
+	stats->vacuums = entry->vacuum_count + entry->autovacuum_count;
+	stats->maintenance = stats->vacuums + entry->analyze_count + entry->autoanalyze_count;
+#else
+	stats->vacuums = entry->vacuum_count + entry->autovac_vacuum_count;
+	stats->maintenance = stats->vacuums + entry->analyze_count + entry->autovac_analyze_count;
+#endif
 #if PG_VERSION_NUM >= 190000
 	if (may_free)
 		pfree(entry);
 #endif
 	return true;
+}
+
+/* 16 renamed the counters of a database. */
+static inline int64
+tier_compat_database_blocks_read(const PgStat_StatDBEntry *entry)
+{
+#if PG_VERSION_NUM >= 160000
+	return entry->blocks_fetched - entry->blocks_hit;
+#else
+	return entry->n_blocks_fetched - entry->n_blocks_hit;
+#endif
+}
+
+static inline int64
+tier_compat_database_temp_bytes(const PgStat_StatDBEntry *entry)
+{
+#if PG_VERSION_NUM >= 160000
+	return entry->temp_bytes;
+#else
+	return entry->n_temp_bytes;
+#endif
 }
 
 /*
@@ -138,6 +412,131 @@ tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableSt
 #define TIER_COMPAT_EXTENSION_COUNTS_AS_MISS false
 #else
 #define TIER_COMPAT_EXTENSION_COUNTS_AS_MISS true
+#endif
+
+/* Blocks of a relation that this process has asked for, and not yet handed on. */
+typedef struct TierCompatBlockCounts
+{
+	int64		fetched;
+	int64		hit;
+	int64		scans;
+} TierCompatBlockCounts;
+
+/* 16 took the prefixes off the names of the fields. */
+static inline void
+tier_compat_block_counts(const PgStat_TableStatus *status, TierCompatBlockCounts *counts)
+{
+#if PG_VERSION_NUM >= 160000
+	counts->fetched = status->counts.blocks_fetched;
+	counts->hit = status->counts.blocks_hit;
+	counts->scans = status->counts.numscans;
+#else
+	counts->fetched = status->t_counts.t_blocks_fetched;
+	counts->hit = status->t_counts.t_blocks_hit;
+	counts->scans = status->t_counts.t_numscans;
+#endif
+}
+
+/* All 0 when the relation is not connected with its counters. */
+static inline void
+tier_compat_relation_block_counts(Relation rel, TierCompatBlockCounts *counts)
+{
+	if (rel->pgstat_info != NULL)
+		tier_compat_block_counts(rel->pgstat_info, counts);
+	else
+		memset(counts, 0, sizeof(TierCompatBlockCounts));
+}
+
+/*
+ * The same by OID, for a relation of this database that need not be open.  (16
+ * made find_tabstat_entry() return a copy that it allocates.)
+ */
+static inline void
+tier_compat_pending_block_counts(Oid relation_oid, TierCompatBlockCounts *counts)
+{
+	PgStat_EntryRef *entry = pgstat_fetch_pending_entry(PGSTAT_KIND_RELATION, MyDatabaseId,
+														relation_oid);
+
+	if (entry != NULL)
+		tier_compat_block_counts(entry->pending, counts);
+	else
+		memset(counts, 0, sizeof(TierCompatBlockCounts));
+}
+
+/*
+ * Do a session's counts of buffers grow no later than the relation's?  From 17 on a
+ * read that is only begun is counted for the relation alone.
+ */
+#define TIER_COMPAT_BUFFER_USAGE_IS_PROMPT (PG_VERSION_NUM < 170000)
+
+/*
+ * The status of a backend, 1 to pgstat_fetch_stat_numbackends().  16 renamed
+ * the function, since 15's argument looks like a backend's number.
+ */
+static inline const PgBackendStatus *
+tier_compat_backend_status(int i)
+{
+#if PG_VERSION_NUM >= 160000
+	const LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
+#else
+	const LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(i);
+#endif
+
+	return local == NULL ? NULL : &local->backendStatus;
+}
+
+/*
+ * SQL expressions for counters of the server.  17 gave the checkpointer a view
+ * of its own and left writes by backends to pg_stat_io; 18 moved writes of WAL
+ * there.  In the first of these w is pg_stat_get_wal().
+ */
+#if PG_VERSION_NUM >= 180000
+#define TIER_COMPAT_SQL_WAL_WRITES \
+	"SELECT sum(writes) FROM pg_catalog.pg_stat_io WHERE object = 'wal'"
+#else
+#define TIER_COMPAT_SQL_WAL_WRITES "w.wal_write"
+#endif
+#if PG_VERSION_NUM >= 170000
+#define TIER_COMPAT_SQL_CHECKPOINTS_TIMED "pg_catalog.pg_stat_get_checkpointer_num_timed()"
+#define TIER_COMPAT_SQL_CHECKPOINTS_REQUESTED "pg_catalog.pg_stat_get_checkpointer_num_requested()"
+#define TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER "pg_catalog.pg_stat_get_checkpointer_buffers_written()"
+#define TIER_COMPAT_SQL_BUFFERS_BACKENDS \
+	"SELECT sum(COALESCE(writes, 0) + COALESCE(extends, 0)) FROM pg_catalog.pg_stat_io " \
+	"WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')"
+#else
+#define TIER_COMPAT_SQL_CHECKPOINTS_TIMED "pg_catalog.pg_stat_get_bgwriter_timed_checkpoints()"
+#define TIER_COMPAT_SQL_CHECKPOINTS_REQUESTED "pg_catalog.pg_stat_get_bgwriter_requested_checkpoints()"
+#define TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER "pg_catalog.pg_stat_get_bgwriter_buf_written_checkpoints()"
+#define TIER_COMPAT_SQL_BUFFERS_BACKENDS "pg_catalog.pg_stat_get_buf_written_backend()"
+#endif
+
+/* ---------------------------------------------------------------------
+ * Executor
+ * ---------------------------------------------------------------------
+ */
+
+/* 18 dropped execute_once from ExecutorRun. */
+#if PG_VERSION_NUM >= 180000
+#define TIER_COMPAT_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count
+#define TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count
+#else
+#define TIER_COMPAT_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#endif
+
+/* ---------------------------------------------------------------------
+ * Catalogs
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * What updaters of pg_class lock a row with before they read it; since 15.9,
+ * 16.5, 17.1.
+ */
+#ifndef InplaceUpdateTupleLock
+#define InplaceUpdateTupleLock ExclusiveLock
 #endif
 
 /* ---------------------------------------------------------------------

@@ -21,8 +21,12 @@
 
 #include "compat.h"
 #include "tier_advice.h"
+#include "tier_advice_options.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
+
+/* A device that is busy for this share of its time makes others wait. */
+#define WORTH_MENTIONING_BUSY 0.1
 
 PG_FUNCTION_INFO_V1(tier_recommend_placement);
 PG_FUNCTION_INFO_V1(tier_explain_placement);
@@ -38,12 +42,14 @@ Datum
 tier_recommend_placement(PG_FUNCTION_ARGS)
 {
 	bool		include_unchanged = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
+	TierAdviceOptions options;
 	MemoryContext row_context;
 	TierAdvice *advice;
 	TierResultRow row;
 
 	tier_result_start(fcinfo, &row);
-	advice = tier_advice_make();
+	tier_advice_options_from(fcinfo, 1, &options);
+	advice = tier_advice_make(&options);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -51,7 +57,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 		bool		changes = unit->recommended_tier != unit->current_tier;
 		MemoryContext old_context;
 
-		if (!changes && !include_unchanged)
+		if (!unit->is_selected || (!changes && !include_unchanged))
 			continue;
 		old_context = MemoryContextSwitchTo(row_context);
 		tier_row_clear(&row);
@@ -83,77 +89,107 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 static const TierAdviceUnit *
 require_unit(const TierAdvice *advice, Oid relation_oid)
 {
+	const TierAdviceUnit *unit = tier_advice_find(advice, relation_oid);
 	TierRelationInfo info;
 
 	if (!tier_relation_lookup(relation_oid, &info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relation_oid)));
-	for (int i = 0; i < advice->nunits; i++)
+	if (unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
+				 errhint("Tables, partitions, materialized views and indexes of this database are, but for temporary and system ones.")));
+	if (unit->current_tier < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info.kind), info.name),
+				 errhint("Use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
+	return unit;
+}
+
+/* Why not there, where it would be better: what others gain from a GB. */
+static char *
+explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	double		worth = advice->placement.byte_worth[tier] * 1e9;
+	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) - tier_advice_busy(advice, unit, tier)) /
+	Max(tier_advice_stored(advice, unit, tier), 1.0) * 1e9;
+
+	switch (advice->placement.bottleneck[tier])
 	{
-		if (advice->units[i].relation_oid != relation_oid)
-			continue;
-		if (advice->units[i].current_tier < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info.kind), info.name),
-					 errhint("Use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
-		return &advice->units[i];
+		case TIER_BOTTLENECK_BUSY:
+			return pstrdup("it would be better here, but the device would be busy for too much of its time");
+		case TIER_BOTTLENECK_ENDURANCE:
+			return pstrdup("it would be better here, but more would be written than the device endures");
+		case TIER_BOTTLENECK_NONE:
+		case TIER_BOTTLENECK_BYTES:
+			break;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
-			 errhint("Tables, partitions, materialized views and indexes of this database are, but for temporary and system ones.")));
-	return NULL;
+	if (advice->options.objective == TIER_OBJECTIVE_TIME && worth > 0 && own >= 0 && own <= worth)
+		return psprintf("it would be better here, but others gain more from the space for each byte: %.1f s of device time per hour and GB, this one %.1f s",
+						worth, own);
+	return pstrdup("it would be better here, but others gain more from the space for each byte");
 }
 
 static char *
 explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, bool fits)
 {
 	double		busy = tier_advice_busy(advice, unit, tier);
-	double		difference = unit->current_tier < 0 ? 0 : busy - tier_advice_busy(advice, unit, unit->current_tier);
+	double		difference = busy - tier_advice_busy(advice, unit, unit->current_tier);
+	const char *why_not = tier_advice_why_not(advice, unit, tier);
+	double		used;
+	char	   *answer;
 
 	if (tier == unit->recommended_tier)
 		return tier_advice_reason(advice, unit);
-	if (tier == unit->wanted_tier && !fits)
-		return psprintf("it would be better here, but others gain more from the space for each byte");
+	if (tier == unit->wanted_tier && tier != unit->current_tier &&
+		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
+		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
+		return explain_pushed_out(advice, unit, tier);
+	if (unit->pinned_tier >= 0)
+		return psprintf("it is pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
 	if (tier == unit->current_tier)
 		return psprintf("it is here now, and %s is better", NameStr(advice->set->tiers[unit->recommended_tier].name));
-	if (unit->policy_tier >= 0)
-		return pstrdup("a tiering policy keeps it on its tier");
+	if (why_not != NULL)
+		return psprintf("it %s", why_not);
 	if (!fits)
 		return pstrdup("there is no room");
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT &&
-		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
-		return pstrdup("it has not been observed for long enough to be sent to a slower tier");
-	return psprintf("%.3f s %s device time per hour than where it is", fabs(difference), difference >= 0 ? "more" : "less");
+	answer = psprintf("%.3f s %s device time per hour than where it is", fabs(difference), difference >= 0 ? "more" : "less");
+	used = (advice->placement.after[tier].occupied_s + tier_advice_cost(advice, unit, tier).occupied_s) / 3600.0;
+	if (used >= WORTH_MENTIONING_BUSY)
+		answer = psprintf("%s, on a device that would be busy for %.0f%% of its time", answer, 100.0 * used);
+	return answer;
 }
 
 Datum
 tier_explain_placement(PG_FUNCTION_ARGS)
 {
 	const TierAdviceUnit *unit;
+	TierAdviceOptions options;
 	TierAdvice *advice;
 	TierResultRow row;
 
 	tier_require_argument(fcinfo, 0, "relation");
 	tier_result_start(fcinfo, &row);
-	advice = tier_advice_make();
+	tier_advice_options_from(fcinfo, 1, &options);
+	advice = tier_advice_make(&options);
 	unit = require_unit(advice, PG_GETARG_OID(0));
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		const TierCostProfile *profile = &advice->set->tiers[t].profile;
+		TierCost	cost = tier_advice_cost(advice, unit, t);
 		TierCostLoad random_load = {0};
 		TierCostLoad sequential_load = {0};
 		TierCostLoad write_load = {0};
-		double		available = advice->available_bytes[t];
+		double		available = advice->available_bytes[t] - advice->placement.after[t].bytes;
 		bool		fits;
 
-		for (int i = 0; i < advice->nunits; i++)
-			if (advice->units[i].recommended_tier == t && &advice->units[i] != unit)
-				available -= advice->units[i].size_bytes;
+		if (unit->recommended_tier == t)
+			available += tier_advice_stored(advice, unit, t);
 		available = Max(available, 0.0);
-		fits = unit->size_bytes <= available || t == unit->current_tier;
+		fits = tier_advice_stored(advice, unit, t) <= available || t == unit->current_tier;
 		random_load.random_reads = unit->load.random_reads;
 		sequential_load.sequential_reads = unit->load.sequential_reads;
 		sequential_load.scans = unit->load.scans;
@@ -163,7 +199,7 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		set_tier(&row, 0, advice, t);
 		tier_row_datum(&row, 1, BoolGetDatum(t == unit->current_tier));
 		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
-		tier_row_datum(&row, 3, Float8GetDatum(tier_advice_busy(advice, unit, t)));
+		tier_row_datum(&row, 3, Float8GetDatum(cost.busy_s));
 		tier_row_datum(&row, 4, Float8GetDatum(tier_cost_busy_s_per_hour(&random_load, profile)));
 		tier_row_datum(&row, 5, Float8GetDatum(tier_cost_busy_s_per_hour(&sequential_load, profile)));
 		tier_row_datum(&row, 6, Float8GetDatum(tier_cost_busy_s_per_hour(&write_load, profile)));
@@ -173,6 +209,9 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 			tier_row_datum(&row, 9, Int64GetDatum((int64) available));
 		tier_row_datum(&row, 10, BoolGetDatum(fits));
 		tier_row_text(&row, 11, explain_tier(advice, unit, t, fits));
+		tier_row_datum(&row, 12, Float8GetDatum(cost.wait_s));
+		tier_row_datum(&row, 13, Float8GetDatum(cost.written_bytes * 24));
+		tier_row_datum(&row, 14, Int64GetDatum((int64) tier_advice_stored(advice, unit, t)));
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

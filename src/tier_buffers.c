@@ -19,13 +19,17 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "tier_buffers.h"
+#include "tier_guc.h"
 
 #define INITIAL_CAPACITY	256
 #define BUFFERS_PER_INTERRUPT_CHECK	4096
@@ -47,7 +51,63 @@ struct TierBufferScan
 	int			capacity;
 	uint32	   *slots;
 	uint32		slot_mask;
+	double		share;			/* of the buffers that were looked at */
 };
+
+/*
+ * Which buffers a pass looks at: all of them, or one at random out of each of
+ * `limit` equal parts.  One of each part, and not every k-th, because blocks
+ * of a table may sit at regular distances; and not runs of neighbours, because
+ * those are alike and say less than as many single ones.
+ *
+ * They are the same ones as long as the server runs, so that what did not change
+ * is counted the same in each sample, and need not be stored again.
+ */
+typedef struct BufferWalk
+{
+	int			next;			/* part to look at */
+	int			parts;
+	double		part_size;		/* buffers; 1: all are looked at */
+	uint64		random;
+} BufferWalk;
+
+static void
+start_walk(BufferWalk *walk)
+{
+	walk->next = 0;
+	walk->parts = Min(NBuffers, tier_buffer_scan_limit);
+	walk->part_size = (double) NBuffers / walk->parts;
+	walk->random = (uint64) PgStartTime | 1;
+}
+
+static inline double
+walk_share(const BufferWalk *walk)
+{
+	return 1.0 / walk->part_size;
+}
+
+/* The number of the next buffer; negative at the end. */
+static inline int
+next_buffer(BufferWalk *walk)
+{
+	int			part = walk->next;
+	int			buffer;
+
+	if (part == walk->parts)
+		return -1;
+	if (part % BUFFERS_PER_INTERRUPT_CHECK == 0)
+		CHECK_FOR_INTERRUPTS();
+	walk->next++;
+	if (walk->parts == NBuffers)
+		return part;
+
+	/* xorshift64: a place within the part needs no better randomness. */
+	walk->random ^= walk->random << 13;
+	walk->random ^= walk->random >> 7;
+	walk->random ^= walk->random << 17;
+	buffer = (int) (((double) part + (walk->random >> 11) * (1.0 / 9007199254740992.0)) * walk->part_size);
+	return Min(buffer, NBuffers - 1);
+}
 
 static void
 allocate_slots(TierBufferScan *scan)
@@ -185,25 +245,46 @@ add_buffer(TierBufferCount *count, uint64 state)
 		PG_UINT32_MAX : count->usage + usage;
 }
 
+static uint32
+scale(uint32 count, double share)
+{
+	double		scaled = rint(count / share);
+
+	return scaled >= PG_UINT32_MAX ? PG_UINT32_MAX : (uint32) scaled;
+}
+
+static void
+scale_counts(TierBufferScan *scan)
+{
+	for (int i = 0; i < scan->n_counts; i++)
+	{
+		TierBufferCount *count = &scan->counts[i];
+
+		count->cached = scale(count->cached, scan->share);
+		count->dirty = scale(count->dirty, scan->share);
+		count->usage = scale(count->usage, scan->share);
+	}
+}
+
 TierBufferScan *
 tier_buffers_scan(void)
 {
 	TierBufferScan *scan = palloc0(sizeof(TierBufferScan));
 	int			current = NO_COUNT;
+	BufferWalk	walk;
 
+	start_walk(&walk);
+	scan->share = walk_share(&walk);
 	scan->capacity = INITIAL_CAPACITY;
 	scan->counts = palloc(sizeof(TierBufferCount) * INITIAL_CAPACITY);
 	allocate_slots(scan);
 
-	for (int i = 0; i < NBuffers; i++)
+	for (int i; (i = next_buffer(&walk)) >= 0;)
 	{
 		BufferTag	tag;
 		uint64		state;
 		Oid			tablespace_oid;
 		Oid			file_number;
-
-		if (i % BUFFERS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
 
 		if (!read_buffer_tag(GetBufferDescriptor(i), &tag, &state) ||
 			tier_compat_buffer_tag_database(&tag) != MyDatabaseId ||
@@ -220,7 +301,32 @@ tier_buffers_scan(void)
 		add_buffer(&scan->counts[current], state);
 	}
 
+	if (scan->share < 1.0)
+		scale_counts(scan);
 	return scan;
+}
+
+double
+tier_buffers_share(const TierBufferScan *scan)
+{
+	return scan->share;
+}
+
+/*
+ * Of `count` buffers of a file among N, n were to be looked at, each with the
+ * chance p = n / N.  Those that were found are binomial, if they are spread at
+ * random over the parts, and less scattered otherwise; divided by p, that is
+ *
+ *		count * (1 / p - 1)		[variance]
+ */
+double
+tier_buffers_error(double count, double share)
+{
+	if (!(share > 0.0 && share < 1.0))
+		return 0.0;
+
+	/* That none was found does not mean that there is none. */
+	return sqrt(Max(count, 1.0 / share) * (1.0 / share - 1.0));
 }
 
 const TierBufferCount *
@@ -245,4 +351,53 @@ tier_buffers_free(TierBufferScan *scan)
 	pfree(scan->counts);
 	pfree(scan->slots);
 	pfree(scan);
+}
+
+void
+tier_buffers_visit(RelFileLocator file, void (*visit) (void *argument, BlockNumber block),
+				   void *argument)
+{
+	Oid			tablespace_oid = tier_compat_locator_tablespace(file);
+	RelFileNumber file_number = tier_compat_locator_file_number(file);
+
+	for (int i = 0; i < NBuffers; i++)
+	{
+		BufferTag	tag;
+		uint64		state;
+
+		if (i % BUFFERS_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+
+		if (read_buffer_tag(GetBufferDescriptor(i), &tag, &state) &&
+			tier_compat_buffer_tag_database(&tag) == MyDatabaseId &&
+			tier_compat_buffer_tag_tablespace(&tag) == tablespace_oid &&
+			tier_compat_buffer_tag_file_number(&tag) == file_number &&
+			tier_compat_buffer_tag_fork(&tag) == MAIN_FORKNUM)
+			visit(argument, tag.blockNum);
+	}
+}
+
+double
+tier_buffers_visit_share(RelFileLocator file,
+						 void (*visit) (void *argument, BlockNumber block, int usage, bool dirty),
+						 void *argument)
+{
+	Oid			tablespace_oid = tier_compat_locator_tablespace(file);
+	RelFileNumber file_number = tier_compat_locator_file_number(file);
+	BufferWalk	walk;
+
+	start_walk(&walk);
+	for (int i; (i = next_buffer(&walk)) >= 0;)
+	{
+		BufferTag	tag;
+		uint64		state;
+
+		if (read_buffer_tag(GetBufferDescriptor(i), &tag, &state) &&
+			tier_compat_buffer_tag_file_number(&tag) == file_number &&
+			tier_compat_buffer_tag_database(&tag) == MyDatabaseId &&
+			tier_compat_buffer_tag_tablespace(&tag) == tablespace_oid &&
+			tier_compat_buffer_tag_fork(&tag) == MAIN_FORKNUM)
+			visit(argument, tag.blockNum, (int) BUF_STATE_GET_USAGECOUNT(state), (state & BM_DIRTY) != 0);
+	}
+	return walk_share(&walk);
 }

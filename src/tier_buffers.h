@@ -10,6 +10,10 @@
 
 #include "postgres.h"
 
+#include "storage/block.h"
+
+#include "compat.h"
+
 /* One relation file (main fork) of the current database. */
 typedef struct TierBufferCount
 {
@@ -22,6 +26,16 @@ typedef struct TierBufferCount
 } TierBufferCount;
 
 typedef struct TierBufferScan TierBufferScan;
+
+/*
+ * When there are more buffers than tiered_storage.buffer_scan_limit, so many
+ * of them are looked at, each chosen at random out of an equal part of all, once
+ * for the life of the server, and counts are scaled up.  share is the share that was looked at, in (0, 1].
+ */
+extern double tier_buffers_share(const TierBufferScan *scan);
+
+/* Standard error of a count that comes from such a share; 0 if it is 1. */
+extern double tier_buffers_error(double count, double share);
 
 /*
  * One pass over the buffer headers, without header locks: each header is read
@@ -45,5 +59,22 @@ extern const TierBufferCount *tier_buffers_all(const TierBufferScan *scan,
 											   int *count);
 
 extern void tier_buffers_free(TierBufferScan *scan);
+
+/*
+ * Calls visit for each main-fork block of one file that is in shared buffers,
+ * in no particular order; the same kind of pass as tier_buffers_scan.
+ */
+extern void tier_buffers_visit(RelFileLocator file,
+							   void (*visit) (void *argument, BlockNumber block),
+							   void *argument);
+
+/*
+ * The same with what else the header says, for a share of the buffers, as in
+ * tier_buffers_share, which is returned.
+ */
+extern double tier_buffers_visit_share(RelFileLocator file,
+									   void (*visit) (void *argument, BlockNumber block,
+													  int usage, bool dirty),
+									   void *argument);
 
 #endif							/* TIER_BUFFERS_H */

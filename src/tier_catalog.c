@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -310,6 +312,32 @@ read_tier(TierTier *tier, uint64 row)
 	if (isnull)
 		tier->capacity_bytes = -1;
 	tier->free_bytes = -1;
+	if (tier->compressed)
+	{
+		tier->profile.compression_ratio = DatumGetFloat8(tier_catalog_datum(row, 15, &isnull));
+		if (isnull)
+			tier->profile.compression_ratio = TIER_PRIOR_COMPRESSION_RATIO;
+	}
+	tier->endurance_tbw = DatumGetFloat8(tier_catalog_datum(row, 16, &isnull));
+	if (isnull)
+		tier->endurance_tbw = 0;
+	tier->endurance_dwpd = DatumGetFloat8(tier_catalog_datum(row, 17, &isnull));
+	if (isnull)
+		tier->endurance_dwpd = 0;
+	tier->profile.calibrated = DatumGetBool(tier_catalog_datum(row, 18, &isnull));
+}
+
+/* What the devices may be written in a day: TBW over five years, DWPD, or the less of them. */
+static void
+set_endurance(TierTier *tier, int64 device_bytes)
+{
+	double		per_day = INFINITY;
+
+	if (tier->endurance_tbw > 0)
+		per_day = tier->endurance_tbw * 1e12 / TIER_ENDURANCE_DAYS;
+	if (tier->endurance_dwpd > 0 && device_bytes > 0)
+		per_day = Min(per_day, tier->endurance_dwpd * device_bytes);
+	tier->profile.endurance_bytes_per_day = isinf(per_day) ? 0.0 : per_day;
 }
 
 /* Sums the distinct file systems beneath a tier into its capacity and free space. */
@@ -335,8 +363,10 @@ add_up_file_systems(TierSet *set, int tier_index)
 		total = Max(total, 0) + device->total_bytes;
 		tier->free_bytes = Max(tier->free_bytes, 0) + Max(device->free_bytes, 0);
 	}
+	tier->device_bytes = total;
 	if (tier->capacity_bytes < 0)
 		tier->capacity_bytes = total;
+	set_endurance(tier, total >= 0 ? total : tier->capacity_bytes);
 }
 
 TierSet *
@@ -350,8 +380,10 @@ tier_catalog_load_tiers(MemoryContext context)
 	set->ntiers = (int) tier_catalog_execute("SELECT tier_name, rank, random_read_ms, random_write_ms, "
 											 "sequential_read_mb_per_s, sequential_write_mb_per_s, "
 											 "fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
-											 "reserve_fraction, high_watermark, compressed, capacity_bytes "
-											 "FROM tiered_storage.tier ORDER BY rank, tier_name",
+											 "reserve_fraction, high_watermark, compressed, capacity_bytes, "
+											 "compression_ratio, endurance_tbw, endurance_dwpd, "
+											 "EXISTS (SELECT FROM tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name) "
+											 "FROM tiered_storage.tier t ORDER BY rank, tier_name",
 											 0, NULL, NULL, NULL);
 	if (set->ntiers > TIER_MAX_TIERS)
 		ereport(ERROR,
@@ -408,6 +440,48 @@ tier_set_tablespace(const TierSet *set, Oid tablespace_oid)
 		if (set->tablespaces[i].oid == tablespace_oid)
 			return &set->tablespaces[i];
 	return NULL;
+}
+
+Oid
+tier_set_roomiest_tablespace(const TierSet *set, int tier)
+{
+	const TierTablespace *best = NULL;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierTablespace *candidate = &set->tablespaces[i];
+
+		if (candidate->tier == tier &&
+			(best == NULL || candidate->device->free_bytes > best->device->free_bytes))
+			best = candidate;
+	}
+	return best == NULL ? InvalidOid : best->oid;
+}
+
+Oid
+tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
+{
+	const TierTablespace *best = NULL;
+	bool		best_allowed = false;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierTablespace *candidate = &set->tablespaces[i];
+		bool		allowed;
+
+		if (candidate->tier != tier)
+			continue;
+		allowed = candidate->device->exists && candidate->device->writable &&
+			(candidate->oid == MyDatabaseTableSpace ||
+			 tier_compat_may_create_in_tablespace(candidate->oid, role_oid));
+		if (best == NULL || (allowed && !best_allowed) ||
+			(allowed == best_allowed && candidate->device->free_bytes > best->device->free_bytes))
+		{
+			best = candidate;
+			best_allowed = allowed;
+		}
+	}
+	return best == NULL ? InvalidOid : best->oid;
 }
 
 int

@@ -31,126 +31,210 @@
  */
 #define HISTORY_ROW_BYTES 96
 
-/* The columns of relation_state, in the order of its definition. */
-#define STATE_COLUMNS \
-	"relation_oid, tablespace_oid, file_number, kind, size_bytes, tuples, " \
-	"cached_buffers, dirty_buffers, scans, tuples_read, blocks_fetched, blocks_hit, row_changes, " \
-	"heat_at, observed_since, sampled_since, last_used_at, last_written_at, rewritten_at, " \
-	"random_fast, random_slow, sequential_fast, sequential_slow, " \
-	"sequential_low_slow, sequential_high_slow, hits_slow, scans_slow, changes_fast, changes_slow"
-#define STATE_NCOLUMNS 29
+/*
+ * The columns of relation_state and the fields of TierRelationState that they
+ * hold.  All there is to know about a column is its line here: statements,
+ * loading and storing are made from it.
+ */
+typedef struct StateColumn
+{
+	const char *name;
+	Oid			type;
+	size_t		offset;
+	bool		null_if_zero;	/* times that may be unknown */
+} StateColumn;
 
-static const Oid state_types[STATE_NCOLUMNS] = {
-	OIDOID, OIDOID, OIDOID, CHAROID, INT8OID, FLOAT8OID,
-	INT4OID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
-	TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID,
-	FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
-	FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID
+#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false}
+#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierRelationState, name), true}
+
+static const StateColumn state_columns[] = {
+	COLUMN("relation_oid", OIDOID, relation_oid),
+	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
+	COLUMN("file_number", OIDOID, file_number),
+	COLUMN("kind", CHAROID, kind),
+	COLUMN("size_bytes", INT8OID, size_bytes),
+	COLUMN("tuples", FLOAT8OID, tuples),
+	COLUMN("cached_buffers", INT4OID, cached_buffers),
+	COLUMN("dirty_buffers", INT4OID, dirty_buffers),
+	COLUMN("os_cached_bytes", INT8OID, os_cached_bytes),
+	COLUMN("heat_at", TIMESTAMPTZOID, heat_at),
+	COLUMN("observed_since", TIMESTAMPTZOID, observed_since),
+	COLUMN("sampled_since", TIMESTAMPTZOID, sampled_since),
+	NULLABLE_TIME(last_used_at),
+	NULLABLE_TIME(last_written_at),
+	NULLABLE_TIME(rewritten_at),
+	NULLABLE_TIME(placed_at),
+
+	/* Counters of the statistics system. */
+	COLUMN("scans", INT8OID, counters.scans),
+	COLUMN("tuples_read", INT8OID, counters.tuples_read),
+	COLUMN("blocks_fetched", INT8OID, counters.blocks_fetched),
+	COLUMN("blocks_hit", INT8OID, counters.blocks_hit),
+	COLUMN("row_changes", INT8OID, counters.row_changes),
+
+	/* Reads. */
+	COLUMN("random_fast", FLOAT8OID, rates.random_fast),
+	COLUMN("random_slow", FLOAT8OID, rates.random_slow),
+	COLUMN("sequential_fast", FLOAT8OID, rates.sequential_fast),
+	COLUMN("sequential_slow", FLOAT8OID, rates.sequential_slow),
+	COLUMN("sequential_low_slow", FLOAT8OID, rates.sequential_low_slow),
+	COLUMN("sequential_high_slow", FLOAT8OID, rates.sequential_high_slow),
+	COLUMN("hits_slow", FLOAT8OID, rates.hits_slow),
+	COLUMN("scans_slow", FLOAT8OID, rates.scans_slow),
+	COLUMN("device_random_fast", FLOAT8OID, rates.device_random_fast),
+	COLUMN("device_random_slow", FLOAT8OID, rates.device_random_slow),
+	COLUMN("device_sequential_fast", FLOAT8OID, rates.device_sequential_fast),
+	COLUMN("device_sequential_slow", FLOAT8OID, rates.device_sequential_slow),
+	COLUMN("standby_fast", FLOAT8OID, rates.standby_fast),
+
+	/* Writes. */
+	COLUMN("changes_fast", FLOAT8OID, rates.changes_fast),
+	COLUMN("changes_slow", FLOAT8OID, rates.changes_slow),
+
+	/* Writes, from the WAL. */
+	COLUMN("previous_tablespace_oid", OIDOID, previous_tablespace_oid),
+	COLUMN("previous_file_number", OIDOID, previous_file_number),
+	COLUMN("vacuums", INT8OID, vacuums),
+	COLUMN("page_writes_fast", FLOAT8OID, rates.page_writes_fast),
+	COLUMN("page_writes_slow", FLOAT8OID, rates.page_writes_slow),
+	COLUMN("maintenance_writes_fast", FLOAT8OID, rates.maintenance_writes_fast),
+	COLUMN("wal_bytes_fast", FLOAT8OID, rates.wal_bytes_fast),
+	COLUMN("image_bytes_fast", FLOAT8OID, rates.image_bytes_fast),
+	/* How the reads were told apart, and those that are not use. */
+	COLUMN("source", CHAROID, source),
+	COLUMN("maintenance", INT8OID, counters.maintenance),
+	COLUMN("other_fast", FLOAT8OID, rates.other_fast),
+	COLUMN("other_slow", FLOAT8OID, rates.other_slow),
+
+	/* Since it was first sampled. */
+	COLUMN("total_random_reads", FLOAT8OID, totals.random_reads),
+	COLUMN("total_sequential_reads", FLOAT8OID, totals.sequential_reads),
+	COLUMN("total_scans", FLOAT8OID, totals.scans),
+	COLUMN("total_page_writes", FLOAT8OID, totals.page_writes),
+	COLUMN("total_row_changes", FLOAT8OID, totals.row_changes),
 };
 
-static const char store_states_sql[] =
-"INSERT INTO tiered_storage.relation_state (" STATE_COLUMNS ") "
-"SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
-"$16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29) "
-"ON CONFLICT (relation_oid) DO UPDATE SET "
-"tablespace_oid = EXCLUDED.tablespace_oid, file_number = EXCLUDED.file_number, kind = EXCLUDED.kind, "
-"size_bytes = EXCLUDED.size_bytes, tuples = EXCLUDED.tuples, "
-"cached_buffers = EXCLUDED.cached_buffers, dirty_buffers = EXCLUDED.dirty_buffers, "
-"scans = EXCLUDED.scans, tuples_read = EXCLUDED.tuples_read, "
-"blocks_fetched = EXCLUDED.blocks_fetched, blocks_hit = EXCLUDED.blocks_hit, "
-"row_changes = EXCLUDED.row_changes, heat_at = EXCLUDED.heat_at, "
-"observed_since = EXCLUDED.observed_since, sampled_since = EXCLUDED.sampled_since, "
-"last_used_at = EXCLUDED.last_used_at, last_written_at = EXCLUDED.last_written_at, "
-"rewritten_at = EXCLUDED.rewritten_at, random_fast = EXCLUDED.random_fast, "
-"random_slow = EXCLUDED.random_slow, sequential_fast = EXCLUDED.sequential_fast, "
-"sequential_slow = EXCLUDED.sequential_slow, sequential_low_slow = EXCLUDED.sequential_low_slow, "
-"sequential_high_slow = EXCLUDED.sequential_high_slow, hits_slow = EXCLUDED.hits_slow, "
-"scans_slow = EXCLUDED.scans_slow, changes_fast = EXCLUDED.changes_fast, "
-"changes_slow = EXCLUDED.changes_slow";
+#define STATE_NCOLUMNS ((int) lengthof(state_columns))
 
-#define HISTORY_NCOLUMNS 8
+static void
+append_state_columns(StringInfo buf)
+{
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+		appendStringInfo(buf, "%s%s", i == 0 ? "" : ", ", state_columns[i].name);
+}
+
+/* Inserts or replaces; its parameters are one array for each column. */
+static const char *
+store_states_sql(void)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "INSERT INTO tiered_storage.relation_state (");
+	append_state_columns(&buf);
+	appendStringInfoString(&buf, ") SELECT * FROM unnest(");
+	for (int i = 1; i <= STATE_NCOLUMNS; i++)
+		appendStringInfo(&buf, "%s$%d", i == 1 ? "" : ", ", i);
+	appendStringInfoString(&buf, ") ON CONFLICT (relation_oid) DO UPDATE SET ");
+	for (int i = 1; i < STATE_NCOLUMNS; i++)
+		appendStringInfo(&buf, "%s%s = EXCLUDED.%s", i == 1 ? "" : ", ",
+						 state_columns[i].name, state_columns[i].name);
+	return buf.data;
+}
+
+#define HISTORY_NCOLUMNS 9
 
 static const Oid history_types[HISTORY_NCOLUMNS] = {
-	TIMESTAMPTZOID, OIDOID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID
+	TIMESTAMPTZOID, OIDOID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
+	INT8OID
 };
 
 static const char store_history_sql[] =
 "INSERT INTO tiered_storage.relation_history "
-"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes) "
-"SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)";
+"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
+"SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-static TimestampTz
-timestamp_column(uint64 row, int column)
+static Datum
+state_field(const TierRelationState *state, const StateColumn *column)
 {
-	bool		isnull;
-	Datum		datum = tier_catalog_datum(row, column, &isnull);
+	const char *field = (const char *) state + column->offset;
 
-	return isnull ? 0 : DatumGetTimestampTz(datum);
-}
-
-static int64
-bigint_column(uint64 row, int column)
-{
-	bool		isnull;
-
-	return DatumGetInt64(tier_catalog_datum(row, column, &isnull));
-}
-
-static double
-float_column(uint64 row, int column)
-{
-	bool		isnull;
-
-	return DatumGetFloat8(tier_catalog_datum(row, column, &isnull));
+	switch (column->type)
+	{
+		case OIDOID:
+			return ObjectIdGetDatum(*(const Oid *) field);
+		case CHAROID:
+			return CharGetDatum(*field);
+		case INT4OID:
+			return Int32GetDatum(*(const int32 *) field);
+		case INT8OID:
+			return Int64GetDatum(*(const int64 *) field);
+		case TIMESTAMPTZOID:
+			return TimestampTzGetDatum(*(const TimestampTz *) field);
+		default:
+			Assert(column->type == FLOAT8OID);
+			return Float8GetDatum(*(const double *) field);
+	}
 }
 
 static void
-read_state(TierRelationState *state, uint64 row)
+set_state_field(TierRelationState *state, const StateColumn *column, Datum value)
 {
-	bool		isnull;
+	char	   *field = (char *) state + column->offset;
 
-	state->relation_oid = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
-	state->tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, 2, &isnull));
-	state->file_number = DatumGetObjectId(tier_catalog_datum(row, 3, &isnull));
-	state->kind = DatumGetChar(tier_catalog_datum(row, 4, &isnull));
-	state->size_bytes = bigint_column(row, 5);
-	state->tuples = float_column(row, 6);
-	state->cached_buffers = DatumGetInt32(tier_catalog_datum(row, 7, &isnull));
-	state->dirty_buffers = DatumGetInt32(tier_catalog_datum(row, 8, &isnull));
-	state->counters.scans = bigint_column(row, 9);
-	state->counters.tuples_read = bigint_column(row, 10);
-	state->counters.blocks_fetched = bigint_column(row, 11);
-	state->counters.blocks_hit = bigint_column(row, 12);
-	state->counters.row_changes = bigint_column(row, 13);
-	state->heat_at = timestamp_column(row, 14);
-	state->observed_since = timestamp_column(row, 15);
-	state->sampled_since = timestamp_column(row, 16);
-	state->last_used_at = timestamp_column(row, 17);
-	state->last_written_at = timestamp_column(row, 18);
-	state->rewritten_at = timestamp_column(row, 19);
-	state->rates.random_fast = float_column(row, 20);
-	state->rates.random_slow = float_column(row, 21);
-	state->rates.sequential_fast = float_column(row, 22);
-	state->rates.sequential_slow = float_column(row, 23);
-	state->rates.sequential_low_slow = float_column(row, 24);
-	state->rates.sequential_high_slow = float_column(row, 25);
-	state->rates.hits_slow = float_column(row, 26);
-	state->rates.scans_slow = float_column(row, 27);
-	state->rates.changes_fast = float_column(row, 28);
-	state->rates.changes_slow = float_column(row, 29);
+	switch (column->type)
+	{
+		case OIDOID:
+			*(Oid *) field = DatumGetObjectId(value);
+			break;
+		case CHAROID:
+			*field = DatumGetChar(value);
+			break;
+		case INT4OID:
+			*(int32 *) field = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			*(int64 *) field = DatumGetInt64(value);
+			break;
+		case TIMESTAMPTZOID:
+			*(TimestampTz *) field = DatumGetTimestampTz(value);
+			break;
+		default:
+			Assert(column->type == FLOAT8OID);
+			*(double *) field = DatumGetFloat8(value);
+			break;
+	}
 }
 
-TierRelationState *
-tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at)
+/* The state is zeroed: what is NULL stays 0. */
+static void
+read_state(TierRelationState *state, uint64 row)
 {
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+	{
+		bool		isnull;
+		Datum		value = tier_catalog_datum(row, i + 1, &isnull);
+
+		if (!isnull)
+			set_state_field(state, &state_columns[i], value);
+	}
+}
+
+/* `condition` is that of a statement that has one argument. */
+static TierRelationState *
+load_states(MemoryContext context, const char *condition, Oid argument, int *nstates)
+{
+	static const Oid types[] = {OIDOID};
+	Datum		value = ObjectIdGetDatum(argument);
 	TierRelationState *states;
+	StringInfoData sql;
 	uint64		n;
 
-	n = tier_catalog_execute("SELECT last_sample_at FROM tiered_storage.sampler", 0, NULL, NULL, NULL);
-	*last_sample_at = n == 0 ? 0 : timestamp_column(0, 1);
-
-	n = tier_catalog_execute("SELECT " STATE_COLUMNS " FROM tiered_storage.relation_state "
-							 "ORDER BY relation_oid", 0, NULL, NULL, NULL);
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	append_state_columns(&sql);
+	appendStringInfo(&sql, " FROM tiered_storage.relation_state%s ORDER BY relation_oid", condition);
+	n = tier_catalog_execute(sql.data, condition[0] == '\0' ? 0 : 1, types, &value, NULL);
 	states = MemoryContextAllocExtended(context, sizeof(TierRelationState) * Max(n, 1),
 										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint64 i = 0; i < n; i++)
@@ -158,6 +242,27 @@ tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_
 	SPI_freetuptable(SPI_tuptable);
 	*nstates = (int) n;
 	return states;
+}
+
+TierRelationState *
+tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at)
+{
+	uint64		n;
+	bool		isnull;
+
+	n = tier_catalog_execute("SELECT last_sample_at FROM tiered_storage.sampler", 0, NULL, NULL, NULL);
+	*last_sample_at = n == 0 ? 0 : DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
+	return load_states(context, "", InvalidOid, nstates);
+}
+
+TierRelationState *
+tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
+{
+	return load_states(context, " WHERE relation_oid IN (SELECT $1 "
+					   "UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
+					   "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
+					   "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)",
+					   relation_oid, nstates);
 }
 
 void
@@ -170,29 +275,15 @@ tier_catalog_lock_sampler(void)
 static void
 bulk_add_state(TierBulk *bulk, const TierRelationState *state)
 {
-	const TierRates *rates = &state->rates;
-	bool		nulls[STATE_NCOLUMNS] = {false};
-	Datum		values[STATE_NCOLUMNS] = {
-		ObjectIdGetDatum(state->relation_oid), ObjectIdGetDatum(state->tablespace_oid),
-		ObjectIdGetDatum(state->file_number), CharGetDatum(state->kind),
-		Int64GetDatum(Max(state->size_bytes, 0)), Float8GetDatum(state->tuples),
-		Int32GetDatum(state->cached_buffers), Int32GetDatum(state->dirty_buffers),
-		Int64GetDatum(state->counters.scans), Int64GetDatum(state->counters.tuples_read),
-		Int64GetDatum(state->counters.blocks_fetched), Int64GetDatum(state->counters.blocks_hit),
-		Int64GetDatum(state->counters.row_changes), TimestampTzGetDatum(state->heat_at),
-		TimestampTzGetDatum(state->observed_since), TimestampTzGetDatum(state->sampled_since),
-		TimestampTzGetDatum(state->last_used_at), TimestampTzGetDatum(state->last_written_at),
-		TimestampTzGetDatum(state->rewritten_at), Float8GetDatum(rates->random_fast),
-		Float8GetDatum(rates->random_slow), Float8GetDatum(rates->sequential_fast),
-		Float8GetDatum(rates->sequential_slow), Float8GetDatum(rates->sequential_low_slow),
-		Float8GetDatum(rates->sequential_high_slow), Float8GetDatum(rates->hits_slow),
-		Float8GetDatum(rates->scans_slow), Float8GetDatum(rates->changes_fast),
-		Float8GetDatum(rates->changes_slow)
-	};
+	Datum		values[lengthof(state_columns)];
+	bool		nulls[lengthof(state_columns)];
 
-	nulls[16] = state->last_used_at == 0;
-	nulls[17] = state->last_written_at == 0;
-	nulls[18] = state->rewritten_at == 0;
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+	{
+		values[i] = state_field(state, &state_columns[i]);
+		nulls[i] = state_columns[i].null_if_zero &&
+			*(const TimestampTz *) ((const char *) state + state_columns[i].offset) == 0;
+	}
 	tier_bulk_add(bulk, values, nulls);
 }
 
@@ -208,7 +299,7 @@ bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 		Int32GetDatum((int32) Max(1, Min((period_end - period_start) / USECS_PER_SEC, PG_INT32_MAX))),
 		Int64GetDatum(state->delta.scans), Int64GetDatum(misses - sequential),
 		Int64GetDatum(sequential), Int64GetDatum(state->delta.blocks_hit),
-		Int64GetDatum(state->delta.row_changes)
+		Int64GetDatum(state->delta.row_changes), Int64GetDatum(state->writes.pages)
 	};
 
 	tier_bulk_add(bulk, values, NULL);
@@ -222,9 +313,12 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	static const Oid dropped_types[] = {OIDOID};
 	static const Oid summary_types[] = {TIMESTAMPTZOID, FLOAT8OID, INT4OID, INT4OID, INT8OID};
 	Datum		summary_values[5];
+	Oid			state_types[lengthof(state_columns)];
 	TierBulk   *bulk;
 
-	bulk = tier_bulk_create(store_states_sql, STATE_NCOLUMNS, state_types);
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+		state_types[i] = state_columns[i].type;
+	bulk = tier_bulk_create(store_states_sql(), STATE_NCOLUMNS, state_types);
 	for (int i = 0; i < nstates; i++)
 		if (states[i].changed)
 			bulk_add_state(bulk, &states[i]);
@@ -238,7 +332,7 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	{
 		bulk = tier_bulk_create(store_history_sql, HISTORY_NCOLUMNS, history_types);
 		for (int i = 0; i < nstates; i++)
-			if (states[i].active)
+			if (states[i].active || states[i].writes.pages > 0)
 				bulk_add_history(bulk, &states[i], period_start, summary->sampled_at);
 		tier_bulk_finish(bulk);
 	}
@@ -268,6 +362,67 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 						 5, summary_types, summary_values, NULL);
 }
 
+TierHistoryLoad *
+tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
+						  int *nloads, TimestampTz *writes_since)
+{
+	static const Oid types[] = {TIMESTAMPTZOID};
+	Datum		value = TimestampTzGetDatum(as_of);
+	TierHistoryLoad *loads;
+	bool		isnull;
+	uint64		n;
+
+	n = tier_catalog_execute("WITH known AS (SELECT min(period_start) AS since, "
+							 "min(period_start) FILTER (WHERE page_writes > 0) AS writes_since "
+							 "FROM tiered_storage.relation_history WHERE period_start < $1 "
+							 "AND period_start >= $1 - interval '14 days'), "
+							 "hours AS (SELECT writes_since, "
+							 "greatest(1, least(24, extract(epoch FROM $1 - since) / 3600))::float8 AS fast, "
+							 "greatest(1, extract(epoch FROM $1 - since) / 3600)::float8 AS slow FROM known) "
+							 "SELECT r.relation_oid, min(h.writes_since), "
+							 "(coalesce(sum(r.random_reads) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.random_reads) / min(h.slow))::float8, "
+							 "(coalesce(sum(r.sequential_reads) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.sequential_reads) / min(h.slow))::float8, "
+							 "(sum(r.hits) / min(h.slow))::float8, (sum(r.scans) / min(h.slow))::float8, "
+							 "(coalesce(sum(r.row_changes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.row_changes) / min(h.slow))::float8, "
+							 "(coalesce(sum(r.page_writes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.page_writes) / min(h.slow))::float8 "
+							 "FROM tiered_storage.relation_history r, hours h "
+							 "WHERE r.period_start < $1 AND r.period_start >= $1 - interval '14 days' "
+							 "GROUP BY 1 ORDER BY 1",
+							 1, types, &value, NULL);
+	loads = MemoryContextAllocExtended(context, sizeof(TierHistoryLoad) * Max(n, 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	*writes_since = 0;
+	for (uint64 i = 0; i < n; i++)
+	{
+		TierRates  *rates = &loads[i].rates;
+
+		loads[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		if (i == 0)
+		{
+			*writes_since = DatumGetTimestampTz(tier_catalog_datum(i, 2, &isnull));
+			if (isnull)
+				*writes_since = 0;
+		}
+		rates->random_fast = rates->device_random_fast = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
+		rates->random_slow = rates->device_random_slow = DatumGetFloat8(tier_catalog_datum(i, 4, &isnull));
+		rates->sequential_fast = rates->device_sequential_fast = DatumGetFloat8(tier_catalog_datum(i, 5, &isnull));
+		rates->sequential_slow = rates->device_sequential_slow = DatumGetFloat8(tier_catalog_datum(i, 6, &isnull));
+		rates->sequential_low_slow = rates->sequential_high_slow = rates->sequential_slow;
+		rates->hits_slow = DatumGetFloat8(tier_catalog_datum(i, 7, &isnull));
+		rates->scans_slow = DatumGetFloat8(tier_catalog_datum(i, 8, &isnull));
+		rates->changes_fast = DatumGetFloat8(tier_catalog_datum(i, 9, &isnull));
+		rates->changes_slow = DatumGetFloat8(tier_catalog_datum(i, 10, &isnull));
+		rates->page_writes_fast = DatumGetFloat8(tier_catalog_datum(i, 11, &isnull));
+		rates->page_writes_slow = DatumGetFloat8(tier_catalog_datum(i, 12, &isnull));
+	}
+	*nloads = (int) n;
+	return loads;
+}
+
 /*
  * Hours that ended more than RAW_RETENTION ago become one row per relation.
  * A sample belongs to the hour in which it began.  False when no hour has
@@ -288,9 +443,9 @@ roll_up(TimestampTz now)
 						 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
 						 "RETURNING *) "
 						 "INSERT INTO tiered_storage.relation_history "
-						 "(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes) "
+						 "(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
 						 "SELECT date_trunc('hour', period_start), relation_oid, 3600, "
-						 "sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes) "
+						 "sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), sum(page_writes) "
 						 "FROM hour GROUP BY 1, 2",
 						 1, types, &value, NULL);
 	return true;
@@ -338,8 +493,13 @@ tier_catalog_maintain_history(TimestampTz now)
 	tier_catalog_execute("DELETE FROM tiered_storage.relation_history "
 						 "WHERE period_start < $1 - make_interval(mins => $2)",
 						 2, types, values, NULL);
+
+	/* What move_limit_per_day counts is kept for a day in any case. */
 	tier_catalog_execute("DELETE FROM tiered_storage.move "
-						 "WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => $2)",
+						 "WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
+						 "CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)",
 						 2, types, values, NULL);
+	tier_catalog_forget_effects();
+	tier_catalog_maintain_load(now, RAW_RETENTION, tier_history_retention_min);
 	enforce_size_limit();
 }

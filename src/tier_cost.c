@@ -5,9 +5,8 @@
  *
  * The model in one line: a random access costs the device its access time, a
  * sequential one costs only its bytes.  So everything here turns counts of
- * 8 kB blocks into seconds in which the device is busy with them; how long a
- * client waits for it, and what the page cache of the operating system holds
- * back, is not known here.
+ * 8 kB blocks into seconds in which the device is busy with them.  What the page
+ * cache of the operating system holds back is not known here.
  *
  * Counts come from counters and estimates, and those may be absent, stale or
  * contradict each other.  What is not a positive finite number counts as 0,
@@ -23,6 +22,21 @@
 #define BYTES_PER_MB 1e6
 #define BYTES_PER_GB 1e9
 #define MS_PER_S 1e3
+
+#define S_PER_HOUR 3600.0
+
+/* What a process needs to look at a page; reads in sequence hide behind it. */
+#define PAGE_LOOK_S 5e-6
+
+/*
+ * Compression by a file system works on records (btrfs: 128 kB).  Unpacking one
+ * takes some 0.1 ms.  What a single write costs was measured: half the rate,
+ * two to four times the bytes.
+ */
+#define RECORD_BYTES 131072.0
+#define UNPACK_BYTES_PER_S 1e9
+#define REWRITE_TIME 2.0
+#define REWRITE_BYTES 3.0
 
 /* More reserve than this is no reserve but a tier that holds nothing. */
 #define MAX_RESERVE_FRACTION 0.99
@@ -215,6 +229,14 @@ transfer_s(double bytes, double mb_per_s)
 	return bytes / BYTES_PER_MB / mb_per_s;
 }
 
+static double
+ratio_of(const TierCostProfile *profile)
+{
+	double		ratio = amount(profile->compression_ratio);
+
+	return ratio > 1.0 ? ratio : 1.0;
+}
+
 /*
  * busy = (R + n') * read_ms / 1000 + B / bandwidth + W * write_ms / 1000
  *															[s per hour]
@@ -222,18 +244,78 @@ transfer_s(double bytes, double mb_per_s)
  * device has to take up a new position: no more than blocks were read, for a
  * scan that finds everything in shared buffers positions nothing.
  */
+TierCost
+tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
+{
+	TierCost	cost;
+	double		sequential = amount(load->sequential_reads);
+	double		positionings = amount(load->random_reads) + smaller(amount(load->scans), sequential);
+	double		parallelism = profile->parallelism > 1.0 && profile->parallelism <= DBL_MAX ? profile->parallelism : 1.0;
+	double		read_s = amount(profile->random_read_ms) / MS_PER_S;
+	double		write_s = amount(profile->random_write_ms) / MS_PER_S;
+	double		page_bytes = TIER_BLOCK_BYTES;
+	double		written_bytes = TIER_BLOCK_BYTES;
+	double		ratio = ratio_of(profile);
+	double		single_s;
+	double		stream_s;
+
+	if (ratio > 1.0)
+	{
+		if (!profile->calibrated)
+		{
+			double		record_bytes = RECORD_BYTES / ratio;
+
+			if (record_bytes > TIER_BLOCK_BYTES)
+				read_s += transfer_s(record_bytes - TIER_BLOCK_BYTES, profile->sequential_read_mb_per_s);
+			read_s += RECORD_BYTES / UNPACK_BYTES_PER_S;
+			write_s *= REWRITE_TIME;
+			page_bytes /= ratio;
+		}
+		written_bytes *= REWRITE_BYTES;
+	}
+	single_s = positionings * read_s + amount(load->page_writes) * write_s;
+	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
+	cost.busy_s = single_s + stream_s;
+	cost.occupied_s = single_s / parallelism + stream_s;
+	cost.wait_s = positionings * read_s + amount(stream_s - sequential * PAGE_LOOK_S);
+	cost.written_bytes = amount(load->page_writes) * written_bytes;
+
+	/* A bandwidth that is not positive moves nothing, ever. */
+	if (!(cost.busy_s <= DBL_MAX))
+		cost.wait_s = INFINITY;
+	return cost;
+}
+
 double
 tier_cost_busy_s_per_hour(const TierCostLoad *load,
 						  const TierCostProfile *profile)
 {
-	double		sequential = amount(load->sequential_reads);
-	double		positionings = amount(load->random_reads) +
-	smaller(amount(load->scans), sequential);
+	return tier_cost_on(load, profile).busy_s;
+}
 
-	return positionings * amount(profile->random_read_ms) / MS_PER_S +
-		transfer_s(sequential * TIER_BLOCK_BYTES,
-				   profile->sequential_read_mb_per_s) +
-		amount(load->page_writes) * amount(profile->random_write_ms) / MS_PER_S;
+double
+tier_cost_queue_s_per_hour(double utilisation)
+{
+	double		u = amount(utilisation);
+
+	if (u > TIER_COST_FULL)
+		return tier_cost_queue_s_per_hour(TIER_COST_FULL) +
+			S_PER_HOUR * (u - TIER_COST_FULL) * tier_cost_queue_slope(TIER_COST_FULL);
+	return S_PER_HOUR * u * u / (1.0 - u);
+}
+
+double
+tier_cost_queue_slope(double utilisation)
+{
+	double		u = smaller(amount(utilisation), TIER_COST_FULL);
+
+	return u * (2.0 - u) / ((1.0 - u) * (1.0 - u));
+}
+
+double
+tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile)
+{
+	return amount(size_bytes) / ratio_of(profile);
 }
 
 double
@@ -244,7 +326,7 @@ tier_cost_price_per_month(double size_bytes, const TierCostProfile *profile,
 								MAX_RESERVE_FRACTION);
 
 	return amount(profile->price_per_gb_month) *
-		(amount(size_bytes) / BYTES_PER_GB) / (1.0 - reserve);
+		(tier_cost_stored_bytes(size_bytes, profile) / BYTES_PER_GB) / (1.0 - reserve);
 }
 
 double

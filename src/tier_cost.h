@@ -14,7 +14,12 @@
 
 #define TIER_BLOCK_BYTES 8192.0
 
-/* A device profile; every field but the price is positive and finite. */
+/*
+ * A device profile; every field but the price and the last four is positive and
+ * finite.  What is stored compressed takes 1 / compression_ratio of its size;
+ * the figures of a calibrated tier were measured through the compression, those
+ * of a profile are the bare device's.
+ */
 typedef struct TierCostProfile
 {
 	double		random_read_ms; /* one 8 kB read at depth 1 */
@@ -24,7 +29,22 @@ typedef struct TierCostProfile
 	double		fsync_ms;
 	double		parallelism;	/* requests the device serves at once */
 	double		price_per_gb_month; /* 0 where unknown; 1 GB = 10^9 bytes */
+	double		endurance_bytes_per_day;	/* 0: not limited, or not known */
+	double		compression_ratio;	/* at most 1: not compressed */
+	bool		calibrated;
 } TierCostProfile;
+
+/* What a load costs on a tier, per hour. */
+typedef struct TierCost
+{
+	double		busy_s;			/* sum of the times that its requests take */
+	double		occupied_s;		/* of the device: with nothing to spare for
+								 * others; busy_s, but requests that are
+								 * served at once share the time */
+	double		wait_s;			/* of clients, as long as no others are before
+								 * them */
+	double		written_bytes;	/* to the device, amplification included */
+} TierCost;
 
 /* The load of one relation, at the device, per hour. */
 typedef struct TierCostLoad
@@ -82,15 +102,37 @@ typedef struct TierCostAttribution
 extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters);
 
 /*
- * Device-seconds per hour: R * random_read + n * random_read +
- * sequential bytes / bandwidth + W * random_write.  n is scans, but at most
- * sequential_reads: a scan that reads nothing here moves no disk arm.
+ * busy_s = (R + n) * read + B / bandwidth + W * write, with n the scans, but at
+ * most sequential_reads: a scan that reads nothing here moves no disk arm.
+ * occupied_s has the times of single requests divided by the parallelism.
+ * wait_s has no writes, which checkpoints do, and of the sequential reads only
+ * what is longer than a process takes to look at the pages.
+ * On a compressed tier that was not calibrated, single reads fetch and unpack a
+ * whole record, single writes rewrite one.
  */
+extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile);
+
+/*
+ * Client-seconds per hour that requests wait for others, on a device that is
+ * occupied for this share of the time (>= 0): by Little's law as many wait, on
+ * average, as are in the queue, u * u / (1 - u) if they come at random.  From
+ * TIER_COST_FULL on, a straight line with the slope that it has there: convex, finite.
+ * The slope is how much it grows with each second more of occupation.
+ */
+#define TIER_COST_FULL 0.95
+
+extern double tier_cost_queue_s_per_hour(double utilisation);
+extern double tier_cost_queue_slope(double utilisation);
+
+/* Bytes that the relation takes on the device. */
+extern double tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile);
+
+/* busy_s alone. */
 extern double tier_cost_busy_s_per_hour(const TierCostLoad *load,
 										const TierCostProfile *profile);
 
 /*
- * Money per month for the bytes, reserve included: p * S / (1 - reserve); 0
+ * Money per month for the bytes stored, reserve included: p * S / (1 - reserve); 0
  * where the price is unknown.  The reserve is taken as within [0, 0.99].
  */
 extern double tier_cost_price_per_month(double size_bytes,

@@ -13,25 +13,44 @@
 
 #include <limits.h>
 
+#include "miscadmin.h"
 #include "tier_guc.h"
+#include "tier_shmem.h"
 #include "utils/guc.h"
 
 #define MINUTES_PER_DAY (24 * 60)
 
 int			tier_sample_interval_s = 60;
 int			tier_migrate_interval_s = 300;
+int			tier_wait_sample_interval_ms = 1000;
 int			tier_history_retention_min = 90 * MINUTES_PER_DAY;
 int			tier_history_max_size_mb = 256;
 int			tier_auto_migrate = TIER_AUTO_MIGRATE_POLICIES;
 int			tier_max_workers = 2;
 int			tier_move_lock_timeout_ms = 200;
-int			tier_move_lock_attempts = 5;
-int			tier_move_max_lock_time_s = 300;
+int			tier_move_lock_attempts = 30;
+int			tier_move_max_lock_time_s = 0;
+int			tier_move_lock_hold_limit_ms = 20;
+int			tier_move_rate_limit_mb = 0;
+int			tier_worker_rate_limit_mb = 50;
+int			tier_max_movers = 4;
+int			tier_move_limit_per_day_mb = 100 * 1024;
+bool		tier_move_prewarm = true;
 int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
+int			tier_effect_after_min = MINUTES_PER_DAY;
+int			tier_residence_time_min = MINUTES_PER_DAY;
+int			tier_wal_sample_size_mb = 16;
+bool		tier_track_page_cache = true;
+int			tier_buffer_scan_limit = 4 * 1024 * 1024;
+bool		tier_track_access = true;
+double		tier_track_sample_rate = 0.1;
+char	   *tier_ignore_applications = NULL;
+int			tier_track_max_relations = 16384;
 
 static const struct config_enum_entry auto_migrate_options[] = {
 	{"off", TIER_AUTO_MIGRATE_OFF, false},
 	{"policies", TIER_AUTO_MIGRATE_POLICIES, false},
+	{"placement", TIER_AUTO_MIGRATE_PLACEMENT, false},
 	{NULL, 0, false}
 };
 
@@ -54,6 +73,14 @@ tier_guc_init(void)
 							PGC_SIGHUP, GUC_UNIT_S,
 							NULL, NULL, NULL);
 
+	DefineCustomIntVariable("tiered_storage.wait_sample_interval",
+							"Sets the time between two looks at what the backends wait for.",
+							"0 turns it off.",
+							&tier_wait_sample_interval_ms,
+							1000, 0, 60000,
+							PGC_SIGHUP, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
 	DefineCustomIntVariable("tiered_storage.history_retention",
 							"Sets how long the history of the relations' activity and of moves is kept.",
 							NULL,
@@ -72,7 +99,7 @@ tier_guc_init(void)
 
 	DefineCustomEnumVariable("tiered_storage.auto_migrate",
 							 "Sets what the worker moves by itself.",
-							 "\"policies\" moves what a tiering policy asks for; \"off\" moves nothing.",
+							 "\"policies\" moves what a tiering policy asks for; \"placement\" also what recommend_placement() is sure of; \"off\" moves nothing.",
 							 &tier_auto_migrate,
 							 TIER_AUTO_MIGRATE_POLICIES, auto_migrate_options,
 							 PGC_SIGHUP, 0,
@@ -98,17 +125,65 @@ tier_guc_init(void)
 							"Sets how often a move asks for a lock before it gives up.",
 							NULL,
 							&tier_move_lock_attempts,
-							5, 1, 100,
+							30, 1, 1000,
 							PGC_USERSET, 0,
 							NULL, NULL, NULL);
 
+	DefineCustomIntVariable("tiered_storage.move_lock_hold_limit",
+							"Sets how long a move may work under the strong lock, WAL flushes not counted.",
+							"When there is more left to do, it lets go and tries again.",
+							&tier_move_lock_hold_limit_ms,
+							20, 1, 10000,
+							PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
 	DefineCustomIntVariable("tiered_storage.move_max_lock_time",
-							"Sets for how long the worker may lock a relation to move it, by estimate.",
-							"A relation that would take longer is skipped and reported; 0 means no limit.",
+							"Sets for how long the worker may lock a relation that cannot be moved online, by estimate.",
+							"0 means that it moves none of these; -1 means no limit.",
 							&tier_move_max_lock_time_s,
-							300, 0, INT_MAX / 1000,
+							0, -1, INT_MAX / 1000,
 							PGC_USERSET, GUC_UNIT_S,
 							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_rate_limit",
+							"Sets how much all moves of the server together copy, per second.",
+							"0 means no limit.  A change takes effect at once.",
+							&tier_move_rate_limit_mb,
+							0, 0, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.worker_rate_limit",
+							"Sets how much a move by the worker copies, per second.",
+							"0 means no limit but tiered_storage.move_rate_limit.  A change takes effect at once.",
+							&tier_worker_rate_limit_mb,
+							50, 0, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.max_movers",
+							"Sets how many relations are moved at the same time.",
+							"Moves beyond this number wait.",
+							&tier_max_movers,
+							4, 1, TIER_MAX_MOVERS,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_limit_per_day",
+							"Sets how much of a database is moved in 24 hours because of advice.",
+							"0 means nothing, -1 no limit.  Moves by policies and by hand are not limited.",
+							&tier_move_limit_per_day_mb,
+							100 * 1024, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.move_prewarm",
+							 "Sets whether a move reads into shared buffers what was there before.",
+							 NULL,
+							 &tier_move_prewarm,
+							 true,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.observation_period",
 							"Sets how long a relation must have been observed before advice about it is firm.",
@@ -116,6 +191,82 @@ tier_guc_init(void)
 							&tier_observation_period_min,
 							7 * MINUTES_PER_DAY, 0, INT_MAX / 60,
 							PGC_USERSET, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.effect_after",
+							"Sets for how long the load is measured after a move, to say what the move was worth.",
+							"0 turns it off.",
+							&tier_effect_after_min,
+							MINUTES_PER_DAY, 0, INT_MAX / 60,
+							PGC_SIGHUP, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.residence_time",
+							"Sets how long a relation that was moved is not advised to move again.",
+							"Whoever moved it, by hand or not.  0 means that it may be at once.",
+							&tier_residence_time_min,
+							MINUTES_PER_DAY, 0, INT_MAX / 60,
+							PGC_USERSET, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.wal_sample_size",
+							"Sets how much WAL a sample reads at most, to count which relations write.",
+							"When more was written, parts of it stand for all.  0 reads none.",
+							&tier_wal_sample_size_mb,
+							16, 0, 64 * 1024,
+							PGC_SUSET, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.track_page_cache",
+							 "Sets whether samples look at what of the relations is in the page cache of the operating system.",
+							 "Without it, all reads that miss shared buffers are taken for reads of the device.",
+							 &tier_track_page_cache,
+							 true,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.track_access",
+							 "Sets whether the executor's reads are told apart as random and sequential.",
+							 "Takes effect when the library is loaded by shared_preload_libraries.",
+							 &tier_track_access,
+							 true,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.buffer_scan_limit",
+							"Sets how many headers of shared buffers a scan looks at.",
+							"Of more, a random sample of that size is looked at.",
+							&tier_buffer_scan_limit,
+							4 * 1024 * 1024, 16, INT_MAX / 2,
+							PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+
+	DefineCustomRealVariable("tiered_storage.track_sample_rate",
+							 "Sets the share of cheap plans whose reads are tracked.",
+							 "Expensive plans are always tracked.",
+							 &tier_track_sample_rate,
+							 0.1, 0.0, 1.0,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomStringVariable("tiered_storage.ignore_applications",
+							   "Names the applications whose reads are no use of a relation.",
+							   "A list of values of application_name, separated by commas.",
+							   &tier_ignore_applications,
+							   "pg_dump",
+							   PGC_SIGHUP, 0,
+							   NULL, NULL, NULL);
+
+	/*
+	 * Without preload it is only shown; the server forbids the other context
+	 * then.
+	 */
+	DefineCustomIntVariable("tiered_storage.track_max_relations",
+							"Sets for about how many relations of all databases reads are tracked between two samples.",
+							"Takes shared memory of about 150 bytes for each.",
+							&tier_track_max_relations,
+							16384, 1024, 1024 * 1024,
+							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP, 0,
 							NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("tiered_storage");

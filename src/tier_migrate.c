@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tier_migrate.c
- *		Doing what the policies ask for: load, decide, act.
+ *		Doing what the policies ask for, and what is advised: load, decide, act.
  *
  * Runs in the worker and in sessions that CALL migrate.  All policies are
  * evaluated on one snapshot and one moment; then each relation is moved by
@@ -10,6 +10,8 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
@@ -25,6 +27,7 @@
 #include "compat.h"
 #include "tier_clock.h"
 #include "tier_guc.h"
+#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
 #include "tier_partition.h"
@@ -124,34 +127,25 @@ announce(const Job *job, const TierSet *set)
 	}
 }
 
-static void
-report_failure(const TierMoveReport *report, bool by_worker)
-{
-	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
-		return;
-	ereport(by_worker ? LOG : WARNING,
-			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
-								   report->sqlstate[3], report->sqlstate[4])),
-			 errmsg("could not move %s: %s", report->relation_name, report->error),
-			 report->hint ? errhint("%s", report->hint) : 0));
-}
-
 /*
  * A run may take hours: is this what its policy still asks for?  It may have
  * been removed meanwhile, or the tier given other tablespaces, or the partition
- * been detached.
+ * been detached, or pinned.
  */
 static bool
-still_wanted(const Job *job)
+still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 {
 	static const Oid types[] = {INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID};
 	NameData	tier_name = job->evaluation->policy->tier_name;
+	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
+	TierPins   *pins;
 	Datum		values[5];
 	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
 		return false;
+	pins = tier_catalog_load_pin_of(context, relation_oid);
 	values[0] = Int32GetDatum(job->evaluation->policy->policy_id);
 	values[1] = NameGetDatum(&tier_name);
 	values[2] = ObjectIdGetDatum(job->leaf->to_tablespace);
@@ -164,6 +158,8 @@ still_wanted(const Job *job)
 								  "WHERE a.relid = $5)",
 								  5, types, values, NULL) > 0;
 	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	wanted = wanted && tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
 	SPI_commit();
 	return wanted;
 }
@@ -171,7 +167,7 @@ still_wanted(const Job *job)
 /* Moves one leaf with what goes along; a relation that fails does not stop the rest. */
 static void
 run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
-		bool by_worker, TierMigrateSummary *summary)
+		bool by_worker, const TierIdle *idle, TierMigrateSummary *summary)
 {
 	const TierPolicyRow *policy = job->evaluation->policy;
 	ListCell   *cell;
@@ -187,9 +183,11 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		Oid			relation_oid = lfirst_oid(cell);
 		TierMoveRequest request;
 		TierMoveReport report;
+		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) || !still_wanted(job))
+		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) ||
+			!still_wanted(job, set, relation_oid))
 			return;
 		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		{
@@ -198,12 +196,22 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		}
 		request.relation_oid = relation_oid;
 		request.tablespace_oid = job->leaf->to_tablespace;
+
+		/* It is there, and only its TOAST table has to follow. */
+		if (tier_relation_lookup(relation_oid, &info) &&
+			tier_set_tier_of_tablespace(set, info.tablespace_oid) == job->evaluation->to_tier)
+			request.tablespace_oid = info.tablespace_oid;
 		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by : job->leaf->info.owner_oid;
 		request.policy_id = policy->policy_id;
+		request.batch_id = 0;
+		request.undo_of = 0;
+		request.predicted_s_per_hour = NAN;
 		request.reason = job->leaf->reason;
-		request.limit_lock_time = by_worker;
+		request.allow_lock = tier_move_max_lock_time_s != 0;
+		request.limit_lock_time = true;
+		request.idle = idle;
 		report = tier_move_one(&request, set);
-		report_failure(&report, by_worker);
+		tier_move_warn(&report, by_worker);
 		if (report.state == TIER_STATE_DONE)
 		{
 			summary->moved++;
@@ -243,6 +251,19 @@ tier_migrate_publish_claims(const TierSet *set)
 	return message;
 }
 
+void
+tier_migrate_require_claims(const TierSet *set)
+{
+	char	   *conflict = tier_migrate_publish_claims(set);
+
+	if (conflict != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("%s", conflict),
+				 errdetail("A tablespace is shared by all databases, which must agree on its tier."),
+				 errhint("Use tiered_storage.alter_tier() in one of them.")));
+}
+
 static void
 record_evaluations(TierEvaluation **evaluations, int n)
 {
@@ -254,33 +275,65 @@ record_evaluations(TierEvaluation **evaluations, int n)
 	{
 		int			due = 0;
 		int			on_target = 0;
+		int			pinned = 0;
 
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
 			due += evaluations[i]->leaves[j].verdict == TIER_VERDICT_DUE;
 			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
+			pinned += evaluations[i]->leaves[j].verdict == TIER_VERDICT_PINNED;
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
 									  evaluations[i]->error ? evaluations[i]->error :
-									  psprintf("%d of %d partitions are due", due, evaluations[i]->nleaves));
+									  psprintf("%d of %d partitions are due%s", due, evaluations[i]->nleaves,
+											   pinned == 0 ? "" : psprintf(", %d pinned to another tier", pinned)));
 	}
 	tier_catalog_leave(&scope);
 }
 
-TierMigrateSummary
-tier_migrate_run(bool dry_run, bool by_worker, void (*between_moves) (void))
+/*
+ * What the load asks for, after the policies, whose moves it sees.  Within a
+ * limit of bytes a day: where the advice is wrong, that is slow enough for
+ * somebody to notice.
+ */
+static void
+apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSummary *summary)
 {
-	TierMigrateSummary summary = {0, 0, 0, 0};
+	TierApplyRequest request = {0};
+	TierCatalogScope scope;
+
+	request.least = TIER_CONFIDENCE_FIRM;
+	request.max_bytes = INFINITY;
+	request.for_owners = true;
+	request.by_worker = by_worker;
+	request.idle = idle;
+	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
+		return;
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	if (tier_move_limit_per_day_mb >= 0)
+		request.max_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
+	tier_catalog_leave(&scope);
+	summary->placement = request.max_bytes > 0;
+	if (!summary->placement)
+		return;
+	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
+}
+
+TierMigrateSummary
+tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
+{
+	TierMigrateSummary summary = {0};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage migrate",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	TierCatalogScope scope;
 	TierSet    *set;
 	TierPolicyRow *policies;
+	TierPins   *pins;
 	TierEvaluation **evaluations;
 	Oid		   *backoff;
 	Job		   *jobs;
-	char	   *conflict;
 	int			npolicies;
 	int			nbackoff = 0;
 	int			njobs;
@@ -297,6 +350,7 @@ tier_migrate_run(bool dry_run, bool by_worker, void (*between_moves) (void))
 		tier_catalog_refresh_identities();
 	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
+	pins = tier_catalog_load_pins(context);
 	backoff = tier_catalog_load_backoff(context, &nbackoff);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
@@ -307,7 +361,7 @@ tier_migrate_run(bool dry_run, bool by_worker, void (*between_moves) (void))
 	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < npolicies; i++)
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, tier_clock_now());
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
 	PopActiveSnapshot();
 	jobs = collect_jobs(evaluations, npolicies, set, &njobs);
 	summary.due = njobs;
@@ -315,27 +369,25 @@ tier_migrate_run(bool dry_run, bool by_worker, void (*between_moves) (void))
 	{
 		for (int i = 0; i < njobs; i++)
 			announce(&jobs[i], set);
+		apply_advice(true, false, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
 		return summary;
 	}
-	conflict = tier_migrate_publish_claims(set);
-	if (conflict != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("%s", conflict),
-				 errdetail("A tablespace is shared by all databases, which must agree on its tier."),
-				 errhint("Use tiered_storage.alter_tier() in one of them.")));
+	tier_migrate_require_claims(set);
 	record_evaluations(evaluations, npolicies);
+	SPI_commit();
+	tier_leftover_sweep();
 	SPI_commit();
 
 	/* 3. Act. */
 	for (int i = 0; i < njobs; i++)
 	{
-		run_job(&jobs[i], set, backoff, nbackoff, by_worker, &summary);
-		if (between_moves != NULL)
-			between_moves();
+		run_job(&jobs[i], set, backoff, nbackoff, by_worker, idle, &summary);
+		if (idle != NULL && idle->is_due())
+			idle->run();
 	}
+	apply_advice(false, by_worker, idle, &summary);
 
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tier_migrate.h
- *		Doing what the policies ask for.
+ *		Doing what the policies ask for, and what is advised.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +10,9 @@
 
 #include "postgres.h"
 
+#include "tier_apply.h"
 #include "tier_catalog.h"
+#include "tier_online.h"
 
 /*
  * Tells the other databases what this one calls its tablespaces.  NULL, or,
@@ -19,6 +21,9 @@
  */
 extern char *tier_migrate_publish_claims(const TierSet *set);
 
+/* The same, with an error where nothing may be moved. */
+extern void tier_migrate_require_claims(const TierSet *set);
+
 /* Counts of one run. */
 typedef struct TierMigrateSummary
 {
@@ -26,17 +31,19 @@ typedef struct TierMigrateSummary
 	int			moved;
 	int			not_moved;		/* skipped or failed */
 	int64		moved_bytes;
+	bool		placement;		/* auto_migrate says so, and
+								 * move_limit_per_day is not used up */
+	TierApplySummary applied;	/* if so; not in the above */
 } TierMigrateSummary;
 
 /*
  * What CALL migrate() and the worker do: evaluates all policies and moves what
- * is due.  With dry_run nothing is changed or committed and each move is a
+ * is due; then, with auto_migrate = placement, what the advice is sure of.  With dry_run nothing is changed or committed and each move is a
  * NOTICE.  by_worker limits lock times, respects back-off, and returns without
- * an error when the extension has gone.  between_moves, if not NULL, is called
- * between two relations, with a transaction but nothing else open.  Else as
- * tier_move_one.
+ * an error when the extension has gone.  What idle (may be NULL) says is done
+ * between moves and during them.  Else as tier_move_one.
  */
 extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker,
-										   void (*between_moves) (void));
+										   const TierIdle *idle);
 
 #endif							/* TIER_MIGRATE_H */

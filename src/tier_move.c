@@ -1,22 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * tier_move.c
- *		Moving relations, one transaction for each.
+ *		Moving relations: the checks before, the record, what belongs together.
  *
- * Runs in the worker and in sessions that CALL move_relation or migrate.  The
- * copy is SET TABLESPACE, which locks the relation while it copies; see
- * tier_relation.c for the step under the lock.  Around it, here: is there
- * room, is it worth the lock, the record that others can see, attempts with
- * pauses in which nothing is locked and no snapshot is held.
+ * Runs in the worker and in sessions that CALL move_relation or migrate.  A
+ * table is moved with its TOAST table and the index of that, one after the
+ * other and the table last, so that a table which is in its place has its TOAST
+ * there, too.  Each is moved online (tier_online.c), many transactions with a
+ * strong lock for milliseconds at the end of the last; or, what cannot be moved
+ * so and only when that is allowed, by SET TABLESPACE, one transaction with a
+ * lock for the whole copy (tier_relation.c).
  *
- * A move is three transactions: one makes the record, one moves, one completes
- * the record.  A crash between them leaves a record of a process that is gone,
- * which the next sample turns into a failure; the data itself is as the second
- * transaction left it, moved or not.
+ * Before and after it there is a transaction that makes, and completes, the
+ * record that others can see.  A crash leaves a record of a process that is
+ * gone, which the next sample turns into a failure, and perhaps a file that
+ * belongs to nobody, which tier_leftover.c removes.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/xact.h"
 #include "commands/tablespace.h"
@@ -31,14 +35,26 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_attempt.h"
 #include "tier_guc.h"
+#include "tier_leftover.h"
 #include "tier_move.h"
+#include "tier_online.h"
 #include "tier_preflight.h"
+#include "tier_progress.h"
 #include "tier_relation.h"
+#include "tier_throttle.h"
+#include "tier_verify.h"
 
 /* Pause before the second attempt, doubled each time, and its limit. */
 #define FIRST_PAUSE_MS 100
 #define LONGEST_PAUSE_MS 5000
+
+/* How often somebody who is not let in looks again. */
+#define QUEUE_INTERVAL_MS 200
+
+/* A table may get a new TOAST table while the old one is moved, but not always. */
+#define MAX_PASSES 5
 
 static double
 ms_between(TimestampTz from, TimestampTz to)
@@ -85,49 +101,35 @@ typedef struct Move
 	TierMoveOutcome outcome;
 } Move;
 
-/*
- * Runs one step in a subtransaction of its own, undone as a whole when it
- * fails.  Returns what was thrown, in the current memory context, or NULL.
- */
-static ErrorData *
-guarded(void (*step) (Move *move), Move *move)
+static void
+preflight_step(void *argument)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	int			level = GetCurrentTransactionNestLevel();
-	ErrorData  *volatile error = NULL;
+	Move	   *move = argument;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		step(move);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		while (GetCurrentTransactionNestLevel() > level)
-			RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return error;
+	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
 }
 
+/* Waits until moves are not paused, and not too many others are at it. */
 static void
-preflight_step(Move *move)
+queue_step(void *argument)
 {
-	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
+	bool		entered = false;
+
+	while (tier_throttle_is_paused() || !(entered = tier_throttle_enter()))
+	{
+		tier_progress_set(TIER_PROGRESS_PHASE,
+						  tier_throttle_is_paused() ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
+		pause_ms(QUEUE_INTERVAL_MS);
+	}
+	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_STARTING);
 }
 
 /* One attempt after a pause; a cancel, also during the pause, is an error. */
 static void
-attempt_step(Move *move)
+attempt_step(void *argument)
 {
+	Move	   *move = argument;
+
 	pause_ms(move->pause);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
@@ -136,8 +138,9 @@ attempt_step(Move *move)
 }
 
 static void
-finish_step(Move *move)
+finish_step(void *argument)
 {
+	Move	   *move = argument;
 	TierCatalogScope scope;
 
 	if (!tier_catalog_try_enter(&scope))
@@ -148,16 +151,158 @@ finish_step(Move *move)
 		tier_catalog_finish_move(move->move_id, &move->outcome);
 	if (move->result == TIER_MOVE_DONE)
 		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
+
+	/* The table itself has moved, and not a part of it only. */
+	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
+		move->info->tablespace_oid != move->request->tablespace_oid)
+		tier_verify_begin(move->move_id, move->request->batch_id, move->set, move->info->relation_oid,
+						  move->info->tablespace_oid, move->request->tablespace_oid);
 	tier_catalog_leave(&scope);
 }
 
 static void
 report_thrown(TierMoveReport *report, const ErrorData *error)
 {
-	report->state = TIER_STATE_FAILED;
+	/* That another process is at it is no failure of ours. */
+	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED : TIER_STATE_FAILED;
 	report->error = tier_catalog_clip(error->message);
 	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
 	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
+}
+
+static void
+report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqlstate)
+{
+	report->state = TIER_STATE_SKIPPED;
+	report->error = error;
+	report->hint = hint;
+	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
+}
+
+/* Parts of the relation that are not yet in the tablespace, itself the last. */
+static List *
+parts_to_move(const TierMoveRequest *request)
+{
+	List	   *parts = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tier_relation_parts(request->relation_oid))
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info) && info.tablespace_oid != request->tablespace_oid)
+			parts = lappend_oid(parts, info.relation_oid);
+	}
+	return parts;
+}
+
+static void
+add_online_report(TierMoveOutcome *outcome, const TierOnlineReport *part)
+{
+	outcome->attempts += part->attempts;
+	outcome->lock_wait_ms += part->lock_wait_ms;
+	outcome->copied_bytes += part->copied_bytes;
+	if (part->lock_held_ms > outcome->lock_held_ms)
+	{
+		outcome->lock_held_ms = part->lock_held_ms;
+		outcome->lock_flush_ms = part->flush_ms;
+	}
+}
+
+/*
+ * A part is moved; what came after its swap does not undo it.  A cancel ends
+ * the move, which is done only if this was the last part.
+ */
+static bool
+go_on_after(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
+{
+	if (*thrown == NULL)
+		return true;
+	if ((*thrown)->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	{
+		if (part_oid != move->request->relation_oid)
+			report_thrown(report, *thrown);
+		return false;
+	}
+	ereport(LOG,
+			(errmsg("after the move of %s: %s", report->relation_name, (*thrown)->message)));
+	*thrown = NULL;
+	return true;
+}
+
+/* Moves one part; true to go on. */
+static bool
+move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
+{
+	TierOnlineRequest request;
+	TierOnlineReport part;
+	TierOnlineResult result;
+
+	memset(&request, 0, sizeof(request));
+	memset(&part, 0, sizeof(part));
+	part.lock_held_ms = -1;
+	request.relation_oid = part_oid;
+	request.rights_oid = move->request->relation_oid;
+	request.tablespace_oid = move->request->tablespace_oid;
+	request.requester_oid = move->request->requester_oid;
+	request.remember_file = tier_leftover_remember;
+	request.forget_file = tier_leftover_forget;
+	request.idle = move->request->idle;
+	result = tier_online_move(&request, &part);
+	add_online_report(&move->outcome, &part);
+	*thrown = part.error;
+	switch (result)
+	{
+		case TIER_ONLINE_DONE:
+			move->result = TIER_MOVE_DONE;
+			report->state = TIER_STATE_DONE;
+			return go_on_after(move, part_oid, report, thrown);
+		case TIER_ONLINE_NOT_NEEDED:
+			return true;
+		case TIER_ONLINE_BUSY:
+			report_skipped(report, part.why, pstrdup(part.hint), "55P03");
+			return false;
+		case TIER_ONLINE_REFUSED:
+			if (part.is_incomplete)
+				report_skipped(report, part.why, "REINDEX it or drop it.", "55000");
+			else
+				report_skipped(report, psprintf("it cannot be moved online: %s", part.why), NULL, "0A000");
+			return false;
+		case TIER_ONLINE_FAILED:
+			report_thrown(report, part.error);
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Moves the relation and what belongs to it.  A table that is rewritten
+ * meanwhile has another TOAST table, hence the passes.
+ */
+static ErrorData *
+move_online(Move *move, TierMoveReport *report)
+{
+	ErrorData  *thrown = NULL;
+	TierRelationInfo info;
+
+	for (int pass = 0; pass < MAX_PASSES; pass++)
+	{
+		List	   *parts = parts_to_move(move->request);
+		ListCell   *cell;
+
+		if (parts == NIL)
+			break;
+		foreach(cell, parts)
+			if (!move_part(move, lfirst_oid(cell), report, &thrown))
+			return thrown;
+	}
+	/* Dropped after its TOAST table was moved. */
+	if (report->state == TIER_STATE_DONE && !tier_relation_lookup(move->request->relation_oid, &info))
+	{
+		report->state = TIER_STATE_NOT_NEEDED;
+		move->result = TIER_MOVE_GONE;
+	}
+	return thrown;
 }
 
 /* Attempts until one succeeds, fails, or enough have waited in vain. */
@@ -171,10 +316,11 @@ move_with_retries(Move *move, TierMoveReport *report)
 		ErrorData  *thrown;
 
 		memset(&move->timing, 0, sizeof(move->timing));
-		thrown = guarded(attempt_step, move);
+		thrown = tier_attempt(attempt_step, move);
 
 		/* Ends the transaction at once: that is what releases the lock. */
 		SPI_commit();
+		tier_relation_release_row();
 		outcome->lock_wait_ms += move->timing.lock_wait_ms;
 		if (move->timing.locked_at != 0)
 			outcome->lock_held_ms = ms_between(move->timing.locked_at, GetCurrentTimestamp());
@@ -191,12 +337,12 @@ move_with_retries(Move *move, TierMoveReport *report)
 		}
 		if (outcome->attempts >= tier_move_lock_attempts)
 		{
-			report->state = TIER_STATE_SKIPPED;
-			report->error = psprintf("could not lock the relation within %d ms in %d %s",
-									 tier_move_lock_timeout_ms, outcome->attempts,
-									 outcome->attempts == 1 ? "attempt" : "attempts");
-			report->hint = "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.";
-			strlcpy(report->sqlstate, "55P03", sizeof(report->sqlstate));
+			report_skipped(report,
+						   psprintf("could not lock the relation within %d ms in %d %s",
+									tier_move_lock_timeout_ms, outcome->attempts,
+									outcome->attempts == 1 ? "attempt" : "attempts"),
+						   "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.",
+						   "55P03");
 			return NULL;
 		}
 		move->pause = move->pause == 0 ? FIRST_PAUSE_MS : Min(move->pause * 2, LONGEST_PAUSE_MS);
@@ -217,7 +363,7 @@ tier_name_or_null(const TierSet *set, int tier)
 /* Makes the record and commits it; 0 when the extension has gone. */
 static int64
 begin_record(const TierMoveRequest *request, const TierSet *set,
-			 const TierRelationInfo *info, int64 size_bytes)
+			 const TierRelationInfo *info, int64 size_bytes, bool online)
 {
 	TierCatalogScope scope;
 	TierMoveRow row;
@@ -232,14 +378,20 @@ begin_record(const TierMoveRequest *request, const TierSet *set,
 	row.to_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, request->tablespace_oid));
 	row.requested_by = GetUserNameFromId(request->requester_oid, true);
 	row.policy_id = request->policy_id;
+	row.batch_id = request->batch_id;
+	row.undo_of = request->undo_of;
 	row.reason = request->reason;
-	row.method = "set tablespace";
+	row.method = online ? "online" : "set tablespace";
 	row.size_bytes = size_bytes;
 	if (row.from_tablespace == NULL || row.to_tablespace == NULL || row.requested_by == NULL)
 		return 0;				/* dropped in this moment */
 
 	if (tier_catalog_try_enter(&scope))
 	{
+		tier_verify_expect(set, info->relation_oid, info->tablespace_oid, request->tablespace_oid,
+						   &row.before_s_per_hour, &row.after_s_per_hour);
+		row.predicted_s_per_hour = isnan(request->predicted_s_per_hour) ?
+			row.before_s_per_hour - row.after_s_per_hour : request->predicted_s_per_hour;
 		move_id = tier_catalog_begin_move(&row);
 		tier_catalog_leave(&scope);
 	}
@@ -264,11 +416,45 @@ finish_record(Move *move, const TierMoveReport *report)
 	move->outcome.state = states[report->state];
 	move->outcome.error = report->error;
 	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
-	thrown = guarded(finish_step, move);
+	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		(void) guarded(finish_step, move);
+		(void) tier_attempt(finish_step, move);
 	SPI_commit();
 	return thrown;
+}
+
+/* What is in the way of the chosen method; false with the reason. */
+static bool
+may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorData **thrown)
+{
+	TierObstacle *obstacle = &move->obstacle;
+
+	if (why_not_online != NULL && !move->request->allow_lock)
+	{
+		report_skipped(report, psprintf("it cannot be moved online: %s", why_not_online),
+					   move->request->limit_lock_time ?
+					   "Raise tiered_storage.move_max_lock_time, which is 0, to let it be locked for the whole copy." :
+					   "CALL tiered_storage.move_relation(..., allow_lock => true) locks it for the whole copy.",
+					   "0A000");
+		return false;
+	}
+	*thrown = tier_attempt(preflight_step, move);
+	SPI_commit();
+	if (*thrown != NULL)
+	{
+		report_thrown(report, *thrown);
+		return false;
+	}
+	if (obstacle->message != NULL)
+	{
+		report_skipped(report, obstacle->message, obstacle->hint, obstacle->sqlstate);
+		return false;
+	}
+	*thrown = tier_attempt(queue_step, move);
+	SPI_commit();
+	if (*thrown != NULL)
+		report_thrown(report, *thrown);
+	return *thrown == NULL;
 }
 
 TierMoveReport
@@ -277,7 +463,8 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	TierMoveReport report;
 	TierRelationInfo info;
 	TimestampTz started_at = GetCurrentTimestamp();
-	ErrorData  *thrown;
+	const char *why_not_online;
+	ErrorData  *thrown = NULL;
 	ErrorData  *late;
 	Move		move;
 
@@ -291,8 +478,9 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 		return report;
 	report.relation_name = info.name;
 	report.size_bytes = tier_relation_disk_bytes(&info);
-	if (info.tablespace_oid == request->tablespace_oid)
+	if (parts_to_move(request) == NIL)
 		return report;
+	why_not_online = tier_relation_why_not_online(&info);
 
 	/* 2. Let others see it. */
 	move.request = request;
@@ -300,25 +488,28 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	move.info = &info;
 	move.size_bytes = report.size_bytes;
 	move.outcome.lock_held_ms = -1;
-	move.move_id = begin_record(request, set, &info, report.size_bytes);
+	move.outcome.lock_flush_ms = -1;
+	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
+	move.move_id = begin_record(request, set, &info, report.size_bytes,
+								why_not_online == NULL || !request->allow_lock);
 	SPI_commit();
 	if (move.move_id == 0)
 		return report;
 
 	/* 3. Move it, unless something is in the way. */
-	thrown = guarded(preflight_step, &move);
-	SPI_commit();
-	if (thrown != NULL)
-		report_thrown(&report, thrown);
-	else if (move.obstacle.message != NULL)
+	tier_progress_start(request->relation_oid);
+	if (may_begin(&move, why_not_online, &report, &thrown))
 	{
-		report.state = TIER_STATE_SKIPPED;
-		report.error = move.obstacle.message;
-		report.hint = move.obstacle.hint;
-		strlcpy(report.sqlstate, move.obstacle.sqlstate, sizeof(report.sqlstate));
+		if (why_not_online == NULL)
+			thrown = move_online(&move, &report);
+		else
+		{
+			tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
+			thrown = move_with_retries(&move, &report);
+		}
 	}
-	else
-		thrown = move_with_retries(&move, &report);
+	tier_throttle_leave();
+	tier_progress_end();
 
 	/* 4. What became of it. */
 	move.outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
@@ -328,4 +519,16 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	if (late != NULL)
 		ThrowErrorData(late);
 	return report;
+}
+
+void
+tier_move_warn(const TierMoveReport *report, bool by_worker)
+{
+	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
+		return;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+								   report->sqlstate[3], report->sqlstate[4])),
+			 errmsg("could not move %s: %s", report->relation_name, report->error),
+			 report->hint ? errhint("%s", report->hint) : 0));
 }

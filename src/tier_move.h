@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "tier_catalog.h"
+#include "tier_online.h"
 
 /* One relation to move.  The mover knows no policy, only an id to record. */
 typedef struct TierMoveRequest
@@ -19,8 +20,16 @@ typedef struct TierMoveRequest
 	Oid			tablespace_oid;
 	Oid			requester_oid;	/* whose rights count */
 	int			policy_id;		/* 0: none */
+	int64		batch_id;		/* 0: none */
+	int64		undo_of;		/* the batch that is taken back, 0: none */
+	double		predicted_s_per_hour;	/* device time that it is expected to
+										 * save; NaN: nobody said, then by the
+										 * load of the moment */
 	const char *reason;
-	bool		limit_lock_time;	/* heed tiered_storage.move_max_lock_time */
+	bool		allow_lock;		/* what cannot be moved online may be locked
+								 * for the whole copy */
+	bool		limit_lock_time;	/* that: tiered_storage.move_max_lock_time */
+	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierMoveRequest;
 
 typedef enum TierMoveState
@@ -42,8 +51,8 @@ typedef struct TierMoveReport
 } TierMoveReport;
 
 /*
- * Moves one relation; see tier_relation_move for locks and rights.  Must be
- * called with SPI connected non-atomically and no scope, snapshot or
+ * Moves one relation, a table with its TOAST table; see tier_online_move and
+ * tier_relation_move for locks and rights.  Must be called with SPI connected non-atomically and no scope, snapshot or
  * subtransaction open, since it commits: before the move, so that it can be
  * seen, after each attempt, and after the record.  Ordinary errors of the move
  * are caught, recorded and reported; a cancel is recorded and thrown again.
@@ -51,5 +60,8 @@ typedef struct TierMoveReport
  * transactions.
  */
 extern TierMoveReport tier_move_one(const TierMoveRequest *request, const TierSet *set);
+
+/* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
+extern void tier_move_warn(const TierMoveReport *report, bool by_worker);
 
 #endif							/* TIER_MOVE_H */

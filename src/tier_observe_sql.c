@@ -17,6 +17,7 @@
 #include "catalog/pg_tablespace.h"
 #include "catalog/pg_tablespace_d.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "utils/builtins.h"
@@ -26,9 +27,11 @@
 #include "compat.h"
 #include "tier_buffers.h"
 #include "tier_device.h"
+#include "tier_fit.h"
 
 PG_FUNCTION_INFO_V1(tier_tablespace_devices);
 PG_FUNCTION_INFO_V1(tier_relation_buffers);
+PG_FUNCTION_INFO_V1(tier_device_fit);
 
 /* Columns of tiered_storage.tablespace_devices(), in order */
 enum
@@ -61,6 +64,7 @@ enum
 	BUFFERS_CACHED,
 	BUFFERS_DIRTY,
 	BUFFERS_USAGE_SUM,
+	BUFFERS_STANDARD_ERROR,
 	BUFFERS_COLUMNS
 };
 
@@ -269,10 +273,37 @@ tier_relation_buffers(PG_FUNCTION_ARGS)
 		values[BUFFERS_CACHED] = Int64GetDatum((int64) counts[i].cached);
 		values[BUFFERS_DIRTY] = Int64GetDatum((int64) counts[i].dirty);
 		values[BUFFERS_USAGE_SUM] = Int64GetDatum((int64) counts[i].usage);
+		values[BUFFERS_STANDARD_ERROR] = Float8GetDatum(tier_buffers_error(counts[i].cached, tier_buffers_share(scan)));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
 	pfree(relations);
 	tier_buffers_free(scan);
 	return (Datum) 0;
+}
+
+/* What is not known is NULL. */
+Datum
+tier_device_fit(PG_FUNCTION_ARGS)
+{
+	TierFit		fit;
+	double		residual;
+	TupleDesc	descriptor;
+	Datum		values[3];
+	bool		nulls[3];
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE || descriptor->natts != lengthof(values))
+		elog(ERROR, "wrong result type");
+	fit.xx = PG_GETARG_FLOAT8(0);
+	fit.xy = PG_GETARG_FLOAT8(1);
+	fit.yy = PG_GETARG_FLOAT8(2);
+	fit.periods = PG_GETARG_FLOAT8(3);
+	residual = tier_fit_residual(&fit);
+	values[0] = Float8GetDatum(tier_fit_factor(&fit));
+	nulls[0] = !(fit.xx > 0.0);
+	values[1] = Float8GetDatum(residual);
+	nulls[1] = residual < 0.0;
+	values[2] = BoolGetDatum(tier_fit_explains(&fit));
+	nulls[2] = !tier_fit_is_known(&fit);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
 }

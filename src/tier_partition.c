@@ -43,6 +43,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_attempt.h"
 #include "tier_partition.h"
 #include "tier_sample.h"
 
@@ -213,42 +214,37 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 	list_free(children);
 }
 
-/* The tablespace of the tier with the most free space that may be used. */
-static Oid
-choose_tablespace(const TierSet *set, int tier, const TierRelationInfo *info, Oid requester_oid)
+/* A move that was interrupted has left the TOAST table behind, or ahead. */
+static bool
+toast_is_elsewhere(const TierRelationInfo *info, const TierSet *set, int to_tier)
 {
-	const TierTablespace *best = NULL;
-	bool		best_allowed = false;
+	TierRelationInfo toast;
 
-	for (int i = 0; i < set->ntablespaces; i++)
-	{
-		const TierTablespace *candidate = &set->tablespaces[i];
-		bool		allowed;
+	return OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast) &&
+		tier_set_tier_of_tablespace(set, toast.tablespace_oid) != to_tier;
+}
 
-		if (candidate->tier != tier)
-			continue;
-		allowed = candidate->device->exists && candidate->device->writable &&
-			(candidate->oid == MyDatabaseTableSpace ||
-			 tier_compat_may_create_in_tablespace(candidate->oid, requester_oid));
-		if (best == NULL || (allowed && !best_allowed) ||
-			(allowed == best_allowed && candidate->device->free_bytes > best->device->free_bytes))
-		{
-			best = candidate;
-			best_allowed = allowed;
-		}
-	}
-	return best == NULL ? InvalidOid : best->oid;
+/* Something of the leaf is not on the tier: shall it go there? */
+static void
+add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relation_oid, int to_tier)
+{
+	const TierPinned *pinned = tier_pins_against(pins, set, relation_oid, to_tier);
+
+	if (pinned == NULL)
+		leaf->pending = lappend_oid(leaf->pending, relation_oid);
+	else if (leaf->pinned == NULL)
+		leaf->pinned = pinned;
 }
 
 /* What of the leaf and its indexes is not on the tier; where it is now. */
 static void
-locate_leaf(TierLeaf *leaf, const TierSet *set, int to_tier, bool include_indexes)
+locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tier, bool include_indexes)
 {
 	leaf->from_tier = tier_set_tier_of_tablespace(set, leaf->info.tablespace_oid);
 	if (leaf->partition.is_foreign)
 		return;
-	if (leaf->from_tier != to_tier)
-		leaf->pending = lappend_oid(leaf->pending, leaf->info.relation_oid);
+	if (leaf->from_tier != to_tier || toast_is_elsewhere(&leaf->info, set, to_tier))
+		add_pending(leaf, set, pins, leaf->info.relation_oid, to_tier);
 	if (include_indexes)
 	{
 		List	   *indexes = tier_relation_indexes(leaf->info.relation_oid);
@@ -260,10 +256,11 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, int to_tier, bool include_indexe
 
 			if (tier_relation_lookup(lfirst_oid(cell), &index) &&
 				tier_set_tier_of_tablespace(set, index.tablespace_oid) != to_tier)
-				leaf->pending = lappend_oid(leaf->pending, index.relation_oid);
+				add_pending(leaf, set, pins, index.relation_oid, to_tier);
 		}
 	}
-	leaf->partition.on_target = leaf->pending == NIL;
+	leaf->partition.on_target = leaf->pending == NIL && leaf->pinned == NULL;
+	leaf->partition.pinned_elsewhere = leaf->pending == NIL && leaf->pinned != NULL;
 	leaf->partition.on_slower_tier = leaf->from_tier >= 0 && to_tier >= 0 &&
 		set->tiers[leaf->from_tier].rank > set->tiers[to_tier].rank;
 }
@@ -300,6 +297,8 @@ leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
 		case TIER_VERDICT_TOO_YOUNG:
 			return psprintf("may hold rows up to %s, but only what is before %s, %s before %s, is due",
 							time_text(leaf->partition.upper_us), time_text(threshold_us), age, from);
+		case TIER_VERDICT_PINNED:
+			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as, NameStr(leaf->pinned->tier_name));
 		default:
 			return pstrdup(tier_policy_verdict_text(leaf->verdict));
 	}
@@ -307,7 +306,7 @@ leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
 
 /* Loads the leaves of the policy's table, with where they are. */
 static void
-load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set)
+load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set, const TierPins *pins)
 {
 	TreeWalk	walk;
 	TierPartition unbounded;
@@ -324,7 +323,7 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	{
 		TierLeaf   *leaf = &walk.leaves[i];
 
-		locate_leaf(leaf, set, evaluation->to_tier, evaluation->policy->include_indexes);
+		locate_leaf(leaf, set, pins, evaluation->to_tier, evaluation->policy->include_indexes);
 		if (evaluation->policy->age_from_newest && OidIsValid(leaf->info.file_number))
 			leaf->partition.is_empty = tier_sample_file_size(leaf->info.tablespace_oid,
 															 leaf->info.file_number, MAIN_FORKNUM) == 0;
@@ -345,8 +344,8 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 	{
 		ListCell   *cell;
 
-		leaf->to_tablespace = choose_tablespace(set, evaluation->to_tier, &leaf->info,
-												OidIsValid(policy->created_by) ? policy->created_by : leaf->info.owner_oid);
+		leaf->to_tablespace = tier_set_usable_tablespace(set, evaluation->to_tier,
+														 OidIsValid(policy->created_by) ? policy->created_by : leaf->info.owner_oid);
 		leaf->pending_bytes = 0;
 		foreach(cell, leaf->pending)
 		{
@@ -359,7 +358,7 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 }
 
 static void
-evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
+evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, TimestampTz now)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	Interval	move_after = policy->move_after;
@@ -387,7 +386,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
 					 errmsg("the creator of the policy does not have the rights of the owner of the table, as which key function %s would run",
 							policy->key_function)));
 	}
-	load_leaves(evaluation, &key, set);
+	load_leaves(evaluation, &key, set, pins);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
@@ -410,7 +409,8 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, TimestampTz now)
 }
 
 TierEvaluation *
-tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, TimestampTz now)
+tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
+						TimestampTz now)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
 	MemoryContext context = CurrentMemoryContext;
@@ -451,7 +451,7 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 		(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
 		SetUserIdAndSecContext(info.owner_oid, caller_context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
-		evaluate(evaluation, set, now);
+		evaluate(evaluation, set, pins, now);
 		AtEOXact_GUC(false, guc_level);
 		SetUserIdAndSecContext(caller, caller_context);
 		ReleaseCurrentSubTransaction();
@@ -461,19 +461,17 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, Timesta
 		ErrorData  *error;
 
 		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
+		error = tier_attempt_take_error();
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED &&
 			!(limit_time && GetCurrentTimestamp() >= TimestampTzPlusMilliseconds(started_at, KEY_FUNCTION_TIMEOUT_MS)))
 		{
 			if (limit_time)
 				disable_timeout(STATEMENT_TIMEOUT, false);
-			FlushErrorState();
 			RollbackAndReleaseCurrentSubTransaction();
 			MemoryContextSwitchTo(context);
 			CurrentResourceOwner = owner;
 			ReThrowError(error);
 		}
-		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		evaluation->error = tier_catalog_clip(error->message);

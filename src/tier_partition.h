@@ -24,7 +24,9 @@ typedef struct TierLeaf
 	int			from_tier;		/* index into the TierSet, -1: none */
 	Oid			to_tablespace;	/* 0: none of the tier's can be used */
 	List	   *pending;		/* OIDs: what of it and its indexes is not on
-								 * the tier yet, the table first */
+								 * the tier yet, the table first; without what
+								 * is pinned to another one */
+	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
 	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
 								 * due */
 	char	   *reason;
@@ -43,10 +45,11 @@ typedef struct TierEvaluation
  * Evaluates one policy at `now`.  Reads catalogs and file sizes without any
  * lock on a relation of a user; calls the policy's key function, if any, as
  * the owner of the table.  Needs an active snapshot, must not be called inside
- * a catalog scope.  Never raises an error for what a policy refers to: it is
+ * a catalog scope.  The result refers to policy and pins.  Never raises an error for what a policy refers to: it is
  * reported in ->error.  Result in the current memory context.
  */
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
-											   const TierSet *set, TimestampTz now);
+											   const TierSet *set, const TierPins *pins,
+											   TimestampTz now);
 
 #endif							/* TIER_PARTITION_H */

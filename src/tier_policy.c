@@ -92,6 +92,8 @@ evaluate_one(const TierPartition *partition, int64_t threshold_us)
 		return TIER_VERDICT_ON_TARGET;
 	if (partition->on_slower_tier)
 		return TIER_VERDICT_ON_SLOWER_TIER;
+	if (partition->pinned_elsewhere)
+		return TIER_VERDICT_PINNED;
 
 	return TIER_VERDICT_DUE;
 }
@@ -125,6 +127,8 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 			return "foreign table, stored elsewhere";
 		case TIER_VERDICT_TEMPORARY:
 			return "temporary table, belongs to its session";
+		case TIER_VERDICT_PINNED:
+			return "pinned to another tier";
 	}
 
 	return "unknown verdict";

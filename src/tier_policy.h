@@ -34,6 +34,7 @@ typedef struct TierPartition
 	bool		is_empty;		/* no block in it */
 	bool		on_target;		/* it and what moves along is there already */
 	bool		on_slower_tier; /* lives on a slower tier than the target */
+	bool		pinned_elsewhere;	/* all that would move has to be elsewhere */
 } TierPartition;
 
 typedef enum TierPolicyVerdict
@@ -46,6 +47,7 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_OPEN_BOUND,
 	TIER_VERDICT_FOREIGN,
 	TIER_VERDICT_TEMPORARY,
+	TIER_VERDICT_PINNED,
 } TierPolicyVerdict;
 
 /*
@@ -62,8 +64,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * One verdict for each partition.  Due means: everything in it is older than
  * threshold_us, that is upper_us <= threshold_us, and nothing else speaks
  * against moving it.  Verdicts are checked in the order foreign, temporary,
- * default, open bound, too young, on target, on slower tier.  A lower bound
- * that is open does not matter.
+ * default, open bound, too young, on target, on slower tier, pinned.  A lower
+ * bound that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
 								 int64_t threshold_us,

@@ -53,33 +53,11 @@ check_move_after(const Interval *move_after)
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
 {
-	bool		allowed = false;
-	bool		any = false;
-
 	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) && !tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", info->name)));
-	for (int i = 0; i < set->ntablespaces; i++)
-	{
-		Oid			tablespace_oid = set->tablespaces[i].oid;
-
-		if (set->tablespaces[i].tier != tier)
-			continue;
-		any = true;
-		allowed |= tablespace_oid == MyDatabaseTableSpace ||
-			tier_compat_may_create_in_tablespace(tablespace_oid, GetUserId());
-	}
-	if (!any)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tier \"%s\" has no tablespace", NameStr(set->tiers[tier].name)),
-				 errhint("Give it one with tiered_storage.alter_tier().")));
-	if (!allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for the tablespaces of tier \"%s\"", NameStr(set->tiers[tier].name)),
-				 errhint("GRANT CREATE ON TABLESPACE allows it.")));
+	tier_require_tier_rights(set, tier);
 }
 
 Datum
@@ -135,12 +113,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(CurrentMemoryContext);
-	tier = tier_set_find_tier(set, NameStr(policy.tier_name));
-	if (tier < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("tier \"%s\" does not exist", NameStr(policy.tier_name)),
-				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers; add_tier() defines one.")));
+	tier = tier_require_tier(set, NameStr(policy.tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
 	check_policy_rights(&info, set, tier);
 	if (OidIsValid(function_oid) && !has_privs_of_role(GetUserId(), info.owner_oid))
@@ -245,6 +218,8 @@ verdict_code(TierPolicyVerdict verdict)
 			return "foreign table";
 		case TIER_VERDICT_TEMPORARY:
 			return "temporary table";
+		case TIER_VERDICT_PINNED:
+			return "pinned";
 	}
 	return NULL;
 }
@@ -282,6 +257,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
 	TierSet    *set;
+	TierPins   *pins;
 	TierResultRow row;
 	int			npolicies;
 
@@ -289,12 +265,13 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
+	pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 
 	for (int i = 0; i < npolicies; i++)
 	{
-		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, tier_clock_now());
+		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
 
 		if (evaluation->error != NULL)
 		{

@@ -3,7 +3,7 @@
  * tier_preflight.c
  *		Is anything in the way of a move?
  *
- * Looks before a lock is asked for: rights, the target's directory, room there
+ * Looks before a lock is asked for: rights, pins, the target's directory, room there
  * and for the WAL, and how long the lock would last.  What it says may be out
  * of date a moment later; the move itself fails cleanly then.
  *
@@ -141,6 +141,30 @@ check_unknown_target(Oid tablespace_oid, int64 size_bytes)
 	return check_space(&target, &tier, size_bytes);
 }
 
+/* Has somebody said that it belongs to another tier? */
+static TierObstacle
+check_pin(const TierMoveRequest *request, const TierSet *set)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	MemoryContext context = CurrentMemoryContext;
+	const TierPinned *pinned;
+	TierCatalogScope scope;
+	TierPins   *pins;
+
+	tier_catalog_enter(&scope);
+	pins = tier_catalog_load_pin_of(context, request->relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	pinned = tier_pins_against(pins, set, request->relation_oid,
+							   tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	if (pinned == NULL)
+		return obstacle;
+	obstacle.message = psprintf("%s is pinned to tier \"%s\"", pinned->pinned_as, NameStr(pinned->tier_name));
+	obstacle.hint = psprintf("SELECT tiered_storage.unpin(%s) lets it go.", quote_literal_cstr(pinned->pinned_as));
+	obstacle.sqlstate = "55000";
+	return obstacle;
+}
+
 TierObstacle
 tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 			   const TierSet *set, int64 size_bytes)
@@ -156,6 +180,9 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 		obstacle.sqlstate = "42501";
 		return obstacle;
 	}
+	obstacle = check_pin(request, set);
+	if (obstacle.message != NULL)
+		return obstacle;
 	if (target == NULL)
 		return check_unknown_target(request->tablespace_oid, size_bytes);
 	tier = &set->tiers[target->tier];
@@ -176,22 +203,23 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 
 	if (tier->capacity_bytes > 0 && tier->capacity_bytes < Max(target->device->total_bytes, 0))
 	{
-		int64		used = tier_relation_bytes(NameStr(tier->name));
+		double		used = tier_cost_stored_bytes(tier_relation_bytes(NameStr(tier->name)), &tier->profile);
+		double		needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
 		double		usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
 
 		if (source != NULL && source->tier == target->tier)
-			used = Max(used - size_bytes, 0);
-		if (used + size_bytes > usable)
+			used = Max(used - needed, 0);
+		if (used + needed > usable)
 		{
 			obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of %s usable are taken",
-										NameStr(tier->name), size_text(size_bytes), size_text(used), size_text(usable));
+										NameStr(tier->name), size_text(needed), size_text(used), size_text(usable));
 			obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
 			obstacle.sqlstate = "53100";
 			return obstacle;
 		}
 	}
 
-	if (request->limit_lock_time && tier_move_max_lock_time_s > 0)
+	if (tier_relation_why_not_online(info) != NULL && request->limit_lock_time && tier_move_max_lock_time_s > 0)
 	{
 		double		slowest = tier->profile.sequential_write_mb_per_s;
 		double		seconds;
@@ -202,7 +230,7 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 		if (seconds > tier_move_max_lock_time_s)
 		{
 			obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
-			obstacle.hint = "Raise tiered_storage.move_max_lock_time, or CALL tiered_storage.move_relation() at a quiet time.";
+			obstacle.hint = "Raise tiered_storage.move_max_lock_time, or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
 			obstacle.sqlstate = "55000";
 		}
 	}

@@ -24,13 +24,18 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "catalog/indexing.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_tablespace.h"
+#include "catalog/storage.h"
+#include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -39,6 +44,8 @@
 #include "parser/parse_func.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -52,6 +59,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_attempt.h"
 #include "tier_guc.h"
 #include "tier_relation.h"
 #include "tier_sample.h"
@@ -79,6 +87,7 @@ tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
 	info->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
 	info->file_number = form->relfilenode;
 	info->toast_oid = form->reltoastrelid;
+	info->am_oid = form->relam;
 	info->kind = form->relkind;
 	info->persistence = form->relpersistence;
 	info->is_system = IsSystemClass(relation_oid, form) || relation_oid < FirstNormalObjectId;
@@ -241,6 +250,185 @@ tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespac
 	return refusal.message == NULL;
 }
 
+/* ---------------------------------------------------------------------
+ * What an online move needs
+ * ---------------------------------------------------------------------
+ */
+
+/* Is every change of an index of this kind logged, and made in shared buffers? */
+static bool
+is_known_index_method(Oid am_oid)
+{
+	char	   *name;
+
+	switch (am_oid)
+	{
+		case BTREE_AM_OID:
+		case HASH_AM_OID:
+		case GIST_AM_OID:
+		case GIN_AM_OID:
+		case SPGIST_AM_OID:
+		case BRIN_AM_OID:
+			return true;
+		default:
+			/* Only a superuser can call an access method by this name. */
+			name = get_am_name(am_oid);
+			return name != NULL && strcmp(name, "bloom") == 0;
+	}
+}
+
+const char *
+tier_relation_why_not_online(const TierRelationInfo *info)
+{
+	if (info->persistence == RELPERSISTENCE_UNLOGGED)
+		return "it is unlogged, so nothing tells what changes while it is copied";
+	if (!XLogIsNeeded())
+		return "wal_level is minimal, so nothing tells what changes while it is copied";
+	if (info->kind == RELKIND_INDEX ? !is_known_index_method(info->am_oid) : info->am_oid != HEAP_TABLE_AM_OID)
+		return psprintf("nothing is known about how access method \"%s\" logs its changes",
+						get_am_name(info->am_oid));
+	return NULL;
+}
+
+bool
+tier_relation_is_complete(const TierRelationInfo *info)
+{
+	HeapTuple	tuple;
+	Form_pg_index form;
+	bool		complete;
+
+	if (info->kind != RELKIND_INDEX)
+		return true;
+	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(info->relation_oid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_index) GETSTRUCT(tuple);
+	complete = form->indisvalid && form->indisready && form->indislive;
+	ReleaseSysCache(tuple);
+	return complete;
+}
+
+RelFileLocator
+tier_relation_locator(const TierRelationInfo *info)
+{
+	return tier_compat_locator(info->tablespace_oid, MyDatabaseId, info->file_number);
+}
+
+/*
+ * LockHasWaitersRelation would be the function to call, but it crashes when our
+ * lock took the fast path.  Locks never leave shared memory, so that reading
+ * one which has just gone reads another's tag at worst.
+ */
+bool
+tier_relation_has_waiters(Oid relation_oid)
+{
+	VirtualTransactionId vxid;
+	LOCKTAG		relation_tag;
+	LOCKTAG		transaction_tag;
+
+	SET_LOCKTAG_RELATION(relation_tag, MyDatabaseId, relation_oid);
+	GET_VXID_FROM_PGPROC(vxid, *MyProc);
+	SET_LOCKTAG_VIRTUALTRANSACTION(transaction_tag, vxid);
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		const volatile PGPROC *process = &ProcGlobal->allProcs[i];
+		LOCK	   *lock = process->waitLock;
+		LOCKTAG		tag;
+
+		if (lock == NULL)
+			continue;
+		tag = lock->tag;
+		if (memcmp(&tag, &relation_tag, sizeof(tag)) == 0 ||
+			memcmp(&tag, &transaction_tag, sizeof(tag)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* For all locks to the end of the transaction. */
+static void
+limit_lock_waits(int timeout_ms)
+{
+	char		timeout[32];
+
+	snprintf(timeout, sizeof(timeout), "%dms", timeout_ms);
+	(void) set_config_option("lock_timeout", timeout, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+void
+tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms)
+{
+	limit_lock_waits(timeout_ms);
+	LockRelationOid(relation_oid, mode);
+	limit_lock_waits(next_timeout_ms);
+}
+
+bool
+tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
+{
+	return ConditionalLockRelationOid(relation_oid, mode);
+}
+
+#ifdef TIER_DEBUG
+
+/*
+ * Another file in the same tablespace, which nobody needs but tests that must
+ * leave no trace in pg_class.reltablespace.
+ */
+static void
+set_file_number(Relation rel, RelFileNumber file_number)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(RelationGetRelid(rel)));
+
+	((Form_pg_class) GETSTRUCT(tuple))->relfilenode = file_number;
+	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
+	heap_freetuple(tuple);
+	table_close(pg_class, RowExclusiveLock);
+}
+
+#endif
+
+/* The row of pg_class that says where the blocks are. */
+static void
+set_file(Relation rel, RelFileLocator file)
+{
+	Oid			tablespace_oid = tier_compat_locator_tablespace(file);
+
+#ifdef TIER_DEBUG
+	if (tablespace_oid == tier_compat_locator_tablespace(tier_compat_relation_locator(rel)))
+	{
+		set_file_number(rel, tier_compat_locator_file_number(file));
+		return;
+	}
+#endif
+
+	if (!CheckRelationTableSpaceMove(rel, tablespace_oid))
+		elog(ERROR, "relation %u is in tablespace %u already", RelationGetRelid(rel), tablespace_oid);
+	SetRelationTableSpace(rel, tablespace_oid, tier_compat_locator_file_number(file));
+}
+
+void
+tier_relation_swap_file(Oid relation_oid, RelFileLocator file)
+{
+	Relation	rel = relation_open(relation_oid, NoLock);
+
+	Assert(CheckRelationLockedByMe(rel, AccessExclusiveLock, false));
+	CheckTableNotInUse(rel, "SET TABLESPACE");
+	set_file(rel, file);
+	RelationDropStorage(rel);
+	InvokeObjectPostAlterHook(RelationRelationId, relation_oid, 0);
+	tier_compat_relation_assume_new_file(rel);
+	relation_close(rel, NoLock);
+	CommandCounterIncrement();
+}
+
+/* ---------------------------------------------------------------------
+ * The move under one lock
+ * ---------------------------------------------------------------------
+ */
+
 /*
  * The TOAST table and its index are moved along.  They are locked before the
  * copy begins, not after half of it.
@@ -260,29 +448,72 @@ lock_toast(Oid relation_oid)
 		LockRelationOid(lfirst_oid(cell), AccessExclusiveLock);
 }
 
+/* The row that this process has claimed, for the time of a swap. */
+static LOCKTAG claimed_row;
+static bool has_claimed_row = false;
+
+void
+tier_relation_release_row(void)
+{
+	if (has_claimed_row)
+		LockRelease(&claimed_row, InplaceUpdateTupleLock, true);
+	has_claimed_row = false;
+}
+
+static void
+claim_callback(XactEvent event, void *argument)
+{
+	if (event == XACT_EVENT_ABORT)
+		tier_relation_release_row();
+}
+
 /*
- * Claims the relation's pg_class row, which the move updates at its end.  An
- * open GRANT holds that row without any lock on the relation; waiting for it
- * after the copy would keep everybody out for as long as that transaction
- * lasts.  False when somebody has it.
+ * The lock that updaters of pg_class take before they read the row, without
+ * waiting.  As a session's lock: it must outlast the commit, after which
+ * others learn of the new row.
  */
 static bool
-claim_catalog_row(Oid relation_oid)
+lock_row(ItemPointer tid)
 {
-	Relation	rel = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	cached = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterXactCallback(claim_callback, NULL);
+		registered = true;
+	}
+	tier_relation_release_row();
+	SET_LOCKTAG_TUPLE(claimed_row, MyDatabaseId, RelationRelationId,
+					  ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
+	has_claimed_row = LockAcquire(&claimed_row, InplaceUpdateTupleLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
+	return has_claimed_row;
+}
+
+bool
+tier_relation_claim_row(Oid relation_oid)
+{
+	Relation	rel;
+	HeapTuple	cached;
 	HeapTupleData tuple;
 	TM_FailureData failure;
 	TM_Result	result = TM_Deleted;
 	Buffer		buffer;
 
+	/* Somebody who has all of pg_class may be about to use the relation. */
+	if (!ConditionalLockRelationOid(RelationRelationId, RowExclusiveLock))
+		return false;
+	rel = table_open(RelationRelationId, NoLock);
+	cached = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
 	if (HeapTupleIsValid(cached))
 	{
 		tuple.t_self = cached->t_self;
 		ReleaseSysCache(cached);
-		result = heap_lock_tuple(rel, &tuple, GetCurrentCommandId(true), LockTupleNoKeyExclusive,
-								 LockWaitSkip, false, &buffer, &failure);
-		ReleaseBuffer(buffer);
+		if (lock_row(&tuple.t_self))
+		{
+			result = heap_lock_tuple(rel, &tuple, GetCurrentCommandId(true), LockTupleNoKeyExclusive,
+									 LockWaitSkip, false, &buffer, &failure);
+			ReleaseBuffer(buffer);
+		}
 	}
 	table_close(rel, NoLock);
 	return result == TM_Ok;
@@ -313,8 +544,7 @@ lock_with_timeout(Oid relation_oid)
 		ErrorData  *error;
 
 		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
+		error = tier_attempt_take_error();
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
@@ -374,7 +604,6 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 {
 	TierRelationInfo info;
 	TimestampTz asked_at;
-	char		timeout[32];
 	Oid			caller;
 	int			caller_context;
 	Oid			actor;
@@ -386,9 +615,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	 * In force to the end of the transaction: also the TOAST table's lock and
 	 * the pg_class row are waited for while we hold up everybody else.
 	 */
-	snprintf(timeout, sizeof(timeout), "%dms", tier_move_lock_timeout_ms);
-	(void) set_config_option("lock_timeout", timeout, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
+	limit_lock_waits(tier_move_lock_timeout_ms);
 
 	asked_at = GetCurrentTimestamp();
 	if (!lock_with_timeout(relation_oid))
@@ -405,7 +632,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	if (info.tablespace_oid == tablespace_oid)
 		return TIER_MOVE_NOT_NEEDED;
 	tier_relation_check_move(&info, requester_oid, tablespace_oid);
-	if (!claim_catalog_row(relation_oid))
+	if (!tier_relation_claim_row(relation_oid))
 		return TIER_MOVE_LOCK_TIMEOUT;
 
 	actor = choose_actor(&info, requester_oid, tablespace_oid);
@@ -474,6 +701,17 @@ tier_relation_indexes(Oid relation_oid)
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return indexes;
+}
+
+List *
+tier_relation_parts(Oid relation_oid)
+{
+	TierRelationInfo info;
+	List	   *parts = NIL;
+
+	if (tier_relation_lookup(relation_oid, &info) && OidIsValid(info.toast_oid))
+		parts = lappend_oid(tier_relation_indexes(info.toast_oid), info.toast_oid);
+	return lappend_oid(parts, relation_oid);
 }
 
 List *

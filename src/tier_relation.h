@@ -10,6 +10,10 @@
 
 #include "postgres.h"
 
+#include "storage/lockdefs.h"
+
+#include "compat.h"
+
 /* What pg_class says of a relation, without lock; may be stale at once. */
 typedef struct TierRelationInfo
 {
@@ -18,6 +22,7 @@ typedef struct TierRelationInfo
 	Oid			tablespace_oid; /* never 0 for a relation with a file */
 	Oid			file_number;	/* 0: none (partitioned, view, mapped) */
 	Oid			toast_oid;		/* 0: none */
+	Oid			am_oid;			/* access method; 0: none */
 	char		kind;			/* relkind */
 	char		persistence;
 	bool		is_system;
@@ -49,6 +54,58 @@ extern void tier_relation_check_rights(const TierRelationInfo *info, Oid role_oi
 
 /* Superusers, and roles with EXECUTE on alter_tier(). */
 extern bool tier_is_administrator(Oid role_oid);
+
+/*
+ * NULL when the relation's blocks can be copied while it is used: it is
+ * permanent, every change of it is in the WAL, and its access method is known
+ * to go through shared buffers.  Else why not, in words that can follow "it
+ * cannot be moved online: ".
+ */
+extern const char *tier_relation_why_not_online(const TierRelationInfo *info);
+
+/* Is it no index, or one that is valid, ready and live? */
+extern bool tier_relation_is_complete(const TierRelationInfo *info);
+
+/* Where its blocks are.  It has a file (file_number is not 0). */
+extern RelFileLocator tier_relation_locator(const TierRelationInfo *info);
+
+/*
+ * Does anybody wait for a lock on this relation, or for the end of our
+ * transaction?  A glance at other processes without locks: may be wrong for
+ * the moment, not for long.
+ */
+extern bool tier_relation_has_waiters(Oid relation_oid);
+
+/*
+ * Waits for the lock at most timeout_ms, and then for any other lock of this
+ * transaction at most next_timeout_ms.  Nothing of the relation or its table
+ * may be locked yet, or somebody could be failed by the deadlock check.
+ * ERRCODE_LOCK_NOT_AVAILABLE when it was not granted.
+ */
+extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms);
+
+/* The same without waiting; false when it is not free. */
+extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
+
+/*
+ * Claims the relation's pg_class row, which the move updates at its end.  An
+ * open GRANT holds that row without any lock on the relation; waiting for it
+ * under a strong lock would keep everybody out for as long as that transaction
+ * lasts.  False when somebody has it, or pg_class.
+ *
+ * Whoever wants to update the row without a lock on the relation (GRANT, SET
+ * SCHEMA of an index's table) then waits, before he reads it, until it is
+ * released: after the commit by the caller; an abort releases it, too.
+ */
+extern bool tier_relation_claim_row(Oid relation_oid);
+extern void tier_relation_release_row(void);
+
+/*
+ * Gives the relation, which this transaction has locked exclusively and whose
+ * row it has claimed, another file; its old one goes with the commit.  The
+ * blocks must be the same.
+ */
+extern void tier_relation_swap_file(Oid relation_oid, RelFileLocator file);
 
 typedef enum TierMoveResult
 {
@@ -87,6 +144,12 @@ extern int64 tier_relation_disk_bytes(const TierRelationInfo *info);
 
 /* The valid indexes of a table, as OIDs; NIL when it is gone.  No lock stays. */
 extern List *tier_relation_indexes(Oid relation_oid);
+
+/*
+ * What is moved with a relation, in the order of moving: the TOAST table's
+ * index, the TOAST table, and the relation itself, which is always there.
+ */
+extern List *tier_relation_parts(Oid relation_oid);
 
 /*
  * All leaf partitions of a partitioned table (tables and materialized views

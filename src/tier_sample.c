@@ -38,11 +38,17 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_access_counts.h"
 #include "tier_buffers.h"
 #include "tier_catalog.h"
 #include "tier_clock.h"
+#include "tier_device_io.h"
+#include "tier_guc.h"
 #include "tier_heat.h"
 #include "tier_sample.h"
+#include "tier_standby.h"
+#include "tier_verify.h"
+#include "tier_writes.h"
 
 #define SCHEMA_NAME "tiered_storage"
 
@@ -98,6 +104,8 @@ append_relation(RelationList *list, Form_pg_class form)
 	state->persistence = form->relpersistence;
 	state->tuples = form->reltuples;
 	state->size_bytes = -1;
+	state->os_cached_bytes = -1;
+	state->source = TIER_SOURCE_STATISTICS;
 }
 
 /* Pairs (toast table, its owner table), to be resolved when all are known. */
@@ -234,6 +242,8 @@ read_counters(TierRelationState *relations, int n)
 		state->counters.blocks_fetched = stats.blocks_fetched;
 		state->counters.blocks_hit = stats.blocks_hit;
 		state->counters.row_changes = stats.tuples_inserted + stats.tuples_updated + stats.tuples_deleted;
+		state->vacuums = stats.vacuums;
+		state->counters.maintenance = stats.maintenance;
 		/* For a table: what each of its indexes has to take in. */
 		state->delta.row_changes = stats.tuples_inserted + stats.tuples_updated - stats.tuples_hot_updated;
 	}
@@ -245,6 +255,7 @@ read_counters(TierRelationState *relations, int n)
 			TierRelationState *heap = find_relation(relations, n, relations[i].heap_oid);
 
 			relations[i].counters.row_changes = heap == NULL ? 0 : heap->delta.row_changes;
+			relations[i].counters.maintenance = heap == NULL ? 0 : heap->counters.maintenance;
 		}
 	}
 	AtEOXact_GUC(false, guc_level);
@@ -366,6 +377,8 @@ advance_rates(TierRelationState *state, TimestampTz period_start, TimestampTz no
 	double		active_s = elapsed_s(Max(state->heat_at, period_start), now);
 	double		random = split->misses - split->sequential_mid;
 
+	state->idle_s = idle_s;
+	state->active_s = active_s;
 	rates->random_fast = advance(rates->random_fast, idle_s, active_s, random, TIER_HALF_LIFE_FAST_S);
 	rates->random_slow = advance(rates->random_slow, idle_s, active_s, random, TIER_HALF_LIFE_SLOW_S);
 	rates->sequential_fast = advance(rates->sequential_fast, idle_s, active_s,
@@ -384,6 +397,23 @@ advance_rates(TierRelationState *state, TimestampTz period_start, TimestampTz no
 								  state->delta.row_changes, TIER_HALF_LIFE_FAST_S);
 	rates->changes_slow = advance(rates->changes_slow, idle_s, active_s,
 								  state->delta.row_changes, TIER_HALF_LIFE_SLOW_S);
+	rates->page_writes_fast = advance(rates->page_writes_fast, idle_s, active_s,
+									  state->writes.pages, TIER_HALF_LIFE_FAST_S);
+	rates->page_writes_slow = advance(rates->page_writes_slow, idle_s, active_s,
+									  state->writes.pages, TIER_HALF_LIFE_SLOW_S);
+	rates->maintenance_writes_fast = advance(rates->maintenance_writes_fast, idle_s, active_s,
+											 state->writes.maintenance_pages, TIER_HALF_LIFE_FAST_S);
+	rates->wal_bytes_fast = advance(rates->wal_bytes_fast, idle_s, active_s,
+									state->writes.wal_bytes, TIER_HALF_LIFE_FAST_S);
+	rates->image_bytes_fast = advance(rates->image_bytes_fast, idle_s, active_s,
+									  state->writes.image_bytes, TIER_HALF_LIFE_FAST_S);
+	rates->standby_fast = advance(rates->standby_fast, idle_s, active_s,
+								  Max(0, state->standby.blocks_fetched - state->standby.blocks_hit),
+								  TIER_HALF_LIFE_FAST_S);
+	rates->other_fast = advance(rates->other_fast, idle_s, active_s,
+								state->other_reads, TIER_HALF_LIFE_FAST_S);
+	rates->other_slow = advance(rates->other_slow, idle_s, active_s,
+								state->other_reads, TIER_HALF_LIFE_SLOW_S);
 	state->heat_at = now;
 }
 
@@ -406,6 +436,8 @@ compute_delta(TierRelationState *state, const TierCounters *before)
 	state->delta.row_changes = tier_heat_counter_delta(before->row_changes, now->row_changes,
 													   (reset && state->kind != RELKIND_INDEX) ||
 													   now->row_changes < before->row_changes);
+	state->delta.maintenance = tier_heat_counter_delta(before->maintenance, now->maintenance,
+													   now->maintenance < before->maintenance);
 	return reset;
 }
 
@@ -420,6 +452,11 @@ take_over(TierRelationState *state, const TierRelationState *stored, TimestampTz
 	state->last_used_at = stored->last_used_at;
 	state->last_written_at = stored->last_written_at;
 	state->rewritten_at = stored->rewritten_at;
+	state->placed_at = state->tablespace_oid == stored->tablespace_oid ? Min(stored->placed_at, now) : now;
+	if (state->file_number == stored->file_number && state->tablespace_oid == stored->tablespace_oid)
+		state->os_cached_bytes = stored->os_cached_bytes;
+	state->source = stored->source;
+	state->totals = stored->totals;
 
 	/* A move to another tablespace gives it a new file too, but no new rows. */
 	if (state->file_number != stored->file_number &&
@@ -455,29 +492,148 @@ discount_growth(TierRelationState *state, const TierRelationState *before)
 	if (old_bytes == 0)
 		grown += (tier_sample_file_size(state->tablespace_oid, state->file_number, FSM_FORKNUM) +
 				  tier_sample_file_size(state->tablespace_oid, state->file_number, VISIBILITYMAP_FORKNUM)) / BLCKSZ;
-	state->delta.blocks_fetched -= Min(grown, misses);
+	state->added_blocks = Min(grown, misses);
+	state->delta.blocks_fetched -= state->added_blocks;
 }
 
-static void
-attribute(TierRelationState *state)
+/* What the statistics say of random and sequential. */
+static TierCostAttribution
+attribute_by_statistics(const TierRelationState *state, const TierCounters *delta)
 {
 	TierCostCounters counters;
 
 	counters.is_index = state->kind == RELKIND_INDEX;
-	counters.scans = state->delta.scans;
-	counters.tuples_read = state->delta.tuples_read;
-	counters.blocks_fetched = state->delta.blocks_fetched;
-	counters.blocks_hit = state->delta.blocks_hit;
+	counters.scans = delta->scans;
+	counters.tuples_read = delta->tuples_read;
+	counters.blocks_fetched = delta->blocks_fetched;
+	counters.blocks_hit = delta->blocks_hit;
 	counters.pages = (double) state->size_bytes / BLCKSZ;
 	counters.tuples = state->tuples;
-	state->attribution = tier_cost_attribute(&counters);
+	return tier_cost_attribute(&counters);
+}
+
+/*
+ * What came from the executor and did not fit into the counters' growth may be
+ * on its way to them still: it is kept for the next sample.  What was kept
+ * already is used up first, and is not kept twice.
+ */
+static void
+carry_over(const TierAccessCount *count, double added, double used_share)
+{
+	const TierSplitPlans *all = &count->plans;
+	const TierSplitPlans *fresh = &count->fresh;
+	double		share = 1.0 - used_share;
+	TierSplitPlans rest;
+
+	rest.random = Min(Max(all->random - added, 0.0) * share, fresh->random);
+	rest.sequential = Min(all->sequential * share, fresh->sequential);
+	rest.random_variance = Min(all->random_variance * share, fresh->random_variance);
+	rest.sequential_variance = Min(all->sequential_variance * share, fresh->sequential_variance);
+	rest.added = Min(Max(all->added - added, 0.0) * share, fresh->added);
+	rest.ignored = Min(all->ignored * share, fresh->ignored);
+	rest.hits = 0.0;
+	rest.plans = Min(all->plans * share, fresh->plans);
+	if (rest.random + rest.sequential + rest.ignored >= 0.5)
+		tier_access_counts_carry(count->relation_oid, &rest);
+}
+
+/* `count` NULL: no plan that was tracked has read this relation. */
+static void
+attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAccessCount *count,
+		  bool carry)
+{
+	TierSplitPeriod period;
+	TierSplitResult result;
+
+	memset(&period, 0, sizeof(period));
+	period.statistics = attribute_by_statistics(state, &state->delta);
+	period.misses = period.statistics.misses;
+	period.grown = state->added_blocks;
+	period.covered = taken->covered && tier_track_access;
+	period.complete = taken->dropped <= 0.0;
+	period.maintained = state->delta.maintenance > 0;
+
+	/*
+	 * Only where somebody maintained it, reads without a trace of use are
+	 * known to be no use: a few ways to a row leave none.
+	 */
+	period.touched = !period.maintained || state->index_scanned || state->delta.scans > 0 ||
+		state->delta.tuples_read > 0 || state->delta.row_changes > 0;
+	period.sample_rate = tier_track_sample_rate;
+	if (count != NULL)
+		period.plans = count->plans;
+
+	result = tier_split_period(&period);
+	state->attribution = result.use;
+	state->other_reads = result.other;
+	state->source = result.source;
+	if (carry && period.covered && count != NULL && result.used_share < 1.0)
+		carry_over(count, result.added, result.used_share);
+}
+
+/*
+ * What was pulled from standbys: the executor there does not tell us anything,
+ * and their devices are none of ours.
+ */
+static void
+add_standby_reads(TierRelationState *state)
+{
+	const TierCounters *there = &state->standby;
+	TierCostAttribution *split = &state->standby_attribution;
+
+	if (there->scans <= 0 && there->blocks_fetched <= 0)
+		return;
+	*split = attribute_by_statistics(state, there);
+	state->attribution.misses += split->misses;
+	state->attribution.sequential_low += split->sequential_low;
+	state->attribution.sequential_mid += split->sequential_mid;
+	state->attribution.sequential_high += split->sequential_high;
+	state->delta.scans += there->scans;
+	state->delta.tuples_read += there->tuples_read;
+	state->delta.blocks_fetched += there->blocks_fetched;
+	state->delta.blocks_hit += there->blocks_hit;
+}
+
+/*
+ * Splits the reads of those that were active, and advances their rates.  Both
+ * arrays are ordered by OID.
+ */
+static void
+advance_active(TierRelationState *current, int ncurrent, TimestampTz period_start,
+			   TimestampTz now, const TierAccessTaken *taken, bool carry)
+{
+	int			k = 0;
+
+	for (int i = 0; i < ncurrent; i++)
+	{
+		TierRelationState *state = &current[i];
+		const TierAccessCount *count = NULL;
+
+		while (k < taken->n && taken->counts[k].relation_oid < state->relation_oid)
+			k++;
+		if (k < taken->n && taken->counts[k].relation_oid == state->relation_oid)
+			count = &taken->counts[k];
+
+		if (state->active)
+		{
+			attribute(state, taken, count, carry);
+			add_standby_reads(state);
+		}
+		else if (carry && taken->covered && count != NULL)
+			carry_over(count, 0.0, 0.0);
+		if (state->active || state->writes.wal_bytes > 0)
+			advance_rates(state, period_start, now);
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 }
 
 bool
 tier_sample_merge(TierRelationState *current, int ncurrent,
 				  const TierRelationState *stored, int nstored,
 				  TimestampTz last_sample_at, TimestampTz now,
-				  TimestampTz statistics_since)
+				  TimestampTz statistics_since,
+				  const TierAccessTaken *taken, bool carry)
 {
 	TimestampTz period_start = last_sample_at != 0 ? Min(last_sample_at, now) : statistics_since;
 	bool		saw_reset = false;
@@ -514,11 +670,15 @@ tier_sample_merge(TierRelationState *current, int ncurrent,
 		}
 
 		state->active = state->delta.scans > 0 || state->delta.blocks_fetched > 0 ||
-			state->delta.row_changes > 0;
+			state->delta.row_changes > 0 ||
+			state->standby.scans > 0 || state->standby.blocks_fetched > 0;
 		state->changed = before == NULL || state->active ||
 			memcmp(&state->counters, &before->counters, sizeof(TierCounters)) != 0 ||
 			state->file_number != before->file_number ||
 			state->tablespace_oid != before->tablespace_oid ||
+			state->placed_at != before->placed_at ||
+			OidIsValid(before->previous_file_number) ||
+			state->vacuums != before->vacuums || state->writes.wal_bytes > 0 ||
 			residency_moved(before->cached_buffers, state->cached_buffers);
 
 		/* The file of an idle relation has not changed. */
@@ -531,8 +691,13 @@ tier_sample_merge(TierRelationState *current, int ncurrent,
 		if (state->active)
 		{
 			discount_growth(state, before);
-			attribute(state);
-			advance_rates(state, period_start, now);
+			if (state->kind == RELKIND_INDEX && state->delta.scans > 0)
+			{
+				TierRelationState *heap = find_relation(current, ncurrent, state->heap_oid);
+
+				if (heap != NULL)
+					heap->index_scanned = true;
+			}
 			if (last_sample_at != 0)
 			{
 				state->last_used_at = now;
@@ -543,7 +708,76 @@ tier_sample_merge(TierRelationState *current, int ncurrent,
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
+	advance_active(current, ncurrent, period_start, now, taken, carry);
 	return saw_reset;
+}
+
+/* What goes with a table is a part of it; NULL: its table is not there. */
+static TierRelationState *
+unit_of(TierRelationState *states, int nstates, TierRelationState *state)
+{
+	TierRelationState *heap;
+
+	if (state->heap_oid == state->relation_oid)
+		return state;
+	heap = find_relation(states, nstates, state->heap_oid);
+	if (state->kind == RELKIND_TOASTVALUE)
+		return heap;
+	if (heap == NULL || heap->kind != RELKIND_TOASTVALUE)
+		return state;
+	return find_relation(states, nstates, heap->heap_oid);
+}
+
+/*
+ * Adds what each relation has done to the totals of what it is a part of.  After
+ * tier_device_io_correct.  A table has those of its TOAST table itself, because
+ * a rewrite gives it another one.
+ */
+static void
+add_up(TierRelationState *states, int nstates)
+{
+	for (int i = 0; i < nstates; i++)
+	{
+		TierRelationState *state = &states[i];
+		TierRelationState *unit;
+		double		reads = state->load_random + state->load_sequential;
+
+		if (!state->active && state->writes.wal_bytes <= 0)
+			continue;
+		unit = unit_of(states, nstates, state);
+		if (unit == NULL)
+			continue;
+		unit->totals.random_reads += state->load_random;
+		unit->totals.sequential_reads += state->load_sequential;
+		if (state->kind != RELKIND_INDEX)
+			unit->totals.scans += state->delta.scans * Min(reads / Max(state->delta.blocks_fetched, 1), 1.0);
+		unit->totals.page_writes += state->writes.pages;
+		unit->totals.row_changes += state->delta.row_changes;
+		unit->changed = true;
+	}
+}
+
+/*
+ * Relations that are not where the last sample or our last move saw them, or
+ * not at all.
+ */
+static Oid *
+find_gone(const TierRelationState *current, int ncurrent,
+		  const TierRelationState *stored, int nstored, int *ngone)
+{
+	Oid		   *gone = palloc(sizeof(Oid) * Max(nstored, 1));
+	int			i = 0;
+
+	*ngone = 0;
+	for (int j = 0; j < nstored; j++)
+	{
+		while (i < ncurrent && current[i].relation_oid < stored[j].relation_oid)
+			i++;
+		if (i == ncurrent || current[i].relation_oid != stored[j].relation_oid ||
+			current[i].tablespace_oid != stored[j].tablespace_oid)
+			gone[(*ngone)++] = stored[j].relation_oid;
+	}
+	return gone;
 }
 
 /* Stored relations that pg_class does not know any more. */
@@ -577,11 +811,16 @@ tier_sample_run(void)
 	TierRelationState *current;
 	TierRelationState *stored;
 	TierSampleSummary summary;
+	TierWrites *writes;
+	TierDevices *devices;
+	TierAccessTaken taken;
 	TimestampTz last_sample_at;
 	Oid		   *dropped;
+	Oid		   *gone;
 	int			ncurrent;
 	int			nstored;
 	int			ndropped;
+	int			ngone;
 
 	/* 1. One sampler at a time, and then: what is remembered, what is now. */
 	tier_catalog_enter(&scope);
@@ -589,16 +828,28 @@ tier_sample_run(void)
 	PopActiveSnapshot();
 	PushActiveSnapshot(GetLatestSnapshot());
 	tier_catalog_refresh_identities();
+	writes = tier_writes_begin(started_at);
 	stored = tier_catalog_load_states(context, &nstored, &last_sample_at);
+	devices = tier_catalog_load_devices(context);
 	MemoryContextSwitchTo(context);
 	current = tier_sample_collect(&ncurrent);
+	tier_standby_take(current, ncurrent);
+
+	/* After the counters: reads that come in between are kept for next time. */
+	taken = tier_access_counts_take(true);
+	taken.covered = taken.covered && last_sample_at != 0;
 
 	/* 2. What happened in between. */
+	tier_writes_count(writes, current, ncurrent, stored, nstored);
 	summary.sampled_at = tier_clock_now();
 	summary.saw_reset = tier_sample_merge(current, ncurrent, stored, nstored,
 										  last_sample_at, summary.sampled_at,
-										  tier_sample_statistics_since());
+										  tier_sample_statistics_since(),
+										  &taken, true);
+	tier_device_io_correct(devices, current, ncurrent);
+	add_up(current, ncurrent);
 	dropped = find_dropped(current, ncurrent, stored, nstored, &ndropped);
+	gone = find_gone(current, ncurrent, stored, nstored, &ngone);
 
 	/* 3. Remember it. */
 	summary.relations = ncurrent;
@@ -607,6 +858,13 @@ tier_sample_run(void)
 		summary.active += current[i].active ? 1 : 0;
 	summary.duration_ms = elapsed_s(started_at, tier_clock_now()) * 1000.0;
 	tier_catalog_store_sample(current, ncurrent, dropped, ndropped, last_sample_at, &summary);
+	tier_writes_end(writes);
+	tier_device_io_observe(devices, current, ncurrent, last_sample_at, summary.sampled_at);
+	tier_catalog_store_devices(devices);
+	tier_catalog_sample_load(summary.sampled_at, summary.active > 0);
+
+	/* 4. What have moves been worth? */
+	tier_verify_run(devices, gone, ngone, summary.sampled_at);
 	tier_catalog_maintain_history(summary.sampled_at);
 	tier_catalog_leave(&scope);
 

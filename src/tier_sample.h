@@ -12,7 +12,9 @@
 
 #include "common/relpath.h"
 #include "datatype/timestamp.h"
+#include "tier_access_counts.h"
 #include "tier_cost.h"
+#include "tier_effect.h"
 
 /* Half-lives of the two smoothed rates, in seconds. */
 #define TIER_HALF_LIFE_FAST_S (24.0 * 3600.0)
@@ -32,6 +34,7 @@ typedef struct TierCounters
 	int64		blocks_fetched;
 	int64		blocks_hit;
 	int64		row_changes;	/* heap: ins + upd + del; index: entries added */
+	int64		maintenance;	/* vacuums and analyzes; index: of its table */
 } TierCounters;
 
 /* Smoothed events per hour, right at heat_at. */
@@ -47,7 +50,29 @@ typedef struct TierRates
 	double		scans_slow;
 	double		changes_fast;
 	double		changes_slow;
+	double		page_writes_fast;	/* from the WAL, see tier_writes.h */
+	double		page_writes_slow;
+	double		maintenance_writes_fast;
+	double		wal_bytes_fast;
+	double		image_bytes_fast;
+	double		device_random_fast; /* what is left of the reads at the device */
+	double		device_random_slow;
+	double		device_sequential_fast;
+	double		device_sequential_slow;
+	double		standby_fast;	/* misses on standbys, part of the above */
+	double		other_fast;		/* reads that are not use */
+	double		other_slow;
 } TierRates;
+
+/* What the WAL says that a relation wrote since the last sample. */
+typedef struct TierWriteCounts
+{
+	int64		pages;			/* to be written by the next checkpoint */
+	int64		maintenance_pages;	/* the same, because of vacuum or a
+									 * rewrite */
+	int64		wal_bytes;
+	int64		image_bytes;	/* of these, full-page images */
+} TierWriteCounts;
 
 /*
  * One relation: what pg_class, the file and the counters say now, and what is
@@ -64,10 +89,14 @@ typedef struct TierRelationState
 	char		kind;			/* relkind: r, m, i, t */
 	char		persistence;	/* after tier_sample_collect only */
 	int64		size_bytes;		/* main fork; -1: not looked at yet */
+	Oid			previous_tablespace_oid;	/* the file before a move since */
+	Oid			previous_file_number;	/* the last sample; 0: none */
 	double		tuples;			/* pg_class.reltuples, -1: unknown */
 	int32		cached_buffers;
 	int32		dirty_buffers;
+	int64		os_cached_bytes;	/* in the page cache, -1: unknown */
 	TierCounters counters;
+	int64		vacuums;		/* how often it was vacuumed */
 	TierRates	rates;
 	TimestampTz heat_at;
 	TimestampTz observed_since;
@@ -75,12 +104,36 @@ typedef struct TierRelationState
 	TimestampTz last_used_at;	/* 0: never seen */
 	TimestampTz last_written_at;
 	TimestampTz rewritten_at;
+	TimestampTz placed_at;		/* seen in another tablespace than before; 0:
+								 * always here */
+	char		source;			/* TIER_SOURCE_..., of the last activity */
+	TierEffectTotals totals;	/* of a table its TOAST table's, too; those
+								 * have none */
 
 	/* What this sample found. */
 	bool		active;			/* some counter grew */
 	bool		changed;		/* worth storing */
-	TierCounters delta;
-	TierCostAttribution attribution;
+	bool		index_scanned;	/* a table: one of its indexes was scanned */
+	TierCounters delta;			/* standbys included */
+	TierCounters standby;		/* of these; see tier_standby_take */
+	TierCostAttribution attribution;	/* reads that are use, standbys
+										 * included */
+	TierCostAttribution standby_attribution;	/* of these */
+	double		other_reads;	/* misses here that are not use */
+	TierWriteCounts writes;		/* after tier_writes_count only */
+	int64		added_blocks;	/* that the counters took for misses; not in
+								 * delta */
+	double		idle_s;			/* since heat_at, before the period */
+	double		active_s;		/* in the period */
+
+	/* Of this server's reads, in blocks, before the factor of the device. */
+	double		device_random;
+	double		device_sequential;
+	double		device_other;
+
+	/* What is taken to have reached the device in the end, standbys included. */
+	double		load_random;
+	double		load_sequential;
 } TierRelationState;
 
 /*
@@ -103,13 +156,17 @@ extern int64 tier_sample_file_size(Oid tablespace_oid, Oid file_number, ForkNumb
  * Merges what is remembered into what was just collected, and advances the
  * rates of the relations that were active; both arrays ordered by OID.
  * `last_sample_at` 0 means that there is no memory: then the counters are
- * taken as what happened since statistics_since.  Returns whether counters
- * went backwards.  After it `current` can be stored or advised upon.
+ * taken as what happened since statistics_since.  `taken` is what the executor
+ * did since the last sample.  Returns whether counters
+ * went backwards.  After it `current` can be stored or advised upon.  With
+ * `carry`, what the executor has read and the counters do not know yet is given
+ * back for the next sample.
  */
 extern bool tier_sample_merge(TierRelationState *current, int ncurrent,
 							  const TierRelationState *stored, int nstored,
 							  TimestampTz last_sample_at, TimestampTz now,
-							  TimestampTz statistics_since);
+							  TimestampTz statistics_since,
+							  const TierAccessTaken *taken, bool carry);
 
 /*
  * Since when the cumulative statistics of this database count: their last

@@ -15,6 +15,7 @@
 
 #include "datatype/timestamp.h"
 #include "storage/lwlock.h"
+#include "tier_waitclass.h"
 
 /* Databases beyond this number get no worker; the view workers says so. */
 #define TIER_MAX_DATABASES 256
@@ -46,6 +47,10 @@ typedef struct TierDatabaseSlot
 	bool		notified;		/* tier_shmem_notify came since started_at */
 	int			failures;		/* in a row */
 	char		last_error[TIER_ERROR_LENGTH];
+
+	/* By the launcher, see tier_waits.c; since the slot was made. */
+	int64		wait_sampled_ms;	/* how long it has looked */
+	int64		wait_ms[TIER_WAIT_CLASSES]; /* sum over backends */
 } TierDatabaseSlot;
 
 /*
@@ -61,6 +66,16 @@ typedef struct TierClaim
 	bool		is_weak;
 } TierClaim;
 
+/* More processes than this never move at the same time. */
+#define TIER_MAX_MOVERS 64
+
+/* See tier_throttle.c. */
+typedef struct TierMoverControl
+{
+	TimestampTz free_at;		/* all that was copied is paid for then */
+	int			pids[TIER_MAX_MOVERS];	/* 0: free */
+} TierMoverControl;
+
 typedef struct TierShmem
 {
 	LWLock	   *lock;			/* guards everything below */
@@ -71,6 +86,7 @@ typedef struct TierShmem
 	int			nclaims;
 	TierDatabaseSlot databases[TIER_MAX_DATABASES];
 	TierClaim	claims[TIER_MAX_CLAIMS];
+	TierMoverControl movers;
 } TierShmem;
 
 extern TierShmem *tier_shmem;

@@ -3,797 +3,652 @@
  * tier_solver.c
  *		Placement as a multiple-choice knapsack: each unit gets one tier.
  *
- * Several simple placements are made and the best one is the answer:
+ * The order of things:
  *
- *		stay	everybody stays, only units without a permitted tier move
- *		greedy	units choose one after the other, in each of three orders:
- *				by device time saved per byte against the next best tier, the
- *				same against the worst tier, and by device time saved in all
+ *		1. Everybody stays, as the placement to beat.  With not too many units
+ *		   also what greedy rules make.
+ *		2. The dual bounds what is possible and leads to a placement.
+ *		3. What the bound has not decided is searched.
+ *		4. If no placement keeps all limits, the best of 1. says which of them
+ *		   cannot be kept.  They get as much as it needs of them, nobody may
+ *		   enter there, and 2. and 3. are done again for the rest.
+ *		5. Where costs are the same, the price decides, or nobody moves.
  *
- * and each is improved by single moves and by exchanges of two units.  Staying
- * is the one to beat, so the answer is never worse than no move at all.
- *
- * The known weakness of greedy: a unit that gains much per byte may leave a
- * gap that nobody fills and so shut out a larger one that gains more in all;
- * with few units this costs several per cent or more, with many it vanishes,
- * and the distance from lower_bound to objective says how much it can be.
- *
- * What must stay true of each placement, so that the advice can be carried
- * out:
- *
- * - A unit that moves has room where it goes, with everybody counted who is
- *   there in the end, also those who only stay because nothing else has room.
- * - A tier that was too full before may remain so, but takes nobody in.
- *
- * Nothing here knows what a tier is made of, nor the order or the time in
- * which somebody carries out the moves.
+ * Staying is the one to beat, and each step only replaces a placement by a
+ * better one, so the answer is never worse than no move at all.
  *
  *-------------------------------------------------------------------------
  */
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tier_solver.h"
+#include "tier_solver_private.h"
 
-/* Rounds of greedy that try to give a room back before everybody stays. */
-#define MAX_HOLD_ROUNDS 16
+/* With more units with a choice the default effort is smaller: a second at most. */
+#define MANY_UNITS 1000
+#define MANY_UNITS_SHARE (1.0 / 5.0)
+#define VERY_MANY_UNITS 50000
+#define VERY_MANY_UNITS_SHARE (1.0 / 15.0)
 
-/* Improvement ends after so many rounds, or so many pairs of units looked at. */
-#define MAX_IMPROVE_ROUNDS 8
-#define MAX_EXCHANGE_PAIRS 5000000L
-
-/*
- * How often each tier's dual price is adjusted to those of the others, at most,
- * and the relative growth of the bound below which that ends.
- */
-#define MAX_DUAL_ROUNDS 32
-#define DUAL_GROWTH 1e-4
-
-/* Relative differences below this are rounding and not a reason to move. */
-#define ROUNDING 1e-9
-
-/* One unit in an order; a larger key comes first, never NaN. */
-typedef struct Ranked
-{
-	double		key;
-	bool		at_home;		/* is on the tier it wants */
-	int			unit;
-} Ranked;
-
-typedef enum RankBy
-{
-	RANK_PER_BYTE_TO_NEXT,
-	RANK_PER_BYTE_TO_WORST,
-	RANK_TOTAL_TO_NEXT,
-} RankBy;
-
-#define NUM_RANKINGS 3
-
-typedef enum UnitState
-{
-	UNIT_CHOOSES,
-	UNIT_STRANDED,				/* found no room and is counted at home */
-	UNIT_HELD,					/* its room at home is set aside beforehand */
-} UnitState;
+/* Above this number of units the greedy placements are left out. */
+#define MAX_GREEDY_UNITS 3000
 
 /*
- * A tier for each unit, or -1.  The sums exclude units that are homeless: on
- * no tier, or on one where they may not live.
+ * Effort for the last of the gap, when it is good enough already.  With few units
+ * that is enough for the optimum.
  */
-typedef struct Placement
-{
-	int		   *tier;
-	double		used[TIER_SOLVER_MAX_TIERS];
-	int			homeless;
-	double		overflow;		/* bytes above capacity, all tiers */
-	double		cost;
-	double		friction;		/* cost_epsilon for each move */
-} Placement;
+#define POLISH_EFFORT 3e6
+#define POLISH_EFFORT_FEW 5e7
+#define FEW_UNITS 100
 
-/* Scratch memory, nunits of each. */
-typedef struct Scratch
+/* Of all effort, for finding any placement that keeps the limits. */
+#define FUTILE_SHARE 0.1
+
+/* How often what was rounded is kept and the rest rounded again. */
+#define MAX_ROUNDINGS 40
+#define MAX_ROUNDINGS_MANY 1
+
+/*
+ * With more units than this in the core, that many that matter most are searched
+ * by themselves first, with so much effort.
+ */
+#define MAX_BIG_UNITS 1000
+#define BIG_UNITS_EFFORT 8e6
+
+/* How often the search may begin again with a smaller core. */
+#define MAX_SEARCHES 8
+
+/* Effort between two questions whether to go on, about a millisecond. */
+#define POLL_EFFORT 1e5
+
+/* So that what is reported is finite, whatever the numbers were. */
+#define MAX_REPORTED 1e300
+
+/* One attempt at placing all units within limits. */
+typedef struct Attempt
 {
-	Ranked	   *order;
-	UnitState  *state;
-} Scratch;
+	const TierSolverModel *model;
+	double		limit[TIER_SOLVER_MAX_ROWS];
+	bool		barred[TIER_SOLVER_MAX_ROWS];
+	unsigned char *held;		/* by unit */
+	TierSolverCore *core;
+	TierSolverDual *dual;
+	TierSolverPlacement *best;
+	TierSolverPlacement *other; /* scratch */
+	int		   *option;			/* by unit of the core: scratch */
+	bool		is_solved;		/* the dual, to the end */
+	double		bound;			/* in the unit of the core */
+	double		best_cost;		/* the same; INFINITY: best is no solution */
+	bool		limit_hit;
+	int			nactive;
+	long		nnodes;
+} Attempt;
 
 
 /*-------------------------------------------------------------------------
- * The problem, cleaned of what its contract forbids
+ * Memory, and how long it may take
  *-------------------------------------------------------------------------
  */
 
-static double
-cost_on(const TierSolverProblem *problem, int unit, int tier)
+void *
+tier_solver_alloc(TierSolverRun *run, size_t n, size_t size)
 {
-	double		cost = problem->cost[(size_t) unit * problem->ntiers + tier];
+	size_t		bytes = n * size;
 
-	return cost >= 0.0 ? cost : INFINITY;	/* NaN: nothing permits it */
+	return run->problem->alloc(bytes > 0 ? bytes : 1);
+}
+
+void
+tier_solver_release(TierSolverRun *run, void *ptr)
+{
+	run->problem->release(ptr);
+}
+
+bool
+tier_solver_spend(TierSolverRun *run, double options)
+{
+	run->effort += options;
+	if (run->effort >= run->next_poll)
+	{
+		run->next_poll = run->effort + POLL_EFFORT;
+		if (!run->interrupted && run->problem->interrupted != NULL)
+			run->interrupted = run->problem->interrupted(run->problem->interrupted_argument);
+	}
+	return !run->interrupted;
+}
+
+
+/*-------------------------------------------------------------------------
+ * The model
+ *-------------------------------------------------------------------------
+ */
+
+static TierSolverObstacle
+find_obstacle(const TierSolverModel *model, int unit)
+{
+	bool		pinned = tier_solver_pin(model, unit) >= 0;
+	bool		permitted = false;
+
+	for (int tier = 0; tier < model->ntiers; tier++)
+	{
+		if (isinf(tier_solver_cost(model, unit, tier)))
+			continue;
+		permitted = true;
+		if (tier_solver_fits_alone(model, unit, tier))
+			return TIER_SOLVER_NO_OBSTACLE;
+	}
+	if (pinned)
+		return permitted ? TIER_SOLVER_PIN_TOO_LARGE : TIER_SOLVER_PIN_FORBIDDEN;
+	return permitted ? TIER_SOLVER_TOO_LARGE : TIER_SOLVER_FORBIDDEN;
+}
+
+static void
+make_model(const TierSolverProblem *problem, TierSolverRun *run,
+		   TierSolverModel *model)
+{
+	memset(model, 0, sizeof(*model));
+	model->run = run;
+	model->problem = problem;
+	model->nunits = problem->nunits > 0 ? problem->nunits : 0;
+	model->ntiers = problem->ntiers;
+	model->nresources = problem->nresources + 1;
+	model->nrows = model->ntiers * model->nresources;
+
+	for (int tier = 0; tier < model->ntiers; tier++)
+		for (int r = 0; r < model->nresources; r++)
+		{
+			double		limit = r == 0 ? problem->capacity[tier] :
+			problem->limit[tier * problem->nresources + r - 1];
+
+			model->limit[tier * model->nresources + r] = limit > 0.0 ? limit : 0.0;
+		}
+	for (int r = 0; r < model->nresources; r++)
+	{
+		double		total = 0.0;
+
+		for (int unit = 0; unit < model->nunits; unit++)
+		{
+			double		most = 0.0;
+
+			for (int tier = 0; tier < model->ntiers; tier++)
+				most = fmax(most, tier_solver_use(model, unit, tier, r));
+			total += most;
+		}
+		model->weight[r] = total > 0.0 ? 1.0 / total : 0.0;
+	}
+	model->obstacle = tier_solver_alloc(run, model->nunits, 1);
+	for (int unit = 0; unit < model->nunits; unit++)
+	{
+		model->obstacle[unit] = find_obstacle(model, unit);
+		model->nobstacles += model->obstacle[unit] != TIER_SOLVER_NO_OBSTACLE;
+	}
+	tier_solver_spend(run, (double) model->nunits * model->ntiers * 2);
+}
+
+
+/*-------------------------------------------------------------------------
+ * One attempt
+ *-------------------------------------------------------------------------
+ */
+
+/*
+ * Does a placement keep the limits of the attempt?  What units that are held
+ * take beyond a limit does not count, but then nobody else may take any.
+ */
+static bool
+is_solution(const Attempt *attempt, const TierSolverPlacement *placement)
+{
+	const TierSolverModel *model = attempt->model;
+	double		held[TIER_SOLVER_MAX_ROWS] = {0.0};
+	double		used[TIER_SOLVER_MAX_ROWS] = {0.0};
+
+	for (int unit = 0; unit < model->nunits; unit++)
+	{
+		int			tier = placement->tier[unit];
+		double	   *sum = attempt->held[unit] ? held : used;
+
+		if (!attempt->held[unit] &&
+			(tier < 0 || isinf(tier_solver_cost(model, unit, tier))))
+			return false;
+		for (int r = 0; tier >= 0 && r < model->nresources; r++)
+		{
+			int			row = tier * model->nresources + r;
+			double		use = tier_solver_use(model, unit, tier, r);
+
+			if (!attempt->held[unit] && attempt->barred[row] && use > 0.0 &&
+				tier != tier_solver_home(model, unit))
+				return false;
+			sum[row] += use;
+		}
+	}
+	for (int row = 0; row < model->nrows; row++)
+		if (used[row] > 0.0 && used[row] + held[row] >
+			attempt->limit[row] + TIER_SOLVER_SLACK * attempt->limit[row])
+			return false;
+	return true;
 }
 
 static double
-size_of(const TierSolverProblem *problem, int unit)
+cost_in_core(const Attempt *attempt, const TierSolverPlacement *placement)
 {
-	return problem->size[unit] > 0.0 ? problem->size[unit] : 0.0;
+	return (placement->cost + placement->friction) / attempt->core->cost_scale;
 }
 
-static double
-capacity_of(const TierSolverProblem *problem, int tier)
+/* other becomes what the options say; it replaces best if it is better. */
+static void
+offer(Attempt *attempt, const int *option)
 {
-	return problem->capacity[tier] > 0.0 ? problem->capacity[tier] : 0.0;
-}
+	const TierSolverCore *core = attempt->core;
+	TierSolverPlacement *other = attempt->other;
 
-static double
-epsilon_of(const TierSolverProblem *problem)
-{
-	return problem->cost_epsilon > 0.0 ? problem->cost_epsilon : 0.0;
-}
+	memcpy(other->tier, core->decided, attempt->model->nunits * sizeof(int));
+	for (int u = 0; u < core->nunits; u++)
+		other->tier[core->unit[u]] = core->tier[option[u]];
+	tier_solver_placement_measure(attempt->model, other);
+	if (!is_solution(attempt, other))
+		return;
+	if (isinf(attempt->best_cost) ||
+		tier_solver_placement_is_better(other, attempt->best))
+	{
+		TierSolverPlacement swap = *attempt->best;
 
-/* The tier a unit is on, or -1. */
-static int
-home_of(const TierSolverProblem *problem, int unit)
-{
-	int			home = problem->current[unit];
-
-	return (home >= 0 && home < problem->ntiers) ? home : -1;
+		*attempt->best = *other;
+		*other = swap;
+		attempt->best_cost = cost_in_core(attempt, attempt->best);
+	}
 }
 
 /*
- * The price for comparisons.  An unknown price is no reason to leave a tier
- * and none to go there.
+ * What is missing of each limit that has a part in a proof.  Then these limits
+ * are forgotten, and the next proof is looked for.
  */
-static double
-comparable_price(const TierSolverProblem *problem, int unit, int tier)
+static void
+find_missing(Attempt *attempt, double *missing)
 {
-	double		price = problem->price[(size_t) unit * problem->ntiers + tier];
+	TierSolverCore *core = attempt->core;
+	TierSolverDual *dual = attempt->dual;
 
-	if (price > 0.0)
-		return price;
-	return tier == home_of(problem, unit) ? 0.0 : INFINITY;
-}
+	for (int row = 0; row < core->nrows; row++)
+	{
+		missing[row] = fmax(missing[row], core->over[row]);
+		if (core->over[row] > 0.0)
+			core->room[row] = INFINITY;
+	}
+	for (int round = 0; round < core->nrows; round++)
+	{
+		double		shortage = 0.0;
+		bool		any = false;
 
-/*
- * The cost, and cost_epsilon on top where the unit would have to move: what a
- * move must save at least to be worth it.
- */
-static double
-cost_with_friction(const TierSolverProblem *problem, int unit, int tier)
-{
-	double		cost = cost_on(problem, unit, tier);
-
-	return tier == home_of(problem, unit) ? cost : cost + epsilon_of(problem);
-}
-
-/* The cost if the tier could hold this unit at all, else INFINITY. */
-static double
-cost_if_fits(const TierSolverProblem *problem, int unit, int tier)
-{
-	if (size_of(problem, unit) > capacity_of(problem, tier))
-		return INFINITY;
-	return cost_on(problem, unit, tier);
+		tier_solver_dual_restart(dual);
+		if (tier_solver_dual_solve(dual, INFINITY) != TIER_SOLVER_DUAL_INFEASIBLE)
+			break;
+		shortage = tier_solver_dual_shortage(dual);
+		for (int row = 0; row < core->nrows; row++)
+		{
+			if (!(dual->ray[row] > 0.0))
+				continue;
+			any = true;
+			missing[row] = fmax(missing[row], fmin(shortage / dual->ray[row] * core->scale[row],
+												   MAX_REPORTED));
+			core->room[row] = INFINITY;
+		}
+		if (!any)
+			break;
+	}
 }
 
 static bool
-has_room(const TierSolverProblem *problem, const double *used, int unit,
-		 int tier)
+is_proven(const Attempt *attempt, double gap)
 {
-	return used[tier] + size_of(problem, unit) <= capacity_of(problem, tier);
-}
-
-
-/*-------------------------------------------------------------------------
- * What a unit wants
- *-------------------------------------------------------------------------
- */
-
-/* Of two tiers whose costs count as equal, is a the better one? */
-static bool
-is_preferable(const TierSolverProblem *problem, int unit, int a, int b)
-{
-	double		price_a = comparable_price(problem, unit, a);
-	double		price_b = comparable_price(problem, unit, b);
-	int			home = home_of(problem, unit);
-	double		cost_a;
-	double		cost_b;
-
-	if (price_a != price_b)
-		return price_a < price_b;
-	if (a == home || b == home)
-		return a == home;
-
-	cost_a = cost_on(problem, unit, a);
-	cost_b = cost_on(problem, unit, b);
-	if (cost_a != cost_b)
-		return cost_a < cost_b;
-	return a < b;
+	return !isinf(attempt->best_cost) &&
+		attempt->best_cost - attempt->bound <= gap * fabs(attempt->best_cost);
 }
 
 /*
- * The best tier with room beside what is used already, -1 if there is none.
- * Without `used`, the tier that the unit wants most.
+ * Rounds, and as long as that helps keeps the units that split where they were
+ * put, lets the rest find out what that leaves, and rounds again.  A unit as
+ * large as a tier would otherwise leave room of which its neighbours, all whole
+ * already, can make no use.
  */
-static int
-choose_tier(const TierSolverProblem *problem, int unit, const double *used)
+static void
+round_and_repeat(Attempt *attempt)
 {
-	double		least = INFINITY;
-	int			choice = -1;
+	const TierSolverCore *core = attempt->core;
+	TierSolverDual *dual = tier_solver_dual_copy(attempt->dual);
+	int			rounds = core->nunits > MAX_BIG_UNITS ? MAX_ROUNDINGS_MANY : MAX_ROUNDINGS;
 
-	for (int tier = 0; tier < problem->ntiers; tier++)
+	for (int round = 0; round < rounds; round++)
 	{
-		double		cost = cost_on(problem, unit, tier);
-
-		if (cost < least &&
-			(used == NULL || has_room(problem, used, unit, tier)))
-			least = cost;
-	}
-	if (isinf(least))
-		return -1;
-
-	for (int tier = 0; tier < problem->ntiers; tier++)
-	{
-		if (cost_on(problem, unit, tier) > least + epsilon_of(problem))
-			continue;
-		if (used != NULL && !has_room(problem, used, unit, tier))
-			continue;
-		if (choice < 0 || is_preferable(problem, unit, tier, choice))
-			choice = tier;
-	}
-	return choice;
-}
-
-
-/*-------------------------------------------------------------------------
- * Who chooses first
- *-------------------------------------------------------------------------
- */
-
-/*
- * What the unit loses when it does not get its best tier.  Tiers that cannot
- * hold it are no alternative.  A unit with a single possibility goes before
- * all others, one without any last.
- */
-static double
-rank_key(const TierSolverProblem *problem, int unit, RankBy by)
-{
-	double		best = INFINITY;
-	double		next = INFINITY;
-	double		worst = 0.0;
-	double		size = size_of(problem, unit);
-	double		saved;
-
-	for (int tier = 0; tier < problem->ntiers; tier++)
-	{
+		double		before = attempt->best_cost;
 		double		cost;
 
-		if (isinf(cost_if_fits(problem, unit, tier)))
-			continue;
-		cost = cost_with_friction(problem, unit, tier);
-		if (cost < best)
+		if (!tier_solver_round(dual, attempt->option, &cost))
+			break;
+		if (cost < before)
+			offer(attempt, attempt->option);
+		if (dual->nties == 0 || is_proven(attempt, TIER_SOLVER_ROUNDING))
+			break;
+		for (int i = 0; i < dual->nties; i++)
 		{
-			next = best;
-			best = cost;
+			int			unit = core->owner[dual->tie[i]];
+
+			for (int o = core->first[unit]; o < core->first[unit + 1]; o++)
+				dual->forbidden[o] = o != attempt->option[unit];
 		}
-		else if (cost < next)
-			next = cost;
-		if (cost > worst)
-			worst = cost;
+		if (tier_solver_dual_solve(dual, attempt->best_cost) != TIER_SOLVER_DUAL_OPTIMAL)
+			break;
 	}
-
-	if (isinf(best))
-		return 0.0;
-	if (isinf(next))
-		return INFINITY;
-
-	saved = (by == RANK_PER_BYTE_TO_WORST ? worst : next) - best;
-	if (by == RANK_TOTAL_TO_NEXT || saved <= 0.0)
-		return saved;
-	return size > 0.0 ? saved / size : INFINITY;
+	tier_solver_dual_free(dual);
 }
 
-/*
- * A total order.  Of units that gain the same, those go first that would not
- * have to move; otherwise two of them could change places for nothing.
- */
-static int
-compare_ranked(const void *pa, const void *pb)
+/* The bound from the dual, and the placement closest to it. */
+static bool
+solve_dual(Attempt *attempt, double *dual_price, double *missing)
 {
-	const Ranked *a = (const Ranked *) pa;
-	const Ranked *b = (const Ranked *) pb;
+	TierSolverCore *core = attempt->core;
+	TierSolverDual *dual = attempt->dual;
+	TierSolverDualStatus status = tier_solver_dual_solve(dual, INFINITY);
 
-	if (a->key != b->key)
-		return a->key > b->key ? -1 : 1;
-	if (a->at_home != b->at_home)
-		return a->at_home ? -1 : 1;
-	return (a->unit > b->unit) - (a->unit < b->unit);
+	if (status == TIER_SOLVER_DUAL_INFEASIBLE || core->overcommitted)
+	{
+		find_missing(attempt, missing);
+		return false;
+	}
+	for (int row = 0; row < core->nrows; row++)
+	{
+		missing[row] = fmax(missing[row], core->over[row]);
+		dual_price[row] = fmin(dual->price[row] * core->cost_scale / core->scale[row],
+							   MAX_REPORTED);
+	}
+	attempt->bound = dual->bound;
+	attempt->is_solved = status == TIER_SOLVER_DUAL_OPTIMAL;
+	if (attempt->is_solved)
+		round_and_repeat(attempt);
+	return true;
 }
 
+/* Marks what is no part of anything better; false if nothing better exists. */
+static bool
+mark_losses(const Attempt *attempt, unsigned char *drop)
+{
+	const TierSolverCore *core = attempt->core;
+	const TierSolverDual *dual = attempt->dual;
+
+	/* Losses are at the prices of the dual, so the bound has to be its own. */
+	double		most = attempt->best_cost - dual->bound;
+
+	memset(drop, 0, core->noptions);
+	for (int u = 0; !isinf(most) && u < core->nunits; u++)
+	{
+		double		least = INFINITY;
+		bool		any = false;
+
+		for (int o = core->first[u]; o < core->first[u + 1]; o++)
+			least = fmin(least, core->cost[o] + tier_solver_dual_reduced(dual, o) - core->work[o]);
+		for (int o = core->first[u]; o < core->first[u + 1]; o++)
+		{
+			drop[o] = core->cost[o] + tier_solver_dual_reduced(dual, o) - core->work[o] - least > most;
+			any |= !drop[o];
+		}
+		if (!any)
+			return false;
+	}
+	tier_solver_spend(core->run, core->noptions);
+	return true;
+}
+
+/* Of a smaller core, an option of the whole one for each unit. */
 static void
-rank_units(const TierSolverProblem *problem, RankBy by, Ranked *order)
+translate(const Attempt *attempt, const TierSolverCore *small,
+		  const int *small_option, const int *option_of)
 {
-	for (int unit = 0; unit < problem->nunits; unit++)
+	const TierSolverCore *core = attempt->core;
+	int			at = 0;
+
+	for (int u = 0; u < core->nunits; u++)
 	{
-		int			wanted = choose_tier(problem, unit, NULL);
-
-		order[unit].key = rank_key(problem, unit, by);
-		order[unit].at_home = wanted >= 0 && wanted == home_of(problem, unit);
-		order[unit].unit = unit;
-	}
-	qsort(order, problem->nunits, sizeof(Ranked), compare_ranked);
-}
-
-
-/*-------------------------------------------------------------------------
- * One placement
- *-------------------------------------------------------------------------
- */
-
-/*
- * Held units keep their room; the others choose in the given order.  One that
- * finds none is stranded: it stays at home without room.
- */
-static void
-let_units_choose(const TierSolverProblem *problem, const Ranked *order,
-				 UnitState *state, Placement *placement)
-{
-	memset(placement->used, 0, sizeof(placement->used));
-
-	for (int unit = 0; unit < problem->nunits; unit++)
-	{
-		if (state[unit] != UNIT_HELD)
-			continue;
-		placement->tier[unit] = home_of(problem, unit);
-		placement->used[placement->tier[unit]] += size_of(problem, unit);
-	}
-
-	for (int i = 0; i < problem->nunits; i++)
-	{
-		int			unit = order[i].unit;
 		int			tier;
 
-		if (state[unit] == UNIT_HELD)
+		attempt->option[u] = option_of[u];
+		if (option_of[u] >= 0)
 			continue;
-		tier = choose_tier(problem, unit, placement->used);
-		state[unit] = tier < 0 ? UNIT_STRANDED : UNIT_CHOOSES;
-		if (tier < 0)
-			tier = home_of(problem, unit);
-		placement->tier[unit] = tier;
-		if (tier >= 0)
-			placement->used[tier] += size_of(problem, unit);
+		tier = small->tier[small_option[at++]];
+		for (int o = core->first[u]; o < core->first[u + 1]; o++)
+			if (core->tier[o] == tier)
+				attempt->option[u] = o;
 	}
 }
 
-/*
- * Did somebody take, in moving, the room of a unit that has to stay?  Then
- * hold such units where they are, or, as a last resort, all; true if there
- * were any.
- */
-static bool
-hold_stranded(const TierSolverProblem *problem, bool all,
-			  const Placement *placement, UnitState *state)
-{
-	bool		violated[TIER_SOLVER_MAX_TIERS] = {false};
-	bool		any = false;
-
-	for (int unit = 0; unit < problem->nunits; unit++)
-	{
-		int			tier = placement->tier[unit];
-
-		if (tier >= 0 && tier != home_of(problem, unit) &&
-			placement->used[tier] > capacity_of(problem, tier))
-			violated[tier] = any = true;
-	}
-	if (!any)
-		return false;
-
-	for (int unit = 0; unit < problem->nunits; unit++)
-	{
-		int			home = home_of(problem, unit);
-
-		if (home >= 0 &&
-			(all || (state[unit] == UNIT_STRANDED && violated[home])))
-			state[unit] = UNIT_HELD;
-	}
-	return true;
-}
-
-/*
- * Each round holds at least one more unit, because a tier gets too full only
- * by units that stay; with all of them held nobody moves to a tier without
- * room.  So this ends.
- */
-static void
-place_in_order(const TierSolverProblem *problem, const Ranked *order,
-			   UnitState *state, Placement *placement)
-{
-	int			round = 0;
-
-	do
-		let_units_choose(problem, order, state, placement);
-	while (hold_stranded(problem, ++round > MAX_HOLD_ROUNDS, placement, state));
-}
-
-/* Nobody moves but those who have no tier, or one where they may not live. */
-static void
-hold_all_who_may_stay(const TierSolverProblem *problem, UnitState *state)
-{
-	for (int unit = 0; unit < problem->nunits; unit++)
-	{
-		int			home = home_of(problem, unit);
-
-		if (home >= 0 && !isinf(cost_on(problem, unit, home)))
-			state[unit] = UNIT_HELD;
-		else
-			state[unit] = UNIT_CHOOSES;
-	}
-}
-
-static void
-hold_nobody(const TierSolverProblem *problem, UnitState *state)
-{
-	for (int unit = 0; unit < problem->nunits; unit++)
-		state[unit] = UNIT_CHOOSES;
-}
-
-static void
-measure(const TierSolverProblem *problem, Placement *placement)
-{
-	placement->homeless = 0;
-	placement->overflow = 0.0;
-	placement->cost = 0.0;
-	placement->friction = 0.0;
-	memset(placement->used, 0, sizeof(placement->used));
-
-	for (int unit = 0; unit < problem->nunits; unit++)
-	{
-		int			tier = placement->tier[unit];
-
-		if (tier >= 0)
-			placement->used[tier] += size_of(problem, unit);
-		if (tier < 0 || isinf(cost_on(problem, unit, tier)))
-		{
-			placement->homeless++;
-			continue;
-		}
-		placement->cost += cost_on(problem, unit, tier);
-		if (tier != home_of(problem, unit))
-			placement->friction += epsilon_of(problem);
-	}
-
-	for (int tier = 0; tier < problem->ntiers; tier++)
-	{
-		if (placement->used[tier] > capacity_of(problem, tier))
-			placement->overflow += placement->used[tier] -
-				capacity_of(problem, tier);
-	}
-}
-
-/* Is a better than b by more than rounding and what its moves must save? */
-static bool
-is_better(const Placement *a, const Placement *b)
-{
-	double		sum_a = a->cost + a->friction;
-	double		sum_b = b->cost + b->friction;
-
-	if (a->homeless != b->homeless)
-		return a->homeless < b->homeless;
-	if (a->overflow != b->overflow)
-		return a->overflow < b->overflow;
-	return sum_b - sum_a > ROUNDING * sum_b;
-}
-
-
-/*-------------------------------------------------------------------------
- * Improving a placement
- *-------------------------------------------------------------------------
- */
-
-static void
-move_unit(const TierSolverProblem *problem, Placement *placement, int unit,
-		  int tier)
-{
-	if (placement->tier[unit] >= 0)
-		placement->used[placement->tier[unit]] -= size_of(problem, unit);
-	placement->tier[unit] = tier;
-	placement->used[tier] += size_of(problem, unit);
-}
-
-/* Moves a unit to the best tier with room; true if that is another one. */
-static bool
-improve_by_move(const TierSolverProblem *problem, Placement *placement,
-				int unit)
-{
-	int			from = placement->tier[unit];
-	int			to;
-
-	if (from >= 0)
-		placement->used[from] -= size_of(problem, unit);
-	to = choose_tier(problem, unit, placement->used);
-	if (from >= 0)
-		placement->used[from] += size_of(problem, unit);
-
-	if (to < 0 || to == from)
-		return false;
-	move_unit(problem, placement, unit, to);
-	return true;
-}
-
-/*
- * The cheapest tier for `other` when `unit` takes its place, -1 if none has
- * room.  The place itself must get large enough by that.
- */
 static int
-tier_after_exchange(const TierSolverProblem *problem,
-					const Placement *placement, int unit, int other)
+compare_descending(const void *pa, const void *pb)
 {
-	int			from = placement->tier[unit];
-	int			to = placement->tier[other];
-	double		size = size_of(problem, unit);
-	double		other_size = size_of(problem, other);
-	int			best = -1;
+	double		a = *(const double *) pa;
+	double		b = *(const double *) pb;
 
-	if (placement->used[to] - other_size + size > capacity_of(problem, to))
-		return -1;
-
-	for (int tier = 0; tier < problem->ntiers; tier++)
-	{
-		double		freed = tier == from ? size : 0.0;
-
-		if (tier == to)
-			continue;
-		if (placement->used[tier] - freed + other_size >
-			capacity_of(problem, tier))
-			continue;
-		if (best < 0 || cost_with_friction(problem, other, tier) <
-			cost_with_friction(problem, other, best))
-			best = tier;
-	}
-	return best;
+	return (a < b) - (a > b);
 }
 
 /*
- * Puts a unit in the place of another one, which moves to where the unit was
- * or to a third tier.  Takes the exchange that saves most; true if any does.
+ * Marks all options but the key of units that use little of what has a price.
+ * Units with ties remain as they are.
  */
+static void
+mark_small_units(const Attempt *attempt, unsigned char *drop)
+{
+	const TierSolverCore *core = attempt->core;
+	const TierSolverDual *dual = attempt->dual;
+	double	   *bulk = tier_solver_alloc(core->run, core->nunits, sizeof(double));
+	double	   *sorted = tier_solver_alloc(core->run, core->nunits, sizeof(double));
+
+	for (int u = 0; u < core->nunits; u++)
+	{
+		bulk[u] = 0.0;
+		for (int o = core->first[u]; o < core->first[u + 1]; o++)
+			bulk[u] = fmax(bulk[u], tier_solver_dual_reduced(dual, o) - core->work[o]);
+		sorted[u] = bulk[u];
+	}
+	qsort(sorted, core->nunits, sizeof(double), compare_descending);
+	for (int u = 0; u < core->nunits; u++)
+		for (int o = core->first[u]; o < core->first[u + 1]; o++)
+			drop[o] = bulk[u] <= sorted[MAX_BIG_UNITS] && dual->ntied[u] == 0 &&
+				o != dual->key[u];
+	tier_solver_spend(core->run, core->noptions);
+	tier_solver_release(core->run, bulk);
+	tier_solver_release(core->run, sorted);
+}
+
+/*
+ * A search among the units that matter, while all others are where they are
+ * cheapest at the prices.  The prices are the best ones for that problem, too, so
+ * it can come as close to the bound; but what it proves is not a proof for all.
+ */
+static void
+search_big_units(Attempt *attempt, unsigned char *drop, int *option_of)
+{
+	TierSolverRun *run = attempt->core->run;
+	TierSolverSearch search;
+	TierSolverCore *small;
+
+	mark_small_units(attempt, drop);
+	small = tier_solver_core_shrink(attempt->core, drop, option_of);
+	memset(&search, 0, sizeof(search));
+	search.gap_wanted = 0.1 * TIER_SOLVER_GAP;
+	search.effort_limit = search.futile_limit = run->effort + BIG_UNITS_EFFORT;
+	search.best = tier_solver_alloc(run, small->nunits, sizeof(int));
+	search.best_cost = attempt->best_cost;
+	tier_solver_search(small, &search);
+	if (search.improved)
+	{
+		translate(attempt, small, search.best, option_of);
+		offer(attempt, attempt->option);
+	}
+	attempt->nnodes += search.nnodes;
+	tier_solver_release(run, search.best);
+	tier_solver_core_free(small);
+}
+
+/* Once through the tree; true if it should be done again with a smaller one. */
 static bool
-improve_by_exchange(const TierSolverProblem *problem, Placement *placement,
-					int unit)
+search_once(Attempt *attempt, TierSolverSearch *search, unsigned char *drop,
+			int *option_of)
 {
-	int			from = placement->tier[unit];
-	double		cost_now;
-	double		most_saved = 0.0;
-	int			best_other = -1;
-	int			best_tier = -1;
-	int			to;
+	TierSolverRun *run = attempt->core->run;
+	TierSolverCore *small;
 
-	if (from < 0 || isinf(cost_on(problem, unit, from)))
-		return false;
-	cost_now = cost_with_friction(problem, unit, from);
-
-	for (int other = 0; other < problem->nunits; other++)
+	if (!mark_losses(attempt, drop))
 	{
-		double		before;
-		double		saved;
-		int			tier;
-
-		to = placement->tier[other];
-		if (to < 0 || to == from || isinf(cost_on(problem, other, to)) ||
-			!(cost_with_friction(problem, unit, to) < cost_now))
-			continue;
-		tier = tier_after_exchange(problem, placement, unit, other);
-		if (tier < 0)
-			continue;
-
-		before = cost_now + cost_with_friction(problem, other, to);
-		saved = before - cost_with_friction(problem, unit, to) -
-			cost_with_friction(problem, other, tier);
-		if (saved > most_saved && saved > ROUNDING * before)
-		{
-			most_saved = saved;
-			best_other = other;
-			best_tier = tier;
-		}
-	}
-	if (best_other < 0)
+		attempt->bound = attempt->best_cost;
 		return false;
-
-	to = placement->tier[best_other];
-	move_unit(problem, placement, best_other, best_tier);
-	move_unit(problem, placement, unit, to);
-	return true;
+	}
+	small = tier_solver_core_shrink(attempt->core, drop, option_of);
+	search->best = tier_solver_alloc(run, small->nunits, sizeof(int));
+	search->best_cost = attempt->best_cost;
+	tier_solver_search(small, search);
+	if (search->improved)
+	{
+		translate(attempt, small, search->best, option_of);
+		offer(attempt, attempt->option);
+	}
+	attempt->bound = fmin(fmax(attempt->bound, search->bound), attempt->best_cost);
+	tier_solver_release(run, search->best);
+	tier_solver_core_free(small);
+	return search->shrinkable;
 }
 
-/* From tiers that are too full, those leave first that gain least. */
 static void
-relieve(const TierSolverProblem *problem, const Ranked *order,
-		Placement *placement)
+search(Attempt *attempt)
 {
-	for (int i = problem->nunits - 1; i >= 0; i--)
-	{
-		int			unit = order[i].unit;
-		int			tier = placement->tier[unit];
+	const TierSolverProblem *problem = attempt->model->problem;
+	const TierSolverCore *core = attempt->core;
+	TierSolverRun *run = core->run;
+	TierSolverSearch search;
+	unsigned char *drop = tier_solver_alloc(run, core->noptions, 1);
+	int		   *option_of = tier_solver_alloc(run, core->nunits, sizeof(int));
+	double		effort = problem->effort;
 
-		if (tier >= 0 && placement->used[tier] > capacity_of(problem, tier))
-			(void) improve_by_move(problem, placement, unit);
+	memset(&search, 0, sizeof(search));
+	if (!(effort > 0.0))
+		effort = TIER_SOLVER_EFFORT *
+			(core->nunits > VERY_MANY_UNITS ? VERY_MANY_UNITS_SHARE :
+			 core->nunits > MANY_UNITS ? MANY_UNITS_SHARE : 1.0);
+	search.gap_wanted = problem->gap_wanted > 0.0 ?
+		fmax(problem->gap_wanted, 2.0 * TIER_SOLVER_ROUNDING) : TIER_SOLVER_GAP;
+	search.effort_limit = run->effort + effort;
+	search.futile_limit = run->effort + FUTILE_SHARE * effort;
+	search.polish_limit = run->effort +
+		fmin(core->nunits > FEW_UNITS ? POLISH_EFFORT : POLISH_EFFORT_FEW, effort);
+	if (core->nunits > MAX_BIG_UNITS && attempt->is_solved &&
+		!is_proven(attempt, 0.1 * search.gap_wanted))
+		search_big_units(attempt, drop, option_of);
+	for (int i = 1; i <= MAX_SEARCHES; i++)
+	{
+		/*
+		 * With very many units a single node is more than what is left to
+		 * gain.
+		 */
+		if (core->noptions > search.polish_limit - run->effort &&
+			is_proven(attempt, search.gap_wanted))
+			break;
+		search.may_shrink = i < MAX_SEARCHES;
+		if (is_proven(attempt, TIER_SOLVER_ROUNDING) ||
+			!search_once(attempt, &search, drop, option_of))
+			break;
 	}
+	attempt->nnodes += search.nnodes;
+	if (isinf(attempt->best_cost) ? !search.complete : !is_proven(attempt, search.gap_wanted))
+		attempt->limit_hit = true;
+	tier_solver_release(run, drop);
+	tier_solver_release(run, option_of);
 }
 
-/*
- * Each step leads to a placement that is better and has room for those who
- * move.  Exchanges are tried for units that do not have the tier they want.
- */
-static void
-improve(const TierSolverProblem *problem, const Ranked *order,
-		Placement *placement)
+/* Leaves best as it is, or better; false if there is no solution, as is proven. */
+static bool
+place_all(Attempt *attempt, double *dual_price, double *missing)
 {
-	long		pairs_left = MAX_EXCHANGE_PAIRS;
-	bool		improved = true;
+	TierSolverRun *run = attempt->model->run;
+	bool		possible;
 
-	relieve(problem, order, placement);
+	attempt->core = tier_solver_core_make(attempt->model, attempt->limit, attempt->barred,
+										  attempt->held, attempt->best->tier);
+	attempt->dual = tier_solver_dual_make(attempt->core);
+	attempt->option = tier_solver_alloc(run, attempt->core->nunits, sizeof(int));
+	attempt->bound = attempt->core->fixed_cost;
+	attempt->best_cost = is_solution(attempt, attempt->best) ?
+		cost_in_core(attempt, attempt->best) : INFINITY;
+	if (attempt->core->nunits > attempt->nactive)
+		attempt->nactive = attempt->core->nunits;
 
-	for (int round = 0; improved && round < MAX_IMPROVE_ROUNDS; round++)
-	{
-		improved = false;
-		for (int i = 0; i < problem->nunits; i++)
-		{
-			int			unit = order[i].unit;
-
-			if (improve_by_move(problem, placement, unit))
-				improved = true;
-			if (placement->tier[unit] == choose_tier(problem, unit, NULL))
-				continue;
-			if (pairs_left < problem->nunits)
-				continue;
-			pairs_left -= problem->nunits;
-			if (improve_by_exchange(problem, placement, unit))
-				improved = true;
-		}
-	}
+	possible = solve_dual(attempt, dual_price, missing);
+	if (possible && !run->interrupted)
+		search(attempt);
+	attempt->bound *= attempt->core->cost_scale;
+	tier_solver_release(run, attempt->option);
+	tier_solver_dual_free(attempt->dual);
+	tier_solver_core_free(attempt->core);
+	return possible;
 }
 
 
 /*-------------------------------------------------------------------------
- * The lower bound
+ * Bounds without the core
  *-------------------------------------------------------------------------
  */
 
-/* What the unit costs at least when a byte on each tier has this price. */
-static double
-least_cost(const TierSolverProblem *problem, int unit, const double *dual,
-		   int except)
-{
-	double		size = size_of(problem, unit);
-	double		least = INFINITY;
-
-	for (int tier = 0; tier < problem->ntiers; tier++)
-	{
-		double		cost;
-
-		if (tier == except)
-			continue;
-		cost = cost_if_fits(problem, unit, tier) + dual[tier] * size;
-		if (cost < least)
-			least = cost;
-	}
-	return least;
-}
-
 /*
- * The price per byte at which the tier is just full, the other prices given:
- * sort by what the units would pay for a byte, and fill the tier, the last one
- * in part.
+ * What all units cost at least with these prices of the limits: valid for any
+ * prices >= 0, see tier_solver_dual.c.  Without cost_epsilon.  0 is a bound, too.
  */
 static double
-dual_price(const TierSolverProblem *problem, int tier, const double *dual,
-		   Ranked *order)
-{
-	double		capacity = capacity_of(problem, tier);
-	double		demand = 0.0;
-	int			n = 0;
-
-	for (int unit = 0; unit < problem->nunits; unit++)
-	{
-		double		cost = cost_if_fits(problem, unit, tier);
-		double		size = size_of(problem, unit);
-		double		saved;
-
-		if (isinf(cost) || size <= 0.0)
-			continue;
-		saved = least_cost(problem, unit, dual, tier) - cost;
-		if (saved <= 0.0)
-			continue;
-		order[n].key = saved / size;
-		order[n].at_home = false;
-		order[n].unit = unit;
-		n++;
-		demand += size;
-	}
-	if (demand <= capacity)
-		return 0.0;
-
-	qsort(order, n, sizeof(Ranked), compare_ranked);
-	for (int i = 0; i < n; i++)
-	{
-		capacity -= size_of(problem, order[i].unit);
-		if (capacity < 0.0)
-			return isinf(order[i].key) ? dual[tier] : order[i].key;
-	}
-	return 0.0;					/* only by rounding */
-}
-
-/*
- * The Lagrangian bound.  For any prices d >= 0 per byte, every placement that
- * respects the capacities costs at least
- *
- *		sum over units of min over tiers (cost + d * size)
- *		- sum over tiers of d * capacity		[device-seconds per hour]
- *
- * because what it pays for its bytes is no more than d * capacity.  Good prices
- * only make the bound better; with all of them 0 it is the sum of each unit's
- * least cost.  What rounding can add to sums of that many terms is taken off.
- */
-static double
-lagrangian_bound(const TierSolverProblem *problem, const double *dual)
+lagrangian_bound(const TierSolverModel *model, const double *prices)
 {
 	double		paid = 0.0;
 	double		refunded = 0.0;
 
-	for (int unit = 0; unit < problem->nunits; unit++)
-		paid += least_cost(problem, unit, dual, -1);
-	for (int tier = 0; tier < problem->ntiers; tier++)
+	for (int unit = 0; unit < model->nunits; unit++)
 	{
-		if (dual[tier] > 0.0)
-			refunded += dual[tier] * capacity_of(problem, tier);
+		double		least = INFINITY;
+
+		for (int tier = 0; tier < model->ntiers; tier++)
+		{
+			double		cost = tier_solver_cost(model, unit, tier);
+
+			if (isinf(cost) || !tier_solver_fits_alone(model, unit, tier))
+				continue;
+			for (int r = 0; r < model->nresources; r++)
+				cost += prices[tier * model->nresources + r] * tier_solver_use(model, unit, tier, r);
+			least = fmin(least, cost);
+		}
+		paid += isinf(least) ? 0.0 : least;
 	}
-	return paid - refunded - DBL_EPSILON * (paid + refunded) *
-		(problem->nunits + problem->ntiers);
-}
-
-static double
-feasible_lower_bound(const TierSolverProblem *problem, Ranked *order)
-{
-	double		dual[TIER_SOLVER_MAX_TIERS] = {0.0};
-	double		bound = lagrangian_bound(problem, dual);
-
-	for (int round = 0; round < MAX_DUAL_ROUNDS; round++)
-	{
-		double		before = bound;
-		double		priced;
-
-		for (int tier = 0; tier < problem->ntiers; tier++)
-			dual[tier] = dual_price(problem, tier, dual, order);
-		priced = lagrangian_bound(problem, dual);
-		if (priced > bound)
-			bound = priced;
-		if (bound - before <= DUAL_GROWTH * bound)
-			break;
-	}
-	return bound;
+	for (int row = 0; row < model->nrows; row++)
+		if (prices[row] > 0.0)
+			refunded += prices[row] * model->limit[row];
+	if (!(paid + refunded <= MAX_REPORTED))
+		return 0.0;
+	return paid - refunded -
+		DBL_EPSILON * (paid + refunded) * (model->nunits + model->nrows);
 }
 
 /*
- * Where capacities cannot be kept they bound nothing: the least cost of each
- * unit that counts in the objective.
+ * Where limits cannot be kept they bound nothing: the least cost of each unit
+ * that counts in the objective.
  */
 static double
-infeasible_lower_bound(const TierSolverProblem *problem,
-					   const Placement *placement)
+bound_without_limits(const TierSolverModel *model,
+					 const TierSolverPlacement *placement)
 {
 	double		bound = 0.0;
 
-	for (int unit = 0; unit < problem->nunits; unit++)
+	for (int unit = 0; unit < model->nunits; unit++)
 	{
 		double		least = INFINITY;
 
 		if (placement->tier[unit] < 0 ||
-			isinf(cost_on(problem, unit, placement->tier[unit])))
+			isinf(tier_solver_cost(model, unit, placement->tier[unit])))
 			continue;
-		for (int tier = 0; tier < problem->ntiers; tier++)
-		{
-			if (cost_on(problem, unit, tier) < least)
-				least = cost_on(problem, unit, tier);
-		}
+		for (int tier = 0; tier < model->ntiers; tier++)
+			least = fmin(least, tier_solver_cost(model, unit, tier));
 		bound += least;
 	}
 	return bound;
@@ -805,114 +660,190 @@ infeasible_lower_bound(const TierSolverProblem *problem,
  *-------------------------------------------------------------------------
  */
 
-/*
- * Which units did not get what they wanted.  On a tier that remains too full
- * the units that gain least per byte are the ones too many.
- */
-static int
-find_pushed_out(const TierSolverProblem *problem, const Ranked *order,
-				const Placement *placement, int *pushed_out_of)
+static bool
+is_feasible(const TierSolverPlacement *placement)
 {
-	double		filled[TIER_SOLVER_MAX_TIERS] = {0.0};
-	int			count = 0;
+	return placement->homeless == 0 && !(placement->overflow > 0.0);
+}
 
-	for (int i = 0; i < problem->nunits; i++)
+/*
+ * The limits that best cannot keep, and nobody who needs some of them comes in.
+ * Who has no tier keeps none.
+ */
+static void
+give_way(Attempt *attempt)
+{
+	const TierSolverModel *model = attempt->model;
+	const TierSolverPlacement *best = attempt->best;
+
+	for (int row = 0; row < model->nrows; row++)
 	{
-		int			unit = order[i].unit;
-		int			tier = placement->tier[unit];
-		int			wanted = choose_tier(problem, unit, NULL);
-		bool		pushed = false;
-
-		if (tier >= 0)
-			filled[tier] += size_of(problem, unit);
-
-		if (wanted < 0)
-			pushed = false;
-		else if (tier == wanted)
-			pushed = filled[tier] > capacity_of(problem, tier);
-		else
-			pushed = !has_room(problem, placement->used, unit, wanted);
-
-		pushed_out_of[unit] = pushed ? wanted : -1;
-		count += pushed;
+		attempt->barred[row] = best->used[row] > model->limit[row] + TIER_SOLVER_SLACK * model->limit[row];
+		attempt->limit[row] = attempt->barred[row] ? best->used[row] : model->limit[row];
 	}
-	return count;
+	for (int unit = 0; unit < model->nunits; unit++)
+		attempt->held[unit] = model->obstacle[unit] != TIER_SOLVER_NO_OBSTACLE ||
+			best->tier[unit] < 0 || isinf(tier_solver_cost(model, unit, best->tier[unit]));
 }
 
 static void
-report(const TierSolverProblem *problem, const Placement *placement,
-	   Ranked *order, TierSolverResult *result)
+report(const Attempt *attempt, double bound, const double *dual_price,
+	   const double *missing, TierSolverResult *result)
 {
+	const TierSolverModel *model = attempt->model;
+	const TierSolverPlacement *best = attempt->best;
+	double		sum = best->cost + best->friction;
 	int			pushed;
 
-	if (problem->nunits > 0)
-		memcpy(result->tier, placement->tier, problem->nunits * sizeof(int));
-	memcpy(result->used, placement->used, problem->ntiers * sizeof(double));
+	memcpy(result->tier, best->tier, model->nunits * sizeof(int));
+	for (int tier = 0; tier < model->ntiers; tier++)
+		result->used[tier] = best->used[tier * model->nresources];
+	for (int unit = 0; result->obstacle != NULL && unit < model->nunits; unit++)
+		result->obstacle[unit] = (TierSolverObstacle) model->obstacle[unit];
+	for (int row = 0; row < model->nrows; row++)
+	{
+		double		over = best->used[row] - model->limit[row];
 
-	rank_units(problem, RANK_PER_BYTE_TO_NEXT, order);
-	pushed = find_pushed_out(problem, order, placement, result->pushed_out_of);
+		if (result->used_of != NULL)
+			result->used_of[row] = best->used[row];
+		if (result->dual_price != NULL)
+			result->dual_price[row] = dual_price[row];
+		if (result->missing != NULL)
+			result->missing[row] = missing[row];
+		if (result->excess != NULL)
+			result->excess[row] = over > TIER_SOLVER_SLACK * model->limit[row] ? over : 0.0;
+	}
+	pushed = tier_solver_pushed_out(model, best, result->pushed_out_of);
 
-	result->objective = placement->cost;
-	if (placement->homeless > 0 || placement->overflow > 0.0)
+	result->objective = best->cost;
+	if (!is_feasible(best))
 	{
 		result->status = TIER_SOLVER_INFEASIBLE;
-		result->lower_bound = infeasible_lower_bound(problem, placement);
+		result->lower_bound = bound_without_limits(model, best);
+		bound = result->lower_bound;
 	}
 	else
 	{
+		static const double no_prices[TIER_SOLVER_MAX_ROWS] = {0.0};
+
 		result->status = pushed > 0 ?
 			TIER_SOLVER_CONSTRAINED : TIER_SOLVER_UNCONSTRAINED;
-		result->lower_bound = feasible_lower_bound(problem, order);
+		result->lower_bound = fmax(lagrangian_bound(model, no_prices),
+								   lagrangian_bound(model, dual_price));
+		bound = fmax(bound, result->lower_bound);
+		result->lower_bound = fmax(result->lower_bound,
+								   bound - model->nunits * tier_solver_epsilon(model));
 	}
 
 	/* The two are summed in different ways; do not let rounding show. */
-	if (result->lower_bound > result->objective)
-		result->lower_bound = result->objective;
+	result->lower_bound = fmin(result->lower_bound, result->objective);
+	result->gap = sum > 0.0 ? fmax(sum - bound, 0.0) / sum : 0.0;
+}
+
+static void
+report_nothing(const TierSolverProblem *problem, TierSolverResult *result)
+{
+	int			nrows = 0;
+
+	if (problem->ntiers > 0 && problem->nresources >= 0)
+		nrows = problem->ntiers * (1 + problem->nresources);
+	for (int unit = 0; unit < problem->nunits; unit++)
+	{
+		int			home = problem->current[unit];
+
+		result->tier[unit] = home >= 0 && home < problem->ntiers ? home : -1;
+		result->pushed_out_of[unit] = -1;
+		if (result->obstacle != NULL)
+			result->obstacle[unit] = TIER_SOLVER_FORBIDDEN;
+	}
+	for (int tier = 0; tier < problem->ntiers; tier++)
+		result->used[tier] = 0.0;
+	for (int row = 0; row < nrows; row++)
+	{
+		if (result->used_of != NULL)
+			result->used_of[row] = 0.0;
+		if (result->dual_price != NULL)
+			result->dual_price[row] = 0.0;
+		if (result->missing != NULL)
+			result->missing[row] = 0.0;
+		if (result->excess != NULL)
+			result->excess[row] = 0.0;
+	}
+	result->objective = result->lower_bound = result->gap = 0.0;
+	result->nobstacles = problem->nunits > 0 ? problem->nunits : 0;
+	result->status = problem->nunits > 0 ?
+		TIER_SOLVER_INFEASIBLE : TIER_SOLVER_UNCONSTRAINED;
+	result->nactive = 0;
+	result->nnodes = 0;
+	result->effort = 0.0;
+	result->limit_hit = result->interrupted = false;
 }
 
 void
 tier_solver_solve(const TierSolverProblem *problem, TierSolverResult *result)
 {
-	size_t		n = problem->nunits > 0 ? (size_t) problem->nunits : 1;
-	Placement	best;
-	Placement	candidate;
-	Scratch		scratch;
+	TierSolverRun run = {problem, 0.0, POLL_EFFORT, false};
+	TierSolverModel model;
+	TierSolverPlacement best;
+	TierSolverPlacement other;
+	Attempt		attempt;
+	double		dual_price[TIER_SOLVER_MAX_ROWS] = {0.0};
+	double		missing[TIER_SOLVER_MAX_ROWS] = {0.0};
+	double		bound;
+	bool		greedy;
 
-	best.tier = problem->alloc(n * sizeof(int));
-	candidate.tier = problem->alloc(n * sizeof(int));
-	scratch.order = problem->alloc(n * sizeof(Ranked));
-	scratch.state = problem->alloc(n * sizeof(UnitState));
-
-	/* 1. Everybody stays who may. */
-	rank_units(problem, RANK_PER_BYTE_TO_NEXT, scratch.order);
-	hold_all_who_may_stay(problem, scratch.state);
-	place_in_order(problem, scratch.order, scratch.state, &best);
-	improve(problem, scratch.order, &best);
-	measure(problem, &best);
-
-	/* 2. Everybody chooses anew, in each order. */
-	for (int by = 0; by < NUM_RANKINGS; by++)
+	if (problem->ntiers < 1 || problem->ntiers > TIER_SOLVER_MAX_TIERS ||
+		problem->nresources < 0 || problem->nresources >= TIER_SOLVER_MAX_RESOURCES)
 	{
-		rank_units(problem, (RankBy) by, scratch.order);
-		hold_nobody(problem, scratch.state);
-		place_in_order(problem, scratch.order, scratch.state, &candidate);
-		improve(problem, scratch.order, &candidate);
-		measure(problem, &candidate);
+		report_nothing(problem, result);
+		return;
+	}
+	make_model(problem, &run, &model);
+	best.tier = tier_solver_alloc(&run, model.nunits, sizeof(int));
+	other.tier = tier_solver_alloc(&run, model.nunits, sizeof(int));
+	memset(&attempt, 0, sizeof(attempt));
+	attempt.model = &model;
+	attempt.best = &best;
+	attempt.other = &other;
+	attempt.held = tier_solver_alloc(&run, model.nunits, 1);
 
-		if (is_better(&candidate, &best))
+	/* 1. Where everybody is, and what simple rules make of it. */
+	greedy = model.nunits <= MAX_GREEDY_UNITS;
+	tier_solver_stay(&model, greedy, &best);
+	if (greedy)
+		tier_solver_greedy(&model, &best, &other);
+
+	/* 2., 3. The best that keeps the limits. */
+	memcpy(attempt.limit, model.limit, sizeof(attempt.limit));
+	for (int unit = 0; unit < model.nunits; unit++)
+		attempt.held[unit] = model.obstacle[unit] != TIER_SOLVER_NO_OBSTACLE;
+	(void) place_all(&attempt, dual_price, missing);
+	bound = attempt.bound;
+
+	/* 4. Some cannot be kept. */
+	if (!is_feasible(&best) && isinf(attempt.best_cost) && !run.interrupted)
+	{
+		if (!greedy)
 		{
-			Placement	swap = best;
-
-			best = candidate;
-			candidate = swap;
+			tier_solver_improve(&model, &best);
+			tier_solver_greedy(&model, &best, &other);
 		}
+		give_way(&attempt);
+		(void) place_all(&attempt, dual_price, missing);
 	}
 
-	/* 3. Say what came out and what stood in the way. */
-	report(problem, &best, scratch.order, result);
+	/* 5. The price decides between equals. */
+	tier_solver_settle(&model, &best);
+	report(&attempt, bound, dual_price, missing, result);
+	result->nactive = attempt.nactive;
+	result->nobstacles = model.nobstacles;
+	result->nnodes = attempt.nnodes;
+	result->effort = run.effort;
+	result->limit_hit = attempt.limit_hit;
+	result->interrupted = run.interrupted;
 
-	problem->release(best.tier);
-	problem->release(candidate.tier);
-	problem->release(scratch.order);
-	problem->release(scratch.state);
+	tier_solver_release(&run, attempt.held);
+	tier_solver_release(&run, best.tier);
+	tier_solver_release(&run, other.tier);
+	tier_solver_release(&run, model.obstacle);
 }

@@ -13,8 +13,9 @@
 #include "fmgr.h"
 #include "datatype/timestamp.h"
 #include "nodes/execnodes.h"
+#include "tier_catalog.h"
 
-#define TIER_ROW_COLUMNS 16
+#define TIER_ROW_COLUMNS 32
 
 /* A row for a materialized result: set by column, then put. */
 typedef struct TierResultRow
@@ -40,5 +41,20 @@ extern void tier_row_time(TierResultRow *row, int column, TimestampTz value);
 
 /* Raises an error that names the argument when it is null. */
 extern void tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name);
+
+/* Index of the tier of that name, or an error. */
+extern int	tier_require_tier(const TierSet *set, const char *name);
+
+/*
+ * Raises an error unless the current user may create on one of the tier's
+ * tablespaces at least; outside of a scope, since it is about the user.
+ */
+extern void tier_require_tier_rights(const TierSet *set, int tier);
+
+/*
+ * How a procedure begins that commits: connects to SPI, or raises an error where
+ * the caller's transaction must not end, is read only, or during recovery.
+ */
+extern void tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what);
 
 #endif							/* TIER_SQL_H */

@@ -41,16 +41,21 @@
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_attempt.h"
 #include "tier_catalog.h"
 #include "tier_guc.h"
+#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
 #include "tier_sample.h"
 #include "tier_shmem.h"
+#include "tier_standby.h"
+#include "tier_waits.h"
 #include "tier_worker.h"
 
 #define LIBRARY_NAME "tiered_storage"
@@ -115,8 +120,6 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 			slot->failures = 0;
 			slot->last_error[0] = '\0';
 			slot->next_run_at = TimestampTzPlusMilliseconds(now, NO_EXTENSION_INTERVAL_MS);
-			if (slot->notified)
-				slot->next_run_at = now;
 			break;
 		default:
 			slot->failures = 0;
@@ -124,6 +127,10 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 			slot->next_run_at = Max(now, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
 			break;
 	}
+
+	/* Whoever called while it ran wants another cycle, but not of what fails. */
+	if (slot->notified && state != TIER_WORKER_FAILED)
+		slot->next_run_at = now;
 	wake_launcher();
 }
 
@@ -231,17 +238,24 @@ static bool
 worker_is_due(TimestampTz now)
 {
 	bool		due = false;
+	int			running = 0;
 
 	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	for (int i = 0; i < tier_shmem->ndatabases && !due; i++)
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
 	{
 		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
 
-		due = OidIsValid(slot->database_oid) && slot->state != TIER_WORKER_STARTING &&
-			slot->state != TIER_WORKER_RUNNING && due_at(slot, now) <= now;
+		if (!OidIsValid(slot->database_oid))
+			continue;
+		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
+			running++;
+		else
+			due |= due_at(slot, now) <= now;
 	}
 	LWLockRelease(tier_shmem->lock);
-	return due;
+
+	/* Who is due while all places are taken has to wait. */
+	return due && running < tier_max_workers;
 }
 
 /* Starts the next worker that is due; false when there is none or no room. */
@@ -333,6 +347,8 @@ tier_launcher_main(Datum argument)
 	while (!ShutdownRequestPending)
 	{
 		TimestampTz now;
+		long		waits_ms;
+		long		sleep_ms;
 
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
@@ -350,8 +366,10 @@ tier_launcher_main(Datum argument)
 		while (start_next_worker())
 			CHECK_FOR_INTERRUPTS();
 
+		waits_ms = tier_waits_sample();
+		sleep_ms = launcher_sleep_ms(TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS));
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 launcher_sleep_ms(TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS)), PG_WAIT_EXTENSION);
+						 waits_ms >= 0 ? Min(sleep_ms, waits_ms) : sleep_ms, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}
 
@@ -445,6 +463,14 @@ sample_once(char **conflict)
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();
+	if (extension == TIER_EXTENSION_PRESENT)
+	{
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		tier_leftover_sweep();
+		PopActiveSnapshot();
+		CommitTransactionCommand();
+	}
 	pgstat_report_stat(true);
 	last_sample_at = GetCurrentTimestamp();
 
@@ -455,21 +481,48 @@ sample_once(char **conflict)
 	return state;
 }
 
-/* Between two moves: many of them must not keep samples from being taken. */
-static void
-sample_between_moves(void)
+/* Moves may take hours, which must not keep samples from being taken. */
+static bool
+sample_is_due(void)
 {
+	TimestampTz now = GetCurrentTimestamp();
+
 	if (ConfigReloadPending)
 	{
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 	}
-	if (GetCurrentTimestamp() < TimestampTzPlusMilliseconds(last_sample_at, (int64) tier_sample_interval_s * 1000))
-		return;
-	if (tier_catalog_extension_state() == TIER_EXTENSION_PRESENT)
-		tier_sample_run();
-	SPI_commit();
+	return now < last_sample_at ||
+		now >= TimestampTzPlusMilliseconds(last_sample_at, (int64) tier_sample_interval_s * 1000);
+}
+
+static void
+sample_step(void *argument)
+{
+	tier_sample_run();
+}
+
+/* That a sample fails must not be the end of a move. */
+static void
+sample_between_moves(void)
+{
+	ErrorData  *error;
+
 	last_sample_at = GetCurrentTimestamp();
+	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
+	{
+		SPI_commit();			/* lets go of the extension */
+		return;
+	}
+	error = tier_attempt(sample_step, NULL);
+	SPI_commit();
+	if (error == NULL)
+		return;
+	ereport(LOG,
+			(errmsg("could not take a sample during a move: %s", error->message)));
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		QueryCancelPending = InterruptPending = true;	/* meant the move, too */
+	FreeErrorData(error);
 }
 
 /* True once per migrate_interval, if the worker may move anything at all. */
@@ -498,6 +551,7 @@ migrate_is_due(Oid database_oid)
 static void
 migrate_once(void)
 {
+	static const TierIdle idle = {sample_is_due, sample_between_moves};
 	TierMigrateSummary summary;
 
 	StartTransactionCommand();
@@ -509,7 +563,7 @@ migrate_once(void)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	summary = tier_migrate_run(false, true, sample_between_moves);
+	summary = tier_migrate_run(false, true, &idle);
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
@@ -517,6 +571,10 @@ migrate_once(void)
 		ereport(LOG,
 				(errmsg("tiered_storage moved %d relations with " INT64_FORMAT " bytes",
 						summary.moved, summary.moved_bytes)));
+	if (summary.applied.moved > 0)
+		ereport(LOG,
+				(errmsg("tiered_storage moved %d relations with " INT64_FORMAT " bytes as advised, in batch " INT64_FORMAT,
+						summary.applied.moved, summary.applied.moved_bytes, summary.applied.batch_id)));
 }
 
 /* *problem: what keeps a healthy worker from moving anything, or NULL. */
@@ -525,6 +583,8 @@ run_cycle(Oid database_oid, char **problem)
 {
 	TierWorkerState state = sample_once(problem);
 
+	if (state == TIER_WORKER_WAITING)
+		tier_standby_pull();
 	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
 		migrate_once();
 	return state;

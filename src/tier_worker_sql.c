@@ -26,6 +26,7 @@
 #include "tier_sample.h"
 #include "tier_shmem.h"
 #include "tier_sql.h"
+#include "tier_throttle.h"
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
 PG_FUNCTION_INFO_V1(tier_smoothed_rate);
@@ -81,11 +82,15 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 			return;
 		case TIER_WORKER_RUNNING:
 			*state = "running";
-			*reason = "a sample is being taken or relations are being moved";
+			*reason = tier_throttle_is_paused() ?
+				"a sample is being taken, or a move waits for tiered_storage.resume()" :
+				"a sample is being taken or relations are being moved";
 			return;
 		case TIER_WORKER_WAITING:
 			*state = "waiting";
 			*reason = slot->last_error[0] != '\0' ? "until the next sample; moves nothing, see last_error" :
+				tier_throttle_is_paused() ?
+				"until the next sample; moves nothing until tiered_storage.resume() is called" :
 				tier_auto_migrate == TIER_AUTO_MIGRATE_OFF ?
 				"until the next sample; moves nothing, because tiered_storage.auto_migrate is off" :
 				"until the next sample";

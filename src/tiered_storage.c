@@ -18,7 +18,9 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
+#include "tier_access.h"
 #include "tier_clock.h"
+#include "tier_debug.h"
 #include "tier_guc.h"
 #include "tier_shmem.h"
 #include "tier_worker.h"
@@ -31,6 +33,7 @@ void
 _PG_init(void)
 {
 	tier_clock_init();
+	tier_debug_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
 
 	if (!process_shared_preload_libraries_in_progress)
@@ -40,5 +43,8 @@ _PG_init(void)
 
 	/* pg_upgrade wants to be alone with the databases. */
 	if (!IsBinaryUpgrade)
+	{
+		tier_access_init();
 		tier_worker_init();
+	}
 }

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(22);
+SELECT plan(32);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace;
@@ -13,10 +13,36 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['heat', 'move_progress', 'moves', 'policies', 'tier_tablespaces', 'tiers', 'workers']);
-SELECT tables_are('tiered_storage', ARRAY['move', 'policy', 'relation_history', 'relation_state', 'sampler', 'tier', 'tier_tablespace']);
-SELECT sequences_are('tiered_storage', ARRAY['move_move_id_seq', 'policy_policy_id_seq']);
+SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'moves', 'pin_targets', 'pinned_relations', 'pins', 'policies', 'server_writes', 'standbys', 'tier_tablespaces', 'tiers', 'workers', 'write_amplification']);
+SELECT tables_are('tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tier', 'tier_calibration', 'tier_tablespace']);
+SELECT sequences_are('tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
+SELECT is(pg_temp.columns_of('device_io'), $$
+	device text,
+	tier_name name,
+	tablespaces name[],
+	sampled_at timestamp with time zone,
+	period_s double precision,
+	reads_per_s double precision,
+	read_bytes_per_s double precision,
+	writes_per_s double precision,
+	write_bytes_per_s double precision,
+	busy_fraction double precision,
+	reads_1d_per_s double precision,
+	read_bytes_1d_per_s double precision,
+	writes_1d_per_s double precision,
+	write_bytes_1d_per_s double precision,
+	busy_1d_fraction double precision,
+	read_bytes bigint,
+	predicted_read_bytes double precision,
+	foreign_read_bytes double precision,
+	fit_factor double precision,
+	fit_residual double precision,
+	random_fit_factor double precision,
+	random_fit_residual double precision,
+	fit_periods double precision,
+	explained boolean
+$$, 'columns of device_io, in order');
 SELECT is(pg_temp.columns_of('heat'), $$
 	relation regclass,
 	kind text,
@@ -24,21 +50,94 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	size_bytes bigint,
 	random_reads_per_hour double precision,
 	sequential_reads_per_hour double precision,
+	device_random_reads_per_hour double precision,
+	device_sequential_reads_per_hour double precision,
 	writes_per_hour double precision,
 	random_reads_14d_per_hour double precision,
 	sequential_reads_14d_per_hour double precision,
 	writes_14d_per_hour double precision,
+	sequential_reads_low_14d_per_hour double precision,
+	sequential_reads_high_14d_per_hour double precision,
+	other_reads_per_hour double precision,
+	other_reads_14d_per_hour double precision,
 	hits_14d_per_hour double precision,
 	cached_fraction double precision,
+	os_cached_fraction double precision,
 	dirty_buffers integer,
 	last_used_at timestamp with time zone,
 	last_written_at timestamp with time zone,
 	rewritten_at timestamp with time zone,
+	placed_at timestamp with time zone,
 	sampled_since timestamp with time zone,
 	observed_since timestamp with time zone,
 	heat_at timestamp with time zone,
-	source text
+	standby_reads_per_hour double precision,
+	source text,
+	page_writes_per_hour double precision,
+	page_writes_14d_per_hour double precision,
+	maintenance_writes_per_hour double precision,
+	wal_bytes_per_hour double precision,
+	full_page_image_bytes_per_hour double precision,
+	write_source text
 $$, 'columns of heat, in order');
+SELECT is(pg_temp.columns_of('write_amplification'), $$
+	tier_name name,
+	is_total boolean,
+	row_changes_per_hour double precision,
+	row_bytes_per_hour double precision,
+	page_write_bytes_per_hour double precision,
+	maintenance_write_bytes_per_hour double precision,
+	moved_bytes_per_hour double precision,
+	wal_bytes_per_hour double precision,
+	full_page_image_bytes_per_hour double precision,
+	amplification double precision
+$$, 'columns of write_amplification, in order');
+SELECT is(pg_temp.columns_of('server_writes'), $$
+	checkpoint_bytes bigint,
+	bgwriter_bytes bigint,
+	backend_bytes bigint,
+	buffers_since timestamp with time zone,
+	wal_bytes bigint,
+	full_page_images bigint,
+	wal_since timestamp with time zone,
+	temp_bytes bigint,
+	temp_since timestamp with time zone,
+	moved_bytes bigint,
+	moved_since timestamp with time zone
+$$, 'columns of server_writes, in order');
+SELECT is(pg_temp.columns_of('file_class_io'), $$
+	file_class text,
+	tier_name name,
+	reads_per_hour double precision,
+	read_bytes_per_hour double precision,
+	writes_per_hour double precision,
+	write_bytes_per_hour double precision,
+	wait_s_per_hour double precision
+$$, 'columns of file_class_io, in order');
+SELECT is(pg_temp.columns_of('heat_peaks'), $$
+	relation regclass,
+	peak_at timestamp with time zone,
+	peak_reads_per_hour double precision,
+	mean_reads_per_hour double precision,
+	busiest_day_of_month integer,
+	busiest_days_to_end_of_month integer,
+	active_days integer,
+	observed_days integer,
+	burst_share double precision,
+	is_burst boolean
+$$, 'columns of heat_peaks, in order');
+SELECT is(pg_temp.columns_of('standbys'), $$
+	standby_name name,
+	connection text,
+	system_identifier_matches boolean,
+	in_recovery boolean,
+	relations bigint,
+	last_pull_at timestamp with time zone,
+	last_attempt_at timestamp with time zone,
+	next_pull_at timestamp with time zone,
+	failures integer,
+	error text
+$$, 'columns of standbys, in order: without the connection string');
 SELECT is(pg_temp.columns_of('move_progress'), $$
 	move_id bigint,
 	relation text,
@@ -46,9 +145,18 @@ SELECT is(pg_temp.columns_of('move_progress'), $$
 	from_tablespace name,
 	to_tablespace name,
 	pid integer,
+	method text,
+	part regclass,
 	phase text,
-	size_bytes bigint,
+	blocks_total bigint,
+	blocks_done bigint,
+	blocks_to_go bigint,
+	bytes_per_s double precision,
+	remaining_s double precision,
+	catch_up_rounds integer,
 	attempts integer,
+	restarts integer,
+	size_bytes bigint,
 	started_at timestamp with time zone,
 	elapsed_ms double precision
 $$, 'columns of move_progress, in order');
@@ -74,9 +182,41 @@ SELECT is(pg_temp.columns_of('moves'), $$
 	next_attempt_at timestamp with time zone,
 	lock_wait_ms double precision,
 	lock_held_ms double precision,
+	lock_flush_ms double precision,
+	copied_bytes bigint,
 	error text,
-	sqlstate text
+	sqlstate text,
+	batch_id bigint,
+	predicted_saved_io_s_per_hour double precision,
+	before_io_s_per_hour double precision,
+	predicted_io_s_per_hour double precision,
+	measured_at timestamp with time zone,
+	effect_source text,
+	unmoved_io_s_per_hour double precision,
+	measured_io_s_per_hour double precision,
+	measured_saved_io_s_per_hour double precision,
+	effect text,
+	undo_of bigint
 $$, 'columns of moves, in order');
+SELECT is(pg_temp.columns_of('move_batches'), $$
+	batch_id bigint,
+	kind text,
+	requested_by name,
+	started_at timestamp with time zone,
+	finished_at timestamp with time zone,
+	moves_done bigint,
+	moves_failed bigint,
+	moves_skipped bigint,
+	moves_running bigint,
+	moved_bytes bigint,
+	predicted_saved_io_s_per_hour double precision,
+	measured_saved_io_s_per_hour double precision,
+	measured_moves bigint,
+	effect text,
+	undo_command text,
+	undo_of bigint,
+	undone_by bigint
+$$, 'columns of move_batches, in order');
 SELECT is(pg_temp.columns_of('policies'), $$
 	policy_id integer,
 	relation regclass,
@@ -95,6 +235,27 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	last_result text,
 	created_by_oid oid
 $$, 'columns of policies, in order');
+SELECT is(pg_temp.columns_of('pins'), $$
+	relation regclass,
+	relation_name text,
+	tier_name name,
+	until timestamp with time zone,
+	include_indexes boolean,
+	pinned_by name,
+	pinned_at timestamp with time zone,
+	relations bigint,
+	is_on_tier boolean,
+	is_expired boolean
+$$, 'columns of pins, in order');
+SELECT is(pg_temp.columns_of('pinned_relations'), $$
+	relation regclass,
+	tier_name name,
+	until timestamp with time zone,
+	pinned_as regclass,
+	current_tier name,
+	is_on_tier boolean,
+	pin_id integer
+$$, 'columns of pinned_relations, in order');
 SELECT is(pg_temp.columns_of('tier_tablespaces'), $$
 	tier_name name,
 	rank integer,
@@ -128,7 +289,9 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	high_watermark double precision,
 	endurance_tbw double precision,
 	endurance_dwpd double precision,
-	discovered boolean
+	discovered boolean,
+	compression_ratio double precision,
+	calibrated_at timestamp with time zone
 $$, 'columns of tiers, in order');
 SELECT is(pg_temp.columns_of('workers'), $$
 	database_name name,
@@ -146,21 +309,22 @@ $$, 'columns of workers, in order');
 SELECT is_empty($$ SELECT v.* FROM (VALUES
 	('tiers', 'tier_name'),
 	('heat', 'relation'), ('heat', 'random_reads_per_hour'), ('heat', 'sequential_reads_per_hour'), ('heat', 'writes_per_hour'), ('heat', 'tier_name'),
-	('moves', 'relation'), ('moves', 'from_tier'), ('moves', 'to_tier'), ('moves', 'state'), ('moves', 'lock_wait_ms'), ('moves', 'lock_held_ms'), ('moves', 'error'),
-	('policies', 'relation'), ('move_progress', 'relation')) v (view, "column")
+	('moves', 'relation'), ('moves', 'from_tier'), ('moves', 'to_tier'), ('moves', 'state'), ('moves', 'lock_wait_ms'), ('moves', 'lock_held_ms'), ('moves', 'lock_flush_ms'), ('moves', 'copied_bytes'), ('moves', 'error'),
+	('policies', 'relation'), ('pins', 'relation'), ('pins', 'tier_name'), ('move_progress', 'relation'), ('move_progress', 'phase'), ('move_progress', 'blocks_done'), ('move_progress', 'blocks_to_go'), ('move_progress', 'remaining_s')) v (view, "column")
 	WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = to_regclass('tiered_storage.' || v.view) AND a.attname = v."column") $$,
 	'columns that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM (VALUES ('discover_tiers'), ('add_tier'), ('alter_tier'), ('remove_tier'), ('sample'), ('recommend_placement'),
-	('explain_placement'), ('add_tiering_policy'), ('remove_tiering_policy'), ('move_relation'), ('migrate')) v (name)
+	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('tier_size_curve'), ('apply_placement'), ('undo_move'), ('calibrate_tier'), ('recommend_settings'),
+	('add_tiering_policy'), ('remove_tiering_policy'), ('pin'), ('unpin'), ('move_relation'), ('migrate'), ('pause'), ('resume'), ('is_paused')) v (name)
 	WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND p.proname = v.name) $$,
 	'functions and procedures that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_tier', 'recommended_tier', 'size_bytes', 'reason', 'command']) v (name)
-	WHERE v.name <> ALL ((SELECT proargnames FROM pg_proc WHERE oid = 'tiered_storage.recommend_placement(boolean)'::regprocedure)::text[]) $$,
+	WHERE v.name <> ALL ((SELECT proargnames FROM pg_proc WHERE oid = 'tiered_storage.recommend_placement'::regproc)::text[]) $$,
 	'columns of recommend_placement() that the design fixes');
 
 -- Units come last in names, and times end in _at, _since or _until.
 SELECT is_empty($$ SELECT c.relname, a.attname FROM relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '_(at|since|until)$' AND (c.relname, a.attname) NOT IN (('relation_history', 'period_start'), ('move', 'backend_start')) $$,
+	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND (c.relname, a.attname) NOT IN (('relation_history', 'period_start'), ('load_history', 'period_start'), ('move', 'backend_start'), ('move_file', 'backend_start')) $$,
 	'columns of type timestamptz are named as times');
 
 -- Comments, owners, membership.
@@ -174,13 +338,14 @@ SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpers
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
-	$$ VALUES ('tiered_storage.tier'), ('tiered_storage.tier_tablespace'), ('tiered_storage.policy'), ('tiered_storage.policy_policy_id_seq') $$,
+	$$ VALUES ('tiered_storage.tier'), ('tiered_storage.tier_tablespace'), ('tiered_storage.policy'), ('tiered_storage.policy_policy_id_seq'), ('tiered_storage.pin'), ('tiered_storage.pin_pin_id_seq'), ('tiered_storage.standby') $$,
 	'tables that are dumped with their rows');
 SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
 	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)
 	WHERE e.extname = 'tiered_storage' AND u.t IN ('tiered_storage.tier'::regclass, 'tiered_storage.tier_tablespace'::regclass);
 SELECT fk_ok('tiered_storage', 'tier_tablespace', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
 SELECT fk_ok('tiered_storage', 'policy', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
+SELECT fk_ok('tiered_storage', 'pin', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
 
 SELECT * FROM finish();
 ROLLBACK;

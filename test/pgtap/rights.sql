@@ -3,35 +3,71 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(26);
+SELECT plan(48);
 
 -- Functions: pg_monitor what only looks; nobody else anything.
 SELECT bag_eq($$ SELECT CASE WHEN p.prokind = 'p' THEN 'procedure ' ELSE 'function ' END || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
 	FROM pg_proc p, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
 	WHERE p.pronamespace = 'tiered_storage'::regnamespace AND a.grantee <> p.proowner $$, $$ VALUES
+	('function block_heat', 'pg_monitor', 'EXECUTE'),
+	('function device_fit', 'pg_monitor', 'EXECUTE'),
+	('function cached_ranges', 'pg_monitor', 'EXECUTE'),
+	('function compare_load', 'pg_monitor', 'EXECUTE'),
+	('function access_statistics', 'pg_monitor', 'EXECUTE'),
+	('function access_tracking', 'pg_monitor', 'EXECUTE'),
 	('function device_profiles', 'pg_monitor', 'EXECUTE'),
+	('function effect_verdict', 'pg_monitor', 'EXECUTE'),
 	('function evaluate_policies', 'pg_monitor', 'EXECUTE'),
 	('function explain_placement', 'pg_monitor', 'EXECUTE'),
+	('function find_heat_peaks', 'pg_monitor', 'EXECUTE'),
+	('function hot_range', 'pg_monitor', 'EXECUTE'),
+	('function is_paused', 'pg_monitor', 'EXECUTE'),
+	('function load_period', 'pg_monitor', 'EXECUTE'),
+	('function load_profile', 'pg_monitor', 'EXECUTE'),
+	('function load_totals', 'pg_monitor', 'EXECUTE'),
+	('function mover_progress', 'pg_monitor', 'EXECUTE'),
+	('function partition_interval', 'pg_monitor', 'EXECUTE'),
+	('function placement_summary', 'pg_monitor', 'EXECUTE'),
+	('function simulate_placement', 'pg_monitor', 'EXECUTE'),
+	('function tier_size_curve', 'pg_monitor', 'EXECUTE'),
+	('function recommend_partitioning', 'pg_monitor', 'EXECUTE'),
 	('function recommend_placement', 'pg_monitor', 'EXECUTE'),
+	('function recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('function relation_buffers', 'pg_monitor', 'EXECUTE'),
+	('function server_write_counters', 'pg_monitor', 'EXECUTE'),
+	('function rhythm', 'pg_monitor', 'EXECUTE'),
 	('function smoothed_rate', 'pg_monitor', 'EXECUTE'),
 	('function tablespace_claims', 'pg_monitor', 'EXECUTE'),
 	('function tablespace_devices', 'pg_monitor', 'EXECUTE'),
+	('function wait_times', 'pg_monitor', 'EXECUTE'),
 	('function worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
--- Views, and the two tables that are read as they are.
+-- Views, and the tables that are read as they are.
 SELECT bag_eq($$ SELECT c.relname::text, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
 	FROM pg_class c, aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
 	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND a.grantee <> c.relowner $$, $$ VALUES
+	('device_io', 'pg_monitor', 'SELECT'),
+	('file_class_io', 'pg_monitor', 'SELECT'),
 	('heat', 'pg_monitor', 'SELECT'),
+	('heat_peaks', 'pg_monitor', 'SELECT'),
+	('load_history', 'pg_monitor', 'SELECT'),
+	('load_state', 'pg_monitor', 'SELECT'),
+	('move_batches', 'pg_monitor', 'SELECT'),
 	('move_progress', 'pg_monitor', 'SELECT'),
 	('moves', 'pg_monitor', 'SELECT'),
+	('pin_targets', 'pg_monitor', 'SELECT'),
+	('pinned_relations', 'pg_monitor', 'SELECT'),
+	('pins', 'pg_monitor', 'SELECT'),
 	('policies', 'pg_monitor', 'SELECT'),
 	('relation_history', 'pg_monitor', 'SELECT'),
 	('sampler', 'pg_monitor', 'SELECT'),
+	('tier_calibration', 'pg_monitor', 'SELECT'),
+	('server_writes', 'pg_monitor', 'SELECT'),
+	('standbys', 'pg_monitor', 'SELECT'),
 	('tier_tablespaces', 'pg_monitor', 'SELECT'),
 	('tiers', 'pg_monitor', 'SELECT'),
-	('workers', 'pg_monitor', 'SELECT')
+	('workers', 'pg_monitor', 'SELECT'),
+	('write_amplification', 'pg_monitor', 'SELECT')
 $$, 'SELECT is granted to pg_monitor on these relations, and nothing else to anybody');
 SELECT is_empty($$ SELECT attrelid::regclass, attname FROM pg_attribute WHERE attacl IS NOT NULL
 	AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace) $$, 'no rights on single columns');
@@ -61,21 +97,43 @@ SELECT ok(NOT has_schema_privilege('tap_monitor', 'tiered_storage', 'CREATE') AN
 	AND NOT has_schema_privilege('tap_user', 'tiered_storage', 'USAGE'), 'nobody creates in the schema');
 -- All views work with those rights alone: a view checks EXECUTE for the one who asks.
 SET ROLE tap_monitor;
+SELECT lives_ok('SELECT * FROM tiered_storage.device_io', 'pg_monitor: device_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: heat');
+SELECT lives_ok('SELECT * FROM tiered_storage.heat_peaks', 'pg_monitor: heat_peaks');
+SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_class_io');
+SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
+SELECT lives_ok('SELECT * FROM tiered_storage.rhythm()', 'pg_monitor: rhythm()');
+SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
+SELECT lives_ok('SELECT * FROM tiered_storage.wait_times()', 'pg_monitor: wait_times()');
+SELECT throws_ok('SELECT conninfo FROM tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor does not see connection strings');
+SELECT throws_ok('SELECT * FROM tiered_storage.load_profile()', '55000', NULL, 'pg_monitor: load_profile(), of which one sample is not enough');
 SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: move_progress');
 SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: moves');
+SELECT lives_ok('SELECT * FROM tiered_storage.move_batches', 'pg_monitor: move_batches');
+SELECT throws_ok('SELECT * FROM tiered_storage.move_effect', '42501', 'permission denied for table move_effect', 'pg_monitor does not read what is beneath');
+SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: pins');
+SELECT lives_ok('SELECT * FROM tiered_storage.pinned_relations', 'pg_monitor: pinned_relations');
 SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: policies');
+SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
 SELECT lives_ok('SELECT * FROM tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
+SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
+SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement()', 'pg_monitor: recommend_placement()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement(true)', 'pg_monitor: recommend_placement(true)');
 SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_policies()', 'pg_monitor: evaluate_policies()');
 SELECT lives_ok('SELECT * FROM tiered_storage.worker_status()', 'pg_monitor: worker_status()');
+SELECT lives_ok('SELECT * FROM tiered_storage.access_statistics()', 'pg_monitor: access_statistics()');
+SELECT lives_ok('SELECT * FROM tiered_storage.access_tracking()', 'pg_monitor: access_tracking()');
+SELECT lives_ok('SELECT * FROM tiered_storage.mover_progress(pg_backend_pid())', 'pg_monitor: mover_progress()');
+SELECT lives_ok('SELECT tiered_storage.is_paused()', 'pg_monitor: is_paused()');
+SELECT throws_ok('SELECT tiered_storage.pause()', '42501', 'permission denied for function pause', 'pg_monitor does not pause moves');
+SELECT throws_ok('SELECT tiered_storage.resume()', '42501', 'permission denied for function resume', 'pg_monitor does not resume them');
 RESET ROLE;
 
 SELECT * FROM finish();

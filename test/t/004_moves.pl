@@ -13,11 +13,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use TierTest;
 
+# Attempts are counted below: none may fail because the machine is slow.
 my $node = new_node(
 	'main',
 	conf => q(
-wal_level = replica
 max_prepared_transactions = 5
+tiered_storage.move_lock_hold_limit = '10s'
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1s'
 tiered_storage.migrate_interval = '1s'
@@ -68,18 +69,36 @@ sub reader_of
 	return $session;
 }
 
-sub wait_for_lock_wait
+# Until it has ended: the server takes a cancel that comes just when the time for a
+# lock is over for that, and the move goes on.
+sub cancel_move
 {
 	$node->poll_query_until('app',
-		"SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE phase = 'waiting for the lock'"
-	) or die 'no move waits for a lock';
+		'SELECT count(pg_cancel_backend(pid)) = 0 FROM tiered_storage.move_progress'
+	) or die 'the move does not end';
 	return;
 }
 
-sub pid_of_move
+
+# The tablespace of the table itself.  Its TOAST table is moved before it, so that
+# it may be elsewhere after a move that was not completed.
+sub tablespace_of
 {
+	my ($table) = @_;
 	return $node->safe_psql('app',
-		'SELECT pid FROM tiered_storage.move_progress');
+		"SELECT COALESCE(spcname, 'pg_default') FROM pg_class LEFT JOIN pg_tablespace s ON s.oid = reltablespace WHERE relname = '$table'"
+	);
+}
+
+# No file is on its way, or left behind by a move that has ended.
+sub no_file_is_left
+{
+	my ($name) = @_;
+	is( $node->safe_psql(
+			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+		0,
+		"$name: no file is left");
+	return;
 }
 
 # Every b-tree agrees with its table, in both directions.
@@ -114,21 +133,19 @@ like(
 	qr/WARNING:  55P03: could not move public.m_2001_02: could not lock the relation within 50 ms in 2 attempts/,
 	'a relation that is in use is skipped with a warning');
 is( record_of('m_2001_02'),
-	'skipped|55P03|2|1|t|could not lock the relation within 50 ms in 2 attempts',
-	'and a record that says when it is tried again');
+	'skipped|55P03|4|1|t|could not lock the relation within 50 ms in 2 attempts',
+	'and a record that says when it is tried again; its TOAST table and the index of that took one attempt each'
+);
 is( $node->safe_psql(
 		'app',
-		"SELECT lock_wait_ms BETWEEN 90 AND 5000, lock_held_ms IS NULL, elapsed_ms >= lock_wait_ms + 90 FROM tiered_storage.moves WHERE relation = 'm_2001_02'"
+		"SELECT lock_wait_ms BETWEEN 90 AND 5000, elapsed_ms > lock_wait_ms FROM tiered_storage.moves WHERE relation = 'm_2001_02'"
 	),
-	't|t|t',
-	'which tells the time in the lock queue from the pause, and that it held nothing'
-);
+	't|t',
+	'which tells the time in the lock queue from the rest');
+no_file_is_left('after a move that gave up');
 is(tablespaces_of($node, 'app', 'm_2001_01', 'm_2001_03'),
 	'slow', 'the other partitions are moved');
-is( $node->safe_psql(
-		'app',
-		"SELECT reltablespace FROM pg_class WHERE relname = 'm_2001_02'"),
-	0,
+is(tablespace_of('m_2001_02'), 'pg_default',
 	'the one in use is where it was');
 is(fingerprint($node, 'app', $_), $rows{$_}, "$_ has the same rows")
   foreach sort keys %rows;
@@ -139,7 +156,7 @@ reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 wait_for_cycle($node, 'app');
 wait_for_cycle($node, 'app');
 is( record_of('m_2001_02'),
-	'skipped|55P03|2|1|t|could not lock the relation within 50 ms in 2 attempts',
+	'skipped|55P03|4|1|t|could not lock the relation within 50 ms in 2 attempts',
 	'the worker does not try before that time');
 $reader->query_safe('COMMIT');
 $node->safe_psql('app',
@@ -150,7 +167,7 @@ ok( $node->poll_query_until(
 		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_02' AND state = 'done'"
 	),
 	'and then moves it');
-is(record_of('m_2001_02'), 'done||3|1||', 'in the same record');
+is(record_of('m_2001_02'), 'done||5|1||', 'in the same record');
 is(tablespaces_of($node, 'app', 'm_2001_02'),
 	'slow', 'with all that belongs to it');
 is(fingerprint($node, 'app', 'm_2001_02'),
@@ -174,7 +191,7 @@ my $move = start_sql(
 	"SET tiered_storage.move_lock_timeout = '500ms'",
 	'SET tiered_storage.move_lock_attempts = 3',
 	"CALL tiered_storage.move_relation('m_2001_04', 'slow')");
-wait_for_lock_wait();
+wait_for_lock_wait($node, 'app', 'm_2001_04');
 $notices = notices_of(
 	$node, 'app', q(
 SET statement_timeout = '30s';
@@ -208,18 +225,18 @@ note 'Cancel';
 $reader = reader_of('m_2001_04');
 $move = start_sql($node, 'app', $patient,
 	"CALL tiered_storage.move_relation('m_2001_04', 'slow')");
-wait_for_lock_wait();
-$node->safe_psql('app', 'SELECT pg_cancel_backend(' . pid_of_move() . ')');
+wait_for_lock_wait($node, 'app', 'm_2001_04');
+cancel_move();
 like(
 	finish_sql($move),
 	qr/ERROR:  57014: canceling statement due to user request/,
 	'a move is cancelled while it waits for its lock');
 like(
 	record_of('m_2001_04'),
-	qr/^failed\|57014\|4\|2\|t\|canceling statement due to user request$/,
+	qr/^failed\|57014\|6\|2\|t\|canceling statement due to user request$/,
 	'which is recorded');
-is(tablespaces_of($node, 'app', 'm_2001_04'),
-	'pg_default', 'nothing is half moved');
+is(tablespace_of('m_2001_04'), 'pg_default', 'it is where it was');
+no_file_is_left('after a cancel');
 
 # In the pause, in a run of several: it ends the run.
 create_partition($node, 'app', 5);
@@ -231,14 +248,16 @@ $move = start_sql(
 $node->poll_query_until('app',
 	"SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_stat_activity a USING (pid) WHERE m.relation = 'm_2001_04' AND a.wait_event_type = 'Extension'"
 ) or die 'the move does not pause';
-$node->safe_psql('app', 'SELECT pg_cancel_backend(' . pid_of_move() . ')');
+cancel_move();
 like(
 	finish_sql($move),
 	qr/ERROR:  57014: canceling statement due to user request/,
 	'migrate() is cancelled between two attempts');
 like(record_of('m_2001_04'), qr/^failed\|57014\|/, 'which is recorded');
-is(tablespaces_of($node, 'app', 'm_2001_04', 'm_2001_05'),
-	'pg_default', 'nothing was moved, and nothing is any more');
+is(tablespace_of('m_2001_04'), 'pg_default', 'it is where it was');
+is(tablespaces_of($node, 'app', 'm_2001_05'),
+	'pg_default', 'and the next one is not begun');
+no_file_is_left('after a cancel between two attempts');
 is( $node->safe_psql(
 		'app',
 		"SELECT count(*) FROM tiered_storage.move WHERE state = 'running'"),
@@ -255,13 +274,12 @@ $node->safe_psql('app',
 	'CREATE UNLOGGED TABLE m_unlogged (id int PRIMARY KEY); INSERT INTO m_unlogged VALUES (1)'
 );
 $node->safe_psql('app',
-	"CALL tiered_storage.move_relation('m_unlogged', 'slow')");
+	"CALL tiered_storage.move_relation('m_unlogged', 'slow', allow_lock => true)"
+);
 %rows = map { $_ => fingerprint($node, 'app', $_) } qw(m_2001_04 m_2001_05);
 $reader = reader_of('m_2001_05');
 $move = start_sql($node, 'app', $patient, 'CALL tiered_storage.migrate()');
-$node->poll_query_until('app',
-	"SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE phase = 'waiting for the lock' AND relation = 'm_2001_05'"
-) or die 'the move did not reach m_2001_05';
+wait_for_lock_wait($node, 'app', 'm_2001_05');
 $node->stop('immediate');
 eval { $reader->quit };
 finish_sql($move);
@@ -275,11 +293,7 @@ ok( $node->poll_query_until(
 	'the record of the interrupted move does not say "running"');
 is(tablespaces_of($node, 'app', 'm_2001_04'),
 	'slow', 'what was done stays done');
-is( $node->safe_psql(
-		'app',
-		"SELECT reltablespace FROM pg_class WHERE relname = 'm_2001_05'"),
-	0,
-	'what was not is as before');
+is(tablespace_of('m_2001_05'), 'pg_default', 'what was not is as before');
 $node->safe_psql('app', 'CALL tiered_storage.sample()');
 like(
 	record_of('m_2001_05'),
@@ -289,7 +303,14 @@ like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
 	qr/partitions due: 1; relations moved: 3, not moved: 0/,
 	'the next migrate() completes it');
-is(record_of('m_2001_05'), 'done||1|1||', 'in the same record');
+is(record_of('m_2001_05'), 'done||1|1||',
+	'in the same record; its TOAST table was there already');
+
+# The one that the crash has left was removed before; when the checkpointer has
+# taken its name away, too, the next run forgets it.
+$node->safe_psql('app', 'CHECKPOINT');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+no_file_is_left('after the crash');
 is(tablespaces_of($node, 'app', 'm_2001_05'),
 	'slow', 'with all that belongs to it');
 is(fingerprint($node, 'app', $_), $rows{$_}, "$_ has the same rows")
@@ -329,7 +350,7 @@ $node->safe_psql('app', "CALL tiered_storage.move_relation('t', 'disk')");
 is(tablespaces_of($node, 'app', 't'),
 	'disk', 'it works when the directory is back');
 is(fingerprint($node, 'app', 't'), $rows{t}, 'with the same rows');
-is(record_of('t'), 'done||1|1||', 'in the same record');
+is(record_of('t'), 'done||3|1||', 'in the same record');
 $node->safe_psql('app',
 	"CALL tiered_storage.move_relation('t', 'pg_default')");
 
@@ -372,8 +393,11 @@ SKIP:
 		$error,
 		qr/ERROR:  \w+: could not move public.t: could not create file .* Permission denied/,
 		'an error of the copy is passed on');
-	like(record_of('t'), qr/^failed\|42501\|1\|1\|t\|could not create file/,
-		'and recorded');
+	like(
+		record_of('t'),
+		qr/^failed\|42501\|0\|1\|t\|could not create file/,
+		'and recorded; no lock was asked for');
+	no_file_is_left('after an error');
 	is(tablespaces_of($node, 'app', 't'), 'pg_default', 'nothing is moved');
 	is(fingerprint($node, 'app', 't'), $rows{t}, 'nothing is lost');
 	chmod 0700, $directory or die "could not make $directory writable: $!";
@@ -440,7 +464,7 @@ note 'Changes while a move waits';
 # ---------------------------------------------------------------------
 
 # Runs statements in a transaction, lets a move of m_2001_<month> wait for it, runs
-# $meanwhile elsewhere, and commits.  Returns what the move had to say.
+# $meanwhile, and commits.  Returns what the move had to say.
 sub change_meanwhile
 {
 	my ($month, $change, $call, $meanwhile) = @_;
@@ -450,8 +474,10 @@ sub change_meanwhile
 	$session->query_safe('BEGIN');
 	$session->query_safe($change);
 	my $run = start_sql($node, 'app', $patient, $call);
-	wait_for_lock_wait();
-	$node->safe_psql('app', $meanwhile) if defined $meanwhile;
+	$node->poll_query_until('app',
+		"SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_locks l ON l.pid = m.pid WHERE NOT l.granted AND l.locktype = 'relation'"
+	) or die 'no move waits for a lock';
+	$meanwhile->() if defined $meanwhile;
 	$session->query_safe('COMMIT');
 	$session->quit;
 	return finish_sql($run);
@@ -507,32 +533,35 @@ is( change_meanwhile(
 	'a table that is renamed meanwhile');
 is(tablespaces_of($node, 'app', 'm_renamed'),
 	'slow', 'is moved under its new name');
-is(record_of('m_renamed'), 'done||1|0||', 'and the record shows that');
+is(record_of('m_renamed'), 'done||3|0||', 'and the record shows that');
 
-$rows{m_2001_09} = '';
-like(
-	change_meanwhile(
+# Nothing but the file that is being made is there.
+my $refusal;
+is( change_meanwhile(
 		9,
-		'LOCK TABLE m_2001_09 IN ACCESS SHARE MODE',
-		"CALL tiered_storage.move_relation('m_2001_09', 'doomed', include_indexes => false)",
-		'DROP TABLESPACE doomed'),
-	qr/ERROR:  42704: could not move public.m_2001_09: tablespace .* does not exist/,
-	'a tablespace that is dropped meanwhile is an error');
+		'SELECT count(*) FROM m_2001_09',
+		"CALL tiered_storage.move_relation('m_2001_09_pkey', 'doomed')",
+		sub { $refusal = error_of($node, 'app', 'DROP TABLESPACE doomed') }),
+	'',
+	'somebody wants to drop the tablespace meanwhile');
 like(
-	record_of('m_2001_09'),
-	qr/^failed\|42704\|1\|1\|t\|tablespace .* does not exist$/,
-	'which is recorded');
-is(tablespaces_of($node, 'app', 'm_2001_09'),
-	'pg_default', 'nothing is moved');
+	$refusal,
+	qr/ERROR:  55000: tablespace "doomed" is not empty/,
+	'which is refused');
+is(tablespace_of('m_2001_09_pkey'), 'doomed', 'so that the move succeeds');
 is($node->safe_psql('app', 'SELECT count(*), count(value) FROM m_2001_09'),
 	'200|200', 'nothing is lost');
+indexes_are_sound('after that');
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('m_2001_09_pkey', 'pg_default')");
+$node->safe_psql('app', 'DROP TABLESPACE doomed');
 $node->safe_psql('app', 'CALL tiered_storage.sample()');
 is( $node->safe_psql(
 		'app',
 		"SELECT count(*) FROM tiered_storage.tier_tablespace WHERE tablespace_name = 'doomed'"
 	),
 	0,
-	'the next sample forgets the tablespace');
+	'the next sample forgets a tablespace that is dropped');
 
 # ---------------------------------------------------------------------
 note 'Prepared transactions and transaction blocks';
@@ -605,7 +634,9 @@ foreach my $round (1 .. 500)
 	my ($rc, $out, $err) = $node->psql('app',
 		"$impatient; CALL tiered_storage.move_relation('m_load', '$target')");
 	$moves++ if $rc == 0;
-	die $err if $rc != 0 && $err !~ /could not lock the relation/;
+	die $err
+	  if $rc != 0
+	  && $err !~ /could not lock the relation|too much left to do/;
 	last if $node->safe_psql('app', 'SELECT count(*) FROM m_load') >= 1000;
 }
 $load->finish;
@@ -622,6 +653,38 @@ is( $node->safe_psql(
 	),
 	0,
 	'no move is left open');
+no_file_is_left('after the load');
+
+# ---------------------------------------------------------------------
+note 'wal_level = minimal';
+# ---------------------------------------------------------------------
+
+$node->append_conf('postgresql.conf',
+	"wal_level = minimal\nmax_wal_senders = 0");
+$node->restart;
+my $at = tablespaces_of($node, 'app', 'm_load');
+my $away = $at eq 'slow' ? 'pg_default' : 'slow';
+like(
+	error_of(
+		$node, 'app', "CALL tiered_storage.move_relation('m_load', '$away')"),
+	qr/ERROR:  0A000: could not move public.m_load: it cannot be moved online: wal_level is minimal.*HINT:  .*allow_lock/s,
+	'nothing can be moved online, which is said');
+is(tablespaces_of($node, 'app', 'm_load'), $at, 'nothing is moved');
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('m_load', '$away', allow_lock => true)"
+);
+is(tablespaces_of($node, 'app', 'm_load'),
+	$away, 'a lock for the whole copy can be allowed');
+is( $node->safe_psql(
+		'app', 'SELECT count(*), count(DISTINCT id) FROM m_load'),
+	'1000|1000',
+	'every row is there once');
+is( $node->safe_psql(
+		'app',
+		"SELECT method FROM tiered_storage.moves WHERE relation = 'm_load' ORDER BY move_id DESC LIMIT 1"
+	),
+	'set tablespace',
+	'and the record says how');
 
 $node->stop;
 done_testing();

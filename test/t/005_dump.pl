@@ -1,4 +1,4 @@
-# Tiers and policies survive pg_dump, a rename, and pg_upgrade, and mean the right
+# Tiers, policies and pins survive pg_dump, a rename, and pg_upgrade, and mean the right
 # tablespaces and tables afterwards.
 
 use strict;
@@ -46,6 +46,8 @@ SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, rese
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
 SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
+SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
+SELECT tiered_storage.pin('m_next_pkey');
 ALTER SCHEMA "My Schema" RENAME TO "Their Schema";
 ALTER TABLE "Their Schema"."Old ""Name" RENAME TO "New Name";
 CREATE TABLE pin_down_nothing (id int);
@@ -58,15 +60,21 @@ my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
   'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
+my $pins_sql =
+  'SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by, pinned_at, relations FROM tiered_storage.pins ORDER BY 2';
 my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
-  $tablespaces_sql, $policies_sql, $verdicts_sql;
+  $tablespaces_sql, $policies_sql, $pins_sql, $verdicts_sql;
 like(
 	$expected{$policies_sql},
 	qr/^3\|"Their Schema"\."New Name"\|"Their Schema"\."New Name"\|/m,
 	'a policy follows the renames of its table and schema');
+like(
+	$expected{$pins_sql},
+	qr/^"Their Schema"\."New Name"\|"Their Schema"\."New Name"\|slow\|2100-01-01 .*\|t\|.*\|1$/m,
+	'and so does a pin');
 is($node->safe_psql('app', $tiers_sql =~ s/\*/count(*)/r =~ s/ORDER.*//r),
 	3, 'two tiers are defined, one is altered');
 
@@ -83,6 +91,8 @@ sub check_restored
 	is( $server->safe_psql($db, $policies_sql),
 		$expected{$policies_sql},
 		"$name: the policies too");
+	is($server->safe_psql($db, $pins_sql),
+		$expected{$pins_sql}, "$name: the pins too");
 	is( $server->safe_psql($db, $verdicts_sql),
 		$expected{$verdicts_sql},
 		"$name: they come to the same result") unless defined $tablespaces;
@@ -265,7 +275,10 @@ is($other->safe_psql('app', $tiers_sql),
 is( $other->safe_psql('app', $policies_sql),
 	$expected{$policies_sql},
 	'the policies too');
+is($other->safe_psql('app', $pins_sql), $expected{$pins_sql}, 'the pins too');
 $other->safe_psql('app', 'CALL tiered_storage.sample()');
+is($other->safe_psql('app', $pins_sql),
+	$expected{$pins_sql}, 'the pins are the same after a sample');
 is($other->safe_psql('app', $tiers_sql),
 	$expected{$tiers_sql}, 'also after a sample');
 check_migrate($other, 'app', 'elsewhere');
@@ -294,9 +307,11 @@ $old->safe_psql(
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('mine', '{pg_default}', profile => 'nvme', price_per_gb_month => 0.5, reserve_fraction => 0);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'mine');
+SELECT tiered_storage.pin('measure', 'mine');
 CALL tiered_storage.sample();
 ));
-my @after = ($tiers_sql, $tablespaces_sql, $policies_sql, $verdicts_sql);
+my @after =
+  ($tiers_sql, $tablespaces_sql, $policies_sql, $pins_sql, $verdicts_sql);
 my %old = map { $_ => $old->safe_psql('app', $_) } @after;
 my $since = sampled_since($old, 'app');
 my $rows = fingerprint($old, 'app', 'measure');

@@ -18,7 +18,7 @@ our @EXPORT = qw(
   new_node create_in_place_tablespace create_measurements
   create_partition tablespaces_of fingerprint
   error_of notices_of reload_with wait_for_cycle worker_of sampled_since
-  log_lines start_sql finish_sql
+  wait_for_lock_wait log_lines start_sql finish_sql
 );
 
 # A server with the library preloaded (preload => 0: without), not yet started.
@@ -35,9 +35,15 @@ sub new_node
 allow_in_place_tablespaces = on
 autovacuum = off
 max_wal_size = 256MB
+wal_level = replica
 log_min_messages = log
 shared_buffers = 16MB
 ));
+
+	# The debug build, with stop points and faults: see tier_debug.h.
+	$node->append_conf('postgresql.conf',
+		"dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'")
+	  if $ENV{TIER_DEBUG_LIBDIR};
 	$node->append_conf('postgresql.conf',
 		"shared_preload_libraries = 'tiered_storage'")
 	  unless defined $options{preload} && !$options{preload};
@@ -182,14 +188,36 @@ FROM tiered_storage.workers WHERE database_name = '$db')
 	return;
 }
 
-# "state|reason" of a database's worker, asked in the database $ask.
+# "state|reason" of a database's worker, asked in the database $ask; not of one that
+# is just at work, as one with a short interval is every now and then.
 sub worker_of
 {
 	my ($node, $ask, $db) = @_;
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	my $answer;
 
-	return $node->safe_psql($ask,
-		"SELECT state, reason FROM tiered_storage.workers WHERE database_name = '$db'"
-	);
+	while ($attempts-- > 0)
+	{
+		$answer = $node->safe_psql($ask,
+			"SELECT state, reason FROM tiered_storage.workers WHERE database_name = '$db'"
+		);
+		last if $answer !~ /^(starting|running)\|/;
+		select undef, undef, undef, 0.1;
+	}
+	return $answer;
+}
+
+# Waits until a move waits in the lock queue of a relation.
+sub wait_for_lock_wait
+{
+	my ($node, $db, $relation) = @_;
+
+	$node->poll_query_until(
+		$db, qq(
+SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_locks l ON l.pid = m.pid
+WHERE NOT l.granted AND l.locktype = 'relation' AND l.relation = '$relation'::regclass)
+	) or die "no move waits for $relation";
+	return;
 }
 
 # When m_2001_01, its indexes and TOAST table were first sampled, as one string.
@@ -238,6 +266,453 @@ sub log_lines
 
 	return join "\n", grep { $_ =~ $regexp } split /\n/,
 	  slurp_file($node->logfile, $offset);
+}
+
+# ---------------------------------------------------------------------
+# Moves that are stopped in the middle
+# ---------------------------------------------------------------------
+
+push @EXPORT, qw(
+  prepare_matter create_matter differences unsound_indexes
+  stray_files relation_files
+  new_stops hold let_go wait_stopped step_to start_move move_parts_before stop_move stop_unforgotten
+  record_of_move wait_for
+);
+
+# The kinds of relation that are moved, each with what is called to move it and
+# how many of its parts are moved before it.
+our %kinds = (
+	'TOAST index' => [ '%s', 0 ],
+	'TOAST' => [ '%s', 1 ],
+	'heap' => [ '%s', 2 ],
+	'btree' => [ '%s_pkey', 0 ],
+	'hash' => [ '%s_hash', 0 ],
+	'gin' => [ '%s_gin', 0 ],
+	'gist' => [ '%s_gist', 0 ],
+	'spgist' => [ '%s_spgist', 0 ],
+	'brin' => [ '%s_brin', 0 ],);
+
+# What create_matter and new_stops need in a database.
+sub prepare_matter
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql(
+		$db, q(
+CREATE FUNCTION point_key(text) RETURNS int LANGUAGE C STRICT AS 'tiered_storage', 'tier_debug_point_key';
+
+-- The same change in a table that is never moved, in the same transaction.
+CREATE FUNCTION copy_to_twin() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_OP <> 'INSERT' THEN
+		EXECUTE format('DELETE FROM %I WHERE id = $1.id', TG_TABLE_NAME || '_twin') USING OLD;
+	END IF;
+	IF TG_OP <> 'DELETE' THEN
+		EXECUTE format('INSERT INTO %I SELECT $1.*', TG_TABLE_NAME || '_twin') USING NEW;
+	END IF;
+	RETURN NULL;
+END $$;
+
+-- Some changes to each table of the list that nobody has locked, nor its indexes.
+CREATE FUNCTION change(tables text[]) RETURNS int LANGUAGE plpgsql SET lock_timeout = '2ms' AS $$
+DECLARE
+	name text;
+	number int := nextval('change_number');
+	changed int := 0;
+BEGIN
+	FOREACH name IN ARRAY tables LOOP
+		BEGIN
+			EXECUTE format('INSERT INTO %I SELECT * FROM matter(%s, %s)', name, number, number);
+			EXECUTE format('UPDATE %I SET h = h || ''x'', value = value || id WHERE id IN (%s, %s)', name, number % 300, (number + 7) % 300);
+			EXECUTE format('DELETE FROM %I WHERE id = %s', name, number - 40);
+			changed := changed + 1;
+		EXCEPTION WHEN lock_not_available THEN
+			NULL;
+		END;
+	END LOOP;
+	RETURN changed;
+END $$;
+CREATE SEQUENCE change_number START 1000;
+
+-- Asks again and again, until the answer is true, or it has taken too long.
+CREATE FUNCTION wait_for(question text, seconds int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	began timestamptz := clock_timestamp();
+	answer boolean;
+BEGIN
+	LOOP
+		PERFORM pg_stat_clear_snapshot();
+		EXECUTE question INTO answer;
+		IF answer OR clock_timestamp() > began + seconds * interval '1 s' THEN
+			RETURN COALESCE(answer, false);
+		END IF;
+		PERFORM pg_sleep(0.005);
+	END LOOP;
+END $$;
+
+CREATE FUNCTION matter(int, int) RETURNS TABLE (id int, h text, a int[], p point, s text, b int, filler text, value text)
+LANGUAGE sql AS $$
+	SELECT i, md5(i::text), ARRAY[i % 10, 100 + i % 7], point(i % 20, i % 13), 'k' || i, i, repeat(md5(i::text), 24),
+		CASE WHEN i % 8 = 0 THEN repeat(md5(i::text), 200) ELSE 'v' END
+	FROM generate_series($1, $2) i
+$$;
+));
+
+	# Not every installation has it.
+	$node->safe_psql($db, 'CREATE EXTENSION amcheck')
+	  if $node->safe_psql($db,
+		"SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'"
+	  );
+	return;
+}
+
+# Tables with TOAST, each with an index of every kind, and a twin that has the
+# same rows and is never moved.
+sub create_matter
+{
+	my ($node, $db, @names) = @_;
+
+	$node->safe_psql(
+		$db,
+		join '',
+		map {
+			qq(
+CREATE TABLE $_ (id int NOT NULL, h text, a int[], p point, s text, b int, filler text, value text);
+ALTER TABLE $_ ALTER value SET STORAGE EXTERNAL;
+INSERT INTO $_ SELECT * FROM matter(1, 300);
+ALTER TABLE $_ ADD CONSTRAINT ${_}_pkey PRIMARY KEY (id);
+CREATE INDEX ${_}_hash ON $_ USING hash (h);
+CREATE INDEX ${_}_gin ON $_ USING gin (a);
+CREATE INDEX ${_}_gist ON $_ USING gist (p);
+CREATE INDEX ${_}_spgist ON $_ USING spgist (s);
+CREATE INDEX ${_}_brin ON $_ USING brin (b) WITH (pages_per_range = 4);
+CREATE TABLE ${_}_twin (LIKE $_);
+ALTER TABLE ${_}_twin ADD PRIMARY KEY (id);
+INSERT INTO ${_}_twin TABLE $_;
+CREATE TRIGGER twin AFTER INSERT OR UPDATE OR DELETE ON $_ FOR EACH ROW EXECUTE FUNCTION copy_to_twin();
+)
+		} @names);
+	return;
+}
+
+# Tables whose rows are not those of their twins, or that an index finds others
+# in; each with what is wrong.
+sub differences
+{
+	my ($node, $db, @names) = @_;
+	my @queries;
+
+	foreach my $name (@names)
+	{
+		push @queries,
+		  "SELECT '$name: ' || n || ' rows differ' FROM (SELECT count(*) AS n FROM "
+		  . "((SELECT t::text FROM $name t EXCEPT ALL SELECT t::text FROM ${name}_twin t) UNION ALL "
+		  . "(SELECT t::text FROM ${name}_twin t EXCEPT ALL SELECT t::text FROM $name t)) d) x WHERE n <> 0";
+	}
+	my $rows = $node->safe_psql(
+		$db,
+		"SET jit = off; SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;"
+		  . join ';',
+		@queries);
+
+	# What each index finds, against the same question to the twin.
+	@queries = ();
+	foreach my $name (@names)
+	{
+		foreach my $condition (
+			[ 'pkey', 't.id = w.id' ],
+			[ 'hash', 't.h = w.h' ],
+			[ 'spgist', 't.s = w.s' ],
+			[ 'brin', 't.b = w.b' ],)
+		{
+			# A question to a BRIN index is expensive.
+			my $some = $condition->[0] eq 'brin' ? 'id % 20 = 0 AND ' : '';
+
+			push @queries,
+			  "SELECT '$name: $condition->[0]' FROM ${name}_twin w WHERE $some(SELECT count(*) FROM $name t WHERE $condition->[1]) <> 1 LIMIT 1";
+		}
+		push @queries,
+		  "SELECT '$name: gin' FROM (SELECT x, count(*) AS n FROM ${name}_twin, unnest(a) x GROUP BY 1) w WHERE (SELECT count(*) FROM $name t WHERE t.a @> ARRAY[w.x]) <> n LIMIT 1",
+		  "SELECT '$name: gist' FROM (SELECT i AS x, count(p) AS n FROM generate_series(0, 19) i LEFT JOIN ${name}_twin ON p[0] = i GROUP BY 1) w WHERE (SELECT count(*) FROM $name t WHERE t.p <@ box(point(w.x, 0), point(w.x, 20))) <> n LIMIT 1";
+	}
+	my $found = $node->safe_psql(
+		$db,
+		'SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;'
+		  . join ';',
+		@queries);
+	return join "\n", grep { $_ ne '' } $rows, $found;
+}
+
+# What amcheck has to say about tables, their TOAST and all their b-trees.
+sub unsound_indexes
+{
+	my ($node, $db, @names) = @_;
+	my $list = join ', ', map { "'$_'::regclass" } @names;
+
+	return ''
+	  if !$node->safe_psql($db,
+		"SELECT count(*) FROM pg_extension WHERE extname = 'amcheck'");
+
+	# bt_index_parent_check is refused on a standby.
+	my $check =
+	  $node->safe_psql($db, 'SELECT pg_is_in_recovery()') eq 't'
+	  ? 'bt_index_check'
+	  : 'bt_index_parent_check';
+	my $files = qq(
+WITH heap AS (SELECT unnest(ARRAY[$list])::oid AS oid), files AS MATERIALIZED
+	(SELECT oid FROM heap UNION SELECT reltoastrelid FROM pg_class JOIN heap USING (oid) WHERE reltoastrelid <> 0),
+	btrees AS MATERIALIZED (SELECT indexrelid FROM pg_index JOIN files ON indrelid = oid
+	JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree'));
+	my ($rc, $out, $err) = $node->psql(
+		$db, qq(
+$files SELECT oid::regclass, v.* FROM files, LATERAL verify_heapam(oid, check_toast => true) v;
+$files SELECT indexrelid FROM btrees WHERE $check(indexrelid, true)::text IS NULL)
+	);
+	return "$out$err";
+}
+
+# The data files of a database, each relative to the data directory.
+sub relation_files
+{
+	my ($node, $db) = @_;
+	my $database = $node->safe_psql($db,
+		'SELECT oid FROM pg_database WHERE datname = current_database()');
+	my $data = $node->data_dir;
+
+	return map { substr $_, length("$data/") }
+	  grep     { m!/\d+(_fsm|_vm|_init)?(\.\d+)?$! }
+	  glob("$data/base/$database/* $data/pg_tblspc/*/PG_*/$database/*");
+}
+
+# Data files of a database that no relation has.  A dropped file's first segment
+# stays, empty, until the next checkpoint.
+sub stray_files
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, 'CHECKPOINT');
+	my %used = map { $_ => 1 } split /\n/,
+	  $node->safe_psql($db,
+		'SELECT pg_relation_filepath(oid) FROM pg_class WHERE pg_relation_filepath(oid) IS NOT NULL'
+	  );
+	my @stray;
+
+	foreach my $file (relation_files($node, $db))
+	{
+		(my $main = $file) =~ s/(_fsm|_vm|_init)?(\.\d+)?$//;
+		push @stray, $file unless $used{$main};
+	}
+	return join ' ', @stray;
+}
+
+# A session that holds stop points.
+sub new_stops
+{
+	my ($node, $db) = @_;
+
+	my $stops = $node->background_psql($db);
+
+	# The limit is for each question, not for the life of the session.
+	$stops->set_query_timer_restart;
+	return $stops;
+}
+
+# The lock of a stop point: two numbers.
+sub _point
+{
+	my ($point) = @_;
+
+	return "1953064306, point_key('$point')";
+}
+
+sub hold
+{
+	my ($stops, @points) = @_;
+
+	$stops->query_safe('SELECT pg_advisory_lock(' . _point($_) . ')')
+	  foreach @points;
+	return;
+}
+
+sub let_go
+{
+	my ($stops, @points) = @_;
+
+	$stops->query_safe('SELECT pg_advisory_unlock(' . _point($_) . ')')
+	  foreach @points;
+	return;
+}
+
+# Waits in a session of new_stops until a question is answered with true.
+sub wait_for
+{
+	my ($stops, $question) = @_;
+	my $seconds = $PostgreSQL::Test::Utils::timeout_default - 2;
+	my $answer =
+	  $stops->query_safe("SELECT wait_for(\$q\$$question\$q\$, $seconds)");
+
+	if ($answer ne 't')
+	{
+		diag(
+			$stops->query_safe(
+				'SELECT a.pid, wait_event_type, wait_event, pg_blocking_pids(a.pid), query FROM pg_stat_activity a'
+			));
+		die "never true: $question";
+	}
+	return;
+}
+
+# Waits until a mover stands at a stop point: its PID.
+sub wait_stopped
+{
+	my ($stops, $point) = @_;
+	my $standing =
+	  "FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = 1953064306 AND objid = point_key('$point')::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+	wait_for($stops, "SELECT count(*) > 0 $standing");
+	return $stops->query_safe("SELECT pid $standing");
+}
+
+# Starts CALL move_relation(relation, target) in a session of its own; settings
+# are statements before it.
+sub start_move
+{
+	my ($node, $db, $relation, $target, @settings) = @_;
+
+	return start_sql($node, $db, @settings,
+		"CALL tiered_storage.move_relation('$relation', '$target', include_indexes => false)"
+	);
+}
+
+# Lets the mover that stands at one stop point go on to another one, which is held
+# from then on, and the first one not any more: its PID.
+sub step_to
+{
+	my ($stops, $from, $to) = @_;
+
+	hold($stops, $to);
+	let_go($stops, $from);
+	return wait_stopped($stops, $to);
+}
+
+sub _wait_for_row
+{
+	my ($stops, $pid) = @_;
+
+	wait_for($stops,
+		"SELECT count(*) = 1 FROM pg_locks WHERE pid = $pid AND locktype = 'transactionid' AND NOT granted"
+	);
+	return;
+}
+
+# Moves the parts of a table that come before the one of that kind, so that the
+# next move begins with that.  Nothing must be held.
+sub move_parts_before
+{
+	my ($node, $db, $stops, $kind, $table, $target) = @_;
+	my ($relation, $parts) = @{ $kinds{$kind} };
+
+	return if $parts == 0;
+	hold($stops, 'remembered');
+	my $run = start_move($node, $db, sprintf($relation, $table), $target);
+	my $pid = wait_stopped($stops, 'remembered');
+	foreach (1 .. $parts)
+	{
+		# It must not get past a point before that is held again.
+		step_to($stops, 'remembered', 'copied');
+		$pid = step_to($stops, 'copied', 'remembered');
+	}
+	$stops->query_safe("SELECT pg_terminate_backend($pid)");
+	finish_sql($run);
+
+	# As long as it is there it is the one that moves the table.
+	wait_for($stops,
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+	let_go($stops, 'remembered');
+	return;
+}
+
+# Starts a move of a table of create_matter, or of one of its indexes, and stops
+# it at a point, which stays held; after move_parts_before.  Movers that are to stand side by side are
+# started in the order of their points, the last point first.  The points are
+# those of the program, and
+#
+#	discarding	of a move that was cancelled
+#	committed	the new file is in use; the record of the move is not complete.
+#				Leaves the session $stops in a transaction.
+#	unforgotten	as "locked", for stop_unforgotten
+sub stop_move
+{
+	my ($node, $db, $stops, $point, $kind, $table, $target, @settings) = @_;
+	my %move = (
+		point => $point,
+		kind => $kind,
+		table => $table,
+		relation => sprintf($kinds{$kind}->[0], $table));
+
+	hold($stops, 'remembered');
+	$move{run} = start_move($node, $db, $move{relation}, $target, @settings);
+	$move{pid} = wait_stopped($stops, 'remembered');
+	return \%move if $point eq 'remembered';
+
+	if ($point eq 'catching_up')
+	{
+		# There must be something to catch up with.
+		step_to($stops, 'remembered', 'copied');
+		$node->safe_psql($db, "UPDATE $table SET b = b");
+		step_to($stops, 'copied', $point);
+	}
+	elsif ($point eq 'committed')
+	{
+		step_to($stops, 'remembered', 'locked');
+		$stops->query_safe(
+			"BEGIN; SELECT FROM tiered_storage.move WHERE pid = $move{pid} FOR UPDATE"
+		);
+		let_go($stops, 'locked');
+		_wait_for_row($stops, $move{pid});
+	}
+	elsif ($point eq 'unforgotten')
+	{
+		step_to($stops, 'remembered', 'locked');
+	}
+	elsif ($point eq 'discarding')
+	{
+		step_to($stops, 'remembered', 'copied');
+		hold($stops, $point);
+		$stops->query_safe("SELECT pg_cancel_backend($move{pid})");
+		wait_stopped($stops, $point);
+		let_go($stops, 'copied');
+	}
+	else
+	{
+		step_to($stops, 'remembered', $point);
+	}
+	return \%move;
+}
+
+# Lets a mover that stands at "locked" go on to where the new file is in use, but
+# still remembered as one that is being made.  Nobody can begin a move then.
+# Leaves the session $stops in a transaction.
+sub stop_unforgotten
+{
+	my ($stops, $holder, $move) = @_;
+
+	$stops->query_safe(
+		"BEGIN; SELECT FROM tiered_storage.move_file WHERE pid = $move->{pid} FOR UPDATE"
+	);
+	let_go($holder, 'locked');
+	_wait_for_row($stops, $move->{pid});
+	return;
+}
+
+# "state|sqlstate" of the last move of a relation.
+sub record_of_move
+{
+	my ($node, $db, $relation) = @_;
+
+	return $node->safe_psql($db,
+		"SELECT state, sqlstate FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+	);
 }
 
 1;

@@ -1,0 +1,281 @@
+-- Writes: which relations they are of, counted from the WAL.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE EXTENSION tiered_storage;
+-- If there is a worker, its first look at this database is over before we go on.
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.add_tier('regress_fast', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+END
+$$;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+
+-- Checkpoints come when we say so.  The setting is the server's own when a
+-- checkpoint has it in its record.
+CREATE PROCEDURE regress_w_checkpoint(full_page_writes boolean)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	LOOP
+		CHECKPOINT;
+		EXIT WHEN (SELECT c.full_page_writes = regress_w_checkpoint.full_page_writes FROM pg_control_checkpoint() c);
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the setting does not arrive';
+		END IF;
+	END LOOP;
+END
+$$;
+ALTER SYSTEM SET checkpoint_timeout = '1d';
+ALTER SYSTEM SET max_wal_size = '2GB';
+ALTER SYSTEM SET full_page_writes = on;
+SELECT pg_reload_conf();
+CALL regress_w_checkpoint(true);
+
+-- What a relation has written since the last call.  From rates of 0 one hour
+-- ago, a half-life of a day leaves of each event 1 - 0.5 ^ (1/24) per hour.
+CREATE FUNCTION regress_w_writes(relations text DEFAULT 'regress_w',
+	OUT relation regclass, OUT pages int, OUT maintenance int, OUT wal_bytes int, OUT image_bytes int)
+RETURNS SETOF record LANGUAGE plpgsql
+AS $$
+DECLARE
+	hour CONSTANT float8 := 1 - 0.5 ^ (1 / 24.0);
+BEGIN
+	UPDATE tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0,
+		maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0;
+	PERFORM set_config('tiered_storage.test_now', (s.last_sample_at + interval '1 hour')::text, false) FROM tiered_storage.sampler s;
+	CALL tiered_storage.sample();
+	RETURN QUERY SELECT s.relation_oid::regclass, round(s.page_writes_fast / hour)::int, round(s.maintenance_writes_fast / hour)::int,
+			round(s.wal_bytes_fast / hour)::int, round(s.image_bytes_fast / hour)::int
+		FROM tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid
+		WHERE c.relname ~ ('^(' || relations || ')$') ORDER BY c.relname COLLATE "C";
+END
+$$;
+TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.relation_history;
+SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
+CALL tiered_storage.sample();
+
+---------------------------------------------------------------------------
+-- Pages: each once between two checkpoints
+---------------------------------------------------------------------------
+
+-- Four rows on a page, and room for more.
+CREATE TABLE regress_w (id int, v int, filler char(900)) WITH (fillfactor = 50, autovacuum_enabled = off);
+INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
+SELECT pg_relation_size('regress_w') / current_setting('block_size')::int AS pages \gset
+SELECT :pages BETWEEN 90 AND 110 AS about_100_pages;
+CREATE VIEW regress_w_first AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0];
+-- New pages; they have no image.
+SELECT relation, pages - :pages AS off_by, maintenance, wal_bytes > 400 * 900 AS wal, image_bytes FROM regress_w_writes();
+-- Nothing happened.
+SELECT * FROM regress_w_writes();
+-- The first change of each page after a checkpoint has an image; what comes later, only WAL.
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages - :pages AS off_by, maintenance, wal_bytes > image_bytes AS wal, image_bytes > :pages * 3600 AS images FROM regress_w_writes();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages, maintenance, wal_bytes > :pages * 40 AS wal, image_bytes FROM regress_w_writes();
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
+SELECT pg_relation_size('regress_w') / current_setting('block_size')::int - :pages AS grown;
+-- In the history, too, and in the view.
+SELECT period_start, page_writes - :pages AS off_by FROM tiered_storage.relation_history
+	WHERE relation_oid = 'regress_w'::regclass AND page_writes > 0 ORDER BY 1;
+SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour > 0 AS pages_14d, maintenance_writes_per_hour AS maintenance,
+	wal_bytes_per_hour > full_page_image_bytes_per_hour AS wal, full_page_image_bytes_per_hour > 0 AS images
+	FROM tiered_storage.heat WHERE relation = 'regress_w'::regclass;
+
+-- Rolled up with the rest.
+INSERT INTO tiered_storage.relation_history
+	SELECT t, 'regress_w'::regclass, 600, 1, 2, 3, 4, 5, 6 FROM generate_series('2029-12-31 08:00+00'::timestamptz, '2029-12-31 08:50+00', interval '10 minutes') t;
+SELECT relation FROM regress_w_writes();
+SELECT period_start, period_s, row_changes, page_writes FROM tiered_storage.relation_history
+	WHERE relation_oid = 'regress_w'::regclass AND period_start < '2030-01-01' ORDER BY 1;
+
+---------------------------------------------------------------------------
+-- Indexes, and what is no use of the relation
+---------------------------------------------------------------------------
+
+-- To build an index is maintenance, all of its pages.
+CREATE INDEX regress_w_idx ON regress_w (id);
+SELECT w.relation, pages, maintenance - pg_relation_size(w.relation) / current_setting('block_size')::int AS off_by
+	FROM regress_w_writes('regress_w_idx') w;
+CHECKPOINT;
+SET enable_seqscan = off;
+UPDATE regress_w SET id = -id WHERE id = 100;
+RESET enable_seqscan;
+SELECT relation, pages, maintenance FROM regress_w_writes('regress_w|regress_w_idx');
+-- Vacuum finds dead rows on each page.  The map has a page, too.
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation FROM regress_w_writes();
+CHECKPOINT;
+VACUUM regress_w;
+SELECT relation, pages, maintenance - :pages BETWEEN 0 AND 1 AS all_pages FROM regress_w_writes();
+-- The same work, done by who reads and writes, is use.
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation FROM regress_w_writes();
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages >= :pages AS all_pages, maintenance FROM regress_w_writes();
+
+---------------------------------------------------------------------------
+-- New files
+---------------------------------------------------------------------------
+
+-- A move writes nothing of the relation, and what was written before it is not lost.
+SELECT relation FROM regress_w_writes();
+CALL tiered_storage.move_relation('regress_w', 'regress_slow');
+SELECT moved_bytes BETWEEN :pages * 8192 AND :pages * 8192 * 2 AS moved FROM tiered_storage.server_writes;
+SELECT tier_name, is_total, round((moved_bytes_per_hour * 24)::numeric) = (SELECT moved_bytes FROM tiered_storage.server_writes) AS moved
+	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
+SELECT relation, pages, maintenance, wal_bytes FROM regress_w_writes('regress_w|regress_w_idx');
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+CALL tiered_storage.move_relation('regress_w', 'regress_fast');
+SELECT relation, pages >= :pages AS all_pages, maintenance FROM regress_w_writes();
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages >= :pages AS all_pages, maintenance FROM regress_w_writes();
+ALTER TABLE regress_w SET TABLESPACE regress_ts_slow;
+SELECT relation, pages, maintenance FROM regress_w_writes();
+-- A rewrite is maintenance; what came before it is use.
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+VACUUM FULL regress_w;
+SELECT relation, pages >= :pages AS all_pages, maintenance - pg_relation_size('regress_w') / current_setting('block_size')::int AS off_by FROM regress_w_writes();
+TRUNCATE regress_w;
+INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
+SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
+DROP TABLE regress_w CASCADE;
+SELECT relation FROM regress_w_writes();
+-- Of an unlogged table nothing is known.
+CREATE UNLOGGED TABLE regress_w_unlogged AS SELECT i FROM generate_series(1, 1000) i;
+SELECT relation FROM regress_w_writes();
+SELECT page_writes_per_hour, write_source FROM tiered_storage.heat WHERE relation = 'regress_w_unlogged'::regclass;
+
+---------------------------------------------------------------------------
+-- More WAL than is read
+---------------------------------------------------------------------------
+
+SET tiered_storage.wal_sample_size = '1MB';
+CREATE TABLE regress_w_large (filler char(900)) WITH (autovacuum_enabled = off);
+INSERT INTO regress_w_large SELECT 'x' FROM generate_series(1, 10000);
+SELECT relation, abs(pages * current_setting('block_size')::float8 / pg_relation_size(relation) - 1) < 0.1 AS pages_within_a_tenth, maintenance,
+	abs(wal_bytes / (10000 * 950.0) - 1) < 0.1 AS wal_within_a_tenth FROM regress_w_writes('regress_w_large');
+SELECT last_wal_read_bytes <= 1024 * 1024 + 32768 AS bounded, last_wal_bytes > 10000 * 900 AS all_of_it,
+	abs(last_wal_scale * last_wal_read_bytes / last_wal_bytes - 1) < 0.001 AS scale_fits FROM tiered_storage.sampler;
+-- Enough for what is written now.
+UPDATE regress_w_large SET filler = 'y' WHERE ctid = '(0,1)';
+SELECT relation, pages > 0 AS pages FROM regress_w_writes('regress_w_large');
+SELECT last_wal_read_bytes = last_wal_bytes AS all_of_it, last_wal_scale FROM tiered_storage.sampler;
+-- None.
+SET tiered_storage.wal_sample_size = 0;
+UPDATE regress_w_large SET filler = 'z' WHERE ctid = '(0,2)';
+SELECT * FROM regress_w_writes('regress_w_large');
+SELECT wal_position, wal_since, last_wal_bytes, last_wal_read_bytes, last_wal_scale, last_wal_unattributed_bytes FROM tiered_storage.sampler;
+SELECT page_writes_per_hour, wal_bytes_per_hour, write_source FROM tiered_storage.heat WHERE relation = 'regress_w_large'::regclass;
+-- Again: anew, without what was known before.
+UPDATE tiered_storage.relation_state SET page_writes_fast = 1000, wal_bytes_fast = 1000;
+RESET tiered_storage.wal_sample_size;
+CALL tiered_storage.sample();
+SELECT max(page_writes_fast), max(wal_bytes_fast) FROM tiered_storage.relation_state;
+SELECT wal_since = last_sample_at AS begins, last_wal_bytes, last_wal_scale FROM tiered_storage.sampler;
+
+---------------------------------------------------------------------------
+-- Without full_page_writes
+---------------------------------------------------------------------------
+
+ALTER SYSTEM SET full_page_writes = off;
+SELECT pg_reload_conf();
+CALL regress_w_checkpoint(false);
+CREATE TABLE regress_w (id int, v int, filler char(900)) WITH (fillfactor = 50, autovacuum_enabled = off);
+INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
+CREATE VIEW regress_w_first AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0];
+-- By the pages that are different ones: in this sample, and in another one.
+SELECT relation, pages - :pages AS off_by, maintenance, image_bytes FROM regress_w_writes();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages, wal_bytes > :pages * 40 AS wal, image_bytes FROM regress_w_writes();
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages, maintenance FROM regress_w_writes();
+-- The checkpoint was before some of it and after the rest.
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
+SELECT pg_column_size(changed_pages) > 0 AS remembered FROM tiered_storage.sampler;
+-- What is remembered may be anything.  Then each page is new again, also those that are only pruned.
+UPDATE tiered_storage.sampler SET changed_pages = '\xdeadbeef';
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
+
+---------------------------------------------------------------------------
+-- Views and advice
+---------------------------------------------------------------------------
+
+ANALYZE regress_w;
+CHECKPOINT;
+UPDATE regress_w SET v = v + 1;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT relation FROM regress_w_writes();
+SELECT tier_name, is_total, row_changes_per_hour > 0 AS rows, row_bytes_per_hour > 0 AS row_bytes, page_write_bytes_per_hour > 0 AS pages,
+	wal_bytes_per_hour > 0 AS wal, amplification > 0 AS amplification
+	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
+SELECT checkpoint_bytes > 0 AS checkpoint, bgwriter_bytes IS NOT NULL AS bgwriter, backend_bytes > 0 AS backend, wal_bytes > 0 AS wal,
+	full_page_images > 100 AS images, temp_bytes IS NOT NULL AS temp, moved_bytes AS forgotten FROM tiered_storage.server_writes;
+-- The advice takes what was counted for a day at least; before, and for the unlogged table, what it can guess.
+UPDATE tiered_storage.relation_state SET page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
+	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, heat_at = '2030-02-01', observed_since = '2029-01-01', sampled_since = '2029-01-01' WHERE relation_oid IN ('regress_w'::regclass, 'regress_w_unlogged'::regclass);
+UPDATE tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-01-31 12:00+00';
+SET tiered_storage.test_now = '2030-02-01';
+SELECT relation, substring(reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
+	FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ 'regress_w(_unlogged)?$' ORDER BY relation::text COLLATE "C";
+UPDATE tiered_storage.sampler SET wal_since = '2029-01-01';
+SELECT relation, substring(reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
+	FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ 'regress_w(_unlogged)?$' ORDER BY relation::text COLLATE "C";
+
+-- Nobody needs the rights of a superuser to look.
+CREATE ROLE regress_w_monitor IN ROLE pg_monitor;
+SET ROLE regress_w_monitor;
+SELECT count(*) > 0 AS tiers FROM tiered_storage.write_amplification;
+SELECT count(*) FROM tiered_storage.server_writes;
+\set VERBOSITY sqlstate
+SET tiered_storage.wal_sample_size = 1;
+\set VERBOSITY default
+RESET ROLE;
+\set VERBOSITY sqlstate
+SET tiered_storage.wal_sample_size = -1;
+\set VERBOSITY default
+
+DROP ROLE regress_w_monitor;
+DROP TABLE regress_w, regress_w_large, regress_w_unlogged CASCADE;
+DROP PROCEDURE regress_w_checkpoint(boolean);
+DROP FUNCTION regress_w_writes(text);
+ALTER SYSTEM RESET checkpoint_timeout;
+ALTER SYSTEM RESET max_wal_size;
+ALTER SYSTEM RESET full_page_writes;
+SELECT pg_reload_conf();
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_slow;

@@ -1,0 +1,274 @@
+-- The load of the database and the server, its rhythm, and the reads of standbys.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET intervalstyle = 'postgres';
+SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE regress_ts_fast LOCATION '';
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE TABLESPACE regress_ts_cheap LOCATION '';
+CREATE EXTENSION tiered_storage;
+-- If there is a worker, its first look at this database is over before we go on;
+-- what was discovered differs from machine to machine.
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
+END
+$$;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+SET extra_float_digits = 0;
+SET jit = off;
+
+-- Counters of this session arrive at once.
+\set flush 'SELECT pg_stat_force_next_flush()'
+
+---------------------------------------------------------------------------
+-- What a sample remembers
+---------------------------------------------------------------------------
+
+TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.relation_history,
+	tiered_storage.load_state, tiered_storage.load_history;
+SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
+CREATE TABLE regress_l (id int, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+-- Nothing can be said after one sample: its counters are all of the past.
+:flush \g /dev/null
+SELECT count(*) FROM tiered_storage.load_profile(); \echo :SQLSTATE
+CALL tiered_storage.sample();
+SELECT observed_since, sampled_at FROM tiered_storage.load_state;
+SELECT count(*) FROM tiered_storage.load_history;
+SELECT count(*) FROM tiered_storage.load_profile(); \echo :SQLSTATE
+
+-- A minute with work: rows, a sort that does not fit into memory, WAL.
+INSERT INTO regress_l SELECT i, repeat(md5(i::text), 4) FROM generate_series(1, 3000) i;
+UPDATE regress_l SET id = id WHERE id <= 100;
+DELETE FROM regress_l WHERE id <= 10;
+SET work_mem = '64kB';
+SELECT count(*) FROM (SELECT * FROM regress_l ORDER BY t DESC, id OFFSET 0) s;
+RESET work_mem;
+BEGIN; SELECT 1 AS one; ROLLBACK;
+:flush \g /dev/null
+SET tiered_storage.test_now = '2030-01-01 00:01:00+00';
+CALL tiered_storage.sample();
+SELECT period_start, period_s, commits BETWEEN 5 AND 1000 AS commits, rollbacks BETWEEN 1 AND 1000 AS rollbacks,
+	blocks_hit > 100 AND blocks_fetched >= blocks_hit AS blocks, rows_returned > 3000 AS returned,
+	rows_inserted BETWEEN 3000 AND 10000 AS inserted, rows_updated BETWEEN 100 AND 10000 AS updated,
+	rows_deleted BETWEEN 10 AND 10000 AS deleted, temp_files BETWEEN 1 AND 100 AS files, temp_bytes > 300000 AS bytes, deadlocks,
+	wal_records > 3000 AS records, wal_bytes > 400000 AS wal, wal_full_page_images IS NOT NULL AS images, wal_writes IS NOT NULL AS writes,
+	checkpoints_timed IS NOT NULL AND checkpoints_requested IS NOT NULL AS checkpoints,
+	buffers_checkpointer IS NOT NULL AND buffers_bgwriter IS NOT NULL AND buffers_backends IS NOT NULL AS written,
+	slru_reads IS NOT NULL AND slru_writes IS NOT NULL AS slru
+	FROM tiered_storage.load_history;
+
+-- An idle minute leaves no row, but is known.
+SET tiered_storage.test_now = '2030-01-01 00:02:00+00';
+:flush \g /dev/null
+CALL tiered_storage.sample();
+SELECT count(*) FROM tiered_storage.load_history;
+SELECT sampled_at FROM tiered_storage.load_state;
+
+-- Counters that went back: what they show now is what happened since, in their group.
+UPDATE tiered_storage.load_state SET counters[1] = 1000000000000000;
+SELECT counters[13] AS wal_records FROM tiered_storage.load_state \gset
+UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
+:flush \g /dev/null
+SET tiered_storage.test_now = '2030-01-01 00:03:00+00';
+CALL tiered_storage.sample();
+SELECT commits BETWEEN 1 AND 1000000000 AS commits, rows_inserted >= 3000 AS from_zero, wal_records < :wal_records AS others_not
+	FROM tiered_storage.load_history ORDER BY period_start DESC LIMIT 1;
+-- Counters of another version say nothing.
+UPDATE tiered_storage.load_state SET counters = '{1, 2}';
+UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
+:flush \g /dev/null
+SET tiered_storage.test_now = '2030-01-01 00:04:00+00';
+CALL tiered_storage.sample();
+SELECT count(*), max(period_start) FROM tiered_storage.load_history;
+SELECT cardinality(counters) FROM tiered_storage.load_state;
+-- A clock that was set back.
+UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
+:flush \g /dev/null
+SET tiered_storage.test_now = '2029-12-31 00:00:00+00';
+CALL tiered_storage.sample();
+SELECT count(*) FROM tiered_storage.load_history;
+SELECT sampled_at FROM tiered_storage.load_state;
+
+---------------------------------------------------------------------------
+-- The profile of a period
+---------------------------------------------------------------------------
+
+-- Two hours of one sample each, idle ones, and one sample of 10 minutes at 4 o'clock.
+TRUNCATE tiered_storage.load_history;
+UPDATE tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 06:00+00';
+INSERT INTO tiered_storage.load_history VALUES
+	('2030-02-01 00:00+00', 3600, 7000, 200, 36000, 18000, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+		3600000, 7200000, 3600000, 1800000, 900000, 360, 3600, 36, 0, 1),
+	('2030-02-01 01:00+00', 3600, 3600, 0, 7200, 3600, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3600000, 0, 0, 0, 0, 0, 0, 0, 0,
+		NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO tiered_storage.load_history (period_start, period_s, commits, rollbacks, blocks_fetched, blocks_hit)
+	VALUES ('2030-02-01 04:00+00', 600, 60, 0, 100, 200);
+SELECT * FROM tiered_storage.load_profile('2030-02-01 00:00+00', '2030-02-01 01:00+00');
+-- Waits are unknown where nobody looked, and not made up.
+SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 02:00+00')
+	WHERE metric ~ '^(period|prorated|transactions|block_|hit_ratio|server_wal_bytes|wait_(cpu|relations))';
+-- Half of each of the two: in part.
+SELECT * FROM tiered_storage.load_profile('2030-02-01 00:30+00', '2030-02-01 01:30+00')
+	WHERE metric ~ '^(period|prorated|transactions|block_|wait_cpu)';
+-- Idle is nothing, not unknown.
+SELECT * FROM tiered_storage.load_profile('2030-02-01 02:00+00', '2030-02-01 04:00+00')
+	WHERE metric ~ '^(period|prorated|transactions|block_|hit_ratio|wait_cpu)';
+-- Hits that were counted before their fetch do not make reads negative.
+SELECT total FROM tiered_storage.load_profile('2030-02-01 04:00+00', '2030-02-01 04:10+00') WHERE metric = 'block_reads';
+-- Without arguments the last hour that was sampled; with one of them an hour before, or up to the last sample.
+SELECT * FROM tiered_storage.load_profile() WHERE metric IN ('period', 'transactions');
+SELECT * FROM tiered_storage.load_profile(to_at => '2030-02-01 02:00+00') WHERE metric IN ('period', 'transactions');
+SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00') WHERE metric IN ('period', 'transactions');
+-- What was not sampled is cut off, and said.
+SELECT * FROM tiered_storage.load_profile('2030-01-31 12:00+00', '2030-02-01 01:00+00') WHERE metric IN ('period', 'transactions');
+SELECT * FROM tiered_storage.load_profile('2030-02-01 04:00+00', '2031-01-01') WHERE metric IN ('period', 'transactions');
+
+SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00')
+	WHERE metric ~ '^(period|transactions|rollbacks|block_|hit_ratio|rows_inserted|server_wal_bytes|wait_cpu)';
+
+-- Periods that are none.
+SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 01:00+00'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.load_profile('2030-02-01 02:00+00', '2030-02-01 01:00+00'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.load_profile('-infinity', '2030-02-01 01:00+00'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', 'infinity'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.load_profile('2031-01-01', '2031-01-02'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.load_profile('2029-01-01', '2029-01-02'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.load_profile('2031-01-01'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.compare_load(NULL, '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '2030-02-01 01:00+00'); \echo :SQLSTATE
+
+---------------------------------------------------------------------------
+-- Roll-up and retention
+---------------------------------------------------------------------------
+
+TRUNCATE tiered_storage.load_history;
+UPDATE tiered_storage.sampler SET rolled_up_until = NULL;
+INSERT INTO tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms)
+	SELECT '2030-03-01 00:00+00'::timestamptz + i * interval '1 minute', 60, 1, i, CASE WHEN i < 10 THEN 60000 END, CASE WHEN i < 10 THEN 6 END
+	FROM generate_series(0, 239) i;
+INSERT INTO tiered_storage.load_history (period_start, period_s, commits) VALUES
+	('2029-11-30 00:00+00', 3600, 1), ('2029-12-02 00:00+00', 7200, 1);
+SET tiered_storage.test_now = '2030-03-01 04:30:00+00';
+CALL tiered_storage.sample();
+SELECT period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms FROM tiered_storage.load_history
+	WHERE period_s >= 3600 AND period_start <> '2029-12-31 00:00+00' ORDER BY 1;
+SELECT count(*), min(period_start) FROM tiered_storage.load_history WHERE period_s = 60;
+
+---------------------------------------------------------------------------
+-- Files by class
+---------------------------------------------------------------------------
+
+TRUNCATE tiered_storage.load_history, tiered_storage.relation_history;
+UPDATE tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
+-- Nothing is known of nothing.
+SELECT * FROM tiered_storage.file_class_io ORDER BY file_class, tier_name NULLS FIRST;
+INSERT INTO tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
+		buffers_checkpointer, buffers_bgwriter, buffers_backends, slru_reads, slru_writes,
+		wait_sampled_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms)
+	VALUES ('2030-02-01 00:00+00', 7200, 1, 2000, 4000, 20, 100, 60, 40, 6, 8, 7200000, 10000, 20000, 30000, 40000);
+INSERT INTO tiered_storage.relation_history VALUES
+	('2030-02-01 00:00+00', 'regress_l'::regclass, 3600, 0, 10, 20, 0, 0),
+	('2030-02-01 01:00+00', 'regress_l'::regclass, 3600, 0, 30, 0, 0, 0),
+	('2030-01-01 01:00+00', 'regress_l'::regclass, 3600, 0, 5000, 0, 0, 0),
+	('2030-02-01 01:00+00', 1, 3600, 0, 40, 0, 0, 0);
+SELECT * FROM tiered_storage.file_class_io ORDER BY file_class, tier_name NULLS FIRST;
+
+---------------------------------------------------------------------------
+-- Rhythm
+---------------------------------------------------------------------------
+
+-- From 1 November to 29 January: ten reads a working day at 9, a thousand on the last of a month at 23.
+CREATE TABLE regress_l_even (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_l_idle (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+SET tiered_storage.test_now = '2030-03-01 04:31:00+00';
+CALL tiered_storage.sample();
+TRUNCATE tiered_storage.relation_history;
+UPDATE tiered_storage.relation_state SET sampled_since = '2029-10-01 00:00+00';
+UPDATE tiered_storage.sampler SET last_sample_at = '2030-01-30 00:00+00';
+INSERT INTO tiered_storage.relation_history
+	SELECT d + interval '9 hours', 'regress_l'::regclass, 3600, 0, 8, 2, 0, 0
+	FROM generate_series('2029-11-01 00:00+00'::timestamptz, '2030-01-29 00:00+00', interval '1 day') d WHERE EXTRACT(isodow FROM d) < 6;
+INSERT INTO tiered_storage.relation_history VALUES
+	('2029-11-30 23:00+00', 'regress_l'::regclass, 3600, 0, 1000, 0, 0, 0),
+	('2029-12-31 23:00+00', 'regress_l'::regclass, 3600, 0, 600, 400, 0, 0);
+-- Not rolled up, and one that is longer than an hour.
+INSERT INTO tiered_storage.relation_history
+	SELECT '2029-11-01 00:00+00'::timestamptz + i * interval '1 minute', 'regress_l_even'::regclass, 60, 0, 1, 0, 0, 0 FROM generate_series(0, 59) i;
+INSERT INTO tiered_storage.relation_history VALUES ('2029-11-01 01:00+00', 'regress_l_even'::regclass, 2159 * 3600, 0, 2159 * 60, 0, 0, 0);
+SELECT * FROM tiered_storage.rhythm('regress_l') WHERE reads_per_hour > 0 AND unit IN ('hour of day', 'day of week');
+SELECT * FROM tiered_storage.rhythm('regress_l') WHERE value IN (1, 30, 31) AND unit = 'day of month';
+SELECT * FROM tiered_storage.rhythm('regress_l') WHERE value <= 2 AND unit = 'days to end of month';
+SELECT unit, count(*), min(reads_per_hour), max(reads_per_hour), sum(share)::numeric(6, 3) AS share FROM tiered_storage.rhythm('regress_l_even') GROUP BY 1 ORDER BY 1;
+-- The burst is remembered, and it is none where every hour is the same.
+SELECT relation, peak_at, peak_reads_per_hour, mean_reads_per_hour::numeric(6, 3) AS mean, busiest_day_of_month, busiest_days_to_end_of_month AS to_end,
+	active_days, observed_days, burst_share::numeric(6, 3), is_burst FROM tiered_storage.heat_peaks ORDER BY relation::text COLLATE "C";
+-- Hours are those of the reader.
+SET timezone = 'Asia/Tokyo';
+SELECT value, reads_per_hour, share, active_days FROM tiered_storage.rhythm('regress_l') WHERE reads_per_hour > 0 AND unit IN ('hour of day');
+SET timezone = 'UTC';
+-- All that were read; one that was not.
+SELECT DISTINCT relation::text COLLATE "C" FROM tiered_storage.rhythm() ORDER BY 1;
+SELECT sum(reads_per_hour) FROM tiered_storage.rhythm('regress_l_idle');
+SELECT * FROM tiered_storage.rhythm('pg_class'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.rhythm(4294967295::oid::regclass); \echo :SQLSTATE
+
+---------------------------------------------------------------------------
+-- Reads of standbys
+---------------------------------------------------------------------------
+
+-- What was pulled is added by the next sample, once; what belongs to nothing is forgotten.
+SELECT random_fast, standby_fast, last_used_at FROM tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
+INSERT INTO tiered_storage.standby_reads VALUES ('regress_l_idle'::regclass, 0, 0, 5000, 1400), (1, 1, 1, 1, 1);
+UPDATE tiered_storage.sampler SET last_sample_at = '2030-03-01 05:00+00';
+UPDATE tiered_storage.relation_state SET heat_at = '2030-03-01 05:00+00' WHERE relation_oid = 'regress_l_idle'::regclass;
+SET tiered_storage.test_now = '2030-03-01 06:00:00+00';
+CALL tiered_storage.sample();
+SELECT count(*) FROM tiered_storage.standby_reads;
+SELECT scans, blocks_fetched, random_fast::numeric(6, 1), standby_fast::numeric(6, 1), last_used_at, last_written_at FROM tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
+SELECT random_reads, hits, row_changes FROM tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
+SET tiered_storage.test_now = '2030-03-01 07:00:00+00';
+CALL tiered_storage.sample();
+SELECT count(*) FROM tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
+
+SELECT tiered_storage.add_standby(NULL, 'x'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('', 'x'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('s'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('s', 'x', 'host=y'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('s', conninfo => 'host=y'); \echo :SQLSTATE
+SELECT tiered_storage.remove_standby('s'); \echo :SQLSTATE
+SELECT tiered_storage.remove_standby('s', if_exists => true);
+-- Without dblink that is what the view says, and nothing fails.
+INSERT INTO tiered_storage.standby (standby_name, conninfo, added_by) VALUES ('Odd "one"', 'host=nowhere', 'x');
+CALL tiered_storage.pull_standby_statistics();
+SELECT standby_name, connection, system_identifier_matches, in_recovery, last_pull_at, failures, error FROM tiered_storage.standbys;
+SELECT next_pull_at AS first_pull_at FROM tiered_storage.standbys \gset
+CALL tiered_storage.pull_standby_statistics(force => false);
+SELECT failures FROM tiered_storage.standbys;
+CALL tiered_storage.pull_standby_statistics();
+SELECT failures, next_pull_at > :'first_pull_at' AS later FROM tiered_storage.standbys;
+SELECT tiered_storage.remove_standby('Odd "one"');
+SELECT count(*) FROM tiered_storage.standbys;
+
+SET client_min_messages = warning;
+DROP TABLE regress_l, regress_l_even, regress_l_idle;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,145 @@
+-- Which tables would gain by being partitioned, by what, and how.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET intervalstyle = 'postgres';
+SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE regress_ts_fast LOCATION '';
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE TABLESPACE regress_ts_cheap LOCATION '';
+CREATE EXTENSION tiered_storage;
+-- If there is a worker, its first look at this database is over before we go on;
+-- what was discovered differs from machine to machine.
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
+END
+$$;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+SET extra_float_digits = 0;
+
+SET client_min_messages = warning;
+-- Prices with which a block of 8192 bytes costs 8.192, 0.8192 and 0.08192 a month.
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 1000000),
+	tiered_storage.alter_tier('regress_slow', price_per_gb_month => 100000),
+	tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 10000);
+RESET client_min_messages;
+
+-- One row to a block, so that the n-th row is in the n-th block.
+CREATE FUNCTION regress_make(name text, blocks int, keys text, tablespace name DEFAULT 'regress_ts_fast') RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %I (at timestamptz, id bigint, day date, filler text) WITH (autovacuum_enabled = off) TABLESPACE %I', name, tablespace);
+	EXECUTE format('ALTER TABLE %I ALTER filler SET STORAGE PLAIN', name);
+	EXECUTE format('INSERT INTO %I (at, id, day, filler) SELECT %s, repeat(''x'', 6000) FROM generate_series(1, %s) i ORDER BY i', name, keys, blocks);
+	EXECUTE format('ANALYZE %I', name);
+END
+$$;
+-- Its blocks leave shared buffers with its files, and some come back.
+CREATE FUNCTION regress_cache(name text, first_block int, last_block int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	home name := (SELECT spcname FROM pg_tablespace s JOIN pg_class c ON c.reltablespace = s.oid WHERE c.oid = name::regclass);
+	found bigint;
+BEGIN
+	EXECUTE format('ALTER TABLE %s SET TABLESPACE pg_default', name::regclass);
+	EXECUTE format('ALTER TABLE %s SET TABLESPACE %I', name::regclass, home);
+	EXECUTE format('SELECT count(*) FROM %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''', name::regclass, first_block, last_block + 1) INTO found;
+	RETURN found;
+END
+$$;
+
+SELECT regress_make('regress_t', 2000, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 day', i * 1000, NULL$$);
+SELECT regress_make('regress_t shuffled', 200, $$'2020-01-01 00:00+00'::timestamptz + i * 7919 % 200 * interval '1 day', i * 7919 % 200, NULL$$);
+SELECT regress_make('regress_t_spread', 200, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 day', i, NULL$$);
+SELECT regress_make('regress_t_number', 400, $$NULL, i * 25, CASE WHEN i % 10 > 0 THEN '2020-01-01'::date + i END$$);
+SELECT regress_make('regress_t_back', 200, $$NULL, NULL, '2020-01-01'::date - i$$, 'regress_ts_cheap');
+SELECT regress_make('regress_t_short', 200, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 second', NULL, NULL$$);
+SELECT regress_make('regress_t_few', 200, $$NULL, i % 2, '2020-01-01'::date + i / 40$$);
+SELECT regress_make('regress_t_cold', 200, $$NULL, i, NULL$$);
+SELECT regress_make('regress_t_unknown', 200, $$NULL, i, NULL$$);
+DELETE FROM pg_statistic WHERE starelid = 'regress_t_unknown'::regclass;
+SELECT regress_make('regress_t_small', 20, $$NULL, i, NULL$$);
+CREATE TABLE regress_t_p (id int) PARTITION BY RANGE (id);
+CREATE TABLE regress_t_p1 PARTITION OF regress_t_p FOR VALUES FROM (0) TO (1000000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+INSERT INTO regress_t_p SELECT i FROM generate_series(1, 50000) i;
+CALL tiered_storage.sample();
+UPDATE tiered_storage.relation_state SET observed_since = now() - interval '1 year';
+
+-- What it looks at: the cached blocks of each part.
+SELECT regress_cache('regress_t', 1890, 1999);
+SELECT * FROM tiered_storage.cached_ranges('regress_t', 10);
+SELECT * FROM tiered_storage.cached_ranges('regress_t', 3);
+SELECT count(*), sum(blocks), sum(cached_blocks) FROM tiered_storage.cached_ranges('regress_t', 1000);
+SELECT * FROM tiered_storage.hot_range('regress_t');
+SELECT * FROM tiered_storage.cached_ranges('regress_t', 0); \echo :SQLSTATE
+SELECT * FROM tiered_storage.cached_ranges('regress_t', 1001); \echo :SQLSTATE
+SELECT * FROM tiered_storage.cached_ranges(NULL, 1); \echo :SQLSTATE
+SELECT * FROM tiered_storage.cached_ranges(4294967295::oid::regclass, 1); \echo :SQLSTATE
+SELECT * FROM tiered_storage.cached_ranges('regress_t_p', 1);
+
+SELECT regress_cache('"regress_t shuffled"', 190, 199);
+SELECT regress_cache('regress_t_spread', 0, 199);
+SELECT regress_cache('regress_t_number', 100, 109);
+SELECT regress_cache('regress_t_back', 190, 199);
+SELECT regress_cache('regress_t_short', 190, 199);
+SELECT regress_cache('regress_t_few', 190, 199);
+SELECT regress_cache('regress_t_cold', 0, 0);
+SELECT regress_cache('regress_t_unknown', 190, 199);
+SELECT regress_cache('regress_t_small', 19, 19);
+\x on
+SELECT * FROM tiered_storage.recommend_partitioning(min_size_bytes => 100 * 8192);
+\x off
+SELECT relation, hot_fraction, key_column, partition_interval, confidence, reason FROM tiered_storage.recommend_partitioning(100 * 8192, include_all => true)
+	WHERE command IS NULL ORDER BY relation::text COLLATE "C";
+-- By default large ones only.
+SELECT count(*) FROM tiered_storage.recommend_partitioning();
+SELECT * FROM tiered_storage.recommend_partitioning(NULL); \echo :SQLSTATE
+SELECT * FROM tiered_storage.recommend_partitioning(-1); \echo :SQLSTATE
+-- The statement can be run.
+SELECT command FROM tiered_storage.recommend_partitioning(100 * 8192) WHERE relation = 'regress_t'::regclass \gexec
+SELECT partattrs, partstrat FROM pg_partitioned_table WHERE partrelid = 'regress_t_partitioned'::regclass;
+-- A short time is not enough.
+UPDATE tiered_storage.relation_state SET observed_since = now();
+SELECT DISTINCT confidence FROM tiered_storage.recommend_partitioning(100 * 8192);
+
+-- Who may not see a table's statistics is not told what is in them.
+CREATE ROLE regress_monitor IN ROLE pg_monitor;
+SET ROLE regress_monitor;
+SELECT relation, key_column, reason FROM tiered_storage.recommend_partitioning(1000 * 8192, include_all => true);
+RESET ROLE;
+GRANT SELECT ON regress_t TO regress_monitor;
+SET ROLE regress_monitor;
+SELECT relation, key_column FROM tiered_storage.recommend_partitioning(1000 * 8192, include_all => true);
+RESET ROLE;
+
+-- Intervals: natural ones, round ones.
+SELECT lowest, highest, p.* FROM (VALUES
+	('2000-01-01', '2020-01-01'), ('2015-01-01', '2020-01-01'), ('2019-01-01', '2020-01-01'), ('2019-10-01', '2020-01-01'),
+	('2020-01-01', '2020-01-12'), ('2020-01-01', '2020-01-02'), ('2020-01-01 00:00', '2020-01-01 09:00'), ('-infinity', '2020-01-01')) v (lowest, highest),
+	tiered_storage.partition_interval('timestamptz'::regtype, lowest, highest) p;
+SELECT * FROM tiered_storage.partition_interval('date'::regtype, '2020-01-01', '2020-01-09');
+SELECT lowest, highest, p.* FROM (VALUES ('0', '99'), ('0', '100'), ('1', '12345'), ('-5000000', '5000000'),
+	('-9223372036854775808', '9223372036854775807')) v (lowest, highest), tiered_storage.partition_interval('int8'::regtype, lowest, highest) p;
+
+SET client_min_messages = warning;
+DROP TABLE regress_t, "regress_t shuffled", regress_t_spread, regress_t_number, regress_t_back, regress_t_short, regress_t_few, regress_t_cold, regress_t_unknown, regress_t_small, regress_t_p, regress_t_partitioned;
+DROP FUNCTION regress_make, regress_cache;
+DROP EXTENSION tiered_storage;
+DROP ROLE regress_monitor;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

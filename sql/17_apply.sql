@@ -1,0 +1,169 @@
+-- Advice that is carried out: the order, the batch, and the way back.
+SET timezone = 'UTC';
+SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE regress_ts_fast LOCATION '';
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE EXTENSION tiered_storage;
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
+END
+$$;
+\set SHOW_CONTEXT never
+SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
+SET tiered_storage.residence_time = 0;
+
+-- Tables of 10 blocks but for the small one, hot ones on the slow tier, a cold one on the fast.
+CREATE TABLE regress_p_cold (a text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_hot (a text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_p_warm (a text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_p_doubtful (a text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_p_small (a text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+DO $$
+DECLARE
+	r text;
+BEGIN
+	FOR r IN SELECT oid::regclass FROM pg_class WHERE relname LIKE 'regress\_p%' AND relkind = 'r' ORDER BY 1 LOOP
+		EXECUTE format('ALTER TABLE %s ALTER a SET STORAGE PLAIN', r);
+		EXECUTE format('INSERT INTO %s SELECT repeat(''x'', 7000) FROM generate_series(1, %s)', r, CASE WHEN r ~ 'small' THEN 1 ELSE 10 END);
+	END LOOP;
+END
+$$;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
+	UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
+		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
+	UPDATE tiered_storage.relation_state SET random_slow = 20000 WHERE relation_oid = 'regress_p_hot'::regclass;
+	UPDATE tiered_storage.relation_state SET random_slow = 10000 WHERE relation_oid = to_regclass('regress_p_warm');
+	UPDATE tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_p_doubtful'::regclass;
+	UPDATE tiered_storage.relation_state SET random_slow = 5000 WHERE relation_oid = 'regress_p_small'::regclass;
+	UPDATE tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = sequential_slow,
+		device_random_fast = random_slow, device_sequential_fast = sequential_slow,
+		device_random_slow = random_slow, device_sequential_slow = sequential_slow;
+$$;
+CALL regress_heat();
+CREATE VIEW regress_places AS
+	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relname LIKE 'regress\_p%' AND c.relkind = 'r' ORDER BY 1;
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+
+---------------------------------------------------------------------------
+-- What would be done
+---------------------------------------------------------------------------
+
+RESET client_min_messages;
+\set VERBOSITY terse
+-- Most gain for each byte first; what is not firm is left out.
+CALL tiered_storage.apply_placement(dry_run => true);
+CALL tiered_storage.apply_placement(min_confidence => 'tentative', dry_run => true);
+-- Three tables would be too much, what is small still fits.
+CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
+-- There is room for one of ten blocks: the cold one makes room for what comes next.
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+CALL tiered_storage.apply_placement(dry_run => true);
+-- Within a limit nothing is chosen that would have no room without what is not.
+CALL tiered_storage.apply_placement(max_bytes => 200000, dry_run => true);
+SELECT * FROM regress_places;
+
+---------------------------------------------------------------------------
+-- Done
+---------------------------------------------------------------------------
+
+CALL tiered_storage.apply_placement();
+SELECT * FROM regress_places;
+SELECT batch_id AS batch, relation, from_tier, to_tier, state, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
+	FROM tiered_storage.moves ORDER BY move_id;
+-- Nothing is left to do.
+CALL regress_heat();
+CALL tiered_storage.apply_placement();
+
+-- Back again, the last first, but for what somebody has moved since, and what is gone.
+CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
+DROP TABLE regress_p_warm;
+CALL tiered_storage.undo_move(1);
+SELECT * FROM regress_places;
+SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
+	FROM tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
+-- What was undone can be undone.
+CALL tiered_storage.undo_move(2);
+
+---------------------------------------------------------------------------
+-- Two full tiers cannot exchange anything
+---------------------------------------------------------------------------
+
+CALL regress_heat();
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'regress_ts_fast')),
+	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'regress_ts_slow')) \g /dev/null
+SELECT * FROM regress_places;
+UPDATE tiered_storage.relation_state SET random_slow = CASE relation_oid WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
+UPDATE tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0, device_random_fast = random_slow, device_random_slow = random_slow,
+	device_sequential_fast = 0, device_sequential_slow = 0;
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+CALL tiered_storage.apply_placement(dry_run => true);
+CALL tiered_storage.apply_placement();
+SELECT * FROM regress_places;
+
+---------------------------------------------------------------------------
+-- Refused
+---------------------------------------------------------------------------
+
+\set VERBOSITY default
+CALL tiered_storage.apply_placement(min_confidence => 'sure');
+CALL tiered_storage.apply_placement(min_confidence => NULL);
+CALL tiered_storage.apply_placement(dry_run => NULL);
+CALL tiered_storage.apply_placement(max_bytes => 0);
+CALL tiered_storage.apply_placement(max_bytes => -1);
+CALL tiered_storage.undo_move(NULL);
+CALL tiered_storage.undo_move(0);
+CALL tiered_storage.undo_move(999999999);
+BEGIN;
+CALL tiered_storage.apply_placement();
+ROLLBACK;
+BEGIN;
+CALL tiered_storage.undo_move(1);
+ROLLBACK;
+
+-- Only what the caller may move is moved.
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}'), tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+CREATE ROLE regress_placer;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_placer;
+SET ROLE regress_placer;
+CALL tiered_storage.apply_placement();
+CALL tiered_storage.undo_move(1);
+RESET ROLE;
+GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement(text, bigint, boolean) TO regress_placer;
+ALTER TABLE regress_p_small OWNER TO regress_placer;
+GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
+UPDATE tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;
+SELECT count(*) AS advised FROM tiered_storage.recommend_placement();
+SET ROLE regress_placer;
+CALL tiered_storage.apply_placement();
+RESET ROLE;
+SELECT * FROM regress_places;
+
+SET client_min_messages = warning;
+DROP VIEW regress_places;
+DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small;
+DROP PROCEDURE regress_heat;
+DROP EXTENSION tiered_storage;
+DROP SCHEMA IF EXISTS tiered_storage;
+REVOKE ALL ON TABLESPACE regress_ts_fast FROM regress_placer;
+DROP ROLE regress_placer;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;

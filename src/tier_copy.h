@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_copy.h
+ *		A second file with the same blocks as a relation's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_COPY_H
+#define TIER_COPY_H
+
+#include "postgres.h"
+
+#include "storage/block.h"
+
+#include "compat.h"
+#include "tier_blockset.h"
+#include "tier_wal.h"
+
+/* Blocks that one step of the bulk copy takes, one WAL record. */
+#define TIER_COPY_STEP_BLOCKS 32
+
+typedef struct TierCopy TierCopy;
+
+/*
+ * Begins a copy of `source` into the file `target`, which must not exist: it
+ * is created here, and WAL-logged, in the current transaction, but it is not
+ * tied to it.  Whoever calls has made sure that the file is removed whatever
+ * happens.  is_heap: has a visibility map that must stay true.  standard_pages:
+ * the space between pd_lower and pd_upper means nothing.  Everything lives in
+ * `context`; no lock, pin or descriptor is kept between calls.
+ */
+extern TierCopy *tier_copy_create(MemoryContext context, RelFileLocator source,
+								  RelFileLocator target, bool is_heap, bool standard_pages);
+
+/*
+ * All of these expect the caller to hold at least an AccessShareLock on the
+ * relation, and to have checked after it was granted that the source is still
+ * its file.
+ */
+
+/*
+ * Copies the next blocks of the bulk copy, around the shared buffers of the
+ * target.  False when nothing is left; the target is then on disk.  *bytes gets
+ * what was copied.
+ */
+extern bool tier_copy_step(TierCopy *copy, int64 *bytes);
+
+/*
+ * Brings the target up to date with what the WAL has said so far, through
+ * shared buffers; not before tier_copy_step has said false.  At most max_blocks
+ * are copied; the rest stays pending.  Stops at the deadline (0: none) with
+ * false.
+ */
+extern bool tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, TimestampTz deadline, int64 *bytes);
+
+/* Blocks that tier_copy_catch_up would copy now. */
+extern uint64 tier_copy_pending_blocks(TierCopy *copy);
+
+/* Reads the WAL so far; see tier_wal_read, tier_wal_read_all. */
+extern TierWalResult tier_copy_read_wal(TierCopy *copy);
+extern TierWalResult tier_copy_read_all_wal(TierCopy *copy, int64 budget_us, int64 *flush_us);
+
+/* WAL of the server that was written but not yet read. */
+extern uint64 tier_copy_lag_bytes(const TierCopy *copy);
+
+/* The source became shorter, which the next catch-up has to follow. */
+extern bool tier_copy_was_truncated(const TierCopy *copy);
+
+/*
+ * True when the source became shorter during the bulk copy, which must be
+ * begun again then, in a new file.  Afterwards tier_copy_catch_up deals with it.
+ */
+extern bool tier_copy_is_spoilt(const TierCopy *copy);
+
+/* Blocks of the source now, all forks, and blocks of the target so far. */
+extern uint64 tier_copy_source_blocks(const TierCopy *copy);
+extern uint64 tier_copy_done_blocks(const TierCopy *copy);
+
+extern RelFileLocator tier_copy_target(const TierCopy *copy);
+
+/*
+ * Is the target on disk as long as it was made, all forks?  Nobody else should
+ * know the file; who takes it for a leftover would cost the relation.
+ */
+extern bool tier_copy_is_intact(const TierCopy *copy);
+
+/* Ends the copy in memory; the file stays.  No error. */
+extern void tier_copy_end(TierCopy *copy);
+
+/*
+ * Removes a relation file at the commit of this transaction, on standbys, too;
+ * all forks.  Gives the transaction an ID, without which its commit would say
+ * nothing to standbys and to crash recovery.
+ */
+extern void tier_copy_drop_file(RelFileLocator locator);
+
+/* Does the file, its main fork, exist? */
+extern bool tier_copy_file_exists(RelFileLocator locator);
+
+/* Has it no block?  What was removed is so until the next checkpoint. */
+extern bool tier_copy_file_is_empty(RelFileLocator locator);
+
+#endif							/* TIER_COPY_H */

@@ -1,0 +1,997 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_online.c
+ *		Moving one relation to another file while it is used.
+ *
+ * Runs in the worker and in sessions that CALL move_relation or migrate.  The
+ * protocol, each step one or more transactions:
+ *
+ *	remember	The number of the new file is written down, before there is one.
+ *	copy		Under AccessShareLock, without snapshot and transaction ID, so
+ *				that vacuum is not held up.  Whoever waits for the relation, or
+ *				for our transaction, is seen within WATCH_INTERVAL_MS and let
+ *				in: we commit, and go on where we were.
+ *	catch up	The same, until next to nothing is left to do.
+ *	swap		With nothing locked, ACCESS EXCLUSIVE is asked for.  When it is
+ *				granted, everything is checked again, and the pg_class row
+ *				claimed without waiting; the rest of the WAL is read, the last
+ *				blocks are copied, pg_class is changed, commit.
+ *	prewarm		What was in shared buffers is read again, from the new file.
+ *	forget		The new file belongs to the relation.
+ *
+ * We never wait for a lock while we hold one on the relation or its table.  Two
+ * sessions of which one waits for us, and we for it, would be a deadlock; and
+ * even without one, the early deadlock check would fail a user who has read the
+ * table in his transaction and now wants to alter it, as soon as we queue for a
+ * stronger lock.  So the AccessShareLock is given up before the strong lock is
+ * asked for, and what happens in between is in the WAL, or is found by the checks
+ * at the grant.
+ *
+ * A failed attempt is a transaction of its own, so that its ID is gone: an old
+ * one would keep vacuum from cleaning up.
+ *
+ * The file that is being made belongs to no transaction.  It is removed by
+ * discard() after an error, by exit_callback() when the process ends, and by the
+ * owner of `remember` after a crash; always in a committed transaction with an
+ * ID, so that standbys and crash recovery remove it, too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_authid.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "storage/bufmgr.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "tier_attempt.h"
+#include "tier_blockset.h"
+#include "tier_buffers.h"
+#include "tier_copy.h"
+#include "tier_debug.h"
+#include "tier_guc.h"
+#include "tier_online.h"
+#include "tier_progress.h"
+#include "tier_relation.h"
+#include "tier_throttle.h"
+
+/* How soon we notice that somebody waits for us, or a pause, or a setting. */
+#define WATCH_INTERVAL_MS 20
+
+/*
+ * How often WAL is read, at the latest; and how much may come together.  It must
+ * not be removed before, which takes two checkpoints.
+ */
+#define WAL_INTERVAL_MS 500
+#define WAL_LAG_BYTES (32 * 1024 * 1024)
+
+/*
+ * Pause before the second attempt for a lock, doubled each time, and its limits:
+ * in all we are about as patient as the copy has taken, since it is thrown away
+ * when we are not.  A vacuum of the table may take long, too.
+ */
+#define FIRST_PAUSE_MS 20
+#define LONGEST_PAUSE_MS 5000
+#define LONGEST_PATIENT_PAUSE_MS (5 * 60 * 1000)
+
+/* Catching up ends with so few blocks left, or after so many rounds. */
+#define FEW_BLOCKS 16
+#define MAX_ROUNDS 20
+#define ROUND_STEP_BLOCKS 128
+
+/* No batch takes longer than this at the lowest limit; the clock was set back. */
+#define LONGEST_THROTTLE_US (INT64CONST(60) * USECS_PER_SEC)
+
+/* How often a copy is begun again because the file was rewritten meanwhile. */
+#define MAX_RESTARTS 5
+
+/* What a step says about how to go on. */
+typedef enum Verdict
+{
+	GO_ON,						/* the step is complete */
+	AGAIN,						/* it was interrupted; commit, and repeat it */
+	BUSY,						/* a lock was not granted: pause, and repeat */
+	RESTART,					/* the copy is worth nothing */
+	NOT_NEEDED,
+	REFUSED,
+	FAILED,
+} Verdict;
+
+/* Why an attempt was given up. */
+typedef enum BusyReason
+{
+	BUSY_LOCK,					/* was not granted */
+	BUSY_ROW,					/* of pg_class has somebody else */
+	BUSY_WORK,					/* too much was left to do */
+} BusyReason;
+
+typedef struct Online
+{
+	const TierOnlineRequest *request;
+	TierOnlineReport *report;
+	MemoryContext context;		/* outlives transactions */
+	MemoryContext caller_context;	/* for what is reported */
+	RelFileLocator source;
+	RelFileLocator target;
+	bool		is_heap;
+	bool		is_remembered;	/* by the caller, and not yet forgotten */
+	bool		has_file;		/* the target exists, and is not in use */
+	bool		is_swapping;	/* this transaction has changed pg_class */
+	bool		is_swapped;		/* the target is in use, that is committed */
+	TierCopy   *copy;			/* NULL: not begun */
+
+	/*
+	 * Source blocks that were in shared buffers when the copy began, and
+	 * still or again when it was complete.  Not those of the second moment
+	 * alone: the last that we have read ourselves are among them.
+	 */
+	TierBlockSet resident_before;
+	TierBlockSet resident;
+	ErrorData  *error;			/* the last one that was caught */
+	TierPhase	phase;
+	long		pause_ms;		/* before the next attempt */
+	int			busy;			/* attempts in a row without a lock */
+	BusyReason	busy_reason;	/* of the last of them */
+	TimestampTz began_at;		/* of this copy */
+	TimestampTz watched_at;
+	TimestampTz wal_read_at;
+	TimestampTz throttled_until;
+
+	/* Of the swap in this transaction. */
+	TimestampTz asked_at;
+	TimestampTz locked_at;		/* 0: not granted */
+	TimestampTz committing_at;
+	TimestampTz released_at;	/* just before the lock is released */
+	int64		flush_us;
+} Online;
+
+/* The move of this process; NULL: none.  For the callbacks. */
+static Online *current = NULL;
+
+/* ---------------------------------------------------------------------
+ * Transactions
+ * ---------------------------------------------------------------------
+ */
+
+/* Runs a step and commits; an error rolls back, and is FAILED or BUSY. */
+static Verdict
+in_transaction(Verdict (*step) (Online *move), Online *move)
+{
+	volatile Verdict verdict = FAILED;
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+
+	MemoryContextSwitchTo(move->context);
+	move->is_swapping = false;
+	PG_TRY();
+	{
+		verdict = step(move);
+		if (verdict == BUSY || verdict == RESTART)
+			SPI_rollback();
+		else
+			SPI_commit();
+	}
+	PG_CATCH();
+	{
+		move->is_swapping = false;
+		MemoryContextSwitchTo(move->caller_context);
+		move->error = tier_attempt_take_error();
+		while (ActiveSnapshotSet() && GetActiveSnapshot() != snapshot)
+			PopActiveSnapshot();	/* SPI wants to know of all */
+		SPI_rollback();
+		verdict = FAILED;
+		if (move->error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		{
+			FreeErrorData(move->error);
+			move->error = NULL;
+			move->busy_reason = BUSY_LOCK;
+			verdict = BUSY;
+		}
+	}
+	PG_END_TRY();
+	tier_relation_release_row();
+	MemoryContextSwitchTo(move->context);
+	return verdict;
+}
+
+/*
+ * At the commit of a swap the new file becomes the relation's, whatever happens
+ * to us next; and all locks are released right after.
+ */
+static void
+transaction_callback(XactEvent event, void *argument)
+{
+	if (current == NULL || !current->is_swapping)
+		return;
+	if (event == XACT_EVENT_PRE_COMMIT)
+		current->committing_at = GetCurrentTimestamp();
+	else if (event == XACT_EVENT_COMMIT)
+	{
+		current->released_at = GetCurrentTimestamp();
+		current->is_swapped = true;
+		current->has_file = false;
+	}
+}
+
+/* Removes the file when the process ends in the middle of a move. */
+static void
+exit_callback(int code, Datum argument)
+{
+	RelFileLocator target;
+
+	if (current == NULL || !current->has_file)
+		return;
+
+	/* The abort frees the memory that it is in. */
+	target = current->target;
+	current = NULL;
+	AbortOutOfAnyTransaction();
+	StartTransactionCommand();
+
+	/* Not even now for a synchronous standby that does not answer. */
+	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
+		synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
+	if (tier_copy_file_exists(target))
+		tier_copy_drop_file(target);
+	CommitTransactionCommand();
+}
+
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	before_shmem_exit(exit_callback, (Datum) 0);
+	RegisterXactCallback(transaction_callback, NULL);
+	registered = true;
+}
+
+/* ---------------------------------------------------------------------
+ * Waiting, and not being in the way
+ * ---------------------------------------------------------------------
+ */
+
+static void
+set_phase(Online *move, TierPhase phase)
+{
+	move->phase = phase;
+	tier_progress_set(TIER_PROGRESS_PHASE, phase);
+}
+
+/* Waits; a reload of the configuration takes effect. */
+static void
+wait_ms(long milliseconds)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 milliseconds, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+}
+
+/* The WAL must be read all the time.  False when some of it is lost. */
+static bool
+keep_up(Online *move)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (move->copy == NULL ||
+		(now < TimestampTzPlusMilliseconds(move->wal_read_at, WAL_INTERVAL_MS) && now >= move->wal_read_at &&
+		 tier_copy_lag_bytes(move->copy) < WAL_LAG_BYTES))
+		return true;
+	move->wal_read_at = now;
+	return tier_copy_read_wal(move->copy) != TIER_WAL_LOST;
+}
+
+static bool
+idle_is_due(const Online *move)
+{
+	return move->request->idle != NULL && move->request->idle->is_due();
+}
+
+/*
+ * Between two batches under AccessShareLock: GO_ON, or why the lock has to be
+ * released.  Waits here when the rate limit says so.
+ */
+static Verdict
+watch(Online *move)
+{
+	do
+	{
+		TimestampTz now = GetCurrentTimestamp();
+
+		CHECK_FOR_INTERRUPTS();
+		if (now >= TimestampTzPlusMilliseconds(move->watched_at, WATCH_INTERVAL_MS) || now < move->watched_at)
+		{
+			move->watched_at = now;
+			if (ConfigReloadPending)
+			{
+				ConfigReloadPending = false;
+				ProcessConfigFile(PGC_SIGHUP);
+			}
+			if (tier_throttle_is_paused() || idle_is_due(move) ||
+				(tier_relation_has_waiters(move->request->relation_oid) && !tier_debug_skips("give_way")))
+				return AGAIN;
+		}
+		if (!keep_up(move))
+			return RESTART;
+		if (now >= move->throttled_until || move->throttled_until > now + LONGEST_THROTTLE_US)
+			return GO_ON;
+		wait_ms(Min(WATCH_INTERVAL_MS, (move->throttled_until - now) / 1000 + 1));
+	} while (true);
+}
+
+static void
+note_copied(Online *move, int64 bytes)
+{
+	move->report->copied_bytes += bytes;
+	tier_progress_add(TIER_PROGRESS_BYTES_COPIED, bytes);
+	tier_progress_set(TIER_PROGRESS_BLOCKS_DONE, tier_copy_done_blocks(move->copy));
+	move->throttled_until = tier_throttle_charge(bytes);
+}
+
+/* Waits with nothing locked, and as long as moves are paused. */
+static Verdict
+rest(Online *move)
+{
+	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), move->pause_ms);
+	TierPhase	phase = move->phase;
+
+	tier_debug_point("resting");
+	for (;;)
+	{
+		TimestampTz now = GetCurrentTimestamp();
+		bool		paused = tier_throttle_is_paused();
+
+		CHECK_FOR_INTERRUPTS();
+		if (!keep_up(move))
+			return RESTART;
+		if (idle_is_due(move))
+			move->request->idle->run();
+		if (now >= until && !paused)
+			break;
+		set_phase(move, paused ? TIER_PHASE_PAUSED : TIER_PHASE_GIVING_WAY);
+		wait_ms(paused ? 200 : Max(1, Min(WAL_INTERVAL_MS, (until - now) / 1000)));
+	}
+	set_phase(move, phase);
+	return GO_ON;
+}
+
+/* ---------------------------------------------------------------------
+ * Checks
+ * ---------------------------------------------------------------------
+ */
+
+static Verdict
+refuse(Online *move, const char *why, bool is_incomplete)
+{
+	move->report->why = MemoryContextStrdup(move->caller_context, why);
+	move->report->is_incomplete = is_incomplete;
+	return REFUSED;
+}
+
+/* Everything that must be true, as of now, whatever lock we have. */
+static Verdict
+check_relation(Online *move, TierRelationInfo *info)
+{
+	const TierOnlineRequest *request = move->request;
+	TierRelationInfo owner;
+	const char *why;
+
+	if (!tier_relation_lookup(request->relation_oid, info) ||
+		!tier_relation_lookup(request->rights_oid, &owner) ||
+		!OidIsValid(info->file_number))
+		return NOT_NEEDED;
+	if (info->tablespace_oid == request->tablespace_oid && !tier_debug_skips("tablespace"))
+		return NOT_NEEDED;
+	if (info->tablespace_oid != request->tablespace_oid && tier_debug_skips("elsewhere"))
+		return NOT_NEEDED;
+	if (!tier_debug_skips("rights"))
+		tier_relation_check_move(&owner, request->requester_oid, request->tablespace_oid);
+	if (!tier_relation_is_complete(info))
+		return refuse(move, "the index is not valid: it is being built or dropped, or it is what a failed build has left", true);
+	why = tier_relation_why_not_online(info);
+	return why == NULL ? GO_ON : refuse(move, why, false);
+}
+
+/* The same, with the lock that this waits for; and the file must be the same. */
+static Verdict
+lock_and_check(Online *move, LOCKMODE mode)
+{
+	TierRelationInfo info;
+	Verdict		verdict;
+
+	tier_relation_lock(move->request->relation_oid, mode, tier_move_lock_timeout_ms,
+					   mode == AccessExclusiveLock ? tier_move_lock_hold_limit_ms : tier_move_lock_timeout_ms);
+	if (mode == AccessExclusiveLock)
+		move->locked_at = GetCurrentTimestamp();
+	verdict = check_relation(move, &info);
+	if (verdict != GO_ON)
+		return verdict;
+	if (!RelFileLocatorEquals(tier_relation_locator(&info), move->source) && !tier_debug_skips("recheck"))
+		return RESTART;
+	return GO_ON;
+}
+
+/* ---------------------------------------------------------------------
+ * Steps
+ * ---------------------------------------------------------------------
+ */
+
+/* Looks at the relation and writes down the number of its new file. */
+static Verdict
+remember_step(Online *move)
+{
+	const TierOnlineRequest *request = move->request;
+	TierRelationInfo info;
+	Verdict		verdict = check_relation(move, &info);
+
+	if (verdict != GO_ON)
+		return verdict;
+	move->is_heap = info.kind != RELKIND_INDEX;
+	move->source = tier_relation_locator(&info);
+	move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
+									   tier_compat_new_file_number(request->tablespace_oid));
+	if (request->remember_file != NULL)
+		request->remember_file(request->relation_oid, move->target);
+	move->is_remembered = true;
+	return GO_ON;
+}
+
+static void *
+resize_resident(void *argument, void *old, size_t size)
+{
+	MemoryContext context = argument;
+
+	return old == NULL ? MemoryContextAllocHuge(context, size) : repalloc_huge(old, size);
+}
+
+static void
+note_resident_before(void *argument, BlockNumber block)
+{
+	Online	   *move = argument;
+
+	tier_blockset_add(&move->resident_before, block);
+}
+
+static void
+note_resident(void *argument, BlockNumber block)
+{
+	Online	   *move = argument;
+
+	if (tier_blockset_has(&move->resident_before, block))
+		tier_blockset_add(&move->resident, block);
+}
+
+/* The bulk copy, or as much of it as others let us do. */
+static Verdict
+copy_step(Online *move)
+{
+	Verdict		verdict = lock_and_check(move, AccessShareLock);
+	int64		bytes;
+
+	if (verdict != GO_ON)
+		return verdict;
+
+	/* From here on no catalog is read, and nothing keeps vacuum from working. */
+	InvalidateCatalogSnapshot();
+	if (move->copy == NULL)
+	{
+		tier_blockset_clear(&move->resident_before);
+		if (tier_move_prewarm)
+			tier_buffers_visit(move->source, note_resident_before, move);
+
+		/* Not ours, and not to be removed as such. */
+		if (tier_copy_file_exists(move->target))
+			return RESTART;
+		move->copy = tier_copy_create(move->context, move->source, move->target, move->is_heap, move->is_heap);
+		move->has_file = true;
+		move->wal_read_at = GetCurrentTimestamp();
+		tier_debug_point("file_created");
+	}
+	move->busy = 0;
+	tier_progress_set(TIER_PROGRESS_BLOCKS_TOTAL, tier_copy_source_blocks(move->copy));
+	for (;;)
+	{
+		verdict = watch(move);
+		if (verdict != GO_ON)
+			return verdict;
+		if (tier_copy_is_spoilt(move->copy))
+			return RESTART;
+		if (!tier_copy_step(move->copy, &bytes))
+			break;
+		note_copied(move, bytes);
+		tier_debug_point("copying");
+	}
+	tier_debug_point("copied");
+	return GO_ON;
+}
+
+/* Copies again what was changed, until little is left. */
+static Verdict
+catch_up_step(Online *move)
+{
+	Verdict		verdict = lock_and_check(move, AccessShareLock);
+	int64		bytes;
+	int64		ignored = 0;
+
+	if (verdict != GO_ON)
+		return verdict;
+	InvalidateCatalogSnapshot();
+	for (int round = 0; round < MAX_ROUNDS; round++)
+	{
+		tier_progress_add(TIER_PROGRESS_ROUNDS, 1);
+		if (tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
+			return RESTART;
+		move->wal_read_at = GetCurrentTimestamp();
+		if (tier_copy_pending_blocks(move->copy) <= FEW_BLOCKS && !tier_copy_was_truncated(move->copy))
+			break;
+
+		/*
+		 * Only what was pending at the begin; a slow limit must not be
+		 * chased.
+		 */
+		for (uint64 left = tier_copy_pending_blocks(move->copy); left > 0; left -= Min(left, ROUND_STEP_BLOCKS))
+		{
+			verdict = watch(move);
+			if (verdict != GO_ON)
+				return verdict;
+			(void) tier_copy_catch_up(move->copy, ROUND_STEP_BLOCKS, 0, &bytes);
+			note_copied(move, bytes);
+			if (round > 0)
+				move->throttled_until = 0;
+			tier_debug_point("catching_up");
+		}
+		if (tier_copy_was_truncated(move->copy))
+			(void) tier_copy_catch_up(move->copy, 0, 0, &bytes);
+	}
+	tier_debug_point("caught_up");
+	return GO_ON;
+}
+
+/* The end of it: all under ACCESS EXCLUSIVE, and quick. */
+static Verdict
+swap_step(Online *move)
+{
+	int64		budget_us = (int64) tier_move_lock_hold_limit_ms * 1000;
+	TierWalResult result;
+	Verdict		verdict;
+	int64		bytes;
+
+	/* Not even for a synchronous standby that does not answer. */
+	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
+		(void) set_config_option("synchronous_commit", "local", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_LOCAL, true, 0, false);
+
+	/* 1. Fill the caches with what will be asked for again under the lock. */
+	{
+		TierRelationInfo info;
+
+		verdict = check_relation(move, &info);
+		if (verdict != GO_ON)
+			return verdict;
+		InvalidateCatalogSnapshot();
+	}
+
+	/* 2. The lock.  Nothing of the relation is locked by us now. */
+	move->asked_at = GetCurrentTimestamp();
+	verdict = lock_and_check(move, AccessExclusiveLock);
+	if (verdict != GO_ON)
+		return verdict;
+	tier_debug_point("locked");
+	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_debug_point("claiming");
+	if (!tier_debug_skips("claim_row") && !tier_relation_claim_row(move->request->relation_oid))
+	{
+		PopActiveSnapshot();
+		move->busy_reason = BUSY_ROW;
+		return BUSY;
+	}
+
+	/* 3. The last changes: nobody can make any more. */
+	result = tier_copy_read_all_wal(move->copy, budget_us, &move->flush_us);
+	if (result == TIER_WAL_LOST)
+	{
+		PopActiveSnapshot();
+		return RESTART;
+	}
+	if (result == TIER_WAL_TOO_LATE || tier_copy_was_truncated(move->copy) ||
+		!tier_copy_catch_up(move->copy, PG_UINT64_MAX, move->locked_at + move->flush_us + budget_us, &bytes))
+	{
+		PopActiveSnapshot();
+		move->busy_reason = BUSY_WORK;
+		return BUSY;
+	}
+	move->report->copied_bytes += bytes;
+
+	/* 4. The other file, unless somebody has touched it. */
+	if (!tier_copy_is_intact(move->copy))
+	{
+		PopActiveSnapshot();
+		return RESTART;
+	}
+	tier_relation_swap_file(move->request->relation_oid, move->target);
+	PopActiveSnapshot();
+	move->is_swapping = true;
+	tier_debug_point("swapped");
+	return GO_ON;
+}
+
+/* ---------------------------------------------------------------------
+ * Shared buffers
+ * ---------------------------------------------------------------------
+ */
+
+/* Nothing is locked, but a cancel may come. */
+static Verdict
+residency_step(Online *move)
+{
+	tier_blockset_clear(&move->resident);
+	tier_buffers_visit(move->source, note_resident, move);
+	tier_debug_point("residency");
+	return GO_ON;
+}
+
+/* Reads what was resident.  It does not matter if it is stopped. */
+static Verdict
+prewarm_step(Online *move)
+{
+	TierRelationInfo info;
+	BlockNumber block = 0;
+	BlockNumber nblocks;
+
+	if (!tier_relation_lock_if_free(move->request->relation_oid, AccessShareLock))
+		return GO_ON;
+	if (!tier_relation_lookup(move->request->relation_oid, &info) ||
+		!RelFileLocatorEquals(tier_relation_locator(&info), move->target))
+		return GO_ON;
+	InvalidateCatalogSnapshot();
+	nblocks = smgrnblocks(tier_compat_smgropen(move->target), MAIN_FORKNUM);
+	tier_blockset_truncate(&move->resident, nblocks);
+	while ((block = tier_blockset_next(&move->resident, block)) != TIER_NO_BLOCK)
+	{
+		if (watch(move) != GO_ON)
+			break;
+		ReleaseBuffer(ReadBufferWithoutRelcache(move->target, MAIN_FORKNUM, block, RBM_NORMAL, NULL, true));
+		block++;
+	}
+	return GO_ON;
+}
+
+/* ---------------------------------------------------------------------
+ * Cleaning up
+ * ---------------------------------------------------------------------
+ */
+
+static Verdict
+drop_file_step(Online *move)
+{
+	if (tier_copy_file_exists(move->target))
+		tier_copy_drop_file(move->target);
+	return GO_ON;
+}
+
+static Verdict
+forget_step(Online *move)
+{
+	if (move->request->forget_file != NULL)
+		move->request->forget_file(move->target);
+	return GO_ON;
+}
+
+static void
+end_copy(Online *move)
+{
+	if (move->copy != NULL)
+		tier_copy_end(move->copy);
+	move->copy = NULL;
+}
+
+/*
+ * Removes the new file, which is not in use.  A cancel does not stop it.  What
+ * goes wrong here is in the log; the file is still remembered then, and removed
+ * later.
+ */
+static void
+discard(Online *move)
+{
+	ErrorData  *error = move->error;
+
+	set_phase(move, TIER_PHASE_CLEANING_UP);
+	end_copy(move);
+	tier_debug_point("discarding");
+	move->error = NULL;
+	HOLD_CANCEL_INTERRUPTS();
+	if (move->has_file && in_transaction(drop_file_step, move) == GO_ON)
+		move->has_file = false;
+	if (move->is_remembered && !move->has_file && in_transaction(forget_step, move) == GO_ON)
+		move->is_remembered = false;
+
+	/* An error has let go of all holds. */
+	if (QueryCancelHoldoffCount > 0)
+		RESUME_CANCEL_INTERRUPTS();
+	if (move->error != NULL)
+		ereport(LOG,
+				(errmsg("could not remove the file of an unfinished move: %s", move->error->message)));
+	move->error = error;
+}
+
+/* ---------------------------------------------------------------------
+ * The move
+ * ---------------------------------------------------------------------
+ */
+
+static long
+next_pause_ms(const Online *move)
+{
+	long		spent_ms = TimestampDifferenceMilliseconds(move->began_at, GetCurrentTimestamp());
+	long		longest_ms = Max(LONGEST_PAUSE_MS, Min(spent_ms / tier_move_lock_attempts, LONGEST_PATIENT_PAUSE_MS));
+
+	return Min((long) FIRST_PAUSE_MS << Min(move->busy - 1, 14), longest_ms);
+}
+
+/* A step, repeated as long as others are in the way. */
+static Verdict
+insist(Online *move, Verdict (*step) (Online *move))
+{
+	for (;;)
+	{
+		Verdict		verdict = in_transaction(step, move);
+
+		if (verdict == AGAIN)
+			move->pause_ms = FIRST_PAUSE_MS;
+		else if (verdict == BUSY)
+		{
+			if (++move->busy >= tier_move_lock_attempts)
+				return BUSY;
+			move->pause_ms = next_pause_ms(move);
+		}
+		else
+			return verdict;
+		verdict = in_transaction(rest, move);
+		if (verdict != GO_ON)
+			return verdict;
+	}
+}
+
+static void
+account_for_swap(Online *move)
+{
+	TierOnlineReport *report = move->report;
+	TimestampTz end = move->released_at != 0 ? move->released_at : GetCurrentTimestamp();
+	TimestampTz wait_end = move->locked_at != 0 ? move->locked_at : end;
+
+	report->attempts++;
+	tier_progress_add(TIER_PROGRESS_ATTEMPTS, 1);
+	if (move->asked_at != 0)
+		report->lock_wait_ms += (wait_end - move->asked_at) / 1000.0;
+	if (move->locked_at != 0)
+	{
+		double		held_ms = (end - move->locked_at) / 1000.0;
+
+		if (held_ms > report->lock_held_ms)
+		{
+			report->lock_held_ms = held_ms;
+			report->flush_ms = move->flush_us / 1000.0;
+			if (move->released_at != 0)
+				report->flush_ms += (move->released_at - move->committing_at) / 1000.0;
+		}
+	}
+}
+
+/* From a complete copy to the other file. */
+static Verdict
+finish_copy(Online *move)
+{
+	for (;;)
+	{
+		Verdict		verdict;
+
+		set_phase(move, TIER_PHASE_CATCHING_UP);
+		verdict = insist(move, catch_up_step);
+		if (verdict != GO_ON)
+			return verdict;
+		if (tier_move_prewarm)
+		{
+			verdict = in_transaction(residency_step, move);
+			if (verdict != GO_ON)
+				return verdict;
+		}
+
+		set_phase(move, TIER_PHASE_SWAPPING);
+		move->asked_at = move->locked_at = move->committing_at = move->released_at = 0;
+		move->flush_us = 0;
+		verdict = in_transaction(swap_step, move);
+		account_for_swap(move);
+		if (move->is_swapped)
+			return GO_ON;		/* whatever came after the commit */
+		if (verdict != BUSY)
+			return verdict;
+		if (++move->busy >= tier_move_lock_attempts)
+			return BUSY;
+		move->pause_ms = next_pause_ms(move);
+		verdict = in_transaction(rest, move);
+		if (verdict != GO_ON)
+			return verdict;
+	}
+}
+
+/* One copy, from its begin to its end. */
+static Verdict
+copy_and_swap(Online *move)
+{
+	Verdict		verdict;
+
+	move->began_at = GetCurrentTimestamp();
+	verdict = in_transaction(remember_step, move);
+	if (verdict != GO_ON)
+		return verdict;
+	tier_debug_point("remembered");
+	set_phase(move, TIER_PHASE_COPYING);
+	verdict = insist(move, copy_step);
+	if (verdict != GO_ON)
+		return verdict;
+	return finish_copy(move);
+}
+
+static void
+explain_busy(Online *move)
+{
+	TierOnlineReport *report = move->report;
+	const char *attempts = tier_move_lock_attempts == 1 ? "attempt" : "attempts";
+
+	switch (move->busy_reason)
+	{
+		case BUSY_LOCK:
+			report->why = psprintf("could not lock the relation within %d ms in %d %s",
+								   tier_move_lock_timeout_ms, tier_move_lock_attempts, attempts);
+			report->hint = "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.";
+			break;
+		case BUSY_ROW:
+			report->why = psprintf("its row of pg_class was locked after %d %s", tier_move_lock_attempts, attempts);
+			report->hint = "A transaction is open that has a GRANT or the like on it. Try again when it has ended.";
+			break;
+		case BUSY_WORK:
+			report->why = psprintf("after %d %s more was left to do than %d ms under the lock allow",
+								   tier_move_lock_attempts, attempts, tier_move_lock_hold_limit_ms);
+			report->hint = "It is changed too fast. Raise tiered_storage.move_lock_hold_limit, or try again at a quieter time.";
+			break;
+	}
+}
+
+static TierOnlineResult
+conclude(Online *move, Verdict verdict)
+{
+	TierOnlineReport *report = move->report;
+
+	/* Also one that came after the swap, when the move is done. */
+	report->error = move->error;
+	switch (verdict)
+	{
+		case GO_ON:
+			return TIER_ONLINE_DONE;
+		case NOT_NEEDED:
+			return TIER_ONLINE_NOT_NEEDED;
+		case REFUSED:
+			return TIER_ONLINE_REFUSED;
+		case RESTART:
+			report->why = psprintf("it was rewritten or truncated, or WAL was removed too early, %d times while it was copied",
+								   MAX_RESTARTS + 1);
+			report->hint = "Try again when nothing rewrites it.";
+			return TIER_ONLINE_BUSY;
+		case BUSY:
+			explain_busy(move);
+			return TIER_ONLINE_BUSY;
+		default:
+			return TIER_ONLINE_FAILED;
+	}
+}
+
+/* Copies until one copy is in place, or there is no use in another one. */
+static Verdict
+run_move(Online *move)
+{
+	Verdict		verdict;
+
+	for (int restarts = 0;; restarts++)
+	{
+		verdict = copy_and_swap(move);
+		if (verdict == GO_ON)
+			break;
+		discard(move);
+		if (verdict != RESTART || restarts >= MAX_RESTARTS)
+			return verdict;
+		move->report->restarts++;
+		tier_progress_add(TIER_PROGRESS_RESTARTS, 1);
+		move->busy = 0;
+	}
+
+	end_copy(move);
+	set_phase(move, TIER_PHASE_PREWARMING);
+	if (tier_move_prewarm)
+		(void) in_transaction(prewarm_step, move);
+	(void) in_transaction(forget_step, move);
+	return GO_ON;
+}
+
+#ifdef TIER_DEBUG
+
+/*
+ * For tests that load it by name: one move as above, also into the same
+ * tablespace, in a database that need not have the extension.
+ */
+extern PGDLLEXPORT int tier_online_move_for_tests(Oid relation_oid, Oid tablespace_oid,
+												  TierOnlineReport *report);
+
+int
+tier_online_move_for_tests(Oid relation_oid, Oid tablespace_oid, TierOnlineReport *report)
+{
+	TierOnlineRequest request;
+
+	memset(&request, 0, sizeof(request));
+	memset(report, 0, sizeof(*report));
+	report->lock_held_ms = -1;
+	request.relation_oid = request.rights_oid = relation_oid;
+	request.tablespace_oid = tablespace_oid;
+	request.requester_oid = BOOTSTRAP_SUPERUSERID;
+	return tier_online_move(&request, report);
+}
+
+#endif
+
+TierOnlineResult
+tier_online_move(const TierOnlineRequest *request, TierOnlineReport *report)
+{
+	MemoryContext caller_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller_context, "tiered_storage move",
+												  ALLOCSET_DEFAULT_SIZES);
+	Online	   *move = MemoryContextAllocZero(context, sizeof(Online));
+	TierOnlineResult result;
+
+	register_callbacks();
+	move->request = request;
+	move->report = report;
+	move->context = context;
+	move->caller_context = caller_context;
+	move->resident.resize = move->resident_before.resize = resize_resident;
+	move->resident.argument = move->resident_before.argument = context;
+	tier_progress_start(request->relation_oid);
+
+	/* An error that leaves here comes from a rollback; the process ends soon. */
+	current = move;
+	PG_TRY();
+	{
+		Verdict		verdict = run_move(move);
+
+		MemoryContextSwitchTo(caller_context);
+		result = conclude(move, verdict);
+	}
+	PG_FINALLY();
+	{
+		current = NULL;
+		tier_progress_end();
+	}
+	PG_END_TRY();
+	MemoryContextDelete(context);
+	return result;
+}

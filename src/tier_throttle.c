@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_throttle.c
+ *		How fast the movers of this server may be, how many, and whether.
+ *
+ * Runs in movers and in sessions that pause or resume.  With preload the state
+ * is in shared memory (TierMoverControl, guarded by tier_shmem->lock).
+ *
+ * The rate is kept by one moment, at which all that was copied so far would
+ * have been copied at just the limit; who copies puts it off, and waits for it.
+ * A change of the limit counts from the next bytes on.
+ *
+ * "Paused" is a file, so that it survives a restart and works without preload:
+ * who has stopped all moves in an emergency would be surprised otherwise.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "tier_guc.h"
+#include "tier_shmem.h"
+#include "tier_throttle.h"
+
+/* In the data directory, which is the working directory of all processes. */
+#define PAUSE_FILE "tiered_storage.paused"
+
+/* So much of the past may be made up for. */
+#define THROTTLE_SLACK_US 100000
+
+static TimestampTz local_free_at = 0;	/* without preload */
+static TimestampTz worker_free_at = 0;
+
+static int	my_place = -1;
+
+/* Puts off the moment by what the bytes take at that rate; until when to wait. */
+static TimestampTz
+put_off(TimestampTz *free_at, int64 bytes, int limit_mb)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	/*
+	 * What was not used long ago is lost.  What was just now is not: the time
+	 * that the bytes themselves took counts, and that waits end late.  A
+	 * clock set back is forgiven.
+	 */
+	if (*free_at > now + INT64CONST(60) * USECS_PER_SEC)
+		*free_at = now;
+	*free_at = Max(*free_at, now - THROTTLE_SLACK_US);
+	*free_at += (int64) (bytes / (limit_mb * 1048576.0) * USECS_PER_SEC);
+	return *free_at;
+}
+
+TimestampTz
+tier_throttle_charge(int64 bytes)
+{
+	TimestampTz until = 0;
+
+	if (tier_move_rate_limit_mb > 0 && tier_shmem != NULL)
+	{
+		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+		until = put_off(&tier_shmem->movers.free_at, bytes, tier_move_rate_limit_mb);
+		LWLockRelease(tier_shmem->lock);
+	}
+	else if (tier_move_rate_limit_mb > 0)
+		until = put_off(&local_free_at, bytes, tier_move_rate_limit_mb);
+
+	/* Nobody waits for what a background worker does: ours, or pg_cron's. */
+	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
+		until = Max(until, put_off(&worker_free_at, bytes, tier_worker_rate_limit_mb));
+	return until;
+}
+
+static void
+leave_at_exit(int code, Datum argument)
+{
+	tier_throttle_leave();
+}
+
+bool
+tier_throttle_enter(void)
+{
+	static bool registered = false;
+
+	if (tier_shmem == NULL || my_place >= 0)
+		return true;
+	if (!registered)
+	{
+		before_shmem_exit(leave_at_exit, (Datum) 0);
+		registered = true;
+	}
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < Min(tier_max_movers, TIER_MAX_MOVERS) && my_place < 0; i++)
+	{
+		if (tier_shmem->movers.pids[i] == 0)
+		{
+			tier_shmem->movers.pids[i] = MyProcPid;
+			my_place = i;
+		}
+	}
+	LWLockRelease(tier_shmem->lock);
+	return my_place >= 0;
+}
+
+void
+tier_throttle_leave(void)
+{
+	if (my_place < 0)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	tier_shmem->movers.pids[my_place] = 0;
+	my_place = -1;
+	LWLockRelease(tier_shmem->lock);
+}
+
+bool
+tier_throttle_is_paused(void)
+{
+	return access(PAUSE_FILE, F_OK) == 0;
+}
+
+bool
+tier_throttle_set_paused(bool paused)
+{
+	int			fd;
+
+	if (tier_throttle_is_paused() == paused)
+		return false;
+	if (!paused)
+	{
+		if (durable_unlink(PAUSE_FILE, LOG) != 0 && errno != ENOENT)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not remove file \"%s\": %m", PAUSE_FILE)));
+		return true;
+	}
+	fd = OpenTransientFile(PAUSE_FILE, O_CREAT | O_WRONLY | PG_BINARY);
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create file \"%s\": %m", PAUSE_FILE)));
+	if (pg_fsync(fd) != 0)
+		ereport(data_sync_elevel(ERROR),
+				(errcode_for_file_access(),
+				 errmsg("could not fsync file \"%s\": %m", PAUSE_FILE)));
+	CloseTransientFile(fd);
+	fsync_fname(".", true);
+	return true;
+}

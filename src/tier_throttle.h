@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_throttle.h
+ *		How fast the movers of this server may be, how many, and whether.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_THROTTLE_H
+#define TIER_THROTTLE_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+/*
+ * All movers share tiered_storage.move_rate_limit; without preload each has it
+ * alone.  In a background worker tiered_storage.worker_rate_limit counts, too.
+ * Says until when this process has to wait after it has copied so many
+ * bytes; 0: it need not.
+ */
+extern TimestampTz tier_throttle_charge(int64 bytes);
+
+/*
+ * Takes one of tiered_storage.max_movers places; false when all are taken.
+ * Given back by tier_throttle_leave, or at the end of the process.  Always
+ * true without preload.
+ */
+extern bool tier_throttle_enter(void);
+extern void tier_throttle_leave(void);
+
+/*
+ * Has somebody paused all moves of this server?  It survives a restart, as a
+ * file in the data directory does.
+ */
+extern bool tier_throttle_is_paused(void);
+
+/* Pauses or resumes; false when it was so already. */
+extern bool tier_throttle_set_paused(bool paused);
+
+#endif							/* TIER_THROTTLE_H */

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_units.h
+ *		What is to be placed, and what is known of each.
+ *
+ * Used by tier_advice.c alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_UNITS_H
+#define TIER_UNITS_H
+
+#include "tier_advice.h"
+
+/*
+ * Fills set, units and writes_since of an advice whose options are there:
+ * everything but what depends on a decision.  Same expectations as
+ * tier_advice_load().
+ */
+extern void tier_units_load(TierAdvice *advice);
+
+#endif							/* TIER_UNITS_H */

@@ -1,0 +1,362 @@
+# Moves where the target goes wrong, or the relation under them: a directory that
+# is full, missing or read-only only after the checks before the move; what
+# cannot be moved online; and DDL in the middle.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+# Small file systems that can fill up, and be read-only, are mounted in a name
+# space of our own, servers and all, where the kernel lets us.  Before the modules
+# are loaded that redirect our output.
+BEGIN
+{
+	my @own =
+	  ('unshare', '--user', '--map-current-user', '--mount', '--keep-caps');
+
+	if (!$ENV{TIER_TEST_MOUNTS})
+	{
+		my $works =
+		  system("@own mount -t tmpfs tmpfs /tmp >/dev/null 2>&1") == 0;
+
+		$ENV{TIER_TEST_MOUNTS} = $works ? 'yes' : 'no';
+		exec @own, $^X, (map { "-I$_" } @INC), $0 or die "exec: $!"
+		  if $works;
+	}
+}
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+plan skip_all => 'no debug build of the library'
+  unless $ENV{TIER_DEBUG_LIBDIR};
+
+my $has_mounts = $ENV{TIER_TEST_MOUNTS} eq 'yes';
+my $node = new_node(
+	'main',
+	conf => q(
+log_statement = none
+checkpoint_timeout = '1h'
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+));
+my $directory = PostgreSQL::Test::Utils::tempdir;
+if ($has_mounts)
+{
+	system_or_bail('mount', '-t', 'tmpfs', '-o', 'size=16m,mode=0700',
+		'tmpfs', $directory);
+}
+$node->start;
+create_in_place_tablespace($node, 'slow', 'doomed');
+$node->safe_psql('postgres', "CREATE TABLESPACE disk LOCATION '$directory'");
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+prepare_matter($node, 'app');
+create_matter($node, 'app', 'one');
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('disk', '{disk}', profile => 'hdd_7200', reserve_fraction => 0);
+));
+
+my $stops = new_stops($node, 'app');
+
+# Bytes that are free where the tablespace is, when nothing waits to be removed.
+sub free_bytes
+{
+	$node->safe_psql('app', 'CHECKPOINT');
+	my (undef, $line) = split /\n/, `df --output=avail -B1 '$directory'`;
+	return $line + 0;
+}
+
+sub nothing_has_happened
+{
+	my ($name) = @_;
+
+	is(differences($node, 'app', 'one'),
+		'', "$name: all rows are there, by table and by index");
+	is(stray_files($node, 'app'), '', "$name: no file that no relation has");
+	is( $node->safe_psql(
+			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+		0,
+		"$name: no file is remembered");
+	return;
+}
+
+# Starts a move of the table itself, its TOAST being there already, up to a point;
+# does something; and lets it go on: what it says.  Then something is repaired.
+sub move_with
+{
+	my ($point, $target, $action, $repair) = @_;
+
+	move_parts_before($node, 'app', $stops, 'heap', 'one', $target)
+	  if $node->safe_psql(
+		'app',
+		"SELECT count(*) FROM pg_class t JOIN pg_tablespace s ON s.oid = t.reltablespace WHERE t.oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'one') AND spcname = '$target'"
+	  ) == 0;
+	my $move =
+	  stop_move($node, 'app', $stops, $point, 'heap', 'one', $target);
+	$action->();
+	let_go($stops, $point);
+	my $error = finish_sql($move->{run});
+	$repair->() if $repair;
+
+	# The move of the parts has been terminated, and left its own row.
+	$node->safe_psql('app', 'CHECKPOINT; CALL tiered_storage.migrate()');
+	return $error;
+}
+
+# ---------------------------------------------------------------------
+note 'Full, read-only, missing';
+# ---------------------------------------------------------------------
+
+SKIP:
+{
+	skip 'CANNOT MOUNT HERE: FULL AND READ-ONLY FILE SYSTEMS ARE NOT TESTED',
+	  1
+	  if !$has_mounts;
+
+	my $filler = "$directory/filler";
+	my $fill = sub {
+		system("dd if=/dev/zero of=$filler bs=4k >/dev/null 2>&1");
+	};
+
+	# Read-only, in the checks and after them.
+	system_or_bail('mount', '-o', 'remount,ro', $directory);
+	like(
+		error_of(
+			$node, 'app', "CALL tiered_storage.move_relation('one', 'disk')"),
+		qr/ERROR:  58P01: could not move public.one: directory ".*" of tablespace "disk" is not writable/,
+		'a read-only file system is found before the move');
+	system_or_bail('mount', '-o', 'remount,rw', $directory);
+	my $error = move_with(
+		'remembered',
+		'disk',
+		sub {
+			$node->safe_psql('app', 'CHECKPOINT');
+			system_or_bail('mount', '-o', 'remount,ro', $directory);
+		},
+		sub { system_or_bail('mount', '-o', 'remount,rw', $directory) });
+	like(
+		$error,
+		qr/ERROR:  \w+: could not move public.one: could not create/,
+		'one that becomes read-only, by the move');
+	nothing_has_happened('read-only');
+
+	# Full.  TOAST is moved back, so that the free space can be compared.
+	foreach my $case (
+		[ 'file_created', 'in the copy', sub { } ],
+		[
+			'copied',
+			'while it catches up',
+			# Not in TOAST, which is there already.
+			sub {
+				$node->safe_psql('app',
+					'INSERT INTO one SELECT * FROM matter(2001, 2400) WHERE id % 8 <> 0'
+				);
+			}
+		])
+	{
+		my ($point, $when, $change) = @$case;
+		my $free;
+
+		$error = move_with(
+			$point, 'disk',
+			sub {
+				$free = free_bytes();
+				$fill->();
+				$change->();
+			});
+		like(
+			$error,
+			qr/ERROR:  53100: could not move public.one: could not (extend|write).*No space left/,
+			"a file system that is full $when ends the move");
+		is(record_of_move($node, 'app', 'one'),
+			'failed|53100', "full $when: the record says so");
+		unlink $filler or die "no $filler: $!";
+		nothing_has_happened("full $when");
+		cmp_ok(free_bytes(), '>=', $free,
+			"full $when: the space is given back");
+	}
+	$node->safe_psql('app',
+		"CALL tiered_storage.move_relation('one', 'disk')");
+	is(tablespaces_of($node, 'app', 'one'),
+		'disk', 'it works when there is space');
+	nothing_has_happened('there is space');
+	$node->safe_psql('app',
+		"CALL tiered_storage.move_relation('one', 'pg_default')");
+}
+
+my ($version) = grep { -d } glob "$directory/PG_*";
+my $error = move_with(
+	'remembered',
+	'disk',
+	sub {
+		$node->safe_psql('app', 'CHECKPOINT');
+		rename $version, "$version.away" or die "rename: $!";
+	},
+	sub { rename "$version.away", $version or die "rename: $!" });
+like(
+	$error,
+	qr/ERROR:  58P01: could not move public.one: could not/,
+	'a directory that goes away ends the move');
+nothing_has_happened('missing');
+$node->safe_psql('app', "CALL tiered_storage.move_relation('one', 'disk')");
+is(tablespaces_of($node, 'app', 'one'), 'disk', 'it works when it is back');
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('one', 'pg_default')");
+
+# ---------------------------------------------------------------------
+note 'What cannot be moved online';
+# ---------------------------------------------------------------------
+
+$node->safe_psql(
+	'app', q(
+CREATE UNLOGGED TABLE unlogged (id int); INSERT INTO unlogged VALUES (1);
+CREATE ACCESS METHOD other_tree TYPE INDEX HANDLER gisthandler;
+CREATE OPERATOR CLASS other_box DEFAULT FOR TYPE box USING other_tree AS
+	OPERATOR 3 &&,
+	FUNCTION 1 gist_box_consistent(internal, box, smallint, oid, internal),
+	FUNCTION 2 gist_box_union(internal, internal),
+	FUNCTION 5 gist_box_penalty(internal, internal, internal),
+	FUNCTION 6 gist_box_picksplit(internal, internal),
+	FUNCTION 7 gist_box_same(box, box, internal);
+CREATE TABLE other (b box); INSERT INTO other VALUES ('((0, 0), (1, 1))');
+CREATE INDEX other_idx ON other USING other_tree (b);
+));
+my @refused = (
+	[ 'unlogged', 'it is unlogged' ],
+	[ 'other_idx', 'nothing is known about how access method "other_tree"' ],
+);
+
+sub is_refused
+{
+	my ($where, $relation, $why) = @_;
+
+	like(
+		error_of(
+			$where, 'app',
+			"CALL tiered_storage.move_relation('$relation', 'slow')"),
+		qr/ERROR:  0A000: could not move public.$relation: it cannot be moved online: $why.*HINT:  .*allow_lock => true/s,
+		"$relation: refused, with the reason");
+	is( $where->safe_psql(
+			'app',
+			"SELECT reltablespace FROM pg_class WHERE relname = '$relation'"),
+		0,
+		"$relation: and it is where it was");
+	$where->safe_psql('app',
+		"CALL tiered_storage.move_relation('$relation', 'slow', allow_lock => true)"
+	);
+	is( $where->safe_psql(
+			'app',
+			"SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace WHERE relname = '$relation'"
+		),
+		'slow',
+		"$relation: moved under a lock by him who says so");
+	is( $where->safe_psql(
+			'app',
+			"SELECT method FROM tiered_storage.moves WHERE relation = '$relation' AND state = 'done'"
+		),
+		'set tablespace',
+		"$relation: and the record tells how");
+	return;
+}
+
+is_refused($node, @$_) foreach @refused;
+
+# ---------------------------------------------------------------------
+note 'DDL in the middle';
+# ---------------------------------------------------------------------
+
+# name, statement, what becomes of the move: "" is no error
+foreach my $case (
+	[ 'TRUNCATE', 'TRUNCATE %s', '' ],
+	[ 'VACUUM FULL', 'VACUUM FULL %s', '' ],
+	[ 'ALTER TABLE', "ALTER TABLE %s ADD c int DEFAULT 7", '' ],
+	[ 'ALTER SET UNLOGGED', 'ALTER TABLE %s SET UNLOGGED', 'unlogged' ],
+	[ 'SET TABLESPACE', 'ALTER TABLE %s SET TABLESPACE slow', '' ],
+	[ 'DROP TABLE', 'DROP TABLE %s', '' ])
+{
+	my ($name, $statement, $outcome) = @$case;
+
+	foreach my $point (qw(copying caught_up))
+	{
+		$node->safe_psql('app',
+			"CREATE TABLE victim AS SELECT i, i % 7 AS n FROM generate_series(1, 10000) i"
+		);
+		hold($stops, $point);
+		my $run = start_move($node, 'app', 'victim', 'slow');
+		wait_stopped($stops, $point);
+		my $ddl = start_sql($node, 'app', sprintf $statement, 'victim');
+		wait_for($stops,
+			"SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'relation' AND NOT granted"
+		);
+		let_go($stops, $point);
+		is(finish_sql($ddl), '', "$name at $point: it succeeds");
+		my $said = finish_sql($run);
+		$outcome eq ''
+		  ? is($said, '', "$name at $point: the move, too")
+		  : like($said, qr/$outcome/,
+			"$name at $point: the move says why not");
+		is( $node->safe_psql(
+				'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+			0,
+			"$name at $point: no file is remembered");
+		is(stray_files($node, 'app'),
+			'', "$name at $point: no file that no relation has");
+		$node->safe_psql('app', 'DROP TABLE IF EXISTS victim');
+	}
+}
+
+# A tablespace in which a file is being made is not empty.
+my $move =
+  stop_move($node, 'app', $stops, 'copying', 'btree', 'one', 'doomed');
+like(
+	error_of($node, 'app', 'DROP TABLESPACE doomed'),
+	qr/ERROR:  55000: tablespace "doomed" is not empty/,
+	'a tablespace that is the target of a move is not dropped');
+let_go($stops, 'copying');
+is(finish_sql($move->{run}), '', 'and the move succeeds');
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('one', 'pg_default')");
+
+# Before there is a file it is empty.
+$move =
+  stop_move($node, 'app', $stops, 'remembered', 'hash', 'one', 'doomed');
+$node->safe_psql('app', 'CHECKPOINT');
+$node->safe_psql('app', 'DROP TABLESPACE doomed');
+let_go($stops, 'remembered');
+like(finish_sql($move->{run}),
+	qr/ERROR/, 'a move into a tablespace that was dropped just before fails');
+nothing_has_happened('DROP TABLESPACE');
+
+# Without its tables there is no record, but a move all the same.
+$move = stop_move($node, 'app', $stops, 'copying', 'gin', 'one', 'slow');
+$node->safe_psql('app', 'DROP EXTENSION tiered_storage');
+let_go($stops, 'copying');
+finish_sql($move->{run});
+is(differences($node, 'app', 'one'),
+	'', 'DROP EXTENSION: all rows are there, by table and by index');
+is(stray_files($node, 'app'), '', 'DROP EXTENSION: no file is left');
+$stops->quit;
+is(unsound_indexes($node, 'app', 'one'), '', 'everything is sound');
+$node->stop;
+is(log_lines($node, 0, qr/PANIC|TRAP/), '', 'no panic');
+
+# ---------------------------------------------------------------------
+note 'wal_level = minimal';
+# ---------------------------------------------------------------------
+
+$node->append_conf('postgresql.conf',
+	"wal_level = minimal\nmax_wal_senders = 0");
+$node->start;
+$node->safe_psql('app',
+	'DROP SCHEMA IF EXISTS tiered_storage; CREATE EXTENSION tiered_storage; CREATE TABLE minimal (id int)'
+);
+is_refused($node, 'minimal', 'wal_level is minimal');
+$node->stop;
+system_or_bail('umount', $directory) if $has_mounts;
+done_testing();

@@ -1,0 +1,346 @@
+# Reads told apart by the executor: with cold buffers, in several processes that end
+# in several ways, across restarts, and when there is no room.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.sample_interval = '1d'
+tiered_storage.migrate_interval = '1d'
+tiered_storage.track_sample_rate = 1
+tiered_storage.track_max_relations = 1024
+max_parallel_workers_per_gather = 0
+fsync = off
+));
+$node->start;
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+CREATE TABLE t (id int PRIMARY KEY, pad text);
+INSERT INTO t SELECT i, repeat('x', 500) FROM generate_series(1, 10000) i;
+CREATE TABLE other (id int);
+INSERT INTO other SELECT generate_series(1, 10000);
+VACUUM ANALYZE;
+));
+my $pages = $node->safe_psql('app', "SELECT pg_relation_size('t') / 8192");
+
+sub sample
+{
+	$node->safe_psql('app', 'CALL tiered_storage.sample()');
+	return;
+}
+
+# Nothing in shared buffers.  A worker begins with the server; it takes what was
+# counted, and so must have ended before the test counts on it.
+sub await_worker
+{
+	my ($db) = @_;
+
+	$node->poll_query_until($db,
+		"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = '$db'"
+	) or die 'the worker did not run';
+	return;
+}
+
+sub restart_cold
+{
+	$node->restart;
+	await_worker('app');
+	sample();
+	return;
+}
+
+# "random|sequential|ignored" of a relation since the last sample.
+sub seen
+{
+	my ($relation) = @_;
+
+	return $node->safe_psql('app',
+		"SELECT random_reads, sequential_reads, ignored_reads FROM tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
+	);
+}
+
+sub misses
+{
+	my ($relation) = @_;
+
+	return $node->safe_psql('app',
+		"SELECT pg_stat_get_blocks_fetched('$relation'::regclass) - pg_stat_get_blocks_hit('$relation'::regclass)"
+	);
+}
+
+# Heat of a relation's last period: "source|random|sequential".
+sub last_period
+{
+	my ($relation) = @_;
+
+	return $node->safe_psql(
+		'app', qq(
+SELECT s.source, h.random_reads, h.sequential_reads
+FROM tiered_storage.relation_state s JOIN tiered_storage.relation_history h USING (relation_oid)
+WHERE s.relation_oid = '$relation'::regclass ORDER BY h.period_start DESC LIMIT 1)
+	);
+}
+
+# ---------------------------------------------------------------------
+note 'Processes and how they end';
+# ---------------------------------------------------------------------
+
+restart_cold();
+my $before = misses('t');
+$node->safe_psql('app', 'SELECT count(pad) FROM t');
+is(seen('t'), "0|$pages|0",
+	'a session that has ended: each block once, in sequence');
+is(misses('t') - $before, $pages, 'as the server has counted');
+
+restart_cold();
+$before = misses('t');
+$node->safe_psql(
+	'app', q(
+SET max_parallel_workers_per_gather = 3;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET parallel_leader_participation = off;
+SELECT count(pad) FROM t));
+is(seen('t'), "0|$pages|0", 'parallel workers alone');
+is(misses('t') - $before, $pages, 'as the server has counted');
+
+# A session that reads half of the table and then waits.
+my $half =
+  'SELECT count(pad) FROM t WHERE id < 5000 OR pg_advisory_xact_lock_shared(1) IS NULL';
+foreach my $how (qw(cancel terminate))
+{
+	restart_cold();
+	my $gate = $node->background_psql('app');
+	$gate->query_safe('SELECT pg_advisory_lock(1)');
+	$before = misses('t');
+
+	# What the first transaction of a session counts may be lost with it.
+	my $reader =
+	  start_sql($node, 'app', 'SELECT 1 FROM other LIMIT 1', $half);
+
+	$node->poll_query_until('app',
+		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+	) or die 'the reader does not come';
+	is(seen('t'), '', 'what is being read is not handed on yet');
+	$node->safe_psql('app',
+		"SELECT pg_${how}_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+	);
+	eval { finish_sql($reader) };
+	$node->poll_query_until('app',
+		"SELECT pg_stat_get_blocks_fetched('t'::regclass) - pg_stat_get_blocks_hit('t'::regclass) > $before"
+	) or die 'the reader has not ended';
+	my $read = misses('t') - $before;
+
+	ok($read > $pages / 3 && $read < $pages * 2 / 3,
+		"$how: about half was read");
+	is(seen('t'), "0|$read|0", "$how: what was read is not lost");
+	$gate->quit;
+}
+
+# What others have not yet handed on stays theirs until their transaction ends.
+restart_cold();
+my $open = $node->background_psql('app');
+$open->query_safe('BEGIN');
+$open->query_safe('SELECT count(pad) FROM t');
+is(seen('t'), '',
+	'an open transaction keeps its counts, as the statistics do');
+sample();
+$open->query_safe('COMMIT');
+is(seen('t'), "0|$pages|0", 'and hands them on when it ends');
+$open->quit;
+
+# A procedure that commits is not at its end.
+restart_cold();
+$node->safe_psql('app',
+	q(CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN PERFORM count(pad) FROM t; COMMIT; PERFORM pg_advisory_xact_lock_shared(1); END $$)
+);
+my $gate = $node->background_psql('app');
+$gate->query_safe('SELECT pg_advisory_lock(1)');
+my $caller = start_sql($node, 'app', 'CALL p()');
+$node->poll_query_until('app',
+	"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+) or die 'the caller does not come';
+is(seen('t'), '', 'a commit within a procedure does not hand on');
+$gate->quit;
+is(finish_sql($caller), '', 'the procedure ends');
+is(seen('t'), "0|$pages|0", 'its end does');
+
+# ---------------------------------------------------------------------
+note 'Samples';
+# ---------------------------------------------------------------------
+
+# By the worker, and told apart in the view.
+restart_cold();
+$node->safe_psql('app', "SELECT pad FROM t WHERE id = $_")
+  foreach 1, 3000, 6000, 9000;
+my $told = $node->safe_psql('app', 'SELECT clock_timestamp()');
+$node->safe_psql('app', 'SELECT tiered_storage.notify_launcher()');
+$node->poll_query_until('app',
+	"SELECT state = 'waiting' AND last_finished_at > '$told' FROM tiered_storage.workers WHERE database_name = 'app'"
+) or die 'the worker does not come';
+is(last_period('t'), 'e|4|0', 'rows by their key are random');
+is( $node->safe_psql(
+		'app',
+		"SELECT source FROM tiered_storage.heat WHERE relation = 't'::regclass"
+	),
+	'executor',
+	'and the view says how that is known');
+
+# The time from a restart to the first sample is not covered.  No worker has room
+# to begin, so that the first sample is ours.
+reload_with($node, 'max_worker_processes' => 1);
+$node->restart;
+$node->safe_psql('app', 'SELECT count(pad) FROM t');
+is( $node->safe_psql(
+		'app', 'SELECT complete FROM tiered_storage.access_tracking()'),
+	'f',
+	'after a restart nothing is known');
+sample();
+is(last_period('t'), "s|0|$pages", 'so the statistics have to do');
+is( $node->safe_psql(
+		'app', 'SELECT complete FROM tiered_storage.access_tracking()'),
+	't',
+	'until the first sample');
+$node->safe_psql('app', 'ALTER SYSTEM RESET max_worker_processes');
+
+# Vacuum reads, and it is no use.
+restart_cold();
+$node->safe_psql('app', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
+sample();
+is(last_period('t'), 'e|0|0', 'vacuum is no use');
+ok( $node->safe_psql('app',
+		"SELECT round(other_reads_per_hour) FROM tiered_storage.heat WHERE relation = 't'::regclass"
+	) > 0,
+	'but shown apart');
+
+# At a low rate, too, where no plan was tracked: nothing shows use.
+restart_cold();
+$node->safe_psql('app', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
+$node->safe_psql('app',
+	'SET tiered_storage.track_sample_rate = 0.01; CALL tiered_storage.sample()'
+);
+is(last_period('t'), 'e|0|0', 'vacuum is no use, without any tracked plan');
+
+# ---------------------------------------------------------------------
+note 'Databases';
+# ---------------------------------------------------------------------
+
+# One that is not sampled is not tracked; of two that are, each has its own.
+restart_cold();
+my $relations = $node->safe_psql('app',
+	'SELECT relations FROM tiered_storage.access_tracking()');
+$node->safe_psql('postgres',
+	'CREATE TABLE u AS SELECT generate_series(1, 1000) AS i');
+$node->safe_psql('postgres', 'SELECT count(*) FROM u');
+is( $node->safe_psql(
+		'app', 'SELECT relations FROM tiered_storage.access_tracking()'),
+	$relations,
+	'nobody asks for the reads of a database without the extension');
+$node->safe_psql('postgres', 'CREATE EXTENSION tiered_storage');
+await_worker('postgres');
+$node->safe_psql('postgres', 'SELECT count(*) FROM u');
+$node->safe_psql('app', 'SELECT count(*) FROM other');
+sample();
+is( $node->safe_psql(
+		'postgres',
+		"SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'u'::regclass"
+	),
+	1,
+	'a sample of one database leaves those of the other');
+$node->safe_psql('postgres', 'DROP EXTENSION tiered_storage');
+
+# ---------------------------------------------------------------------
+note 'Applications that do not count';
+# ---------------------------------------------------------------------
+
+reload_with($node,
+	'tiered_storage.ignore_applications' => 'pg_dump, nightly report ,x');
+restart_cold();
+$node->safe_psql('app',
+	"SET application_name = 'nightly report'; SELECT count(pad) FROM t");
+is(seen('t'), "0|0|$pages", 'ignored, with blanks around the name');
+sample();
+is(last_period('t'), 'e|0|0', 'no use');
+restart_cold();
+$node->safe_psql('app',
+	"SET application_name = 'nightly'; SELECT count(pad) FROM t");
+is(seen('t'), "0|$pages|0", 'not ignored: only a part of the name');
+
+# ---------------------------------------------------------------------
+note 'No room';
+# ---------------------------------------------------------------------
+
+$node->safe_psql(
+	'app', q(
+DO $$ BEGIN
+	FOR i IN 1 .. 1200 LOOP
+		EXECUTE format('CREATE TABLE many_%s AS SELECT 1 AS i', i);
+	END LOOP;
+END $$;
+));
+restart_cold();
+$node->safe_psql(
+	'app', q(
+DO $$ DECLARE n bigint; BEGIN
+	FOR i IN 1 .. 1200 LOOP
+		EXECUTE format('SELECT count(*) FROM many_%s', i) INTO n;
+	END LOOP;
+END $$;
+));
+is( $node->safe_psql(
+		'app',
+		'SELECT relations <= max_relations, relations > max_relations / 2, dropped_reads BETWEEN 1 AND 1200 - max_relations / 2 FROM tiered_storage.access_tracking()'
+	),
+	't|t|t',
+	'the table fills up, and what does not fit is counted');
+sample();
+is( $node->safe_psql(
+		'app', q(
+SELECT string_agg(DISTINCT source, ' ' ORDER BY source), count(*)
+FROM tiered_storage.heat WHERE relation::text ~ '^many_' AND sequential_reads_per_hour > 0)
+	),
+	'executor statistics|1200',
+	'relations that found no room are judged by their statistics, and none is lost'
+);
+is( $node->safe_psql(
+		'app',
+		'SELECT relations < 20, dropped_reads FROM tiered_storage.access_tracking()'
+	),
+	't|0',
+	'the sample has made room');
+
+# ---------------------------------------------------------------------
+note 'Crash';
+# ---------------------------------------------------------------------
+
+$node->safe_psql('app', 'SELECT count(*) FROM other');
+reload_with($node, 'max_worker_processes' => 1);
+$node->stop('immediate');
+$node->start;
+is( $node->safe_psql(
+		'app',
+		'SELECT complete, relations FROM tiered_storage.access_tracking()'),
+	'f|0',
+	'a crash leaves nothing');
+sample();
+$node->safe_psql('app', 'SELECT count(pad) FROM t');
+is(seen('t'), "0|$pages|0", 'and it goes on');
+
+$node->stop;
+is( log_lines($node, 0, qr/PANIC|TRAP|WARNING.*tiered|terminated by signal/),
+	'',
+	'no complaints in the log');
+done_testing();

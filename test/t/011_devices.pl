@@ -1,0 +1,459 @@
+# From a machine to device_io: counters of devices that we make up, whatever happens
+# to them, and the fit of what PostgreSQL read; and the page cache of the real one.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use File::Path qw(make_path);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+plan skip_all => 'no debug build of the library'
+  unless $ENV{TIER_DEBUG_LIBDIR};
+plan skip_all => 'devices are known on Linux only' unless $^O eq 'linux';
+
+my $root = PostgreSQL::Test::Utils::tempdir;
+my $node = new_node(
+	'main',
+	preload => 0,
+	conf => qq(
+session_preload_libraries = 'tiered_storage'
+tiered_storage.debug_root = '$root'
+tiered_storage.debug_skip = 'pagecache'
+));
+$node->start;
+
+sub value_of
+{
+	my ($sql) = @_;
+	return $node->safe_psql('postgres', $sql);
+}
+
+######################################################################
+# A machine with one disk
+######################################################################
+
+sub write_file
+{
+	my ($path, $text) = @_;
+
+	open my $file, '>', "$root/$path" or die "$path: $!";
+	print $file $text;
+	close $file or die "$path: $!";
+	return;
+}
+
+# The tablespaces' file system is on the disk of that name; undef: on none.
+my $number = (stat $node->data_dir)[0];
+my $major = ($number >> 8) & 0xfff;
+my $minor = ($number & 0xff) | (($number >> 12) & 0xfff00);
+
+sub use_disk
+{
+	my ($name) = @_;
+
+	foreach my $link ("$major:$minor", '250:9')
+	{
+		unlink "$root/sys/dev/block/$link";
+		next unless defined $name;
+		symlink "$root/sys/devices/$name", "$root/sys/dev/block/$link"
+		  or die $!;
+	}
+	return;
+}
+
+sub add_disk
+{
+	my ($name, $sequence) = @_;
+
+	make_path("$root/sys/devices/$name/queue");
+	symlink "$root/sys/devices/$name", "$root/sys/class/block/$name"
+	  or die $!;
+	write_file("sys/devices/$name/queue/rotational", "1\n");
+	write_file("sys/devices/$name/diskseq", "$sequence\n");
+	return;
+}
+
+# Counters: MB read, in requests of a block, writes, MB written, seconds busy.
+sub set_counters
+{
+	my ($name, $read_mb, $writes, $write_mb, $busy_s) = @_;
+
+	write_file(
+		"sys/devices/$name/stat",
+		sprintf(
+			"%8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d %8d\n",
+			$read_mb * 128,
+			1, $read_mb * 2048,
+			5, $writes, 2, $write_mb * 2048,
+			6, 0, $busy_s * 1000,
+			7, 0, 0, 0, 0, 0, 0));
+	return;
+}
+
+make_path(
+	"$root/proc/self", "$root/proc/sys/kernel/random",
+	"$root/sys/dev/block", "$root/sys/class/block");
+write_file('proc/self/mountinfo', "20 1 250:9 / / rw - ext4 /dev/fakea rw\n");
+write_file('proc/sys/kernel/random/boot_id', "boot-1\n");
+add_disk('fakea', 1);
+add_disk('fakeb', 2);
+use_disk('fakea');
+set_counters('fakea', 100, 2000, 200, 50);
+
+######################################################################
+# A table that reads as much as we say
+######################################################################
+
+# Enough requests that some of them can be made misses.
+$node->safe_psql(
+	'postgres', q(
+CREATE EXTENSION tiered_storage;
+CREATE TABLE t (x text);
+ALTER TABLE t ALTER x SET STORAGE PLAIN;
+INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
+ANALYZE t;
+DO $$ BEGIN FOR i IN 1..500 LOOP PERFORM count(*) FROM t; END LOOP; END $$;
+SELECT pg_stat_force_next_flush();
+TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.device_state;
+));
+
+my $seconds = 0;
+
+sub sample
+{
+	my ($later_s, $skip) = @_;
+	$skip = 'pagecache' unless defined $skip;
+	$seconds += $later_s;
+	$node->safe_psql(
+		'postgres', qq(
+SELECT ('2030-01-01 00:00:00+00'::timestamptz + $seconds * interval '1 s')::text AS now \\gset
+SET tiered_storage.test_now = :'now';
+SET tiered_storage.debug_skip = '$skip';
+CALL tiered_storage.sample();
+));
+	return;
+}
+
+# An hour in which t missed so many MB at random.
+sub hour_with
+{
+	my ($mb) = @_;
+
+	$node->safe_psql(
+		'postgres', qq(
+UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - $mb * 128,
+	random_fast = 0, device_random_fast = 0 WHERE relation_oid = 't'::regclass
+));
+	sample(3600);
+	return;
+}
+
+sub device_io
+{
+	my ($columns) = @_;
+	return value_of(
+		"SELECT $columns FROM tiered_storage.device_io ORDER BY device");
+}
+
+my $last =
+  'device, round(period_s), round((read_bytes / 1048576.0)::numeric, 3), round((predicted_read_bytes / 1048576)::numeric, 3)';
+my $fit =
+  'round(fit_factor::numeric, 6), round(fit_residual::numeric, 3), round(fit_periods::numeric, 2), explained';
+
+sample(0);
+is( device_io(
+		"device, tablespaces, period_s, reads_per_s, fit_factor, explained"),
+	'fakea|{pg_default}||||',
+	'first sample: the device, and no period');
+
+# 20 MB asked for, 10 MB read.
+set_counters('fakea', 100 + 10, 2000 + 3600, 200 + 36, 50 + 360);
+hour_with(20);
+is(device_io($last), 'fakea|3600|10.000|20.000',
+	'what was read and predicted');
+is( device_io(
+		'round(reads_per_s::numeric, 4), round(read_bytes_per_s), writes_per_s, write_bytes_per_s, busy_fraction'
+	),
+	'0.3556|2913|1|10485.76|0.1',
+	'rates of the last period');
+is(device_io($fit), '0.500000|0.000|1.00|', 'one period is no fit yet');
+is( value_of(
+		q(SELECT device_random_fast = random_fast FROM tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+	),
+	't',
+	'without a fit all that misses is read');
+
+# What is smoothed: 1280 reads for the only hour there was.
+is( value_of(
+		q(SELECT round(tiered_storage.smoothed_rate(reads_fast, 0, 3600, 86400)::numeric, 6) FROM tiered_storage.device_state)
+	),
+	'1280.000000',
+	'smoothed rates');
+
+set_counters('fakea', 120, 6000, 240, 500);
+hour_with(20);
+set_counters('fakea', 140, 7000, 250, 600);
+hour_with(40);
+is( device_io(
+		'device, round(fit_factor::numeric, 6), round(fit_residual::numeric, 3), round(random_fit_factor::numeric, 6), explained'
+	),
+	'fakea|0.500000|0.000|0.500000|t',
+	'three periods are a fit');
+
+set_counters('fakea', 150, 7000, 250, 600);
+hour_with(20);
+is( value_of(
+		q(SELECT round((device_random_fast / random_fast)::numeric, 6) FROM tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+	),
+	'0.500000',
+	'the factor is applied');
+
+# What is asked for at the same time, without a sample: the advice.
+value_of(
+	"SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers");
+value_of(
+	"SELECT tiered_storage.add_tier('main', '{pg_default}', profile => 'hdd_7200', compressed => false)"
+);
+is(device_io('tier_name'), 'main', 'the tier of the device');
+
+sub advice
+{
+	return value_of(
+		qq(SET tiered_storage.observation_period = 0;
+SET tiered_storage.test_now = '2030-01-01 12:00:00+00';
+SELECT confidence, reason FROM tiered_storage.recommend_placement(true) WHERE relation = 't'::regclass)
+	);
+}
+unlike(advice(), qr/explained/, 'advice on a device that is explained');
+
+######################################################################
+# Counters that are other ones
+######################################################################
+
+my $before = device_io($fit);
+
+write_file('proc/sys/kernel/random/boot_id', "boot-2\n");
+set_counters('fakea', 5000, 10, 10, 10);
+hour_with(20);
+is( device_io("device, period_s, reads_per_s, predicted_read_bytes, $fit"),
+	"fakea||||$before",
+	'after a boot there is no period, and the fit stays');
+set_counters('fakea', 5010, 20, 20, 20);
+hour_with(20);
+is(device_io($last), 'fakea|3600|10.000|20.000', 'the next period is one');
+
+$before = device_io($fit);
+set_counters('fakea', 10, 10, 10, 10);
+hour_with(20);
+is(device_io("device, period_s, $fit"),
+	"fakea||$before", 'counters that went back');
+write_file('sys/devices/fakea/diskseq', "3\n");
+set_counters('fakea', 100000, 10, 10, 10);
+hour_with(20);
+is(device_io("device, period_s, $fit"),
+	"fakea||$before", 'another disk of that name');
+
+unlink "$root/sys/devices/fakea/stat" or die $!;
+hour_with(20);
+is(device_io("device, period_s, reads_per_s, busy_1d_fraction, $fit"),
+	"fakea||||$before", 'counters that cannot be read');
+foreach my $garbage (
+	'', 'x', "1 2 3\n",
+	"-1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n",
+	"1 1 9223372036854775807 1 1 1 1 1 1 1 1\n",
+	'1' x 4000)
+{
+	write_file('sys/devices/fakea/stat', $garbage);
+	hour_with(1);
+}
+is(device_io("device, period_s, $fit"),
+	"fakea||$before", 'counters that are no counters');
+
+######################################################################
+# Somebody else on the device
+######################################################################
+
+my $read_mb = 1000;
+set_counters('fakea', $read_mb, 10, 10, 10);
+hour_with(0);
+foreach my $strange (300, 0, 500, 200)
+{
+	$read_mb += 10 + $strange;
+	set_counters('fakea', $read_mb, 10, 10, 10);
+	hour_with(20);
+}
+is(device_io('explained, fit_residual > 0.3, fit_factor <= 4'),
+	'f|t|t', 'reads of others: not explained');
+is( value_of(
+		q(SELECT device_random_fast = random_fast FROM tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+	),
+	't',
+	'then there is no factor');
+like(
+	advice(),
+	qr/^tentative\|.*[0-9]+% of what device fakea read is not explained by what this database asked for/,
+	'and the advice is tentative, and says why');
+
+######################################################################
+# Devices that come and go
+######################################################################
+
+use_disk(undef);
+hour_with(20);
+is(device_io('device'), '', 'no device that is known');
+set_counters('fakeb', 0, 0, 0, 0);
+use_disk('fakeb');
+hour_with(20);
+is(device_io("device, tablespaces, period_s, fit_periods"),
+	'fakeb|{pg_default}||0', 'another device, of which nothing is known');
+create_in_place_tablespace($node, 'second');
+set_counters('fakeb', 20, 0, 0, 0);
+hour_with(20);
+is( device_io(
+		"device, tablespaces, period_s, read_bytes = predicted_read_bytes"),
+	'fakeb|{pg_default,second}|3600|t',
+	'two tablespaces on one device');
+is(device_io('tier_name'), 'main', 'one of which is in no tier');
+value_of(
+	"SELECT tiered_storage.add_tier('other', '{second}', profile => 'hdd_7200', compressed => false)"
+);
+is(device_io('tier_name'), '', 'two tiers on one device');
+
+######################################################################
+# Transactions that are open: their reads are counted when they end
+######################################################################
+
+my ($periods) = split /\|/, device_io('fit_periods, fit_residual');
+my $session = $node->background_psql('postgres');
+$session->query_safe('BEGIN');
+$session->query_safe('SELECT count(*) FROM t');
+$node->poll_query_until('postgres',
+	q(SELECT bool_or(clock_timestamp() - xact_start > interval '1.1 s') FROM pg_stat_activity WHERE state = 'idle in transaction')
+) or die 'no transaction';
+set_counters('fakeb', 60, 0, 0, 0);
+sample(1);
+cmp_ok(abs(device_io('fit_periods') - $periods),
+	'<', 0.001, 'nothing is added to the fit while a transaction is old');
+is(device_io('round(read_bytes / 1048576.0)'), '40', 'though it is shown');
+$session->query_safe('COMMIT');
+$session->quit;
+value_of(
+	"UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 40 * 128 WHERE relation_oid = 't'::regclass"
+);
+sample(1);
+cmp_ok(abs(device_io('fit_periods') - $periods - 1),
+	'<', 0.05, 'then both periods are added as one');
+is(device_io('fit_residual < 0.01'), 't', 'in which they agree');
+
+######################################################################
+# The page cache of this machine
+######################################################################
+
+# 2560 blocks, 20 MB: enough to be sampled when told to.
+$node->safe_psql(
+	'postgres', q(
+CREATE TABLE cached (x text) WITH (autovacuum_enabled = off);
+ALTER TABLE cached ALTER x SET STORAGE PLAIN;
+INSERT INTO cached SELECT repeat('x', 7000) FROM generate_series(1, 2560);
+SELECT count(*) FROM cached;
+CHECKPOINT;
+));
+
+# Nothing of it shall be in shared buffers.
+$node->restart;
+my $size = value_of("SELECT pg_relation_size('cached')");
+my $file =
+  $node->data_dir . '/' . value_of("SELECT pg_relation_filepath('cached')");
+
+# What block_heat() sees of it, in so many buckets, breaking these rules.
+sub os_cached
+{
+	my ($skip, $buckets) = @_;
+	return value_of(
+		"SET tiered_storage.debug_skip = '$skip'; SELECT string_agg(COALESCE(os_cached_bytes::text, 'unknown'), ' ' ORDER BY bucket) FROM tiered_storage.block_heat('cached', $buckets)"
+	);
+}
+
+is(os_cached('pagecache', 2), 'unknown unknown', 'without a page cache');
+SKIP:
+{
+	skip 'the page cache cannot be seen here', 12
+	  if os_cached('', 1) eq 'unknown';
+
+	is(os_cached('', 1), $size, 'a file just written is in the page cache');
+	is(os_cached('cachestat', 1), $size, 'mincore sees it, too');
+	is(os_cached('look_at_all', 1), $size, 'so does a sample of it');
+
+	# Drops what is clean, as an ordinary user may.
+	system_or_bail(
+		'dd', "of=$file",
+		'oflag=nocache', 'conv=notrunc,fdatasync',
+		'count=0', 'status=none');
+	skip 'pages stay in the page cache here', 9 if os_cached('', 1) eq $size;
+	is(os_cached('', 1), '0', 'dropped, it is not');
+	is(os_cached('cachestat', 1), '0', 'mincore says so, too');
+	is(os_cached('look_at_all', 1), '0', 'so does a sample of it');
+
+	# Read it, and drop the second half, piece by piece.
+	system_or_bail('dd', "if=$file", 'of=/dev/null', 'bs=1M', 'status=none');
+	system_or_bail(
+		'dd', "if=$file", 'of=/dev/null', 'bs=1M',
+		'skip=10', 'iflag=nocache', 'status=none');
+	my $half = os_cached('', 1);
+	cmp_ok($half, '>=', $size / 2, 'half of it is left');
+	is( os_cached('', 20),
+		os_cached('cachestat', 20),
+		'both ways agree on each part of it');
+	like(
+		os_cached('', 20),
+		qr/^(1048576 ){10}.* 0$/,
+		'the first parts of it are there, the last one is not');
+
+	# One in 256 pieces at most is neither here nor there.
+	cmp_ok(
+		abs(os_cached('look_at_all', 1) - $half),
+		'<=',
+		$size / 128,
+		'the sample is close');
+
+	# What a sample remembers.
+	$node->safe_psql('postgres',
+		"SET tiered_storage.debug_skip = ''; CALL tiered_storage.sample()");
+	is( value_of(
+			"SELECT os_cached_bytes = $half FROM tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass"
+		),
+		't',
+		'and is remembered');
+
+	# Random reads, of which so many hit as it holds; but what is in shared
+	# buffers, 256 blocks, takes room there, and is not asked for.  By now there is
+	# a factor, of nearly 1.  Some read-ahead is added.
+	value_of(
+		"SELECT count(*) FROM cached WHERE ctid = ANY (ARRAY(SELECT format('(%s,1)', i)::tid FROM generate_series(0, 255) i))"
+	);
+	system_or_bail(
+		'dd', "if=$file", 'of=/dev/null', 'bs=1M',
+		'skip=10', 'iflag=nocache', 'status=none');
+	sample(1);
+	value_of(
+		q(UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 1000, random_fast = 0, device_random_fast = 0, os_cached_bytes = -1 WHERE relation_oid = 'cached'::regclass)
+	);
+	sample(1, '');
+	is( value_of(
+			q(SELECT cached_buffers >= 256 AND abs(device_random_fast / random_fast
+				- (1 - (os_cached_bytes - 8192.0 * cached_buffers) / (size_bytes - 8192.0 * cached_buffers)
+				+ 0.45 * r ^ 2 * (1 - r ^ 4))) < 0.03
+			FROM (SELECT *, os_cached_bytes::float8 / size_bytes AS r FROM tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass) s)
+		),
+		't',
+		'what it holds does not reach the device');
+}
+
+$node->stop;
+done_testing();

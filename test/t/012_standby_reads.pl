@@ -1,0 +1,414 @@
+# Reads of a streaming standby count on the primary; a standby that is dead, another
+# cluster or the wrong database is an entry in a view.  And what backends wait for.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $primary = new_node(
+	'primary',
+	standby => 1,
+	conf => q(
+tiered_storage.sample_interval = '1h'
+tiered_storage.migrate_interval = '1h'
+tiered_storage.wait_sample_interval = '20ms'
+));
+$primary->start;
+$primary->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE other');
+$primary->safe_psql('app', 'CREATE EXTENSION tiered_storage');
+
+# One whole cycle of the worker.
+sub cycle
+{
+	my $now = $primary->safe_psql('app', 'SELECT clock_timestamp()');
+
+	# What is told to a worker at work is of no consequence: tell it again.
+	$primary->poll_query_until('app',
+		"SELECT state = 'waiting' AND (last_started_at > '$now' OR tiered_storage.notify_launcher() IS NULL) FROM tiered_storage.workers WHERE database_name = 'app'"
+	) or die 'no cycle ended';
+	return;
+}
+cycle();
+
+my $host = $primary->host;
+
+# ---------------------------------------------------------------------
+# What backends wait for
+# ---------------------------------------------------------------------
+
+sub waited
+{
+	my ($class) = @_;
+	return
+	  "SELECT COALESCE((SELECT wait_s > 0 FROM tiered_storage.wait_times() WHERE wait_class = '$class'), false)";
+}
+
+$primary->poll_query_until('app',
+	'SELECT count(*) = 9 FROM tiered_storage.wait_times()')
+  or die 'nobody looks at what backends wait for';
+is($primary->safe_psql('app', waited('lock')), 'f',
+	'nobody waits for a lock');
+
+# An idle session, and one that waits for a lock that it holds.
+my $idle = $primary->background_psql('app');
+$idle->query_safe(
+	'BEGIN; CREATE TABLE held (a int); COMMIT; BEGIN; LOCK TABLE held');
+my $waiter = start_sql($primary, 'app', 'SELECT count(*) FROM held');
+ok( $primary->poll_query_until('app', waited('lock')),
+	'a session that waits for a lock is counted');
+my $busy = start_sql($primary, 'app',
+	'DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE false) AND clock_timestamp() < now() + interval \'300 ms\' LOOP END LOOP; END $$'
+);
+ok($primary->poll_query_until('app', waited('cpu')), 'one that works, too');
+is(finish_sql($busy), '', 'it has worked');
+$idle->query_safe('COMMIT');
+$idle->quit;
+is(finish_sql($waiter), '', 'it got the lock');
+
+# The one that held the lock was idle all that time, which is no wait.
+is( $primary->safe_psql(
+		'app',
+		"SELECT max(wait_s) FILTER (WHERE wait_class = 'other') < max(wait_s) FILTER (WHERE wait_class = 'lock') FROM tiered_storage.wait_times()"
+	),
+	't',
+	'an idle session is not counted');
+
+# Sampled into the history, as waits of a period.
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+ok( $primary->safe_psql('app',
+		"SELECT wait_lock_ms > 0 AND wait_sampled_ms > 0 FROM tiered_storage.load_history ORDER BY period_start DESC LIMIT 1"
+	) eq 't',
+	'a period has its waits');
+
+# Off is off.
+reload_with($primary, 'tiered_storage.wait_sample_interval' => '0');
+$primary->poll_query_until('app',
+	"SELECT setting = '0' FROM pg_settings WHERE name = 'tiered_storage.wait_sample_interval'"
+) or die 'no reload';
+
+# ---------------------------------------------------------------------
+# Reads of a standby
+# ---------------------------------------------------------------------
+
+if ($primary->safe_psql('app',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = 'dblink'")
+	eq '0')
+{
+	diag 'dblink is not installed: reads of standbys are NOT TESTED';
+	$primary->stop;
+	done_testing();
+	exit;
+}
+
+$primary->safe_psql(
+	'app', q(
+CREATE SCHEMA "odd ""schema";
+CREATE EXTENSION dblink SCHEMA "odd ""schema";
+CREATE TABLE hot (id int PRIMARY KEY, filler text) WITH (fillfactor = 10, autovacuum_enabled = off);
+INSERT INTO hot SELECT i, repeat('x', 100) FROM generate_series(1, 2000) i;
+CREATE TABLE cold (LIKE hot) WITH (autovacuum_enabled = off);
+INSERT INTO cold TABLE hot;
+VACUUM ANALYZE hot, cold;
+));
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', 'hot_standby_feedback = on');
+$standby->start;
+my $standby_connection = 'host=' . $standby->host . ' port=' . $standby->port;
+
+# Flushed at once: what the standby has read is in its statistics after this.
+sub read_there
+{
+	my ($sql) = @_;
+	$standby->safe_psql('app', "$sql;\nSELECT pg_stat_force_next_flush();\n");
+	return;
+}
+
+sub pull
+{
+	$primary->safe_psql('app',
+		'CALL tiered_storage.pull_standby_statistics()');
+	return;
+}
+
+sub pull_and_sample
+{
+	$primary->safe_psql('app',
+		'CALL tiered_storage.pull_standby_statistics(); CALL tiered_storage.sample()'
+	);
+	return;
+}
+
+sub state_of
+{
+	my ($name) = @_;
+	return $primary->safe_psql('app',
+		"SELECT system_identifier_matches, in_recovery, last_pull_at IS NOT NULL, failures, COALESCE(error, '-') FROM tiered_storage.standbys WHERE standby_name = '$name'"
+	);
+}
+
+# Reads of "hot" in the history, and whether the last sample saw it used.
+sub history_of
+{
+	my ($relation) = @_;
+	return $primary->safe_psql('app',
+		"SELECT COALESCE(sum(random_reads + sequential_reads + hits), 0), count(*) FROM tiered_storage.relation_history WHERE relation_oid = '$relation'::regclass"
+	);
+}
+
+like(
+	error_of(
+		$primary,
+		'app',
+		"SELECT tiered_storage.add_standby('replica', conninfo => 'host=x password=secret')"
+	),
+	qr/ERROR:  22023: the connection string must not contain a password/,
+	'a password is not stored');
+like(
+	error_of(
+		$primary,
+		'app',
+		"SELECT tiered_storage.add_standby('replica', conninfo => 'postgresql://x/y')"
+	),
+	qr/ERROR:  22023: the connection string must be of keywords and values/,
+	'nor a URI');
+like(
+	error_of(
+		$primary, 'app',
+		"SELECT tiered_storage.add_standby('replica', 'nowhere')"),
+	qr/ERROR:  42704: server "nowhere" does not exist/,
+	'nor a server that there is not');
+$primary->safe_psql('app',
+	"SELECT tiered_storage.add_standby('replica', conninfo => '$standby_connection')"
+);
+like(
+	error_of(
+		$primary,
+		'app',
+		"SELECT tiered_storage.add_standby('replica', conninfo => 'host=x')"),
+	qr/ERROR:  42710: standby "replica" exists already/,
+	'one of each name');
+
+# What it had read before it was added belongs to no period.
+read_there('SELECT count(filler) FROM hot; SELECT count(filler) FROM cold');
+$primary->wait_for_catchup($standby);
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+pull_and_sample();
+is(state_of('replica'), 't|t|t|0|-', 'the standby answers');
+is(history_of('hot'), '0|0', 'the first pull is where it starts from');
+
+# A table that is hot only there.
+my $blocks =
+  $primary->safe_psql('app', "SELECT pg_relation_size('hot') / 8192");
+$primary->safe_psql('app',
+	"UPDATE tiered_storage.relation_state SET last_used_at = '2001-01-01'");
+read_there('SELECT count(filler) FROM hot; SELECT count(filler) FROM hot')
+  for 1 .. 2;
+pull_and_sample();
+my ($reads, $rows) = split /\|/, history_of('hot');
+cmp_ok($reads, '>=', 4 * $blocks, 'four scans there are in the history here');
+cmp_ok($reads, '<', 5 * $blocks, 'and not more');
+is($rows, 1, 'in one period');
+is(history_of('cold'), '0|0', 'but not those of a table that was not read');
+is( $primary->safe_psql(
+		'app',
+		"SELECT last_used_at > now() - interval '1 hour' FROM tiered_storage.heat WHERE relation IN ('hot'::regclass, 'cold'::regclass) ORDER BY relation::text DESC"
+	),
+	"t\nf",
+	'one was used, one was not');
+
+# Two pulls before a sample add up; a sample without a pull adds nothing.
+$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+read_there('SELECT count(filler) FROM hot');
+pull();
+read_there('SELECT count(filler) FROM hot');
+pull();
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+($reads, $rows) = split /\|/, history_of('hot');
+cmp_ok($reads, '>=', 2 * $blocks, 'both pulls count');
+cmp_ok($reads, '<', 3 * $blocks, 'once');
+is($rows, 1, 'in one sample');
+
+# Its statistics start from zero: what they show then has happened since.
+$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+$standby->stop('immediate');
+$standby->start;
+read_there('SELECT count(filler) FROM hot');
+pull_and_sample();
+($reads, $rows) = split /\|/, history_of('hot');
+cmp_ok($reads, '>=', $blocks, 'after a crash of the standby its reads count');
+cmp_ok($reads, '<', 2 * $blocks, 'those since then');
+
+# The worker does it by itself, and a reset here is no business of that there.
+$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+read_there('SELECT count(filler) FROM hot');
+$primary->safe_psql('app', 'SELECT pg_stat_reset()');
+cycle();
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+($reads, $rows) = split /\|/, history_of('hot');
+cmp_ok($reads, '>=', $blocks, 'pulled by the worker');
+cmp_ok($reads, '<', 2 * $blocks, 'a reset here does not count it again');
+
+# A foreign server: with a user mapping and a time limit, and for those who may use it.
+$primary->safe_psql(
+	'app', qq(
+CREATE SERVER "Odd ""server" FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '@{[$standby->host]}', port '@{[$standby->port]}', dbname 'app');
+CREATE ROLE operator;
+GRANT USAGE ON SCHEMA tiered_storage TO operator;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_standby(name, name, text) TO operator;
+));
+my $add =
+  q(SET ROLE operator; SELECT tiered_storage.add_standby('by_server', 'Odd "server'));
+like(
+	error_of($primary, 'app', $add),
+	qr/ERROR:  42704: server "Odd "server" has no user mapping for role/,
+	'no user mapping');
+$primary->safe_psql('app',
+	q(CREATE USER MAPPING FOR CURRENT_USER SERVER "Odd ""server"));
+like(
+	error_of($primary, 'app', $add),
+	qr/ERROR:  22023: server "Odd "server" has no connect_timeout/,
+	'no time limit');
+$primary->safe_psql('app',
+	q(ALTER SERVER "Odd ""server" OPTIONS (ADD connect_timeout '3')));
+like(
+	error_of($primary, 'app', $add),
+	qr/ERROR:  42501: permission denied for foreign server Odd "server/,
+	'no right to use it');
+like(
+	error_of(
+		$primary,
+		'app',
+		"SET ROLE operator; SELECT tiered_storage.add_standby('x', conninfo => 'host=y')"
+	),
+	qr/ERROR:  42501: only superusers can add a standby by a connection string/,
+	'a connection string is for superusers');
+$primary->safe_psql('app',
+	qq(GRANT USAGE ON FOREIGN SERVER "Odd ""server" TO operator; $add));
+pull();
+is(state_of('by_server'), 't|t|t|0|-', 'pulled by a foreign server');
+
+# Removing one is no step back: what was read stays, and is not read again.
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+$primary->safe_psql('app',
+	"TRUNCATE tiered_storage.relation_history; SELECT tiered_storage.remove_standby('by_server')"
+);
+my $resets = $primary->safe_psql('app',
+	'SELECT counter_resets FROM tiered_storage.sampler');
+pull_and_sample();
+is(history_of('hot'), '0|0', 'a standby that was removed adds nothing');
+is( $primary->safe_psql(
+		'app', 'SELECT counter_resets FROM tiered_storage.sampler'),
+	$resets,
+	'and looks like no reset');
+
+# ---------------------------------------------------------------------
+# What is wrong with a standby
+# ---------------------------------------------------------------------
+
+my $stranger = new_node('stranger', preload => 0);
+$stranger->start;
+$stranger->safe_psql('postgres', 'CREATE DATABASE app');
+my %wrong = (
+	stranger => 'host=' . $stranger->host . ' port=' . $stranger->port,
+	self => "host=$host port=" . $primary->port,
+	database => "$standby_connection dbname=other",
+	dead => "host=$host port=1",
+	nonsense => "host='open");
+$primary->safe_psql('app',
+	"SELECT tiered_storage.add_standby('$_', conninfo => \$\$$wrong{$_}\$\$)")
+  foreach sort keys %wrong;
+read_there('SELECT count(filler) FROM hot');
+pull_and_sample();
+like(
+	state_of('stranger'),
+	qr/^f\|f\|f\|1\|the connection leads to another cluster/,
+	'another cluster');
+like(state_of('self'),
+	qr/^t\|f\|f\|1\|the connection leads to a server that is no standby/,
+	'no standby');
+like(
+	state_of('database'),
+	qr/^t\|t\|f\|1\|the connection leads to database "other" instead of "app"/,
+	'another database');
+like(state_of('dead'), qr/^\|\|f\|1\|could not establish connection/,
+	'nobody there');
+like(
+	state_of('nonsense'),
+	qr/^\|\|f\|1\|could not establish connection/,
+	'a connection string that is none');
+is(state_of('replica'), 't|t|t|0|-', 'the others are not in its way');
+($reads, $rows) = split /\|/, history_of('hot');
+cmp_ok($reads, '>=', $blocks, 'its reads came');
+is( $primary->safe_psql(
+		'app',
+		"SELECT count(*) FROM tiered_storage.standby_counters WHERE standby_name <> 'replica'"
+	),
+	'0',
+	'nothing was taken from the wrong ones');
+
+# What failed is not tried again in each cycle.
+$primary->safe_psql('app',
+	'CALL tiered_storage.pull_standby_statistics(force => false)');
+like(state_of('dead'), qr/^\|\|f\|1\|/, 'not due yet');
+pull();
+like(state_of('dead'), qr/^\|\|f\|2\|/, 'due by force');
+
+# One that has gone keeps what is known of it, and no cycle fails for it.
+$standby->stop;
+pull();
+like(
+	state_of('replica'),
+	qr/^t\|t\|t\|1\|could not establish connection/,
+	'a standby that has gone');
+$primary->safe_psql('app',
+	'UPDATE tiered_storage.standby_state SET next_pull_at = now()');
+cycle();
+like(worker_of($primary, 'app', 'app'), qr/^waiting\|/, 'the worker goes on');
+like(state_of('replica'), qr/^t\|t\|t\|2\|/, 'it has tried');
+$standby->start;
+$primary->wait_for_catchup($standby);
+pull();
+is(state_of('replica'), 't|t|t|0|-', 'it is back');
+
+# On a standby it says what it is for, and the views can be read.
+like(
+	error_of(
+		$standby, 'app', 'CALL tiered_storage.pull_standby_statistics()'),
+	qr/ERROR:  25006: statistics of standbys are pulled by the primary/,
+	'a standby pulls nothing');
+is( $standby->safe_psql(
+		'app', "SELECT count(*) FROM tiered_storage.standbys"),
+	6,
+	'but shows');
+$standby->safe_psql('app', 'SELECT count(*) FROM tiered_storage.heat_peaks');
+$standby->safe_psql('app',
+	'SELECT count(*) FROM tiered_storage.file_class_io');
+$standby->safe_psql('app',
+	'SELECT count(*) FROM tiered_storage.recommend_partitioning(0, true)');
+
+# The definitions are dumped, the counters are not.
+my $dump = $primary->basedir . '/dump.sql';
+command_ok([ 'pg_dump', '-d', $primary->connstr('app'), '-f', $dump ],
+	'pg_dump');
+my $text = slurp_file($dump);
+like($text, qr/COPY tiered_storage\.standby /, 'standbys are dumped');
+unlike(
+	$text,
+	qr/COPY tiered_storage\.(standby_|load_)/,
+	'what was seen is not');
+
+$stranger->stop;
+$standby->stop;
+$primary->stop;
+done_testing();

@@ -1,0 +1,326 @@
+# auto_migrate = placement: the worker does what the advice is sure of, for the
+# owners, within a limit, and stops when it is told to.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+# Page cache and devices differ from machine to machine, and would make advice
+# tentative.
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.sample_interval = '1h'
+tiered_storage.migrate_interval = '1s'
+tiered_storage.auto_migrate = policies
+tiered_storage.track_page_cache = off
+tiered_storage.move_lock_timeout = '60s'
+));
+$node->start;
+create_in_place_tablespace($node, 'fast', 'slow');
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+CREATE ROLE rich;
+CREATE ROLE poor;
+GRANT CREATE ON TABLESPACE fast, slow TO rich;
+GRANT CREATE ON TABLESPACE slow TO poor;
+CREATE FUNCTION spy(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RAISE LOG 'a function of the owner runs as %', current_user;
+	RETURN $1;
+END $$;
+
+-- Of 200 and 150 blocks; the first is the hottest.
+CREATE TABLE hot_1 (a text) TABLESPACE slow;
+CREATE TABLE hot_2 (a text) TABLESPACE slow;
+CREATE TABLE hot_poor (a text) TABLESPACE slow;
+CREATE TABLE hot_pinned (a text) TABLESPACE slow;
+CREATE UNLOGGED TABLE hot_unlogged (a text) TABLESPACE slow;
+CREATE TABLE doubtful (a text) TABLESPACE slow;
+ALTER TABLE hot_1 ALTER a SET STORAGE PLAIN;
+ALTER TABLE hot_2 ALTER a SET STORAGE PLAIN;
+INSERT INTO hot_1 SELECT repeat(md5(i::text), 200) FROM generate_series(1, 200) i;
+INSERT INTO hot_2 SELECT repeat(md5(i::text), 200) FROM generate_series(1, 150) i;
+INSERT INTO hot_poor VALUES ('x');
+INSERT INTO hot_pinned VALUES ('x');
+INSERT INTO hot_unlogged VALUES ('x');
+INSERT INTO doubtful VALUES ('x');
+CREATE INDEX hot_1_i ON hot_1 (left(spy(a), 2)) TABLESPACE slow;
+ALTER TABLE hot_1 OWNER TO rich;
+ALTER TABLE hot_2 OWNER TO rich;
+ALTER TABLE hot_poor OWNER TO poor;
+ALTER TABLE hot_unlogged OWNER TO rich;
+ALTER TABLE hot_pinned OWNER TO rich;
+ALTER TABLE doubtful OWNER TO rich;
+SELECT tiered_storage.pin('hot_pinned');
+
+-- As if they had been watched for a month.
+CREATE PROCEDURE heat(relation regclass, reads float8, doubt float8 DEFAULT 0) LANGUAGE sql AS $$
+	UPDATE tiered_storage.relation_state SET heat_at = now(), observed_since = now() - interval '1 year',
+		sampled_since = now() - interval '30 days',
+		random_fast = reads, device_random_fast = reads, sequential_fast = doubt / 2, device_sequential_fast = doubt / 2,
+		random_slow = reads, device_random_slow = reads, sequential_slow = doubt / 2, device_sequential_slow = doubt / 2,
+		sequential_low_slow = 0, sequential_high_slow = doubt
+	WHERE relation_oid = relation
+$$;
+));
+$node->safe_psql('app', 'CALL tiered_storage.sample()');
+
+# New sessions have the settings when it returns.
+sub settle_with
+{
+	my (%settings) = @_;
+
+	reload_with($node, %settings);
+	foreach (sort keys %settings)
+	{
+		$node->poll_query_until('postgres',
+			"SELECT current_setting('$_') = '$settings{$_}'")
+		  or die "$_ did not become $settings{$_}";
+	}
+	return;
+}
+
+# No sample of a worker comes in between.
+sub heat
+{
+	my (%reads) = @_;
+	my $calls = join '',
+	  map { "CALL heat('$_', $reads{$_});" } sort keys %reads;
+
+	$node->safe_psql('app',
+		"BEGIN; LOCK TABLE tiered_storage.sampler IN SHARE UPDATE EXCLUSIVE MODE; $calls COMMIT;"
+	);
+	return;
+}
+
+sub places
+{
+	return $node->safe_psql(
+		'app', q(
+SELECT string_agg(relname || ' ' || spcname, ', ' ORDER BY relname) FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace
+WHERE relname ~ '^(hot|doubtful)'));
+}
+
+heat(
+	hot_1 => '9000',
+	hot_1_i => '500',
+	hot_2 => '2000',
+	hot_poor => '3000',
+	hot_pinned => '3000',
+	hot_unlogged => '3000',
+	doubtful => '500, 1000');
+my $advised = $node->safe_psql('app',
+	"SELECT string_agg(relation || ' ' || confidence, ', ' ORDER BY relation::text) FROM tiered_storage.recommend_placement()"
+);
+is( $advised,
+	'doubtful tentative, hot_1 firm, hot_1_i firm, hot_2 firm, hot_poor firm, hot_unlogged firm',
+	'what is advised') or BAIL_OUT('the load is not what the test is about');
+
+# ---------------------------------------------------------------------
+note 'Not asked for';
+# ---------------------------------------------------------------------
+
+settle_with('tiered_storage.sample_interval' => '1s');
+wait_for_cycle($node, 'app');
+wait_for_cycle($node, 'app');
+is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.moves'),
+	0, 'auto_migrate = policies moves nothing because of heat');
+unlike(notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/advised/, 'nor does migrate()');
+
+# ---------------------------------------------------------------------
+note 'The limit';
+# ---------------------------------------------------------------------
+
+settle_with('tiered_storage.auto_migrate' => 'off');
+wait_for_cycle($node, 'app');
+wait_for_cycle($node, 'app');
+settle_with(
+	'tiered_storage.move_limit_per_day' => '0',
+	'tiered_storage.auto_migrate' => 'placement');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/NOTICE:  00000: nothing is moved as advised: tiered_storage\.move_limit_per_day is used up/,
+	'0 moves nothing');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/move_limit_per_day is used up/,
+	'and a dry run says so');
+is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.moves'),
+	0, 'nor does the worker');
+
+# The first one and its index fit, the second does not any more.
+my $log = -s $node->logfile;
+settle_with('tiered_storage.move_limit_per_day' => '2MB');
+ok( $node->poll_query_until(
+		'app',
+		"SELECT count(*) = 2 FROM tiered_storage.moves WHERE state = 'done'"),
+	'the worker moves what the advice is sure of');
+wait_for_cycle($node, 'app');
+wait_for_cycle($node, 'app');
+is( places(),
+	'doubtful slow, hot_1 fast, hot_1_i fast, hot_2 slow, hot_pinned slow, hot_poor slow, hot_unlogged slow',
+	'as much as the limit of a day allows; not what is tentative, pinned, unlogged, or of an owner without rights there'
+);
+is( $node->safe_psql(
+		'app',
+		q(SELECT DISTINCT batch_id, requested_by, policy_id IS NULL, from_tier, to_tier, predicted_saved_io_s_per_hour > 0, method FROM tiered_storage.moves)
+	),
+	'1|rich|t|slow|fast|t|online',
+	'one batch, in the name of the owner');
+$node->wait_for_log(
+	qr/tiered_storage moved 2 relations with \d+ bytes as advised, in batch 1/,
+	$log);
+pass('and the log says so');
+is(log_lines($node, $log, qr/a function of the owner runs/),
+	'', 'no function of an index was called');
+like(
+	slurp_file($node->logfile),
+	qr/a function of the owner runs/,
+	'which would have been seen');
+is(log_lines($node, $log, qr/could not move/),
+	'', 'what may not be moved is no complaint');
+
+# What was moved a day ago does not count, what a person asked for never does.
+settle_with('tiered_storage.auto_migrate' => 'off');
+wait_for_cycle($node, 'app');
+wait_for_cycle($node, 'app');
+
+# From here on the worker does nothing: it has just looked.
+settle_with(
+	'tiered_storage.auto_migrate' => 'placement',
+	'tiered_storage.migrate_interval' => '1h');
+my $dry =
+  notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
+unlike($dry, qr/would move/, 'a dry run: nothing fits any more');
+like(
+	$dry,
+	qr/0 relations are advised to move/,
+	'and how many there are within the limit');
+$node->safe_psql('app',
+	"UPDATE tiered_storage.move SET started_at = started_at - interval '25 hours', finished_at = finished_at - interval '25 hours'"
+);
+$dry =
+  notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
+like($dry, qr/would move public\.hot_2 /, 'but a day later it does');
+like($dry, qr/1 relation is advised to move/, 'one');
+$node->safe_psql('app',
+	"UPDATE tiered_storage.move SET started_at = started_at + interval '25 hours', finished_at = finished_at + interval '25 hours', batch_id = NULL"
+);
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would move public\.hot_2 /,
+	'moves by hand do not count');
+$node->safe_psql('app', 'UPDATE tiered_storage.move SET batch_id = 1');
+
+# ---------------------------------------------------------------------
+note 'By hand';
+# ---------------------------------------------------------------------
+
+settle_with('tiered_storage.move_limit_per_day' => '-1');
+my $migrate = notices_of($node, 'app', 'CALL tiered_storage.migrate()');
+like(
+	$migrate,
+	qr/partitions due: 0; relations moved: 0, not moved: 0/,
+	'migrate() does the policies first');
+like(
+	$migrate,
+	qr/batch \d+: relations moved: 1, not moved: 0\n.*1 relation is advised to move that their owners may not move/s,
+	'then what is advised, for the owners, whoever calls');
+like(places(), qr/hot_2 fast.*hot_poor slow/, 'it is done');
+$node->safe_psql('app', 'GRANT CREATE ON TABLESPACE fast TO poor');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/batch \d+: relations moved: 1/,
+	'GRANT lets the owner in');
+is( $node->safe_psql(
+		'app',
+		"SELECT requested_by FROM tiered_storage.moves WHERE relation = 'hot_poor'"
+	),
+	'poor',
+	'in his name');
+
+# ---------------------------------------------------------------------
+note 'Told to stop';
+# ---------------------------------------------------------------------
+
+# The worker holds still at the first of two.
+$node->safe_psql(
+	'app', q(
+CREATE TABLE hot_3 (a text) TABLESPACE slow;
+CREATE TABLE hot_4 (a text) TABLESPACE slow;
+INSERT INTO hot_3 VALUES ('x');
+INSERT INTO hot_4 VALUES ('x');
+CALL tiered_storage.sample();
+));
+settle_with('tiered_storage.auto_migrate' => 'off');
+heat(hot_3 => '3000', hot_4 => '1000');
+my $session = $node->background_psql('app');
+$session->query_safe('BEGIN');
+$session->query_safe('LOCK TABLE hot_3 IN ACCESS SHARE MODE');
+settle_with(
+	'tiered_storage.migrate_interval' => '1s',
+	'tiered_storage.auto_migrate' => 'placement');
+wait_for_lock_wait($node, 'app', 'hot_3');
+like(
+	error_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
+	qr/55006: another batch of moves is under way in this database/,
+	'one batch at a time');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/NOTICE:  00000: nothing is moved as advised: another batch of moves is under way/,
+	'also by migrate(), for which that is no error');
+settle_with('tiered_storage.auto_migrate' => 'policies');
+$session->query_safe('COMMIT');
+$session->quit;
+wait_for_cycle($node, 'app');
+like(
+	places(),
+	qr/hot_3 fast, hot_4 slow/,
+	'what is under way is finished, nothing else is begun');
+
+# ---------------------------------------------------------------------
+note 'Terminated';
+# ---------------------------------------------------------------------
+
+$node->safe_psql('app',
+	"ALTER TABLE hot_3 SET TABLESPACE slow; UPDATE tiered_storage.relation_state SET placed_at = NULL"
+);
+settle_with('tiered_storage.residence_time' => '0');
+$session = $node->background_psql('app');
+$session->query_safe('BEGIN');
+$session->query_safe('LOCK TABLE hot_3 IN ACCESS SHARE MODE');
+settle_with('tiered_storage.auto_migrate' => 'placement');
+wait_for_lock_wait($node, 'app', 'hot_3');
+
+# Between two moves it would see this.
+settle_with('tiered_storage.auto_migrate' => 'off');
+$node->safe_psql('app',
+	'SELECT pg_terminate_backend(pid) FROM tiered_storage.move_progress');
+$node->poll_query_until('app',
+	"SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'object' AND objsubid = 1"
+) or die 'the lock of the batch remains';
+$session->query_safe('COMMIT');
+$session->quit;
+wait_for_cycle($node, 'app');
+wait_for_cycle($node, 'app');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
+	qr/batch \d+: relations moved: 2, not moved: 1/,
+	'a batch that was terminated does not keep the next one out');
+$node->stop;
+
+done_testing();

@@ -1,0 +1,679 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_placement.c
+ *		Tests of what a placement costs and which one is chosen: queues, limits,
+ *		objectives, compressed tiers, and that nothing goes to and fro.  Prints
+ *		TAP; run it by test/unit/run.
+ *
+ * Numbers in fixtures were computed by hand; the arithmetic is beside them.
+ * Optima come from brute force, with formulas written down anew.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+#include "tier_cost.h"
+#include "tier_heat.h"
+#include "tier_placement.h"
+
+#define MAX_UNITS 400
+#define MAX_TIERS 4
+
+static int	allocations = 0;
+
+static void *
+counting_alloc(size_t bytes)
+{
+	void	   *ptr = malloc(bytes);
+
+	if (bytes == 0 || ptr == NULL)
+		abort();
+	memset(ptr, 0x7f, bytes);
+	allocations++;
+	return ptr;
+}
+
+static void
+counting_release(void *ptr)
+{
+	allocations--;
+	free(ptr);
+}
+
+/* A problem with its arrays, and the answer. */
+static struct
+{
+	TierPlacementProblem problem;
+	TierPlacementResult result;
+	double		busy[MAX_UNITS * MAX_TIERS];
+	double		occupied[MAX_UNITS * MAX_TIERS];
+	double		wait[MAX_UNITS * MAX_TIERS];
+	double		written[MAX_UNITS * MAX_TIERS];
+	double		stored[MAX_UNITS * MAX_TIERS];
+	double		price[MAX_UNITS * MAX_TIERS];
+	double		move[MAX_UNITS * MAX_TIERS];
+	bool		allowed[MAX_UNITS * MAX_TIERS];
+	int			current[MAX_UNITS];
+	double		available[MAX_TIERS];
+	double		endurance[MAX_TIERS];
+	int			tier[MAX_UNITS];
+	int			pushed[MAX_UNITS];
+	TierPlacementTotals now[MAX_TIERS];
+	TierPlacementTotals after[MAX_TIERS];
+	double		worth[MAX_TIERS];
+	double		missing[MAX_TIERS];
+	TierPlacementBottleneck bottleneck[MAX_TIERS];
+}			c;
+
+static void
+begin(int ntiers)
+{
+	memset(&c, 0, sizeof(c));
+	c.problem.ntiers = ntiers;
+	c.problem.busy_s = c.busy;
+	c.problem.occupied_s = c.occupied;
+	c.problem.wait_s = c.wait;
+	c.problem.written_bytes = c.written;
+	c.problem.stored_bytes = c.stored;
+	c.problem.price = c.price;
+	c.problem.move_s = c.move;
+	c.problem.allowed = c.allowed;
+	c.problem.current = c.current;
+	c.problem.available_bytes = c.available;
+	c.problem.endurance_bytes_per_day = c.endurance;
+	c.problem.horizon_hours = 720;
+	c.problem.price_per_wait_hour = NAN;
+	c.problem.alloc = counting_alloc;
+	c.problem.release = counting_release;
+	c.result.tier = c.tier;
+	c.result.pushed_out_of = c.pushed;
+	c.result.now = c.now;
+	c.result.after = c.after;
+	c.result.byte_worth = c.worth;
+	c.result.missing_bytes = c.missing;
+	c.result.bottleneck = c.bottleneck;
+	for (int t = 0; t < MAX_TIERS; t++)
+		c.available[t] = c.endurance[t] = INFINITY;
+}
+
+/* A unit of this size on this tier; then what it costs on each. */
+static int
+add_unit(double size, int current)
+{
+	int			u = c.problem.nunits++;
+
+	c.current[u] = current;
+	for (int t = 0; t < c.problem.ntiers; t++)
+	{
+		c.stored[u * c.problem.ntiers + t] = size;
+		c.allowed[u * c.problem.ntiers + t] = true;
+	}
+	return u;
+}
+
+static void
+costs(int u, int t, double busy, double occupied, double price)
+{
+	int			cell = u * c.problem.ntiers + t;
+
+	c.busy[cell] = c.wait[cell] = busy;
+	c.occupied[cell] = occupied;
+	c.price[cell] = price;
+}
+
+static void
+solve(void)
+{
+	tier_placement_solve(&c.problem, &c.result);
+}
+
+/*-------------------------------------------------------------------------
+ * Costs
+ *-------------------------------------------------------------------------
+ */
+
+static void
+test_cost(void)
+{
+	TierCostProfile profile = {0};
+	TierCostLoad load = {0};
+	TierCost	cost;
+
+	profile.random_read_ms = 0.1;
+	profile.random_write_ms = 0.2;
+	profile.sequential_read_mb_per_s = 819.2;
+	profile.parallelism = 10;
+	load.random_reads = 1e6;
+	load.sequential_reads = 1e6;
+	load.scans = 5e5;
+	load.page_writes = 1e6;
+	cost = tier_cost_on(&load, &profile);
+	/* 1.5e6 * 0.1 ms + 1e6 * 0.2 ms + 8.192e9 / 819.2e6 */
+	is(cost.busy_s, 150 + 200 + 10, "cost: busy");
+	is(cost.occupied_s, 15 + 20 + 10, "cost: what is served at once occupies less");
+
+	/*
+	 * Looking at a page takes 5 us, reading it 10 us: half of 10 s is waited
+	 * for.
+	 */
+	is(cost.wait_s, 150 + 10 - 5, "cost: nobody waits for writes, and not for all of a scan");
+	is(cost.written_bytes, 8192e6, "cost: bytes written");
+	is(tier_cost_busy_s_per_hour(&load, &profile), cost.busy_s, "cost: busy alone is the same");
+
+	profile.sequential_read_mb_per_s = 8192;
+	is(tier_cost_on(&load, &profile).wait_s, 150, "cost: reads faster than one can look are not waited for");
+
+	/* Bare figures of a device on which 2 bytes fit into 1. */
+	profile.sequential_read_mb_per_s = 819.2;
+	profile.compression_ratio = 2;
+	cost = tier_cost_on(&load, &profile);
+
+	/*
+	 * A read fetches 65536 bytes, 57344 more than 8192: 0.07 ms, and unpacks
+	 * 131072 of them: 0.131072 ms; together 0.301072 ms.  A write costs 0.4
+	 * ms; half the bytes are read.
+	 */
+	is(cost.busy_s, 1.5e6 * 0.301072e-3 + 400 + 5, "cost: compressed, bare figures");
+	is(cost.written_bytes, 3 * 8192e6, "cost: compressed, writes are amplified");
+	is(tier_cost_stored_bytes(1000, &profile), 500, "cost: compressed, half the bytes");
+	is(tier_cost_price_per_month(2e9, &profile, 0.5), 0, "cost: no price");
+	profile.price_per_gb_month = 3;
+	is(tier_cost_price_per_month(2e9, &profile, 0.5), 6, "cost: compressed, half the price");
+	profile.calibrated = true;
+	is(tier_cost_on(&load, &profile).busy_s, 360, "cost: compressed, figures measured through it");
+	profile.compression_ratio = 0.5;
+	is(tier_cost_stored_bytes(1000, &profile), 1000, "cost: a ratio below 1 is none");
+
+	/* Little: u * u / (1 - u) wait; the slope by hand: (2 - u) u / (1 - u)^2 */
+	is(tier_cost_queue_s_per_hour(0.5), 3600 * 0.5, "queue: half");
+	is(tier_cost_queue_slope(0.5), 3, "queue: slope at half");
+	is(tier_cost_queue_s_per_hour(0), 0, "queue: idle");
+	is(tier_cost_queue_s_per_hour(0.95), 3600 * 0.9025 / 0.05, "queue: nearly full");
+	is(tier_cost_queue_s_per_hour(1.95), 3600 * (0.9025 / 0.05 + 399), "queue: overfull, with the slope it had");
+	ok(tier_cost_queue_s_per_hour(NAN) == 0 && tier_cost_queue_s_per_hour(-1) == 0 &&
+	   tier_cost_queue_slope(INFINITY) == 0, "queue: nonsense is idle");
+}
+
+/*-------------------------------------------------------------------------
+ * Fixtures
+ *-------------------------------------------------------------------------
+ */
+
+static void
+test_queue_shares(void)
+{
+	/*
+	 * Two equal disks, all on the first, 1800 s an hour: one of two units
+	 * goes.
+	 */
+	begin(2);
+	for (int i = 0; i < 2; i++)
+	{
+		int			u = add_unit(100, 0);
+
+		costs(u, 0, 900, 900, 1);
+		costs(u, 1, 900, 900, 1);
+	}
+	solve();
+	ok(c.tier[0] + c.tier[1] == 1, "queue: load is shared between equal devices");
+
+	/* 900 s: 25 %, no queue to speak of; nobody moves. */
+	for (int i = 0; i < 4; i++)
+		c.busy[i] = c.occupied[i] = 450;
+	solve();
+	ok(c.tier[0] == 0 && c.tier[1] == 0, "queue: a quiet device is left alone");
+	ok(c.result.gap < 1e-3, "queue: and nothing could be much better (%g)", c.result.gap);
+}
+
+static void
+test_busy_limit(void)
+{
+	int			u;
+
+	/* A slow device takes no more than 60 % of its time, whatever the price. */
+	begin(2);
+	c.problem.objective = TIER_OBJECTIVE_MONEY;
+	for (int i = 0; i < 10; i++)
+	{
+		u = add_unit(100, 0);
+		costs(u, 0, 3, 3, 100);
+		costs(u, 1, 300, 300, 1);
+	}
+	solve();
+	ok(c.after[1].units == 7 && c.after[1].occupied_s == 2100, "money: as many on the cheap device as it carries");
+	ok(c.bottleneck[1] == TIER_BOTTLENECK_BUSY && c.bottleneck[0] == TIER_BOTTLENECK_NONE, "money: and that is what limits it");
+
+	/* What is overloaded now may stay so, and takes nothing more. */
+	begin(2);
+	c.problem.objective = TIER_OBJECTIVE_MONEY;
+	for (int i = 0; i < 10; i++)
+	{
+		u = add_unit(100, i < 9 ? 1 : 0);
+		costs(u, 0, 3, 3, 100);
+		costs(u, 1, 300, 300, 1);
+	}
+	solve();
+	ok(c.after[1].occupied_s <= 2700 && c.tier[9] == 0, "money: an overloaded device takes nothing in");
+	ok(c.result.status != TIER_SOLVER_INFEASIBLE, "money: and is no contradiction");
+}
+
+static void
+test_endurance(void)
+{
+	int			u;
+
+	begin(2);
+	c.endurance[0] = 1000;
+	u = add_unit(100, 1);
+	costs(u, 0, 1, 1, 1);
+	costs(u, 1, 100, 100, 1);
+	c.written[u * 2] = 1001;
+	u = add_unit(100, 1);
+	costs(u, 0, 1, 1, 1);
+	costs(u, 1, 90, 90, 1);
+	c.written[u * 2] = 999;
+	solve();
+	ok(c.tier[0] == 1 && c.tier[1] == 0, "endurance: who writes too much stays");
+
+	/* There already: then it is not sent away for it. */
+	c.current[0] = 0;
+	solve();
+	ok(c.tier[0] == 0 && c.tier[1] == 1, "endurance: what is written now may go on");
+	ok(c.bottleneck[0] == TIER_BOTTLENECK_ENDURANCE, "endurance: is what limits");
+}
+
+static void
+test_objectives(void)
+{
+	int			u;
+
+	/*
+	 * 36 s an hour less, 30.6 of them believed, for 10 more a month: 10 /
+	 * (30.6 / 3600 * 730) = 1.61 for an hour of waiting.
+	 */
+	begin(2);
+	u = add_unit(100, 1);
+	costs(u, 0, 0, 0, 11);
+	costs(u, 1, 36, 36, 1);
+	solve();
+	ok(c.tier[0] == 0, "time: at any price");
+	c.problem.objective = TIER_OBJECTIVE_MONEY;
+	solve();
+	ok(c.tier[0] == 1, "money: the cheapest");
+	c.problem.objective = TIER_OBJECTIVE_BALANCED;
+	c.problem.price_per_wait_hour = 1.60;
+	solve();
+	ok(c.tier[0] == 1, "balanced: not at 1.60 an hour");
+	is(c.result.objective, 1 + 1.60 * 0.01 * 730, "balanced: the sum in money");
+	c.problem.price_per_wait_hour = 1.63;
+	solve();
+	ok(c.tier[0] == 0, "balanced: at 1.63 an hour");
+	ok(c.result.price_per_wait_hour == 1.63, "balanced: at the price that was given");
+
+	/*
+	 * Ten units whose gain falls by half each: the best few, not all, not
+	 * none.
+	 */
+	begin(2);
+	c.problem.objective = TIER_OBJECTIVE_BALANCED;
+	for (int i = 0; i < 10; i++)
+	{
+		u = add_unit(100, 1);
+		costs(u, 0, 0, 0, 10);
+		costs(u, 1, 500 * pow(0.5, i), 500 * pow(0.5, i), 1);
+	}
+	solve();
+	ok(c.after[0].units >= 2 && c.after[0].units <= 4, "balanced: finds where the curve bends (%d)", c.after[0].units);
+	ok(c.result.price_per_wait_hour > 0, "balanced: and says what it takes an hour for");
+}
+
+static void
+test_knee(void)
+{
+	double		x[] = {0, 1, 2, 3, 4};
+	double		y[] = {0, 8, 9, 9.5, 10};
+	double		line[] = {0, 1, 2, 3, 4};
+	double		flat[] = {0, 0, 0, 0, 0};
+
+	ok(tier_placement_knee(x, y, 5) == 1, "knee: where it bends");
+	ok(tier_placement_knee(x, line, 5) == -1, "knee: none in a line");
+	ok(tier_placement_knee(x, flat, 5) == -1, "knee: none where nothing is gained");
+	ok(tier_placement_knee(x, y, 2) == -1 && tier_placement_knee(x, y, 0) == -1, "knee: none between two points");
+	ok(tier_placement_knee(flat, y, 5) == -1, "knee: none without width");
+}
+
+static void
+test_nothing(void)
+{
+	begin(1);
+	solve();
+	ok(c.result.objective == 0 && c.result.gap == 0 && allocations == 0, "nothing to place");
+
+	begin(2);
+	(void) add_unit(100, -1);
+	(void) add_unit(100, 1);
+	costs(0, 0, 1, 1, 1);
+	costs(0, 1, 1, 1, 1);
+	c.allowed[0] = c.allowed[1] = false;
+	costs(1, 0, 1, 1, 1);
+	costs(1, 1, INFINITY, INFINITY, 1);
+	solve();
+	ok(c.tier[0] == -1, "who is in no tier stays there");
+	ok(c.tier[1] == 0, "who costs without end goes where he does not");
+}
+
+/*-------------------------------------------------------------------------
+ * Against brute force
+ *-------------------------------------------------------------------------
+ */
+
+/* Waiting counts above 30 %: what is over the tangent there. */
+static double
+reference_queue(double u)
+{
+	double		at = 0.3;
+	double		value;
+
+	if (u <= at)
+		return 0;
+	value = u <= 0.95 ? u * u / (1 - u) : 0.9025 / 0.05 + (u - 0.95) * 399;
+	return 3600 * (value - at * at / (1 - at) - at * (2 - at) / ((1 - at) * (1 - at)) * (u - at));
+}
+
+static double
+reference_value(const int *tier)
+{
+	double		occupied[MAX_TIERS] = {0};
+	double		sum = 0;
+
+	for (int u = 0; u < c.problem.nunits; u++)
+	{
+		int			cell = u * c.problem.ntiers + tier[u];
+
+		sum += c.busy[cell] + 2 * c.move[cell] / c.problem.horizon_hours +
+			0.15 * fabs(c.busy[cell] - c.busy[u * c.problem.ntiers + c.current[u]]);
+		occupied[tier[u]] += c.occupied[cell];
+	}
+	for (int t = 0; t < c.problem.ntiers; t++)
+		sum += reference_queue(occupied[t] / 3600);
+	return sum;
+}
+
+static bool
+reference_feasible(const int *tier)
+{
+	for (int t = 0; t < c.problem.ntiers; t++)
+	{
+		double		bytes = 0;
+		double		occupied = 0;
+		double		occupied_now = 0;
+
+		for (int u = 0; u < c.problem.nunits; u++)
+		{
+			int			cell = u * c.problem.ntiers + t;
+
+			bytes += tier[u] == t ? c.stored[cell] : 0;
+			occupied += tier[u] == t ? c.occupied[cell] : 0;
+			occupied_now += c.current[u] == t ? c.occupied[cell] : 0;
+		}
+		if (bytes > c.available[t] || occupied > fmax(2160, occupied_now) * (1 + 1e-9))
+			return false;
+	}
+	return true;
+}
+
+static void
+test_brute_force(void)
+{
+	int			bound_wrong = 0;
+	int			infeasible = 0;
+	int			value_wrong = 0;
+	int			worse_than_stay = 0;
+	int			far = 0;
+	int			busy_cases = 0;
+	double		total_gap = 0;
+
+	random_state = 20260101;
+	for (int round = 0; round < 400; round++)
+	{
+		int			ntiers = 2 + random_int(2);
+		int			nunits = 3 + random_int(4);
+		double		load = pow(10, 3 * random_unit() - 1.5);
+		double		used[MAX_TIERS] = {0};
+		double		best = INFINITY;
+		long		combinations = 1;
+		int			tier[MAX_UNITS];
+
+		begin(ntiers);
+		for (int i = 0; i < nunits; i++)
+		{
+			int			u = add_unit(1 + random_int(100), random_int(ntiers));
+			double		reads = load * 600 * random_unit();
+
+			for (int t = 0; t < ntiers; t++)
+			{
+				costs(u, t, reads * pow(8, t), reads * pow(8, t) / (4 - t), 1);
+				c.move[u * ntiers + t] = t == c.current[u] ? 0 : 10 * random_unit();
+			}
+			used[c.current[u]] += c.stored[u * ntiers];
+			combinations *= ntiers;
+		}
+		for (int t = 0; t < ntiers - 1; t++)
+			c.available[t] = fmax(used[t], 60 * nunits * random_unit());
+		solve();
+		for (long code = 0; code < combinations; code++)
+		{
+			long		rest = code;
+
+			for (int u = 0; u < nunits; u++, rest /= ntiers)
+				tier[u] = (int) (rest % ntiers);
+			if (reference_feasible(tier))
+				best = fmin(best, reference_value(tier));
+		}
+		if (!reference_feasible(c.tier))
+			infeasible++;
+		if (fabs(reference_value(c.tier) - c.result.objective) > 1e-6 * fmax(1, c.result.objective))
+			value_wrong++;
+		if (c.result.lower_bound > best * (1 + 1e-9) + 1e-9)
+			bound_wrong++;
+		if (c.result.objective > reference_value(c.current) * (1 + 1e-9) + 0.1 * nunits * (ntiers + 1))
+			worse_than_stay++;
+		/* The solver leaves 0.1 s for each move alone. */
+		if (c.result.objective > best * 1.05 + 0.1 * nunits * (ntiers + 1))
+			far++;
+		if (reference_value(c.tier) > 100)
+			busy_cases++;
+		total_gap += fmax(0, c.result.objective - best) / fmax(best, 1);
+	}
+	ok(infeasible == 0, "brute force: limits are kept");
+	ok(value_wrong == 0, "brute force: the objective is what the placement costs");
+	ok(bound_wrong == 0, "brute force: nothing is below the bound (%d)", bound_wrong);
+	ok(worse_than_stay == 0, "brute force: never worse than staying (%d)", worse_than_stay);
+	ok(far <= 8 && total_gap / 400 < 0.01,
+	   "brute force: within 5 %% of the optimum in all but 2 %% of the cases (%d), 1 %% in the mean (%.4f)", far, total_gap / 400);
+	ok(busy_cases > 200, "brute force: enough of the cases have a load that matters");
+	ok(allocations == 0, "brute force: all memory is given back");
+}
+
+/*-------------------------------------------------------------------------
+ * Over time
+ *-------------------------------------------------------------------------
+ */
+
+#define HOURS 24
+#define RELATIONS 60
+
+typedef struct Relation
+{
+	double		size;
+	double		reads;			/* per hour, in the mean */
+	double		fast;
+	double		slow;
+	int			moves;
+} Relation;
+
+/* The larger rate counts, as for the advice; the smaller one is what surely lasts. */
+static double
+load_of(const Relation *r, double hours, bool low)
+{
+	double		fast = tier_heat_read(r->fast, 0, hours * 3600, 86400.0);
+	double		slow = tier_heat_read(r->slow, 0, hours * 3600, 14 * 86400.0);
+
+	return low ? fmin(fast, slow) : fmax(fast, slow);
+}
+
+static void
+advise(const Relation *r, int *where, double hours, bool low)
+{
+	TierCostProfile profile[2];
+
+	memset(profile, 0, sizeof(profile));
+	profile[0].random_read_ms = 0.15;
+	profile[0].parallelism = 10;
+	profile[1].random_read_ms = 12.4;
+	profile[1].parallelism = 1;
+	for (int t = 0; t < 2; t++)
+		profile[t].random_write_ms = profile[t].sequential_read_mb_per_s = profile[t].sequential_write_mb_per_s = 150;
+	begin(2);
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		TierCostLoad load = {0};
+		int			u = add_unit(r[i].size, where[i]);
+
+		load.random_reads = load_of(&r[i], hours, low);
+		for (int t = 0; t < 2; t++)
+		{
+			TierCost	cost = tier_cost_on(&load, &profile[t]);
+
+			costs(u, t, cost.busy_s, cost.occupied_s, t == 0 ? r[i].size * 8e-11 : r[i].size * 2.5e-11);
+			c.move[u * 2 + t] = t == where[i] ? 0 : tier_cost_move_s(r[i].size, &profile[where[i]], &profile[t]);
+		}
+	}
+	c.available[0] = 15e9;
+	solve();
+}
+
+/* A day of load, then the advice, and what of it is firm is done. */
+static void
+live_a_day(Relation *r, int *where, int day)
+{
+	int			at_least[RELATIONS];
+
+	for (int hour = 0; hour < HOURS; hour++)
+	{
+		/* Office hours, noise of 30 %, and now and then ten times as much. */
+		double		shape = hour >= 8 && hour < 18 ? 2.0 : 0.3;
+
+		for (int i = 0; i < RELATIONS; i++)
+		{
+			double		reads = r[i].reads * shape * (0.7 + 0.6 * random_unit());
+
+			if (random_int(200) == 0)
+				reads *= 10;
+			r[i].fast = tier_heat_advance(r[i].fast, reads, 3600, 86400.0);
+			r[i].slow = tier_heat_advance(r[i].slow, reads, 3600, 14 * 86400.0);
+		}
+	}
+	advise(r, where, (day + 1) * 24.0, true);
+	memcpy(at_least, c.tier, sizeof(at_least));
+	advise(r, where, (day + 1) * 24.0, false);
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		if (c.tier[i] == where[i] || c.tier[i] != at_least[i])
+			continue;
+		r[i].moves++;
+		where[i] = c.tier[i];
+	}
+}
+
+/* How much of the reads that the fast tier could have it has. */
+static double
+share_of_ideal(const Relation *r, const int *where)
+{
+	double		sorted[RELATIONS] = {0};
+	double		ideal = 0;
+	double		real = 0;
+
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		int			k = i;
+
+		for (; k > 0 && sorted[k - 1] < r[i].reads; k--)
+			sorted[k] = sorted[k - 1];
+		sorted[k] = r[i].reads;
+		real += where[i] == 0 ? r[i].reads : 0;
+	}
+	for (int i = 0; i < 15; i++)
+		ideal += sorted[i];
+	return real / ideal;
+}
+
+static void
+test_over_time(void)
+{
+	Relation	r[RELATIONS];
+	int			where[RELATIONS];
+	int			moves = 0;
+	int			early = 0;
+	int			days;
+
+	random_state = 42;
+	memset(r, 0, sizeof(r));
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		/* 60 GB together, 15 of them fit; one is hardly hotter than the next. */
+		r[i].size = 1e9;
+		r[i].reads = 200.0 * (RELATIONS - i);
+		where[i] = 1;
+	}
+	for (int day = 0; day < 7; day++)
+		live_a_day(r, where, day);
+	ok(share_of_ideal(r, where) > 0.9, "time: after a week what is hot is on the fast tier (%.2f)", share_of_ideal(r, where));
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		early += r[i].moves;
+		r[i].moves = 0;
+	}
+	for (int day = 7; day < 97; day++)
+		live_a_day(r, where, day);
+	for (int i = 0; i < RELATIONS; i++)
+	{
+		moves += r[i].moves;
+		r[i].moves = 0;
+	}
+	printf("# stationary: %d moves in the first week, %d in the 90 days after it\n", early, moves);
+	ok(moves == 0, "time: under a stationary load nothing moves any more");
+
+	/* Hot and cold change places. */
+	for (int i = 0; i < RELATIONS; i++)
+		r[i].reads = 200.0 * (i + 1);
+	for (days = 0; days < 60 && share_of_ideal(r, where) < 0.9; days++)
+		live_a_day(r, where, 97 + days);
+	moves = 0;
+	for (int i = 0; i < RELATIONS; i++)
+		moves += r[i].moves;
+	printf("# phase change: 90 %% of what can be had after %d days, by %d moves\n", days, moves);
+	ok(days <= 28, "time: the advice follows a change of the load within two of the longer half-lives");
+	ok(moves <= 2 * 2 * 15, "time: without many detours");
+}
+
+int
+main(void)
+{
+	test_cost();
+	test_queue_shares();
+	test_busy_limit();
+	test_endurance();
+	test_objectives();
+	test_knee();
+	test_nothing();
+	test_brute_force();
+	test_over_time();
+	return done();
+}
