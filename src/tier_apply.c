@@ -47,6 +47,7 @@
 #include "tier_move.h"
 #include "tier_order.h"
 #include "tier_relation.h"
+#include "tier_sql.h"
 
 /* Makes the lock of the batches differ from that of the extension itself. */
 #define BATCH_LOCK_SUBID 1
@@ -229,17 +230,11 @@ name_of(const TierAdviceUnit *unit)
 	return tier_relation_lookup(unit->relation_oid, &info) ? info.name : psprintf("%u", unit->relation_oid);
 }
 
-static char *
-size_text(double bytes)
-{
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
-}
-
 static void
 announce(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	ereport(NOTICE,
-			(errmsg("would move %s (%s) from %s to %s", name_of(unit), size_text(unit->size_bytes),
+			(errmsg("would move %s (%s) from %s to %s", name_of(unit), tier_size_text(unit->size_bytes),
 					NameStr(advice->set->tiers[unit->current_tier].name),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
 			 errdetail("%s.", tier_advice_reason(advice, unit))));
@@ -252,7 +247,7 @@ complain_of_room(const TierAdvice *advice, const TierAdviceUnit *unit, int level
 			(errcode(ERRCODE_DISK_FULL),
 			 errmsg("cannot move %s: tier \"%s\" has no room for it while the other moves are made", name_of(unit),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
-			 errdetail("It takes %s, and what has to leave that tier first has no room either.", size_text(unit->size_bytes)),
+			 errdetail("It takes %s, and what has to leave that tier first has no room either.", tier_size_text(unit->size_bytes)),
 			 errhint("Move something to a third place meanwhile, or lower the reserve_fraction of a tier.")));
 }
 

@@ -206,6 +206,59 @@ tier_catalog_datum(uint64 row, int column, bool *isnull)
 	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
 }
 
+Datum
+tier_column_get(const void *row, const TierColumn *column, bool *isnull)
+{
+	const char *field = (const char *) row + column->offset;
+
+	*isnull = column->null_if_zero && *(const TimestampTz *) field == 0;
+	switch (column->type)
+	{
+		case CHAROID:
+			return CharGetDatum(*field);
+		case INT4OID:
+			return Int32GetDatum(*(const int32 *) field);
+		case INT8OID:
+			return Int64GetDatum(*(const int64 *) field);
+		case OIDOID:
+			return ObjectIdGetDatum(*(const Oid *) field);
+		case TIMESTAMPTZOID:
+			return TimestampTzGetDatum(*(const TimestampTz *) field);
+		default:
+			Assert(column->type == FLOAT8OID);
+			return Float8GetDatum(*(const double *) field);
+	}
+}
+
+void
+tier_column_set(void *row, const TierColumn *column, Datum value)
+{
+	char	   *field = (char *) row + column->offset;
+
+	switch (column->type)
+	{
+		case CHAROID:
+			*field = DatumGetChar(value);
+			break;
+		case INT4OID:
+			*(int32 *) field = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			*(int64 *) field = DatumGetInt64(value);
+			break;
+		case OIDOID:
+			*(Oid *) field = DatumGetObjectId(value);
+			break;
+		case TIMESTAMPTZOID:
+			*(TimestampTz *) field = DatumGetTimestampTz(value);
+			break;
+		default:
+			Assert(column->type == FLOAT8OID);
+			*(double *) field = DatumGetFloat8(value);
+			break;
+	}
+}
+
 /* ---------------------------------------------------------------------
  * Bulk writes
  * ---------------------------------------------------------------------

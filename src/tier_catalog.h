@@ -72,6 +72,24 @@ extern char *tier_catalog_clip(const char *message);
  * live until SPI's next statement or the end of the scope. */
 extern Datum tier_catalog_datum(uint64 row, int column, bool *isnull);
 
+/*
+ * A column of a table and the field of a struct that it holds.  The type is one
+ * of "char", int4, int8, float8, oid and timestamptz.
+ */
+typedef struct TierColumn
+{
+	const char *name;
+	Oid			type;
+	size_t		offset;
+	bool		null_if_zero;	/* times that may be unknown */
+} TierColumn;
+
+/* The field of `row` as a value of the column; *isnull gets whether it is NULL. */
+extern Datum tier_column_get(const void *row, const TierColumn *column, bool *isnull);
+
+/* Stores a value, which is not NULL, in the field of `row`. */
+extern void tier_column_set(void *row, const TierColumn *column, Datum value);
+
 /* ---------------------------------------------------------------------
  * Bulk writes: one statement for many rows, as arrays
  * ---------------------------------------------------------------------

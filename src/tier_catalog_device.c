@@ -19,21 +19,15 @@
 #include "tier_catalog.h"
 
 /* The columns of device_state after the first three, and their fields. */
-typedef struct DeviceColumn
-{
-	const char *name;
-	Oid			type;
-	size_t		offset;
-} DeviceColumn;
+#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false}
+#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true}
 
-#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field)}
-
-static const DeviceColumn device_columns[] = {
+static const TierColumn device_columns[] = {
 	/* Times that are not known are NULL. */
-	COLUMN("counters_at", TIMESTAMPTZOID, counters_at),
-	COLUMN("observed_since", TIMESTAMPTZOID, observed_since),
-	COLUMN("window_since", TIMESTAMPTZOID, window_since),
-	COLUMN("fit_at", TIMESTAMPTZOID, fit_at),
+	NULLABLE_TIME(counters_at),
+	NULLABLE_TIME(observed_since),
+	NULLABLE_TIME(window_since),
+	NULLABLE_TIME(fit_at),
 
 	/* Counters of the kernel. */
 	COLUMN("reads", INT8OID, counters.reads),
@@ -115,26 +109,6 @@ read_oids(Datum value, TierDeviceState *state, MemoryContext context)
 		state->tablespaces[i] = DatumGetObjectId(oids[i]);
 }
 
-static void
-read_field(TierDeviceState *state, const DeviceColumn *column, Datum value)
-{
-	void	   *field = (char *) state + column->offset;
-
-	switch (column->type)
-	{
-		case INT8OID:
-			*(int64 *) field = DatumGetInt64(value);
-			break;
-		case TIMESTAMPTZOID:
-			*(TimestampTz *) field = DatumGetTimestampTz(value);
-			break;
-		default:
-			Assert(column->type == FLOAT8OID);
-			*(double *) field = DatumGetFloat8(value);
-			break;
-	}
-}
-
 TierDevices *
 tier_catalog_load_devices(MemoryContext context)
 {
@@ -164,7 +138,7 @@ tier_catalog_load_devices(MemoryContext context)
 			Datum		value = tier_catalog_datum(i, FIRST_COLUMN + 1 + j, &isnull);
 
 			if (!isnull)
-				read_field(state, &device_columns[j], value);
+				tier_column_set(state, &device_columns[j], value);
 		}
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -194,24 +168,12 @@ store_device(const char *sql, const TierDeviceState *state)
 	values[2] = oid_array(state->tablespaces, state->ntablespaces);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		const DeviceColumn *column = &device_columns[i];
-		const void *field = (const char *) state + column->offset;
+		bool		isnull;
 
-		types[FIRST_COLUMN + i] = column->type;
-		switch (column->type)
-		{
-			case INT8OID:
-				values[FIRST_COLUMN + i] = Int64GetDatum(*(const int64 *) field);
-				break;
-			case TIMESTAMPTZOID:
-				values[FIRST_COLUMN + i] = TimestampTzGetDatum(*(const TimestampTz *) field);
-				if (*(const TimestampTz *) field == 0)
-					nulls[FIRST_COLUMN + i] = 'n';
-				break;
-			default:
-				values[FIRST_COLUMN + i] = Float8GetDatum(*(const double *) field);
-				break;
-		}
+		types[FIRST_COLUMN + i] = device_columns[i].type;
+		values[FIRST_COLUMN + i] = tier_column_get(state, &device_columns[i], &isnull);
+		if (isnull)
+			nulls[FIRST_COLUMN + i] = 'n';
 	}
 	tier_catalog_execute(sql, FIRST_COLUMN + NCOLUMNS, types, values, nulls);
 }

@@ -36,18 +36,10 @@
  * hold.  All there is to know about a column is its line here: statements,
  * loading and storing are made from it.
  */
-typedef struct StateColumn
-{
-	const char *name;
-	Oid			type;
-	size_t		offset;
-	bool		null_if_zero;	/* times that may be unknown */
-} StateColumn;
-
 #define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false}
 #define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierRelationState, name), true}
 
-static const StateColumn state_columns[] = {
+static const TierColumn state_columns[] = {
 	COLUMN("relation_oid", OIDOID, relation_oid),
 	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
 	COLUMN("file_number", OIDOID, file_number),
@@ -154,58 +146,6 @@ static const char store_history_sql[] =
 "(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
 "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-static Datum
-state_field(const TierRelationState *state, const StateColumn *column)
-{
-	const char *field = (const char *) state + column->offset;
-
-	switch (column->type)
-	{
-		case OIDOID:
-			return ObjectIdGetDatum(*(const Oid *) field);
-		case CHAROID:
-			return CharGetDatum(*field);
-		case INT4OID:
-			return Int32GetDatum(*(const int32 *) field);
-		case INT8OID:
-			return Int64GetDatum(*(const int64 *) field);
-		case TIMESTAMPTZOID:
-			return TimestampTzGetDatum(*(const TimestampTz *) field);
-		default:
-			Assert(column->type == FLOAT8OID);
-			return Float8GetDatum(*(const double *) field);
-	}
-}
-
-static void
-set_state_field(TierRelationState *state, const StateColumn *column, Datum value)
-{
-	char	   *field = (char *) state + column->offset;
-
-	switch (column->type)
-	{
-		case OIDOID:
-			*(Oid *) field = DatumGetObjectId(value);
-			break;
-		case CHAROID:
-			*field = DatumGetChar(value);
-			break;
-		case INT4OID:
-			*(int32 *) field = DatumGetInt32(value);
-			break;
-		case INT8OID:
-			*(int64 *) field = DatumGetInt64(value);
-			break;
-		case TIMESTAMPTZOID:
-			*(TimestampTz *) field = DatumGetTimestampTz(value);
-			break;
-		default:
-			Assert(column->type == FLOAT8OID);
-			*(double *) field = DatumGetFloat8(value);
-			break;
-	}
-}
-
 /* The state is zeroed: what is NULL stays 0. */
 static void
 read_state(TierRelationState *state, uint64 row)
@@ -216,7 +156,7 @@ read_state(TierRelationState *state, uint64 row)
 		Datum		value = tier_catalog_datum(row, i + 1, &isnull);
 
 		if (!isnull)
-			set_state_field(state, &state_columns[i], value);
+			tier_column_set(state, &state_columns[i], value);
 	}
 }
 
@@ -279,11 +219,7 @@ bulk_add_state(TierBulk *bulk, const TierRelationState *state)
 	bool		nulls[lengthof(state_columns)];
 
 	for (int i = 0; i < STATE_NCOLUMNS; i++)
-	{
-		values[i] = state_field(state, &state_columns[i]);
-		nulls[i] = state_columns[i].null_if_zero &&
-			*(const TimestampTz *) ((const char *) state + state_columns[i].offset) == 0;
-	}
+		values[i] = tier_column_get(state, &state_columns[i], &nulls[i]);
 	tier_bulk_add(bulk, values, nulls);
 }
 

@@ -19,6 +19,13 @@
  */
 extern TimestampTz tier_clock_now(void);
 
+/* 0 if `to` is not after `from`. */
+static inline double
+tier_seconds_between(TimestampTz from, TimestampTz to)
+{
+	return to <= from ? 0.0 : (double) (to - from) / USECS_PER_SEC;
+}
+
 /* Defines the setting; called once, from _PG_init. */
 extern void tier_clock_init(void);
 

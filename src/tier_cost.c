@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "tier_cost.h"
+#include "tier_number.h"
 
 #define BYTES_PER_MB 1e6
 #define BYTES_PER_GB 1e9
@@ -49,27 +50,6 @@ typedef struct SequentialRequests
 	double		high;
 } SequentialRequests;
 
-/* A value that is positive and finite, or else 0; NaN is neither. */
-static double
-amount(double value)
-{
-	return (value > 0.0 && value <= DBL_MAX) ? value : 0.0;
-}
-
-static double
-clamp(double value, double low, double high)
-{
-	if (value > high)
-		return high;
-	return value < low ? low : value;
-}
-
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Heap: sequential scans that returned k rows have passed
  *
@@ -87,17 +67,17 @@ static SequentialRequests
 heap_sequential_requests(const TierCostCounters *counters, double fetched)
 {
 	SequentialRequests requests;
-	double		scans = amount(counters->scans);
-	double		tuples_read = amount(counters->tuples_read);
-	double		pages = amount(counters->pages);
-	double		tuples = amount(counters->tuples);
+	double		scans = tier_amount(counters->scans);
+	double		tuples_read = tier_amount(counters->tuples_read);
+	double		pages = tier_amount(counters->pages);
+	double		tuples = tier_amount(counters->tuples);
 	double		least;
 	double		most;
 
 	if (pages > 0.0)
 	{
-		least = smaller(scans, fetched);
-		most = smaller((scans + 1.0) * pages, fetched);
+		least = tier_smaller(scans, fetched);
+		most = tier_smaller((scans + 1.0) * pages, fetched);
 		if (least > most)
 			least = most;
 	}
@@ -112,7 +92,7 @@ heap_sequential_requests(const TierCostCounters *counters, double fetched)
 		requests.low = requests.mid = requests.high = 0.0;
 	else if (pages > 0.0 && tuples > 0.0)
 	{
-		requests.mid = clamp(tuples_read * (pages / tuples), least, most);
+		requests.mid = tier_clamp(tuples_read * (pages / tuples), least, most);
 		requests.low = requests.high = requests.mid;
 	}
 	else
@@ -120,7 +100,7 @@ heap_sequential_requests(const TierCostCounters *counters, double fetched)
 		requests.low = least;
 		requests.high = most;
 		if (pages > 0.0)
-			requests.mid = clamp(scans * pages, least, most);
+			requests.mid = tier_clamp(scans * pages, least, most);
 		else
 			requests.mid = (least + most) / 2.0;
 	}
@@ -148,21 +128,21 @@ static SequentialRequests
 index_sequential_requests(const TierCostCounters *counters, double fetched)
 {
 	SequentialRequests requests;
-	double		scans = amount(counters->scans);
-	double		entries = amount(counters->tuples_read);
-	double		pages = amount(counters->pages);
-	double		tuples = amount(counters->tuples);
-	double		further = amount(entries - scans);
-	double		most = amount(fetched - scans);
+	double		scans = tier_amount(counters->scans);
+	double		entries = tier_amount(counters->tuples_read);
+	double		pages = tier_amount(counters->pages);
+	double		tuples = tier_amount(counters->tuples);
+	double		further = tier_amount(entries - scans);
+	double		most = tier_amount(fetched - scans);
 
 	if (pages > 0.0 && tuples > 0.0)
 	{
 		double		pages_per_entry = pages / tuples;
 
-		most = smaller(most, (scans + 1.0) * pages);
-		requests.mid = smaller(further * pages_per_entry, most);
+		most = tier_smaller(most, (scans + 1.0) * pages);
+		requests.mid = tier_smaller(further * pages_per_entry, most);
 		requests.low = requests.mid;
-		requests.high = smaller(amount(entries - 1.0) * pages_per_entry, most);
+		requests.high = tier_smaller(tier_amount(entries - 1.0) * pages_per_entry, most);
 		if (requests.high < requests.mid)
 			requests.high = requests.mid;
 	}
@@ -170,7 +150,7 @@ index_sequential_requests(const TierCostCounters *counters, double fetched)
 	{
 		requests.low = 0.0;
 		requests.mid = 0.0;
-		requests.high = smaller(entries, most);
+		requests.high = tier_smaller(entries, most);
 	}
 	return requests;
 }
@@ -192,8 +172,8 @@ tier_cost_attribute(const TierCostCounters *counters)
 {
 	TierCostAttribution result;
 	SequentialRequests requests;
-	double		fetched = amount(counters->blocks_fetched);
-	double		hits = smaller(amount(counters->blocks_hit), fetched);
+	double		fetched = tier_amount(counters->blocks_fetched);
+	double		hits = tier_smaller(tier_amount(counters->blocks_hit), fetched);
 
 	if (counters->is_index)
 		requests = index_sequential_requests(counters, fetched);
@@ -201,17 +181,17 @@ tier_cost_attribute(const TierCostCounters *counters)
 		requests = heap_sequential_requests(counters, fetched);
 
 	result.misses = fetched - hits;
-	result.sequential_low = amount(requests.low - hits);
-	result.sequential_high = smaller(requests.high, result.misses);
+	result.sequential_low = tier_amount(requests.low - hits);
+	result.sequential_high = tier_smaller(requests.high, result.misses);
 	result.sequential_mid = 0.0;
 	if (fetched > 0.0)
 		result.sequential_mid = result.misses * (requests.mid / fetched);
 
 	/* Only rounding can violate the order. */
-	result.sequential_mid = clamp(result.sequential_mid, 0.0,
-								  result.sequential_high);
-	result.sequential_low = smaller(result.sequential_low,
-									result.sequential_mid);
+	result.sequential_mid = tier_clamp(result.sequential_mid, 0.0,
+									   result.sequential_high);
+	result.sequential_low = tier_smaller(result.sequential_low,
+										 result.sequential_mid);
 	return result;
 }
 
@@ -232,7 +212,7 @@ transfer_s(double bytes, double mb_per_s)
 static double
 ratio_of(const TierCostProfile *profile)
 {
-	double		ratio = amount(profile->compression_ratio);
+	double		ratio = tier_amount(profile->compression_ratio);
 
 	return ratio > 1.0 ? ratio : 1.0;
 }
@@ -248,11 +228,11 @@ TierCost
 tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 {
 	TierCost	cost;
-	double		sequential = amount(load->sequential_reads);
-	double		positionings = amount(load->random_reads) + smaller(amount(load->scans), sequential);
+	double		sequential = tier_amount(load->sequential_reads);
+	double		positionings = tier_amount(load->random_reads) + tier_smaller(tier_amount(load->scans), sequential);
 	double		parallelism = profile->parallelism > 1.0 && profile->parallelism <= DBL_MAX ? profile->parallelism : 1.0;
-	double		read_s = amount(profile->random_read_ms) / MS_PER_S;
-	double		write_s = amount(profile->random_write_ms) / MS_PER_S;
+	double		read_s = tier_amount(profile->random_read_ms) / MS_PER_S;
+	double		write_s = tier_amount(profile->random_write_ms) / MS_PER_S;
 	double		page_bytes = TIER_BLOCK_BYTES;
 	double		written_bytes = TIER_BLOCK_BYTES;
 	double		ratio = ratio_of(profile);
@@ -273,12 +253,12 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 		}
 		written_bytes *= REWRITE_BYTES;
 	}
-	single_s = positionings * read_s + amount(load->page_writes) * write_s;
+	single_s = positionings * read_s + tier_amount(load->page_writes) * write_s;
 	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
 	cost.busy_s = single_s + stream_s;
 	cost.occupied_s = single_s / parallelism + stream_s;
-	cost.wait_s = positionings * read_s + amount(stream_s - sequential * PAGE_LOOK_S);
-	cost.written_bytes = amount(load->page_writes) * written_bytes;
+	cost.wait_s = positionings * read_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
+	cost.written_bytes = tier_amount(load->page_writes) * written_bytes;
 
 	/* A bandwidth that is not positive moves nothing, ever. */
 	if (!(cost.busy_s <= DBL_MAX))
@@ -296,7 +276,7 @@ tier_cost_busy_s_per_hour(const TierCostLoad *load,
 double
 tier_cost_queue_s_per_hour(double utilisation)
 {
-	double		u = amount(utilisation);
+	double		u = tier_amount(utilisation);
 
 	if (u > TIER_COST_FULL)
 		return tier_cost_queue_s_per_hour(TIER_COST_FULL) +
@@ -307,7 +287,7 @@ tier_cost_queue_s_per_hour(double utilisation)
 double
 tier_cost_queue_slope(double utilisation)
 {
-	double		u = smaller(amount(utilisation), TIER_COST_FULL);
+	double		u = tier_smaller(tier_amount(utilisation), TIER_COST_FULL);
 
 	return u * (2.0 - u) / ((1.0 - u) * (1.0 - u));
 }
@@ -315,17 +295,17 @@ tier_cost_queue_slope(double utilisation)
 double
 tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile)
 {
-	return amount(size_bytes) / ratio_of(profile);
+	return tier_amount(size_bytes) / ratio_of(profile);
 }
 
 double
 tier_cost_price_per_month(double size_bytes, const TierCostProfile *profile,
 						  double reserve_fraction)
 {
-	double		reserve = clamp(amount(reserve_fraction), 0.0,
-								MAX_RESERVE_FRACTION);
+	double		reserve = tier_clamp(tier_amount(reserve_fraction), 0.0,
+									 MAX_RESERVE_FRACTION);
 
-	return amount(profile->price_per_gb_month) *
+	return tier_amount(profile->price_per_gb_month) *
 		(tier_cost_stored_bytes(size_bytes, profile) / BYTES_PER_GB) / (1.0 - reserve);
 }
 
@@ -333,7 +313,7 @@ double
 tier_cost_move_s(double size_bytes, const TierCostProfile *from,
 				 const TierCostProfile *to)
 {
-	double		bytes = amount(size_bytes);
+	double		bytes = tier_amount(size_bytes);
 
 	return transfer_s(bytes, from->sequential_read_mb_per_s) +
 		transfer_s(bytes, to->sequential_write_mb_per_s);
@@ -353,11 +333,11 @@ double
 tier_cost_page_writes_per_hour(double row_changes_per_hour, double pages,
 							   double checkpoints_per_hour)
 {
-	double		changes = amount(row_changes_per_hour);
-	double		most = amount(pages) * amount(checkpoints_per_hour);
+	double		changes = tier_amount(row_changes_per_hour);
+	double		most = tier_amount(pages) * tier_amount(checkpoints_per_hour);
 
 	if (!(most > 0.0))
 		return 0.0;
 
-	return smaller(-most * expm1(-changes / most), changes);
+	return tier_smaller(-most * expm1(-changes / most), changes);
 }

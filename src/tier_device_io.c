@@ -49,6 +49,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_clock.h"
 #include "tier_debug.h"
 #include "tier_device.h"
 #include "tier_device_io.h"
@@ -81,12 +82,6 @@
 
 #define SECTOR_BYTES 512		/* in the kernel's statistics, always */
 #define STAT_LINE_BYTES 512
-
-static double
-seconds_between(TimestampTz from, TimestampTz to)
-{
-	return to <= from ? 0.0 : (double) (to - from) / USECS_PER_SEC;
-}
 
 bool
 tier_device_is_known(const TierDeviceState *state)
@@ -645,7 +640,7 @@ oldest_transaction_s(void)
 		if (status == NULL || status->st_procpid <= 0 || status->st_procpid == MyProcPid ||
 			status->st_xact_start_timestamp == 0)
 			continue;
-		oldest = Max(oldest, seconds_between(status->st_xact_start_timestamp, now));
+		oldest = Max(oldest, tier_seconds_between(status->st_xact_start_timestamp, now));
 	}
 	return oldest;
 }
@@ -663,7 +658,7 @@ close_window(TierDeviceState *state, TimestampTz now)
 	if (ours >= QUIET_BYTES || state->window_read >= QUIET_BYTES)
 	{
 		double		weight = all > 0 ? ours / all : 1.0;
-		double		elapsed_s = state->fit_at == 0 ? 0.0 : seconds_between(state->fit_at, now);
+		double		elapsed_s = state->fit_at == 0 ? 0.0 : tier_seconds_between(state->fit_at, now);
 
 		tier_fit_add(&state->fit, ours, state->window_read, weight, elapsed_s, TIER_HALF_LIFE_FAST_S);
 		tier_fit_add(&state->random_fit, state->window_predicted_reads * BLCKSZ, state->window_reads * BLCKSZ,
@@ -705,7 +700,7 @@ add_period(TierDeviceState *state, TimestampTz from, TimestampTz now, double old
 	state->window_predicted_reads += state->predicted_reads;
 	state->window_reads += state->last.reads;
 	state->window_foreign += state->foreign_bytes;
-	window_s = seconds_between(state->window_since, now);
+	window_s = tier_seconds_between(state->window_since, now);
 	if (oldest_s <= Max(OLD_TRANSACTION_S, OLD_TRANSACTION_SHARE * window_s) || window_s >= LONGEST_WINDOW_S)
 		close_window(state, now);
 }
@@ -783,7 +778,7 @@ observe_device(TierDeviceState *state, const Prediction *predicted, double forei
 	state->counters_at == last_sample_at && strcmp(state->instance, instance) == 0 &&
 	!went_back(&state->counters, &counters);
 
-	state->period_s = continues ? seconds_between(state->counters_at, now) : 0.0;
+	state->period_s = continues ? tier_seconds_between(state->counters_at, now) : 0.0;
 	memset(&state->last, 0, sizeof(state->last));
 	state->predicted_bytes = state->predicted_reads = 0.0;
 	state->foreign_bytes = continues ? foreign : 0.0;

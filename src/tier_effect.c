@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "tier_effect.h"
+#include "tier_number.h"
 
 #define SECONDS_PER_HOUR 3600.0
 #define BYTES_PER_MB 1e6
@@ -30,18 +31,6 @@
 /* As predicted is within this factor. */
 #define TOLERANCE 2.0
 
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 /* False for what went back, and for what is not a number. */
 static bool
 growth(double before, double after, double *grown)
@@ -53,7 +42,7 @@ growth(double before, double after, double *grown)
 double
 tier_effect_device_ms(double busy_ms, double request_ms)
 {
-	return request_ms > 0.0 ? smaller(busy_ms, request_ms) : busy_ms;
+	return request_ms > 0.0 ? tier_smaller(busy_ms, request_ms) : busy_ms;
 }
 
 bool
@@ -117,9 +106,9 @@ expected_ms(double requests, double bytes, double request_bytes, double random_m
 
 	if (request_bytes > TIER_BLOCK_BYTES)
 		random = (requests * request_bytes - bytes) / (request_bytes - TIER_BLOCK_BYTES);
-	random = larger(0.0, smaller(random, requests));
+	random = tier_larger(0.0, tier_smaller(random, requests));
 	return random * random_ms +
-		larger(bytes - random * TIER_BLOCK_BYTES, 0.0) / BYTES_PER_MB / mb_per_s * MS_PER_S;
+		tier_larger(bytes - random * TIER_BLOCK_BYTES, 0.0) / BYTES_PER_MB / mb_per_s * MS_PER_S;
 }
 
 double
@@ -137,13 +126,13 @@ tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *pro
 					profile->random_write_ms, profile->sequential_write_mb_per_s);
 	if (!(expected > 0.0 && expected <= DBL_MAX))
 		return NAN;
-	return larger(LEAST_FACTOR, smaller(work->device_ms / expected, MOST_FACTOR));
+	return tier_larger(LEAST_FACTOR, tier_smaller(work->device_ms / expected, MOST_FACTOR));
 }
 
 double
 tier_effect_noise(double cost_s_per_hour)
 {
-	return larger(TIER_EFFECT_NOISE_S_PER_HOUR, TIER_EFFECT_NOISE_SHARE * cost_s_per_hour);
+	return tier_larger(TIER_EFFECT_NOISE_S_PER_HOUR, TIER_EFFECT_NOISE_SHARE * cost_s_per_hour);
 }
 
 /*

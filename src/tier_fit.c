@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "tier_fit.h"
+#include "tier_number.h"
 
 #define LN_2 0.693147180559945309417232121458
 
@@ -25,33 +26,18 @@
 #define KEEPS_NOTHING 0.5
 #define KEEPS_ALL 0.95
 
-/* A value that is positive and finite, or else 0; NaN is neither. */
-static double
-amount(double value)
-{
-	return (value > 0.0 && value <= DBL_MAX) ? value : 0.0;
-}
-
-static double
-clamp(double value, double low, double high)
-{
-	if (value > high)
-		return high;
-	return value < low ? low : value;
-}
-
 static double
 share(double value)
 {
-	return clamp(amount(value), 0.0, 1.0);
+	return tier_clamp(tier_amount(value), 0.0, 1.0);
 }
 
 void
 tier_fit_add(TierFit *fit, double predicted, double seen, double weight,
 			 double elapsed_s, double half_life_s)
 {
-	double		x = clamp(amount(predicted), 0.0, MAX_BYTES);
-	double		y = clamp(amount(seen), 0.0, MAX_BYTES);
+	double		x = tier_clamp(tier_amount(predicted), 0.0, MAX_BYTES);
+	double		y = tier_clamp(tier_amount(seen), 0.0, MAX_BYTES);
 	double		w = share(weight);
 	double		keep = 1.0;
 
@@ -60,21 +46,21 @@ tier_fit_add(TierFit *fit, double predicted, double seen, double weight,
 	if (!(keep >= 0.0 && keep <= 1.0))
 		keep = 1.0;
 
-	fit->xx = clamp(amount(fit->xx) * keep + w * x * x, 0.0, DBL_MAX);
-	fit->xy = clamp(amount(fit->xy) * keep + w * x * y, 0.0, DBL_MAX);
-	fit->yy = clamp(amount(fit->yy) * keep + w * y * y, 0.0, DBL_MAX);
-	fit->periods = clamp(amount(fit->periods) * keep + w, 0.0, DBL_MAX);
+	fit->xx = tier_clamp(tier_amount(fit->xx) * keep + w * x * x, 0.0, DBL_MAX);
+	fit->xy = tier_clamp(tier_amount(fit->xy) * keep + w * x * y, 0.0, DBL_MAX);
+	fit->yy = tier_clamp(tier_amount(fit->yy) * keep + w * y * y, 0.0, DBL_MAX);
+	fit->periods = tier_clamp(tier_amount(fit->periods) * keep + w, 0.0, DBL_MAX);
 }
 
 /* The least-squares slope of a line through the origin. */
 double
 tier_fit_factor(const TierFit *fit)
 {
-	double		xx = amount(fit->xx);
+	double		xx = tier_amount(fit->xx);
 
 	if (!(xx > 0.0))
 		return 1.0;
-	return clamp(amount(fit->xy) / xx, 0.0, TIER_FIT_MAX_FACTOR);
+	return tier_clamp(tier_amount(fit->xy) / xx, 0.0, TIER_FIT_MAX_FACTOR);
 }
 
 /*
@@ -85,23 +71,23 @@ double
 tier_fit_residual(const TierFit *fit)
 {
 	double		f = tier_fit_factor(fit);
-	double		yy = amount(fit->yy);
+	double		yy = tier_amount(fit->yy);
 	double		left;
 
 	if (!(yy > 0.0))
 		return -1.0;
-	left = 1.0 - 2.0 * f * (amount(fit->xy) / yy) + f * f * (amount(fit->xx) / yy);
-	return clamp(sqrt(amount(left)), 0.0, MAX_BYTES);
+	left = 1.0 - 2.0 * f * (tier_amount(fit->xy) / yy) + f * f * (tier_amount(fit->xx) / yy);
+	return tier_clamp(sqrt(tier_amount(left)), 0.0, MAX_BYTES);
 }
 
 bool
 tier_fit_is_known(const TierFit *fit)
 {
-	double		periods = amount(fit->periods);
+	double		periods = tier_amount(fit->periods);
 
 	return periods >= TIER_FIT_LEAST_PERIODS &&
-		(sqrt(amount(fit->xx) / periods) >= TIER_FIT_LEAST_BYTES ||
-		 sqrt(amount(fit->yy) / periods) >= TIER_FIT_LEAST_BYTES);
+		(sqrt(tier_amount(fit->xx) / periods) >= TIER_FIT_LEAST_BYTES ||
+		 sqrt(tier_amount(fit->yy) / periods) >= TIER_FIT_LEAST_BYTES);
 }
 
 bool
@@ -109,7 +95,7 @@ tier_fit_explains(const TierFit *fit)
 {
 	double		residual = tier_fit_residual(fit);
 
-	return tier_fit_is_known(fit) && amount(fit->xx) > 0.0 &&
+	return tier_fit_is_known(fit) && tier_amount(fit->xx) > 0.0 &&
 		residual >= 0.0 && residual <= TIER_FIT_MAX_RESIDUAL;
 }
 
@@ -143,7 +129,7 @@ tier_fit_explains(const TierFit *fit)
 double
 tier_fit_random_hits(double before, double after, double reads_per_block)
 {
-	double		x = amount(reads_per_block);
+	double		x = tier_amount(reads_per_block);
 	double		weight = 0.5;
 
 	before = share(before);
@@ -153,10 +139,10 @@ tier_fit_random_hits(double before, double after, double reads_per_block)
 		double		f = log((1.0 - before) / (1.0 - after));
 
 		if (f <= x)
-			return clamp((f - (after - before) + (x - f) * after) / x, before, after);
+			return tier_clamp((f - (after - before) + (x - f) * after) / x, before, after);
 	}
 	if (x >= 1e-3)
-		weight = clamp(1.0 / -expm1(-x) - 1.0 / x, 0.5, 1.0);
+		weight = tier_clamp(1.0 / -expm1(-x) - 1.0 / x, 0.5, 1.0);
 	return before + (after - before) * weight;
 }
 
@@ -188,12 +174,12 @@ tier_fit_read_ahead(double resident)
 double
 tier_fit_sequential_hits(double before, double after, double passes)
 {
-	double		n = amount(passes);
+	double		n = tier_amount(passes);
 	double		kept;
 	double		found;
 
 	before = share(before);
-	kept = clamp((share(after) - KEEPS_NOTHING) / (KEEPS_ALL - KEEPS_NOTHING), 0.0, 1.0);
+	kept = tier_clamp((share(after) - KEEPS_NOTHING) / (KEEPS_ALL - KEEPS_NOTHING), 0.0, 1.0);
 	found = n <= 1.0 ? before : (before + (n - 1.0)) / n;
 	return kept * found;
 }

@@ -24,6 +24,7 @@
 #include "compat.h"
 #include "tier_guc.h"
 #include "tier_preflight.h"
+#include "tier_sql.h"
 
 /* Does anything keep WAL beyond what checkpoints would leave? */
 static bool
@@ -55,13 +56,6 @@ wal_bytes_needed(int64 size_bytes)
 	return Min(size_bytes * 1.01, (2.0 * max_wal_size_mb + wal_keep_size_mb) * 1024.0 * 1024.0);
 }
 
-/* "123 MB", as pg_size_pretty has it. */
-static char *
-size_text(double bytes)
-{
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
-}
-
 /* Room on the target and for the WAL. */
 static TierObstacle
 check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes)
@@ -87,9 +81,9 @@ check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes
 		if (target_free - needed < reserve)
 		{
 			obstacle.message = psprintf("not enough space in tablespace \"%s\": %s are needed%s and %s reserved, %s are free",
-										NameStr(target->name), size_text(needed),
+										NameStr(target->name), tier_size_text(needed),
 										needed > size_bytes ? " (with WAL, which is on the same file system)" : "",
-										size_text(reserve), size_text(target_free));
+										tier_size_text(reserve), tier_size_text(target_free));
 			obstacle.hint = "Free space there, or lower the reserve_fraction of the tier.";
 			return obstacle;
 		}
@@ -97,7 +91,7 @@ check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes
 	if (wal_free >= 0 && wal_free < wal_needed)
 	{
 		obstacle.message = psprintf("not enough space for WAL: the move may write %s, %s are free",
-									size_text(wal_needed), size_text(wal_free));
+									tier_size_text(wal_needed), tier_size_text(wal_free));
 		obstacle.hint = "Free space in the file system of pg_wal.";
 	}
 	return obstacle;
@@ -212,7 +206,7 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 		if (used + needed > usable)
 		{
 			obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of %s usable are taken",
-										NameStr(tier->name), size_text(needed), size_text(used), size_text(usable));
+										NameStr(tier->name), tier_size_text(needed), tier_size_text(used), tier_size_text(usable));
 			obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
 			obstacle.sqlstate = "53100";
 			return obstacle;

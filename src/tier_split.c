@@ -21,6 +21,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "tier_number.h"
 #include "tier_split.h"
 
 /* Two-sided 95 % of the normal distribution. */
@@ -43,31 +44,12 @@
 #define UNSEEN_PLANS 3.0
 #define BLOCKS_OF_CHEAP_PLAN 10.0
 
-/* A value that is positive and finite, or else 0; NaN is neither. */
-static double
-amount(double value)
-{
-	return (value > 0.0 && value <= DBL_MAX) ? value : 0.0;
-}
-
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 double
 tier_split_sequential(const TierSplitReads *reads)
 {
-	double		misses = amount(reads->misses);
-	double		scans = amount(reads->scans);
-	double		pages = amount(reads->pages);
+	double		misses = tier_amount(reads->misses);
+	double		scans = tier_amount(reads->scans);
+	double		pages = tier_amount(reads->pages);
 	double		share;
 	double		first;
 
@@ -79,22 +61,22 @@ tier_split_sequential(const TierSplitReads *reads)
 		case TIER_SPLIT_GAPS:
 			if (pages <= 0.0)
 				return 0.0;
-			share = amount(reads->fetched) / larger(scans, 1.0) / pages;
-			return misses * sqrt(smaller(share, 1.0));
+			share = tier_amount(reads->fetched) / tier_larger(scans, 1.0) / pages;
+			return misses * sqrt(tier_smaller(share, 1.0));
 
 		case TIER_SPLIT_BY_INDEX:
 			share = reads->correlation * reads->correlation;
-			return smaller(amount(share), 1.0) * amount(misses - scans);
+			return tier_smaller(tier_amount(share), 1.0) * tier_amount(misses - scans);
 
 		case TIER_SPLIT_INDEX:
 			first = scans;
 			if (pages > 1.0)
-				first += smaller(scans * PAGES_OF_DESCENT,
-								 PAGES_ABOVE + floor(pages / PAGES_PER_INNER_PAGE));
-			return amount(misses - first);
+				first += tier_smaller(scans * PAGES_OF_DESCENT,
+									  PAGES_ABOVE + floor(pages / PAGES_PER_INNER_PAGE));
+			return tier_amount(misses - first);
 
 		case TIER_SPLIT_VALUES:
-			return amount(misses - scans);
+			return tier_amount(misses - scans);
 
 		case TIER_SPLIT_SINGLE:
 			break;
@@ -129,11 +111,11 @@ tier_split_period(const TierSplitPeriod *period)
 {
 	const TierSplitPlans *plans = &period->plans;
 	TierSplitResult result = {TIER_SOURCE_EXECUTOR, {0.0, 0.0, 0.0, 0.0}, 0.0, 0.0, 1.0};
-	double		misses = amount(period->misses);
+	double		misses = tier_amount(period->misses);
 	bool		is_sample = !(period->sample_rate >= 1.0);
-	double		random = amount(plans->random);
-	double		sequential = amount(plans->sequential);
-	double		ignored = amount(plans->ignored);
+	double		random = tier_amount(plans->random);
+	double		sequential = tier_amount(plans->sequential);
+	double		ignored = tier_amount(plans->ignored);
 	double		error;
 	double		unseen;
 	double		seen;
@@ -151,7 +133,7 @@ tier_split_period(const TierSplitPeriod *period)
 	}
 
 	/* Blocks that were added count as read where rows are inserted. */
-	result.added = smaller(smaller(amount(plans->added), random), amount(period->grown));
+	result.added = tier_smaller(tier_smaller(tier_amount(plans->added), random), tier_amount(period->grown));
 	random -= result.added;
 
 	seen = random + sequential;
@@ -165,15 +147,15 @@ tier_split_period(const TierSplitPeriod *period)
 	else
 		rest = misses - seen - ignored;
 
-	error = Z_95 * sqrt(amount(plans->random_variance) + amount(plans->sequential_variance));
-	margin = Z_95 * sqrt(amount(plans->sequential_variance));
-	unseen = is_sample ? UNSEEN_PLANS / larger(period->sample_rate, 1e-6) * BLOCKS_OF_CHEAP_PLAN : 0.0;
+	error = Z_95 * sqrt(tier_amount(plans->random_variance) + tier_amount(plans->sequential_variance));
+	margin = Z_95 * sqrt(tier_amount(plans->sequential_variance));
+	unseen = is_sample ? UNSEEN_PLANS / tier_larger(period->sample_rate, 1e-6) * BLOCKS_OF_CHEAP_PLAN : 0.0;
 
 	result.use.sequential_mid = sequential;
-	result.use.sequential_low = amount(sequential - margin);
+	result.use.sequential_low = tier_amount(sequential - margin);
 	result.use.sequential_high = sequential + margin;
 	result.use.misses = seen;
-	if (rest > 0.0 && !period->maintained && rest <= larger(error, unseen))
+	if (rest > 0.0 && !period->maintained && rest <= tier_larger(error, unseen))
 	{
 		result.use.misses = seen + rest;
 		if (seen > 0.0)
@@ -188,10 +170,10 @@ tier_split_period(const TierSplitPeriod *period)
 	else if (factor < 1.0)
 		result.use.misses = seen * factor;
 
-	result.use.sequential_mid = smaller(result.use.sequential_mid * factor, result.use.misses);
-	result.use.sequential_low = smaller(result.use.sequential_low * factor, result.use.sequential_mid);
-	result.use.sequential_high = smaller(larger(result.use.sequential_high * factor, result.use.sequential_mid),
-										 result.use.misses);
-	result.other = amount(misses - result.use.misses);
+	result.use.sequential_mid = tier_smaller(result.use.sequential_mid * factor, result.use.misses);
+	result.use.sequential_low = tier_smaller(result.use.sequential_low * factor, result.use.sequential_mid);
+	result.use.sequential_high = tier_smaller(tier_larger(result.use.sequential_high * factor, result.use.sequential_mid),
+											  result.use.misses);
+	result.other = tier_amount(misses - result.use.misses);
 	return result;
 }

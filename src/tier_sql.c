@@ -141,3 +141,9 @@ tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 }
+
+char *
+tier_size_text(double bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
+}

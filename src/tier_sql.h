@@ -57,4 +57,7 @@ extern void tier_require_tier_rights(const TierSet *set, int tier);
  */
 extern void tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what);
 
+/* "123 MB", as pg_size_pretty has it. */
+extern char *tier_size_text(double bytes);
+
 #endif							/* TIER_SQL_H */

@@ -38,14 +38,8 @@
 /* Two standard errors of what is counted. */
 #define STANDARD_ERRORS 2.0
 
-static double
-seconds_between(TimestampTz from, TimestampTz to)
-{
-	return to <= from ? 0.0 : (double) (to - from) / USECS_PER_SEC;
-}
-
-static double
-checkpoints_per_hour(void)
+double
+tier_checkpoints_per_hour(void)
 {
 	return 3600.0 / Max(CheckPointTimeout, 1);
 }
@@ -59,8 +53,8 @@ counted_page_writes(const TierAdvice *advice, const TierRelationState *state,
 					TimestampTz now, double *page_writes)
 {
 	TimestampTz since = Max(advice->writes_since, state->observed_since);
-	double		idle_s = seconds_between(state->heat_at, now);
-	double		observed_s = seconds_between(since, now);
+	double		idle_s = tier_seconds_between(state->heat_at, now);
+	double		observed_s = tier_seconds_between(since, now);
 
 	if (advice->writes_since == 0 || state->persistence != RELPERSISTENCE_PERMANENT ||
 		observed_s < TIER_HALF_LIFE_FAST_S)
@@ -80,8 +74,8 @@ counted_page_writes(const TierAdvice *advice, const TierRelationState *state,
 static double
 rate_now(const TierRelationState *state, double rate, TimestampTz now, double half_life_s)
 {
-	return tier_heat_read(rate, seconds_between(state->heat_at, now),
-						  Max(seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+	return tier_heat_read(rate, tier_seconds_between(state->heat_at, now),
+						  Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
 						  half_life_s);
 }
 
@@ -105,7 +99,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	double		reads = Max(random_fast + sequential_fast, random_slow + sequential_slow);
 	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
 	double		pages = Max(state->size_bytes, 0) / (double) BLCKSZ;
-	double		counted_h = Min(Max(seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+	double		counted_h = Min(Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
 								TIER_HALF_LIFE_SLOW_S / M_LN2) / 3600.0;
 	double		error = reads > 0 ? STANDARD_ERRORS / sqrt(reads * counted_h) : 0.0;
 	double		page_writes;
@@ -129,7 +123,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 			Min(reads / Max(misses + hits, 1.0), 1.0);
 	if (!counted_page_writes(advice, state, now, &page_writes))
 	{
-		page_writes = tier_cost_page_writes_per_hour(changes, pages, checkpoints_per_hour());
+		page_writes = tier_cost_page_writes_per_hour(changes, pages, tier_checkpoints_per_hour());
 		unit->writes_estimated = true;
 	}
 	unit->load.page_writes += page_writes;
@@ -185,9 +179,9 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 		unit->kind = state->kind;
 		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->tablespace_oid);
 		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = -1;
-		unit->observed_s = seconds_between(state->sampled_since, now);
+		unit->observed_s = tier_seconds_between(state->sampled_since, now);
 		if (state->placed_at != 0)
-			unit->resides_s = Max(tier_residence_time_min * 60.0 - seconds_between(state->placed_at, now), 0.0);
+			unit->resides_s = Max(tier_residence_time_min * 60.0 - tier_seconds_between(state->placed_at, now), 0.0);
 		add_load(advice, unit, state, now);
 	}
 	for (int i = 0; i < nstates; i++)

@@ -3,7 +3,7 @@
  * tier_units.h
  *		What is to be placed, and what is known of each.
  *
- * Used by tier_advice.c alone.
+ * For tier_advice.c, but for what it says on its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,5 +18,8 @@
  * tier_advice_load().
  */
 extern void tier_units_load(TierAdvice *advice);
+
+/* As the server is set: more may be forced, by WAL or by hand. */
+extern double tier_checkpoints_per_hour(void);
 
 #endif							/* TIER_UNITS_H */

@@ -32,6 +32,7 @@
 #include "tier_effect.h"
 #include "tier_guc.h"
 #include "tier_heat.h"
+#include "tier_units.h"
 #include "tier_verify.h"
 
 /* In one sample. */
@@ -39,18 +40,6 @@
 
 /* The unit of what is predicted and measured. */
 #define SECONDS_PER_HOUR 3600.0
-
-static double
-seconds_between(TimestampTz from, TimestampTz to)
-{
-	return to <= from ? 0.0 : (double) (to - from) / USECS_PER_SEC;
-}
-
-static double
-checkpoints_per_hour(void)
-{
-	return SECONDS_PER_HOUR / Max(CheckPointTimeout, 1);
-}
 
 static const TierCostProfile *
 profile_of(const TierSet *set, Oid tablespace_oid)
@@ -68,8 +57,8 @@ profile_of(const TierSet *set, Oid tablespace_oid)
 static double
 rate_now(const TierRelationState *state, double rate, TimestampTz now, double half_life_s)
 {
-	return tier_heat_read(rate, seconds_between(state->heat_at, now),
-						  Max(seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+	return tier_heat_read(rate, tier_seconds_between(state->heat_at, now),
+						  Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
 						  half_life_s);
 }
 
@@ -77,8 +66,8 @@ rate_now(const TierRelationState *state, double rate, TimestampTz now, double ha
 static double
 page_writes_now(const TierRelationState *state, TimestampTz writes_since, TimestampTz now)
 {
-	double		idle_s = seconds_between(state->heat_at, now);
-	double		counted_s = seconds_between(Max(writes_since, state->observed_since), now);
+	double		idle_s = tier_seconds_between(state->heat_at, now);
+	double		counted_s = tier_seconds_between(Max(writes_since, state->observed_since), now);
 	double		changes;
 
 	if (writes_since != 0 && counted_s >= TIER_HALF_LIFE_FAST_S &&
@@ -88,7 +77,7 @@ page_writes_now(const TierRelationState *state, TimestampTz writes_since, Timest
 	changes = Max(rate_now(state, state->rates.changes_fast, now, TIER_HALF_LIFE_FAST_S),
 				  rate_now(state, state->rates.changes_slow, now, TIER_HALF_LIFE_SLOW_S));
 	return tier_cost_page_writes_per_hour(changes, Max(state->size_bytes, 0) / (double) BLCKSZ,
-										  checkpoints_per_hour());
+										  tier_checkpoints_per_hour());
 }
 
 /* The larger of the two rates, as in the advice. */
@@ -160,7 +149,7 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 
 	if (device == NULL || !tier_device_is_explained(device))
 		return NAN;
-	hours = Min(seconds_between(device->observed_since, now), TIER_HALF_LIFE_FAST_S) / SECONDS_PER_HOUR;
+	hours = Min(tier_seconds_between(device->observed_since, now), TIER_HALF_LIFE_FAST_S) / SECONDS_PER_HOUR;
 	work.reads = device->rates.reads * hours;
 	work.read_bytes = device->rates.read_bytes * hours;
 	work.writes = device->rates.writes * hours;
@@ -255,9 +244,9 @@ measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since
 	if (effect->not_measurable != NULL)
 		return;
 	if (effect->sampled_since > effect->since ||
-		!tier_effect_load(&effect->before, &effect->after, seconds_between(effect->since, now),
+		!tier_effect_load(&effect->before, &effect->after, tier_seconds_between(effect->since, now),
 						  effect->is_permanent && writes_since != 0 && writes_since <= effect->since,
-						  effect->size_bytes, checkpoints_per_hour(), &load))
+						  effect->size_bytes, tier_checkpoints_per_hour(), &load))
 	{
 		effect->not_measurable = "observation lost";
 		return;

@@ -234,12 +234,13 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 	return slot->next_run_at;
 }
 
-static bool
-worker_is_due(TimestampTz now)
+/* When the first worker that does not run is due, at the latest at `latest`. */
+static TimestampTz
+next_due(TimestampTz now, TimestampTz latest, int *running)
 {
-	bool		due = false;
-	int			running = 0;
+	TimestampTz next = latest;
 
+	*running = 0;
 	LWLockAcquire(tier_shmem->lock, LW_SHARED);
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
 	{
@@ -248,11 +249,19 @@ worker_is_due(TimestampTz now)
 		if (!OidIsValid(slot->database_oid))
 			continue;
 		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			running++;
+			(*running)++;
 		else
-			due |= due_at(slot, now) <= now;
+			next = Min(next, due_at(slot, now));
 	}
 	LWLockRelease(tier_shmem->lock);
+	return next;
+}
+
+static bool
+worker_is_due(TimestampTz now)
+{
+	int			running;
+	bool		due = next_due(now, DT_NOEND, &running) <= now;
 
 	/* Who is due while all places are taken has to wait. */
 	return due && running < tier_max_workers;
@@ -307,22 +316,9 @@ static long
 launcher_sleep_ms(TimestampTz next_scan_at)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TimestampTz next = next_scan_at;
-	int			running = 0;
+	int			running;
+	TimestampTz next = next_due(now, next_scan_at, &running);
 
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	for (int i = 0; i < tier_shmem->ndatabases; i++)
-	{
-		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
-
-		if (!OidIsValid(slot->database_oid))
-			continue;
-		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			running++;
-		else
-			next = Min(next, due_at(slot, now));
-	}
-	LWLockRelease(tier_shmem->lock);
 	if (running >= tier_max_workers)
 		next = next_scan_at;	/* one that ends wakes us */
 	return TimestampDifferenceMilliseconds(now, next);
