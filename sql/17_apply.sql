@@ -73,6 +73,12 @@ CALL tiered_storage.apply_placement(dry_run => true);
 CALL tiered_storage.apply_placement(min_confidence => 'tentative', dry_run => true);
 -- Three tables would be too much, what is small still fits.
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
+-- The same questions as to recommend_placement(): what is not asked about stays.
+CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
+CALL tiered_storage.apply_placement(dry_run => true, schemas => '{pg_catalog}');
+CALL tiered_storage.apply_placement(dry_run => true, tiers => '{regress_slow}');
+CALL tiered_storage.apply_placement(dry_run => true, objective => 'money');
+CALL tiered_storage.apply_placement(dry_run => true, objective => 'balanced', price_per_wait_hour => 1000);
 -- There is room for one of ten blocks: the cold one makes room for what comes next.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
@@ -92,6 +98,12 @@ SELECT batch_id AS batch, relation, from_tier, to_tier, state, round(predicted_s
 -- Nothing is left to do.
 CALL regress_heat();
 CALL tiered_storage.apply_placement();
+-- What is asked about alone is moved alone.
+CALL tiered_storage.move_relation('regress_p_hot', 'regress_slow');
+CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
+CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
+SELECT * FROM regress_places;
+CALL tiered_storage.move_relation('regress_p_small', 'regress_fast');
 
 -- Back again, the last first, but for what somebody has moved since, and what is gone.
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
@@ -101,7 +113,7 @@ SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
 	FROM tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
 -- What was undone can be undone.
-CALL tiered_storage.undo_move(2);
+CALL tiered_storage.undo_move(3);
 
 ---------------------------------------------------------------------------
 -- Two full tiers cannot exchange anything
@@ -129,6 +141,12 @@ CALL tiered_storage.apply_placement(min_confidence => NULL);
 CALL tiered_storage.apply_placement(dry_run => NULL);
 CALL tiered_storage.apply_placement(max_bytes => 0);
 CALL tiered_storage.apply_placement(max_bytes => -1);
+CALL tiered_storage.apply_placement(tiers => '{regress_nowhere}');
+CALL tiered_storage.apply_placement(horizon => '0');
+CALL tiered_storage.apply_placement(objective => 'speed');
+CALL tiered_storage.apply_placement(price_per_wait_hour => 1);
+CALL tiered_storage.apply_placement(schemas => '{regress_nowhere}');
+CALL tiered_storage.apply_placement(relations => '{}');
 CALL tiered_storage.undo_move(NULL);
 CALL tiered_storage.undo_move(0);
 CALL tiered_storage.undo_move(999999999);
@@ -147,7 +165,7 @@ SET ROLE regress_placer;
 CALL tiered_storage.apply_placement();
 CALL tiered_storage.undo_move(1);
 RESET ROLE;
-GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement(text, bigint, boolean) TO regress_placer;
+GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
 ALTER TABLE regress_p_small OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
 UPDATE tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;

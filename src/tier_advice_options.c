@@ -229,10 +229,10 @@ relations_argument(Datum array)
 }
 
 void
-tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options)
+tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdviceOptions *options)
 {
-#define GIVEN(option) (!PG_ARGISNULL(first + (option)))
-#define ARGUMENT(option) PG_GETARG_DATUM(first + (option))
+#define GIVEN(option) (arguments[option] >= 0 && !PG_ARGISNULL(arguments[option]))
+#define ARGUMENT(option) PG_GETARG_DATUM(arguments[option])
 	Datum	   *elements;
 	int			n;
 
@@ -281,4 +281,14 @@ tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *
 	}
 #undef GIVEN
 #undef ARGUMENT
+}
+
+void
+tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options)
+{
+	int			arguments[TIER_OPTIONS];
+
+	for (int i = 0; i < TIER_OPTIONS; i++)
+		arguments[i] = first + i;
+	tier_advice_options_at(fcinfo, arguments, options);
 }

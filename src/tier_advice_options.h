@@ -14,7 +14,7 @@
 
 #include "tier_advice.h"
 
-/* All functions that give advice have these arguments, in this order. */
+/* Functions that give advice have these arguments, in this order. */
 enum
 {
 	TIER_OPTION_TIERS,			/* name[] */
@@ -33,6 +33,9 @@ enum
  * for what cannot be meant.  Allocates in the current memory context.
  */
 extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options);
+
+/* The same where they are elsewhere; -1: the function has no such argument. */
+extern void tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdviceOptions *options);
 
 /*
  * Adds what a jsonb object {"tier": {"capacity_bytes": 1, ...}, ...} says; `what`

@@ -337,7 +337,7 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	backoff = tier_catalog_load_backoff(context, &nbackoff);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	advice = tier_advice_make(NULL);
+	advice = tier_advice_make(request->options);
 	*candidates = choose(request, advice, backoff, nbackoff, n, &summary->others);
 	PopActiveSnapshot();
 	summary->advised = *n;

@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 
 #include "compat.h"
+#include "tier_advice_options.h"
 #include "tier_apply.h"
 #include "tier_catalog.h"
 #include "tier_leftover.h"
@@ -108,11 +109,27 @@ require_claims(void)
 	tier_migrate_require_claims(set);
 }
 
+/*
+ * The arguments of apply_placement that are those of recommend_placement.  What a
+ * tier is not, or what was once, cannot be moved to.
+ */
+static const int advice_arguments[TIER_OPTIONS] = {
+	[TIER_OPTION_TIERS] = 3,
+	[TIER_OPTION_OVERRIDES] = -1,
+	[TIER_OPTION_HORIZON] = 4,
+	[TIER_OPTION_OBJECTIVE] = 5,
+	[TIER_OPTION_PRICE_PER_WAIT_HOUR] = 6,
+	[TIER_OPTION_SCHEMAS] = 7,
+	[TIER_OPTION_RELATIONS] = 8,
+	[TIER_OPTION_AS_OF] = -1,
+};
+
 Datum
 tier_apply_placement(PG_FUNCTION_ARGS)
 {
 	TierApplyRequest request = {0};
 	TierApplySummary summary;
+	TierAdviceOptions options;
 
 	tier_require_argument(fcinfo, 0, "min_confidence");
 	tier_require_argument(fcinfo, 2, "dry_run");
@@ -124,6 +141,8 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 				 errmsg("max_bytes must be positive"),
 				 errhint("Leave it out to move everything that is advised.")));
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
+	tier_advice_options_at(fcinfo, advice_arguments, &options);
+	request.options = &options;
 	if (PG_GETARG_BOOL(2))
 	{
 		(void) tier_apply_announce(&request);

@@ -705,34 +705,6 @@ add_period(TierDeviceState *state, TimestampTz from, TimestampTz now, double old
 		close_window(state, now);
 }
 
-/* What this database should have read from a device, before any factor. */
-typedef struct Prediction
-{
-	double		random;			/* blocks */
-	double		sequential;
-} Prediction;
-
-static Prediction *
-predict(const TierDevices *devices, const TierRelationState *states, int nstates)
-{
-	Prediction *predictions = palloc0(sizeof(Prediction) * Max(devices->ndevices, 1));
-
-	for (int i = 0; i < nstates; i++)
-	{
-		const TierDeviceState *device;
-
-		if (!states[i].active)
-			continue;
-		device = tier_devices_find(devices, states[i].tablespace_oid);
-		if (device != NULL)
-		{
-			predictions[device - devices->devices].random += states[i].device_random;
-			predictions[device - devices->devices].sequential += states[i].device_sequential + states[i].device_other;
-		}
-	}
-	return predictions;
-}
-
 static int
 read_queue_kb(const char *device, const char *name)
 {
@@ -766,6 +738,44 @@ tier_device_request_bytes(const TierDeviceState *state)
 	return blocks_per_request(state->device) * BLCKSZ;
 }
 
+/* What this database should have read from a device, before any factor. */
+typedef struct Prediction
+{
+	double		blocks_per_request; /* of a long scan */
+	double		blocks;
+	double		requests;
+} Prediction;
+
+static Prediction *
+predict(const TierDevices *devices, const TierRelationState *states, int nstates)
+{
+	Prediction *predictions = palloc0(sizeof(Prediction) * Max(devices->ndevices, 1));
+
+	for (int i = 0; i < devices->ndevices; i++)
+		if (devices->devices[i].present)
+			predictions[i].blocks_per_request = blocks_per_request(devices->devices[i].device);
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *state = &states[i];
+		const TierDeviceState *device;
+		Prediction *prediction;
+		double		sequential;
+
+		if (!state->active)
+			continue;
+		device = tier_devices_find(devices, state->tablespace_oid);
+		if (device == NULL)
+			continue;
+		prediction = &predictions[device - devices->devices];
+		sequential = state->device_sequential + state->device_other;
+		prediction->blocks += state->device_random + sequential;
+		prediction->requests += state->device_random +
+			tier_fit_scan_requests(sequential, Max(state->size_bytes, 0) / (double) BLCKSZ,
+								   prediction->blocks_per_request);
+	}
+	return predictions;
+}
+
 /* Brings one device up to date; foreign: bytes. */
 static void
 observe_device(TierDeviceState *state, const Prediction *predicted, double foreign,
@@ -791,8 +801,8 @@ observe_device(TierDeviceState *state, const Prediction *predicted, double forei
 		state->last.busy_ms = counters.busy_ms - state->counters.busy_ms;
 		state->last.read_ms = (uint32) counters.read_ms - (uint32) state->counters.read_ms;
 		state->last.write_ms = (uint32) counters.write_ms - (uint32) state->counters.write_ms;
-		state->predicted_bytes = (predicted->random + predicted->sequential) * BLCKSZ;
-		state->predicted_reads = predicted->random + predicted->sequential / blocks_per_request(state->device);
+		state->predicted_bytes = predicted->blocks * BLCKSZ;
+		state->predicted_reads = predicted->requests;
 		add_period(state, state->counters_at, now, oldest_s);
 	}
 	else

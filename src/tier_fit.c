@@ -164,6 +164,47 @@ tier_fit_read_ahead(double resident)
 	return RUN_REQUESTS * r * r * (1.0 - pow(r, RUN_BLOCKS));
 }
 
+/* What Linux reads ahead of blocks of 8 kB at the begin of a file, at most `most`. */
+static double
+first_window(double most)
+{
+	if (most >= 32.0)
+		return 4.0;
+	return most >= 4.0 ? 2.0 : most;
+}
+
+/* ... and after that. */
+static double
+next_window(double window, double most)
+{
+	return tier_smaller(window * (window < most / 16.0 ? 4.0 : 2.0), most);
+}
+
+/* The last request may be for less. */
+static double
+run_requests(double blocks, double most)
+{
+	double		window = first_window(most);
+	double		requests = 0.0;
+
+	while (window < most && blocks > window)
+	{
+		blocks -= window;
+		requests += 1.0;
+		window = next_window(window, most);
+	}
+	return requests + ceil(blocks / window);
+}
+
+double
+tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks)
+{
+	double		n = tier_amount(blocks);
+	double		passes = tier_larger(n / tier_larger(tier_amount(file_blocks), 1.0), 1.0);
+
+	return tier_smaller(n, passes * run_requests(n / passes, tier_larger(tier_amount(most_blocks), 1.0)));
+}
+
 /*
  * A scan of a file that does not fit pushes out what it would need next: the
  * cache then holds a part of the file at any time, and no scan finds anything

@@ -84,6 +84,13 @@ extern double tier_fit_random_hits(double before, double after, double reads_per
 extern double tier_fit_read_ahead(double resident);
 
 /*
+ * Requests by which the kernel reads that many blocks of a file of file_blocks
+ * one after another, from its begin and as often as they say; what it reads
+ * ahead begins small, and grows to most_blocks.
+ */
+extern double tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks);
+
+/*
  * The same as tier_fit_random_hits for sequential reads; passes is how often the file was read from
  * end to end, at least partly: sequential reads over its blocks.
  */

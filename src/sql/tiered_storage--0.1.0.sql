@@ -3069,10 +3069,16 @@ COMMENT ON PROCEDURE tiered_storage.move_relation(regclass, name, boolean, boole
 'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a tier or tablespace, indexes along (to index_target, if given), while they are used; what cannot be moved so (unlogged, unknown access method) only with allow_lock, which locks it for the whole copy; cannot run in a transaction block';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
-	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL, dry_run boolean DEFAULT false)
+	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL, dry_run boolean DEFAULT false,
+	tiers name[] DEFAULT NULL,
+	horizon interval DEFAULT '30 days',
+	objective text DEFAULT 'time',
+	price_per_wait_hour float8 DEFAULT NULL,
+	schemas name[] DEFAULT NULL,
+	relations regclass[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
-COMMENT ON PROCEDURE tiered_storage.apply_placement(text, bigint, boolean) IS
-'does what recommend_placement() says, as one batch of moves in an order in which no tier overflows on the way: what is at least this sure (firm, tentative, insufficient data), at most max_bytes of it, most gain for each byte first; dry_run only says what it would do';
+COMMENT ON PROCEDURE tiered_storage.apply_placement(text, bigint, boolean, name[], interval, text, float8, name[], regclass[]) IS
+'does what recommend_placement() says with the same arguments, as one batch of moves in an order in which no tier overflows on the way: what is at least this sure (firm, tentative, insufficient data), at most max_bytes of it, most gain for each byte first; dry_run only says what it would do';
 
 CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';

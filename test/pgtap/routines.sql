@@ -58,7 +58,7 @@ $$, $$ VALUES
 	('function', 'rhythm', 'only_relation regclass DEFAULT NULL::regclass, OUT relation regclass, OUT unit text, OUT value integer, OUT reads_per_hour double precision, OUT share double precision, OUT active_days integer, OUT observed_days integer', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'wait_times', 'OUT wait_class text, OUT wait_s double precision, OUT sampled_s double precision', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('procedure', 'pull_standby_statistics', 'IN force boolean DEFAULT true', '', 'volatile', true, false, 'unsafe', 'plpgsql'),
-	('procedure', 'apply_placement', 'IN min_confidence text DEFAULT ''firm''::text, IN max_bytes bigint DEFAULT NULL::bigint, IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
+	('procedure', 'apply_placement', 'IN min_confidence text DEFAULT ''firm''::text, IN max_bytes bigint DEFAULT NULL::bigint, IN dry_run boolean DEFAULT false, IN tiers name[] DEFAULT NULL::name[], IN horizon interval DEFAULT ''30 days''::interval, IN objective text DEFAULT ''time''::text, IN price_per_wait_hour double precision DEFAULT NULL::double precision, IN schemas name[] DEFAULT NULL::name[], IN relations regclass[] DEFAULT NULL::regclass[]', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'migrate', 'IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'move_relation', 'IN relation regclass, IN target name, IN include_indexes boolean DEFAULT true, IN allow_lock boolean DEFAULT false, IN index_target name DEFAULT NULL::name', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'sample', '', '', 'volatile', false, false, 'unsafe', 'c'),

@@ -1159,8 +1159,9 @@ test_fit_is_robust(void)
 			{
 				double		random = tier_fit_random_hits(garbage[i], garbage[j], garbage[k]);
 				double		sequential = tier_fit_sequential_hits(garbage[i], garbage[j], garbage[k]);
+				double		requests = tier_fit_scan_requests(garbage[i], garbage[j], garbage[k]);
 
-				shares = shares && random >= 0.0 && random <= 1.0 && sequential >= 0.0 && sequential <= 1.0;
+				shares = shares && requests >= 0.0 && is_sane(requests) && random >= 0.0 && random <= 1.0 && sequential >= 0.0 && sequential <= 1.0;
 			}
 	ok(sane, "fit: garbage in, no garbage stored");
 	ok(shares, "fit: a share is a share");
@@ -1237,6 +1238,14 @@ test_fit_shares(void)
 	is(tier_fit_read_ahead(1.0), 0.0, "read-ahead: none where all is cached");
 	about(tier_fit_read_ahead(0.379), 0.684 - 0.621, 0.01, "read-ahead: as measured, little cached");
 	about(tier_fit_read_ahead(0.76), 0.418 - 0.24, 0.01, "read-ahead: as measured, much cached");
+	is(tier_fit_scan_requests(0.0, 384.0, 128.0), 0.0, "requests of a scan: none without reads");
+	is(tier_fit_scan_requests(384.0, 384.0, 128.0), 7.0, "requests of a scan: 4, 16, 32, 64, 128, 128 and 12 blocks");
+	is(tier_fit_scan_requests(3840.0, 384.0, 128.0), 70.0, "requests of a scan: each pass begins anew");
+	is(tier_fit_scan_requests(20.0, 384.0, 128.0), 2.0, "requests of a scan: of a part");
+	is(tier_fit_scan_requests(30.0, 100.0, 16.0), 4.0, "requests of a scan: 2, 4, 8 and 16 blocks");
+	is(tier_fit_scan_requests(100.0, 1.0, 128.0), 100.0, "requests of a scan: a file of one block");
+	is(tier_fit_scan_requests(100.0, 0.0, 0.0), 100.0, "requests of a scan: nothing known");
+	about(tier_fit_scan_requests(1e6, 1e6, 128.0), 1e6 / 128.0, 5.0, "requests of a scan: a long one");
 
 	is(tier_fit_sequential_hits(0.0, 1.0, 1.0), 0.0, "sequential: a cold scan finds nothing");
 	is(tier_fit_sequential_hits(1.0, 1.0, 1.0), 1.0, "sequential: of what is cached a scan finds all");
