@@ -273,12 +273,22 @@ $session->query_safe('BEGIN');
 $session->query_safe('LOCK TABLE hot_3 IN ACCESS SHARE MODE');
 settle_with(
 	'tiered_storage.migrate_interval' => '1s',
+	'tiered_storage.move_lock_timeout' => '1s',
 	'tiered_storage.auto_migrate' => 'placement');
 wait_for_lock_wait($node, 'app', 'hot_3');
 like(
 	error_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
 	qr/55006: another batch of moves is under way in this database/,
 	'one batch at a time');
+
+# Each attempt that ends with a lock timeout is a rollback.
+$node->poll_query_until('app',
+	"SELECT attempts >= 2 FROM tiered_storage.move_progress WHERE relation = 'hot_3'"
+) or die 'no second attempt';
+like(
+	error_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
+	qr/55006: another batch of moves is under way in this database/,
+	'also after it has given way');
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
 	qr/NOTICE:  00000: nothing is moved as advised: another batch of moves is under way/,
@@ -299,7 +309,9 @@ note 'Terminated';
 $node->safe_psql('app',
 	"ALTER TABLE hot_3 SET TABLESPACE slow; UPDATE tiered_storage.relation_state SET placed_at = NULL"
 );
-settle_with('tiered_storage.residence_time' => '0');
+settle_with(
+	'tiered_storage.residence_time' => '0',
+	'tiered_storage.move_lock_timeout' => '1min');
 $session = $node->background_psql('app');
 $session->query_safe('BEGIN');
 $session->query_safe('LOCK TABLE hot_3 IN ACCESS SHARE MODE');
