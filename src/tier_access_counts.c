@@ -347,8 +347,9 @@ static void
 flush(bool wait)
 {
 	int			left = 0;
+	int			todo = nlocal;
 
-	for (int i = 0; i < LOCAL_SLOTS && nlocal > 0; i++)
+	for (int i = 0; i < LOCAL_SLOTS && todo > 0; i++)
 	{
 		LocalEntry *local = &local_entries[i];
 		uint32		hash;
@@ -357,6 +358,7 @@ flush(bool wait)
 
 		if (!OidIsValid(local->relation_oid))
 			continue;
+		todo--;
 		hash = hash_of(MyDatabaseId, local->relation_oid);
 		region = region_of(hash);
 		if (wait)

@@ -194,6 +194,20 @@ tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 	return SPI_processed;
 }
 
+void
+tier_catalog_names_of(Oid relation_oid, NameData *schema, NameData *relation)
+{
+	char	   *relation_name = get_rel_name(relation_oid);
+	char	   *schema_name = get_namespace_name(get_rel_namespace(relation_oid));
+
+	if (schema_name == NULL || relation_name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+	namestrcpy(schema, schema_name);
+	namestrcpy(relation, relation_name);
+}
+
 char *
 tier_catalog_clip(const char *message)
 {

@@ -65,6 +65,12 @@ extern void tier_catalog_leave(TierCatalogScope *scope);
 extern uint64 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 								   const Datum *values, const char *nulls);
 
+/*
+ * The names by which a row of ours finds its relation after a restore.  Raises an
+ * error if it has been dropped: nobody keeps it from that.
+ */
+extern void tier_catalog_names_of(Oid relation_oid, NameData *schema, NameData *relation);
+
 /* A copy in the current context, cut to what a message may take in our tables. */
 extern char *tier_catalog_clip(const char *message);
 

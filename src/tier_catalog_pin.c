@@ -107,16 +107,8 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	NameData	relation;
 	NameData	tier = row->tier_name;
 	NameData	creator;
-	char	   *relation_name = get_rel_name(row->relation_oid);
-	char	   *schema_name = get_namespace_name(get_rel_namespace(row->relation_oid));
 
-	/* Nobody keeps it from being dropped meanwhile. */
-	if (schema_name == NULL || relation_name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", row->relation_oid)));
-	namestrcpy(&schema, schema_name);
-	namestrcpy(&relation, relation_name);
+	tier_catalog_names_of(row->relation_oid, &schema, &relation);
 	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
 	values[0] = ObjectIdGetDatum(row->relation_oid);
 	values[1] = NameGetDatum(&schema);

@@ -80,22 +80,12 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	NameData	tier = row->tier_name;
 	NameData	creator;
 	Interval	move_after = row->move_after;
-	char	   *schema_name;
-	char	   *relation_name;
 	bool		isnull;
 
 	/* Rows that mean the same table must say so, for ON CONFLICT to see them. */
 	tier_catalog_refresh_identities();
 
-	/* Nobody keeps it from being dropped meanwhile. */
-	schema_name = get_namespace_name(get_rel_namespace(row->relation_oid));
-	relation_name = get_rel_name(row->relation_oid);
-	if (schema_name == NULL || relation_name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", row->relation_oid)));
-	namestrcpy(&schema, schema_name);
-	namestrcpy(&relation, relation_name);
+	tier_catalog_names_of(row->relation_oid, &schema, &relation);
 	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
 
 	values[0] = ObjectIdGetDatum(row->relation_oid);
