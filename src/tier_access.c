@@ -94,16 +94,22 @@ access_executor_start(QueryDesc *query, int eflags)
 	else
 		standard_ExecutorStart(query, eflags);
 
-	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0 || !tier_access_counts_wanted())
+	/* What rules most plans out comes first: all of them pay for it. */
+	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	probability = watch_probability(query);
-	if (probability < 1.0 && pg_prng_double(&pg_global_prng_state) >= probability)
+	if (probability < 1.0 && pg_prng_uint32(&pg_global_prng_state) >= probability * (PG_UINT32_MAX + 1.0))
 		return;
-	tier_access_plan_watch(query, probability, is_ignored_application());
+	if (tier_access_counts_wanted())
+		tier_access_plan_watch(query, probability, is_ignored_application());
 }
 
-static void
-access_executor_run(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
+/*
+ * Where a plan is watched that this may be, or be within.  A function of its own
+ * because of what PG_TRY puts on the stack.
+ */
+static pg_noinline void
+run_watched(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
 {
 	ExecutorRun_hook_type run = previous_executor_run != NULL ? previous_executor_run : standard_ExecutorRun;
 	TierAccessPlan *plan = tier_access_plan_find(query->estate);
@@ -129,7 +135,18 @@ access_executor_run(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
 }
 
 static void
-access_executor_finish(QueryDesc *query)
+access_executor_run(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
+{
+	if (tier_access_plans_watched > 0)
+		run_watched(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	else if (previous_executor_run != NULL)
+		previous_executor_run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+}
+
+static pg_noinline void
+finish_watched(QueryDesc *query)
 {
 	ExecutorFinish_hook_type finish = previous_executor_finish != NULL ? previous_executor_finish : standard_ExecutorFinish;
 	TierAccessPlan *plan = tier_access_plan_find(query->estate);
@@ -152,6 +169,19 @@ access_executor_finish(QueryDesc *query)
 	}
 	PG_END_TRY();
 	tier_access_plan_leave(plan, outer, false);
+}
+
+/* Nothing is left to be done, or read, of what only reads. */
+static void
+access_executor_finish(QueryDesc *query)
+{
+	if (tier_access_plans_watched > 0 &&
+		(query->operation != CMD_SELECT || query->estate->es_auxmodifytables != NIL))
+		finish_watched(query);
+	else if (previous_executor_finish != NULL)
+		previous_executor_finish(query);
+	else
+		standard_ExecutorFinish(query);
 }
 
 void

@@ -159,6 +159,8 @@ typedef struct WalkContext
 	int			bitmap_use;		/* its table */
 } WalkContext;
 
+int			tier_access_plans_watched = 0;
+
 /* The plan that what is read now belongs to. */
 static TierAccessPlan *current_plan = NULL;
 
@@ -957,6 +959,7 @@ forget_plan(void *arg)
 	TierAccessPlan *plan = arg;
 
 	finish(plan);
+	tier_access_plans_watched--;
 
 	/* Only where a process exits without returning through its runs. */
 	if (current_plan == plan)
@@ -1010,6 +1013,7 @@ tier_access_plan_watch(QueryDesc *query, double probability, bool ignored)
 	plan->callback.func = forget_plan;
 	plan->callback.arg = plan;
 	MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &plan->callback);
+	tier_access_plans_watched++;
 
 	context.plan = plan;
 	context.bitmap_node = NULL;

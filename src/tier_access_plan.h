@@ -18,6 +18,12 @@
 typedef struct TierAccessPlan TierAccessPlan;
 
 /*
+ * Executions of this process that are watched, from tier_access_plan_watch() until
+ * their memory goes.  Mostly none, and then nothing below need be called.
+ */
+extern int	tier_access_plans_watched;
+
+/*
  * Watches a plan that was started and has not yet run; nothing if it has no
  * relation that is observed.  Each of its reads counts 1 / probability times.
  * `ignored`: its reads are not use.
