@@ -1242,6 +1242,8 @@ test_fit_shares(void)
 	is(tier_fit_scan_requests(384.0, 384.0, 128.0), 7.0, "requests of a scan: 4, 16, 32, 64, 128, 128 and 12 blocks");
 	is(tier_fit_scan_requests(3840.0, 384.0, 128.0), 70.0, "requests of a scan: each pass begins anew");
 	is(tier_fit_scan_requests(20.0, 384.0, 128.0), 2.0, "requests of a scan: of a part");
+	is(tier_fit_scan_requests(6.0, 384.0, 128.0), 2.0, "requests of a scan: 4 blocks first");
+	is(tier_fit_scan_requests(3.0, 100.0, 16.0), 2.0, "requests of a scan: 2 blocks first, of a short read-ahead");
 	is(tier_fit_scan_requests(30.0, 100.0, 16.0), 4.0, "requests of a scan: 2, 4, 8 and 16 blocks");
 	is(tier_fit_scan_requests(100.0, 1.0, 128.0), 100.0, "requests of a scan: a file of one block");
 	is(tier_fit_scan_requests(100.0, 0.0, 0.0), 100.0, "requests of a scan: nothing known");
