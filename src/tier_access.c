@@ -77,11 +77,23 @@ is_in_list(const char *list, const char *name)
 	return false;
 }
 
+/* Is what this session reads no use of it?  Searches only when a name or the list is a new one. */
 static bool
 is_ignored_application(void)
 {
-	return tier_ignore_applications != NULL && application_name != NULL &&
-		is_in_list(tier_ignore_applications, application_name);
+	static char checked_name[NAMEDATALEN];
+	static uint32 checked_list = 0;
+	static bool is_ignored = false;
+
+	if (tier_ignore_applications == NULL || application_name == NULL)
+		return false;
+	if (checked_list != tier_ignore_applications_version || strcmp(checked_name, application_name) != 0)
+	{
+		is_ignored = is_in_list(tier_ignore_applications, application_name);
+		strlcpy(checked_name, application_name, sizeof(checked_name));
+		checked_list = tier_ignore_applications_version;
+	}
+	return is_ignored;
 }
 
 static void
@@ -171,12 +183,29 @@ finish_watched(QueryDesc *query)
 	tier_access_plan_leave(plan, outer, false);
 }
 
-/* Nothing is left to be done, or read, of what only reads. */
+/*
+ * Is anything left to be done, or read, when the plan has run?  That is changes that
+ * nobody asked for a row of, and AFTER triggers.
+ */
+static bool
+has_work_to_finish(const EState *estate)
+{
+	ListCell   *cell;
+
+	if (estate->es_auxmodifytables != NIL || estate->es_tuple_routing_result_relations != NIL)
+		return true;
+	foreach(cell, estate->es_opened_result_relations)
+	{
+		if (((ResultRelInfo *) lfirst(cell))->ri_TrigDesc != NULL)
+			return true;
+	}
+	return false;
+}
+
 static void
 access_executor_finish(QueryDesc *query)
 {
-	if (tier_access_plans_watched > 0 &&
-		(query->operation != CMD_SELECT || query->estate->es_auxmodifytables != NIL))
+	if (tier_access_plans_watched > 0 && has_work_to_finish(query->estate))
 		finish_watched(query);
 	else if (previous_executor_finish != NULL)
 		previous_executor_finish(query);

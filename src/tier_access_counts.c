@@ -406,8 +406,9 @@ tier_access_counts_flush(void)
 		flush(true);
 }
 
-void
-tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans)
+/* The counts of this process for a relation; NULL: there is no room. */
+static TierSplitPlans *
+find_local(Oid relation_oid)
 {
 	uint32		slot = murmurhash32(relation_oid) % LOCAL_SLOTS;
 
@@ -424,15 +425,36 @@ tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans)
 			nlocal++;
 		}
 		if (local->relation_oid == relation_oid)
-		{
-			add_plans(&local->plans, plans);
-			local_has_misses |= misses_of(plans) > 0.0;
-			return;
-		}
+			return &local->plans;
 	}
 
 	/* Locks that could not be had since long, and a table full of others. */
-	local_dropped += misses_of(plans);
+	return NULL;
+}
+
+void
+tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans)
+{
+	TierSplitPlans *local = find_local(relation_oid);
+
+	if (local == NULL)
+	{
+		local_dropped += misses_of(plans);
+		return;
+	}
+	add_plans(local, plans);
+	local_has_misses |= misses_of(plans) > 0.0;
+}
+
+void
+tier_access_counts_add_hits(Oid relation_oid, double hits)
+{
+	TierSplitPlans *local = find_local(relation_oid);
+
+	if (local == NULL)
+		return;
+	local->hits += hits;
+	local->plans += 1.0;
 }
 
 static void

@@ -33,6 +33,9 @@ extern bool tier_access_counts_wanted(void);
  */
 extern void tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans);
 
+/* The same of a plan that found all in buffers, as most do: only these, weighted. */
+extern void tier_access_counts_add_hits(Oid relation_oid, double hits);
+
 /*
  * Before the first add in a process: sees to it that what is counted leaves it,
  * at the ends of transactions and of the process, where before_exit is called

@@ -134,7 +134,8 @@ struct TierAccessPlan
 	int			nuses;
 	int			max_uses;
 	RelationUse *uses;
-	int		   *buckets;		/* as many as max_uses; first use of each */
+	int		   *buckets;		/* as many as max_uses, first use of each;
+								 * NULL: the few are searched one by one */
 	int			nmeasures;
 	int			max_measures;
 	NodeMeasure *measures;		/* ordered by node, when all are known */
@@ -148,7 +149,6 @@ struct TierAccessPlan
 	int64		requests_at_resume;
 
 	RelationUse inline_uses[INLINE_USES];
-	int			inline_buckets[INLINE_USES];
 	NodeMeasure inline_measures[INLINE_MEASURES];
 };
 
@@ -361,14 +361,30 @@ grow_uses(TierAccessPlan *plan)
 		link_use(plan, i);
 }
 
+static int
+find_use(const TierAccessPlan *plan, Oid relation_oid)
+{
+	int			use;
+
+	if (plan->buckets == NULL)
+	{
+		for (use = 0; use < plan->nuses; use++)
+			if (plan->uses[use].relation_oid == relation_oid)
+				return use;
+		return NO_USE;
+	}
+	use = plan->buckets[murmurhash32(relation_oid) % plan->max_uses];
+	while (use != NO_USE && plan->uses[use].relation_oid != relation_oid)
+		use = plan->uses[use].next;
+	return use;
+}
+
 /* Notes that a relation is read in this order; rel NULL: it is not open. */
 static int
 add_use(TierAccessPlan *plan, Oid relation_oid, Relation rel, TierSplitOrder order)
 {
-	int			use = plan->buckets[murmurhash32(relation_oid) % plan->max_uses];
+	int			use = find_use(plan, relation_oid);
 
-	while (use != NO_USE && plan->uses[use].relation_oid != relation_oid)
-		use = plan->uses[use].next;
 	if (use == NO_USE)
 	{
 		if (plan->nuses == plan->max_uses)
@@ -378,7 +394,8 @@ add_use(TierAccessPlan *plan, Oid relation_oid, Relation rel, TierSplitOrder ord
 		plan->uses[use].relation_oid = relation_oid;
 		plan->uses[use].table_use = NO_USE;
 		plan->uses[use].index_use = NO_USE;
-		link_use(plan, use);
+		if (plan->buckets != NULL)
+			link_use(plan, use);
 	}
 	if (rel != NULL)
 		plan->uses[use].rel = rel;
@@ -482,15 +499,19 @@ add_result(TierAccessPlan *plan, Relation rel, bool with_indexes)
 	plan->uses[use].is_changed = true;
 	if (with_indexes && rel->rd_rel->relhasindex)
 	{
-		List	   *indexes = RelationGetIndexList(rel);
 		ListCell   *cell;
 
-		foreach(cell, indexes)
+		/*
+		 * Most often it is known, and nothing below looks into a catalog: no
+		 * copy.
+		 */
+		if (!rel->rd_indexvalid)
+			list_free(RelationGetIndexList(rel));
+		foreach(cell, rel->rd_indexlist)
 		{
 			use = add_use(plan, lfirst_oid(cell), NULL, TIER_SPLIT_SINGLE);
 			plan->uses[use].is_changed = true;
 		}
-		list_free(indexes);
 	}
 	add_toast(plan, rel, true);
 }
@@ -898,8 +919,9 @@ lowest_order(int orders)
 	return order;
 }
 
+/* A relation of which not all was found in buffers. */
 static void
-report_use(const TierAccessPlan *plan, int use)
+report_misses(const TierAccessPlan *plan, int use)
 {
 	const RelationUse *relation = &plan->uses[use];
 	bool		is_mixed = (relation->orders & (relation->orders - 1)) != 0;
@@ -912,8 +934,6 @@ report_use(const TierAccessPlan *plan, int use)
 	double		weight = plan->weight;
 	TierSplitPlans plans;
 
-	if (relation->own.fetched <= 0)
-		return;
 	if (is_mixed)
 		for (int i = 0; i < plan->nmeasures; i++)
 			if (plan->measures[i].use == use)
@@ -949,7 +969,14 @@ finish(TierAccessPlan *plan)
 	if (!plan->has_run)
 		return;
 	for (int i = 0; i < plan->nuses; i++)
-		report_use(plan, i);
+	{
+		const RelationUse *use = &plan->uses[i];
+
+		if (use->own.fetched > use->own.hit)
+			report_misses(plan, i);
+		else if (use->own.fetched > 0)
+			tier_access_counts_add_hits(use->relation_oid, plan->weight * use->own.hit);
+	}
 }
 
 /* The memory of the execution goes. */
@@ -988,10 +1015,8 @@ allocate_plan(void)
 		nspare_plans--;
 	}
 	memset(plan, 0, offsetof(TierAccessPlan, inline_uses));
-	memset(plan->inline_buckets, 0xFF, sizeof(plan->inline_buckets));
 	plan->uses = plan->inline_uses;
 	plan->max_uses = INLINE_USES;
-	plan->buckets = plan->inline_buckets;
 	plan->measures = plan->inline_measures;
 	plan->max_measures = INLINE_MEASURES;
 	return plan;

@@ -45,6 +45,7 @@ int			tier_buffer_scan_limit = 4 * 1024 * 1024;
 bool		tier_track_access = true;
 double		tier_track_sample_rate = 0.1;
 char	   *tier_ignore_applications = NULL;
+uint32		tier_ignore_applications_version = 0;
 int			tier_track_max_relations = 16384;
 
 static const struct config_enum_entry auto_migrate_options[] = {
@@ -53,6 +54,12 @@ static const struct config_enum_entry auto_migrate_options[] = {
 	{"placement", TIER_AUTO_MIGRATE_PLACEMENT, false},
 	{NULL, 0, false}
 };
+
+static void
+assign_ignore_applications(const char *new_value, void *extra)
+{
+	tier_ignore_applications_version++;
+}
 
 void
 tier_guc_init(void)
@@ -255,7 +262,7 @@ tier_guc_init(void)
 							   &tier_ignore_applications,
 							   "pg_dump",
 							   PGC_SIGHUP, 0,
-							   NULL, NULL, NULL);
+							   NULL, assign_ignore_applications, NULL);
 
 	/*
 	 * Without preload it is only shown; the server forbids the other context

@@ -42,6 +42,7 @@ extern int	tier_buffer_scan_limit;
 extern bool tier_track_access;
 extern double tier_track_sample_rate;
 extern char *tier_ignore_applications;
+extern uint32 tier_ignore_applications_version; /* another one for each list */
 extern int	tier_track_max_relations;
 
 /* Defines them all; called once, from _PG_init. */

@@ -92,8 +92,11 @@ typedef struct Move
 	const TierMoveRequest *request;
 	const TierSet *set;
 	const TierRelationInfo *info;
+	MemoryContext context;		/* of the report's strings */
+	TierMoveReport *report;
 	int64		size_bytes;
 	int64		move_id;
+	bool		is_unwanted;	/* when its turn had come */
 	long		pause;			/* before the next attempt, ms */
 	TierObstacle obstacle;
 	TierMoveTiming timing;
@@ -179,6 +182,55 @@ report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqls
 	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
 }
 
+/*
+ * Has somebody pinned it to another tier since the move was asked for, which may
+ * be hours ago?  Then it is reported as skipped.  In a transaction, with nothing
+ * of a user locked.
+ */
+static bool
+is_pinned_meanwhile(Move *move)
+{
+	const TierMoveRequest *request = move->request;
+	int			tier = tier_set_tier_of_tablespace(move->set, request->tablespace_oid);
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	const TierPinned *pinned;
+	TierCatalogScope scope;
+	TierPins   *pins;
+
+	/* Only its TOAST table follows, or within the tier: no pin is against it. */
+	if (move->info->tablespace_oid == request->tablespace_oid ||
+		(tier >= 0 && tier == tier_set_tier_of_tablespace(move->set, move->info->tablespace_oid)) ||
+		!tier_catalog_try_enter(&scope))
+	{
+		MemoryContextSwitchTo(old_context);
+		return false;
+	}
+	pins = tier_catalog_load_pin_of(move->context, request->relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(move->context);
+	pinned = tier_pins_against(pins, move->set, request->relation_oid, tier);
+	if (pinned != NULL)
+		report_skipped(move->report, psprintf("it was pinned to tier \"%s\" meanwhile", NameStr(pinned->tier_name)),
+					   psprintf("Use SELECT tiered_storage.unpin(%s) first.", quote_literal_cstr(pinned->pinned_as)),
+					   "55000");
+	MemoryContextSwitchTo(old_context);
+	return pinned != NULL;
+}
+
+static void
+pin_step(void *argument)
+{
+	Move	   *move = argument;
+
+	move->is_unwanted = is_pinned_meanwhile(move);
+}
+
+static bool
+is_still_wanted(const TierOnlineRequest *request)
+{
+	return !is_pinned_meanwhile(request->argument);
+}
+
 /* Parts of the relation that are not yet in the tablespace, itself the last. */
 static List *
 parts_to_move(const TierMoveRequest *request)
@@ -247,6 +299,8 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.requester_oid = move->request->requester_oid;
 	request.remember_file = tier_leftover_remember;
 	request.forget_file = tier_leftover_forget;
+	request.is_wanted = is_still_wanted;
+	request.argument = move;
 	request.idle = move->request->idle;
 	result = tier_online_move(&request, &part);
 	add_online_report(&move->outcome, &part);
@@ -268,6 +322,8 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			else
 				report_skipped(report, psprintf("it cannot be moved online: %s", part.why), NULL, "0A000");
 			return false;
+		case TIER_ONLINE_UNWANTED:
+			return false;		/* reported by is_still_wanted() */
 		case TIER_ONLINE_FAILED:
 			report_thrown(report, part.error);
 			return false;
@@ -452,9 +508,14 @@ may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorD
 	}
 	*thrown = tier_attempt(queue_step, move);
 	SPI_commit();
+	if (*thrown == NULL)
+	{
+		*thrown = tier_attempt(pin_step, move);
+		SPI_commit();
+	}
 	if (*thrown != NULL)
 		report_thrown(report, *thrown);
-	return *thrown == NULL;
+	return *thrown == NULL && !move->is_unwanted;
 }
 
 TierMoveReport
@@ -486,6 +547,8 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	move.request = request;
 	move.set = set;
 	move.info = &info;
+	move.context = CurrentMemoryContext;
+	move.report = &report;
 	move.size_bytes = report.size_bytes;
 	move.outcome.lock_held_ms = -1;
 	move.outcome.lock_flush_ms = -1;

@@ -109,6 +109,7 @@ typedef enum Verdict
 	RESTART,					/* the copy is worth nothing */
 	NOT_NEEDED,
 	REFUSED,
+	UNWANTED,
 	FAILED,
 } Verdict;
 
@@ -799,6 +800,12 @@ account_for_swap(Online *move)
 	}
 }
 
+static Verdict
+ask_step(Online *move)
+{
+	return move->request->is_wanted(move->request) ? GO_ON : UNWANTED;
+}
+
 /* From a complete copy to the other file. */
 static Verdict
 finish_copy(Online *move)
@@ -814,6 +821,12 @@ finish_copy(Online *move)
 		if (tier_move_prewarm)
 		{
 			verdict = in_transaction(residency_step, move);
+			if (verdict != GO_ON)
+				return verdict;
+		}
+		if (move->request->is_wanted != NULL)
+		{
+			verdict = in_transaction(ask_step, move);
 			if (verdict != GO_ON)
 				return verdict;
 		}
@@ -894,6 +907,8 @@ conclude(Online *move, Verdict verdict)
 			return TIER_ONLINE_NOT_NEEDED;
 		case REFUSED:
 			return TIER_ONLINE_REFUSED;
+		case UNWANTED:
+			return TIER_ONLINE_UNWANTED;
 		case RESTART:
 			report->why = psprintf("it was rewritten or truncated, or WAL was removed too early, %d times while it was copied",
 								   MAX_RESTARTS + 1);

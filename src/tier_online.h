@@ -25,7 +25,9 @@ typedef struct TierIdle
 	void		(*run) (void);
 } TierIdle;
 
-typedef struct TierOnlineRequest
+typedef struct TierOnlineRequest TierOnlineRequest;
+
+struct TierOnlineRequest
 {
 	Oid			relation_oid;	/* table, materialized view, TOAST table or
 								 * index; nothing that belongs to it */
@@ -41,8 +43,16 @@ typedef struct TierOnlineRequest
 	 */
 	void		(*remember_file) (Oid relation_oid, RelFileLocator file);
 	void		(*forget_file) (RelFileLocator file);
+
+	/*
+	 * Is the move still wanted?  A copy may have taken hours.  Asked in a
+	 * transaction of its own, with nothing locked, before each attempt to
+	 * swap. May be NULL: always.
+	 */
+	bool		(*is_wanted) (const TierOnlineRequest *request);
+	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing */
-} TierOnlineRequest;
+};
 
 typedef enum TierOnlineResult
 {
@@ -51,6 +61,7 @@ typedef enum TierOnlineResult
 	TIER_ONLINE_BUSY,			/* locks were not granted, or there was always
 								 * too much left to do; all attempts are used */
 	TIER_ONLINE_REFUSED,		/* cannot be moved online; see `why` */
+	TIER_ONLINE_UNWANTED,		/* the caller has said so meanwhile */
 	TIER_ONLINE_FAILED,			/* an error, see `error` */
 } TierOnlineResult;
 

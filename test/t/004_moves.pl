@@ -267,6 +267,71 @@ $reader->query_safe('COMMIT');
 $reader->quit;
 
 # ---------------------------------------------------------------------
+note 'Pinned while it is moved';
+# ---------------------------------------------------------------------
+
+# It waits for its lock, with a complete copy, and is not to have it any more.
+$node->safe_psql('app',
+	'CREATE TABLE m_pinned AS SELECT generate_series(1, 1000) AS id');
+my $rows_of_pinned = fingerprint($node, 'app', 'm_pinned');
+$reader = reader_of('m_pinned');
+$move = start_sql(
+	$node,
+	'app',
+	"SET tiered_storage.move_lock_timeout = '10ms'",
+	'SET tiered_storage.move_lock_attempts = 50',
+	"CALL tiered_storage.move_relation('m_pinned', 'slow')");
+wait_for_lock_wait($node, 'app', 'm_pinned');
+$node->safe_psql('app', "SELECT tiered_storage.pin('m_pinned', 'disk')");
+my $given_up = finish_sql($move);
+like(
+	$given_up,
+	qr/ERROR:  55000: could not move public.m_pinned: it was pinned to tier "disk" meanwhile/,
+	'a move is given up for a pin that was set after it began');
+like($given_up,
+	qr/HINT:  Use SELECT tiered_storage.unpin\('public.m_pinned'\) first/,
+	'with a hint');
+like(record_of('m_pinned'), qr/^skipped\|55000\|/, 'which is recorded');
+no_file_is_left('after a move that was given up for a pin');
+
+# So it is when its turn comes only now, whatever the method.
+foreach my $table (qw(m_pinned m_unlogged))
+{
+	$node->safe_psql('app', 'CREATE UNLOGGED TABLE m_unlogged (id int)')
+	  if $table eq 'm_unlogged';
+	$node->safe_psql('app', "SELECT tiered_storage.unpin('$table')")
+	  if $table eq 'm_pinned';
+	$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+	$move = start_sql($node, 'app',
+		"CALL tiered_storage.move_relation('$table', 'slow', allow_lock => true)"
+	);
+	$node->poll_query_until('app',
+		"SELECT phase = 'paused' FROM tiered_storage.move_progress WHERE relation = '$table'"
+	) or die 'the move is not paused';
+	$node->safe_psql('app', "SELECT tiered_storage.pin('$table', 'disk')");
+	$node->safe_psql('app', 'SELECT tiered_storage.resume()');
+	like(
+		finish_sql($move),
+		qr/ERROR:  55000: could not move public.$table: it was pinned to tier "disk" meanwhile/,
+		"one of $table that had to wait is not begun");
+	is(tablespace_of($table), 'pg_default', 'it is where it was');
+}
+is(fingerprint($node, 'app', 'm_pinned'),
+	$rows_of_pinned, 'with the same rows');
+$reader->query_safe('COMMIT');
+$reader->quit;
+
+# A pin to where it goes is in nobody's way.
+$node->safe_psql('app', "SELECT tiered_storage.pin('m_pinned', 'slow')");
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('m_pinned', 'slow')");
+is(tablespace_of('m_pinned'), 'slow', 'a pin to that tier lets it go there');
+$node->safe_psql('app',
+	"SELECT tiered_storage.unpin('m_pinned'), tiered_storage.unpin('m_unlogged')"
+);
+$node->safe_psql('app', 'DROP TABLE m_pinned, m_unlogged');
+
+# ---------------------------------------------------------------------
 note 'Server crash';
 # ---------------------------------------------------------------------
 
