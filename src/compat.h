@@ -40,6 +40,10 @@
 #include "utils/rel.h"
 #include "utils/relmapper.h"
 
+#if PG_VERSION_NUM >= 180000
+#include "storage/aio.h"
+#endif
+
 #if PG_VERSION_NUM < 150000
 #error "tiered_storage needs PostgreSQL 15 or newer"
 #endif
@@ -468,6 +472,20 @@ tier_compat_pending_block_counts(Oid relation_oid, TierCompatBlockCounts *counts
  * read that is only begun is counted for the relation alone.
  */
 #define TIER_COMPAT_BUFFER_USAGE_IS_PROMPT (PG_VERSION_NUM < 170000)
+
+/*
+ * Does a session read blocks itself?  From 18 on other processes do it, or may
+ * do it, unless io_method is sync.
+ */
+static inline bool
+tier_compat_reads_are_own(void)
+{
+#if PG_VERSION_NUM >= 180000
+	return io_method == IOMETHOD_SYNC;
+#else
+	return true;
+#endif
+}
 
 /*
  * The status of a backend, 1 to pgstat_fetch_stat_numbackends().  16 renamed

@@ -81,13 +81,14 @@ typedef struct AccessDatabase
 /*
  * Entries are guarded by the lock of their region, databases by the first lock;
  * nobody holds two.  A backend looks at the line of its own database, and at
- * the generation, without lock.
+ * the generation, without lock; device_seen is set once.
  */
 typedef struct AccessShared
 {
 	LWLockPadded *locks;		/* 1 + NREGIONS */
 	uint32		region_slots;	/* a power of two */
 	uint32		generation;		/* changes when a database becomes known */
+	bool		device_seen;	/* see tier_access_counts_saw_device() */
 	AccessDatabase databases[MAX_DATABASES];
 	int			used[NREGIONS]; /* entries in each region */
 	AccessEntry entries[FLEXIBLE_ARRAY_MEMBER];
@@ -182,6 +183,10 @@ add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 	sum->ignored += more->ignored;
 	sum->hits += more->hits;
 	sum->plans += more->plans;
+	sum->measured += more->measured;
+	sum->measured_device += more->measured_device;
+	sum->shared += more->shared;
+	sum->shared_device += more->shared_device;
 }
 
 static double
@@ -457,6 +462,13 @@ tier_access_counts_add_hits(Oid relation_oid, double hits)
 	local->plans += 1.0;
 }
 
+void
+tier_access_counts_saw_device(void)
+{
+	if (shared != NULL && !shared->device_seen)
+		shared->device_seen = true;
+}
+
 static void
 at_exit(int code, Datum arg)
 {
@@ -652,6 +664,7 @@ tier_access_counts_take(bool drain)
 
 	if (shared == NULL)
 		return taken;
+	taken.device_seen = shared->device_seen;
 
 	/* What this session did before it asks, it wants to see. */
 	tier_access_counts_flush();

@@ -37,6 +37,13 @@ extern void tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans
 extern void tier_access_counts_add_hits(Oid relation_oid, double hits);
 
 /*
+ * The kernel has counted reads from a device for a process.  As long as it has
+ * not, since the start of the server, that it counted none may mean that it does
+ * not count.
+ */
+extern void tier_access_counts_saw_device(void);
+
+/*
  * Before the first add in a process: sees to it that what is counted leaves it,
  * at the ends of transactions and of the process, where before_exit is called
  * first.
@@ -60,6 +67,7 @@ typedef struct TierAccessTaken
 	bool		covered;		/* counted without a gap since the last take
 								 * that was committed */
 	double		dropped;		/* reads that found no room since then */
+	bool		device_seen;	/* `measured` of the counts can be believed */
 	int			n;
 	TierAccessCount *counts;	/* ordered by OID */
 } TierAccessTaken;

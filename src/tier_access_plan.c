@@ -26,6 +26,11 @@
  * meanwhile, less what all other relations of the plan have, and at most
  * what the partitions' counters show.
  *
+ * How much of that came from a device, and not from the page cache, the kernel
+ * counts for each process.  It is asked only when something was read, and believed
+ * for plans that read in sequence: of random reads it counts what is read
+ * ahead of them as well.
+ *
  * Memory: the struct is taken from a list of spare ones; what does not fit in
  * it is in the memory context of the execution.  That context calls us when
  * it goes, which is what ends each watch.
@@ -33,6 +38,8 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <sys/resource.h>
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
@@ -62,6 +69,7 @@
 #include "compat.h"
 #include "tier_access_counts.h"
 #include "tier_access_plan.h"
+#include "tier_pagecache.h"
 #include "tier_split.h"
 
 /* Plans with no more than this need no memory of their own. */
@@ -83,6 +91,14 @@
 /* Spare structs that are kept: as deep as functions usually nest. */
 #define MAX_SPARE_PLANS 8
 
+/* A plan's reads from devices count if at least this share of what it missed was in sequence. */
+#define SEQUENTIAL_SHARE 0.9
+
+/* See share_is_its_own(). */
+#define OWN_SHARE 0.9
+
+#define RUSAGE_BLOCK_BYTES 512	/* of ru_inblock, on Linux */
+
 #define ORDER_BIT(order) (1 << (order))
 #define NO_USE (-1)
 
@@ -91,6 +107,7 @@ typedef struct RelationUse
 {
 	Oid			relation_oid;
 	Relation	rel;			/* open as long as the plan is, or NULL */
+	Oid			tablespace_oid; /* InvalidOid: of one that is not open */
 	int			next;			/* in the same bucket, NO_USE: none */
 	int			orders;			/* ORDER_BIT of all orders it is read in */
 	bool		is_changed;		/* blocks may be added to it */
@@ -106,6 +123,7 @@ typedef struct RelationUse
 	TierCompatBlockCounts own;	/* what was counted until then */
 	int64		measured_fetched;	/* of own, what its nodes have */
 	int64		measured_hit;
+	double		sequential;		/* of own misses, when the plan has ended */
 } RelationUse;
 
 /* What one node reads of one relation that others read as well. */
@@ -130,6 +148,8 @@ struct TierAccessPlan
 	bool		has_run;
 	bool		is_done;
 	bool		has_changes;
+	bool		is_parallel;	/* the counts of its workers will be added to
+								 * pgBufferUsage */
 
 	int			nuses;
 	int			max_uses;
@@ -144,6 +164,13 @@ struct TierAccessPlan
 	int			nrouted;		/* partitions known so far */
 	int64		read_base;		/* blocks of all relations, as of base */
 	int64		hit_base;
+	int64		temp_base;
+	int64		device_base;	/* read by this process from devices, bytes */
+
+	/* While it ran: */
+	int64		device_bytes;	/* read from devices */
+	int64		all_misses;		/* blocks of any relation, if !is_parallel */
+	int64		temp_blocks;	/* read from temporary files */
 	bool		has_paused;
 	int64		requests_at_pause;	/* see all_requests */
 	int64		requests_at_resume;
@@ -176,6 +203,7 @@ static void forget_plan(void *arg);
 
 #define CORRELATION_SLOTS 128
 #define TOAST_SLOTS 128
+#define TABLESPACE_SLOTS 16
 
 typedef struct CorrelationSlot
 {
@@ -398,7 +426,10 @@ add_use(TierAccessPlan *plan, Oid relation_oid, Relation rel, TierSplitOrder ord
 			link_use(plan, use);
 	}
 	if (rel != NULL)
+	{
 		plan->uses[use].rel = rel;
+		plan->uses[use].tablespace_oid = tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
+	}
 	plan->uses[use].orders |= ORDER_BIT(order);
 	return use;
 }
@@ -438,6 +469,8 @@ add_toast(TierAccessPlan *plan, Relation rel, bool is_changed)
 	table = add_use(plan, toast_oid, NULL, is_changed ? TIER_SPLIT_SINGLE : TIER_SPLIT_VALUES);
 	index = add_use(plan, index_oid, NULL, is_changed ? TIER_SPLIT_SINGLE : TIER_SPLIT_INDEX);
 	plan->uses[table].index_use = index;
+	plan->uses[table].tablespace_oid = plan->uses[index].tablespace_oid =
+		tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
 	plan->uses[table].is_changed |= is_changed;
 	plan->uses[index].is_changed |= is_changed;
 }
@@ -609,11 +642,70 @@ read_counts(const RelationUse *use, TierCompatBlockCounts *counts)
 		tier_compat_pending_block_counts(use->relation_oid, counts);
 }
 
+/* Grows with each block that this process reads, but for those of WAL and the like. */
+static inline int64
+all_reads(void)
+{
+	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read + pgBufferUsage.temp_blks_read;
+}
+
 /* Grows with each block that anybody in this process asks for. */
 static inline int64
 all_requests(void)
 {
-	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read + pgBufferUsage.shared_blks_written;
+	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_written + all_reads();
+}
+
+static int64 device_bytes_known = 0;
+static int64 reads_when_known = -1;
+
+/* What this process has had read from devices, what was read ahead included. */
+static int64
+ask_device_bytes(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		device_bytes_known = (int64) usage.ru_inblock * RUSAGE_BLOCK_BYTES;
+	reads_when_known = all_reads();
+	return device_bytes_known;
+}
+
+/* The same, without asking the kernel when nothing was read since it was asked. */
+static inline int64
+recent_device_bytes(void)
+{
+	return reads_when_known == all_reads() ? device_bytes_known : ask_device_bytes();
+}
+
+/* From here on, what is read is the plan's. */
+static void
+begin_reads(TierAccessPlan *plan)
+{
+	plan->read_base = pgBufferUsage.shared_blks_read;
+	plan->hit_base = pgBufferUsage.shared_blks_hit;
+	plan->temp_base = pgBufferUsage.temp_blks_read;
+	if (tier_compat_reads_are_own())
+		plan->device_base = recent_device_bytes();
+}
+
+/*
+ * Takes what was read until here.  From 17 on a block may be counted for its relation
+ * some time before it is read and counted here; so neither tells when to ask.
+ */
+static void
+end_reads(TierAccessPlan *plan, int64 misses)
+{
+	int64		reads = pgBufferUsage.shared_blks_read - plan->read_base;
+
+	if ((misses > 0 || reads > 0) && tier_compat_reads_are_own())
+	{
+		plan->device_bytes += Max(ask_device_bytes() - plan->device_base, 0);
+		plan->all_misses += reads;
+		plan->temp_blocks += pgBufferUsage.temp_blks_read - plan->temp_base;
+	}
+	/* Counting may go on without being begun anew. */
+	begin_reads(plan);
 }
 
 /*
@@ -643,8 +735,7 @@ resume_counting(TierAccessPlan *plan, bool may_look_up)
 			(void) pgstat_should_count_relation(use->rel);
 		read_counts(use, &use->base);
 	}
-	plan->read_base = pgBufferUsage.shared_blks_read;
-	plan->hit_base = pgBufferUsage.shared_blks_hit;
+	begin_reads(plan);
 }
 
 /*
@@ -725,6 +816,7 @@ pause_counting(TierAccessPlan *plan, bool may_look_up)
 	if (may_look_up && plan->has_changes &&
 		list_length(plan->estate->es_tuple_routing_result_relations) > plan->nrouted)
 		count_new_partitions(plan, fetched, misses);
+	end_reads(plan, misses);
 }
 
 /* What belongs to the plan so far, but not to one of its measured nodes. */
@@ -919,50 +1011,142 @@ lowest_order(int orders)
 	return order;
 }
 
-/* A relation of which not all was found in buffers. */
-static void
-report_misses(const TierAccessPlan *plan, int use)
+static bool
+is_mixed(const RelationUse *use)
 {
-	const RelationUse *relation = &plan->uses[use];
-	bool		is_mixed = (relation->orders & (relation->orders - 1)) != 0;
-	TierSplitOrder rest_order = is_mixed ? TIER_SPLIT_SINGLE : lowest_order(relation->orders);
-	int64		rest_fetched = Max(relation->own.fetched - relation->measured_fetched, 0);
-	int64		rest_hit = Max(Min(relation->own.hit - relation->measured_hit, rest_fetched), 0);
-	double		misses = relation->own.fetched - relation->own.hit;
-	double		sequential = sequential_part(plan, use, rest_order, rest_fetched, rest_hit);
-	double		random;
-	double		weight = plan->weight;
-	TierSplitPlans plans;
+	return (use->orders & (use->orders - 1)) != 0;
+}
 
-	if (is_mixed)
+/* What belongs to none of its nodes that were measured. */
+static int64
+rest_misses(const RelationUse *use, int64 *fetched)
+{
+	int64		hit;
+
+	*fetched = Max(use->own.fetched - use->measured_fetched, 0);
+	hit = Max(Min(use->own.hit - use->measured_hit, *fetched), 0);
+	return *fetched - hit;
+}
+
+/* Of a relation of which not all was found in buffers: how much was read in sequence? */
+static void
+split_misses(TierAccessPlan *plan, int use)
+{
+	RelationUse *relation = &plan->uses[use];
+	TierSplitOrder rest_order = is_mixed(relation) ? TIER_SPLIT_SINGLE : lowest_order(relation->orders);
+	int64		fetched;
+	int64		misses = rest_misses(relation, &fetched);
+	double		sequential = sequential_part(plan, use, rest_order, fetched, fetched - misses);
+
+	if (is_mixed(relation))
 		for (int i = 0; i < plan->nmeasures; i++)
 			if (plan->measures[i].use == use)
 				sequential += sequential_part(plan, use, plan->measures[i].order,
 											  plan->measures[i].fetched, plan->measures[i].hit);
-	sequential = Min(sequential, misses);
-	random = misses - sequential;
+	relation->sequential = Min(sequential, relation->own.fetched - relation->own.hit);
+}
+
+/* Are reads from the tablespace counted for this process?  Asked once for each of the last few. */
+static bool
+is_counted(Oid tablespace_oid)
+{
+	static struct
+	{
+		Oid			tablespace_oid;
+		bool		is_counted;
+	}			known[TABLESPACE_SLOTS];
+	int			slot = tablespace_oid % TABLESPACE_SLOTS;
+
+	if (known[slot].tablespace_oid != tablespace_oid)
+	{
+		known[slot].is_counted = tier_pagecache_counts_readers(tablespace_oid);
+		known[slot].tablespace_oid = tablespace_oid;
+	}
+	return known[slot].is_counted;
+}
+
+/*
+ * How many of a plan's reads came from a device, for each of its misses; -1: not
+ * known.  More than 1 when it was read ahead for others, who have less then.
+ *
+ * Temporary files have just been written, so that few of their blocks do; if they did,
+ * this is too much, and with more of them than misses it says nothing.
+ */
+static double
+device_share(const TierAccessPlan *plan, double misses, double sequential)
+{
+	double		all_misses = plan->is_parallel ? misses : Max(misses, plan->all_misses);
+
+	if (!tier_compat_reads_are_own() || plan->temp_blocks > all_misses ||
+		sequential < SEQUENTIAL_SHARE * all_misses)
+		return -1.0;
+	for (int i = 0; i < plan->nuses; i++)
+	{
+		const RelationUse *use = &plan->uses[i];
+
+		if (use->sequential > 0.0 && (!OidIsValid(use->tablespace_oid) || !is_counted(use->tablespace_oid)))
+			return -1.0;
+	}
+	return (double) plan->device_bytes / BLCKSZ / all_misses;
+}
+
+/*
+ * Does that share of the whole plan tell what it is for one of its relations?  It does
+ * if that relation is nearly all that was read, or everything came from the
+ * device, or so little that it cannot be much of this one.
+ */
+static bool
+share_is_its_own(double share, double its_misses, double misses)
+{
+	return its_misses >= OWN_SHARE * misses || share >= OWN_SHARE ||
+		share * misses <= (1.0 - OWN_SHARE) * its_misses;
+}
+
+/* all_misses: of all relations of the plan; share: see device_share() */
+static void
+report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_misses, double share)
+{
+	double		misses = use->own.fetched - use->own.hit;
+	double		random = misses - use->sequential;
+	double		weight = plan->weight;
+	int64		fetched;
+	TierSplitPlans plans;
 
 	memset(&plans, 0, sizeof(plans));
 	plans.plans = 1.0;
-	plans.hits = weight * relation->own.hit;
+	plans.hits = weight * use->own.hit;
 	if (plan->ignored)
 		plans.ignored = weight * misses;
 	else
 	{
 		plans.random = weight * random;
-		plans.sequential = weight * sequential;
+		plans.sequential = weight * use->sequential;
 		plans.random_variance = weight * (weight - 1.0) * random * random;
-		plans.sequential_variance = weight * (weight - 1.0) * sequential * sequential;
-		if (relation->is_changed && !relation->is_late)
-			plans.added = weight * Min(random, rest_fetched - rest_hit);
+		plans.sequential_variance = weight * (weight - 1.0) * use->sequential * use->sequential;
+		if (use->is_changed && !use->is_late)
+			plans.added = weight * Min(random, rest_misses(use, &fetched));
+		if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
+		{
+			plans.measured = weight * use->sequential;
+			plans.measured_device = plans.measured * share;
+		}
+		else if (share >= 0.0)
+		{
+			plans.shared = weight * use->sequential;
+			plans.shared_device = plans.shared * share;
+		}
 	}
-	tier_access_counts_add(relation->relation_oid, &plans);
+	tier_access_counts_add(use->relation_oid, &plans);
 }
 
 /* Reports once.  Only numbers: the relations may be closed already. */
 static void
 finish(TierAccessPlan *plan)
 {
+	double		misses = 0.0;
+	double		sequential = 0.0;
+	double		share;
+
 	if (plan->is_done)
 		return;
 	plan->is_done = true;
@@ -973,10 +1157,22 @@ finish(TierAccessPlan *plan)
 		const RelationUse *use = &plan->uses[i];
 
 		if (use->own.fetched > use->own.hit)
-			report_misses(plan, i);
+		{
+			split_misses(plan, i);
+			misses += use->own.fetched - use->own.hit;
+			sequential += use->sequential;
+		}
 		else if (use->own.fetched > 0)
 			tier_access_counts_add_hits(use->relation_oid, plan->weight * use->own.hit);
 	}
+	if (misses <= 0.0)
+		return;
+	share = device_share(plan, misses, sequential);
+	if (share > 0.0)
+		tier_access_counts_saw_device();
+	for (int i = 0; i < plan->nuses; i++)
+		if (plan->uses[i].own.fetched > plan->uses[i].own.hit)
+			report_misses(plan, &plan->uses[i], misses, share);
 }
 
 /* The memory of the execution goes. */
@@ -1035,6 +1231,7 @@ tier_access_plan_watch(QueryDesc *query, double probability, bool ignored)
 	plan->estate = query->estate;
 	plan->weight = 1.0 / probability;
 	plan->ignored = ignored;
+	plan->is_parallel = query->plannedstmt->parallelModeNeeded;
 	plan->callback.func = forget_plan;
 	plan->callback.arg = plan;
 	MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &plan->callback);

@@ -32,6 +32,8 @@ enum
 	STATISTICS_HITS,
 	STATISTICS_PLANS,
 	STATISTICS_ERROR,
+	STATISTICS_MEASURED,
+	STATISTICS_DEVICE,
 };
 
 /* Columns of tiered_storage.access_tracking(), in order */
@@ -68,6 +70,11 @@ tier_access_statistics(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, STATISTICS_PLANS, Int64GetDatum((int64) (plans->plans + 0.5)));
 		tier_row_datum(&row, STATISTICS_ERROR,
 					   Float8GetDatum(sqrt(plans->random_variance + plans->sequential_variance)));
+		if (taken.device_seen)
+		{
+			tier_row_datum(&row, STATISTICS_MEASURED, Float8GetDatum(plans->measured));
+			tier_row_datum(&row, STATISTICS_DEVICE, Float8GetDatum(plans->measured_device));
+		}
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

@@ -325,6 +325,17 @@ tier_device_resolve(TierDevice *device, unsigned major, unsigned minor,
  * ---------------------------------------------------------------------
  */
 
+void
+tier_device_tablespace_path(char *path, size_t size, Oid tablespace_oid)
+{
+	if (tablespace_oid == DEFAULTTABLESPACE_OID)
+		strlcpy(path, "base", size);
+	else if (tablespace_oid == GLOBALTABLESPACE_OID)
+		strlcpy(path, "global", size);
+	else
+		snprintf(path, size, "pg_tblspc/%u", tablespace_oid);
+}
+
 /*
  * The absolute path of a tablespace's directory, without symbolic links.  If
  * the directory is gone, where it should be.
@@ -333,16 +344,12 @@ static char *
 tablespace_path(Oid tablespace_oid)
 {
 	char		path[MAXPGPATH];
+	char		relative[TABLESPACE_PATH_BYTES];
 	char		target[MAXPGPATH];
 	ssize_t		length;
 
-	if (tablespace_oid == DEFAULTTABLESPACE_OID)
-		snprintf(path, sizeof(path), "%s/base", DataDir);
-	else if (tablespace_oid == GLOBALTABLESPACE_OID)
-		snprintf(path, sizeof(path), "%s/global", DataDir);
-	else
-		snprintf(path, sizeof(path), "%s/pg_tblspc/%u", DataDir,
-				 tablespace_oid);
+	tier_device_tablespace_path(relative, sizeof(relative), tablespace_oid);
+	snprintf(path, sizeof(path), "%s/%s", DataDir, relative);
 
 	if (tier_path_resolve(path, target))
 		return pstrdup(target);

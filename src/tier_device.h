@@ -53,6 +53,12 @@ typedef struct TierDevice
 								 * -1: unknown */
 } TierDevice;
 
+/* Bytes of a tablespace's path within the data directory, at most. */
+#define TABLESPACE_PATH_BYTES 32
+
+/* A tablespace's directory, or symbolic link, within the data directory. */
+extern void tier_device_tablespace_path(char *path, size_t size, Oid tablespace_oid);
+
 /*
  * Looks at the directory of one tablespace.  For pg_default the cluster's
  * base directory; user tablespaces through pg_tblspc (symlink or in-place

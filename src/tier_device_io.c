@@ -219,6 +219,7 @@ estimate_device_reads(TierRelationState *state, int64 before, int64 after)
 	state->device_random = random;
 	state->device_sequential = sequential;
 	state->device_other = other;
+	state->device_measured = 0.0;
 	if (after < 0)
 		after = before;
 	if (after < 0 || blocks < 1)
@@ -233,6 +234,27 @@ estimate_device_reads(TierRelationState *state, int64 before, int64 after)
 	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after, (sequential + other) / blocks);
 	state->device_sequential = sequential * missed;
 	state->device_other = other * missed;
+}
+
+/*
+ * The same, where the kernel has counted, which it does for sequential reads: what it
+ * counted for this relation replaces the estimate, and what it counted for this and others
+ * together can only raise it.
+ */
+static void
+use_measured_reads(TierRelationState *state)
+{
+	double		sequential = local_sequential(state);
+	double		estimated;
+
+	if (sequential <= 0.0 || state->measured_part + state->shared_part <= 0.0 ||
+		!tier_pagecache_counts_readers(state->tablespace_oid))
+		return;
+	estimated = state->device_sequential / sequential;
+	state->device_measured = sequential * state->measured_part * state->measured_share;
+	state->device_sequential = state->device_measured + sequential *
+		(state->shared_part * Max(state->shared_share, estimated) +
+		 (1.0 - state->measured_part - state->shared_part) * estimated);
 }
 
 /* A read of PostgreSQL is at most one of the device, whatever the factor. */
@@ -262,7 +284,8 @@ advance_device_rates(TierRelationState *state, const TierDevices *devices)
 	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
 	{
 		random = apply_fit(random, &device->random_fit, all_random);
-		sequential = apply_fit(sequential, &device->fit, all_sequential);
+		sequential = state->device_measured +
+			apply_fit(sequential - state->device_measured, &device->fit, all_sequential - state->device_measured);
 	}
 
 	/* What of a standby's reads its page cache served is not known. */
@@ -350,6 +373,8 @@ tier_device_io_correct(const TierDevices *devices, TierRelationState *states, in
 		if (looks && has_budget(&budget))
 			readers[i]->os_cached_bytes = look(readers[i], &budget);
 		estimate_device_reads(readers[i], before, readers[i]->os_cached_bytes);
+		if (looks)
+			use_measured_reads(readers[i]);
 	}
 	pfree(readers);
 
@@ -426,14 +451,11 @@ typedef struct FileSystems
 static const char *
 device_of(FileSystems *known, Oid tablespace_oid)
 {
-	char		path[MAXPGPATH];
+	char		path[TABLESPACE_PATH_BYTES];
 	struct stat st;
 	const char *device;
 
-	if (tablespace_oid == DEFAULTTABLESPACE_OID)
-		strlcpy(path, "base", sizeof(path));
-	else
-		snprintf(path, sizeof(path), "pg_tblspc/%u", tablespace_oid);
+	tier_device_tablespace_path(path, sizeof(path), tablespace_oid);
 	if (stat(path, &st) != 0)
 		return NULL;
 	for (int i = 0; i < known->n; i++)

@@ -96,7 +96,7 @@ typedef struct Move
 	TierMoveReport *report;
 	int64		size_bytes;
 	int64		move_id;
-	bool		is_unwanted;	/* when its turn had come */
+	bool		is_unwanted;	/* the last time that somebody asked */
 	long		pause;			/* before the next attempt, ms */
 	TierObstacle obstacle;
 	TierMoveTiming timing;
@@ -225,10 +225,19 @@ pin_step(void *argument)
 	move->is_unwanted = is_pinned_meanwhile(move);
 }
 
+/*
+ * In a subtransaction: what is thrown in a scope leaves a connection to SPI
+ * open, with which the online move could not roll back.
+ */
 static bool
 is_still_wanted(const TierOnlineRequest *request)
 {
-	return !is_pinned_meanwhile(request->argument);
+	Move	   *move = request->argument;
+	ErrorData  *error = tier_attempt(pin_step, move);
+
+	if (error != NULL)
+		ReThrowError(error);
+	return !move->is_unwanted;
 }
 
 /* Parts of the relation that are not yet in the tablespace, itself the last. */
@@ -402,6 +411,15 @@ move_with_retries(Move *move, TierMoveReport *report)
 			return NULL;
 		}
 		move->pause = move->pause == 0 ? FIRST_PAUSE_MS : Min(move->pause * 2, LONGEST_PAUSE_MS);
+		thrown = tier_attempt(pin_step, move);
+		SPI_commit();
+		if (thrown != NULL)
+		{
+			report_thrown(report, thrown);
+			return thrown;
+		}
+		if (move->is_unwanted)
+			return NULL;		/* reported by pin_step() */
 	}
 }
 

@@ -36,6 +36,7 @@
 
 #include "compat.h"
 #include "tier_debug.h"
+#include "tier_device.h"
 #include "tier_pagecache.h"
 
 /* Up to here all of a range is looked at, by either way. */
@@ -64,6 +65,10 @@ typedef enum Method
 #ifndef __NR_cachestat
 #define __NR_cachestat 451		/* the same on all architectures */
 #endif
+
+/* In the kernel's include/uapi/linux/magic.h; ext2 and ext3 are the same as ext4. */
+#define EXT4_MAGIC 0xEF53
+#define XFS_MAGIC 0x58465342
 
 #ifndef OVERLAYFS_SUPER_MAGIC
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
@@ -213,6 +218,20 @@ segment_bytes(const char *path, int64 offset, int64 length)
 }
 
 #endif
+
+bool
+tier_pagecache_counts_readers(Oid tablespace_oid)
+{
+#ifdef __linux__
+	char		path[TABLESPACE_PATH_BYTES];
+	struct statfs fs;
+
+	tier_device_tablespace_path(path, sizeof(path), tablespace_oid);
+	return statfs(path, &fs) == 0 && (fs.f_type == EXT4_MAGIC || fs.f_type == XFS_MAGIC);
+#else
+	return false;
+#endif
+}
 
 const char *
 tier_pagecache_method(void)

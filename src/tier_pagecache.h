@@ -38,6 +38,14 @@ typedef struct TierPagecacheLook
 extern bool tier_pagecache_look(RelFileLocator file, BlockNumber first_block,
 								BlockNumber nblocks, TierPagecacheLook *look);
 
+/*
+ * Does the kernel count what is read from the device beneath the tablespace for the
+ * process that asks, in bytes of the files?  Only file systems of which that is known: for
+ * ZFS threads of the kernel read, on btrfs the bytes may be compressed ones, and a
+ * network is no device.  No memory, no error: may be called in an abort.
+ */
+extern bool tier_pagecache_counts_readers(Oid tablespace_oid);
+
 /* "cachestat", "mincore", or NULL: which of them the next look would use. */
 extern const char *tier_pagecache_method(void);
 

@@ -531,10 +531,27 @@ carry_over(const TierAccessCount *count, double added, double used_share)
 	rest.sequential_variance = Min(all->sequential_variance * share, fresh->sequential_variance);
 	rest.added = Min(Max(all->added - added, 0.0) * share, fresh->added);
 	rest.ignored = Min(all->ignored * share, fresh->ignored);
+	rest.measured = Min(all->measured * share, fresh->measured);
+	rest.measured_device = Min(all->measured_device * share, fresh->measured_device);
+	rest.shared = Min(all->shared * share, fresh->shared);
+	rest.shared_device = Min(all->shared_device * share, fresh->shared_device);
 	rest.hits = 0.0;
 	rest.plans = Min(all->plans * share, fresh->plans);
 	if (rest.random + rest.sequential + rest.ignored >= 0.5)
 		tier_access_counts_carry(count->relation_oid, &rest);
+}
+
+static void
+take_measured_shares(TierRelationState *state, const TierSplitPlans *plans)
+{
+	if (plans->sequential <= 0.0)
+		return;
+	state->measured_part = Min(plans->measured / plans->sequential, 1.0);
+	state->shared_part = Min(plans->shared / plans->sequential, 1.0 - state->measured_part);
+	if (plans->measured > 0.0)
+		state->measured_share = Min(plans->measured_device / plans->measured, 1.0);
+	if (plans->shared > 0.0)
+		state->shared_share = Min(plans->shared_device / plans->shared, 1.0);
 }
 
 /* `count` NULL: no plan that was tracked has read this relation. */
@@ -562,6 +579,8 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 	period.sample_rate = tier_track_sample_rate;
 	if (count != NULL)
 		period.plans = count->plans;
+	if (taken->device_seen)
+		take_measured_shares(state, &period.plans);
 
 	result = tier_split_period(&period);
 	state->attribution = result.use;

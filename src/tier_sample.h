@@ -120,6 +120,17 @@ typedef struct TierRelationState
 										 * included */
 	TierCostAttribution standby_attribution;	/* of these */
 	double		other_reads;	/* misses here that are not use */
+
+
+	/*
+	 * Of the sequential reads of plans, the part of which the kernel counted
+	 * what came from devices, and how much of it did; the same where that is
+	 * known of several relations together.
+	 */
+	float4		measured_part;
+	float4		measured_share;
+	float4		shared_part;
+	float4		shared_share;
 	TierWriteCounts writes;		/* after tier_writes_count only */
 	int64		added_blocks;	/* that the counters took for misses; not in
 								 * delta */
@@ -130,6 +141,8 @@ typedef struct TierRelationState
 	double		device_random;
 	double		device_sequential;
 	double		device_other;
+	double		device_measured;	/* of the sequential ones, as the kernel
+									 * counted */
 
 	/* What is taken to have reached the device in the end, standbys included. */
 	double		load_random;

@@ -83,6 +83,17 @@ typedef struct TierSplitPlans
 	double		ignored;		/* by applications that do not count as use */
 	double		hits;
 	double		plans;			/* tracked ones, not weighted */
+
+	/*
+	 * Of the sequential ones, those in plans of which the kernel counted what
+	 * they read from devices, and how many of these that were, or more when
+	 * it was read ahead for others.  Shared: that is known of all relations
+	 * of the plan together, and may be another share of this one.
+	 */
+	double		measured;
+	double		measured_device;
+	double		shared;
+	double		shared_device;
 } TierSplitPlans;
 
 /* One relation in one period, from both sides. */

@@ -1143,12 +1143,13 @@ COMMENT ON VIEW tiered_storage.heat IS
 
 CREATE FUNCTION tiered_storage.access_statistics(
 	OUT relation regclass, OUT random_reads float8, OUT sequential_reads float8,
-	OUT ignored_reads float8, OUT hits float8, OUT plans bigint, OUT standard_error float8)
+	OUT ignored_reads float8, OUT hits float8, OUT plans bigint, OUT standard_error float8,
+	OUT measured_reads float8, OUT device_reads float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_access_statistics';
 COMMENT ON FUNCTION tiered_storage.access_statistics() IS
-'what tracked plans have read of each relation of this database since the last sample, in blocks, extrapolated to all plans: random, sequential, by applications that are ignored, and from shared buffers; the number of these plans, and the standard error of random + sequential reads';
+'what tracked plans have read of each relation of this database since the last sample, in blocks, extrapolated to all plans: random, sequential, by applications that are ignored, and from shared buffers; the number of these plans, and the standard error of random + sequential reads; measured_reads are those of the sequential ones of which the kernel counted what came from a device, device_reads what did, both NULL until it has counted any';
 
 CREATE FUNCTION tiered_storage.access_tracking(
 	OUT available boolean, OUT enabled boolean, OUT complete boolean, OUT sample_rate float8,

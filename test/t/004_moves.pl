@@ -278,8 +278,8 @@ $reader = reader_of('m_pinned');
 $move = start_sql(
 	$node,
 	'app',
-	"SET tiered_storage.move_lock_timeout = '10ms'",
-	'SET tiered_storage.move_lock_attempts = 50',
+	"SET tiered_storage.move_lock_timeout = '500ms'",
+	'SET tiered_storage.move_lock_attempts = 10',
 	"CALL tiered_storage.move_relation('m_pinned', 'slow')");
 wait_for_lock_wait($node, 'app', 'm_pinned');
 $node->safe_psql('app', "SELECT tiered_storage.pin('m_pinned', 'disk')");

@@ -323,6 +323,160 @@ is( $node->safe_psql(
 	'the sample has made room');
 
 # ---------------------------------------------------------------------
+note 'From the device or from the page cache';
+# ---------------------------------------------------------------------
+
+# Writes the relations' files and forgets what of them is cached, anywhere.
+sub forget_files
+{
+	my (@relations) = @_;
+	my @files =
+	  map {
+			$node->data_dir . '/'
+		  . $node->safe_psql('app', "SELECT pg_relation_filepath('$_')")
+	  } @relations;
+
+	$node->stop;
+	foreach my $file (@files)
+	{
+		system_or_bail('sync', $file);
+		system_or_bail('dd', "if=$file", 'iflag=nocache', 'count=0',
+			'status=none');
+	}
+	$node->start;
+	await_worker('app');
+	sample();
+	return;
+}
+
+# "measured|from a device" of a relation since the last sample.
+sub measured
+{
+	my ($relation) = @_;
+
+	return $node->safe_psql('app',
+		"SELECT measured_reads, least(device_reads, measured_reads) FROM tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
+	);
+}
+
+# What a sample takes to have reached the device, all in all.
+sub device_reads
+{
+	my ($relation) = @_;
+
+	sample();
+	return $node->safe_psql('app',
+		"SELECT total_sequential_reads FROM tiered_storage.relation_state WHERE relation_oid = '$relation'::regclass"
+	);
+}
+
+SKIP:
+{
+	my $data_dir = $node->data_dir;
+	my $filesystem = $^O eq 'linux' ? qx(stat -f -c %T '$data_dir') : 'none';
+	chomp $filesystem;
+	skip "reads are not known to be counted for who reads on $filesystem", 1
+	  unless $filesystem =~ m!^(ext2/ext3|xfs)$!;
+
+	$node->append_conf('postgresql.conf', 'io_method = sync')
+	  if $node->pg_version >= 18;
+	$node->safe_psql('app', 'CHECKPOINT');
+
+	restart_cold();
+	$node->safe_psql('app', 'SELECT count(pad) FROM t');
+	is(measured('t'), '|',
+		'as long as the kernel has counted nothing, it may not count');
+
+	# What was cached when a sample looked, and is again when the next one does,
+	# was not there when it was needed.
+	my $so_far = device_reads('t');
+	forget_files('t');
+	$node->safe_psql('app', 'SELECT count(pad) FROM t');
+	is(measured('t'), "$pages|$pages",
+		'all of a table comes from the device');
+	is(device_reads('t') - $so_far,
+		$pages,
+		'and counts, though it is in the page cache before and after');
+
+	# In one session that has read something else before, and catalogs meanwhile.
+	forget_files('other');
+	$so_far = device_reads('t');
+	$node->safe_psql('app',
+		'SELECT count(*) FROM other; SELECT count(pad) FROM t');
+	my $other_pages =
+	  $node->safe_psql('app', "SELECT pg_relation_size('other') / 8192");
+	is(measured('other'), "$other_pages|$other_pages",
+		'a table comes from the device');
+	is(measured('t'), "$pages|0", 'the next one from the page cache');
+	is(device_reads('t') - $so_far, 0, 'which does not count');
+
+	# What was read meanwhile by nobody who is watched is not its own.
+	forget_files('other', 'many_1');
+	$node->safe_psql('app',
+		'SELECT count(*) FROM many_1; COPY other TO STDOUT; SELECT count(pad) FROM t'
+	);
+	is(measured('t'), "$pages|0", 'a table from the page cache after a COPY');
+
+	# In parts: what another plan reads in between is not its own.
+	forget_files('other');
+	$node->safe_psql(
+		'app', q(
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM t;
+MOVE 5000 IN c;
+SELECT count(*) FROM other;
+MOVE ALL IN c;
+COMMIT;
+));
+	is(measured('t'), "$pages|0", 'a cursor waits meanwhile');
+	is(measured('other'), "$other_pages|$other_pages",
+		'and another plan reads');
+
+	# By the rows of a loop, each of which runs a plan of its own.
+	forget_files('t');
+	$node->safe_psql(
+		'app', q(
+DO $$
+DECLARE r record; n int;
+BEGIN
+	FOR r IN SELECT * FROM t LOOP
+		SELECT count(*) INTO n FROM (VALUES (r.id)) v(i) WHERE i < 0;
+	END LOOP;
+END $$;
+));
+	is(measured('t'), "$pages|$pages", 'a loop over a table is measured');
+
+	# By several processes; one may read ahead for the others.
+	forget_files('t');
+	$node->safe_psql(
+		'app', q(
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT count(pad) FROM t));
+	is(measured('t'), "$pages|$pages", 'and a parallel scan');
+
+	# What is known of two tables together tells little of each.
+	forget_files('other');
+	$node->safe_psql('app', 'SELECT count(pad) FROM t JOIN other USING (id)');
+	is( $node->safe_psql(
+			'app',
+			"SELECT count(*) FILTER (WHERE relation = 't'::regclass AND measured_reads = $pages AND device_reads < 0.1 * $pages), count(*) FILTER (WHERE relation = 'other'::regclass AND measured_reads = 0) FROM tiered_storage.access_statistics()"
+		),
+		'1|1',
+		'a join with a table that is cached and large says nothing of a small one'
+	);
+
+	# Random reads are not measured.
+	forget_files('t', 'other');
+	$node->safe_psql('app',
+		'SELECT count(*) FROM other; SET enable_seqscan = off; SELECT count(pad) FROM t WHERE id IN (SELECT (random() * 10000)::int FROM generate_series(1, 50))'
+	);
+	is(measured('t'), '0|0', 'random reads are not measured');
+}
+
+# ---------------------------------------------------------------------
 note 'Crash';
 # ---------------------------------------------------------------------
 
