@@ -355,7 +355,7 @@ sub measured
 	my ($relation) = @_;
 
 	return $node->safe_psql('app',
-		"SELECT measured_reads, least(device_reads, measured_reads) FROM tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
+		"SELECT round(measured_reads), round(least(device_reads, measured_reads)) FROM tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
 	);
 }
 
@@ -366,7 +366,7 @@ sub device_reads
 
 	sample();
 	return $node->safe_psql('app',
-		"SELECT total_sequential_reads FROM tiered_storage.relation_state WHERE relation_oid = '$relation'::regclass"
+		"SELECT round(total_sequential_reads) FROM tiered_storage.relation_state WHERE relation_oid = '$relation'::regclass"
 	);
 }
 
@@ -462,7 +462,7 @@ SELECT count(pad) FROM t));
 	$node->safe_psql('app', 'SELECT count(pad) FROM t JOIN other USING (id)');
 	is( $node->safe_psql(
 			'app',
-			"SELECT count(*) FILTER (WHERE relation = 't'::regclass AND measured_reads = $pages AND device_reads < 0.1 * $pages), count(*) FILTER (WHERE relation = 'other'::regclass AND measured_reads = 0) FROM tiered_storage.access_statistics()"
+			"SELECT count(*) FILTER (WHERE relation = 't'::regclass AND round(measured_reads) = $pages AND device_reads < 0.1 * $pages), count(*) FILTER (WHERE relation = 'other'::regclass AND measured_reads = 0) FROM tiered_storage.access_statistics()"
 		),
 		'1|1',
 		'a join with a table that is cached and large says nothing of a small one'

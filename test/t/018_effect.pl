@@ -31,6 +31,7 @@ $node->safe_psql(
 	'app', q(
 CREATE TABLE cold (x text) TABLESPACE fast;
 INSERT INTO cold SELECT repeat('x', 1000) FROM generate_series(1, 1000);
+SELECT pg_stat_force_next_flush();	-- not after the first sample
 CREATE EXTENSION tiered_storage;
 ));
 $node->poll_query_until('app',
