@@ -704,6 +704,7 @@ end_reads(TierAccessPlan *plan, int64 misses)
 		plan->all_misses += reads;
 		plan->temp_blocks += pgBufferUsage.temp_blks_read - plan->temp_base;
 	}
+
 	/* Counting may go on without being begun anew. */
 	begin_reads(plan);
 }
@@ -782,7 +783,7 @@ count_new_partitions(TierAccessPlan *plan, int64 known_fetched, int64 known_miss
 	}
 }
 
-/* Counting stops; with may_allocate, also for relations not known before. */
+/* Counting stops; with may_look_up, also for relations not known before. */
 static void
 pause_counting(TierAccessPlan *plan, bool may_look_up)
 {

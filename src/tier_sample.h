@@ -121,7 +121,6 @@ typedef struct TierRelationState
 	TierCostAttribution standby_attribution;	/* of these */
 	double		other_reads;	/* misses here that are not use */
 
-
 	/*
 	 * Of the sequential reads of plans, the part of which the kernel counted
 	 * what came from devices, and how much of it did; the same where that is
