@@ -32,6 +32,7 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "storage/lock.h"
 #include "storage/lockdefs.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
@@ -154,6 +155,17 @@ tier_compat_relation_map_oid_to_filenumber(Oid relation_oid, bool shared)
 	return RelationMapOidToFilenumber(relation_oid, shared);
 #else
 	return RelationMapOidToFilenode(relation_oid, shared);
+#endif
+}
+
+/* The relation of this database with that file, if it is a mapped one; 16 renamed it. */
+static inline Oid
+tier_compat_relation_map_filenumber_to_oid(RelFileNumber file_number, bool shared)
+{
+#if PG_VERSION_NUM >= 160000
+	return RelationMapFilenumberToOid(file_number, shared);
+#else
+	return RelationMapFilenodeToOid(file_number, shared);
 #endif
 }
 
@@ -556,6 +568,22 @@ tier_compat_backend_status(int i)
 #ifndef InplaceUpdateTupleLock
 #define InplaceUpdateTupleLock ExclusiveLock
 #endif
+
+/* ---------------------------------------------------------------------
+ * Locks
+ * ---------------------------------------------------------------------
+ */
+
+/* Does this process hold the lock in just that mode?  17 can ask for stronger ones, too. */
+static inline bool
+tier_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
+{
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(tag, mode, false);
+#else
+	return LockHeldByMe(tag, mode);
+#endif
+}
 
 /* ---------------------------------------------------------------------
  * Privileges

@@ -38,7 +38,6 @@
 #include "compat.h"
 #include "tier_catalog.h"
 
-#define EXTENSION_NAME "tiered_storage"
 #define BULK_BATCH_ROWS 1000
 
 /* Error messages are stored, and somebody else may have written them. */
@@ -94,7 +93,7 @@ read_extension(Oid extension_oid, char **version, Oid *owner)
 static TierExtensionState
 lock_extension(Oid *owner)
 {
-	Oid			extension_oid = get_extension_oid(EXTENSION_NAME, true);
+	Oid			extension_oid = get_extension_oid(TIER_EXTENSION_NAME, true);
 	char	   *version;
 
 	if (!OidIsValid(extension_oid))
@@ -154,14 +153,14 @@ tier_catalog_enter(TierCatalogScope *scope)
 		case TIER_EXTENSION_ABSENT:
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("extension \"%s\" does not exist", EXTENSION_NAME)));
+					 errmsg("extension \"%s\" does not exist", TIER_EXTENSION_NAME)));
 			break;
 		case TIER_EXTENSION_OTHER_VERSION:
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("extension \"%s\" is not at the version of its library, %s",
-							EXTENSION_NAME, TIER_VERSION),
-					 errhint("Run ALTER EXTENSION %s UPDATE.", EXTENSION_NAME)));
+							TIER_EXTENSION_NAME, TIER_VERSION),
+					 errhint("Run ALTER EXTENSION %s UPDATE.", TIER_EXTENSION_NAME)));
 			break;
 		case TIER_EXTENSION_PRESENT:
 			enter_as(scope, owner);

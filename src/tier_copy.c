@@ -578,27 +578,8 @@ tier_copy_end(TierCopy *copy)
 	pfree(copy);
 }
 
-void
-tier_copy_drop_file(RelFileLocator locator)
-{
-	Relation	file = CreateFakeRelcacheEntry(locator);
-
-	(void) GetCurrentTransactionId();
-
-	/* From 17 on it has an open file that it has not pinned, to be unpinned. */
-	file->rd_smgr = NULL;
-	RelationDropStorage(file);
-	FreeFakeRelcacheEntry(file);
-}
-
 bool
 tier_copy_file_exists(RelFileLocator locator)
 {
 	return smgrexists(tier_compat_smgropen(locator), MAIN_FORKNUM);
-}
-
-bool
-tier_copy_file_is_empty(RelFileLocator locator)
-{
-	return smgrnblocks(tier_compat_smgropen(locator), MAIN_FORKNUM) == 0;
 }

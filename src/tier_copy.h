@@ -87,17 +87,7 @@ extern bool tier_copy_is_intact(const TierCopy *copy);
 /* Ends the copy in memory; the file stays.  No error. */
 extern void tier_copy_end(TierCopy *copy);
 
-/*
- * Removes a relation file at the commit of this transaction, on standbys, too;
- * all forks.  Gives the transaction an ID, without which its commit would say
- * nothing to standbys and to crash recovery.
- */
-extern void tier_copy_drop_file(RelFileLocator locator);
-
 /* Does the file, its main fork, exist? */
 extern bool tier_copy_file_exists(RelFileLocator locator);
-
-/* Has it no block?  What was removed is so until the next checkpoint. */
-extern bool tier_copy_file_is_empty(RelFileLocator locator);
 
 #endif							/* TIER_COPY_H */

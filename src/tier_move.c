@@ -14,7 +14,7 @@
  * Before and after it there is a transaction that makes, and completes, the
  * record that others can see.  A crash leaves a record of a process that is
  * gone, which the next sample turns into a failure, and perhaps a file that
- * belongs to nobody, which tier_leftover.c removes.
+ * belongs to nobody, which tier_pending_file.c removes.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,6 @@
 #include "compat.h"
 #include "tier_attempt.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_move.h"
 #include "tier_online.h"
 #include "tier_preflight.h"
@@ -306,8 +305,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.rights_oid = move->request->relation_oid;
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
-	request.remember_file = tier_leftover_remember;
-	request.forget_file = tier_leftover_forget;
+	request.register_file = true;
 	request.is_wanted = is_still_wanted;
 	request.argument = move;
 	request.idle = move->request->idle;

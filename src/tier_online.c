@@ -6,7 +6,7 @@
  * Runs in the worker and in sessions that CALL move_relation or migrate.  The
  * protocol, each step one or more transactions:
  *
- *	remember	The number of the new file is written down, before there is one.
+ *	register	The number of the new file is written down, before there is one.
  *	copy		Under AccessShareLock, without snapshot and transaction ID, so
  *				that vacuum is not held up.  Whoever waits for the relation, or
  *				for our transaction, is seen within WATCH_INTERVAL_MS and let
@@ -15,9 +15,9 @@
  *	swap		With nothing locked, ACCESS EXCLUSIVE is asked for.  When it is
  *				granted, everything is checked again, and the pg_class row
  *				claimed without waiting; the rest of the WAL is read, the last
- *				blocks are copied, pg_class is changed, commit.
+ *				blocks are copied, pg_class is changed, the registration of the
+ *				new file deleted, commit.
  *	prewarm		What was in shared buffers is read again, from the new file.
- *	forget		The new file belongs to the relation.
  *
  * We never wait for a lock while we hold one on the relation or its table.  Two
  * sessions of which one waits for us, and we for it, would be a deadlock; and
@@ -32,8 +32,11 @@
  *
  * The file that is being made belongs to no transaction.  It is removed by
  * discard() after an error, by exit_callback() when the process ends, and by the
- * owner of `remember` after a crash; always in a committed transaction with an
- * ID, so that standbys and crash recovery remove it, too.
+ * next sweep (tier_pending_file.c) after a crash; always in a committed
+ * transaction with an ID, so that standbys and crash recovery remove it, too.
+ *
+ * DROP EXTENSION waits for us, since it would take the registration away.  We see
+ * it, remove the file, and end the move.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,6 +69,7 @@
 #include "tier_debug.h"
 #include "tier_guc.h"
 #include "tier_online.h"
+#include "tier_pending_file.h"
 #include "tier_progress.h"
 #include "tier_relation.h"
 #include "tier_throttle.h"
@@ -110,6 +114,7 @@ typedef enum Verdict
 	NOT_NEEDED,
 	REFUSED,
 	UNWANTED,
+	ABANDONED,					/* the extension is being dropped */
 	FAILED,
 } Verdict;
 
@@ -130,7 +135,7 @@ typedef struct Online
 	RelFileLocator source;
 	RelFileLocator target;
 	bool		is_heap;
-	bool		is_remembered;	/* by the caller, and not yet forgotten */
+	bool		is_registered;	/* the target has a row in move_file */
 	bool		has_file;		/* the target exists, and is not in use */
 	bool		is_swapping;	/* this transaction has changed pg_class */
 	bool		is_swapped;		/* the target is in use, that is committed */
@@ -169,6 +174,17 @@ static Online *current = NULL;
  * ---------------------------------------------------------------------
  */
 
+/*
+ * What is registered must stay so, or the file would be nobody's after a crash.
+ * Cleaning up goes on in any case.
+ */
+static bool
+may_go_on(const Online *move)
+{
+	return !move->is_registered || move->phase == TIER_PHASE_CLEANING_UP ||
+		tier_pending_hold_extension();
+}
+
 /* Runs a step and commits; an error rolls back, and is FAILED or BUSY. */
 static Verdict
 in_transaction(Verdict (*step) (Online *move), Online *move)
@@ -180,7 +196,7 @@ in_transaction(Verdict (*step) (Online *move), Online *move)
 	move->is_swapping = false;
 	PG_TRY();
 	{
-		verdict = step(move);
+		verdict = may_go_on(move) ? step(move) : ABANDONED;
 		if (verdict == BUSY || verdict == RESTART)
 			SPI_rollback();
 		else
@@ -225,6 +241,7 @@ transaction_callback(XactEvent event, void *argument)
 		current->released_at = GetCurrentTimestamp();
 		current->is_swapped = true;
 		current->has_file = false;
+		current->is_registered = false;
 	}
 }
 
@@ -247,7 +264,7 @@ exit_callback(int code, Datum argument)
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
 	if (tier_copy_file_exists(target))
-		tier_copy_drop_file(target);
+		(void) tier_pending_drop(target);
 	CommitTransactionCommand();
 }
 
@@ -330,6 +347,8 @@ watch(Online *move)
 				ConfigReloadPending = false;
 				ProcessConfigFile(PGC_SIGHUP);
 			}
+			if (tier_pending_extension_is_wanted())
+				return ABANDONED;
 			if (tier_throttle_is_paused() || idle_is_due(move) ||
 				(tier_relation_has_waiters(move->request->relation_oid) && !tier_debug_skips("give_way")))
 				return AGAIN;
@@ -365,6 +384,8 @@ rest(Online *move)
 		bool		paused = tier_throttle_is_paused();
 
 		CHECK_FOR_INTERRUPTS();
+		if (tier_pending_extension_is_wanted() || !may_go_on(move))
+			return ABANDONED;
 		if (!keep_up(move))
 			return RESTART;
 		if (idle_is_due(move))
@@ -439,9 +460,9 @@ lock_and_check(Online *move, LOCKMODE mode)
  * ---------------------------------------------------------------------
  */
 
-/* Looks at the relation and writes down the number of its new file. */
+/* Looks at the relation and registers its new file. */
 static Verdict
-remember_step(Online *move)
+register_step(Online *move)
 {
 	const TierOnlineRequest *request = move->request;
 	TierRelationInfo info;
@@ -451,11 +472,12 @@ remember_step(Online *move)
 		return verdict;
 	move->is_heap = info.kind != RELKIND_INDEX;
 	move->source = tier_relation_locator(&info);
-	move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
-									   tier_compat_new_file_number(request->tablespace_oid));
-	if (request->remember_file != NULL)
-		request->remember_file(request->relation_oid, move->target);
-	move->is_remembered = true;
+	if (request->register_file)
+		move->target = tier_pending_register(request->relation_oid, request->tablespace_oid);
+	else
+		move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
+										   tier_compat_new_file_number(request->tablespace_oid));
+	move->is_registered = request->register_file;
 	return GO_ON;
 }
 
@@ -570,6 +592,25 @@ catch_up_step(Online *move)
 	return GO_ON;
 }
 
+/* In the transaction that makes the target the relation's file. */
+static Verdict
+adopt_target(Online *move)
+{
+	if (!move->is_registered)
+		return GO_ON;
+	switch (tier_pending_adopt(move->target))
+	{
+		case TIER_PENDING_OK:
+			return GO_ON;
+		case TIER_PENDING_BUSY:
+			move->busy_reason = BUSY_ROW;
+			return BUSY;
+		case TIER_PENDING_LOST:
+			break;
+	}
+	return RESTART;
+}
+
 /* The end of it: all under ACCESS EXCLUSIVE, and quick. */
 static Verdict
 swap_step(Online *move)
@@ -631,6 +672,12 @@ swap_step(Online *move)
 		PopActiveSnapshot();
 		return RESTART;
 	}
+	verdict = adopt_target(move);
+	if (verdict != GO_ON)
+	{
+		PopActiveSnapshot();
+		return verdict;
+	}
 	tier_relation_swap_file(move->request->relation_oid, move->target);
 	PopActiveSnapshot();
 	move->is_swapping = true;
@@ -688,15 +735,14 @@ static Verdict
 drop_file_step(Online *move)
 {
 	if (tier_copy_file_exists(move->target))
-		tier_copy_drop_file(move->target);
+		(void) tier_pending_drop(move->target);
 	return GO_ON;
 }
 
 static Verdict
-forget_step(Online *move)
+unregister_step(Online *move)
 {
-	if (move->request->forget_file != NULL)
-		move->request->forget_file(move->target);
+	tier_pending_unregister(move->target);
 	return GO_ON;
 }
 
@@ -710,8 +756,8 @@ end_copy(Online *move)
 
 /*
  * Removes the new file, which is not in use.  A cancel does not stop it.  What
- * goes wrong here is in the log; the file is still remembered then, and removed
- * later.
+ * goes wrong here is in the log; the file is still registered then, and removed
+ * by a sweep.
  */
 static void
 discard(Online *move)
@@ -725,8 +771,9 @@ discard(Online *move)
 	HOLD_CANCEL_INTERRUPTS();
 	if (move->has_file && in_transaction(drop_file_step, move) == GO_ON)
 		move->has_file = false;
-	if (move->is_remembered && !move->has_file && in_transaction(forget_step, move) == GO_ON)
-		move->is_remembered = false;
+	if (move->is_registered && !move->has_file && in_transaction(unregister_step, move) == GO_ON)
+		move->is_registered = false;
+	tier_pending_release();
 
 	/* An error has let go of all holds. */
 	if (QueryCancelHoldoffCount > 0)
@@ -856,10 +903,10 @@ copy_and_swap(Online *move)
 	Verdict		verdict;
 
 	move->began_at = GetCurrentTimestamp();
-	verdict = in_transaction(remember_step, move);
+	verdict = in_transaction(register_step, move);
 	if (verdict != GO_ON)
 		return verdict;
-	tier_debug_point("remembered");
+	tier_debug_point("registered");
 	set_phase(move, TIER_PHASE_COPYING);
 	verdict = insist(move, copy_step);
 	if (verdict != GO_ON)
@@ -909,6 +956,9 @@ conclude(Online *move, Verdict verdict)
 			return TIER_ONLINE_REFUSED;
 		case UNWANTED:
 			return TIER_ONLINE_UNWANTED;
+		case ABANDONED:
+			report->why = pstrdup("the extension is being dropped");
+			return TIER_ONLINE_BUSY;
 		case RESTART:
 			report->why = psprintf("it was rewritten or truncated, or WAL was removed too early, %d times while it was copied",
 								   MAX_RESTARTS + 1);
@@ -945,7 +995,7 @@ run_move(Online *move)
 	set_phase(move, TIER_PHASE_PREWARMING);
 	if (tier_move_prewarm)
 		(void) in_transaction(prewarm_step, move);
-	(void) in_transaction(forget_step, move);
+	tier_pending_release();
 	return GO_ON;
 }
 
@@ -1004,6 +1054,7 @@ tier_online_move(const TierOnlineRequest *request, TierOnlineReport *report)
 	PG_FINALLY();
 	{
 		current = NULL;
+		tier_pending_release();
 		tier_progress_end();
 	}
 	PG_END_TRY();

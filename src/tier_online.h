@@ -37,12 +37,10 @@ struct TierOnlineRequest
 	Oid			rights_oid;		/* that relation */
 
 	/*
-	 * Remembers that the file belongs to nobody, and forgets it again; each
-	 * in a transaction that this module begins and commits.  After a crash
-	 * the caller removes what is remembered.  May be NULL (tests).
+	 * Register the new file, so that it is found after a crash.  Only tests
+	 * in a database without the extension do not.
 	 */
-	void		(*remember_file) (Oid relation_oid, RelFileLocator file);
-	void		(*forget_file) (RelFileLocator file);
+	bool		register_file;
 
 	/*
 	 * Is the move still wanted?  A copy may have taken hours.  Asked in a

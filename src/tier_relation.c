@@ -319,6 +319,31 @@ tier_relation_locator(const TierRelationInfo *info)
  * lock took the fast path.  Locks never leave shared memory, so that reading
  * one which has just gone reads another's tag at worst.
  */
+static bool
+someone_waits_for(const LOCKTAG *tag, const LOCKTAG *other)
+{
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		const volatile PGPROC *process = &ProcGlobal->allProcs[i];
+		LOCK	   *lock = process->waitLock;
+		LOCKTAG		awaited;
+
+		if (lock == NULL)
+			continue;
+		awaited = lock->tag;
+		if (memcmp(&awaited, tag, sizeof(awaited)) == 0 ||
+			memcmp(&awaited, other, sizeof(awaited)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+tier_relation_someone_waits_for(const LOCKTAG *tag)
+{
+	return someone_waits_for(tag, tag);
+}
+
 bool
 tier_relation_has_waiters(Oid relation_oid)
 {
@@ -329,20 +354,7 @@ tier_relation_has_waiters(Oid relation_oid)
 	SET_LOCKTAG_RELATION(relation_tag, MyDatabaseId, relation_oid);
 	GET_VXID_FROM_PGPROC(vxid, *MyProc);
 	SET_LOCKTAG_VIRTUALTRANSACTION(transaction_tag, vxid);
-	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
-	{
-		const volatile PGPROC *process = &ProcGlobal->allProcs[i];
-		LOCK	   *lock = process->waitLock;
-		LOCKTAG		tag;
-
-		if (lock == NULL)
-			continue;
-		tag = lock->tag;
-		if (memcmp(&tag, &relation_tag, sizeof(tag)) == 0 ||
-			memcmp(&tag, &transaction_tag, sizeof(tag)) == 0)
-			return true;
-	}
-	return false;
+	return someone_waits_for(&relation_tag, &transaction_tag);
 }
 
 /* For all locks to the end of the transaction. */

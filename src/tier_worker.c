@@ -49,9 +49,9 @@
 #include "tier_attempt.h"
 #include "tier_catalog.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
+#include "tier_pending_file.h"
 #include "tier_sample.h"
 #include "tier_shmem.h"
 #include "tier_standby.h"
@@ -463,7 +463,7 @@ sample_once(char **conflict)
 	{
 		StartTransactionCommand();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		tier_leftover_sweep();
+		tier_pending_sweep();
 		PopActiveSnapshot();
 		CommitTransactionCommand();
 	}

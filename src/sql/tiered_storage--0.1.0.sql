@@ -2890,7 +2890,8 @@ CREATE INDEX move_running_idx ON tiered_storage.move (move_id) WHERE state OPERA
 
 /*
  * Files that are being made and that no relation has yet.  Committed before
- * the file is created, so that after a crash somebody knows of it.
+ * the file is created, so that after a crash somebody knows of it.  Read and
+ * written by tier_pending_file.c alone, below SQL, by the order of the columns.
  */
 CREATE TABLE tiered_storage.move_file
 (
@@ -2898,10 +2899,13 @@ CREATE TABLE tiered_storage.move_file
 	file_number oid NOT NULL,
 	relation_oid oid NOT NULL,
 	pid integer NOT NULL,
-	backend_start timestamptz NOT NULL,
-	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	created_at timestamptz NOT NULL,
+	system_identifier bigint NOT NULL,
 	PRIMARY KEY (tablespace_oid, file_number)
-);
+) USING heap;
+COMMENT ON COLUMN tiered_storage.move_file.tablespace_oid IS '0: the default tablespace of the database';
+COMMENT ON COLUMN tiered_storage.move_file.pid IS 'the process that made the entry; it need not run any more';
+COMMENT ON COLUMN tiered_storage.move_file.system_identifier IS 'the cluster that the file is in; pg_upgrade brings entries along, and not their files';
 COMMENT ON TABLE tiered_storage.move_file IS 'files of moves that are under way or did not end; the worker removes what a crash has left';
 COMMENT ON TABLE tiered_storage.move IS 'moves that run or ran; use the views tiered_storage.moves and tiered_storage.move_progress';
 

@@ -82,7 +82,7 @@ sub nothing_has_happened
 	is( $node->safe_psql(
 			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
 		0,
-		"$name: no file is remembered");
+		"$name: no file is registered");
 	return;
 }
 
@@ -133,7 +133,7 @@ SKIP:
 		'a read-only file system is found before the move');
 	system_or_bail('mount', '-o', 'remount,rw', $directory);
 	my $error = move_with(
-		'remembered',
+		'registered',
 		'disk',
 		sub {
 			$node->safe_psql('app', 'CHECKPOINT');
@@ -192,7 +192,7 @@ SKIP:
 
 my ($version) = grep { -d } glob "$directory/PG_*";
 my $error = move_with(
-	'remembered',
+	'registered',
 	'disk',
 	sub {
 		$node->safe_psql('app', 'CHECKPOINT');
@@ -304,7 +304,7 @@ foreach my $case (
 		is( $node->safe_psql(
 				'app', 'SELECT count(*) FROM tiered_storage.move_file'),
 			0,
-			"$name at $point: no file is remembered");
+			"$name at $point: no file is registered");
 		is(stray_files($node, 'app'),
 			'', "$name at $point: no file that no relation has");
 		$node->safe_psql('app', 'DROP TABLE IF EXISTS victim');
@@ -325,10 +325,10 @@ $node->safe_psql('app',
 
 # Before there is a file it is empty.
 $move =
-  stop_move($node, 'app', $stops, 'remembered', 'hash', 'one', 'doomed');
+  stop_move($node, 'app', $stops, 'registered', 'hash', 'one', 'doomed');
 $node->safe_psql('app', 'CHECKPOINT');
 $node->safe_psql('app', 'DROP TABLESPACE doomed');
-let_go($stops, 'remembered');
+let_go($stops, 'registered');
 like(finish_sql($move->{run}),
 	qr/ERROR/, 'a move into a tablespace that was dropped just before fails');
 nothing_has_happened('DROP TABLESPACE');
