@@ -333,14 +333,30 @@ like(finish_sql($move->{run}),
 	qr/ERROR/, 'a move into a tablespace that was dropped just before fails');
 nothing_has_happened('DROP TABLESPACE');
 
-# Without its tables there is no record, but a move all the same.
-$move = stop_move($node, 'app', $stops, 'copying', 'gin', 'one', 'slow');
+# It would take the registration away, so that it waits; and the mover lets it in,
+# whatever it is doing, without its file.
+foreach my $point (qw(copying caught_up))
+{
+	$move = stop_move($node, 'app', $stops, $point, 'gin', 'one', 'slow');
+	my $drop = start_sql($node, 'app', 'DROP EXTENSION tiered_storage');
+	wait_for($stops,
+		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_extension'::regclass AND NOT granted"
+	);
+	let_go($stops, $point);
+	is(finish_sql($drop), '', "DROP EXTENSION at $point: it ends");
+	like(
+		finish_sql($move->{run}),
+		qr/the extension is being dropped/,
+		"DROP EXTENSION at $point: the move says why it ends");
+	is(stray_files($node, 'app'),
+		'', "DROP EXTENSION at $point: no file is left");
+	$node->safe_psql('app',
+		"CREATE EXTENSION tiered_storage; SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0)"
+	);
+}
 $node->safe_psql('app', 'DROP EXTENSION tiered_storage');
-let_go($stops, 'copying');
-finish_sql($move->{run});
 is(differences($node, 'app', 'one'),
 	'', 'DROP EXTENSION: all rows are there, by table and by index');
-is(stray_files($node, 'app'), '', 'DROP EXTENSION: no file is left');
 $stops->quit;
 is(unsound_indexes($node, 'app', 'one'), '', 'everything is sound');
 $node->stop;
