@@ -958,6 +958,7 @@ conclude(Online *move, Verdict verdict)
 			return TIER_ONLINE_UNWANTED;
 		case ABANDONED:
 			report->why = pstrdup("the extension is being dropped");
+			report->hint = "Create it again, and repeat the move.";
 			return TIER_ONLINE_BUSY;
 		case RESTART:
 			report->why = psprintf("it was rewritten or truncated, or WAL was removed too early, %d times while it was copied",

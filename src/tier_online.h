@@ -69,7 +69,7 @@ typedef struct TierOnlineReport
 	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: what
 								 * came too late, or NULL */
 	char	   *why;			/* of REFUSED and BUSY */
-	const char *hint;			/* of BUSY */
+	const char *hint;			/* of BUSY; never NULL then */
 	bool		is_incomplete;	/* REFUSED: an index that is not valid */
 	int			attempts;		/* for the strong lock */
 	int			restarts;
