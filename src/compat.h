@@ -33,6 +33,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/lockdefs.h"
+#include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
@@ -630,6 +631,17 @@ tier_compat_interval_is_infinite(const Interval *interval)
 #else
 #define TIER_COMPAT_TRANSACTION_TIMEOUT "statement_timeout"
 #endif
+
+/* What it is now; 0: no limit. */
+static inline int
+tier_compat_transaction_timeout_ms(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return TransactionTimeout;
+#else
+	return 0;
+#endif
+}
 
 /* ---------------------------------------------------------------------
  * Shared buffers

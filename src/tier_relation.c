@@ -63,6 +63,7 @@
 #include "tier_guc.h"
 #include "tier_relation.h"
 #include "tier_sample.h"
+#include "tier_transaction.h"
 
 /* Why a relation may not be moved; message NULL when it may. */
 typedef struct Refusal
@@ -345,23 +346,12 @@ tier_relation_has_waiters(Oid relation_oid)
 	return false;
 }
 
-/* For all locks to the end of the transaction. */
-static void
-limit_lock_waits(int timeout_ms)
-{
-	char		timeout[32];
-
-	snprintf(timeout, sizeof(timeout), "%dms", timeout_ms);
-	(void) set_config_option("lock_timeout", timeout, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
-}
-
 void
 tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms)
 {
-	limit_lock_waits(timeout_ms);
+	tier_transaction_limit_lock_waits(timeout_ms);
 	LockRelationOid(relation_oid, mode);
-	limit_lock_waits(next_timeout_ms);
+	tier_transaction_limit_lock_waits(next_timeout_ms);
 }
 
 bool
@@ -615,7 +605,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	 * In force to the end of the transaction: also the TOAST table's lock and
 	 * the pg_class row are waited for while we hold up everybody else.
 	 */
-	limit_lock_waits(tier_move_lock_timeout_ms);
+	tier_transaction_limit_lock_waits(tier_move_lock_timeout_ms);
 
 	asked_at = GetCurrentTimestamp();
 	if (!lock_with_timeout(relation_oid))

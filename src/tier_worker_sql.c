@@ -37,8 +37,18 @@ PG_FUNCTION_INFO_V1(tier_notify_launcher);
 Datum
 tier_sample_sql(PG_FUNCTION_ARGS)
 {
-	PreventCommandDuringRecovery("CALL tiered_storage.sample");
+	static const char *const what = "CALL tiered_storage.sample";
+
+	/* In a transaction of somebody else it is his, with all its settings. */
+	if (!tier_may_commit(fcinfo))
+	{
+		PreventCommandDuringRecovery(what);
+		tier_sample_run();
+		PG_RETURN_NULL();
+	}
+	tier_connect_nonatomic(fcinfo, what);
 	tier_sample_run();
+	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }
 
