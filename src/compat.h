@@ -40,6 +40,7 @@
 #include "utils/pgstat_internal.h"
 #include "utils/rel.h"
 #include "utils/relmapper.h"
+#include "utils/syscache.h"
 
 #if PG_VERSION_NUM >= 180000
 #include "storage/aio.h"
@@ -563,10 +564,16 @@ tier_compat_backend_status(int i)
  * ---------------------------------------------------------------------
  */
 
-/* 16 replaced pg_tablespace_aclcheck and pg_class_ownercheck by general functions. */
+/*
+ * 16 replaced pg_tablespace_aclcheck, pg_class_ownercheck and pg_proc_aclcheck by
+ * general functions, which take an object that has been dropped for an internal
+ * error.  What does not exist any more nobody owns, nor may do anything with.
+ */
 static inline bool
 tier_compat_may_create_in_tablespace(Oid tablespace_oid, Oid role_oid)
 {
+	if (!SearchSysCacheExists1(TABLESPACEOID, ObjectIdGetDatum(tablespace_oid)))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_aclcheck(TableSpaceRelationId, tablespace_oid, role_oid, ACL_CREATE) == ACLCHECK_OK;
 #else
@@ -577,6 +584,8 @@ tier_compat_may_create_in_tablespace(Oid tablespace_oid, Oid role_oid)
 static inline bool
 tier_compat_owns_relation(Oid relation_oid, Oid role_oid)
 {
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation_oid)))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_ownercheck(RelationRelationId, relation_oid, role_oid);
 #else
@@ -587,6 +596,8 @@ tier_compat_owns_relation(Oid relation_oid, Oid role_oid)
 static inline bool
 tier_compat_may_execute(Oid function_oid, Oid role_oid)
 {
+	if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function_oid)))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_aclcheck(ProcedureRelationId, function_oid, role_oid, ACL_EXECUTE) == ACLCHECK_OK;
 #else

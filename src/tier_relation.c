@@ -50,6 +50,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -141,6 +142,13 @@ tier_is_administrator(Oid role_oid)
 	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
 }
 
+/* By what we have read of it: it may be dropped in this moment. */
+static bool
+is_owner(const TierRelationInfo *info, Oid role_oid)
+{
+	return has_privs_of_role(role_oid, info->owner_oid);
+}
+
 /* The conditions of tier_relation_check_move, in its order. */
 static Refusal
 find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
@@ -192,7 +200,7 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 	}
 
 	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
-	if (!tier_compat_owns_relation(info->relation_oid, role_oid) && !tier_is_administrator(role_oid))
+	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
 	{
 		refusal.message = psprintf("must be owner of %s %s",
 								   tier_relation_kind_name(info->kind), info->name);
@@ -221,7 +229,7 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 void
 tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
 {
-	if (!tier_compat_owns_relation(info->relation_oid, role_oid) && !tier_is_administrator(role_oid))
+	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name),
@@ -286,8 +294,12 @@ tier_relation_why_not_online(const TierRelationInfo *info)
 	if (!XLogIsNeeded())
 		return "wal_level is minimal, so nothing tells what changes while it is copied";
 	if (info->kind == RELKIND_INDEX ? !is_known_index_method(info->am_oid) : info->am_oid != HEAP_TABLE_AM_OID)
+	{
+		const char *name = get_am_name(info->am_oid);
+
 		return psprintf("nothing is known about how access method \"%s\" logs its changes",
-						get_am_name(info->am_oid));
+						name == NULL ? "?" : name);
+	}
 	return NULL;
 }
 
@@ -584,7 +596,7 @@ choose_actor(const TierRelationInfo *info, Oid requester_oid, Oid tablespace_oid
 	if (tablespace_oid == MyDatabaseTableSpace ||
 		tier_compat_may_create_in_tablespace(tablespace_oid, info->owner_oid))
 		return info->owner_oid;
-	if (tier_compat_owns_relation(info->relation_oid, requester_oid))
+	if (is_owner(info, requester_oid))
 		return requester_oid;
 	return BOOTSTRAP_SUPERUSERID;
 }
@@ -704,10 +716,65 @@ tier_relation_parts(Oid relation_oid)
 	return lappend_oid(parts, relation_oid);
 }
 
+/* The children of one relation, sorted; not those that are just detached. */
+static List *
+find_children(Relation inherits, Oid parent_oid)
+{
+	List	   *children = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent_oid));
+	scan = systable_beginscan(inherits, InheritsParentIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_inherits form = (Form_pg_inherits) GETSTRUCT(tuple);
+
+		if (!form->inhdetachpending)
+			children = lappend_oid(children, form->inhrelid);
+	}
+	systable_endscan(scan);
+	list_sort(children, list_oid_cmp);
+	return children;
+}
+
+List *
+tier_relation_inheritors(Oid relation_oid)
+{
+	HASHCTL		control = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid), .hcxt = CurrentMemoryContext};
+	HTAB	   *seen = hash_create("tiered_storage inheritors", 32, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *all = list_make1_oid(relation_oid);
+
+	(void) hash_search(seen, &relation_oid, HASH_ENTER, NULL);
+	for (int i = 0; i < list_length(all); i++)
+	{
+		List	   *children = find_children(inherits, list_nth_oid(all, i));
+		ListCell   *cell;
+
+		CHECK_FOR_INTERRUPTS();
+		foreach(cell, children)
+		{
+			Oid			child_oid = lfirst_oid(cell);
+			bool		found;
+
+			(void) hash_search(seen, &child_oid, HASH_ENTER, &found);
+			if (!found)
+				all = lappend_oid(all, child_oid);
+		}
+		list_free(children);
+	}
+	table_close(inherits, AccessShareLock);
+	hash_destroy(seen);
+	return all;
+}
+
 List *
 tier_relation_leaves(Oid relation_oid)
 {
-	List	   *all = find_all_inheritors(relation_oid, NoLock, NULL);
+	List	   *all = tier_relation_inheritors(relation_oid);
 	List	   *leaves = NIL;
 	ListCell   *cell;
 

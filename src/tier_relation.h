@@ -152,6 +152,13 @@ extern List *tier_relation_indexes(Oid relation_oid);
 extern List *tier_relation_parts(Oid relation_oid);
 
 /*
+ * The relation and all that inherit from it, each once, parents before their
+ * children.  No lock, and none of them need exist.  find_all_inheritors() takes
+ * one that is dropped meanwhile for an internal error, unless it may lock them.
+ */
+extern List *tier_relation_inheritors(Oid relation_oid);
+
+/*
  * All leaf partitions of a partitioned table (tables and materialized views
  * alone yield themselves); NIL when it is gone.  No lock stays.
  */
