@@ -20,6 +20,7 @@
 #include "access/xlogreader.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/storage_xlog.h"
@@ -34,6 +35,8 @@
 #include "storage/bufpage.h"
 #include "storage/lockdefs.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/sinvaladt.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
@@ -559,6 +562,16 @@ tier_compat_backend_status(int i)
 #define InplaceUpdateTupleLock ExclusiveLock
 #endif
 
+/*
+ * What an interrupted DROP DATABASE leaves behind; since 15.4 nobody can connect
+ * to it.
+ */
+#ifdef DATCONNLIMIT_INVALID_DB
+#define TIER_COMPAT_INVALID_DATABASE DATCONNLIMIT_INVALID_DB
+#else
+#define TIER_COMPAT_INVALID_DATABASE (-2)
+#endif
+
 /* ---------------------------------------------------------------------
  * Privileges
  * ---------------------------------------------------------------------
@@ -651,6 +664,25 @@ tier_compat_transaction_timeout_ms(void)
 	return TransactionTimeout;
 #else
 	return 0;
+#endif
+}
+
+/* ---------------------------------------------------------------------
+ * Processes
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The process that had this virtual transaction ID; it may have another one by
+ * now.  NULL when it has ended.  17 numbers backends by their PGPROC.
+ */
+static inline PGPROC *
+tier_compat_process_of(VirtualTransactionId vxid)
+{
+#if PG_VERSION_NUM >= 170000
+	return ProcNumberGetProc(vxid.procNumber);
+#else
+	return BackendIdGetProc(vxid.backendId);
 #endif
 }
 

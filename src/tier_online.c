@@ -752,13 +752,29 @@ discard(Online *move)
  * ---------------------------------------------------------------------
  */
 
+/* The pause after so many attempts in a row, when the copy has taken so long. */
+static long
+pause_after(int attempts, int64 spent_ms)
+{
+	int64		longest_ms = Max(LONGEST_PAUSE_MS, Min(spent_ms / tier_move_lock_attempts, LONGEST_PATIENT_PAUSE_MS));
+
+	return (long) Min((int64) FIRST_PAUSE_MS << Min(attempts - 1, 14), longest_ms);
+}
+
 static long
 next_pause_ms(const Online *move)
 {
-	long		spent_ms = TimestampDifferenceMilliseconds(move->began_at, GetCurrentTimestamp());
-	long		longest_ms = Max(LONGEST_PAUSE_MS, Min(spent_ms / tier_move_lock_attempts, LONGEST_PATIENT_PAUSE_MS));
+	return pause_after(move->busy, TimestampDifferenceMilliseconds(move->began_at, GetCurrentTimestamp()));
+}
 
-	return Min((long) FIRST_PAUSE_MS << Min(move->busy - 1, 14), longest_ms);
+int64
+tier_online_patience_ms(int64 copy_ms)
+{
+	int64		patience_ms = tier_move_lock_timeout_ms;
+
+	for (int attempts = 1; attempts < tier_move_lock_attempts; attempts++)
+		patience_ms += pause_after(attempts, copy_ms) + tier_move_lock_timeout_ms;
+	return patience_ms;
 }
 
 /* A step, repeated as long as others are in the way. */

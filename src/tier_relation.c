@@ -23,6 +23,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
@@ -370,6 +371,63 @@ bool
 tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
 {
 	return ConditionalLockRelationOid(relation_oid, mode);
+}
+
+/* What the process tells of itself; false if not enough. */
+static bool
+describe_process(TierHolder *holder)
+{
+	int			n = pgstat_fetch_stat_numbackends();
+
+	for (int i = 1; i <= n; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+
+		if (status == NULL || status->st_procpid != holder->pid)
+			continue;
+		holder->since = status->st_xact_start_timestamp;
+		holder->role_oid = status->st_userid;
+		holder->application = pstrdup(status->st_backendType == B_BACKEND ? status->st_appname :
+									  GetBackendTypeDesc(status->st_backendType));
+		return holder->since != 0;
+	}
+	return false;
+}
+
+/*
+ * A prepared transaction has the virtual ID of the session that prepared it, which
+ * has another one by then; or, after a restart, only its own ID.
+ */
+List *
+tier_relation_holders(Oid relation_oid)
+{
+	List	   *holders = NIL;
+	LOCKTAG		tag;
+	VirtualTransactionId *ids;
+	int			n;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation_oid);
+	ids = GetLockConflicts(&tag, AccessExclusiveLock, &n);
+	for (int i = 0; i < n; i++)
+	{
+		TierHolder *holder = palloc0(sizeof(TierHolder));
+		PGPROC	   *process = tier_compat_process_of(ids[i]);
+		VirtualTransactionId now;
+		bool		more;
+
+		SetInvalidVirtualTransactionId(now);
+		if (process != NULL)
+			GET_VXID_FROM_PGPROC(now, *process);
+		if (VirtualTransactionIdIsRecoveredPreparedXact(ids[i]))
+			holder->xid = ids[i].localTransactionId;
+		else if (VirtualTransactionIdEquals(now, ids[i]))
+			holder->pid = process->pid;
+		else
+			holder->xid = TwoPhaseGetXidByVirtualXID(ids[i], &more);
+		if (TransactionIdIsValid(holder->xid) || (holder->pid != 0 && describe_process(holder)))
+			holders = lappend(holders, holder);
+	}
+	return holders;
 }
 
 #ifdef TIER_DEBUG

@@ -102,7 +102,86 @@ wait_for_cycle($node, 'app');
 is(log_lines($node, $offset, qr/canceling autovacuum|sending cancel/),
 	'', 'autovacuum was never cancelled');
 
+# ---------------------------------------------------------------------
+note 'Transactions that do not end';
+# ---------------------------------------------------------------------
+
+# Without "young_holders" each transaction counts as one that has lasted for long.
+my $old = "SET tiered_storage.debug_skip = 'young_holders'";
+$node->safe_psql(
+	'app', q(
+CREATE TABLE used (id int PRIMARY KEY, value text);
+INSERT INTO used SELECT i, repeat(md5(i::text), 200) FROM generate_series(1, 100) i;
+ALTER TABLE used OWNER TO owner));
+
+# What a move of a relation has come to: not a byte is copied, nor a lock asked for.
+sub untouched
+{
+	my ($relation, $name) = @_;
+	is( $node->safe_psql(
+			'app',
+			"SELECT state, sqlstate, attempts, copied_bytes FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+		),
+		'skipped|55P03|0|0',
+		$name);
+	return;
+}
+
+my $reader = $node->background_psql('app');
+$reader->query_safe("SET application_name = 'pg_dump'");
+$reader->query_safe('BEGIN; SELECT count(*) FROM used');
+my $pid = $reader->query_safe('SELECT pg_backend_pid()');
+like(
+	error_of($node, 'app', "$old; CALL tiered_storage.move_relation('used', 'slow')"),
+	qr/ERROR:  55P03: could not move public.used: it is in use by process $pid \(pg_dump\), whose transaction has been open for \d+ s\nDETAIL:.*\nHINT:  It would not be free/,
+	'who keeps a relation from being moved is found before the copy');
+untouched('used', 'nothing was done');
+untouched('used_pkey', 'for its index, too');
+like(
+	error_of(
+		$node, 'app',
+		"$old; SET ROLE owner; CALL tiered_storage.move_relation('used', 'slow')"
+	),
+	qr/ERROR:  55P03: could not move public.used: it is in use by process $pid, whose transaction has been open for too long\n/,
+	'whoever may not look at the statistics of others is not told more');
+like(
+	error_of($node, 'app', "CALL tiered_storage.move_relation('used', 'slow')"),
+	qr/ERROR:  55P03: could not move public.used: could not lock the relation within 500 ms in 2 attempts/,
+	'a transaction that has just begun may end in time');
+$reader->query_safe('COMMIT');
+
+# In the middle of it, before and after a restart.
+$reader->query_safe("BEGIN; LOCK TABLE used IN ROW EXCLUSIVE MODE; PREPARE TRANSACTION 'forgotten'");
+$reader->query_safe('SELECT 1');
+$reader->quit;
 $stops->quit;
+foreach my $when ('', ', also after a restart')
+{
+	$node->safe_psql('app', 'DELETE FROM tiered_storage.move');
+	like(
+		error_of($node, 'app', "$old; CALL tiered_storage.move_relation('used', 'slow')"),
+		qr/ERROR:  55P03: could not move public.used: it is in use by prepared transaction "forgotten", which has been open for \d+ s\nHINT:  COMMIT PREPARED/,
+		"a prepared transaction is found$when");
+	untouched('used', "before anything is done$when");
+	$node->restart if $when eq '';
+}
+$node->safe_psql('app', "COMMIT PREPARED 'forgotten'");
+is( notices_of($node, 'app', "$old; CALL tiered_storage.move_relation('used', 'slow')"),
+	'',
+	'without it the table is moved');
+
+# Somebody who has an index only.
+$reader = $node->background_psql('app');
+$reader->query_safe('SET enable_seqscan = off');
+$reader->query_safe(
+	'BEGIN; DECLARE c CURSOR FOR SELECT id FROM used ORDER BY id; FETCH c');
+like(
+	error_of($node, 'app', "$old; CALL tiered_storage.move_relation('used_pkey', 'pg_default')"),
+	qr/ERROR:  55P03: could not move public.used_pkey: it is in use by process/,
+	'an index has users of its own');
+$reader->query_safe('COMMIT');
+$reader->quit;
+
 $node->stop('immediate');
 
 done_testing();
