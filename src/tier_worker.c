@@ -193,7 +193,7 @@ scan_databases(void)
 	{
 		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
 
-		if (!form->datallowconn || form->datistemplate)
+		if (!form->datallowconn || form->datistemplate || form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
 			continue;
 		if (nknown == TIER_MAX_DATABASES)
 			overflow = true;

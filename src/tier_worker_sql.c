@@ -132,6 +132,8 @@ describe_database(Form_pg_database form, const TierShmem *shared, const TierData
 		*state = "idle";
 		*reason = "the server is in recovery, where nothing can be written";
 	}
+	else if (form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
+		*reason = "the database is invalid, because DROP DATABASE was interrupted; drop it";
 	else if (!form->datallowconn)
 		*reason = "the database does not allow connections";
 	else if (form->datistemplate)

@@ -241,7 +241,43 @@ wait_for_cycle($node, 'app');
 is(log_lines($node, $offset, qr/ERROR|FATAL/),
 	'', 'and has nothing to complain of');
 
+# ---------------------------------------------------------------------
+note 'Databases that nobody can connect to';
+# ---------------------------------------------------------------------
+
 $stops->quit;
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(broken closed);
+$node->safe_psql($_, 'CREATE EXTENSION tiered_storage')
+  foreach qw(broken closed);
+wait_for_cycle($node, 'broken');
+wait_for_cycle($node, 'closed');
+
+# What DROP DATABASE leaves when it is interrupted.
+$node->safe_psql('postgres',
+	"UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'broken'");
+$node->safe_psql('postgres',
+	'ALTER DATABASE closed ALLOW_CONNECTIONS false');
+my %reasons = (
+	broken =>
+	  'not running|the database is invalid, because DROP DATABASE was interrupted; drop it',
+	closed => 'not running|the database does not allow connections');
+foreach my $when ('', ', also after a restart')
+{
+	is(worker_of($node, 'app', $_), $reasons{$_}, "the view says why$when")
+	  foreach sort keys %reasons;
+	next if $when ne '';
+	$offset = -s $node->logfile;
+	$node->restart;
+
+	# The launcher starts workers for all databases that are due.
+	wait_for_cycle($node, 'app');
+	wait_for_cycle($node, 'app');
+}
+is(log_lines($node, $offset, qr/FATAL:  (?!terminating)/),
+	'', 'no worker is started for them');
+$node->safe_psql('postgres', 'DROP DATABASE broken');
+is(worker_of($node, 'app', 'broken'), '', 'they can be dropped');
+
 $node->stop;
 
 done_testing();
