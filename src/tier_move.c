@@ -549,6 +549,25 @@ may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorD
 }
 
 /*
+ * A move changes pg_class, but it is no command that event triggers or auditors of
+ * commands would see, and what the worker does nobody has typed.
+ */
+static void
+log_done(const Move *move)
+{
+	const TierRelationInfo *info = move->info;
+	const char *from = get_tablespace_name(info->tablespace_oid);
+	const char *to = get_tablespace_name(move->request->tablespace_oid);
+	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
+
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" in %.3f s, locked for %.3f ms",
+					tier_relation_kind_name(info->kind), info->name, from ? from : "?", to ? to : "?",
+					requester ? requester : "?", move->outcome.elapsed_ms / 1000.0, Max(move->outcome.lock_held_ms, 0.0)),
+			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
+}
+
+/*
  * A cancel goes on to the caller.  Whoever has a statement_timeout may wonder, as
  * no statement of a move takes long by itself.
  */
@@ -620,6 +639,8 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	/* 4. What became of it. */
 	move.outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
 	late = finish_record(&move, &report);
+	if (report.state == TIER_STATE_DONE && tier_log_moves)
+		log_done(&move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		throw_cancel(thrown);
 	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)

@@ -242,6 +242,33 @@ is(log_lines($node, $offset, qr/ERROR|FATAL/),
 	'', 'and has nothing to complain of');
 
 # ---------------------------------------------------------------------
+note 'The server log';
+# ---------------------------------------------------------------------
+
+like(
+	log_lines($node, $offset, qr/LOG:  moved/),
+	qr/LOG:  moved table public.m_2001_01 from tablespace "pg_default" to tablespace "slow" for role "\w+" in [\d.]+ s, locked for [\d.]+ ms\n/,
+	'each move is in the server log');
+$offset = -s $node->logfile;
+unlike(
+	notices_of(
+		$node, 'app',
+		"SET client_min_messages = log; CALL tiered_storage.move_relation('m_2001_01', 'pg_default', include_indexes => false); SET tiered_storage.log_moves = off; CALL tiered_storage.move_relation('m_2001_01', 'slow', include_indexes => false)"
+	),
+	qr/moved table|failed/,
+	'but not on the screen');
+like(
+	log_lines($node, $offset, qr/LOG:  moved/),
+	qr/^.*from tablespace "slow" to tablespace "pg_default".*$/,
+	'unless log_moves is off');
+like(
+	error_of(
+		$node, 'app',
+		'CREATE ROLE nosy; SET ROLE nosy; SET tiered_storage.log_moves = off'),
+	qr/ERROR:  42501/,
+	'which not everybody may do');
+
+# ---------------------------------------------------------------------
 note 'Databases that nobody can connect to';
 # ---------------------------------------------------------------------
 
