@@ -234,7 +234,7 @@ check_holders(const TierRelationInfo *info, const TierMoveRequest *request, int6
 	TierObstacle obstacle = {NULL, NULL, NULL};
 	int64		expected_ms = copy_ms(size_bytes);
 	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
-		Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
+	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
 	TimestampTz now = GetCurrentTimestamp();
 	TierHolder *oldest = NULL;
 	ListCell   *part;

@@ -801,7 +801,7 @@ find_children(Relation inherits, Oid parent_oid)
 List *
 tier_relation_inheritors(Oid relation_oid)
 {
-	HASHCTL		control = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid), .hcxt = CurrentMemoryContext};
+	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid),.hcxt = CurrentMemoryContext};
 	HTAB	   *seen = hash_create("tiered_storage inheritors", 32, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	List	   *all = list_make1_oid(relation_oid);

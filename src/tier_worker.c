@@ -514,7 +514,7 @@ sample_between_moves(void)
 	last_sample_at = GetCurrentTimestamp();
 	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
 	{
-		tier_transaction_commit();			/* lets go of the extension */
+		tier_transaction_commit();	/* lets go of the extension */
 		return;
 	}
 	error = tier_attempt(sample_step, NULL);

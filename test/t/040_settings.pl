@@ -50,7 +50,13 @@ my $target = 'slow';
 foreach my $level ('repeatable read', 'serializable')
 {
 	my $move = stop_move(
-		$node, 'app', $stops, 'copied', 'heap', 'm_next', $target,
+		$node,
+		'app',
+		$stops,
+		'copied',
+		'heap',
+		'm_next',
+		$target,
 		"SET default_transaction_isolation = '$level'",
 		'SET default_transaction_deferrable = on');
 
@@ -88,7 +94,8 @@ is(tablespaces_of($node, 'app', 'm_next'),
 note 'Read only';
 # ---------------------------------------------------------------------
 
-my $moves = $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move');
+my $moves =
+  $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move');
 foreach my $call (
 	"move_relation('m_next', 'pg_default')", 'migrate()',
 	'apply_placement()', 'undo_move(1)',
@@ -97,8 +104,10 @@ foreach my $call (
 	my ($name) = $call =~ /^(\w+)/;
 	like(
 		error_of(
-			$node, 'app',
-			"SET default_transaction_read_only = on; CALL tiered_storage.$call"),
+			$node,
+			'app',
+			"SET default_transaction_read_only = on; CALL tiered_storage.$call"
+		),
 		qr/ERROR:  25006: cannot execute CALL tiered_storage.$name in a read-only transaction/,
 		"$name() is refused in a read-only session");
 }
@@ -107,8 +116,9 @@ is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move'),
 
 # Switched on when the move has begun, which looks at the configuration after
 # each batch: it comes to its end.
-my $run = stop_move($node, 'app', $stops, 'copying', 'heap', 'm_next',
-	'pg_default')->{run};
+my $run =
+  stop_move($node, 'app', $stops, 'copying', 'heap', 'm_next', 'pg_default')
+  ->{run};
 reload_with($node, default_transaction_read_only => 'on');
 $node->poll_query_until('app',
 	"SELECT setting = 'on' FROM pg_settings WHERE name = 'default_transaction_read_only'"
@@ -131,14 +141,16 @@ note 'Time limits of a session';
 hold($stops, 'copying');
 like(
 	error_of(
-		$node, 'app',
+		$node,
+		'app',
 		"SET statement_timeout = '300ms'; CALL tiered_storage.move_relation('matter1', 'slow', include_indexes => false)"
 	),
 	qr/ERROR:  57014: canceling statement due to statement timeout\nHINT:  statement_timeout is for the whole CALL/,
 	'statement_timeout ends the CALL, and says what it is for');
 is(state_of('matter1'), 'failed|57014', 'it is in the record');
-is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
-	0, 'and no file is left behind');
+is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
+	0,
+	'and no file is left behind');
 let_go($stops, 'copying');
 is(stray_files($node, 'app'), '', 'really');
 is( notices_of(
@@ -171,11 +183,13 @@ is(state_of('matter1'), 'done|', 'as does its record');
 
 SKIP:
 {
-	skip '*** transaction_timeout is NOT TESTED: it needs a server of 17 or newer',
+	skip
+	  '*** transaction_timeout is NOT TESTED: it needs a server of 17 or newer',
 	  5
-	  if $node->safe_psql('postgres',
-		"SELECT count(*) FROM pg_settings WHERE name = 'transaction_timeout'")
-	  == 0;
+	  if $node->safe_psql(
+		'postgres',
+		"SELECT count(*) FROM pg_settings WHERE name = 'transaction_timeout'"
+	  ) == 0;
 
 	foreach my $limit ('50ms', '10s')
 	{
@@ -252,7 +266,8 @@ like(
 $offset = -s $node->logfile;
 unlike(
 	notices_of(
-		$node, 'app',
+		$node,
+		'app',
 		"SET client_min_messages = log; CALL tiered_storage.move_relation('m_2001_01', 'pg_default', include_indexes => false); SET tiered_storage.log_moves = off; CALL tiered_storage.move_relation('m_2001_01', 'slow', include_indexes => false)"
 	),
 	qr/moved table|failed/,
@@ -263,8 +278,10 @@ like(
 	'unless log_moves is off');
 like(
 	error_of(
-		$node, 'app',
-		'CREATE ROLE nosy; SET ROLE nosy; SET tiered_storage.log_moves = off'),
+		$node,
+		'app',
+		'CREATE ROLE nosy; SET ROLE nosy; SET tiered_storage.log_moves = off'
+	),
 	qr/ERROR:  42501/,
 	'which not everybody may do');
 
@@ -282,8 +299,7 @@ wait_for_cycle($node, 'closed');
 # What DROP DATABASE leaves when it is interrupted.
 $node->safe_psql('postgres',
 	"UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'broken'");
-$node->safe_psql('postgres',
-	'ALTER DATABASE closed ALLOW_CONNECTIONS false');
+$node->safe_psql('postgres', 'ALTER DATABASE closed ALLOW_CONNECTIONS false');
 my %reasons = (
 	broken =>
 	  'not running|the database is invalid, because DROP DATABASE was interrupted; drop it',

@@ -75,7 +75,8 @@ foreach my $table ('vacuumed_1', 'vacuumed_2')
 {
 	like(
 		error_of(
-			$node, 'app',
+			$node,
+			'app',
 			"SET ROLE owner; CALL tiered_storage.move_relation('$table', 'slow', allow_lock => true)"
 		),
 		qr/ERROR:  55P03: could not move public.$table: could not lock the relation within 500 ms in 2 attempts/,
@@ -132,26 +133,32 @@ $reader->query_safe("SET application_name = 'pg_dump'");
 $reader->query_safe('BEGIN; SELECT count(*) FROM used');
 my $pid = $reader->query_safe('SELECT pg_backend_pid()');
 like(
-	error_of($node, 'app', "$old; CALL tiered_storage.move_relation('used', 'slow')"),
+	error_of(
+		$node, 'app',
+		"$old; CALL tiered_storage.move_relation('used', 'slow')"),
 	qr/ERROR:  55P03: could not move public.used: it is in use by process $pid \(pg_dump\), whose transaction has been open for \d+ s\nDETAIL:.*\nHINT:  It would not be free/,
 	'who keeps a relation from being moved is found before the copy');
 untouched('used', 'nothing was done');
 untouched('used_pkey', 'for its index, too');
 like(
 	error_of(
-		$node, 'app',
+		$node,
+		'app',
 		"$old; SET ROLE owner; CALL tiered_storage.move_relation('used', 'slow')"
 	),
 	qr/ERROR:  55P03: could not move public.used: it is in use by process $pid, whose transaction has been open for too long\n/,
 	'whoever may not look at the statistics of others is not told more');
 like(
-	error_of($node, 'app', "CALL tiered_storage.move_relation('used', 'slow')"),
+	error_of(
+		$node, 'app', "CALL tiered_storage.move_relation('used', 'slow')"),
 	qr/ERROR:  55P03: could not move public.used: could not lock the relation within 500 ms in 2 attempts/,
 	'a transaction that has just begun may end in time');
 $reader->query_safe('COMMIT');
 
 # In the middle of it, before and after a restart.
-$reader->query_safe("BEGIN; LOCK TABLE used IN ROW EXCLUSIVE MODE; PREPARE TRANSACTION 'forgotten'");
+$reader->query_safe(
+	"BEGIN; LOCK TABLE used IN ROW EXCLUSIVE MODE; PREPARE TRANSACTION 'forgotten'"
+);
 $reader->query_safe('SELECT 1');
 $reader->quit;
 $stops->quit;
@@ -159,14 +166,18 @@ foreach my $when ('', ', also after a restart')
 {
 	$node->safe_psql('app', 'DELETE FROM tiered_storage.move');
 	like(
-		error_of($node, 'app', "$old; CALL tiered_storage.move_relation('used', 'slow')"),
+		error_of(
+			$node, 'app',
+			"$old; CALL tiered_storage.move_relation('used', 'slow')"),
 		qr/ERROR:  55P03: could not move public.used: it is in use by prepared transaction "forgotten", which has been open for \d+ s\nHINT:  COMMIT PREPARED/,
 		"a prepared transaction is found$when");
 	untouched('used', "before anything is done$when");
 	$node->restart if $when eq '';
 }
 $node->safe_psql('app', "COMMIT PREPARED 'forgotten'");
-is( notices_of($node, 'app', "$old; CALL tiered_storage.move_relation('used', 'slow')"),
+is( notices_of(
+		$node, 'app',
+		"$old; CALL tiered_storage.move_relation('used', 'slow')"),
 	'',
 	'without it the table is moved');
 
@@ -176,7 +187,10 @@ $reader->query_safe('SET enable_seqscan = off');
 $reader->query_safe(
 	'BEGIN; DECLARE c CURSOR FOR SELECT id FROM used ORDER BY id; FETCH c');
 like(
-	error_of($node, 'app', "$old; CALL tiered_storage.move_relation('used_pkey', 'pg_default')"),
+	error_of(
+		$node,
+		'app',
+		"$old; CALL tiered_storage.move_relation('used_pkey', 'pg_default')"),
 	qr/ERROR:  55P03: could not move public.used_pkey: it is in use by process/,
 	'an index has users of its own');
 $reader->query_safe('COMMIT');

@@ -62,9 +62,9 @@ note 'One moment after the other';
 # of our own tables.
 my @moments = (
 	(map { "table $_" } qw(tier pin move move_file)),
-	'paused', map { "point $_" }
-	  qw(remembered file_created copying copied caught_up residency locked)
-);
+	'paused',
+	map { "point $_" }
+	  qw(remembered file_created copying copied caught_up residency locked));
 
 # What is moved, and what is dropped.
 my @subjects = (
@@ -109,9 +109,7 @@ foreach my $moment (@moments)
 		{
 			hold($stops, $where);
 		}
-		my $run = start_sql(
-			$node, 'app',
-			'SET ROLE owner',
+		my $run = start_sql($node, 'app', 'SET ROLE owner',
 			"CALL tiered_storage.move_relation('$moved', 'slow', allow_lock => true)"
 		);
 		if ($what eq 'table')
@@ -225,8 +223,9 @@ is( $node->safe_psql(
 	'no move is left, or failed by an internal error');
 is(log_lines($node, $offset, qr/ (ERROR|WARNING|LOG|FATAL):  XX/),
 	'', 'nor is one in the log');
-is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
-	0, 'no file is remembered');
+is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
+	0,
+	'no file is remembered');
 is(stray_files($node, 'app'), '', 'or left behind');
 
 $stops->quit;

@@ -44,13 +44,14 @@ create_matter($node, 'postgres', 'matter1');
 my $offset = -s $node->logfile;
 
 # All three at the same time, each for the same number of rounds at least.
-my $repack = start_sql($node, 'postgres',
-	("REPACK (CONCURRENTLY) matter1") x $rounds);
+my $repack =
+  start_sql($node, 'postgres', ("REPACK (CONCURRENTLY) matter1") x $rounds);
 my $moves = start_sql(
 	$node,
 	'postgres',
 	map {
-		"CALL tiered_storage.move_relation('matter1', '" . ($_ % 2 ? 'slow' : 'pg_default') . "')"
+		"CALL tiered_storage.move_relation('matter1', '"
+		  . ($_ % 2 ? 'slow' : 'pg_default') . "')"
 	} 1 .. $rounds);
 for (1 .. 20 * $rounds)
 {
@@ -77,8 +78,10 @@ is(unsound_indexes($node, 'postgres', 'matter1'),
 	'', 'and the indexes are sound');
 is(log_lines($node, $offset, qr/ (ERROR|LOG|FATAL):  XX/),
 	'', 'no internal error');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM tiered_storage.move_file'),
-	0, 'no file is remembered');
+is( $node->safe_psql(
+		'postgres', 'SELECT count(*) FROM tiered_storage.move_file'),
+	0,
+	'no file is remembered');
 is(stray_files($node, 'postgres'), '', 'or left behind');
 $node->stop;
 
