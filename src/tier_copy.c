@@ -20,10 +20,16 @@
  *   without WAL.  They may be lost, or half there, as in a crash.
  * - Before 19 heap records that clear a bit of the visibility map do not name
  *   its page.  So a changed heap block means that its map page has changed.
- * - The free space map is not logged; nobody trusts it.  It is copied once.
+ * - The free space map is not logged; nobody trusts it.  Each of its blocks is
+ *   copied once.
  * - Blocks are added to a file before the first record names them, or none
- *   ever does.  The end of the file is compared, not read about.
- * - A truncation names no block.  What is beyond it is copied again.
+ *   ever does.  The ends of all forks are compared, not read about.
+ * - A truncation names no block.  The target is cut at least as short, its maps
+ *   with it by the server's own rules; what the source has beyond is copied
+ *   again, and all of its visibility map.
+ *
+ * At the end, when nobody can change the source any more, all that takes no time
+ * to compare is compared (tier_copy_difference).
  *
  * How the target is written.  First in bulk, around the shared buffers, so that
  * nobody's cache is washed away, and synced at the end; from the first catch-up
@@ -77,7 +83,7 @@ struct TierCopy
 	TierWal    *wal;
 
 	/* What the WAL said, and is not yet copied. */
-	TierBlockSet changed[MAX_FORKNUM + 1];	/* the main fork and the map */
+	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
 	BlockNumber truncated_to;	/* InvalidBlockNumber: was not */
 
 	/* The bulk copy; nothing of it counts once through_buffers is set. */
@@ -346,6 +352,7 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
 			smgrimmedsync(tier_compat_smgropen(copy->target), fork);
 		copy->fork_index++;
 		copy->next_block = 0;
+		tier_debug_point("fork_copied");
 	}
 	copy->through_buffers = true;
 	return false;
@@ -400,27 +407,47 @@ truncate_file(RelFileLocator locator, BlockNumber nblocks)
 	PG_END_TRY();
 }
 
+/* As long as it was made, all forks? */
+static bool
+is_intact(const TierCopy *copy)
+{
+	SMgrRelation file = tier_compat_smgropen(copy->target);
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		ForkNumber	fork = copied_forks[i];
+
+		if (smgrexists(file, fork) != copy->target_has[fork] ||
+			(copy->target_has[fork] && smgrnblocks(file, fork) != copy->target_blocks[fork]))
+			return false;
+	}
+	return true;
+}
+
 /*
- * The source became shorter.  The target does, too; whatever the source has
- * beyond that point by now is new.
+ * The source became shorter.  The target is cut at the same place, if it is that
+ * long, and in any case its maps are cut with it: they may have been copied when
+ * the source was longer than ever the target.  A page of a map that only the
+ * target has would never be copied again, and what it says would come true for
+ * blocks that are added later.  Whatever the source has beyond that point by
+ * now is new to the target.
  */
 static void
 follow_truncation(TierCopy *copy)
 {
-	BlockNumber nblocks = copy->truncated_to;
+	BlockNumber nblocks = Min(copy->truncated_to, copy->target_blocks[MAIN_FORKNUM]);
 
+	/* The server would panic if there were less than we cut. */
+	if (!is_intact(copy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("the file of an unfinished move was changed by somebody else")));
+	truncate_file(copy->target, nblocks);
 	copy->truncated_to = InvalidBlockNumber;
-	if (nblocks < copy->target_blocks[MAIN_FORKNUM])
-	{
-		truncate_file(copy->target, nblocks);
-		copy->target_blocks[MAIN_FORKNUM] = nblocks;
-	}
-
-	/* The maps were cut by rules of their own; take what is there. */
-	for (int i = 1; i < (int) lengthof(copied_forks); i++)
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 		if (copy->target_has[copied_forks[i]])
 			copy->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(copy->target), copied_forks[i]);
-	if (copy->is_heap)
+	if (copy->is_heap && !tier_debug_skips("visibility_map"))
 		for (BlockNumber block = 0; block < source_blocks(copy, VISIBILITYMAP_FORKNUM); block++)
 			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
 }
@@ -434,17 +461,25 @@ note_growth(TierCopy *copy, ForkNumber fork)
 	for (BlockNumber block = copy->target_blocks[fork]; block < nblocks; block++)
 		tier_blockset_add(&copy->changed[fork], block);
 
-	/* A map page is changed with any of its blocks, even if it is not there. */
+	/*
+	 * A map page is changed with any of its blocks, even if it is not there.
+	 * Nor does the target have it: the source gets shorter by a truncation
+	 * only, and the target has followed.
+	 */
 	tier_blockset_truncate(&copy->changed[fork], nblocks);
 }
 
 uint64
 tier_copy_pending_blocks(TierCopy *copy)
 {
-	note_growth(copy, MAIN_FORKNUM);
-	if (copy->is_heap)
-		note_growth(copy, VISIBILITYMAP_FORKNUM);
-	return copy->changed[MAIN_FORKNUM].count + copy->changed[VISIBILITYMAP_FORKNUM].count;
+	uint64		blocks = 0;
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		note_growth(copy, copied_forks[i]);
+		blocks += copy->changed[copied_forks[i]].count;
+	}
+	return blocks;
 }
 
 bool
@@ -458,7 +493,7 @@ tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, TimestampTz deadline, int6
 		follow_truncation(copy);
 	(void) tier_copy_pending_blocks(copy);
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
 		ForkNumber	fork = copied_forks[i];
 		BlockNumber block = 0;
@@ -543,19 +578,33 @@ tier_copy_done_blocks(const TierCopy *copy)
 	return blocks;
 }
 
-bool
-tier_copy_is_intact(const TierCopy *copy)
+char *
+tier_copy_difference(TierCopy *copy)
 {
+	SMgrRelation source = tier_compat_smgropen(copy->source);
+
+	if (!copy->through_buffers || copy->truncated_to != InvalidBlockNumber)
+		return pstrdup("the copy is not complete");
+	if (!tier_debug_skips("catch_up") && !tier_wal_is_complete(copy->wal))
+		return pstrdup("changes of it were not read from the WAL");
+	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+		if (copy->changed[fork].count > 0)
+			return pstrdup("changed blocks of it were not copied");
+	if (smgrexists(source, INIT_FORKNUM) ||
+		smgrexists(tier_compat_smgropen(copy->target), INIT_FORKNUM))
+		return pstrdup("it has an initialization fork");
+	if (!is_intact(copy))
+		return pstrdup("the new file was changed by somebody else");
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
-		ForkNumber	fork = copied_forks[i];
-		SMgrRelation file = tier_compat_smgropen(copy->target);
+		BlockNumber nblocks = source_blocks(copy, copied_forks[i]);
+		BlockNumber copied = copy->target_blocks[copied_forks[i]];
 
-		if (copy->target_has[fork] &&
-			(!smgrexists(file, fork) || smgrnblocks(file, fork) != copy->target_blocks[fork]))
-			return false;
+		if (nblocks != copied)
+			return psprintf("its fork \"%s\" has %u blocks, and the copy %u",
+							forkNames[copied_forks[i]], nblocks, copied);
 	}
-	return true;
+	return NULL;
 }
 
 RelFileLocator

@@ -79,10 +79,14 @@ extern uint64 tier_copy_done_blocks(const TierCopy *copy);
 extern RelFileLocator tier_copy_target(const TierCopy *copy);
 
 /*
- * Is the target on disk as long as it was made, all forks?  Nobody else should
- * know the file; who takes it for a leftover would cost the relation.
+ * Nobody can change the source any more, its WAL is read to the end, and what it
+ * said is copied: is that so, as far as it can be told without reading blocks?
+ * All forks of both are compared as they are on disk, also with what this module
+ * has made: nobody else should know the target, and who takes it for a leftover
+ * would cost the relation.  NULL, or in what they differ, in the current context.
+ * In all builds.
  */
-extern bool tier_copy_is_intact(const TierCopy *copy);
+extern char *tier_copy_difference(TierCopy *copy);
 
 /* Ends the copy in memory; the file stays.  No error. */
 extern void tier_copy_end(TierCopy *copy);

@@ -100,6 +100,8 @@
 /* How often a copy is begun again because the file was rewritten meanwhile. */
 #define MAX_RESTARTS 5
 
+static const char *const lost_wal = "was changed, and WAL that says where was removed too early";
+
 /* What a step says about how to go on. */
 typedef enum Verdict
 {
@@ -144,6 +146,7 @@ typedef struct Online
 	TierBlockSet resident_before;
 	TierBlockSet resident;
 	ErrorData  *error;			/* the last one that was caught */
+	char	   *spoilt_by;		/* why the last copy is worth nothing */
 	TierPhase	phase;
 	long		pause_ms;		/* before the next attempt */
 	int			busy;			/* attempts in a row without a lock */
@@ -263,6 +266,14 @@ register_callbacks(void)
 	registered = true;
 }
 
+/* The copy is worth nothing, and why: words that can follow "it ". */
+static Verdict
+restart(Online *move, const char *why)
+{
+	move->spoilt_by = MemoryContextStrdup(move->caller_context, why);
+	return RESTART;
+}
+
 /* ---------------------------------------------------------------------
  * Waiting, and not being in the way
  * ---------------------------------------------------------------------
@@ -335,7 +346,7 @@ watch(Online *move)
 				return AGAIN;
 		}
 		if (!keep_up(move))
-			return RESTART;
+			return restart(move, lost_wal);
 		if (now >= move->throttled_until || move->throttled_until > now + LONGEST_THROTTLE_US)
 			return GO_ON;
 		wait_ms(Min(WATCH_INTERVAL_MS, (move->throttled_until - now) / 1000 + 1));
@@ -366,7 +377,7 @@ rest(Online *move)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!keep_up(move))
-			return RESTART;
+			return restart(move, lost_wal);
 		if (idle_is_due(move))
 			move->request->idle->run();
 		if (now >= until && !paused)
@@ -430,7 +441,7 @@ lock_and_check(Online *move, LOCKMODE mode)
 	if (verdict != GO_ON)
 		return verdict;
 	if (!RelFileLocatorEquals(tier_relation_locator(&info), move->source) && !tier_debug_skips("recheck"))
-		return RESTART;
+		return restart(move, "was rewritten");
 	return GO_ON;
 }
 
@@ -504,7 +515,7 @@ copy_step(Online *move)
 
 		/* Not ours, and not to be removed as such. */
 		if (tier_copy_file_exists(move->target))
-			return RESTART;
+			return restart(move, "was to get a file that somebody else has made");
 		move->copy = tier_copy_create(move->context, move->source, move->target, move->is_heap, move->is_heap);
 		move->has_file = true;
 		move->wal_read_at = GetCurrentTimestamp();
@@ -518,7 +529,7 @@ copy_step(Online *move)
 		if (verdict != GO_ON)
 			return verdict;
 		if (tier_copy_is_spoilt(move->copy))
-			return RESTART;
+			return restart(move, "was truncated");
 		if (!tier_copy_step(move->copy, &bytes))
 			break;
 		note_copied(move, bytes);
@@ -543,7 +554,7 @@ catch_up_step(Online *move)
 	{
 		tier_progress_add(TIER_PROGRESS_ROUNDS, 1);
 		if (tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
-			return RESTART;
+			return restart(move, lost_wal);
 		move->wal_read_at = GetCurrentTimestamp();
 		if (tier_copy_pending_blocks(move->copy) <= FEW_BLOCKS && !tier_copy_was_truncated(move->copy))
 			break;
@@ -578,6 +589,7 @@ swap_step(Online *move)
 	TierWalResult result;
 	Verdict		verdict;
 	int64		bytes;
+	char	   *difference;
 
 	/* Not even for a synchronous standby that does not answer. */
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
@@ -614,7 +626,7 @@ swap_step(Online *move)
 	if (result == TIER_WAL_LOST)
 	{
 		PopActiveSnapshot();
-		return RESTART;
+		return restart(move, lost_wal);
 	}
 	if (result == TIER_WAL_TOO_LATE || tier_copy_was_truncated(move->copy) ||
 		!tier_copy_catch_up(move->copy, PG_UINT64_MAX, move->locked_at + move->flush_us + budget_us, &bytes))
@@ -625,11 +637,12 @@ swap_step(Online *move)
 	}
 	move->report->copied_bytes += bytes;
 
-	/* 4. The other file, unless somebody has touched it. */
-	if (!tier_copy_is_intact(move->copy))
+	/* 4. The other file, if nothing that is quickly seen speaks against it. */
+	difference = tier_copy_difference(move->copy);
+	if (difference != NULL && !tier_debug_skips("compare"))
 	{
 		PopActiveSnapshot();
-		return RESTART;
+		return restart(move, psprintf("and its copy were different: %s", difference));
 	}
 	tier_relation_swap_file(move->request->relation_oid, move->target);
 	PopActiveSnapshot();
@@ -910,9 +923,9 @@ conclude(Online *move, Verdict verdict)
 		case UNWANTED:
 			return TIER_ONLINE_UNWANTED;
 		case RESTART:
-			report->why = psprintf("it was rewritten or truncated, or WAL was removed too early, %d times while it was copied",
-								   MAX_RESTARTS + 1);
-			report->hint = "Try again when nothing rewrites it.";
+			report->why = psprintf("%d copies of it were of no use; at the last one it %s",
+								   MAX_RESTARTS + 1, move->spoilt_by);
+			report->hint = "Try again when nothing rewrites it. If WAL was removed too early, raise wal_keep_size.";
 			return TIER_ONLINE_BUSY;
 		case BUSY:
 			explain_busy(move);

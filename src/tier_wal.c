@@ -54,6 +54,7 @@ struct TierWal
 	List	   *history;		/* of timelines, for looking back; else NIL */
 	XLogRecPtr	flushed;		/* pages may be read up to here */
 	XLogRecPtr	position;		/* all before this was read */
+	XLogRecPtr	mark;			/* end of the last mark; 0: only the first */
 	File		file;			/* -1: none is open */
 	XLogSegNo	segment;		/* of the open file */
 	bool		lost;
@@ -302,6 +303,7 @@ tier_wal_read_all(TierWal *wal, int64 budget_us, int64 *flush_us)
 	TierWalResult result;
 
 	(void) insert_mark(&end);
+	wal->mark = end;
 	XLogFlush(end);
 	flushed = GetCurrentTimestamp();
 	*flush_us += flushed - begin;
@@ -314,6 +316,12 @@ tier_wal_read_all(TierWal *wal, int64 budget_us, int64 *flush_us)
 		result = TIER_WAL_LOST;
 	}
 	return result;
+}
+
+bool
+tier_wal_is_complete(const TierWal *wal)
+{
+	return !wal->lost && wal->mark != InvalidXLogRecPtr && wal->position >= wal->mark;
 }
 
 uint64

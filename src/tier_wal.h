@@ -72,6 +72,9 @@ extern TierWalResult tier_wal_read(TierWal *wal);
  */
 extern TierWalResult tier_wal_read_all(TierWal *wal, int64 budget_us, int64 *flush_us);
 
+/* Has the last tier_wal_read_all read all that it was to? */
+extern bool tier_wal_is_complete(const TierWal *wal);
+
 /* Bytes of WAL that were written but not read. */
 extern uint64 tier_wal_lag_bytes(const TierWal *wal);
 
