@@ -15,11 +15,14 @@
 #include "postgres.h"
 
 #include "access/heapam_xlog.h"
+#include "access/rmgr.h"
 #include "access/transam.h"
+#include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "access/xlogreader.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_control.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
@@ -266,6 +269,33 @@ tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block
  * WAL
  * ---------------------------------------------------------------------
  */
+
+/*
+ * 19 can switch data checksums on and off in a running server, which takes a
+ * while.  Does this process compute them for pages that it writes, as of the last
+ * time that it has checked for interrupts?
+ */
+static inline bool
+tier_compat_writes_checksums(void)
+{
+#if PG_VERSION_NUM >= 190000
+	return DataChecksumsNeedWrite();
+#else
+	return DataChecksumsEnabled();
+#endif
+}
+
+/* Is the decoder's current record about a step of such a switch? */
+static inline bool
+tier_compat_switches_checksums(XLogReaderState *reader)
+{
+#ifdef XLOG2_CHECKSUMS
+	return XLogRecGetRmid(reader) == RM_XLOG2_ID &&
+		(XLogRecGetInfo(reader) & ~XLR_INFO_MASK) == XLOG2_CHECKSUMS;
+#else
+	return false;
+#endif
+}
 
 /* The file that an XLOG_SMGR_TRUNCATE record is about; 16 renamed the field. */
 static inline RelFileLocator

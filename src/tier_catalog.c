@@ -37,6 +37,7 @@
 
 #include "compat.h"
 #include "tier_catalog.h"
+#include "tier_wal.h"
 
 #define BULK_BATCH_ROWS 1000
 
@@ -331,6 +332,7 @@ bulk_send(TierBulk *bulk)
 	bulk->nrows = 0;
 	MemoryContextReset(bulk->batch_context);
 	CHECK_FOR_INTERRUPTS();
+	tier_wal_keep_up();
 }
 
 void

@@ -37,6 +37,7 @@
 
 #include "compat.h"
 #include "tier_attempt.h"
+#include "tier_clock.h"
 #include "tier_guc.h"
 #include "tier_move.h"
 #include "tier_online.h"
@@ -72,17 +73,17 @@ ms_between(TimestampTz from, TimestampTz to)
 static void
 pause_ms(long milliseconds)
 {
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+	int64		until = tier_clock_monotonic_us() + (int64) milliseconds * 1000;
 
 	for (;;)
 	{
-		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		int64		left = until - tier_clock_monotonic_us();
 
 		CHECK_FOR_INTERRUPTS();
 		if (left <= 0)
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 left, PG_WAIT_EXTENSION);
+						 (long) (left / 1000 + 1), PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}
 }
