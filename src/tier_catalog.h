@@ -14,6 +14,7 @@
 #include "tier_cost.h"
 #include "tier_device.h"
 #include "tier_device_io.h"
+#include "tier_partition_key.h"
 #include "tier_sample.h"
 #include "tier_solver.h"
 
@@ -311,8 +312,8 @@ typedef struct TierPolicyRow
 	Interval	move_after;
 	bool		include_indexes;
 	bool		age_from_newest;
-	char	   *key_unit;		/* NULL: none */
-	char	   *key_function;	/* regprocedure as text, NULL: none */
+	TierKeyConversion key;
+	char	   *time_zone;		/* of dates and intervals */
 	Oid			created_by;		/* InvalidOid: that role is gone */
 } TierPolicyRow;
 

@@ -2531,8 +2531,10 @@ CREATE TABLE tiered_storage.policy
 	move_after interval NOT NULL,
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
-	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds}')),
-	key_function text,
+	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
+	key_epoch timestamptz,
+	key_shift integer,
+	time_zone text NOT NULL,
 	created_by name NOT NULL,
 	created_by_oid oid NOT NULL,
 	created_at timestamptz NOT NULL,
@@ -2551,7 +2553,7 @@ SELECT pg_catalog.pg_extension_config_dump('tiered_storage.policy_policy_id_seq'
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
 		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name), COALESCE(c.relname, p.relation_name)) AS relation_name,
-		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_function,
+		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch, p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		p.last_evaluated_at, p.last_due, p.last_on_target,
 		CASE WHEN c.oid IS NULL THEN 'the relation does not exist' ELSE p.last_result END AS last_result,
@@ -2681,13 +2683,15 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	include_indexes boolean DEFAULT true,
 	age_from text DEFAULT 'now',
 	key_unit text DEFAULT NULL,
-	key_function regprocedure DEFAULT NULL,
+	key_epoch timestamptz DEFAULT NULL,
+	key_shift integer DEFAULT 0,
+	time_zone text DEFAULT NULL,
 	if_not_exists boolean DEFAULT false)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.add_tiering_policy(regclass, interval, name, boolean, text, text, regprocedure, boolean) IS
-'moves partitions of a range-partitioned table to a tier once everything in them is older than move_after; age counts from now, or from the end of the newest partition (age_from => ''newest''); an integer key needs key_unit or key_function; returns the policy''s id';
+COMMENT ON FUNCTION tiered_storage.add_tiering_policy(regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean) IS
+'moves partitions of a range-partitioned table to a tier once everything in them is older than move_after; age counts from now, or from the end of the newest partition (age_from => ''newest''); key_unit says how a number or uuid tells the time; key_epoch what a count begins at (left out: 1970-01-01 UTC), key_shift how many bits are beneath it; dates begin in time_zone (left out: that of the session); returns the policy''s id';
 
 CREATE FUNCTION tiered_storage.remove_tiering_policy(
 	relation regclass DEFAULT NULL,
