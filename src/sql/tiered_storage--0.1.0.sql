@@ -1797,6 +1797,7 @@ CREATE TABLE tiered_storage.standby
 	server_name name,
 	conninfo text,
 	added_by name NOT NULL,
+	added_by_oid oid NOT NULL,
 	added_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	CHECK ((server_name IS NULL) OPERATOR(pg_catalog.<>) (conninfo IS NULL))
 );
@@ -1855,6 +1856,12 @@ CREATE VIEW tiered_storage.standbys AS
 COMMENT ON VIEW tiered_storage.standbys IS
 'standbys whose reads are added to those of this server, and how the last pull of their statistics went';
 
+CREATE FUNCTION tiered_storage.standby_check(added_by_oid oid, added_by name, server name, dblink_schema name) RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_check_standby';
+COMMENT ON FUNCTION tiered_storage.standby_check(oid, name, name, name) IS
+'internal: raises an error unless a connection to a standby that this role has added, by this foreign server if any, comes from superusers alone';
+
 CREATE FUNCTION tiered_storage.standby_check_server(server name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -1862,10 +1869,6 @@ DECLARE
 	s pg_foreign_server;
 BEGIN
 	SELECT * INTO s FROM pg_foreign_server f WHERE f.srvname = server;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION 'server "%" does not exist', server
-			USING ERRCODE = 'undefined_object';
-	END IF;
 	IF NOT EXISTS (SELECT FROM pg_user_mapping m WHERE m.umserver = s.oid
 			AND m.umuser IN (0, (SELECT r.oid FROM pg_roles r WHERE r.rolname = current_user))) THEN
 		RAISE EXCEPTION 'server "%" has no user mapping for role "%"', server, current_user
@@ -1884,54 +1887,41 @@ $$;
 COMMENT ON FUNCTION tiered_storage.standby_check_server(name) IS
 'internal: raises an error unless a foreign server can be used to pull statistics';
 
-CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL, conninfo text DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+/* With the rights of the owner of the extension, after who may was checked. */
+CREATE FUNCTION tiered_storage.standby_add(name name, server name, conninfo text, added_by_oid oid) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
+	adder name := pg_get_userbyid(standby_add.added_by_oid);
 BEGIN
-	IF add_standby.name IS NULL OR add_standby.name = '' THEN
+	IF standby_add.name IS NULL OR standby_add.name = '' THEN
 		RAISE EXCEPTION 'the name of a standby must not be null or empty'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF (add_standby.server IS NULL) = (add_standby.conninfo IS NULL) THEN
+	IF (standby_add.server IS NULL) = (standby_add.conninfo IS NULL) THEN
 		RAISE EXCEPTION 'give either a foreign server or a connection string'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'dblink') THEN
-		RAISE EXCEPTION 'extension "dblink" is not installed'
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = 'It connects to the standby.',
-				HINT = 'Use CREATE EXTENSION dblink.';
-	END IF;
-	IF add_standby.server IS NOT NULL THEN
-		PERFORM tiered_storage.standby_check_server(add_standby.server);
-		IF NOT has_server_privilege(caller, add_standby.server, 'USAGE') THEN
-			RAISE EXCEPTION 'permission denied for foreign server %', add_standby.server
-				USING ERRCODE = 'insufficient_privilege';
-		END IF;
+	PERFORM tiered_storage.standby_check(standby_add.added_by_oid, adder, standby_add.server,
+		(SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'dblink'));
+	IF standby_add.server IS NOT NULL THEN
+		PERFORM tiered_storage.standby_check_server(standby_add.server);
 	ELSE
-		-- It could name files of the server, and lead where only the server comes in.
-		IF current_setting('is_superuser') <> 'on' THEN
-			RAISE EXCEPTION 'only superusers can add a standby by a connection string'
-				USING ERRCODE = 'insufficient_privilege',
-					HINT = 'Use a foreign server.';
-		END IF;
-		IF add_standby.conninfo ~* '^\s*postgres(ql)?://' THEN
+		IF standby_add.conninfo ~* '^\s*postgres(ql)?://' THEN
 			RAISE EXCEPTION 'the connection string must be of keywords and values'
 				USING ERRCODE = 'invalid_parameter_value',
 					HINT = 'For example ''host=standby1 user=monitor''.';
 		END IF;
-		IF add_standby.conninfo ~* '(^|\s)(ssl)?password\s*=' THEN
+		IF standby_add.conninfo ~* '(^|\s)(ssl)?password\s*=' THEN
 			RAISE EXCEPTION 'the connection string must not contain a password'
 				USING ERRCODE = 'invalid_parameter_value',
 					DETAIL = 'It would be stored in a table, and in dumps.',
 					HINT = 'Use a foreign server with a user mapping, or a password file.';
 		END IF;
 	END IF;
-	IF EXISTS (SELECT FROM tiered_storage.standby s WHERE s.standby_name = add_standby.name) THEN
-		RAISE EXCEPTION 'standby "%" exists already', add_standby.name
+	IF EXISTS (SELECT FROM tiered_storage.standby s WHERE s.standby_name = standby_add.name) THEN
+		RAISE EXCEPTION 'standby "%" exists already', standby_add.name
 			USING ERRCODE = 'duplicate_object';
 	END IF;
 	IF (SELECT count(*) FROM tiered_storage.standby) >= 16 THEN
@@ -1939,12 +1929,18 @@ BEGIN
 			USING ERRCODE = 'program_limit_exceeded',
 				DETAIL = 'At most 16 are possible.';
 	END IF;
-	INSERT INTO tiered_storage.standby (standby_name, server_name, conninfo, added_by)
-		VALUES (add_standby.name, add_standby.server, add_standby.conninfo, caller);
+	INSERT INTO tiered_storage.standby (standby_name, server_name, conninfo, added_by, added_by_oid)
+		VALUES (standby_add.name, standby_add.server, standby_add.conninfo, adder, standby_add.added_by_oid);
 END
 $$;
+COMMENT ON FUNCTION tiered_storage.standby_add(name, name, text, oid) IS
+'internal: what add_standby() does once it knows that its caller may';
+
+CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL, conninfo text DEFAULT NULL) RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_add_standby';
 COMMENT ON FUNCTION tiered_storage.add_standby(name, name, text) IS
-'adds the reads of a physical standby to those of this server from now on; by a foreign server or, superusers only, a connection string; needs the extension dblink';
+'adds the reads of a physical standby to those of this server from now on; by a foreign server that belongs to a superuser, or a connection string; superusers only, whatever is granted; needs the extension dblink';
 
 CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAULT false) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -2089,9 +2085,7 @@ BEGIN
 		answer := NULL;
 		problem := NULL;
 		BEGIN
-			IF dblink_schema IS NULL THEN
-				RAISE EXCEPTION 'extension "dblink" is not installed';
-			END IF;
+			PERFORM tiered_storage.standby_check(standby.added_by_oid, standby.added_by, standby.server_name, dblink_schema);
 			IF standby.server_name IS NOT NULL THEN
 				PERFORM tiered_storage.standby_check_server(standby.server_name);
 			END IF;

@@ -49,7 +49,7 @@ $$, $$ VALUES
 	('function', 'tablespace_claims', 'OUT tablespace_oid oid, OUT database_oid oid, OUT tier_name name', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('function', 'tablespace_devices', 'OUT tablespace_name name, OUT tablespace_oid oid, OUT path text, OUT path_exists boolean, OUT writable boolean, OUT device text, OUT filesystem text, OUT mount_point text, OUT kind text, OUT rotational boolean, OUT is_virtual boolean, OUT compressed boolean, OUT file_system_id bigint, OUT total_bytes bigint, OUT free_bytes bigint, OUT profile text', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('function', 'worker_status', 'OUT database_name name, OUT state text, OUT reason text, OUT pid integer, OUT last_started_at timestamp with time zone, OUT last_finished_at timestamp with time zone, OUT next_run_at timestamp with time zone, OUT failures integer, OUT last_error text', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
-	('function', 'add_standby', 'name name, server name DEFAULT NULL::name, conninfo text DEFAULT NULL::text', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
+	('function', 'add_standby', 'name name, server name DEFAULT NULL::name, conninfo text DEFAULT NULL::text', 'void', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'compare_load', 'from1 timestamp with time zone, to1 timestamp with time zone, from2 timestamp with time zone, to2 timestamp with time zone, OUT metric text, OUT first_per_second double precision, OUT second_per_second double precision, OUT per_second_ratio double precision, OUT first_per_transaction double precision, OUT second_per_transaction double precision, OUT per_transaction_ratio double precision, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'find_heat_peaks', 'OUT relation regclass, OUT peak_at timestamp with time zone, OUT peak_reads_per_hour double precision, OUT mean_reads_per_hour double precision, OUT busiest_day_of_month integer, OUT busiest_days_to_end_of_month integer, OUT active_days integer, OUT observed_days integer, OUT burst_share double precision, OUT is_burst boolean', 'SETOF record', 'stable', false, false, 'unsafe', 'sql'),
 	('function', 'load_profile', 'from_at timestamp with time zone DEFAULT NULL::timestamp with time zone, to_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT metric text, OUT total double precision, OUT per_second double precision, OUT per_transaction double precision, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
@@ -67,7 +67,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names, and a comment that says what they are.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE comment ~ '^(internal|trigger): ' $$,
-	$$ VALUES ('cached_ranges'), ('calibration_verdict'), ('effect_verdict'), ('hot_range'), ('load_period'), ('load_totals'), ('measure_device'), ('partition_interval'), ('refresh_identities'), ('server_write_counters'), ('standby_check_server'), ('standby_fetch'), ('standby_wait'), ('tier_before_insert'), ('tier_check_values'), ('tier_make_rank'), ('tier_set_tablespaces') $$, 'internal functions');
+	$$ VALUES ('cached_ranges'), ('calibration_verdict'), ('effect_verdict'), ('hot_range'), ('load_period'), ('load_totals'), ('measure_device'), ('partition_interval'), ('refresh_identities'), ('server_write_counters'), ('standby_add'), ('standby_check'), ('standby_check_server'), ('standby_fetch'), ('standby_wait'), ('tier_before_insert'), ('tier_check_values'), ('tier_make_rank'), ('tier_set_tablespaces') $$, 'internal functions');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment IS NULL OR comment = '' $$, 'each has a comment');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment ~ '^[A-Z][a-z]' OR comment ~ '[.]$' $$, 'comments are phrases, as those of pg_proc');
 
@@ -82,7 +82,7 @@ SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
-	$$ VALUES ('add_standby'), ('add_tier'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('pull_standby_statistics'), ('remove_standby'), ('remove_tier') $$, 'security definer: the functions of tiers only');
+	$$ VALUES ('add_tier'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('pull_standby_statistics'), ('remove_standby'), ('remove_tier') $$, 'security definer: the functions of tiers only');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 SELECT * FROM finish();
