@@ -292,7 +292,7 @@ like(
 		'app',
 		"SET ROLE operator; SELECT tiered_storage.standby_add('x', NULL, 'host=y', 10)"
 	),
-	qr/ERROR:  42501: permission denied for table standby/,
+	qr/ERROR:  42501: permission denied for schema odd/,
 	'what is beneath it has no rights of its own');
 $primary->safe_psql('app', "SET ROLE other_super; $add");
 pull();
