@@ -94,8 +94,163 @@ DROP FUNCTION regress_as_owner;
 DROP MATERIALIZED VIEW regress_s.mv;
 DROP TABLE regress_s.t;
 
+---------------------------------------------------------------------------
+-- Statements that we write for others hold hostile names
+---------------------------------------------------------------------------
+
+-- What a statement is, without executing it: exactly one, of this kind, or an error.
+CREATE FUNCTION regress_kind(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	c refcursor;
+BEGIN
+	OPEN c FOR EXECUTE statement;
+	CLOSE c;
+	RETURN 'SELECT';
+EXCEPTION WHEN invalid_cursor_definition THEN
+	RETURN COALESCE(substring(SQLERRM FROM 'cannot open (.*) query as cursor'), SQLERRM);
+WHEN OTHERS THEN
+	RETURN SQLSTATE || ': ' || SQLERRM;
+END
+$$;
+SELECT regress_kind('SELECT 1') AS query, regress_kind('CALL tiered_storage.migrate()') AS call,
+	regress_kind('CREATE TABLE x (a int)') AS create, regress_kind('SELECT 1; SELECT 2') AS two, regress_kind('SELECT (') AS none;
+-- The parts of what it prints that are statements.
+CREATE FUNCTION regress_hint(statement text, pattern text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN COALESCE(substring(hint FROM pattern), SQLERRM || ' ' || hint);
+END
+$$;
+SET client_min_messages = warning;
+CREATE TABLE regress_canary (a int);
+CREATE TABLE regress_names (n int, name name);
+INSERT INTO regress_names VALUES (1, '1testts'), (2, 'test"ts'), (3, 'a*/b'), (4, '''; DROP TABLE regress_canary; --'), (5, E'new\nline\r\t'),
+	(6, 'back\slash\'), (7, '表é😀'), (8, repeat('x', 63)), (9, repeat('表', 21)), (10, '%I %s %1$L'), (11, '$$'), (12, ' Space '), (13, '/* a'), (14, '--'),
+	(15, '*/; DROP TABLE regress_canary; /*'), (16, '"); DROP TABLE regress_canary; --'), (17, 'select'), (18, '{a,"b"}'), (19, E'\x01\x7f'), (20, '$1'), (21, ':x'), (22, E'a\\''); DROP TABLE regress_canary; --');
+\set ECHO none
+SELECT format('CREATE TABLESPACE %I LOCATION ''''', name) FROM regress_names ORDER BY n \gexec
+\set ECHO all
+-- Each is the name of a schema, a table, its columns, an index, a tier, a tablespace, a role.
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT * FROM regress_names ORDER BY n LOOP
+		EXECUTE format('CREATE SCHEMA %I', r.name);
+		EXECUTE format('CREATE ROLE %I', r.name);
+		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.name], profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, capacity_bytes => 1000000000, reserve_fraction => 0);
+		EXECUTE format('CREATE TABLE %1$I.%1$I (%1$I bigint, "filler" text, "more'' ""*/" date) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', r.name);
+		EXECUTE format('ALTER TABLE %1$I.%1$I ALTER filler SET STORAGE PLAIN', r.name);
+		EXECUTE format('INSERT INTO %1$I.%1$I (%1$I, filler) SELECT i, repeat(''x'', 6000) FROM generate_series(1, 120) i ORDER BY i', r.name);
+		EXECUTE format('CREATE INDEX %2$I ON %1$I.%1$I (%1$I) TABLESPACE regress_ts_fast', r.name, left(r.name, 10) || 'i');
+		EXECUTE format('ANALYZE %1$I.%1$I', r.name);
+	END LOOP;
+END
+$$;
+CALL tiered_storage.sample();
+UPDATE tiered_storage.relation_state SET observed_since = now() - interval '1 year';
+-- recommend_partitioning(): the last blocks of each are in shared buffers.
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT * FROM regress_names ORDER BY n LOOP
+		EXECUTE format('ALTER TABLE %1$I.%1$I SET TABLESPACE regress_ts_slow', r.name);
+		EXECUTE format('ALTER TABLE %1$I.%1$I SET TABLESPACE regress_ts_fast', r.name);
+		EXECUTE format('SELECT count(*) FROM %1$I.%1$I WHERE ctid >= ''(110,0)'' AND ctid < ''(130,0)''', r.name);
+	END LOOP;
+END
+$$;
+SELECT n.n, p.key_column = n.name AS key, regress_kind(p.command) AS kind, position(quote_ident(n.name) IN p.reason) > 0 AS in_reason
+	FROM regress_names n LEFT JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass ORDER BY n.n;
+CREATE TEMP TABLE regress_commands AS
+	SELECT n.n, n.name, p.command FROM regress_names n JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass;
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT * FROM regress_commands ORDER BY n LOOP
+		EXECUTE r.command;
+	END LOOP;
+END
+$$;
+SELECT count(*) AS made, count(*) FILTER (WHERE a.attname = n.name) AS by_this_column
+	FROM regress_names n JOIN pg_namespace s ON s.nspname = n.name
+	JOIN pg_class c ON c.relnamespace = s.oid AND c.relname LIKE '%\_partitioned' JOIN pg_partitioned_table p ON p.partrelid = c.oid
+	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0];
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT c.oid::regclass AS relation FROM pg_class c JOIN pg_partitioned_table p ON p.partrelid = c.oid LOOP
+		EXECUTE format('DROP TABLE %s', r.relation);
+	END LOOP;
+END
+$$;
+-- recommend_placement(): each is wanted on the tier of its name.
+SELECT count(*) AS pins FROM regress_names n CROSS JOIN LATERAL tiered_storage.pin(format('%1$I.%1$I', n.name)::regclass, n.name) p;
+SELECT n.n, p.recommended_tier = n.name AS tier, regress_kind(p.command) AS kind, p.confidence
+	FROM regress_names n LEFT JOIN tiered_storage.recommend_placement() p ON p.relation = format('%1$I.%1$I', n.name)::regclass ORDER BY n.n;
+SELECT count(*) AS kinds FROM tiered_storage.recommend_placement() p WHERE regress_kind(p.command) IS DISTINCT FROM 'CALL';
+-- Hints: what a person is told to do.
+SELECT n.n, regress_kind(h.hint) AS kind FROM regress_names n
+	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.unpin(%L)', format('%I.%I', n.name, left(n.name, 10) || 'i')), '^Use (.*), and pin again what of it shall stay\.$') h (hint)
+	WHERE regress_kind(h.hint) <> 'SELECT' OR position(quote_literal(format('%1$I.%1$I', n.name)) IN h.hint) = 0;
+SELECT count(*) AS names FROM regress_names n
+	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::name[])', n.name), '(tiered_storage.alter_tier.*)\.$') h (hint)
+	WHERE h.hint = format('tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%L)', n.name, n.name);
+-- Who may not is told how he might.
+GRANT USAGE ON SCHEMA tiered_storage, """); DROP TABLE regress_canary; --" TO """); DROP TABLE regress_canary; --";
+GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation TO """); DROP TABLE regress_canary; --";
+ALTER TABLE """); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --" OWNER TO """); DROP TABLE regress_canary; --";
+SET ROLE """); DROP TABLE regress_canary; --";
+CALL tiered_storage.move_relation('"""); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --"', '"); DROP TABLE regress_canary; --');
+RESET ROLE;
+ALTER TABLE """); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --" OWNER TO CURRENT_USER;
+REVOKE ALL ON SCHEMA tiered_storage FROM """); DROP TABLE regress_canary; --";
+REVOKE ALL ON PROCEDURE tiered_storage.move_relation FROM """); DROP TABLE regress_canary; --";
+-- What is pinned: its name is a name again.
+SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM tiered_storage.pins p
+	WHERE p.relation_name::regclass = format('%1$I.%1$I', n.name)::regclass AND p.tier_name = n.name);
+-- recommend_settings(): of each tablespace.
+SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT FROM 'ALTER TABLESPACE'
+		OR NOT starts_with(s.command, format('ALTER TABLESPACE %I SET (', n.name))) AS wrong
+	FROM tiered_storage.recommend_settings() s JOIN regress_names n ON n.name = s.tablespace_name;
+-- Done, and taken back.
+RESET client_min_messages;
+CALL tiered_storage.apply_placement();
+SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
+	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.name;
+SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done' AND m.relation::regclass = format('%1$I.%1$I', n.name)::regclass AND m.to_tier = n.name;
+SELECT tiered_storage.unpin(relation) > 0 FROM tiered_storage.pins \g /dev/null
+SELECT regress_kind(undo_command) AS kind FROM tiered_storage.move_batches;
+SELECT undo_command FROM tiered_storage.move_batches \gexec
+SELECT count(*) AS back FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
+	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = 'regress_ts_fast';
+SELECT count(*) AS canary FROM regress_canary;
+
 -- END
 SET client_min_messages = warning;
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT * FROM regress_names LOOP
+		EXECUTE format('DROP SCHEMA %I CASCADE', r.name);
+		EXECUTE format('DROP ROLE %I', r.name);
+	END LOOP;
+END
+$$;
+\set ECHO none
+SELECT format('DROP TABLESPACE %I', name) FROM regress_names ORDER BY n \gexec
+\set ECHO all
+DROP TABLE regress_names, regress_canary;
+DROP FUNCTION regress_kind, regress_hint;
 DROP EXTENSION tiered_storage;
 DROP OWNED BY regress_admin, regress_member CASCADE;
 DROP ROLE regress_admin, regress_member, regress_super;

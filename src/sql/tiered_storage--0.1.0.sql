@@ -2368,8 +2368,10 @@ BEGIN
 				round((hot_fraction * 100)::numeric), place, key_column, round(key_correlation::numeric, 3), partition_interval, partitions, pg_size_pretty(cold_bytes),
 				CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
 					ELSE format(' and cost %s less per month on tier %I', round(saved_per_month::numeric, 2), cold_tier) END);
-			command := format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (%I) /* one partition for each %s; unique keys must include %I */',
-				t.nspname, left(t.relname, 50) || '_partitioned', t.relation, key_column, partition_interval, key_column);
+			-- No comment in it: a name could end one.  The new name is one even if it has to be cut.
+			command := format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (%I)',
+				t.nspname, (SELECT left(t.relname, max(i)) FROM generate_series(0, 63) i WHERE octet_length(left(t.relname, i)) <= 51) || '_partitioned',
+				t.relation, key_column);
 		END IF;
 		IF command IS NOT NULL OR include_all THEN
 			RETURN NEXT;
