@@ -234,6 +234,99 @@ SELECT count(*) AS back FROM regress_names n JOIN pg_class c ON c.oid = format('
 	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = 'regress_ts_fast';
 SELECT count(*) AS canary FROM regress_canary;
 
+---------------------------------------------------------------------------
+-- Policies and pins mean a relation of the same owner and kind
+---------------------------------------------------------------------------
+
+SET client_min_messages = warning;
+CREATE ROLE regress_alice;
+CREATE ROLE regress_bob;
+CREATE SCHEMA regress_shared;
+GRANT ALL ON SCHEMA regress_shared TO regress_alice, regress_bob;
+CREATE VIEW regress_bound AS
+	SELECT (SELECT relation FROM tiered_storage.policies) AS policy_of, (SELECT last_result FROM tiered_storage.policies) AS last_result,
+		(SELECT relation FROM tiered_storage.pins WHERE relation_name = 'regress_shared.p') AS pin_of,
+		(SELECT relation FROM tiered_storage.pins WHERE relation_name = 'regress_shared.m') AS pin_of_m;
+CREATE FUNCTION regress_make(who name) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SET LOCAL ROLE %I', who);
+	CREATE TABLE regress_shared.p (at date) PARTITION BY RANGE (at);
+	CREATE TABLE regress_shared.p_1 PARTITION OF regress_shared.p FOR VALUES FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE regress_ts_fast;
+	RESET ROLE;
+END
+$$;
+GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_alice, regress_bob;
+SELECT regress_make('regress_alice');
+CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1;
+-- By an administrator, whose rights on the tablespace his policy uses.
+SELECT tiered_storage.pin('regress_shared.p', 'regress_slow'), tiered_storage.pin('regress_shared.m', 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('regress_shared.p', '1 day', 'regress_slow') > 0 AS added;
+SELECT * FROM regress_bound;
+-- Made anew by somebody else: neither is his.
+DROP TABLE regress_shared.p;
+SELECT * FROM regress_bound;
+SELECT regress_make('regress_bob');
+SELECT * FROM regress_bound;
+SELECT relation, verdict FROM tiered_storage.evaluate_policies();
+CALL tiered_storage.sample();
+CALL tiered_storage.migrate();
+SELECT * FROM regress_bound;
+SELECT count(*) AS moves FROM tiered_storage.moves WHERE relation LIKE 'regress_shared.%';
+-- By the same one again: they are.
+DROP TABLE regress_shared.p;
+SELECT regress_make('regress_alice');
+SELECT * FROM regress_bound;
+SELECT relation, verdict FROM tiered_storage.evaluate_policies();
+-- Known by its OID, it goes to a new owner, and with it the policy; after that the old one's is not it.
+CALL tiered_storage.sample();
+ALTER TABLE regress_shared.p OWNER TO regress_bob;
+CALL tiered_storage.sample();
+SELECT * FROM regress_bound;
+DROP TABLE regress_shared.p;
+SELECT regress_make('regress_alice');
+SELECT * FROM regress_bound;
+DROP TABLE regress_shared.p;
+SELECT regress_make('regress_bob');
+SELECT * FROM regress_bound;
+-- Another role of that name is another one; the same one with another name is not.
+CALL tiered_storage.sample();
+DROP TABLE regress_shared.p;
+ALTER ROLE regress_bob RENAME TO regress_robert;
+CREATE ROLE regress_bob;
+GRANT ALL ON SCHEMA regress_shared TO regress_bob;
+GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_bob;
+SELECT regress_make('regress_bob');
+SELECT * FROM regress_bound;
+DROP TABLE regress_shared.p;
+SELECT regress_make('regress_robert');
+SELECT * FROM regress_bound;
+-- Of another kind.
+DROP MATERIALIZED VIEW regress_shared.m;
+CREATE TABLE regress_shared.m () TABLESPACE regress_ts_fast;
+DROP TABLE regress_shared.p;
+CREATE TABLE regress_shared.p ();
+ALTER TABLE regress_shared.p OWNER TO regress_robert;
+SELECT * FROM regress_bound;
+DROP TABLE regress_shared.p;
+SELECT regress_make('regress_robert');
+DROP TABLE regress_shared.m;
+CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1;
+-- From another cluster, where OIDs are others: the owner's name counts.
+CALL tiered_storage.sample();
+UPDATE tiered_storage.policy SET system_identifier = 1, relation_oid = 1, owner_oid = 1;
+UPDATE tiered_storage.pin SET system_identifier = 1, relation_oid = pin_id, owner_oid = 1;
+SELECT * FROM regress_bound;
+UPDATE tiered_storage.policy SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
+UPDATE tiered_storage.pin SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
+SELECT * FROM regress_bound;
+DELETE FROM tiered_storage.policy;
+DELETE FROM tiered_storage.pin;
+DROP VIEW regress_bound;
+DROP SCHEMA regress_shared CASCADE;
+DROP FUNCTION regress_make;
+REVOKE ALL ON TABLESPACE regress_ts_fast FROM regress_alice, regress_bob, regress_robert;
+DROP ROLE regress_alice, regress_bob, regress_robert;
+
 -- END
 SET client_min_messages = warning;
 DO $$

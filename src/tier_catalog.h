@@ -307,6 +307,7 @@ typedef struct TierPolicyRow
 {
 	int			policy_id;
 	Oid			relation_oid;	/* InvalidOid: does not exist any more */
+	Oid			owner_oid;		/* of the relation; to add only */
 	char	   *relation_name;	/* qualified, for messages */
 	NameData	tier_name;
 	Interval	move_after;
@@ -375,6 +376,8 @@ extern const TierPinned *tier_pins_find(const TierPins *pins, Oid relation_oid);
 typedef struct TierPinRow
 {
 	Oid			relation_oid;
+	Oid			owner_oid;
+	char		kind;
 	NameData	tier_name;
 	TimestampTz until;			/* 0: for ever */
 	bool		include_indexes;

@@ -79,15 +79,17 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 {
 	static const Oid types[] = {
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, INTERVALOID,
-		BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, NAMEOID, TIMESTAMPTZOID, OIDOID
+		BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, NAMEOID, TIMESTAMPTZOID, OIDOID,
+		NAMEOID, OIDOID
 	};
-	char		nulls[] = "                ";
-	Datum		values[16];
+	char		nulls[] = "                  ";
+	Datum		values[18];
 	bool		counts = tier_partition_unit_counts(row->key.unit);
 	NameData	schema;
 	NameData	relation;
 	NameData	tier = row->tier_name;
 	NameData	creator;
+	NameData	owner;
 	Interval	move_after = row->move_after;
 	bool		isnull;
 
@@ -96,6 +98,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 
 	tier_catalog_names_of(row->relation_oid, &schema, &relation);
 	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
+	namestrcpy(&owner, GetUserNameFromId(row->owner_oid, false));
 
 	values[0] = ObjectIdGetDatum(row->relation_oid);
 	values[1] = NameGetDatum(&schema);
@@ -116,14 +119,17 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[13] = NameGetDatum(&creator);
 	values[14] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[15] = ObjectIdGetDatum(scope->caller);
+	values[16] = NameGetDatum(&owner);
+	values[17] = ObjectIdGetDatum(row->owner_oid);
 
 	*existed = tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "
 									"system_identifier, database_oid, tier_name, move_after, include_indexes, "
-									"age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid) "
-									"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+									"age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid, "
+									"owner_name, owner_oid) "
+									"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
 									"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
 									"RETURNING policy_id",
-									16, types, values, nulls) == 0;
+									18, types, values, nulls) == 0;
 	if (*existed)
 	{
 		static const Oid key_types[] = {OIDOID, NAMEOID};

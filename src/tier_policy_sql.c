@@ -128,6 +128,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", policy.relation_oid)));
+	policy.owner_oid = info.owner_oid;
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);

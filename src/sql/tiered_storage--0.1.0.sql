@@ -2511,9 +2511,12 @@ COMMENT ON FUNCTION tiered_storage.tier_size_curve(name, integer, name[], jsonb,
 /*
  * The relation is known by its OID inside the database that wrote the row
  * (system_identifier, database_oid) while that is a partitioned table; else,
- * after a restore or when it was dropped and made anew, by its name.  Likewise
- * the role that made the policy, but a role that was dropped is gone: another
- * one of that name does not get its rights.
+ * after a restore or when it was dropped and made anew, by its name, if it has
+ * the same owner and is of the same kind: else anybody who can give a table
+ * that name would have what was meant for another one moved, with the rights of
+ * who made the policy.  Likewise the role that made the policy, but a role that
+ * was dropped is gone: another one of that name does not get its rights.  So is
+ * the owner known: by OID in this cluster, by name where the row was restored.
  */
 CREATE TABLE tiered_storage.policy
 (
@@ -2534,6 +2537,8 @@ CREATE TABLE tiered_storage.policy
 	created_by name NOT NULL,
 	created_by_oid oid NOT NULL,
 	created_at timestamptz NOT NULL,
+	owner_name name NOT NULL,
+	owner_oid oid NOT NULL,
 	last_evaluated_at timestamptz,
 	last_due integer,
 	last_on_target integer,
@@ -2552,7 +2557,12 @@ CREATE VIEW tiered_storage.policies AS
 		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch, p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		p.last_evaluated_at, p.last_due, p.last_on_target,
-		CASE WHEN c.oid IS NULL THEN 'the relation does not exist' ELSE p.last_result END AS last_result,
+		CASE WHEN c.oid IS NOT NULL THEN p.last_result
+			WHEN EXISTS (SELECT FROM pg_catalog.pg_class x
+				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
+				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
+			THEN 'the relation of that name has another owner, or is of another kind'
+			ELSE 'the relation does not exist' END AS last_result,
 		a.oid AS created_by_oid
 	FROM tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
@@ -2571,7 +2581,10 @@ CREATE VIEW tiered_storage.policies AS
 				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
 				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
 					AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-					AND x.relkind OPERATOR(pg_catalog.=) 'p') END;
+					AND x.relkind OPERATOR(pg_catalog.=) 'p'
+					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
+						ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name END) END;
 COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies, and what their last evaluation said; evaluate_policies() says it for each partition';
 
@@ -2630,14 +2643,15 @@ BEGIN
 	UPDATE tiered_storage.policy p
 		SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
 			system_identifier = this_system, database_oid = this_database,
-			created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0)
+			created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0),
+			owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner
 		FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 		WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
 			AND n.oid = c.relnamespace
 			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
-					p.created_by, p.created_by_oid)
+					p.created_by, p.created_by_oid, p.owner_name, p.owner_oid)
 				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
-					v.created_by, COALESCE(v.created_by_oid, 0));
+					v.created_by, COALESCE(v.created_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner);
 
 	/*
 	 * Pins that have expired go, and those of a relation that has not been
@@ -2656,14 +2670,15 @@ BEGIN
 	UPDATE tiered_storage.pin p
 		SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
 			system_identifier = this_system, database_oid = this_database,
-			pinned_by = v.pinned_by, pinned_by_oid = COALESCE(v.pinned_by_oid, 0), missing_since = NULL
+			pinned_by = v.pinned_by, pinned_by_oid = COALESCE(v.pinned_by_oid, 0),
+			owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner, missing_since = NULL
 		FROM tiered_storage.pin_targets v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 		WHERE v.pin_id = p.pin_id AND c.oid = v.relation_oid
 			AND n.oid = c.relnamespace
 			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
-					p.pinned_by, p.pinned_by_oid, p.missing_since)
+					p.pinned_by, p.pinned_by_oid, p.owner_name, p.owner_oid, p.missing_since)
 				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
-					v.pinned_by, COALESCE(v.pinned_by_oid, 0), NULL);
+					v.pinned_by, COALESCE(v.pinned_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner, NULL);
 	UPDATE tiered_storage.pin p SET missing_since = now()
 		FROM tiered_storage.pin_targets v
 		WHERE v.pin_id = p.pin_id AND v.relation_oid IS NULL AND p.missing_since IS NULL;
@@ -2715,7 +2730,7 @@ COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
 -- Pins
 ---------------------------------------------------------------------------
 
-/* The relation and the role are known as those of a policy are. */
+/* The relation, its owner and the role are known as those of a policy are. */
 CREATE TABLE tiered_storage.pin
 (
 	pin_id integer NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -2730,6 +2745,9 @@ CREATE TABLE tiered_storage.pin
 	pinned_by name NOT NULL,
 	pinned_by_oid oid NOT NULL,
 	pinned_at timestamptz NOT NULL,
+	owner_name name NOT NULL,
+	owner_oid oid NOT NULL,
+	relation_kind "char" NOT NULL CHECK (relation_kind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[])),
 	missing_since timestamptz,
 	UNIQUE (relation_oid, database_oid, system_identifier)
 );
@@ -2757,12 +2775,15 @@ CREATE VIEW tiered_storage.pin_targets AS
 			WHERE p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
 				AND x.oid OPERATOR(pg_catalog.=) p.relation_oid
-				AND x.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[])),
+				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind),
 		(SELECT x.oid FROM pg_catalog.pg_class x
 			JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
 			WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
 				AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-				AND x.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[]))) AS oid) t
+				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind
+				AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+					THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
+					ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name END)) AS oid) t
 	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.oid
 	LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
 COMMENT ON VIEW tiered_storage.pin_targets IS
