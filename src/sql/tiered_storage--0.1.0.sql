@@ -3208,7 +3208,42 @@ COMMENT ON FUNCTION tiered_storage.notify_launcher() IS
 -- Rights
 ---------------------------------------------------------------------------
 
-REVOKE ALL ON ALL ROUTINES IN SCHEMA tiered_storage FROM PUBLIC;
+/*
+ * Nobody has rights that were not given to him here, or later by somebody who
+ * meant these objects: neither PUBLIC, nor whoever ALTER DEFAULT PRIVILEGES
+ * names, nor who could create in a schema that was there before.  Whoever
+ * writes our tables has the rights of those that are named in them.
+ */
+DO $$
+DECLARE
+	revoke_all text;
+BEGIN
+	FOR revoke_all IN
+		SELECT pg_catalog.format('REVOKE ALL ON %s FROM %s', o.object,
+			CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC'
+				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END)
+		FROM (
+			SELECT 'SCHEMA tiered_storage' AS object, n.nspacl AS acl, n.nspowner AS owner
+			FROM pg_catalog.pg_namespace n
+			WHERE n.nspname OPERATOR(pg_catalog.=) 'tiered_storage'
+			UNION ALL
+			SELECT pg_catalog.format('%s tiered_storage.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname), c.relacl, c.relowner
+			FROM pg_catalog.pg_class c
+			WHERE c.relnamespace OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace
+				AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::pg_catalog."char"[])
+			UNION ALL
+			SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure), COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner)), p.proowner
+			FROM pg_catalog.pg_proc p
+			WHERE p.pronamespace OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace
+		) o
+		CROSS JOIN LATERAL pg_catalog.aclexplode(o.acl) a
+		WHERE a.grantee OPERATOR(pg_catalog.<>) o.owner
+		GROUP BY o.object, a.grantee
+	LOOP
+		EXECUTE revoke_all;
+	END LOOP;
+END
+$$;
 
 GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_tablespaces,
