@@ -77,6 +77,8 @@ CREATE TABLE tiered_storage.tier_tablespace
 	discovered boolean NOT NULL
 );
 CREATE INDEX tier_tablespace_tier_name_idx ON tiered_storage.tier_tablespace (tier_name);
+/* A deferrable key cannot be what replication finds a row by. */
+ALTER TABLE tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
 COMMENT ON TABLE tiered_storage.tier_tablespace IS
 'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
 
@@ -1018,6 +1020,14 @@ COMMENT ON COLUMN tiered_storage.relation_state.placed_at IS
 COMMENT ON COLUMN tiered_storage.relation_state.os_cached_bytes IS
 'how much of the file was in the page cache of the operating system when it was last looked at; -1: unknown';
 
+/*
+ * Every table of ours has a key, also those that only grow at one end and are
+ * emptied at the other: without one, UPDATE and DELETE fail as soon as somebody
+ * makes a publication FOR ALL TABLES.  Here the key costs 28 bytes beside a row
+ * of 92 and is written at its right end only.  REPLICA IDENTITY FULL would cost
+ * nothing here, but a subscriber would read its whole table for each row that is
+ * deleted.  The key also finds the first period, and what is too old.
+ */
 CREATE TABLE tiered_storage.relation_history
 (
 	period_start timestamptz NOT NULL,
@@ -1028,10 +1038,9 @@ CREATE TABLE tiered_storage.relation_history
 	sequential_reads bigint NOT NULL,
 	hits bigint NOT NULL,
 	row_changes bigint NOT NULL,
-	page_writes bigint NOT NULL DEFAULT 0
+	page_writes bigint NOT NULL DEFAULT 0,
+	PRIMARY KEY (period_start, relation_oid)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
-CREATE INDEX relation_history_period_start_idx ON tiered_storage.relation_history
-	USING brin (period_start) WITH (pages_per_range = 16);
 COMMENT ON TABLE tiered_storage.relation_history IS
 'what each active relation did in a period; idle relations have no row; recent rows are one sample, older ones are rolled up to an hour';
 
@@ -1374,7 +1383,7 @@ COMMENT ON FUNCTION tiered_storage.server_write_counters() IS
  */
 CREATE TABLE tiered_storage.load_history
 (
-	period_start timestamptz NOT NULL,
+	period_start timestamptz NOT NULL PRIMARY KEY,
 	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0),
 	commits bigint,
 	rollbacks bigint,
@@ -1410,7 +1419,6 @@ CREATE TABLE tiered_storage.load_history
 	wait_lwlock_ms bigint,
 	wait_other_ms bigint
 );
-CREATE INDEX load_history_period_start_idx ON tiered_storage.load_history (period_start);
 COMMENT ON TABLE tiered_storage.load_history IS
 'what this database and the server did in a period; an idle database has no row; recent rows are one sample, older ones are rolled up to an hour; use load_profile()';
 COMMENT ON COLUMN tiered_storage.load_history.wait_sampled_ms IS
@@ -3182,6 +3190,40 @@ CREATE FUNCTION tiered_storage.notify_launcher() RETURNS void
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_notify_launcher';
 COMMENT ON FUNCTION tiered_storage.notify_launcher() IS
 'tells the launcher to look at this database now; does nothing without shared_preload_libraries';
+
+---------------------------------------------------------------------------
+-- Logical replication
+---------------------------------------------------------------------------
+
+/*
+ * What a publisher with the extension says of its storage is not true of a
+ * subscriber's.  Fired only while session_replication_role is "replica", as that
+ * of an apply worker is; nobody else pays for it.
+ */
+CREATE FUNCTION tiered_storage.ignore_replicated() RETURNS trigger
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_ignore_replicated';
+COMMENT ON FUNCTION tiered_storage.ignore_replicated() IS
+'trigger: rows that logical replication brings from another server are ignored, since they speak of the storage of that one';
+
+DO $$
+DECLARE
+	t record;
+BEGIN
+	FOR t IN SELECT c.relname FROM pg_catalog.pg_class c
+		WHERE c.relnamespace OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace AND c.relkind OPERATOR(pg_catalog.=) 'r'
+		ORDER BY c.relname
+	LOOP
+		EXECUTE pg_catalog.format('CREATE TRIGGER ignore_replicated BEFORE INSERT OR UPDATE OR DELETE ON tiered_storage.%I '
+			'FOR EACH ROW EXECUTE FUNCTION tiered_storage.ignore_replicated()', t.relname);
+		EXECUTE pg_catalog.format('ALTER TABLE tiered_storage.%I ENABLE REPLICA TRIGGER ignore_replicated', t.relname);
+	END LOOP;
+	IF EXISTS (SELECT FROM pg_catalog.pg_publication p WHERE p.puballtables) THEN
+		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'
+			USING DETAIL = 'Replication to a subscriber that does not have the extension stops at the next sample.',
+				HINT = 'Run CREATE EXTENSION tiered_storage on each subscriber: it ignores these rows, and replication goes on. Or publish FOR TABLES IN SCHEMA.';
+	END IF;
+END
+$$;
 
 ---------------------------------------------------------------------------
 -- Rights
