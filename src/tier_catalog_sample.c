@@ -14,6 +14,10 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -30,6 +34,8 @@
  * Used to turn the size limit into a number of rows.
  */
 #define HISTORY_ROW_BYTES 128
+
+#define SAMPLER_POLL_MS 20
 
 /*
  * The columns of relation_state and the fields of TierRelationState that they
@@ -211,11 +217,25 @@ tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 					   relation_oid, nstates);
 }
 
-void
-tier_catalog_lock_sampler(void)
+bool
+tier_catalog_lock_sampler(int patience_ms)
 {
-	tier_catalog_execute("LOCK TABLE tiered_storage.sampler IN SHARE UPDATE EXCLUSIVE MODE",
-						 0, NULL, NULL, NULL);
+	Oid			schema_oid = get_namespace_oid("tiered_storage", false);
+	Oid			table_oid = get_relname_relid("sampler", schema_oid);
+
+	if (patience_ms < 0)
+		LockRelationOid(table_oid, ShareUpdateExclusiveLock);
+	else
+		for (int waited_ms = 0; !ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock); waited_ms += SAMPLER_POLL_MS)
+		{
+			if (waited_ms >= patience_ms)
+				return false;
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 SAMPLER_POLL_MS, PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+		}
+	return true;
 }
 
 static void

@@ -38,7 +38,7 @@ Datum
 tier_sample_sql(PG_FUNCTION_ARGS)
 {
 	PreventCommandDuringRecovery("CALL tiered_storage.sample");
-	tier_sample_run();
+	(void) tier_sample_run(-1);
 	PG_RETURN_NULL();
 }
 
