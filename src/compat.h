@@ -20,6 +20,7 @@
 #include "access/xlogreader.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/storage_xlog.h"
@@ -33,12 +34,16 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/lockdefs.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/sinvaladt.h"
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/pgstat_internal.h"
 #include "utils/rel.h"
 #include "utils/relmapper.h"
+#include "utils/syscache.h"
 
 #if PG_VERSION_NUM >= 180000
 #include "storage/aio.h"
@@ -557,15 +562,31 @@ tier_compat_backend_status(int i)
 #define InplaceUpdateTupleLock ExclusiveLock
 #endif
 
+/*
+ * What an interrupted DROP DATABASE leaves behind; since 15.4 nobody can connect
+ * to it.
+ */
+#ifdef DATCONNLIMIT_INVALID_DB
+#define TIER_COMPAT_INVALID_DATABASE DATCONNLIMIT_INVALID_DB
+#else
+#define TIER_COMPAT_INVALID_DATABASE (-2)
+#endif
+
 /* ---------------------------------------------------------------------
  * Privileges
  * ---------------------------------------------------------------------
  */
 
-/* 16 replaced pg_tablespace_aclcheck and pg_class_ownercheck by general functions. */
+/*
+ * 16 replaced pg_tablespace_aclcheck, pg_class_ownercheck and pg_proc_aclcheck by
+ * general functions, which take an object that has been dropped for an internal
+ * error.  What does not exist any more nobody owns, nor may do anything with.
+ */
 static inline bool
 tier_compat_may_create_in_tablespace(Oid tablespace_oid, Oid role_oid)
 {
+	if (!SearchSysCacheExists1(TABLESPACEOID, ObjectIdGetDatum(tablespace_oid)))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_aclcheck(TableSpaceRelationId, tablespace_oid, role_oid, ACL_CREATE) == ACLCHECK_OK;
 #else
@@ -576,6 +597,8 @@ tier_compat_may_create_in_tablespace(Oid tablespace_oid, Oid role_oid)
 static inline bool
 tier_compat_owns_relation(Oid relation_oid, Oid role_oid)
 {
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation_oid)))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_ownercheck(RelationRelationId, relation_oid, role_oid);
 #else
@@ -586,6 +609,8 @@ tier_compat_owns_relation(Oid relation_oid, Oid role_oid)
 static inline bool
 tier_compat_may_execute(Oid function_oid, Oid role_oid)
 {
+	if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function_oid)))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_aclcheck(ProcedureRelationId, function_oid, role_oid, ACL_EXECUTE) == ACLCHECK_OK;
 #else
@@ -630,6 +655,36 @@ tier_compat_interval_is_infinite(const Interval *interval)
 #else
 #define TIER_COMPAT_TRANSACTION_TIMEOUT "statement_timeout"
 #endif
+
+/* What it is now; 0: no limit. */
+static inline int
+tier_compat_transaction_timeout_ms(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return TransactionTimeout;
+#else
+	return 0;
+#endif
+}
+
+/* ---------------------------------------------------------------------
+ * Processes
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The process that had this virtual transaction ID; it may have another one by
+ * now.  NULL when it has ended.  17 numbers backends by their PGPROC.
+ */
+static inline PGPROC *
+tier_compat_process_of(VirtualTransactionId vxid)
+{
+#if PG_VERSION_NUM >= 170000
+	return ProcNumberGetProc(vxid.procNumber);
+#else
+	return BackendIdGetProc(vxid.backendId);
+#endif
+}
 
 /* ---------------------------------------------------------------------
  * Shared buffers

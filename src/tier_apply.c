@@ -48,6 +48,7 @@
 #include "tier_order.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
+#include "tier_transaction.h"
 
 /* Makes the lock of the batches differ from that of the extension itself. */
 #define BATCH_LOCK_SUBID 1
@@ -383,9 +384,9 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	/* 2. One after the other. */
 	summary->batch_id = next_batch();
 	MemoryContextSwitchTo(context);
-	SPI_commit();
+	tier_transaction_commit();
 	tier_leftover_sweep();
-	SPI_commit();
+	tier_transaction_commit();
 	for (int i = 0; i < possible; i++)
 	{
 		bool		wanted;
@@ -394,7 +395,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 		if (request->by_worker && tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
 			break;
 		wanted = is_still_advised(advice, &candidates[i]);
-		SPI_commit();
+		tier_transaction_commit();
 		if (wanted)
 			move_one(request, summary, advice, &candidates[i]);
 		if (request->idle != NULL && request->idle->is_due())

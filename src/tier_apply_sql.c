@@ -28,6 +28,7 @@
 #include "tier_move.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
+#include "tier_transaction.h"
 
 PG_FUNCTION_INFO_V1(tier_apply_placement);
 PG_FUNCTION_INFO_V1(tier_undo_move);
@@ -146,12 +147,12 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(2))
 	{
 		(void) tier_apply_announce(&request);
-		SPI_finish();
+		tier_disconnect_nonatomic();
 		PG_RETURN_NULL();
 	}
 	require_claims();
 	summary = tier_apply_run(&request);
-	SPI_finish();
+	tier_disconnect_nonatomic();
 	tier_apply_report(&summary);
 	PG_RETURN_NULL();
 }
@@ -211,9 +212,9 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	tier_migrate_require_claims(set);
-	SPI_commit();
+	tier_transaction_commit();
 	tier_leftover_sweep();
-	SPI_commit();
+	tier_transaction_commit();
 
 	if (!tier_apply_lock(&lock))
 		tier_apply_complain_of_lock();
@@ -239,7 +240,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		LockRelease(&lock, ExclusiveLock, true);
 	}
 	PG_END_TRY();
-	SPI_finish();
+	tier_disconnect_nonatomic();
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),

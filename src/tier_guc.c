@@ -36,6 +36,7 @@ int			tier_worker_rate_limit_mb = 50;
 int			tier_max_movers = 4;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_move_prewarm = true;
+bool		tier_log_moves = true;
 int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
 int			tier_effect_after_min = MINUTES_PER_DAY;
 int			tier_residence_time_min = MINUTES_PER_DAY;
@@ -190,6 +191,14 @@ tier_guc_init(void)
 							 &tier_move_prewarm,
 							 true,
 							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.log_moves",
+							 "Logs each completed move.",
+							 "A move is no utility command: neither event triggers nor log_statement = ddl see it.",
+							 &tier_log_moves,
+							 true,
+							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.observation_period",

@@ -33,6 +33,7 @@ extern int	tier_worker_rate_limit_mb;
 extern int	tier_max_movers;
 extern int	tier_move_limit_per_day_mb; /* -1: no limit */
 extern bool tier_move_prewarm;
+extern bool tier_log_moves;
 extern int	tier_observation_period_min;
 extern int	tier_effect_after_min;
 extern int	tier_residence_time_min;

@@ -33,6 +33,7 @@
 #include "tier_partition.h"
 #include "tier_relation.h"
 #include "tier_shmem.h"
+#include "tier_transaction.h"
 
 /* One leaf to move, with the evaluation that says so. */
 typedef struct Job
@@ -160,7 +161,7 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	wanted = wanted && tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
-	SPI_commit();
+	tier_transaction_commit();
 	return wanted;
 }
 
@@ -376,9 +377,9 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	}
 	tier_migrate_require_claims(set);
 	record_evaluations(evaluations, npolicies);
-	SPI_commit();
+	tier_transaction_commit();
 	tier_leftover_sweep();
-	SPI_commit();
+	tier_transaction_commit();
 
 	/* 3. Act. */
 	for (int i = 0; i < njobs; i++)

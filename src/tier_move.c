@@ -28,6 +28,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
+#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
@@ -44,6 +45,7 @@
 #include "tier_progress.h"
 #include "tier_relation.h"
 #include "tier_throttle.h"
+#include "tier_transaction.h"
 #include "tier_verify.h"
 
 /* Pause before the second attempt, doubled each time, and its limit. */
@@ -97,6 +99,7 @@ typedef struct Move
 	int64		size_bytes;
 	int64		move_id;
 	bool		is_unwanted;	/* the last time that somebody asked */
+	bool		has_entered;	/* nothing keeps it waiting any more */
 	long		pause;			/* before the next attempt, ms */
 	TierObstacle obstacle;
 	TierMoveTiming timing;
@@ -112,14 +115,19 @@ preflight_step(void *argument)
 	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
 }
 
-/* Waits until moves are not paused, and not too many others are at it. */
+/*
+ * Waits until moves are not paused, and not too many others are at it; or until
+ * the transaction is too old for waiting.
+ */
 static void
 queue_step(void *argument)
 {
-	bool		entered = false;
+	Move	   *move = argument;
 
-	while (tier_throttle_is_paused() || !(entered = tier_throttle_enter()))
+	while (tier_throttle_is_paused() || !(move->has_entered = tier_throttle_enter()))
 	{
+		if (tier_transaction_is_old())
+			return;
 		tier_progress_set(TIER_PROGRESS_PHASE,
 						  tier_throttle_is_paused() ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
 		pause_ms(QUEUE_INTERVAL_MS);
@@ -134,6 +142,7 @@ attempt_step(void *argument)
 	Move	   *move = argument;
 
 	pause_ms(move->pause);
+	tier_transaction_obey_timeout();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
 									  move->request->tablespace_oid, &move->timing);
@@ -384,7 +393,7 @@ move_with_retries(Move *move, TierMoveReport *report)
 		thrown = tier_attempt(attempt_step, move);
 
 		/* Ends the transaction at once: that is what releases the lock. */
-		SPI_commit();
+		tier_transaction_commit();
 		tier_relation_release_row();
 		outcome->lock_wait_ms += move->timing.lock_wait_ms;
 		if (move->timing.locked_at != 0)
@@ -412,7 +421,7 @@ move_with_retries(Move *move, TierMoveReport *report)
 		}
 		move->pause = move->pause == 0 ? FIRST_PAUSE_MS : Min(move->pause * 2, LONGEST_PAUSE_MS);
 		thrown = tier_attempt(pin_step, move);
-		SPI_commit();
+		tier_transaction_commit();
 		if (thrown != NULL)
 		{
 			report_thrown(report, thrown);
@@ -493,7 +502,7 @@ finish_record(Move *move, const TierMoveReport *report)
 	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		(void) tier_attempt(finish_step, move);
-	SPI_commit();
+	tier_transaction_commit();
 	return thrown;
 }
 
@@ -513,7 +522,7 @@ may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorD
 		return false;
 	}
 	*thrown = tier_attempt(preflight_step, move);
-	SPI_commit();
+	tier_transaction_commit();
 	if (*thrown != NULL)
 	{
 		report_thrown(report, *thrown);
@@ -524,16 +533,51 @@ may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorD
 		report_skipped(report, obstacle->message, obstacle->hint, obstacle->sqlstate);
 		return false;
 	}
-	*thrown = tier_attempt(queue_step, move);
-	SPI_commit();
+	do
+	{
+		*thrown = tier_attempt(queue_step, move);
+		tier_transaction_commit();
+	} while (*thrown == NULL && !move->has_entered);
 	if (*thrown == NULL)
 	{
 		*thrown = tier_attempt(pin_step, move);
-		SPI_commit();
+		tier_transaction_commit();
 	}
 	if (*thrown != NULL)
 		report_thrown(report, *thrown);
 	return *thrown == NULL && !move->is_unwanted;
+}
+
+/*
+ * A move changes pg_class, but it is no command that event triggers or auditors of
+ * commands would see, and what the worker does nobody has typed.
+ */
+static void
+log_done(const Move *move)
+{
+	const TierRelationInfo *info = move->info;
+	const char *from = get_tablespace_name(info->tablespace_oid);
+	const char *to = get_tablespace_name(move->request->tablespace_oid);
+	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
+
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" in %.3f s, locked for %.3f ms",
+					tier_relation_kind_name(info->kind), info->name, from ? from : "?", to ? to : "?",
+					requester ? requester : "?", move->outcome.elapsed_ms / 1000.0, Max(move->outcome.lock_held_ms, 0.0)),
+			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
+}
+
+/*
+ * A cancel goes on to the caller.  Whoever has a statement_timeout may wonder, as
+ * no statement of a move takes long by itself.
+ */
+static void
+throw_cancel(ErrorData *error)
+{
+	if (StatementTimeout > 0 && error->hint == NULL &&
+		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(), StatementTimeout))
+		error->hint = "statement_timeout is for the whole CALL. What was moved before stays where it is now; SET statement_timeout = 0 lets the next one take its time.";
+	ThrowErrorData(error);
 }
 
 TierMoveReport
@@ -573,7 +617,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
 	move.move_id = begin_record(request, set, &info, report.size_bytes,
 								why_not_online == NULL || !request->allow_lock);
-	SPI_commit();
+	tier_transaction_commit();
 	if (move.move_id == 0)
 		return report;
 
@@ -595,8 +639,12 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	/* 4. What became of it. */
 	move.outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
 	late = finish_record(&move, &report);
+	if (report.state == TIER_STATE_DONE && tier_log_moves)
+		log_done(&move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ThrowErrorData(thrown);
+		throw_cancel(thrown);
+	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		throw_cancel(late);
 	if (late != NULL)
 		ThrowErrorData(late);
 	return report;

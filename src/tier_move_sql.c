@@ -34,6 +34,7 @@
 #include "tier_relation.h"
 #include "tier_sql.h"
 #include "tier_throttle.h"
+#include "tier_transaction.h"
 
 PG_FUNCTION_INFO_V1(tier_move_relation);
 PG_FUNCTION_INFO_V1(tier_migrate);
@@ -219,9 +220,9 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		check_pin(pins, set, &member, tablespace_oid);
 	}
 
-	SPI_commit();
+	tier_transaction_commit();
 	tier_leftover_sweep();
-	SPI_commit();
+	tier_transaction_commit();
 
 	/* 2. One after the other; one that fails does not stop the others. */
 	foreach(cell, relations)
@@ -256,7 +257,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	/* 3. All moves that succeeded are committed; now say what did not. */
 	if (failed > 0)
 		report_failures(&first_failure, failed, list_length(relations));
-	SPI_finish();
+	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }
 
@@ -296,7 +297,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
 	summary = tier_migrate_run(false, false, NULL);
-	SPI_finish();
+	tier_disconnect_nonatomic();
 	ereport(NOTICE,
 			(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
 					summary.due, summary.moved, summary.not_moved)));

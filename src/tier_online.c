@@ -69,6 +69,7 @@
 #include "tier_progress.h"
 #include "tier_relation.h"
 #include "tier_throttle.h"
+#include "tier_transaction.h"
 
 /* How soon we notice that somebody waits for us, or a pause, or a setting. */
 #define WATCH_INTERVAL_MS 20
@@ -143,6 +144,7 @@ typedef struct Online
 	 */
 	TierBlockSet resident_before;
 	TierBlockSet resident;
+	BlockNumber prewarmed;		/* as far as that */
 	ErrorData  *error;			/* the last one that was caught */
 	TierPhase	phase;
 	long		pause_ms;		/* before the next attempt */
@@ -182,9 +184,9 @@ in_transaction(Verdict (*step) (Online *move), Online *move)
 	{
 		verdict = step(move);
 		if (verdict == BUSY || verdict == RESTART)
-			SPI_rollback();
+			tier_transaction_rollback();
 		else
-			SPI_commit();
+			tier_transaction_commit();
 	}
 	PG_CATCH();
 	{
@@ -193,7 +195,7 @@ in_transaction(Verdict (*step) (Online *move), Online *move)
 		move->error = tier_attempt_take_error();
 		while (ActiveSnapshotSet() && GetActiveSnapshot() != snapshot)
 			PopActiveSnapshot();	/* SPI wants to know of all */
-		SPI_rollback();
+		tier_transaction_rollback();
 		verdict = FAILED;
 		if (move->error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
 		{
@@ -241,7 +243,7 @@ exit_callback(int code, Datum argument)
 	target = current->target;
 	current = NULL;
 	AbortOutOfAnyTransaction();
-	StartTransactionCommand();
+	tier_transaction_start();
 
 	/* Not even now for a synchronous standby that does not answer. */
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
@@ -330,7 +332,7 @@ watch(Online *move)
 				ConfigReloadPending = false;
 				ProcessConfigFile(PGC_SIGHUP);
 			}
-			if (tier_throttle_is_paused() || idle_is_due(move) ||
+			if (tier_throttle_is_paused() || idle_is_due(move) || tier_transaction_is_old() ||
 				(tier_relation_has_waiters(move->request->relation_oid) && !tier_debug_skips("give_way")))
 				return AGAIN;
 		}
@@ -369,6 +371,8 @@ rest(Online *move)
 			return RESTART;
 		if (idle_is_due(move))
 			move->request->idle->run();
+		if (tier_transaction_is_old())
+			tier_transaction_commit();
 		if (now >= until && !paused)
 			break;
 		set_phase(move, paused ? TIER_PHASE_PAUSED : TIER_PHASE_GIVING_WAY);
@@ -653,12 +657,15 @@ residency_step(Online *move)
 	return GO_ON;
 }
 
-/* Reads what was resident.  It does not matter if it is stopped. */
+/*
+ * Reads what was resident.  It does not matter if it is stopped, but by our own
+ * doings.
+ */
 static Verdict
 prewarm_step(Online *move)
 {
 	TierRelationInfo info;
-	BlockNumber block = 0;
+	BlockNumber block = move->prewarmed;
 	BlockNumber nblocks;
 
 	if (!tier_relation_lock_if_free(move->request->relation_oid, AccessShareLock))
@@ -672,7 +679,10 @@ prewarm_step(Online *move)
 	while ((block = tier_blockset_next(&move->resident, block)) != TIER_NO_BLOCK)
 	{
 		if (watch(move) != GO_ON)
-			break;
+		{
+			move->prewarmed = block;
+			return tier_transaction_is_old() || idle_is_due(move) ? AGAIN : GO_ON;
+		}
 		ReleaseBuffer(ReadBufferWithoutRelcache(move->target, MAIN_FORKNUM, block, RBM_NORMAL, NULL, true));
 		block++;
 	}
@@ -742,13 +752,29 @@ discard(Online *move)
  * ---------------------------------------------------------------------
  */
 
+/* The pause after so many attempts in a row, when the copy has taken so long. */
+static long
+pause_after(int attempts, int64 spent_ms)
+{
+	int64		longest_ms = Max(LONGEST_PAUSE_MS, Min(spent_ms / tier_move_lock_attempts, LONGEST_PATIENT_PAUSE_MS));
+
+	return (long) Min((int64) FIRST_PAUSE_MS << Min(attempts - 1, 14), longest_ms);
+}
+
 static long
 next_pause_ms(const Online *move)
 {
-	long		spent_ms = TimestampDifferenceMilliseconds(move->began_at, GetCurrentTimestamp());
-	long		longest_ms = Max(LONGEST_PAUSE_MS, Min(spent_ms / tier_move_lock_attempts, LONGEST_PATIENT_PAUSE_MS));
+	return pause_after(move->busy, TimestampDifferenceMilliseconds(move->began_at, GetCurrentTimestamp()));
+}
 
-	return Min((long) FIRST_PAUSE_MS << Min(move->busy - 1, 14), longest_ms);
+int64
+tier_online_patience_ms(int64 copy_ms)
+{
+	int64		patience_ms = tier_move_lock_timeout_ms;
+
+	for (int attempts = 1; attempts < tier_move_lock_attempts; attempts++)
+		patience_ms += pause_after(attempts, copy_ms) + tier_move_lock_timeout_ms;
+	return patience_ms;
 }
 
 /* A step, repeated as long as others are in the way. */
@@ -943,8 +969,10 @@ run_move(Online *move)
 
 	end_copy(move);
 	set_phase(move, TIER_PHASE_PREWARMING);
+	move->pause_ms = 0;
 	if (tier_move_prewarm)
-		(void) in_transaction(prewarm_step, move);
+		while (in_transaction(prewarm_step, move) == AGAIN && in_transaction(rest, move) == GO_ON)
+			 /* go on */ ;
 	(void) in_transaction(forget_step, move);
 	return GO_ON;
 }

@@ -98,4 +98,10 @@ typedef struct TierOnlineReport
  */
 extern TierOnlineResult tier_online_move(const TierOnlineRequest *request, TierOnlineReport *report);
 
+/*
+ * For how long a move waits in all for a relation that others do not let go of,
+ * after a copy that took copy_ms.
+ */
+extern int64 tier_online_patience_ms(int64 copy_ms);
+
 #endif							/* TIER_ONLINE_H */

@@ -4,7 +4,7 @@
  *		Is anything in the way of a move?
  *
  * Looks before a lock is asked for: rights, pins, the target's directory, room there
- * and for the WAL, and how long the lock would last.  What it says may be out
+ * and for the WAL, how long the lock would last, and who uses the relation.  What it says may be out
  * of date a moment later; the move itself fails cleanly then.
  *
  *-------------------------------------------------------------------------
@@ -14,17 +14,28 @@
 #include <math.h>
 
 #include "access/xlog.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "replication/slot.h"
 #include "storage/lwlock.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_debug.h"
 #include "tier_guc.h"
+#include "tier_online.h"
 #include "tier_preflight.h"
 #include "tier_sql.h"
+
+/* A transaction that is younger is let alone. */
+#define LEAST_AGE_MS (2 * 60 * 1000)
+
+/* How fast a copy is that nothing limits; about that of a disk. */
+#define ASSUMED_MB_PER_S 100.0
 
 /* Does anything keep WAL beyond what checkpoints would leave? */
 static bool
@@ -159,6 +170,114 @@ check_pin(const TierMoveRequest *request, const TierSet *set)
 	return obstacle;
 }
 
+/* How long the copy takes, by the limits of its rate. */
+static int64
+copy_ms(int64 size_bytes)
+{
+	double		mb_per_s = ASSUMED_MB_PER_S;
+
+	if (tier_move_rate_limit_mb > 0)
+		mb_per_s = Min(mb_per_s, tier_move_rate_limit_mb);
+	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
+		mb_per_s = Min(mb_per_s, tier_worker_rate_limit_mb);
+	return (int64) (size_bytes / (mb_per_s * 1048.576));
+}
+
+/* When a prepared transaction was prepared, and its name; false: it has ended. */
+static bool
+describe_prepared(TierHolder *holder)
+{
+	static const Oid types[] = {XIDOID};
+	MemoryContext context = CurrentMemoryContext;
+	Datum		value = TransactionIdGetDatum(holder->xid);
+	TierCatalogScope scope;
+	bool		found;
+	bool		isnull;
+
+	tier_catalog_enter(&scope);
+	found = tier_catalog_execute("SELECT p.gid, p.prepared FROM pg_catalog.pg_prepared_xacts p "
+								 "WHERE p.transaction = $1", 1, types, &value, NULL) > 0;
+	if (found)
+	{
+		holder->application = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(0, 1, &isnull)));
+		holder->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	}
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return found;
+}
+
+static char *
+age_text(int64 ms)
+{
+	int64		minutes = ms / 60000;
+
+	if (minutes < 2)
+		return psprintf(INT64_FORMAT " s", ms / 1000);
+	if (minutes < 120)
+		return psprintf(INT64_FORMAT " min", minutes);
+	return psprintf(INT64_FORMAT " h", minutes / 60);
+}
+
+/*
+ * Is somebody using it who will not let go of it in time?  Nothing is known about
+ * when a transaction ends, but one that has lasted for an hour does not end in the
+ * next minute, as a rule.  So a move is begun when every transaction that has the
+ * relation is younger than the copy and the patience for a lock take together; or
+ * than LEAST_AGE_MS, as most of them are short and end while we copy.
+ *
+ * What pg_stat_activity does not show to the requester is not told.
+ */
+static TierObstacle
+check_holders(const TierRelationInfo *info, const TierMoveRequest *request, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	int64		expected_ms = copy_ms(size_bytes);
+	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
+	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
+	TimestampTz now = GetCurrentTimestamp();
+	TierHolder *oldest = NULL;
+	ListCell   *part;
+	ListCell   *cell;
+	int64		age_ms;
+
+	foreach(part, tier_relation_parts(info->relation_oid))
+	{
+		foreach(cell, tier_relation_holders(lfirst_oid(part)))
+		{
+			TierHolder *holder = lfirst(cell);
+
+			if (holder->pid == 0 && !describe_prepared(holder))
+				continue;
+			if (oldest == NULL || holder->since < oldest->since)
+				oldest = holder;
+		}
+	}
+	if (oldest == NULL)
+		return obstacle;
+	age_ms = (now - oldest->since) / 1000;
+	if (age_ms < limit_ms)
+		return obstacle;
+
+	obstacle.sqlstate = "55P03";
+	if (oldest->pid == 0)
+	{
+		obstacle.message = psprintf("it is in use by prepared transaction \"%s\", which has been open for %s",
+									oldest->application, age_text(age_ms));
+		obstacle.hint = "COMMIT PREPARED or ROLLBACK PREPARED ends it.";
+		return obstacle;
+	}
+	if (has_privs_of_role(request->requester_oid, ROLE_PG_READ_ALL_STATS) ||
+		(OidIsValid(oldest->role_oid) && has_privs_of_role(request->requester_oid, oldest->role_oid)))
+		obstacle.message = psprintf("it is in use by process %d (%s), whose transaction has been open for %s",
+									oldest->pid, oldest->application[0] == '\0' ? "no application name" : oldest->application,
+									age_text(age_ms));
+	else
+		obstacle.message = psprintf("it is in use by process %d, whose transaction has been open for too long", oldest->pid);
+	obstacle.hint = "It would not be free when it has been copied. Try again when that transaction has ended.";
+	return obstacle;
+}
+
 TierObstacle
 tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 			   const TierSet *set, int64 size_bytes)
@@ -178,7 +297,10 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 	if (obstacle.message != NULL)
 		return obstacle;
 	if (target == NULL)
-		return check_unknown_target(request->tablespace_oid, size_bytes);
+	{
+		obstacle = check_unknown_target(request->tablespace_oid, size_bytes);
+		return obstacle.message != NULL ? obstacle : check_holders(info, request, size_bytes);
+	}
 	tier = &set->tiers[target->tier];
 
 	if (!target->device->exists || !target->device->writable)
@@ -226,7 +348,8 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 			obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
 			obstacle.hint = "Raise tiered_storage.move_max_lock_time, or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
 			obstacle.sqlstate = "55000";
+			return obstacle;
 		}
 	}
-	return obstacle;
+	return check_holders(info, request, size_bytes);
 }

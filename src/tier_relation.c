@@ -23,6 +23,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
@@ -50,6 +51,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -63,6 +65,7 @@
 #include "tier_guc.h"
 #include "tier_relation.h"
 #include "tier_sample.h"
+#include "tier_transaction.h"
 
 /* Why a relation may not be moved; message NULL when it may. */
 typedef struct Refusal
@@ -140,6 +143,13 @@ tier_is_administrator(Oid role_oid)
 	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
 }
 
+/* By what we have read of it: it may be dropped in this moment. */
+static bool
+is_owner(const TierRelationInfo *info, Oid role_oid)
+{
+	return has_privs_of_role(role_oid, info->owner_oid);
+}
+
 /* The conditions of tier_relation_check_move, in its order. */
 static Refusal
 find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
@@ -191,7 +201,7 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 	}
 
 	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
-	if (!tier_compat_owns_relation(info->relation_oid, role_oid) && !tier_is_administrator(role_oid))
+	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
 	{
 		refusal.message = psprintf("must be owner of %s %s",
 								   tier_relation_kind_name(info->kind), info->name);
@@ -220,7 +230,7 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 void
 tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
 {
-	if (!tier_compat_owns_relation(info->relation_oid, role_oid) && !tier_is_administrator(role_oid))
+	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name),
@@ -285,8 +295,12 @@ tier_relation_why_not_online(const TierRelationInfo *info)
 	if (!XLogIsNeeded())
 		return "wal_level is minimal, so nothing tells what changes while it is copied";
 	if (info->kind == RELKIND_INDEX ? !is_known_index_method(info->am_oid) : info->am_oid != HEAP_TABLE_AM_OID)
+	{
+		const char *name = get_am_name(info->am_oid);
+
 		return psprintf("nothing is known about how access method \"%s\" logs its changes",
-						get_am_name(info->am_oid));
+						name == NULL ? "?" : name);
+	}
 	return NULL;
 }
 
@@ -345,29 +359,75 @@ tier_relation_has_waiters(Oid relation_oid)
 	return false;
 }
 
-/* For all locks to the end of the transaction. */
-static void
-limit_lock_waits(int timeout_ms)
-{
-	char		timeout[32];
-
-	snprintf(timeout, sizeof(timeout), "%dms", timeout_ms);
-	(void) set_config_option("lock_timeout", timeout, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
-}
-
 void
 tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms)
 {
-	limit_lock_waits(timeout_ms);
+	tier_transaction_limit_lock_waits(timeout_ms);
 	LockRelationOid(relation_oid, mode);
-	limit_lock_waits(next_timeout_ms);
+	tier_transaction_limit_lock_waits(next_timeout_ms);
 }
 
 bool
 tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
 {
 	return ConditionalLockRelationOid(relation_oid, mode);
+}
+
+/* What the process tells of itself; false if not enough. */
+static bool
+describe_process(TierHolder *holder)
+{
+	int			n = pgstat_fetch_stat_numbackends();
+
+	for (int i = 1; i <= n; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+
+		if (status == NULL || status->st_procpid != holder->pid)
+			continue;
+		holder->since = status->st_xact_start_timestamp;
+		holder->role_oid = status->st_userid;
+		holder->application = pstrdup(status->st_backendType == B_BACKEND ? status->st_appname :
+									  GetBackendTypeDesc(status->st_backendType));
+		return holder->since != 0;
+	}
+	return false;
+}
+
+/*
+ * A prepared transaction has the virtual ID of the session that prepared it, which
+ * has another one by then; or, after a restart, only its own ID.
+ */
+List *
+tier_relation_holders(Oid relation_oid)
+{
+	List	   *holders = NIL;
+	LOCKTAG		tag;
+	VirtualTransactionId *ids;
+	int			n;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation_oid);
+	ids = GetLockConflicts(&tag, AccessExclusiveLock, &n);
+	for (int i = 0; i < n; i++)
+	{
+		TierHolder *holder = palloc0(sizeof(TierHolder));
+		PGPROC	   *process = tier_compat_process_of(ids[i]);
+		VirtualTransactionId now;
+		bool		more;
+
+		SetInvalidVirtualTransactionId(now);
+		if (process != NULL)
+			GET_VXID_FROM_PGPROC(now, *process);
+		if (VirtualTransactionIdIsRecoveredPreparedXact(ids[i]))
+			holder->xid = ids[i].localTransactionId;
+		else if (VirtualTransactionIdEquals(now, ids[i]))
+			holder->pid = process->pid;
+		else
+			holder->xid = TwoPhaseGetXidByVirtualXID(ids[i], &more);
+		if (TransactionIdIsValid(holder->xid) || (holder->pid != 0 && describe_process(holder)))
+			holders = lappend(holders, holder);
+	}
+	return holders;
 }
 
 #ifdef TIER_DEBUG
@@ -594,7 +654,7 @@ choose_actor(const TierRelationInfo *info, Oid requester_oid, Oid tablespace_oid
 	if (tablespace_oid == MyDatabaseTableSpace ||
 		tier_compat_may_create_in_tablespace(tablespace_oid, info->owner_oid))
 		return info->owner_oid;
-	if (tier_compat_owns_relation(info->relation_oid, requester_oid))
+	if (is_owner(info, requester_oid))
 		return requester_oid;
 	return BOOTSTRAP_SUPERUSERID;
 }
@@ -615,7 +675,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	 * In force to the end of the transaction: also the TOAST table's lock and
 	 * the pg_class row are waited for while we hold up everybody else.
 	 */
-	limit_lock_waits(tier_move_lock_timeout_ms);
+	tier_transaction_limit_lock_waits(tier_move_lock_timeout_ms);
 
 	asked_at = GetCurrentTimestamp();
 	if (!lock_with_timeout(relation_oid))
@@ -714,10 +774,65 @@ tier_relation_parts(Oid relation_oid)
 	return lappend_oid(parts, relation_oid);
 }
 
+/* The children of one relation, sorted; not those that are just detached. */
+static List *
+find_children(Relation inherits, Oid parent_oid)
+{
+	List	   *children = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent_oid));
+	scan = systable_beginscan(inherits, InheritsParentIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_inherits form = (Form_pg_inherits) GETSTRUCT(tuple);
+
+		if (!form->inhdetachpending)
+			children = lappend_oid(children, form->inhrelid);
+	}
+	systable_endscan(scan);
+	list_sort(children, list_oid_cmp);
+	return children;
+}
+
+List *
+tier_relation_inheritors(Oid relation_oid)
+{
+	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid),.hcxt = CurrentMemoryContext};
+	HTAB	   *seen = hash_create("tiered_storage inheritors", 32, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *all = list_make1_oid(relation_oid);
+
+	(void) hash_search(seen, &relation_oid, HASH_ENTER, NULL);
+	for (int i = 0; i < list_length(all); i++)
+	{
+		List	   *children = find_children(inherits, list_nth_oid(all, i));
+		ListCell   *cell;
+
+		CHECK_FOR_INTERRUPTS();
+		foreach(cell, children)
+		{
+			Oid			child_oid = lfirst_oid(cell);
+			bool		found;
+
+			(void) hash_search(seen, &child_oid, HASH_ENTER, &found);
+			if (!found)
+				all = lappend_oid(all, child_oid);
+		}
+		list_free(children);
+	}
+	table_close(inherits, AccessShareLock);
+	hash_destroy(seen);
+	return all;
+}
+
 List *
 tier_relation_leaves(Oid relation_oid)
 {
-	List	   *all = find_all_inheritors(relation_oid, NoLock, NULL);
+	List	   *all = tier_relation_inheritors(relation_oid);
 	List	   *leaves = NIL;
 	ListCell   *cell;
 

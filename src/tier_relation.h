@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 
 #include "compat.h"
@@ -87,6 +89,24 @@ extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, 
 /* The same without waiting; false when it is not free. */
 extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
 
+/* A transaction that has locked a relation. */
+typedef struct TierHolder
+{
+	int			pid;			/* 0: it is prepared */
+	TransactionId xid;			/* of a prepared one */
+	TimestampTz since;			/* when a transaction that is not prepared
+								 * began */
+	Oid			role_oid;		/* 0: no user's */
+	const char *application;	/* or what kind of process it is */
+} TierHolder;
+
+/*
+ * Transactions of others that have any lock on the relation: TierHolder.  Of a
+ * process that does not tell when its transaction began nothing is known, and it is
+ * left out.  No lock on the relation.
+ */
+extern List *tier_relation_holders(Oid relation_oid);
+
 /*
  * Claims the relation's pg_class row, which the move updates at its end.  An
  * open GRANT holds that row without any lock on the relation; waiting for it
@@ -150,6 +170,13 @@ extern List *tier_relation_indexes(Oid relation_oid);
  * index, the TOAST table, and the relation itself, which is always there.
  */
 extern List *tier_relation_parts(Oid relation_oid);
+
+/*
+ * The relation and all that inherit from it, each once, parents before their
+ * children.  No lock, and none of them need exist.  find_all_inheritors() takes
+ * one that is dropped meanwhile for an internal error, unless it may lock them.
+ */
+extern List *tier_relation_inheritors(Oid relation_oid);
 
 /*
  * All leaf partitions of a partitioned table (tables and materialized views

@@ -19,6 +19,7 @@
 
 #include "compat.h"
 #include "tier_sql.h"
+#include "tier_transaction.h"
 
 void
 tier_result_start(FunctionCallInfo fcinfo, TierResultRow *row)
@@ -125,13 +126,17 @@ tier_require_tier_rights(const TierSet *set, int tier)
 				 errhint("GRANT CREATE ON TABLESPACE allows it.")));
 }
 
+bool
+tier_may_commit(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context && IsA(fcinfo->context, CallContext) &&
+		!castNode(CallContext, fcinfo->context)->atomic;
+}
+
 void
 tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 {
-	bool		atomic = !(fcinfo->context && IsA(fcinfo->context, CallContext)) ||
-	castNode(CallContext, fcinfo->context)->atomic;
-
-	if (atomic)
+	if (!tier_may_commit(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s cannot run inside a transaction block or function", what),
@@ -140,6 +145,16 @@ tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 	PreventCommandIfReadOnly(what);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
+
+	/* This one has the settings of the session, and a snapshot already. */
+	tier_transaction_commit();
+}
+
+void
+tier_disconnect_nonatomic(void)
+{
+	SPI_commit();
+	SPI_finish();
 }
 
 char *

@@ -51,11 +51,21 @@ extern int	tier_require_tier(const TierSet *set, const char *name);
  */
 extern void tier_require_tier_rights(const TierSet *set, int tier);
 
+/* Is it called in a way that it may commit? */
+extern bool tier_may_commit(FunctionCallInfo fcinfo);
+
 /*
  * How a procedure begins that commits: connects to SPI, or raises an error where
- * the caller's transaction must not end, is read only, or during recovery.
+ * the caller's transaction must not end, is read only, or during recovery.  Then
+ * it is in a transaction as tier_transaction.h has it.
  */
 extern void tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what);
+
+/*
+ * How it ends, unless by an error: whoever called it, a DO block perhaps, goes on in
+ * a transaction with settings of his own.
+ */
+extern void tier_disconnect_nonatomic(void);
 
 /* "123 MB", as pg_size_pretty has it. */
 extern char *tier_size_text(double bytes);

@@ -24,6 +24,7 @@
 #include "compat.h"
 #include "tier_catalog.h"
 #include "tier_standby.h"
+#include "tier_transaction.h"
 
 void
 tier_standby_take(TierRelationState *states, int nstates)
@@ -65,7 +66,7 @@ tier_standby_pull(void)
 	{
 		TierCatalogScope scope;
 
-		StartTransactionCommand();
+		tier_transaction_start();
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (tier_catalog_try_enter(&scope))
 		{

@@ -16,7 +16,6 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "postmaster/bgwriter.h"
 #include "utils/lsyscache.h"
@@ -319,7 +318,7 @@ select_units(TierAdvice *advice)
 	foreach(cell, options->relations)
 	{
 		CHECK_FOR_INTERRUPTS();
-		selected = list_concat(selected, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
+		selected = list_concat(selected, tier_relation_inheritors(lfirst_oid(cell)));
 	}
 	list_sort(selected, list_oid_cmp);
 	for (int i = 0; i < advice->nunits; i++)

@@ -55,6 +55,7 @@
 #include "tier_sample.h"
 #include "tier_shmem.h"
 #include "tier_standby.h"
+#include "tier_transaction.h"
 #include "tier_waits.h"
 #include "tier_worker.h"
 
@@ -137,6 +138,31 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 	wake_launcher();
 }
 
+/*
+ * Settings that the server, a database or a role may have must not stop launcher
+ * and workers.  Before they connect, which is a transaction, too.
+ */
+static void
+process_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"statement_timeout", "0"},
+		{TIER_COMPAT_TRANSACTION_TIMEOUT, "0"},
+		{"lock_timeout", "10s"},	/* a lock on our tables must not hold us,
+									 * and our snapshot, for ever */
+		{"idle_in_transaction_session_timeout", "0"},
+		{"idle_session_timeout", "0"},
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_deferrable", "off"},
+		{"synchronous_commit", "local"},
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 /* ---------------------------------------------------------------------
  * Launcher
  * ---------------------------------------------------------------------
@@ -162,7 +188,7 @@ scan_databases(void)
 	TableScanDesc scan;
 	HeapTuple	tuple;
 
-	StartTransactionCommand();
+	tier_transaction_start();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	rel = table_open(DatabaseRelationId, AccessShareLock);
 	scan = table_beginscan_catalog(rel, 0, NULL);
@@ -170,7 +196,7 @@ scan_databases(void)
 	{
 		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
 
-		if (!form->datallowconn || form->datistemplate)
+		if (!form->datallowconn || form->datistemplate || form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
 			continue;
 		if (nknown == TIER_MAX_DATABASES)
 			overflow = true;
@@ -336,6 +362,7 @@ tier_launcher_main(Datum argument)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	BackgroundWorkerUnblockSignals();
+	process_settings();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
@@ -408,26 +435,6 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 		tier_shmem_forget_claims(database_oid);
 }
 
-/* Settings that a database or role may have must not stop the worker. */
-static void
-worker_settings(void)
-{
-	static const char *const settings[][2] = {
-		{"search_path", "pg_catalog, pg_temp"},
-		{"statement_timeout", "0"},
-		{TIER_COMPAT_TRANSACTION_TIMEOUT, "0"},
-		{"lock_timeout", "10s"},	/* a lock on our tables must not hold us,
-									 * and our snapshot, for ever */
-		{"idle_in_transaction_session_timeout", "0"},
-		{"default_transaction_read_only", "off"},
-		{"default_transaction_isolation", "read committed"},
-		{"synchronous_commit", "local"},
-	};
-
-	for (int i = 0; i < (int) lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-}
-
 /* Claims this database's tablespaces; NULL, or why nothing may be moved. */
 static char *
 publish_claims(void)
@@ -452,7 +459,7 @@ sample_once(char **conflict, bool *sampled)
 	TierExtensionState extension;
 	TierWorkerState state = TIER_WORKER_WAITING;
 
-	StartTransactionCommand();
+	tier_transaction_start();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	extension = tier_catalog_extension_state();
 	if (extension == TIER_EXTENSION_PRESENT)
@@ -464,7 +471,7 @@ sample_once(char **conflict, bool *sampled)
 	CommitTransactionCommand();
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
-		StartTransactionCommand();
+		tier_transaction_start();
 		PushActiveSnapshot(GetTransactionSnapshot());
 		tier_leftover_sweep();
 		PopActiveSnapshot();
@@ -510,11 +517,11 @@ sample_between_moves(void)
 	last_sample_at = GetCurrentTimestamp();
 	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
 	{
-		SPI_commit();			/* lets go of the extension */
+		tier_transaction_commit();	/* lets go of the extension */
 		return;
 	}
 	error = tier_attempt(sample_step, NULL);
-	SPI_commit();
+	tier_transaction_commit();
 	if (error == NULL)
 		return;
 	ereport(LOG,
@@ -553,7 +560,7 @@ migrate_once(void)
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
 	TierMigrateSummary summary;
 
-	StartTransactionCommand();
+	tier_transaction_start();
 
 	/*
 	 * SPI_finish returns to this context, when the transaction's is long
@@ -621,8 +628,8 @@ tier_worker_main(Datum argument)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
+	process_settings();
 	BackgroundWorkerInitializeConnectionByOid(database_oid, InvalidOid, 0);
-	worker_settings();
 
 	/* SPI keeps what must outlive transactions here. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "tiered_storage worker",

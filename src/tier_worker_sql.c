@@ -37,8 +37,18 @@ PG_FUNCTION_INFO_V1(tier_notify_launcher);
 Datum
 tier_sample_sql(PG_FUNCTION_ARGS)
 {
-	PreventCommandDuringRecovery("CALL tiered_storage.sample");
+	static const char *const what = "CALL tiered_storage.sample";
+
+	/* In a transaction of somebody else it is his, with all its settings. */
+	if (!tier_may_commit(fcinfo))
+	{
+		PreventCommandDuringRecovery(what);
+		(void) tier_sample_run(-1);
+		PG_RETURN_NULL();
+	}
+	tier_connect_nonatomic(fcinfo, what);
 	(void) tier_sample_run(-1);
+	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }
 
@@ -122,6 +132,8 @@ describe_database(Form_pg_database form, const TierShmem *shared, const TierData
 		*state = "idle";
 		*reason = "the server is in recovery, where nothing can be written";
 	}
+	else if (form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
+		*reason = "the database is invalid, because DROP DATABASE was interrupted; drop it";
 	else if (!form->datallowconn)
 		*reason = "the database does not allow connections";
 	else if (form->datistemplate)
