@@ -43,7 +43,7 @@ CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES FROM ('2026-01-
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
 	include_indexes => false, age_from => 'newest');
-SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_function,
+SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
 	FROM tiered_storage.policies ORDER BY policy_id;
 -- One for a tier.
@@ -93,6 +93,9 @@ CREATE TABLE regress_second (at timestamptz, v int) PARTITION BY RANGE (v, (at A
 CREATE TABLE regress_text (k text) PARTITION BY RANGE (k);
 CREATE TABLE regress_numeric (k numeric) PARTITION BY RANGE (k);
 CREATE TABLE regress_int (k int) PARTITION BY RANGE (k);
+CREATE TABLE regress_uuid (k uuid) PARTITION BY RANGE (k);
+CREATE DOMAIN regress_domain AS int;
+CREATE TABLE regress_of_domain (k regress_domain) PARTITION BY RANGE (k);
 SELECT tiered_storage.add_tiering_policy('regress_plain', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_plain_at', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_view', '1 day', 'regress_slow'); \echo :SQLSTATE
@@ -107,7 +110,11 @@ SELECT tiered_storage.add_tiering_policy('regress_expression', '1 day', 'regress
 SELECT tiered_storage.add_tiering_policy('regress_second', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'uuidv7'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow', key_unit => 'yyyymmdd'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'days'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
@@ -120,28 +127,26 @@ SELECT tiered_storage.add_tiering_policy('regress_temporary', '1 day', 'regress_
 SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added;
 SELECT tiered_storage.remove_tiering_policy('regress_list_1');
 
--- Key functions.
-CREATE FUNCTION regress_good(int) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
-CREATE FUNCTION regress_volatile(int) RETURNS timestamptz VOLATILE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
-CREATE FUNCTION regress_other_type(bigint) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
-CREATE FUNCTION regress_two(int, int DEFAULT 0) RETURNS timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
-CREATE FUNCTION regress_number(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT $1 $$;
-CREATE FUNCTION regress_set(int) RETURNS SETOF timestamptz IMMUTABLE LANGUAGE sql AS $$ SELECT pg_catalog.to_timestamp($1) $$;
-CREATE PROCEDURE regress_procedure(int) LANGUAGE sql AS $$ $$;
-CREATE AGGREGATE regress_aggregate(int) (SFUNC = int4pl, STYPE = int);
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_volatile(int)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_other_type(bigint)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_two(int,int)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_number(int)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_set(int)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_procedure(int)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_aggregate(int)'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_function => 'regress_good(int)'); \echo :SQLSTATE
+-- What a count begins at, and the bits beneath it.
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyymmdd', key_epoch => '2010-01-01'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyy', key_shift => 1); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7', key_shift => 80); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', key_epoch => '2010-01-01'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_shift => 31); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_shift => -1); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_epoch => 'infinity'); \echo :SQLSTATE
+-- The zone in which a day begins.
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', time_zone => 'Nowhere/Land'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', time_zone => ''); \echo :SQLSTATE
 SELECT count(*) AS policies FROM tiered_storage.policies;
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_function => 'regress_good(int)') > 0 AS added;
-SELECT key_unit, key_function FROM tiered_storage.policies;
-SELECT tiered_storage.remove_tiering_policy('regress_int');
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds') > 0 AS added,
+	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap', key_unit => 'seconds', key_epoch => '2010-01-01', key_shift => 3, time_zone => 'europe/berlin') > 0 AS added,
+	tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7') > 0 AS added;
+SET timezone = '-3:30';
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'yyyymm') > 0 AS added;
+SET timezone = 'UTC';
+SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM tiered_storage.policies ORDER BY policy_id;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
 
 ---------------------------------------------------------------------------
 -- Removed
@@ -205,10 +210,8 @@ DROP TABLE regress_t;
 DROP TABLE regress_plain CASCADE;
 DROP SEQUENCE regress_sequence;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
-DROP TABLE regress_list, regress_hash, regress_expression, regress_second, regress_text, regress_numeric, regress_int, regress_temporary;
-DROP FUNCTION regress_good, regress_volatile, regress_other_type, regress_two, regress_number, regress_set;
-DROP PROCEDURE regress_procedure;
-DROP AGGREGATE regress_aggregate(int);
+DROP TABLE regress_list, regress_hash, regress_expression, regress_second, regress_text, regress_numeric, regress_int, regress_uuid, regress_of_domain, regress_temporary;
+DROP DOMAIN regress_domain;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;

@@ -60,11 +60,18 @@ SET tiered_storage.test_now = '2026-05-31 23:59:59.999999+00';
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 SET tiered_storage.test_now = '2026-06-02 00:00:00+00';
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_c'::regclass;
--- A date begins when it does in the session's time zone.
+-- A date begins when it does in the policy's time zone, whoever asks.
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 SET timezone = 'America/New_York';
-SELECT relation, verdict, upper_bound FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
+SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
+SELECT current_setting('timezone') AS still_mine;
+SELECT tiered_storage.remove_tiering_policy('regress_date');
+SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow') AS id \gset
 SET timezone = 'UTC';
+SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
+SELECT tiered_storage.remove_tiering_policy('regress_date');
+SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow', time_zone => 'Asia/Tokyo') AS id \gset
+SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 DROP TABLE regress_date;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
@@ -145,38 +152,104 @@ SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_multi;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
--- A uuid by a function; what it says of a bound may be unknown.
-CREATE FUNCTION regress_uuid_time(uuid) RETURNS timestamptz IMMUTABLE STRICT LANGUAGE sql AS
-	$$ SELECT CASE WHEN $1 = 'ffffffff-ffff-ffff-ffff-ffffffffffff' THEN NULL
-		WHEN $1 >= 'fffffffe-0000-0000-0000-000000000000' THEN 'infinity'
-		ELSE pg_catalog.to_timestamp(('x' OPERATOR(pg_catalog.||) pg_catalog.substr(pg_catalog.replace($1::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0) END $$;
+-- Numbers that look like dates: days, months, years.  They need not be any: what
+-- is above all of April 2026 ends with it.  Below the year 1 there is no time.
+CREATE TABLE regress_yyyymmdd (k int) PARTITION BY RANGE (k);
+CREATE TABLE regress_yyyymmdd_1 PARTITION OF regress_yyyymmdd FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE regress_yyyymmdd_2 PARTITION OF regress_yyyymmdd FOR VALUES FROM (0) TO (9999);
+CREATE TABLE regress_yyyymmdd_3 PARTITION OF regress_yyyymmdd FOR VALUES FROM (9999) TO (20240229);
+CREATE TABLE regress_yyyymmdd_4 PARTITION OF regress_yyyymmdd FOR VALUES FROM (20240229) TO (20240230);
+CREATE TABLE regress_yyyymmdd_5 PARTITION OF regress_yyyymmdd FOR VALUES FROM (20240230) TO (20250229);
+CREATE TABLE regress_yyyymmdd_6 PARTITION OF regress_yyyymmdd FOR VALUES FROM (20250229) TO (20251232);
+CREATE TABLE regress_yyyymmdd_7 PARTITION OF regress_yyyymmdd FOR VALUES FROM (20251232) TO (20260000);
+CREATE TABLE regress_yyyymmdd_8 PARTITION OF regress_yyyymmdd FOR VALUES FROM (20260000) TO (20260100);
+CREATE TABLE regress_yyyymmdd_9 PARTITION OF regress_yyyymmdd FOR VALUES FROM (20260100) TO (20260431);
+CREATE TABLE regress_yyyymmdd_a PARTITION OF regress_yyyymmdd FOR VALUES FROM (20260431) TO (20260501);
+CREATE TABLE regress_yyyymmdd_b PARTITION OF regress_yyyymmdd FOR VALUES FROM (20260501) TO (20260502);
+CREATE TABLE regress_yyyymmdd_c PARTITION OF regress_yyyymmdd FOR VALUES FROM (20260502) TO (99991231);
+CREATE TABLE regress_yyyymmdd_d PARTITION OF regress_yyyymmdd FOR VALUES FROM (99991231) TO (2147483647);
+CREATE TABLE regress_yyyymm (k int, v int) PARTITION BY RANGE (k, v);
+CREATE TABLE regress_yyyymm_1 PARTITION OF regress_yyyymm FOR VALUES FROM (MINVALUE, MINVALUE) TO (202603, MINVALUE);
+CREATE TABLE regress_yyyymm_2 PARTITION OF regress_yyyymm FOR VALUES FROM (202603, MINVALUE) TO (202604, 5);
+CREATE TABLE regress_yyyymm_3 PARTITION OF regress_yyyymm FOR VALUES FROM (202604, 5) TO (202613, 0);
+CREATE TABLE regress_yyyy (k smallint) PARTITION BY RANGE (k);
+CREATE TABLE regress_yyyy_1 PARTITION OF regress_yyyy FOR VALUES FROM (MINVALUE) TO (2026);
+CREATE TABLE regress_yyyy_2 PARTITION OF regress_yyyy FOR VALUES FROM (2026) TO (32767);
+SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress_slow', key_unit => 'yyyymmdd') > 0 AS d,
+	tiered_storage.add_tiering_policy('regress_yyyymm', '31 days', 'regress_slow', key_unit => 'yyyymm') > 0 AS m,
+	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow', key_unit => 'yyyy', time_zone => 'Asia/Kathmandu') > 0 AS y;
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+DROP TABLE regress_yyyymmdd, regress_yyyymm, regress_yyyy;
+-- Numeric: what is between two numbers belongs to the smaller one.
+CREATE TABLE regress_numeric (k numeric) PARTITION BY RANGE (k);
+CREATE TABLE regress_numeric_1 PARTITION OF regress_numeric FOR VALUES FROM ('-infinity') TO (-1e30);
+CREATE TABLE regress_numeric_2 PARTITION OF regress_numeric FOR VALUES FROM (-1e30) TO (20260430.5);
+CREATE TABLE regress_numeric_3 PARTITION OF regress_numeric FOR VALUES FROM (20260430.5) TO (20260501.000);
+CREATE TABLE regress_numeric_4 PARTITION OF regress_numeric FOR VALUES FROM (20260501) TO (20260501.5);
+CREATE TABLE regress_numeric_5 PARTITION OF regress_numeric FOR VALUES FROM (20260501.5) TO (9223372036854775807);
+CREATE TABLE regress_numeric_6 PARTITION OF regress_numeric FOR VALUES FROM (9223372036854775807) TO (1e30);
+CREATE TABLE regress_numeric_7 PARTITION OF regress_numeric FOR VALUES FROM (1e30) TO ('infinity');
+CREATE TABLE regress_numeric_8 PARTITION OF regress_numeric FOR VALUES FROM ('infinity') TO ('NaN');
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'yyyymmdd') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'nanoseconds') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+DROP TABLE regress_numeric;
+-- Identifiers that begin with a time: 41 bits of milliseconds since an epoch of their
+-- own, and 22 bits of which worker made it.  2026-05-01 is (1777593600000 - 1288834974657) << 22.
+CREATE TABLE regress_snowflake (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_snowflake_1 PARTITION OF regress_snowflake FOR VALUES FROM (MINVALUE) TO ((1777593600000 - 1288834974657) * 4194304);
+CREATE TABLE regress_snowflake_2 PARTITION OF regress_snowflake FOR VALUES FROM ((1777593600000 - 1288834974657) * 4194304) TO ((1777593600000 - 1288834974657) * 4194304 + 1);
+CREATE TABLE regress_snowflake_3 PARTITION OF regress_snowflake FOR VALUES FROM ((1777593600000 - 1288834974657) * 4194304 + 1) TO (9223372036854775807);
+SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'milliseconds',
+	key_epoch => '2010-11-04 01:42:54.657+00', key_shift => 22) AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+-- An epoch near the end of the calendar, negative counts, units that are finer than a time.
+SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'seconds', key_epoch => '294276-12-31 23:59:59+00') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+DROP TABLE regress_snowflake;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+CREATE TABLE regress_count (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_count_1 PARTITION OF regress_count FOR VALUES FROM (-1999) TO (-1001);
+CREATE TABLE regress_count_2 PARTITION OF regress_count FOR VALUES FROM (-1001) TO (1001);
+CREATE TABLE regress_count_3 PARTITION OF regress_count FOR VALUES FROM (1001) TO (2000);
+SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'nanoseconds', key_epoch => '2026-05-01 00:00+00') AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'seconds', key_epoch => '2026-05-01 00:00+00', key_shift => 10) AS id \gset
+SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
+DROP TABLE regress_count;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- A uuid of version 7, of which bounds have the time and then zeros, ones, or all of it;
+-- those of another version have no time.  2026-05-01 is 019de0d5-c800.
 CREATE TABLE "regress Uuid" (k uuid, v text) PARTITION BY RANGE (k);
-CREATE TABLE regress_uuid_a PARTITION OF "regress Uuid" FOR VALUES FROM (MINVALUE) TO ('019de0d5-c800-0000-0000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_b PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-0000-0000-000000000000') TO ('019de0d5-c801-0000-0000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_c PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c801-0000-0000-000000000000') TO ('fffffffe-0000-0000-0000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_d PARTITION OF "regress Uuid" FOR VALUES FROM ('fffffffe-0000-0000-0000-000000000000') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_function => 'regress_uuid_time(uuid)') AS id \gset
+CREATE TABLE regress_uuid_0 PARTITION OF "regress Uuid" FOR VALUES FROM (MINVALUE) TO ('00000000-0000-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_1 PARTITION OF "regress Uuid" FOR VALUES FROM ('00000000-0000-0000-0000-000000000000') TO ('019de0d5-c7ff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_2 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c7ff-ffff-ffff-ffffffffffff') TO ('019de0d5-c800-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_3 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-0000-0000-000000000000') TO ('019de0d5-c800-4000-8000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_4 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-4000-8000-000000000000') TO ('019de0d5-c800-7000-8000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_5 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-7000-8000-000000000000') TO ('019de0d5-c800-7000-8000-000000000001') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_6 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-7000-8000-000000000001') TO ('ffffffff-fffe-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_7 PARTITION OF "regress Uuid" FOR VALUES FROM ('ffffffff-fffe-0000-0000-000000000000') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7') AS id \gset
 SELECT * FROM regress_verdicts;
--- The function was renamed, comes back, raises, goes.
-ALTER FUNCTION regress_uuid_time(uuid) RENAME TO regress_uuid_other;
-SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
-CREATE FUNCTION regress_uuid_time(uuid) RETURNS date IMMUTABLE LANGUAGE plpgsql AS
-	$$ BEGIN RAISE EXCEPTION 'no time in %', $1; END $$;
-SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
--- Another policy is not harmed by it, and the session stays what it is.
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7', age_from => 'newest') AS id \gset
+SELECT relation, reason FROM regress_verdicts WHERE relation = 'regress_uuid_6'::regclass;
+-- A policy that cannot be evaluated does no harm to another one, nor to the session.
+UPDATE tiered_storage.policy SET time_zone = 'Nowhere/Land' WHERE policy_id = :id;
 CREATE TABLE regress_other (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_other_a PARTITION OF regress_other FOR VALUES FROM (MINVALUE) TO ('2026-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_slow') AS other \gset
-SELECT relation, verdict FROM regress_verdicts;
-SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
-DROP TABLE regress_other;
-CREATE OR REPLACE FUNCTION regress_uuid_time(uuid) RETURNS date VOLATILE LANGUAGE sql AS $$ SELECT '2026-01-01'::date $$;
 SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
-CREATE OR REPLACE FUNCTION regress_uuid_time(uuid) RETURNS date STABLE LANGUAGE sql AS $$ SELECT '2026-01-01'::date $$;
-SELECT relation, verdict, upper_bound FROM regress_verdicts;
-DROP TABLE "regress Uuid";
-DROP FUNCTION regress_uuid_time, regress_uuid_other;
+SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path, current_setting('timezone') AS time_zone;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
+DROP TABLE regress_other, "regress Uuid";
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 ---------------------------------------------------------------------------

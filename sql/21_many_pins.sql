@@ -29,8 +29,8 @@ END $$;
 BEGIN;
 SELECT pg_temp.work('pin', 1, 20) AS first_pins \gset
 -- As many of others, which are nobody's business.
-INSERT INTO tiered_storage.pin (relation_oid, schema_name, relation_name, system_identifier, database_oid, tier_name, include_indexes, pinned_by, pinned_by_oid, pinned_at)
-	SELECT ('regress_pin_40'::regclass::oid::bigint + 100000 + i)::oid, 'public', 'regress_other_' || i, p.system_identifier, p.database_oid, p.tier_name, true, p.pinned_by, p.pinned_by_oid, p.pinned_at
+INSERT INTO tiered_storage.pin SELECT (jsonb_populate_record(p, jsonb_build_object('pin_id', 1000 + i,
+		'relation_oid', 'regress_pin_40'::regclass::oid::bigint + 100000 + i, 'relation_name', 'regress_other_' || i))).*
 	FROM tiered_storage.pin p, generate_series(1, 5000) i WHERE p.relation_name = 'regress_pin_1';
 SELECT pg_temp.work('pin', 21, 40) < 2 * :first_pins AS no_more_work_than_before;
 -- Again, and no more.

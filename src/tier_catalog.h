@@ -14,6 +14,7 @@
 #include "tier_cost.h"
 #include "tier_device.h"
 #include "tier_device_io.h"
+#include "tier_partition_key.h"
 #include "tier_sample.h"
 #include "tier_solver.h"
 
@@ -312,13 +313,14 @@ typedef struct TierPolicyRow
 {
 	int			policy_id;
 	Oid			relation_oid;	/* InvalidOid: does not exist any more */
+	Oid			owner_oid;		/* of the relation; to add only */
 	char	   *relation_name;	/* qualified, for messages */
 	NameData	tier_name;
 	Interval	move_after;
 	bool		include_indexes;
 	bool		age_from_newest;
-	char	   *key_unit;		/* NULL: none */
-	char	   *key_function;	/* regprocedure as text, NULL: none */
+	TierKeyConversion key;
+	char	   *time_zone;		/* of dates and intervals */
 	Oid			created_by;		/* InvalidOid: that role is gone */
 } TierPolicyRow;
 
@@ -380,6 +382,8 @@ extern const TierPinned *tier_pins_find(const TierPins *pins, Oid relation_oid);
 typedef struct TierPinRow
 {
 	Oid			relation_oid;
+	Oid			owner_oid;
+	char		kind;
 	NameData	tier_name;
 	TimestampTz until;			/* 0: for ever */
 	bool		include_indexes;

@@ -109,19 +109,22 @@ void
 tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 {
 	static const Oid types[] = {
-		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID
+		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID,
+		NAMEOID, OIDOID, CHAROID
 	};
 	static const Oid key_types[] = {OIDOID, INT8OID, OIDOID};
-	char		nulls[] = "          ";
-	Datum		values[10];
+	char		nulls[] = "             ";
+	Datum		values[13];
 	Datum		key[3];
 	NameData	schema;
 	NameData	relation;
 	NameData	tier = row->tier_name;
 	NameData	creator;
+	NameData	owner;
 
 	tier_catalog_names_of(row->relation_oid, &schema, &relation);
 	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
+	namestrcpy(&owner, GetUserNameFromId(row->owner_oid, false));
 	values[0] = ObjectIdGetDatum(row->relation_oid);
 	values[1] = NameGetDatum(&schema);
 	values[2] = NameGetDatum(&relation);
@@ -133,6 +136,9 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	values[7] = BoolGetDatum(row->include_indexes);
 	values[8] = NameGetDatum(&creator);
 	values[9] = ObjectIdGetDatum(scope->caller);
+	values[10] = NameGetDatum(&owner);
+	values[11] = ObjectIdGetDatum(row->owner_oid);
+	values[12] = CharGetDatum(row->kind);
 	key[0] = values[0];
 	key[1] = values[3];
 	key[2] = values[4];
@@ -142,13 +148,15 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 						 "WHERE v.pin_id = p.pin_id AND (p.relation_oid, p.database_oid, p.system_identifier) <> ($1, $3, $2)",
 						 3, key_types, key, NULL);
 	tier_catalog_execute("INSERT INTO tiered_storage.pin (relation_oid, schema_name, relation_name, system_identifier, "
-						 "database_oid, tier_name, until, include_indexes, pinned_by, pinned_by_oid, pinned_at) "
-						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp()) "
+						 "database_oid, tier_name, until, include_indexes, pinned_by, pinned_by_oid, "
+						 "owner_name, owner_oid, relation_kind, pinned_at) "
+						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp()) "
 						 "ON CONFLICT (relation_oid, database_oid, system_identifier) DO UPDATE SET "
 						 "tier_name = EXCLUDED.tier_name, until = EXCLUDED.until, include_indexes = EXCLUDED.include_indexes, "
 						 "pinned_by = EXCLUDED.pinned_by, pinned_by_oid = EXCLUDED.pinned_by_oid, "
+						 "owner_name = EXCLUDED.owner_name, owner_oid = EXCLUDED.owner_oid, relation_kind = EXCLUDED.relation_kind, "
 						 "pinned_at = EXCLUDED.pinned_at, missing_since = NULL",
-						 10, types, values, nulls);
+						 13, types, values, nulls);
 }
 
 bool

@@ -37,7 +37,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	bool		isnull;
 
 	n = tier_catalog_execute("SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, v.move_after, "
-							 "v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_function, v.created_by_oid "
+							 "v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, v.time_zone, "
+							 "v.created_by_oid "
 							 "FROM tiered_storage.policies v ORDER BY v.policy_id",
 							 0, NULL, NULL, NULL);
 	old_context = MemoryContextSwitchTo(context);
@@ -46,6 +47,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	{
 		TierPolicyRow *policy = &policies[i];
 		Datum		relation;
+		Datum		epoch;
+		Datum		shift;
 		Datum		creator;
 
 		policy->policy_id = DatumGetInt32(tier_catalog_datum(i, 1, &isnull));
@@ -56,9 +59,14 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->move_after = *DatumGetIntervalP(tier_catalog_datum(i, 5, &isnull));
 		policy->include_indexes = DatumGetBool(tier_catalog_datum(i, 6, &isnull));
 		policy->age_from_newest = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
-		policy->key_unit = text_column(i, 8);
-		policy->key_function = text_column(i, 9);
-		creator = tier_catalog_datum(i, 10, &isnull);
+		policy->key.unit = text_column(i, 8);
+		epoch = tier_catalog_datum(i, 9, &isnull);
+		policy->key.has_epoch = !isnull;
+		policy->key.epoch = isnull ? 0 : DatumGetTimestampTz(epoch);
+		shift = tier_catalog_datum(i, 10, &isnull);
+		policy->key.shift = isnull ? 0 : DatumGetInt32(shift);
+		policy->time_zone = text_column(i, 11);
+		creator = tier_catalog_datum(i, 12, &isnull);
 		policy->created_by = isnull ? InvalidOid : DatumGetObjectId(creator);
 	}
 	MemoryContextSwitchTo(old_context);
@@ -85,19 +93,23 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 {
 	static const Oid types[] = {
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, INTERVALOID,
-		BOOLOID, TEXTOID, TEXTOID, TEXTOID, NAMEOID, TIMESTAMPTZOID, OIDOID
+		BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, NAMEOID, TIMESTAMPTZOID, OIDOID,
+		NAMEOID, OIDOID
 	};
-	char		nulls[] = "              ";
-	Datum		values[14];
+	char		nulls[] = "                  ";
+	Datum		values[18];
+	bool		counts = tier_partition_unit_counts(row->key.unit);
 	NameData	schema;
 	NameData	relation;
 	NameData	tier = row->tier_name;
 	NameData	creator;
+	NameData	owner;
 	Interval	move_after = row->move_after;
 	bool		isnull;
 
 	tier_catalog_names_of(row->relation_oid, &schema, &relation);
 	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
+	namestrcpy(&owner, GetUserNameFromId(row->owner_oid, false));
 
 	values[0] = ObjectIdGetDatum(row->relation_oid);
 	values[1] = NameGetDatum(&schema);
@@ -108,24 +120,30 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[6] = IntervalPGetDatum(&move_after);
 	values[7] = BoolGetDatum(row->include_indexes);
 	values[8] = CStringGetTextDatum(row->age_from_newest ? "newest" : "now");
-	values[9] = row->key_unit ? CStringGetTextDatum(row->key_unit) : (Datum) 0;
-	nulls[9] = row->key_unit ? ' ' : 'n';
-	values[10] = row->key_function ? CStringGetTextDatum(row->key_function) : (Datum) 0;
-	nulls[10] = row->key_function ? ' ' : 'n';
-	values[11] = NameGetDatum(&creator);
-	values[12] = TimestampTzGetDatum(GetCurrentTimestamp());
-	values[13] = ObjectIdGetDatum(scope->caller);
+	values[9] = row->key.unit ? CStringGetTextDatum(row->key.unit) : (Datum) 0;
+	nulls[9] = row->key.unit ? ' ' : 'n';
+	values[10] = TimestampTzGetDatum(row->key.epoch);
+	nulls[10] = row->key.has_epoch ? ' ' : 'n';
+	values[11] = Int32GetDatum(row->key.shift);
+	nulls[11] = counts ? ' ' : 'n';
+	values[12] = CStringGetTextDatum(row->time_zone);
+	values[13] = NameGetDatum(&creator);
+	values[14] = TimestampTzGetDatum(GetCurrentTimestamp());
+	values[15] = ObjectIdGetDatum(scope->caller);
+	values[16] = NameGetDatum(&owner);
+	values[17] = ObjectIdGetDatum(row->owner_oid);
 
 	/* Also one that a restore has brought, and that knows the table by its name. */
 	*existed = find_policy(row->relation_oid, &tier);
 	if (!*existed &&
 		tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "
 							 "system_identifier, database_oid, tier_name, move_after, include_indexes, "
-							 "age_from, key_unit, key_function, created_by, created_at, created_by_oid) "
-							 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
+							 "age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid, "
+							 "owner_name, owner_oid) "
+							 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
 							 "ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
 							 "RETURNING policy_id",
-							 14, types, values, nulls) == 0)
+							 18, types, values, nulls) == 0)
 	{
 		/* Somebody else was faster; the snapshot may be older than that. */
 		*existed = find_policy(row->relation_oid, &tier);

@@ -23,32 +23,23 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_partitioned_table.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/timeout.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
 #include "tier_attempt.h"
 #include "tier_partition.h"
 #include "tier_sample.h"
-
-/* How long the key function of one policy may take for all partitions. */
-#define KEY_FUNCTION_TIMEOUT_MS 10000
 
 /* The range-partitioned level that a bound belongs to. */
 typedef struct KeyLevel
@@ -136,14 +127,15 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 	lower = linitial_node(PartitionRangeDatum, spec->lowerdatums);
 	upper = linitial_node(PartitionRangeDatum, spec->upperdatums);
 	if (lower->kind == PARTITION_RANGE_DATUM_VALUE &&
-		tier_partition_bound_time(key, castNode(Const, lower->value), false, &us) &&
+		tier_partition_bound_time(key, castNode(Const, lower->value), TIER_END_LOWER, &us) &&
 		(partition->lower_kind != TIER_BOUND_FINITE || us > partition->lower_us))
 	{
 		partition->lower_kind = TIER_BOUND_FINITE;
 		partition->lower_us = us;
 	}
 	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
-		tier_partition_bound_time(key, castNode(Const, upper->value), level->is_multicolumn, &us) &&
+		tier_partition_bound_time(key, castNode(Const, upper->value),
+								  level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE : TIER_END_UPPER, &us) &&
 		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
 	{
 		partition->upper_kind = TIER_BOUND_FINITE;
@@ -362,30 +354,13 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, T
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	Interval	move_after = policy->move_after;
-	Oid			function_oid = InvalidOid;
 	TierPartitionKey key;
 	TierPartition *partitions;
 	TierPolicyVerdict *verdicts;
 	int64_t		reference_us = now;
 	int64		threshold_us;
 
-	if (policy->key_function != NULL)
-		function_oid = DatumGetObjectId(DirectFunctionCall1(regprocedurein, CStringGetDatum(policy->key_function)));
-	tier_partition_check_key(policy->relation_oid, policy->key_unit, function_oid, &key);
-	if (OidIsValid(function_oid))
-	{
-		if (!tier_compat_may_execute(function_oid, GetUserId()))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("the owner of the table may not execute key function %s", policy->key_function)));
-
-		/* Who chose a function that runs as the owner must be able to be him. */
-		if (!OidIsValid(policy->created_by) || !has_privs_of_role(policy->created_by, GetUserId()))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("the creator of the policy does not have the rights of the owner of the table, as which key function %s would run",
-							policy->key_function)));
-	}
+	tier_partition_check_key(policy->relation_oid, &policy->key, &key);
 	load_leaves(evaluation, &key, set, pins);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
@@ -408,6 +383,26 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, T
 	}
 }
 
+/*
+ * What runs here, in the worker as the bootstrap superuser, is code of the
+ * server and ours alone, whatever a user has made of the policy's table:
+ *
+ * - Catalogs are read by system scans and caches, and file sizes from the file
+ *   system.  No relation of a user is opened, so neither its access method nor an
+ *   expression of its indexes, partition key or row policies is touched.
+ * - A bound is read from pg_class by stringToNode, which copies the bytes of its
+ *   datums; no input function is called.  Bounds are neither compared nor
+ *   printed by operators, support or output functions of their type: they
+ *   are only converted, and that by C functions for the types of
+ *   tier_partition_key.c, which are built in and compared by OID, with the type
+ *   that the bound itself says it has.  A domain, an enum or a type of a user is
+ *   refused.
+ * - There is no statement, and no name is looked up: what was stored as text
+ *   is a unit, of a fixed list, and a time zone, which is a file of the server's.
+ *
+ * So there is nobody whose rights it would have to have.  Only the errors of
+ * a policy are kept from the others.
+ */
 TierEvaluation *
 tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
 						TimestampTz now)
@@ -415,12 +410,8 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	TimestampTz started_at = GetCurrentTimestamp();
 	TierRelationInfo info;
-	Oid			caller;
-	int			caller_context;
 	int			guc_level;
-	bool		limit_time;
 
 	evaluation->policy = policy;
 	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
@@ -435,25 +426,16 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 		return evaluation;
 	}
 
-	/*
-	 * A key function belongs to a user: it runs with the rights of the
-	 * table's owner, and what it raises concerns this policy only.
-	 */
-	limit_time = policy->key_function != NULL && !get_timeout_active(STATEMENT_TIMEOUT);
-	if (limit_time)
-		enable_timeout_after(STATEMENT_TIMEOUT, KEY_FUNCTION_TIMEOUT_MS);
-	GetUserIdAndSecContext(&caller, &caller_context);
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
+		/* When a day begins, and a month ends, is no matter of who asks. */
 		guc_level = NewGUCNestLevel();
-		(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+		(void) set_config_option("TimeZone", policy->time_zone, PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
-		SetUserIdAndSecContext(info.owner_oid, caller_context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
 		evaluate(evaluation, set, pins, now);
 		AtEOXact_GUC(false, guc_level);
-		SetUserIdAndSecContext(caller, caller_context);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -462,25 +444,16 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 
 		MemoryContextSwitchTo(context);
 		error = tier_attempt_take_error();
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED &&
-			!(limit_time && GetCurrentTimestamp() >= TimestampTzPlusMilliseconds(started_at, KEY_FUNCTION_TIMEOUT_MS)))
-		{
-			if (limit_time)
-				disable_timeout(STATEMENT_TIMEOUT, false);
-			RollbackAndReleaseCurrentSubTransaction();
-			MemoryContextSwitchTo(context);
-			CurrentResourceOwner = owner;
-			ReThrowError(error);
-		}
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(error);
 		evaluation->error = tier_catalog_clip(error->message);
 		evaluation->nleaves = 0;
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
-	if (limit_time)
-		disable_timeout(STATEMENT_TIMEOUT, false);
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return evaluation;

@@ -43,9 +43,9 @@ typedef struct TierEvaluation
 
 /*
  * Evaluates one policy at `now`.  Reads catalogs and file sizes without any
- * lock on a relation of a user; calls the policy's key function, if any, as
- * the owner of the table.  Needs an active snapshot, must not be called inside
- * a catalog scope.  The result refers to policy and pins.  Never raises an error for what a policy refers to: it is
+ * lock on a relation of a user, and runs no code of a user.  Needs an active
+ * snapshot, must not be called inside a catalog scope.  The result refers to
+ * policy and pins.  Never raises an error for what a policy refers to: it is
  * reported in ->error.  Result in the current memory context.
  */
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,

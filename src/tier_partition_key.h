@@ -10,15 +10,41 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "nodes/primnodes.h"
+
+/* How the values of a key become times, as the user said it. */
+typedef struct TierKeyConversion
+{
+	char	   *unit;			/* NULL: the key is a date or timestamp */
+	TimestampTz epoch;			/* what a count begins at, if has_epoch; else
+								 * 1970-01-01 UTC */
+	bool		has_epoch;
+	int			shift;			/* bits beneath the count */
+} TierKeyConversion;
+
+/* What one value is. */
+typedef enum TierKeyKind
+{
+	TIER_KEY_TIME,				/* a date or timestamp */
+	TIER_KEY_COUNT,				/* units since the epoch */
+	TIER_KEY_YYYYMMDD,
+	TIER_KEY_YYYYMM,
+	TIER_KEY_YYYY,
+	TIER_KEY_UUIDV7,
+} TierKeyKind;
 
 /* The key that ages the partitions of a table. */
 typedef struct TierPartitionKey
 {
 	NameData	column;
 	Oid			type_oid;
-	Oid			function_oid;	/* converts it to a time, 0: none */
-	int64		units_per_s;	/* integer keys without function; else 0 */
+	TierKeyKind kind;
+
+	/* Of a count: */
+	int64		units_per_s;
+	TimestampTz epoch;
+	int			shift;
 } TierPartitionKey;
 
 /*
@@ -29,21 +55,35 @@ typedef struct TierPartitionKey
 extern bool tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns,
 									NameData *column, Oid *type_oid);
 
-/*
- * Checks that relation is a table that an age policy can be put on, and
- * returns its key.  Raises an error that says what is missing.  key_unit and
- * key_function as given by the user, NULL / 0 if not.
- */
-extern void tier_partition_check_key(Oid relation_oid, const char *key_unit,
-									 Oid function_oid, TierPartitionKey *key);
+/* Can a key_epoch and a key_shift be given with this key_unit (or NULL)? */
+extern bool tier_partition_unit_counts(const char *unit);
 
 /*
- * A bound as microseconds on the time axis of policies; false for nulls,
- * infinite times and what is beyond the calendar.  Where rows may equal the
- * bound (inclusive: an upper bound of a key of several columns) the result is
- * the first time after it.  May call the key function.
+ * Checks that relation is a table that an age policy can be put on, and that
+ * the conversion is one for its key, which is returned.  Raises an error that
+ * says what is missing.
  */
-extern bool tier_partition_bound_time(const TierPartitionKey *key, Const *bound,
-									  bool inclusive, int64 *us);
+extern void tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
+									 TierPartitionKey *key);
+
+/* Which end of a partition a bound is. */
+typedef enum TierBoundEnd
+{
+	TIER_END_LOWER,				/* no row is before it */
+	TIER_END_UPPER,				/* each row is before it */
+	TIER_END_UPPER_INCLUSIVE,	/* and rows may equal it: an upper bound of a
+								 * key of several columns */
+} TierBoundEnd;
+
+/*
+ * A bound as microseconds on the time axis of policies, of which it holds what
+ * the end says; false for nulls, infinite times, what is beyond the calendar,
+ * and what is no time at all.  A bound between two times counts as the earlier
+ * one below, as the later one above.  Dates begin, and timestamps without time
+ * zone are, in the zone of the setting TimeZone.  Runs no code but that of
+ * the server and ours.
+ */
+extern bool tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
+									  TierBoundEnd end, int64 *us);
 
 #endif							/* TIER_PARTITION_KEY_H */

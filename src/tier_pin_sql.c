@@ -202,6 +202,8 @@ tier_pin(PG_FUNCTION_ARGS)
 	check_kind(&info);
 	check_owner(&info);
 	row.relation_oid = info.relation_oid;
+	row.owner_oid = info.owner_oid;
+	row.kind = info.kind;
 	row.until = check_until(fcinfo);
 	row.include_indexes = (PG_ARGISNULL(3) || PG_GETARG_BOOL(3)) && info.kind != RELKIND_INDEX;
 
@@ -240,6 +242,8 @@ tier_pin(PG_FUNCTION_ARGS)
 		if (!tier_relation_lookup(lfirst_oid(cell), &there))
 			continue;
 		index.relation_oid = there.relation_oid;
+		index.owner_oid = there.owner_oid;
+		index.kind = there.kind;
 		index.tier_name = set->tiers[tier_of(set, &there)].name;
 		index.include_indexes = false;
 		tier_catalog_set_pin(&scope, &index);

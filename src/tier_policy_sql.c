@@ -14,11 +14,11 @@
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "pgtime.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/regproc.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
@@ -49,6 +49,30 @@ check_move_after(const Interval *move_after)
 							   IntervalPGetDatum(move_after));
 }
 
+/*
+ * The zone in which dates begin and months are subtracted: that of the
+ * session, unless it is named.  The worker's may be another one, and so may the
+ * next session's.
+ */
+static char *
+check_time_zone(FunctionCallInfo fcinfo, int argument)
+{
+	pg_tz	   *zone = session_timezone;
+
+	if (!PG_ARGISNULL(argument))
+	{
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+
+		zone = pg_tzset(name);
+		if (zone == NULL || !pg_tz_acceptable(zone))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("time zone \"%s\" not recognized", name),
+					 errhint("The view pg_timezone_names lists them.")));
+	}
+	return pstrdup(pg_get_timezone_name(zone));
+}
+
 /* Owner or administrator; and somebody who may create on the tier. */
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
@@ -68,8 +92,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	TierPartitionKey key;
 	TierPolicyRow policy;
 	TierSet    *set;
-	Oid			function_oid = PG_ARGISNULL(6) ? InvalidOid : PG_GETARG_OID(6);
-	bool		if_not_exists = !PG_ARGISNULL(7) && PG_GETARG_BOOL(7);
+	bool		if_not_exists = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
 	bool		existed;
 	char	   *age_from;
 	int			tier;
@@ -86,7 +109,10 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.tier_name = *PG_GETARG_NAME(2);
 	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
 	age_from = text_to_cstring(PG_GETARG_TEXT_PP(4));
-	policy.key_unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
+	policy.key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
+	policy.key.has_epoch = !PG_ARGISNULL(6);
+	policy.key.epoch = PG_ARGISNULL(6) ? 0 : PG_GETARG_TIMESTAMPTZ(6);
+	policy.key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
 
 	/* 1. Is it well-formed? */
 	if (strcmp(age_from, "now") != 0 && strcmp(age_from, "newest") != 0)
@@ -96,19 +122,13 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 				 errhint("Age counts from \"now\", or from the \"newest\" partition that holds data.")));
 	policy.age_from_newest = strcmp(age_from, "newest") == 0;
 	check_move_after(&policy.move_after);
-	tier_partition_check_key(policy.relation_oid, policy.key_unit, function_oid, &key);
-	if (OidIsValid(function_oid))
-	{
-		if (!tier_compat_may_execute(function_oid, GetUserId()))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for function %s", format_procedure(function_oid))));
-		policy.key_function = format_procedure_qualified(function_oid);
-	}
+	tier_partition_check_key(policy.relation_oid, &policy.key, &key);
+	policy.time_zone = check_time_zone(fcinfo, 8);
 	if (!tier_relation_lookup(policy.relation_oid, &info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", policy.relation_oid)));
+	policy.owner_oid = info.owner_oid;
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
@@ -116,11 +136,6 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	tier = tier_require_tier(set, NameStr(policy.tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
 	check_policy_rights(&info, set, tier);
-	if (OidIsValid(function_oid) && !has_privs_of_role(GetUserId(), info.owner_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to choose a key function for table %s", info.name),
-				 errdetail("A key function runs with the rights of the owner of the table.")));
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */

@@ -1805,6 +1805,7 @@ CREATE TABLE tiered_storage.standby
 	server_name name,
 	conninfo text,
 	added_by name NOT NULL,
+	added_by_oid oid NOT NULL,
 	added_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	CHECK ((server_name IS NULL) OPERATOR(pg_catalog.<>) (conninfo IS NULL))
 );
@@ -1863,6 +1864,12 @@ CREATE VIEW tiered_storage.standbys AS
 COMMENT ON VIEW tiered_storage.standbys IS
 'standbys whose reads are added to those of this server, and how the last pull of their statistics went';
 
+CREATE FUNCTION tiered_storage.standby_check(added_by_oid oid, added_by name, server name, dblink_schema name) RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_check_standby';
+COMMENT ON FUNCTION tiered_storage.standby_check(oid, name, name, name) IS
+'internal: raises an error unless a connection to a standby that this role has added, by this foreign server if any, comes from superusers alone';
+
 CREATE FUNCTION tiered_storage.standby_check_server(server name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -1870,10 +1877,6 @@ DECLARE
 	s pg_foreign_server;
 BEGIN
 	SELECT * INTO s FROM pg_foreign_server f WHERE f.srvname = server;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION 'server "%" does not exist', server
-			USING ERRCODE = 'undefined_object';
-	END IF;
 	IF NOT EXISTS (SELECT FROM pg_user_mapping m WHERE m.umserver = s.oid
 			AND m.umuser IN (0, (SELECT r.oid FROM pg_roles r WHERE r.rolname = current_user))) THEN
 		RAISE EXCEPTION 'server "%" has no user mapping for role "%"', server, current_user
@@ -1892,54 +1895,41 @@ $$;
 COMMENT ON FUNCTION tiered_storage.standby_check_server(name) IS
 'internal: raises an error unless a foreign server can be used to pull statistics';
 
-CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL, conninfo text DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+/* With the rights of the owner of the extension, after who may was checked. */
+CREATE FUNCTION tiered_storage.standby_add(name name, server name, conninfo text, added_by_oid oid) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
+	adder name := pg_get_userbyid(standby_add.added_by_oid);
 BEGIN
-	IF add_standby.name IS NULL OR add_standby.name = '' THEN
+	IF standby_add.name IS NULL OR standby_add.name = '' THEN
 		RAISE EXCEPTION 'the name of a standby must not be null or empty'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF (add_standby.server IS NULL) = (add_standby.conninfo IS NULL) THEN
+	IF (standby_add.server IS NULL) = (standby_add.conninfo IS NULL) THEN
 		RAISE EXCEPTION 'give either a foreign server or a connection string'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	IF NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'dblink') THEN
-		RAISE EXCEPTION 'extension "dblink" is not installed'
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = 'It connects to the standby.',
-				HINT = 'Use CREATE EXTENSION dblink.';
-	END IF;
-	IF add_standby.server IS NOT NULL THEN
-		PERFORM tiered_storage.standby_check_server(add_standby.server);
-		IF NOT has_server_privilege(caller, add_standby.server, 'USAGE') THEN
-			RAISE EXCEPTION 'permission denied for foreign server %', add_standby.server
-				USING ERRCODE = 'insufficient_privilege';
-		END IF;
+	PERFORM tiered_storage.standby_check(standby_add.added_by_oid, adder, standby_add.server,
+		(SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'dblink'));
+	IF standby_add.server IS NOT NULL THEN
+		PERFORM tiered_storage.standby_check_server(standby_add.server);
 	ELSE
-		-- It could name files of the server, and lead where only the server comes in.
-		IF current_setting('is_superuser') <> 'on' THEN
-			RAISE EXCEPTION 'only superusers can add a standby by a connection string'
-				USING ERRCODE = 'insufficient_privilege',
-					HINT = 'Use a foreign server.';
-		END IF;
-		IF add_standby.conninfo ~* '^\s*postgres(ql)?://' THEN
+		IF standby_add.conninfo ~* '^\s*postgres(ql)?://' THEN
 			RAISE EXCEPTION 'the connection string must be of keywords and values'
 				USING ERRCODE = 'invalid_parameter_value',
 					HINT = 'For example ''host=standby1 user=monitor''.';
 		END IF;
-		IF add_standby.conninfo ~* '(^|\s)(ssl)?password\s*=' THEN
+		IF standby_add.conninfo ~* '(^|\s)(ssl)?password\s*=' THEN
 			RAISE EXCEPTION 'the connection string must not contain a password'
 				USING ERRCODE = 'invalid_parameter_value',
 					DETAIL = 'It would be stored in a table, and in dumps.',
 					HINT = 'Use a foreign server with a user mapping, or a password file.';
 		END IF;
 	END IF;
-	IF EXISTS (SELECT FROM tiered_storage.standby s WHERE s.standby_name = add_standby.name) THEN
-		RAISE EXCEPTION 'standby "%" exists already', add_standby.name
+	IF EXISTS (SELECT FROM tiered_storage.standby s WHERE s.standby_name = standby_add.name) THEN
+		RAISE EXCEPTION 'standby "%" exists already', standby_add.name
 			USING ERRCODE = 'duplicate_object';
 	END IF;
 	IF (SELECT count(*) FROM tiered_storage.standby) >= 16 THEN
@@ -1947,12 +1937,18 @@ BEGIN
 			USING ERRCODE = 'program_limit_exceeded',
 				DETAIL = 'At most 16 are possible.';
 	END IF;
-	INSERT INTO tiered_storage.standby (standby_name, server_name, conninfo, added_by)
-		VALUES (add_standby.name, add_standby.server, add_standby.conninfo, caller);
+	INSERT INTO tiered_storage.standby (standby_name, server_name, conninfo, added_by, added_by_oid)
+		VALUES (standby_add.name, standby_add.server, standby_add.conninfo, adder, standby_add.added_by_oid);
 END
 $$;
+COMMENT ON FUNCTION tiered_storage.standby_add(name, name, text, oid) IS
+'internal: what add_standby() does once it knows that its caller may';
+
+CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL, conninfo text DEFAULT NULL) RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_add_standby';
 COMMENT ON FUNCTION tiered_storage.add_standby(name, name, text) IS
-'adds the reads of a physical standby to those of this server from now on; by a foreign server or, superusers only, a connection string; needs the extension dblink';
+'adds the reads of a physical standby to those of this server from now on; by a foreign server that belongs to a superuser, or a connection string; superusers only, whatever is granted; needs the extension dblink';
 
 CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAULT false) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -2097,9 +2093,7 @@ BEGIN
 		answer := NULL;
 		problem := NULL;
 		BEGIN
-			IF dblink_schema IS NULL THEN
-				RAISE EXCEPTION 'extension "dblink" is not installed';
-			END IF;
+			PERFORM tiered_storage.standby_check(standby.added_by_oid, standby.added_by, standby.server_name, dblink_schema);
 			IF standby.server_name IS NOT NULL THEN
 				PERFORM tiered_storage.standby_check_server(standby.server_name);
 			END IF;
@@ -2382,8 +2376,10 @@ BEGIN
 				round((hot_fraction * 100)::numeric), place, key_column, round(key_correlation::numeric, 3), partition_interval, partitions, pg_size_pretty(cold_bytes),
 				CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
 					ELSE format(' and cost %s less per month on tier %I', round(saved_per_month::numeric, 2), cold_tier) END);
-			command := format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (%I) /* one partition for each %s; unique keys must include %I */',
-				t.nspname, left(t.relname, 50) || '_partitioned', t.relation, key_column, partition_interval, key_column);
+			-- No comment in it: a name could end one.  The new name is one even if it has to be cut.
+			command := format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (%I)',
+				t.nspname, (SELECT left(t.relname, max(i)) FROM generate_series(0, 63) i WHERE octet_length(left(t.relname, i)) <= 51) || '_partitioned',
+				t.relation, key_column);
 		END IF;
 		IF command IS NOT NULL OR include_all THEN
 			RETURN NEXT;
@@ -2523,9 +2519,12 @@ COMMENT ON FUNCTION tiered_storage.tier_size_curve(name, integer, name[], jsonb,
 /*
  * The relation is known by its OID inside the database that wrote the row
  * (system_identifier, database_oid) while that is a partitioned table; else,
- * after a restore or when it was dropped and made anew, by its name.  Likewise
- * the role that made the policy, but a role that was dropped is gone: another
- * one of that name does not get its rights.
+ * after a restore or when it was dropped and made anew, by its name, if it has
+ * the same owner and is of the same kind: else anybody who can give a table
+ * that name would have what was meant for another one moved, with the rights of
+ * who made the policy.  Likewise the role that made the policy, but a role that
+ * was dropped is gone: another one of that name does not get its rights.  So is
+ * the owner known: by OID in this cluster, by name where the row was restored.
  */
 CREATE TABLE tiered_storage.policy
 (
@@ -2539,11 +2538,15 @@ CREATE TABLE tiered_storage.policy
 	move_after interval NOT NULL,
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
-	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds}')),
-	key_function text,
+	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
+	key_epoch timestamptz,
+	key_shift integer,
+	time_zone text NOT NULL,
 	created_by name NOT NULL,
 	created_by_oid oid NOT NULL,
 	created_at timestamptz NOT NULL,
+	owner_name name NOT NULL,
+	owner_oid oid NOT NULL,
 	last_evaluated_at timestamptz,
 	last_due integer,
 	last_on_target integer,
@@ -2559,10 +2562,15 @@ SELECT pg_catalog.pg_extension_config_dump('tiered_storage.policy_policy_id_seq'
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
 		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name), COALESCE(c.relname, p.relation_name)) AS relation_name,
-		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_function,
+		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch, p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		p.last_evaluated_at, p.last_due, p.last_on_target,
-		CASE WHEN c.oid IS NULL THEN 'the relation does not exist' ELSE p.last_result END AS last_result,
+		CASE WHEN c.oid IS NOT NULL THEN p.last_result
+			WHEN EXISTS (SELECT FROM pg_catalog.pg_class x
+				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
+				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
+			THEN 'the relation of that name has another owner, or is of another kind'
+			ELSE 'the relation does not exist' END AS last_result,
 		a.oid AS created_by_oid
 	FROM tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
@@ -2581,7 +2589,10 @@ CREATE VIEW tiered_storage.policies AS
 				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
 				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
 					AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-					AND x.relkind OPERATOR(pg_catalog.=) 'p') END;
+					AND x.relkind OPERATOR(pg_catalog.=) 'p'
+					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
+						ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name END) END;
 COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies, and what their last evaluation said; evaluate_policies() says it for each partition';
 
@@ -2690,15 +2701,16 @@ BEGIN
 		WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
 			AND n.oid = c.relnamespace
 			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
-					p.created_by, p.created_by_oid)
+					p.created_by, p.created_by_oid, p.owner_name, p.owner_oid)
 				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
-					v.created_by, COALESCE(v.created_by_oid, 0))
+					v.created_by, COALESCE(v.created_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner)
 		FOR UPDATE OF p SKIP LOCKED);
 	IF locked <> '{}' THEN
 		UPDATE tiered_storage.policy p
 			SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
 				system_identifier = this_system, database_oid = this_database,
-				created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0)
+				created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0),
+				owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner
 			FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 			WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
 				AND n.oid = c.relnamespace AND p.policy_id = ANY (locked);
@@ -2727,15 +2739,16 @@ BEGIN
 		WHERE v.pin_id = p.pin_id AND c.oid = v.relation_oid
 			AND n.oid = c.relnamespace
 			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
-					p.pinned_by, p.pinned_by_oid, p.missing_since)
+					p.pinned_by, p.pinned_by_oid, p.owner_name, p.owner_oid, p.missing_since)
 				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
-					v.pinned_by, COALESCE(v.pinned_by_oid, 0), NULL)
+					v.pinned_by, COALESCE(v.pinned_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner, NULL)
 		FOR UPDATE OF p SKIP LOCKED);
 	IF locked <> '{}' THEN
 		UPDATE tiered_storage.pin p
 			SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
 				system_identifier = this_system, database_oid = this_database,
-				pinned_by = v.pinned_by, pinned_by_oid = COALESCE(v.pinned_by_oid, 0), missing_since = NULL
+				pinned_by = v.pinned_by, pinned_by_oid = COALESCE(v.pinned_by_oid, 0),
+				owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner, missing_since = NULL
 			FROM tiered_storage.pin_targets v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 			WHERE v.pin_id = p.pin_id AND c.oid = v.relation_oid
 				AND n.oid = c.relnamespace AND p.pin_id = ANY (locked);
@@ -2758,13 +2771,15 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	include_indexes boolean DEFAULT true,
 	age_from text DEFAULT 'now',
 	key_unit text DEFAULT NULL,
-	key_function regprocedure DEFAULT NULL,
+	key_epoch timestamptz DEFAULT NULL,
+	key_shift integer DEFAULT 0,
+	time_zone text DEFAULT NULL,
 	if_not_exists boolean DEFAULT false)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.add_tiering_policy(regclass, interval, name, boolean, text, text, regprocedure, boolean) IS
-'moves partitions of a range-partitioned table to a tier once everything in them is older than move_after; age counts from now, or from the end of the newest partition (age_from => ''newest''); an integer key needs key_unit or key_function; returns the policy''s id';
+COMMENT ON FUNCTION tiered_storage.add_tiering_policy(regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean) IS
+'moves partitions of a range-partitioned table to a tier once everything in them is older than move_after; age counts from now, or from the end of the newest partition (age_from => ''newest''); key_unit says how a number or uuid tells the time; key_epoch what a count begins at (left out: 1970-01-01 UTC), key_shift how many bits are beneath it; dates begin in time_zone (left out: that of the session); returns the policy''s id';
 
 CREATE FUNCTION tiered_storage.remove_tiering_policy(
 	relation regclass DEFAULT NULL,
@@ -2792,7 +2807,7 @@ COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
 -- Pins
 ---------------------------------------------------------------------------
 
-/* The relation and the role are known as those of a policy are. */
+/* The relation, its owner and the role are known as those of a policy are. */
 CREATE TABLE tiered_storage.pin
 (
 	pin_id integer NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -2807,6 +2822,9 @@ CREATE TABLE tiered_storage.pin
 	pinned_by name NOT NULL,
 	pinned_by_oid oid NOT NULL,
 	pinned_at timestamptz NOT NULL,
+	owner_name name NOT NULL,
+	owner_oid oid NOT NULL,
+	relation_kind "char" NOT NULL CHECK (relation_kind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[])),
 	missing_since timestamptz,
 	UNIQUE (relation_oid, database_oid, system_identifier)
 );
@@ -2835,12 +2853,15 @@ CREATE VIEW tiered_storage.pin_targets AS
 			WHERE p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
 				AND x.oid OPERATOR(pg_catalog.=) p.relation_oid
-				AND x.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[])),
+				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind),
 		(SELECT x.oid FROM pg_catalog.pg_class x
 			JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
 			WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
 				AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-				AND x.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[]))) AS oid) t
+				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind
+				AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+					THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
+					ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name END)) AS oid) t
 	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.oid
 	LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
 COMMENT ON VIEW tiered_storage.pin_targets IS

@@ -259,16 +259,17 @@ $primary->safe_psql('app', 'CALL tiered_storage.sample()');
 cmp_ok($reads, '>=', $blocks, 'pulled by the worker');
 cmp_ok($reads, '<', 2 * $blocks, 'a reset here does not count it again');
 
-# A foreign server: with a user mapping and a time limit, and for those who may use it.
+# A foreign server: of a superuser, with a user mapping and a time limit.
 $primary->safe_psql(
 	'app', qq(
-CREATE SERVER "Odd ""server" FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '@{[$standby->host]}', port '@{[$standby->port]}', dbname 'app');
+CREATE ROLE other_super SUPERUSER;
 CREATE ROLE operator;
 GRANT USAGE ON SCHEMA tiered_storage TO operator;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_standby(name, name, text) TO operator;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage TO operator;
+GRANT USAGE ON FOREIGN DATA WRAPPER dblink_fdw TO operator;
+CREATE SERVER "Odd ""server" FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '@{[$standby->host]}', port '@{[$standby->port]}', dbname 'app');
 ));
-my $add =
-  q(SET ROLE operator; SELECT tiered_storage.add_standby('by_server', 'Odd "server'));
+my $add = q(SELECT tiered_storage.add_standby('by_server', 'Odd "server'));
 like(
 	error_of($primary, 'app', $add),
 	qr/ERROR:  42704: server "Odd "server" has no user mapping for role/,
@@ -282,21 +283,87 @@ like(
 $primary->safe_psql('app',
 	q(ALTER SERVER "Odd ""server" OPTIONS (ADD connect_timeout '3')));
 like(
-	error_of($primary, 'app', $add),
-	qr/ERROR:  42501: permission denied for foreign server Odd "server/,
-	'no right to use it');
+	error_of($primary, 'app', "SET ROLE operator; $add"),
+	qr/ERROR:  42501: permission denied to add a standby/,
+	'nobody but superusers, whatever is granted');
 like(
 	error_of(
 		$primary,
 		'app',
-		"SET ROLE operator; SELECT tiered_storage.add_standby('x', conninfo => 'host=y')"
+		"SET ROLE operator; SELECT tiered_storage.standby_add('x', NULL, 'host=y', 10)"
 	),
-	qr/ERROR:  42501: only superusers can add a standby by a connection string/,
-	'a connection string is for superusers');
-$primary->safe_psql('app',
-	qq(GRANT USAGE ON FOREIGN SERVER "Odd ""server" TO operator; $add));
+	qr/ERROR:  42501: permission denied for schema odd/,
+	'what is beneath it has no rights of its own');
+$primary->safe_psql('app', "SET ROLE other_super; $add");
 pull();
 is(state_of('by_server'), 't|t|t|0|-', 'pulled by a foreign server');
+
+# What connects as a superuser comes from superusers: at each time.
+sub refused
+{
+	my ($what, $spoil, $mend, $error) = @_;
+
+	$primary->safe_psql('app', $spoil);
+	pull();
+	like(state_of('by_server'), qr/^t\|t\|t\|1\|$error/, $what);
+	$primary->safe_psql('app', $mend);
+	pull();
+	is(state_of('by_server'), 't|t|t|0|-', "$what: and back");
+	return;
+}
+refused(
+	'who added it is not a superuser any more',
+	'ALTER ROLE other_super NOSUPERUSER',
+	'ALTER ROLE other_super SUPERUSER',
+	'the role that added the standby, "other_super", is not a superuser');
+refused(
+	'a role of another name',
+	'ALTER ROLE other_super RENAME TO another_super',
+	'ALTER ROLE another_super RENAME TO other_super',
+	'the role that added the standby, "other_super", is not the same any more'
+);
+refused(
+	'a role of that name, but another one',
+	"UPDATE tiered_storage.standby SET added_by_oid = 10 WHERE standby_name = 'by_server'",
+	"UPDATE tiered_storage.standby SET added_by_oid = 'other_super'::regrole WHERE standby_name = 'by_server'",
+	'the role that added the standby, "other_super", is not the same any more'
+);
+refused(
+	'the server belongs to somebody else',
+	'ALTER SERVER "Odd ""server" OWNER TO operator',
+	'ALTER SERVER "Odd ""server" OWNER TO CURRENT_USER',
+	'server "Odd "server" does not belong to a superuser');
+refused(
+	'functions of dblink that somebody can replace',
+	'ALTER FUNCTION "odd ""schema".dblink_is_busy(text) OWNER TO operator',
+	'ALTER FUNCTION "odd ""schema".dblink_is_busy(text) OWNER TO CURRENT_USER',
+	'function dblink_is_busy of extension "dblink" does not belong');
+refused(
+	'functions of that name that are not those of dblink',
+	'ALTER EXTENSION dblink DROP FUNCTION "odd ""schema".dblink_connect(text, text)',
+	'ALTER EXTENSION dblink ADD FUNCTION "odd ""schema".dblink_connect(text, text)',
+	'function dblink_connect of extension "dblink" does not belong');
+
+# A server that a tier administrator has made himself, open to all, that leads back
+# here as a superuser: it cannot be added, neither by him nor, by mistake, for him.
+$primary->safe_psql(
+	'app', qq(
+SET ROLE operator;
+CREATE SERVER own FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '$host', port '@{[$primary->port]}', dbname 'app', connect_timeout '3', options '-c session_preload_libraries=tiered_storage');
+CREATE USER MAPPING FOR PUBLIC SERVER own OPTIONS (user '@{[$primary->safe_psql('app', 'SELECT current_user')]}');
+));
+like(
+	error_of(
+		$primary,
+		'app',
+		"SET ROLE operator; SELECT tiered_storage.add_standby('own', 'own')"),
+	qr/ERROR:  42501: permission denied to add a standby/,
+	'a server of his own');
+like(
+	error_of(
+		$primary, 'app', "SELECT tiered_storage.add_standby('own', 'own')"),
+	qr/ERROR:  42501: server "own" does not belong to a superuser/,
+	'that of somebody who is no superuser');
 
 # Removing one is no step back: what was read stays, and is not read again.
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
