@@ -26,6 +26,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -40,6 +41,9 @@
 #include "tier_wal.h"
 
 #define BULK_BATCH_ROWS 1000
+
+/* Nobody's open transaction stops us for longer; without a unit, see set_for_scope. */
+#define LONGEST_LOCK_WAIT_MS 30000
 
 /* Error messages are stored, and somebody else may have written them. */
 #define MAX_MESSAGE_BYTES 1000
@@ -115,14 +119,42 @@ tier_catalog_extension_state(void)
 	return lock_extension(&owner);
 }
 
+/*
+ * What the statements on our tables rely on, or must not be hindered by, whatever
+ * the session, its role or its database have set.
+ */
+static void
+set_for_scope(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"session_replication_role", "origin"}, /* our keys and triggers count */
+		{"row_security", "off"},	/* rather an error than fewer rows */
+		{"standard_conforming_strings", "on"},
+		{"transform_null_equals", "off"},
+		{"array_nulls", "on"},
+		{"quote_all_identifiers", "off"},	/* names that we store */
+		{"TimeZone", "UTC"},	/* hours that are rolled up */
+		{"jit", "off"},			/* small tables, many expressions */
+		{"max_parallel_workers_per_gather", "0"},
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1],
+								 PGC_SUSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	if (LockTimeout == 0 || LockTimeout > LONGEST_LOCK_WAIT_MS)
+		(void) set_config_option("lock_timeout", CppAsString2(LONGEST_LOCK_WAIT_MS),
+								 PGC_SUSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+}
+
 static void
 enter_as(TierCatalogScope *scope, Oid owner)
 {
 	GetUserIdAndSecContext(&scope->caller, &scope->caller_context);
 	scope->guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_for_scope();
 	SetUserIdAndSecContext(owner, scope->caller_context |
 						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -568,7 +600,8 @@ tier_catalog_refresh_identities(void)
 	tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'failed', finished_at = now(), "
 						 "failures = failures + 1, next_attempt_at = now(), pid = NULL, backend_start = NULL, "
 						 "error = 'the process that moved it ended before it was done' "
-						 "WHERE m.state = 'running' AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a "
-						 "WHERE a.pid = m.pid AND a.backend_start = m.backend_start)",
+						 "WHERE m.move_id IN (SELECT r.move_id FROM tiered_storage.move r "
+						 "WHERE r.state = 'running' AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a "
+						 "WHERE a.pid = r.pid AND a.backend_start = r.backend_start) FOR UPDATE OF r SKIP LOCKED)",
 						 0, NULL, NULL, NULL);
 }

@@ -50,7 +50,9 @@ extern TierExtensionState tier_catalog_extension_state(void);
 /*
  * Between enter and leave SPI is connected, a snapshot is active, search_path
  * is pg_catalog, pg_temp and the current user is the owner of the extension,
- * with SECURITY_RESTRICTED_OPERATION and SECURITY_LOCAL_USERID_CHANGE set.
+ * with SECURITY_RESTRICTED_OPERATION and SECURITY_LOCAL_USERID_CHANGE set; what
+ * our SQL relies on is as it should be, whatever the session has set, and no
+ * lock is waited for longer than 30 seconds.
  * No function of a user may run in between.  An error needs no cleanup: the
  * abort of the (sub)transaction undoes everything.
  *
@@ -227,8 +229,12 @@ typedef struct TierHistoryLoad
 extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 												  int *nloads, TimestampTz *writes_since);
 
-/* Keeps two samplers from interleaving: held to the end of the transaction. */
-extern void tier_catalog_lock_sampler(void);
+/*
+ * Keeps two samplers from interleaving: held to the end of the transaction.
+ * False when another one has it and has not ended after patience_ms; -1: waits as
+ * for any lock.
+ */
+extern bool tier_catalog_lock_sampler(int patience_ms);
 
 typedef struct TierSampleSummary
 {

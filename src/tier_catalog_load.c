@@ -263,7 +263,12 @@ store_sql(void)
 						   "INSERT INTO tiered_storage.load_history (period_start, period_s");
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", %s", metrics[i].name);
-	appendStringInfoString(&buf, ") SELECT $3, EXTRACT(epoch FROM $1 - $3)::float8");
+
+	/* A clock that was set back does not bring the same period twice. */
+	appendStringInfoString(&buf, ") SELECT (SELECT COALESCE(max(h.period_start) + interval '1 microsecond', $3) "
+						   "FROM tiered_storage.load_history h "
+						   "WHERE h.period_start >= $3 AND h.period_start < $3 + interval '1 second'), "
+						   "EXTRACT(epoch FROM $1 - $3)::float8");
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", ($4)[%d]", i + 1);
 	appendStringInfoString(&buf, " WHERE $5");
@@ -307,13 +312,16 @@ tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int reten
 	initStringInfo(&buf);
 	appendStringInfo(&buf, "WITH hour AS (DELETE FROM tiered_storage.load_history "
 					 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '%s') "
-					 "RETURNING *) INSERT INTO tiered_storage.load_history (period_start, period_s", raw_retention);
+					 "RETURNING *) INSERT INTO tiered_storage.load_history AS l (period_start, period_s", raw_retention);
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", %s", metrics[i].name);
 	appendStringInfoString(&buf, ") SELECT date_trunc('hour', period_start), 3600");
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", sum(%s)::int8", metrics[i].name);
-	appendStringInfoString(&buf, " FROM hour GROUP BY 1");
+	appendStringInfoString(&buf, " FROM hour GROUP BY 1 ON CONFLICT (period_start) DO UPDATE SET ");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, "%s%s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)", i == 0 ? "" : ", ",
+						 metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name);
 	tier_catalog_execute(buf.data, 1, types, values, NULL);
 
 	tier_catalog_execute("DELETE FROM tiered_storage.load_history "

@@ -197,6 +197,7 @@ tier_catalog_forget_move(int64 move_id)
 	tier_catalog_execute("DELETE FROM tiered_storage.move WHERE move_id = $1", 1, types, &value, NULL);
 }
 
+/* A sample that is not committed may have the rows: the next one sees it itself. */
 void
 tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 {
@@ -211,10 +212,11 @@ tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 						 "placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
 						 "previous_tablespace_oid = s.tablespace_oid, previous_file_number = s.file_number "
 						 "FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
-						 "AND c.relfilenode <> s.file_number AND c.oid IN "
+						 "AND c.relfilenode <> s.file_number AND s.relation_oid IN "
+						 "(SELECT x.relation_oid FROM tiered_storage.relation_state x WHERE x.relation_oid IN "
 						 "(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
 						 "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
-						 "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)",
+						 "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid) FOR UPDATE OF x SKIP LOCKED)",
 						 3, types, values, NULL);
 }
 

@@ -21,6 +21,16 @@
 #include "compat.h"
 #include "tier_catalog.h"
 
+/*
+ * The pins that mean the relation $1, by its OID or by its name; the work does not
+ * grow with the number of pins.
+ */
+#define PINS_OF \
+	"(SELECT v.* FROM tiered_storage.pin_targets v WHERE v.relation_oid = $1 AND v.pin_id = ANY (ARRAY(" \
+	"SELECT c.pin_id FROM tiered_storage.pin c WHERE c.relation_oid = $1 UNION ALL " \
+	"SELECT c.pin_id FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace " \
+	"JOIN tiered_storage.pin c ON c.relation_name = r.relname AND c.schema_name = n.nspname WHERE r.oid = $1)))"
+
 /* Of one relation, or with 0 of all. */
 static TierPins *
 load_pins(MemoryContext context, Oid relation_oid)
@@ -102,8 +112,10 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID,
 		NAMEOID, OIDOID, CHAROID
 	};
+	static const Oid key_types[] = {OIDOID, INT8OID, OIDOID};
 	char		nulls[] = "             ";
 	Datum		values[13];
+	Datum		key[3];
 	NameData	schema;
 	NameData	relation;
 	NameData	tier = row->tier_name;
@@ -127,6 +139,14 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	values[10] = NameGetDatum(&owner);
 	values[11] = ObjectIdGetDatum(row->owner_oid);
 	values[12] = CharGetDatum(row->kind);
+	key[0] = values[0];
+	key[1] = values[3];
+	key[2] = values[4];
+
+	/* What a restore has brought for the same relation gives way. */
+	tier_catalog_execute("DELETE FROM tiered_storage.pin p USING " PINS_OF " v "
+						 "WHERE v.pin_id = p.pin_id AND (p.relation_oid, p.database_oid, p.system_identifier) <> ($1, $3, $2)",
+						 3, key_types, key, NULL);
 	tier_catalog_execute("INSERT INTO tiered_storage.pin (relation_oid, schema_name, relation_name, system_identifier, "
 						 "database_oid, tier_name, until, include_indexes, pinned_by, pinned_by_oid, "
 						 "owner_name, owner_oid, relation_kind, pinned_at) "
@@ -145,8 +165,8 @@ tier_catalog_remove_pin(Oid relation_oid)
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(relation_oid);
 
-	return tier_catalog_execute("DELETE FROM tiered_storage.pin p USING tiered_storage.pin_targets v "
-								"WHERE v.pin_id = p.pin_id AND v.relation_oid = $1", 1, types, &value, NULL) > 0;
+	return tier_catalog_execute("DELETE FROM tiered_storage.pin p USING " PINS_OF " v "
+								"WHERE v.pin_id = p.pin_id", 1, types, &value, NULL) > 0;
 }
 
 bool
@@ -156,8 +176,8 @@ tier_catalog_has_pin(Oid relation_oid, bool *include_indexes)
 	Datum		value = ObjectIdGetDatum(relation_oid);
 	bool		isnull;
 
-	if (tier_catalog_execute("SELECT v.include_indexes FROM tiered_storage.pin_targets v "
-							 "WHERE v.relation_oid = $1 ORDER BY v.include_indexes DESC", 1, types, &value, NULL) == 0)
+	if (tier_catalog_execute("SELECT v.include_indexes FROM " PINS_OF " v "
+							 "ORDER BY v.include_indexes DESC", 1, types, &value, NULL) == 0)
 		return false;
 	*include_indexes = DatumGetBool(tier_catalog_datum(0, 1, &isnull));
 	return true;

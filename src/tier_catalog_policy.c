@@ -74,6 +74,20 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	return policies;
 }
 
+/* Is there one for this table and tier?  Then its id is the result. */
+static bool
+find_policy(Oid relation_oid, const NameData *tier)
+{
+	static const Oid types[] = {OIDOID, NAMEOID};
+	Datum		values[2];
+
+	values[0] = ObjectIdGetDatum(relation_oid);
+	values[1] = NameGetDatum(tier);
+	return tier_catalog_execute("SELECT policy_id FROM tiered_storage.policies "
+								"WHERE relation::pg_catalog.oid = $1 AND tier_name = $2 ORDER BY 1",
+								2, types, values, NULL) > 0;
+}
+
 int
 tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row, bool *existed)
 {
@@ -92,9 +106,6 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	NameData	owner;
 	Interval	move_after = row->move_after;
 	bool		isnull;
-
-	/* Rows that mean the same table must say so, for ON CONFLICT to see them. */
-	tier_catalog_refresh_identities();
 
 	tier_catalog_names_of(row->relation_oid, &schema, &relation);
 	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
@@ -122,24 +133,21 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[16] = NameGetDatum(&owner);
 	values[17] = ObjectIdGetDatum(row->owner_oid);
 
-	*existed = tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "
-									"system_identifier, database_oid, tier_name, move_after, include_indexes, "
-									"age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid, "
-									"owner_name, owner_oid) "
-									"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
-									"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
-									"RETURNING policy_id",
-									18, types, values, nulls) == 0;
-	if (*existed)
+	/* Also one that a restore has brought, and that knows the table by its name. */
+	*existed = find_policy(row->relation_oid, &tier);
+	if (!*existed &&
+		tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "
+							 "system_identifier, database_oid, tier_name, move_after, include_indexes, "
+							 "age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid, "
+							 "owner_name, owner_oid) "
+							 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+							 "ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
+							 "RETURNING policy_id",
+							 18, types, values, nulls) == 0)
 	{
-		static const Oid key_types[] = {OIDOID, NAMEOID};
-		Datum		key[2];
-
-		key[0] = values[0];
-		key[1] = values[5];
-		if (tier_catalog_execute("SELECT policy_id FROM tiered_storage.policies "
-								 "WHERE relation::pg_catalog.oid = $1 AND tier_name = $2",
-								 2, key_types, key, NULL) == 0)
+		/* Somebody else was faster; the snapshot may be older than that. */
+		*existed = find_policy(row->relation_oid, &tier);
+		if (!*existed)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("could not add the policy because of a concurrent change"),
@@ -158,6 +166,7 @@ tier_catalog_delete_policy(int policy_id)
 						 1, types, &value, NULL);
 }
 
+/* One that is just being removed need not know. */
 void
 tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char *result)
 {
@@ -169,6 +178,8 @@ tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char 
 	values[2] = Int32GetDatum(on_target);
 	values[3] = CStringGetTextDatum(result);
 	tier_catalog_execute("UPDATE tiered_storage.policy SET last_evaluated_at = now(), "
-						 "last_due = $2, last_on_target = $3, last_result = $4 WHERE policy_id = $1",
+						 "last_due = $2, last_on_target = $3, last_result = $4 "
+						 "WHERE policy_id = (SELECT p.policy_id FROM tiered_storage.policy p "
+						 "WHERE p.policy_id = $1 FOR UPDATE SKIP LOCKED)",
 						 4, types, values, NULL);
 }

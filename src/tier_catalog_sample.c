@@ -14,6 +14,10 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -29,7 +33,9 @@
  * Bytes that one history row takes on disk: header, line pointer and columns.
  * Used to turn the size limit into a number of rows.
  */
-#define HISTORY_ROW_BYTES 96
+#define HISTORY_ROW_BYTES 128
+
+#define SAMPLER_POLL_MS 20
 
 /*
  * The columns of relation_state and the fields of TierRelationState that they
@@ -141,10 +147,16 @@ static const Oid history_types[HISTORY_NCOLUMNS] = {
 	INT8OID
 };
 
-static const char store_history_sql[] =
-"INSERT INTO tiered_storage.relation_history "
-"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
-"SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+#define INSERT_HISTORY \
+	"INSERT INTO tiered_storage.relation_history AS r " \
+	"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
+
+/* One row for a relation and the begin of a period. */
+#define ADD_TO_HISTORY \
+	"ON CONFLICT (period_start, relation_oid) DO UPDATE SET period_s = greatest(r.period_s, EXCLUDED.period_s), " \
+	"scans = r.scans + EXCLUDED.scans, random_reads = r.random_reads + EXCLUDED.random_reads, " \
+	"sequential_reads = r.sequential_reads + EXCLUDED.sequential_reads, hits = r.hits + EXCLUDED.hits, " \
+	"row_changes = r.row_changes + EXCLUDED.row_changes, page_writes = r.page_writes + EXCLUDED.page_writes"
 
 /* The state is zeroed: what is NULL stays 0. */
 static void
@@ -205,11 +217,25 @@ tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 					   relation_oid, nstates);
 }
 
-void
-tier_catalog_lock_sampler(void)
+bool
+tier_catalog_lock_sampler(int patience_ms)
 {
-	tier_catalog_execute("LOCK TABLE tiered_storage.sampler IN SHARE UPDATE EXCLUSIVE MODE",
-						 0, NULL, NULL, NULL);
+	Oid			schema_oid = get_namespace_oid("tiered_storage", false);
+	Oid			table_oid = get_relname_relid("sampler", schema_oid);
+
+	if (patience_ms < 0)
+		LockRelationOid(table_oid, ShareUpdateExclusiveLock);
+	else
+		for (int waited_ms = 0; !ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock); waited_ms += SAMPLER_POLL_MS)
+		{
+			if (waited_ms >= patience_ms)
+				return false;
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 SAMPLER_POLL_MS, PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+		}
+	return true;
 }
 
 static void
@@ -241,6 +267,23 @@ bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 	tier_bulk_add(bulk, values, NULL);
 }
 
+/*
+ * Two periods do not begin at the same moment, but for a clock that was set back
+ * or that stands still: then what is there becomes more.  Nobody else pays for
+ * ON CONFLICT.
+ */
+static const char *
+store_history_sql(TimestampTz period_start)
+{
+	static const Oid types[] = {TIMESTAMPTZOID};
+	Datum		value = TimestampTzGetDatum(period_start);
+
+	if (tier_catalog_execute("SELECT FROM tiered_storage.relation_history WHERE period_start = $1 LIMIT 1",
+							 1, types, &value, NULL) == 0)
+		return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+	return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) " ADD_TO_HISTORY;
+}
+
 void
 tier_catalog_store_sample(const TierRelationState *states, int nstates,
 						  const Oid *dropped, int ndropped,
@@ -266,7 +309,7 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	 */
 	if (period_start != 0)
 	{
-		bulk = tier_bulk_create(store_history_sql, HISTORY_NCOLUMNS, history_types);
+		bulk = tier_bulk_create(store_history_sql(period_start), HISTORY_NCOLUMNS, history_types);
 		for (int i = 0; i < nstates; i++)
 			if (states[i].active || states[i].writes.pages > 0)
 				bulk_add_history(bulk, &states[i], period_start, summary->sampled_at);
@@ -362,7 +405,8 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 /*
  * Hours that ended more than RAW_RETENTION ago become one row per relation.
  * A sample belongs to the hour in which it began.  False when no hour has
- * ended since the last time.  (A clock that was set back is another hour.)
+ * ended since the last time.  (A clock that was set back is another hour, and
+ * brings one that has been rolled up already a second time.)
  */
 static bool
 roll_up(TimestampTz now)
@@ -378,11 +422,11 @@ roll_up(TimestampTz now)
 	tier_catalog_execute("WITH hour AS (DELETE FROM tiered_storage.relation_history "
 						 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
 						 "RETURNING *) "
-						 "INSERT INTO tiered_storage.relation_history "
-						 "(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
+						 INSERT_HISTORY
 						 "SELECT date_trunc('hour', period_start), relation_oid, 3600, "
 						 "sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), sum(page_writes) "
-						 "FROM hour GROUP BY 1, 2",
+						 "FROM hour GROUP BY 1, 2 "
+						 ADD_TO_HISTORY,
 						 1, types, &value, NULL);
 	return true;
 }
@@ -401,7 +445,7 @@ enforce_size_limit(void)
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute("SELECT pg_catalog.pg_relation_size('tiered_storage.relation_history')",
+	n = tier_catalog_execute("SELECT pg_catalog.pg_total_relation_size('tiered_storage.relation_history')",
 							 0, NULL, NULL, NULL);
 	if (n != 1 || DatumGetInt64(tier_catalog_datum(0, 1, &isnull)) <= max_bytes)
 		return;

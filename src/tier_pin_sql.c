@@ -231,7 +231,6 @@ tier_pin(PG_FUNCTION_ARGS)
 
 	/* 3. Remember it.  What its indexes had of their own is replaced. */
 	tier_catalog_enter(&scope);
-	tier_catalog_refresh_identities();
 	tier_catalog_set_pin(&scope, &row);
 	foreach(cell, indexes)
 		(void) tier_catalog_remove_pin(lfirst_oid(cell));
@@ -275,7 +274,7 @@ tier_unpin(PG_FUNCTION_ARGS)
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
-	TierPins   *pins;
+	TierPins   *pins = NULL;
 	List	   *members;
 	ListCell   *cell;
 	bool		has_indexes = false;
@@ -297,7 +296,8 @@ tier_unpin(PG_FUNCTION_ARGS)
 				 errhint("Leave include_indexes out, and pin the indexes that shall stay.")));
 	foreach(cell, members)
 		removed += tier_catalog_remove_pin(lfirst_oid(cell));
-	pins = tier_catalog_load_pin_of(context, info.relation_oid);
+	if (removed == 0)
+		pins = tier_catalog_load_pin_of(context, info.relation_oid);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (removed == 0)

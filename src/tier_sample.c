@@ -821,8 +821,8 @@ find_dropped(const TierRelationState *current, int ncurrent,
 	return dropped;
 }
 
-void
-tier_sample_run(void)
+bool
+tier_sample_run(int patience_ms)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "tiered_storage sample",
@@ -846,10 +846,19 @@ tier_sample_run(void)
 
 	/* 1. One sampler at a time, and then: what is remembered, what is now. */
 	tier_catalog_enter(&scope);
-	tier_catalog_lock_sampler();
+	if (!tier_catalog_lock_sampler(patience_ms))
+	{
+		tier_catalog_leave(&scope);
+		MemoryContextSwitchTo(old_context);
+		MemoryContextDelete(context);
+		return false;
+	}
 	PopActiveSnapshot();
 	PushActiveSnapshot(GetLatestSnapshot());
-	tier_catalog_refresh_identities();
+
+	/* A transaction that may stay open keeps the rows of nobody. */
+	if (!IsTransactionBlock())
+		tier_catalog_refresh_identities();
 	writes = tier_writes_begin(started_at);
 	stored = tier_catalog_load_states(context, &nstored, &last_sample_at);
 	devices = tier_catalog_load_devices(context);
@@ -892,4 +901,5 @@ tier_sample_run(void)
 
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);
+	return true;
 }

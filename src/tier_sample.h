@@ -186,7 +186,11 @@ extern bool tier_sample_merge(TierRelationState *current, int ncurrent,
  */
 extern TimestampTz tier_sample_statistics_since(void);
 
-/* Takes a sample of the current database inside the caller's transaction. */
-extern void tier_sample_run(void);
+/*
+ * Takes a sample of the current database inside the caller's transaction.  False
+ * when another transaction has taken one and has not ended after patience_ms; -1:
+ * waits for it as for any lock.
+ */
+extern bool tier_sample_run(int patience_ms);
 
 #endif							/* TIER_SAMPLE_H */

@@ -71,7 +71,7 @@ tier_standby_take(TierRelationState *states, int nstates)
 
 	/* Locked in the order in which a pull inserts. */
 	n = tier_catalog_execute("WITH locked AS MATERIALIZED (SELECT relation_oid FROM tiered_storage.standby_reads "
-							 "ORDER BY relation_oid FOR UPDATE), "
+							 "ORDER BY relation_oid FOR UPDATE SKIP LOCKED), "
 							 "taken AS (DELETE FROM tiered_storage.standby_reads r USING locked l "
 							 "WHERE r.relation_oid = l.relation_oid RETURNING r.*) "
 							 "SELECT relation_oid, scans, tuples_read, blocks_fetched, blocks_hit "

@@ -78,6 +78,9 @@
 /* A worker that was registered must have begun within this time. */
 #define START_TIMEOUT_MS (60 * 1000)
 
+/* A sample takes less; a transaction that stays open after it is not waited for. */
+#define SAMPLER_PATIENCE_MS 5000
+
 /* The worker's own: when the last sample of this cycle was taken. */
 static TimestampTz last_sample_at = 0;
 
@@ -447,11 +450,11 @@ publish_claims(void)
 }
 
 /*
- * One transaction: is the extension there, and if so, a sample.  *conflict
- * as from publish_claims.
+ * One transaction: is the extension there, and if so, a sample, unless somebody
+ * else is at it.  *conflict as from publish_claims.
  */
 static TierWorkerState
-sample_once(char **conflict)
+sample_once(char **conflict, bool *sampled)
 {
 	TierExtensionState extension;
 	TierWorkerState state = TIER_WORKER_WAITING;
@@ -461,7 +464,7 @@ sample_once(char **conflict)
 	extension = tier_catalog_extension_state();
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
-		tier_sample_run();
+		*sampled = tier_sample_run(SAMPLER_PATIENCE_MS);
 		*conflict = publish_claims();
 	}
 	PopActiveSnapshot();
@@ -502,7 +505,7 @@ sample_is_due(void)
 static void
 sample_step(void *argument)
 {
-	tier_sample_run();
+	(void) tier_sample_run(0);
 }
 
 /* That a sample fails must not be the end of a move. */
@@ -584,12 +587,15 @@ migrate_once(void)
 static TierWorkerState
 run_cycle(Oid database_oid, char **problem)
 {
-	TierWorkerState state = sample_once(problem);
+	bool		sampled = true;
+	TierWorkerState state = sample_once(problem, &sampled);
 
 	if (state == TIER_WORKER_WAITING)
 		tier_standby_pull();
 	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
 		migrate_once();
+	if (!sampled && *problem == NULL)
+		*problem = pstrdup("no sample was taken: a transaction that has taken one is still open");
 	return state;
 }
 

@@ -43,11 +43,11 @@ tier_sample_sql(PG_FUNCTION_ARGS)
 	if (!tier_may_commit(fcinfo))
 	{
 		PreventCommandDuringRecovery(what);
-		tier_sample_run();
+		(void) tier_sample_run(-1);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, what);
-	tier_sample_run();
+	(void) tier_sample_run(-1);
 	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }

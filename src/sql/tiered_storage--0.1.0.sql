@@ -66,7 +66,7 @@ COMMENT ON COLUMN tiered_storage.tier.discovered IS
 /*
  * The name survives dump and restore, the OID survives a rename: inside the
  * cluster that wrote the row (system_identifier) the OID counts, elsewhere the
- * name.  refresh_identities() brings both up to date.
+ * name.  refresh_tablespaces() brings both up to date.
  */
 CREATE TABLE tiered_storage.tier_tablespace
 (
@@ -77,6 +77,8 @@ CREATE TABLE tiered_storage.tier_tablespace
 	discovered boolean NOT NULL
 );
 CREATE INDEX tier_tablespace_tier_name_idx ON tiered_storage.tier_tablespace (tier_name);
+/* A deferrable key cannot be what replication finds a row by. */
+ALTER TABLE tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
 COMMENT ON TABLE tiered_storage.tier_tablespace IS
 'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
 
@@ -215,7 +217,7 @@ CREATE FUNCTION tiered_storage.discover_tiers(
 	OUT tier_name name, OUT tablespace_name name, OUT device text,
 	OUT kind text, OUT action text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -225,7 +227,7 @@ DECLARE
 	is_new boolean;
 BEGIN
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_identities();
+	PERFORM tiered_storage.refresh_tablespaces();
 
 	has_sata := EXISTS (SELECT FROM tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
@@ -491,7 +493,7 @@ CREATE FUNCTION tiered_storage.add_tier(
 	compressed boolean DEFAULT NULL,
 	compression_ratio float8 DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
 AS $$
 DECLARE
 	t tiered_storage.tier;
@@ -503,7 +505,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_identities();
+	PERFORM tiered_storage.refresh_tablespaces();
 	IF EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = add_tier.name AND NOT x.discovered) THEN
 		RAISE EXCEPTION 'tier "%" already exists', name
 			USING ERRCODE = 'duplicate_object',
@@ -574,7 +576,7 @@ CREATE FUNCTION tiered_storage.alter_tier(
 	unset text[] DEFAULT NULL,
 	compression_ratio float8 DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
 AS $$
 DECLARE
 	t tiered_storage.tier;
@@ -582,7 +584,7 @@ DECLARE
 	u text;
 BEGIN
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_identities();
+	PERFORM tiered_storage.refresh_tablespaces();
 	SELECT * INTO t FROM tiered_storage.tier x WHERE x.tier_name = alter_tier.name;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'tier "%" does not exist', name
@@ -678,13 +680,13 @@ COMMENT ON FUNCTION tiered_storage.alter_tier(name, name, name[], text, integer,
 
 CREATE FUNCTION tiered_storage.remove_tier(name name, if_exists boolean DEFAULT false)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
 AS $$
 DECLARE
 	users text;
 BEGIN
 	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_identities();
+	PERFORM tiered_storage.refresh_tablespaces();
 	IF NOT EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = remove_tier.name) THEN
 		IF if_exists THEN
 			RAISE NOTICE 'tier "%" does not exist, skipping', name;
@@ -781,7 +783,7 @@ CREATE FUNCTION tiered_storage.calibrate_tier(
 	dry_run boolean DEFAULT false,
 	OUT measurement text, OUT unit text, OUT prior float8, OUT previous float8, OUT measured float8)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -1018,6 +1020,14 @@ COMMENT ON COLUMN tiered_storage.relation_state.placed_at IS
 COMMENT ON COLUMN tiered_storage.relation_state.os_cached_bytes IS
 'how much of the file was in the page cache of the operating system when it was last looked at; -1: unknown';
 
+/*
+ * Every table of ours has a key, also those that only grow at one end and are
+ * emptied at the other: without one, UPDATE and DELETE fail as soon as somebody
+ * makes a publication FOR ALL TABLES.  Here the key costs 28 bytes beside a row
+ * of 92 and is written at its right end only.  REPLICA IDENTITY FULL would cost
+ * nothing here, but a subscriber would read its whole table for each row that is
+ * deleted.  The key also finds the first period, and what is too old.
+ */
 CREATE TABLE tiered_storage.relation_history
 (
 	period_start timestamptz NOT NULL,
@@ -1028,10 +1038,9 @@ CREATE TABLE tiered_storage.relation_history
 	sequential_reads bigint NOT NULL,
 	hits bigint NOT NULL,
 	row_changes bigint NOT NULL,
-	page_writes bigint NOT NULL DEFAULT 0
+	page_writes bigint NOT NULL DEFAULT 0,
+	PRIMARY KEY (period_start, relation_oid)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
-CREATE INDEX relation_history_period_start_idx ON tiered_storage.relation_history
-	USING brin (period_start) WITH (pages_per_range = 16);
 COMMENT ON TABLE tiered_storage.relation_history IS
 'what each active relation did in a period; idle relations have no row; recent rows are one sample, older ones are rolled up to an hour';
 
@@ -1374,7 +1383,7 @@ COMMENT ON FUNCTION tiered_storage.server_write_counters() IS
  */
 CREATE TABLE tiered_storage.load_history
 (
-	period_start timestamptz NOT NULL,
+	period_start timestamptz NOT NULL PRIMARY KEY,
 	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0),
 	commits bigint,
 	rollbacks bigint,
@@ -1410,7 +1419,6 @@ CREATE TABLE tiered_storage.load_history
 	wait_lwlock_ms bigint,
 	wait_other_ms bigint
 );
-CREATE INDEX load_history_period_start_idx ON tiered_storage.load_history (period_start);
 COMMENT ON TABLE tiered_storage.load_history IS
 'what this database and the server did in a period; an idle database has no row; recent rows are one sample, older ones are rolled up to an hour; use load_profile()';
 COMMENT ON COLUMN tiered_storage.load_history.wait_sampled_ms IS
@@ -2592,8 +2600,13 @@ COMMENT ON VIEW tiered_storage.policies IS
  * Names and OIDs of tablespaces and policies as they are now, after renames
  * and restores.  A row that a restore brought for what has a row of this
  * cluster already gives way to it.
+ *
+ * Policies and pins are refreshed by samples and migrations only, not by what
+ * people do to a tier, a policy or a pin: their transactions may stay open, and
+ * then nobody else could do it.  For the same reason a row that somebody has
+ * locked is left for the next time.
  */
-CREATE FUNCTION tiered_storage.refresh_identities() RETURNS void
+CREATE FUNCTION tiered_storage.refresh_tablespaces() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -2602,56 +2615,106 @@ DECLARE
 		WHERE d.datname = pg_catalog.current_database());
 BEGIN
 	DELETE FROM tiered_storage.tier_tablespace t
-		WHERE t.system_identifier = this_system
-			AND NOT EXISTS (SELECT FROM pg_catalog.pg_tablespace s WHERE s.oid = t.tablespace_oid);
+		WHERE t.tablespace_name IN (SELECT x.tablespace_name FROM tiered_storage.tier_tablespace x
+			WHERE x.system_identifier = this_system
+				AND NOT EXISTS (SELECT FROM pg_catalog.pg_tablespace s WHERE s.oid = x.tablespace_oid)
+			FOR UPDATE OF x SKIP LOCKED);
 	DELETE FROM tiered_storage.tier_tablespace t
-		USING pg_catalog.pg_tablespace s, tiered_storage.tier_tablespace o
-		WHERE t.system_identifier <> this_system AND s.spcname = t.tablespace_name
-			AND o.system_identifier = this_system AND o.tablespace_oid = s.oid;
-	UPDATE tiered_storage.tier_tablespace t
-		SET tablespace_oid = r.tablespace_oid, tablespace_name = r.tablespace_name,
-			system_identifier = this_system
-		FROM tiered_storage.tier_tablespaces r
-		WHERE t.tablespace_name = r.stored_name
-			AND (t.tablespace_oid, t.tablespace_name, t.system_identifier)
-				IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
+		WHERE t.tablespace_name IN (SELECT x.tablespace_name FROM tiered_storage.tier_tablespace x
+			JOIN pg_catalog.pg_tablespace s ON s.spcname = x.tablespace_name
+			JOIN tiered_storage.tier_tablespace o ON o.system_identifier = this_system AND o.tablespace_oid = s.oid
+			WHERE x.system_identifier <> this_system
+			FOR UPDATE OF x SKIP LOCKED);
+	/* Names may be exchanged, so it is all of them or none. */
+	IF EXISTS (SELECT FROM tiered_storage.tier_tablespace t
+			JOIN tiered_storage.tier_tablespaces r ON r.stored_name = t.tablespace_name
+			WHERE (t.tablespace_oid, t.tablespace_name, t.system_identifier)
+				IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system))
+		AND (SELECT count(*) FROM (SELECT FROM tiered_storage.tier_tablespace x FOR UPDATE SKIP LOCKED) l)
+			= (SELECT count(*) FROM tiered_storage.tier_tablespace) THEN
+		UPDATE tiered_storage.tier_tablespace t
+			SET tablespace_oid = r.tablespace_oid, tablespace_name = r.tablespace_name,
+				system_identifier = this_system
+			FROM tiered_storage.tier_tablespaces r
+			WHERE t.tablespace_name = r.stored_name
+				AND (t.tablespace_oid, t.tablespace_name, t.system_identifier)
+					IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
+	END IF;
 
 	/*
 	 * What was only discovered here follows what somebody defines in another
 	 * database, unless a policy or a pin relies on it.
 	 */
-	DELETE FROM tiered_storage.tier_tablespace t
-		USING tiered_storage.tablespace_claims() c
-		WHERE t.discovered AND t.tablespace_oid = c.tablespace_oid
-			AND c.database_oid <> this_database AND c.tier_name <> t.tier_name
-			AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = t.tier_name)
-			AND NOT EXISTS (SELECT FROM tiered_storage.pin p WHERE p.tier_name = t.tier_name);
-	IF FOUND THEN
-		PERFORM tiered_storage.discover_tiers();
-		DELETE FROM tiered_storage.tier t
-			WHERE t.discovered
-				AND NOT EXISTS (SELECT FROM tiered_storage.tier_tablespace tt WHERE tt.tier_name = t.tier_name)
+	IF EXISTS (SELECT FROM tiered_storage.tier_tablespace t
+			JOIN tiered_storage.tablespace_claims() c ON c.tablespace_oid = t.tablespace_oid
+			WHERE t.discovered AND c.database_oid <> this_database AND c.tier_name <> t.tier_name
 				AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = t.tier_name)
-				AND NOT EXISTS (SELECT FROM tiered_storage.pin p WHERE p.tier_name = t.tier_name);
+				AND NOT EXISTS (SELECT FROM tiered_storage.pin p WHERE p.tier_name = t.tier_name)) THEN
+		BEGIN
+			LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE NOWAIT;
+			DELETE FROM tiered_storage.tier_tablespace t
+				WHERE t.tablespace_name IN (SELECT x.tablespace_name FROM tiered_storage.tier_tablespace x
+					JOIN tiered_storage.tablespace_claims() c ON c.tablespace_oid = x.tablespace_oid
+					WHERE x.discovered AND c.database_oid <> this_database AND c.tier_name <> x.tier_name
+						AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = x.tier_name)
+						AND NOT EXISTS (SELECT FROM tiered_storage.pin p WHERE p.tier_name = x.tier_name)
+					FOR UPDATE OF x SKIP LOCKED);
+			IF FOUND THEN
+				PERFORM tiered_storage.discover_tiers();
+				DELETE FROM tiered_storage.tier t
+					WHERE t.tier_name IN (SELECT x.tier_name FROM tiered_storage.tier x
+						WHERE x.discovered
+							AND NOT EXISTS (SELECT FROM tiered_storage.tier_tablespace tt WHERE tt.tier_name = x.tier_name)
+							AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = x.tier_name)
+							AND NOT EXISTS (SELECT FROM tiered_storage.pin p WHERE p.tier_name = x.tier_name)
+						FOR UPDATE OF x SKIP LOCKED);
+			END IF;
+		EXCEPTION WHEN lock_not_available THEN
+			NULL;	-- somebody changes the tiers just now
+		END;
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.refresh_tablespaces() IS
+'internal: brings the names and OIDs that tiers remember up to date';
+
+CREATE FUNCTION tiered_storage.refresh_identities() RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	this_system bigint := (SELECT c.system_identifier FROM pg_catalog.pg_control_system() c);
+	this_database oid := (SELECT d.oid FROM pg_catalog.pg_database d
+		WHERE d.datname = pg_catalog.current_database());
+	locked integer[];
+BEGIN
+	PERFORM tiered_storage.refresh_tablespaces();
 
 	/* Of several policies that have come to mean the same, the first stays. */
 	DELETE FROM tiered_storage.policy p
-		USING tiered_storage.policies v, tiered_storage.policies o
-		WHERE v.policy_id = p.policy_id AND o.relation = v.relation
-			AND o.tier_name = v.tier_name AND o.policy_id < v.policy_id;
-	UPDATE tiered_storage.policy p
-		SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
-			system_identifier = this_system, database_oid = this_database,
-			created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0),
-			owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner
-		FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
+		WHERE p.policy_id IN (SELECT x.policy_id FROM tiered_storage.policy x
+			WHERE x.policy_id IN (SELECT d.policy_id FROM (
+				SELECT v.policy_id, row_number() OVER (PARTITION BY v.relation, v.tier_name ORDER BY v.policy_id) AS place
+				FROM tiered_storage.policies v WHERE v.relation IS NOT NULL) d WHERE d.place > 1)
+			FOR UPDATE OF x SKIP LOCKED);
+	locked := ARRAY(SELECT p.policy_id
+		FROM tiered_storage.policy p, tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 		WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
 			AND n.oid = c.relnamespace
 			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
 					p.created_by, p.created_by_oid, p.owner_name, p.owner_oid)
 				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
-					v.created_by, COALESCE(v.created_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner);
+					v.created_by, COALESCE(v.created_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner)
+		FOR UPDATE OF p SKIP LOCKED);
+	IF locked <> '{}' THEN
+		UPDATE tiered_storage.policy p
+			SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
+				system_identifier = this_system, database_oid = this_database,
+				created_by = v.created_by, created_by_oid = COALESCE(v.created_by_oid, 0),
+				owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner
+			FROM tiered_storage.policies v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
+			WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
+				AND n.oid = c.relnamespace AND p.policy_id = ANY (locked);
+	END IF;
 
 	/*
 	 * Pins that have expired go, and those of a relation that has not been
@@ -2662,26 +2725,40 @@ BEGIN
 		RETURN;
 	END IF;
 	DELETE FROM tiered_storage.pin p
-		WHERE p.until <= now() OR p.missing_since < now() - interval '30 days';
+		WHERE p.pin_id IN (SELECT x.pin_id FROM tiered_storage.pin x
+			WHERE x.until <= now() OR x.missing_since < now() - interval '30 days'
+			FOR UPDATE OF x SKIP LOCKED);
 	DELETE FROM tiered_storage.pin p
-		USING tiered_storage.pin_targets v, tiered_storage.pin_targets o
-		WHERE v.pin_id = p.pin_id AND o.relation_oid = v.relation_oid
-			AND (o.pinned_at, o.pin_id) > (v.pinned_at, v.pin_id);
-	UPDATE tiered_storage.pin p
-		SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
-			system_identifier = this_system, database_oid = this_database,
-			pinned_by = v.pinned_by, pinned_by_oid = COALESCE(v.pinned_by_oid, 0),
-			owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner, missing_since = NULL
-		FROM tiered_storage.pin_targets v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
+		WHERE p.pin_id IN (SELECT x.pin_id FROM tiered_storage.pin x
+			WHERE x.pin_id IN (SELECT d.pin_id FROM (
+				SELECT v.pin_id, row_number() OVER (PARTITION BY v.relation_oid ORDER BY v.pinned_at DESC, v.pin_id DESC) AS place
+				FROM tiered_storage.pin_targets v WHERE v.relation_oid IS NOT NULL) d WHERE d.place > 1)
+			FOR UPDATE OF x SKIP LOCKED);
+	locked := ARRAY(SELECT p.pin_id
+		FROM tiered_storage.pin p, tiered_storage.pin_targets v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
 		WHERE v.pin_id = p.pin_id AND c.oid = v.relation_oid
 			AND n.oid = c.relnamespace
 			AND (p.relation_oid, p.schema_name, p.relation_name, p.system_identifier, p.database_oid,
 					p.pinned_by, p.pinned_by_oid, p.owner_name, p.owner_oid, p.missing_since)
 				IS DISTINCT FROM (c.oid, n.nspname, c.relname, this_system, this_database,
-					v.pinned_by, COALESCE(v.pinned_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner, NULL);
+					v.pinned_by, COALESCE(v.pinned_by_oid, 0), pg_get_userbyid(c.relowner), c.relowner, NULL)
+		FOR UPDATE OF p SKIP LOCKED);
+	IF locked <> '{}' THEN
+		UPDATE tiered_storage.pin p
+			SET relation_oid = c.oid, schema_name = n.nspname, relation_name = c.relname,
+				system_identifier = this_system, database_oid = this_database,
+				pinned_by = v.pinned_by, pinned_by_oid = COALESCE(v.pinned_by_oid, 0),
+				owner_name = pg_get_userbyid(c.relowner), owner_oid = c.relowner, missing_since = NULL
+			FROM tiered_storage.pin_targets v, pg_catalog.pg_class c, pg_catalog.pg_namespace n
+			WHERE v.pin_id = p.pin_id AND c.oid = v.relation_oid
+				AND n.oid = c.relnamespace AND p.pin_id = ANY (locked);
+	END IF;
+	locked := ARRAY(SELECT p.pin_id
+		FROM tiered_storage.pin p, tiered_storage.pin_targets v
+		WHERE v.pin_id = p.pin_id AND v.relation_oid IS NULL AND p.missing_since IS NULL
+		FOR UPDATE OF p SKIP LOCKED);
 	UPDATE tiered_storage.pin p SET missing_since = now()
-		FROM tiered_storage.pin_targets v
-		WHERE v.pin_id = p.pin_id AND v.relation_oid IS NULL AND p.missing_since IS NULL;
+		WHERE p.pin_id = ANY (locked);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.refresh_identities() IS
@@ -2752,6 +2829,7 @@ CREATE TABLE tiered_storage.pin
 	UNIQUE (relation_oid, database_oid, system_identifier)
 );
 CREATE INDEX pin_tier_name_idx ON tiered_storage.pin (tier_name);
+CREATE INDEX pin_relation_name_idx ON tiered_storage.pin (relation_name, schema_name);
 COMMENT ON TABLE tiered_storage.pin IS
 'relations that stay on a tier; use the view tiered_storage.pins to read, pin() and unpin() to change';
 COMMENT ON COLUMN tiered_storage.pin.missing_since IS
@@ -3207,6 +3285,40 @@ CREATE FUNCTION tiered_storage.notify_launcher() RETURNS void
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_notify_launcher';
 COMMENT ON FUNCTION tiered_storage.notify_launcher() IS
 'tells the launcher to look at this database now; does nothing without shared_preload_libraries';
+
+---------------------------------------------------------------------------
+-- Logical replication
+---------------------------------------------------------------------------
+
+/*
+ * What a publisher with the extension says of its storage is not true of a
+ * subscriber's.  Fired only while session_replication_role is "replica", as that
+ * of an apply worker is; nobody else pays for it.
+ */
+CREATE FUNCTION tiered_storage.ignore_replicated() RETURNS trigger
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_ignore_replicated';
+COMMENT ON FUNCTION tiered_storage.ignore_replicated() IS
+'trigger: rows that logical replication brings from another server are ignored, since they speak of the storage of that one';
+
+DO $$
+DECLARE
+	t record;
+BEGIN
+	FOR t IN SELECT c.relname FROM pg_catalog.pg_class c
+		WHERE c.relnamespace OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace AND c.relkind OPERATOR(pg_catalog.=) 'r'
+		ORDER BY c.relname
+	LOOP
+		EXECUTE pg_catalog.format('CREATE TRIGGER ignore_replicated BEFORE INSERT OR UPDATE OR DELETE ON tiered_storage.%I '
+			'FOR EACH ROW EXECUTE FUNCTION tiered_storage.ignore_replicated()', t.relname);
+		EXECUTE pg_catalog.format('ALTER TABLE tiered_storage.%I ENABLE REPLICA TRIGGER ignore_replicated', t.relname);
+	END LOOP;
+	IF EXISTS (SELECT FROM pg_catalog.pg_publication p WHERE p.puballtables) THEN
+		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'
+			USING DETAIL = 'Replication to a subscriber that does not have the extension stops at the next sample.',
+				HINT = 'Run CREATE EXTENSION tiered_storage on each subscriber: it ignores these rows, and replication goes on. Or publish FOR TABLES IN SCHEMA.';
+	END IF;
+END
+$$;
 
 ---------------------------------------------------------------------------
 -- Rights

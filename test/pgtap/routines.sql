@@ -67,7 +67,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names, and a comment that says what they are.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE comment ~ '^(internal|trigger): ' $$,
-	$$ VALUES ('cached_ranges'), ('calibration_verdict'), ('effect_verdict'), ('hot_range'), ('load_period'), ('load_totals'), ('measure_device'), ('partition_interval'), ('refresh_identities'), ('server_write_counters'), ('standby_add'), ('standby_check'), ('standby_check_server'), ('standby_fetch'), ('standby_wait'), ('tier_before_insert'), ('tier_check_values'), ('tier_make_rank'), ('tier_set_tablespaces') $$, 'internal functions');
+	$$ VALUES ('cached_ranges'), ('calibration_verdict'), ('effect_verdict'), ('hot_range'), ('ignore_replicated'), ('load_period'), ('load_totals'), ('measure_device'), ('partition_interval'), ('refresh_identities'), ('refresh_tablespaces'), ('server_write_counters'), ('standby_add'), ('standby_check'), ('standby_check_server'), ('standby_fetch'), ('standby_wait'), ('tier_before_insert'), ('tier_check_values'), ('tier_make_rank'), ('tier_set_tablespaces') $$, 'internal functions');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment IS NULL OR comment = '' $$, 'each has a comment');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment ~ '^[A-Z][a-z]' OR comment ~ '[.]$' $$, 'comments are phrases, as those of pg_proc');
 
