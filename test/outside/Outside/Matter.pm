@@ -69,7 +69,8 @@ sub _create
 	return
 		"CREATE TABLE app.$name ($columns, PRIMARY KEY (w, id)) "
 	  . ($rest // '') . ';'
-	  . ($rest && $rest =~ /PARTITION BY/
+	  . (
+		$rest && $rest =~ /PARTITION BY/
 		? ''
 		: "ALTER TABLE app.$name ALTER t SET STORAGE EXTERNAL;");
 }
