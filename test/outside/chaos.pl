@@ -166,8 +166,9 @@ sub start
 	my ($node) = @_;
 
 	# Who is left of a postmaster that was killed has to notice first.
-	foreach (1 .. 100)
+	foreach (1 .. 150)
 	{
+		my $from = -s $node->{log} // 0;
 		return 1
 		  if program(
 			$node->{tool_log}, 'pg_ctl',
@@ -177,8 +178,8 @@ sub start
 			'--wait', '--silent',
 			'start');
 		last
-		  unless content($node->{log}) =~
-		  /(?:pre-existing shared memory block|lock file "postmaster.pid" already exists)[^\n]*\n(?:[^\n]*\n){0,3}\z/;
+		  unless substr(content($node->{log}), $from) =~
+		  /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
 		sleep 0.2;
 	}
 	fault($work, 'start', "the server $node->{name} does not start");

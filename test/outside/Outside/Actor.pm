@@ -263,6 +263,11 @@ sub snipe
 	my $rounds = 0;
 	my $begin = time();
 
+	# How long a move takes until its swap, and a call that only sweeps; measured
+	# when nobody is stopped, so that a slow machine has stops all over, too.
+	my $move_s = 0.02;
+	my $sweep_s = 0.006;
+
 	until (is_over())
 	{
 		if (!$control || $control->is_lost)
@@ -297,13 +302,14 @@ sub snipe
 		my $freeze = chance(0.75);
 
 		$rounds++;
+		my $sent = time();
 		$mover->send(move_of($target, $tiny));
 		if ($freeze)
 		{
-			sleep rand(0.02);
+			sleep rand($move_s);
 			kill 'STOP', $mover->pid;
 			$sweeper->send($no_move);
-			sleep rand(0.006);
+			sleep rand($sweep_s);
 			kill 'STOP', $sweeper->pid;
 			kill 'CONT', $mover->pid;
 		}
@@ -312,7 +318,16 @@ sub snipe
 				$oid, $file, $mover->pid, $how, $freeze ? 120 : 250),
 			10);
 		my $swapped = grep { $_->{M} eq 'swapped' } @{ $watched->{notices} };
-		if ($freeze)
+		if (!$freeze)
+		{
+			$move_s = 0.8 * $move_s + 0.2 * (time() - $sent)
+			  if $swapped && time() - $sent < 0.2;
+			$sent = time();
+			look_at($sweeper->query($no_move, 20), $no_move, MOVE_REFUSED);
+			$sweep_s = 0.8 * $sweep_s + 0.2 * (time() - $sent)
+			  if time() - $sent < 0.1;
+		}
+		else
 		{
 			# Until it is gone, also from the list of processes.
 			if ($swapped && $how eq 'pg_terminate_backend')
