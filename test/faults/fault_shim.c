@@ -91,6 +91,7 @@ typedef struct Control
 	uint32_t	no_sync;		/* no sync of any process reaches the disk */
 	uint32_t	trace;			/* remember all calls, not only what failed */
 	char		title[36];
+	char		no_sync_path[64];	/* nor any sync of such files */
 	char		path[PATH_LENGTH];	/* only files with one of these in their
 									 * path */
 	Call		failed;			/* the first */
@@ -210,6 +211,19 @@ judge_path(Class class, const char *name, const char *path, int flags)
 	return is_armed(class) ? judge(class, name, path, flags) : COUNT;
 }
 
+/* Where the file is that is open; empty if nobody knows. */
+static int
+path_of(int fd, char *path)
+{
+	char		link[32];
+	long		n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = syscall(SYS_readlinkat, AT_FDCWD, link, path, PATH_LENGTH - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
 static Action
 judge_file(Class class, const char *name, int fd)
 {
@@ -220,13 +234,9 @@ judge_file(Class class, const char *name, int fd)
 	if (fd > STDERR_FILENO && is_armed(class) && syscall(SYS_fstat, fd, &status) == 0 &&
 		(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 	{
-		char		link[32];
 		char		path[PATH_LENGTH];
-		long		n;
 
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-		n = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
-		path[n < 0 ? 0 : n] = '\0';
+		(void) path_of(fd, path);
 		action = judge(class, name, path, 0);
 	}
 	errno = saved;
@@ -485,11 +495,19 @@ lseek64(int fd, off64_t offset, int whence)
  */
 
 static int
+is_never_synced(int fd)
+{
+	char		path[PATH_LENGTH];
+
+	return control->no_sync_path[0] != '\0' && path_of(fd, path) && has_part(path, control->no_sync_path);
+}
+
+static int
 sync_file(const char *name, int fd, long number)
 {
 	if (judge_file(SYNC, name, fd) != COUNT)
 		return failure();
-	if (control != NULL && control->no_sync)
+	if (control != NULL && (control->no_sync || is_never_synced(fd)))
 		return 0;
 	return (int) syscall(number, fd);
 }

@@ -321,7 +321,7 @@ class Layout(ctypes.Structure):
                 ("action", ctypes.c_uint32), ("error", ctypes.c_int32), ("first", ctypes.c_uint32),
                 ("last", ctypes.c_uint32), ("counted", ctypes.c_uint32), ("fired", ctypes.c_uint32),
                 ("no_sync", ctypes.c_uint32), ("trace", ctypes.c_uint32), ("title", ctypes.c_char * 36),
-                ("path", ctypes.c_char * PATH_LENGTH), ("failed", Call), ("calls", Call * TRACE_LENGTH)]
+                ("no_sync_path", ctypes.c_char * 64), ("path", ctypes.c_char * PATH_LENGTH), ("failed", Call), ("calls", Call * TRACE_LENGTH)]
 
 
 class Shim:
