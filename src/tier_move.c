@@ -574,7 +574,8 @@ static void
 throw_cancel(ErrorData *error)
 {
 	if (StatementTimeout > 0 && error->hint == NULL &&
-		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(), StatementTimeout))
+		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(),
+								   StatementTimeout))
 		error->hint = "statement_timeout is for the whole CALL. What was moved before stays where it is now; SET statement_timeout = 0 lets the next one take its time.";
 	ThrowErrorData(error);
 }
