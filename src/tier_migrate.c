@@ -35,6 +35,12 @@
 #include "tier_shmem.h"
 #include "tier_transaction.h"
 
+/*
+ * The worker waits in vain for so many relations of one owner, who may keep all of
+ * them locked, and leaves the others for the next time: it has others to serve.
+ */
+#define PATIENCE_WITH_OWNER 2
+
 /* One leaf to move, with the evaluation that says so. */
 typedef struct Job
 {
@@ -165,10 +171,25 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 	return wanted;
 }
 
-/* Moves one leaf with what goes along; a relation that fails does not stop the rest. */
+/* How often an owner's relations were locked in this run. */
+static int
+times_locked(const List *locked, Oid owner_oid)
+{
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, locked)
+		n += lfirst_oid(cell) == owner_oid;
+	return n;
+}
+
+/*
+ * Moves one leaf with what goes along; a relation that fails does not stop the rest.
+ * *locked: whose relations were locked in this run.
+ */
 static void
 run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
-		bool by_worker, const TierIdle *idle, TierMigrateSummary *summary)
+		bool by_worker, const TierIdle *idle, List **locked, TierMigrateSummary *summary)
 {
 	const TierPolicyRow *policy = job->evaluation->policy;
 	ListCell   *cell;
@@ -185,6 +206,12 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		TierMoveRequest request;
 		TierMoveReport report;
 		TierRelationInfo info;
+
+		if (by_worker && times_locked(*locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
+		{
+			summary->not_moved++;
+			continue;
+		}
 
 		CHECK_FOR_INTERRUPTS();
 		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) ||
@@ -219,7 +246,11 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 			summary->moved_bytes += report.size_bytes;
 		}
 		else if (report.state != TIER_STATE_NOT_NEEDED)
+		{
 			summary->not_moved++;
+			if (strcmp(report.sqlstate, "55P03") == 0)
+				*locked = lappend_oid(*locked, job->leaf->info.owner_oid);
+		}
 	}
 }
 
@@ -338,6 +369,7 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	int			npolicies;
 	int			nbackoff = 0;
 	int			njobs;
+	List	   *locked = NIL;
 
 	/* 1. Load. */
 	if (!by_worker)
@@ -384,7 +416,7 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	/* 3. Act. */
 	for (int i = 0; i < njobs; i++)
 	{
-		run_job(&jobs[i], set, backoff, nbackoff, by_worker, idle, &summary);
+		run_job(&jobs[i], set, backoff, nbackoff, by_worker, idle, &locked, &summary);
 		if (idle != NULL && idle->is_due())
 			idle->run();
 	}

@@ -115,18 +115,34 @@ preflight_step(void *argument)
 	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
 }
 
+static bool
+idle_is_due(const Move *move)
+{
+	return move->request->idle != NULL && move->request->idle->is_due();
+}
+
+/* Between two transactions: what must not wait for a move to end, or to begin. */
+static void
+run_idle(const Move *move)
+{
+	if (idle_is_due(move))
+		move->request->idle->run();
+}
+
 /*
  * Waits until moves are not paused, and not too many others are at it; or until
- * the transaction is too old for waiting.
+ * the transaction is too old for waiting, or something else is due.
  */
 static void
 queue_step(void *argument)
 {
 	Move	   *move = argument;
+	Oid			requester_oid = move->request->requester_oid;
+	bool		is_administrator = tier_is_administrator(requester_oid);
 
-	while (tier_throttle_is_paused() || !(move->has_entered = tier_throttle_enter()))
+	while (tier_throttle_is_paused() || !(move->has_entered = tier_throttle_enter(requester_oid, is_administrator)))
 	{
-		if (tier_transaction_is_old())
+		if (tier_transaction_is_old() || idle_is_due(move))
 			return;
 		tier_progress_set(TIER_PROGRESS_PHASE,
 						  tier_throttle_is_paused() ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
@@ -141,7 +157,11 @@ attempt_step(void *argument)
 {
 	Move	   *move = argument;
 
+	if (move->pause > 0)
+		tier_throttle_yield();
 	pause_ms(move->pause);
+	while (!tier_throttle_resume())
+		pause_ms(QUEUE_INTERVAL_MS);
 	tier_transaction_obey_timeout();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
@@ -428,6 +448,7 @@ move_with_retries(Move *move, TierMoveReport *report)
 		}
 		if (move->is_unwanted)
 			return NULL;		/* reported by pin_step() */
+		run_idle(move);
 	}
 }
 
@@ -536,6 +557,8 @@ may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorD
 	{
 		*thrown = tier_attempt(queue_step, move);
 		tier_transaction_commit();
+		if (*thrown == NULL)
+			run_idle(move);
 	} while (*thrown == NULL && !move->has_entered);
 	if (*thrown == NULL)
 	{

@@ -395,13 +395,14 @@ note_copied(Online *move, int64 bytes)
 	move->throttled_until = tier_throttle_charge(bytes);
 }
 
-/* Waits with nothing locked, and as long as moves are paused. */
+/* Waits with nothing locked, and as long as moves are paused; others may have our place. */
 static Verdict
 rest(Online *move)
 {
 	int64		until = tier_clock_monotonic_us() + (int64) move->pause_ms * 1000;
 	TierPhase	phase = move->phase;
 
+	tier_throttle_yield();
 	tier_debug_point("resting");
 	for (;;)
 	{
@@ -423,10 +424,10 @@ rest(Online *move)
 		}
 		if (tier_transaction_is_old())
 			tier_transaction_commit();
-		if (now >= until && !paused)
+		if (now >= until && !paused && tier_throttle_resume())
 			break;
-		set_phase(move, paused ? TIER_PHASE_PAUSED : TIER_PHASE_GIVING_WAY);
-		wait_ms(paused ? 200 : Max(1, (long) Min(WAL_INTERVAL_MS, (until - now) / 1000)));
+		set_phase(move, paused ? TIER_PHASE_PAUSED : now >= until ? TIER_PHASE_QUEUED : TIER_PHASE_GIVING_WAY);
+		wait_ms(paused || now >= until ? 200 : Max(1, (long) Min(WAL_INTERVAL_MS, (until - now) / 1000)));
 	}
 
 	/* The next thing is a lock, which may have to be waited for. */

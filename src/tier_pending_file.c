@@ -469,12 +469,37 @@ find_remains(RelFileLocator file, Remains *remains)
 	FreeDir(dir);
 }
 
+int64
+tier_pending_bytes(RelFileLocator file)
+{
+	Remains		remains;
+
+	find_remains(file, &remains);
+	return remains.bytes;
+}
+
+bool
+tier_pending_is_registered(RelFileLocator file)
+{
+	Oid			extension_oid = get_extension_oid(TIER_EXTENSION_NAME, true);
+	Oid			table_oid = OidIsValid(extension_oid) ? find_table(extension_oid) : InvalidOid;
+	Relation	table = OidIsValid(table_oid) ? try_table_open(table_oid, AccessShareLock) : NULL;
+	Entry		entry;
+	bool		found;
+
+	if (table == NULL)
+		return false;
+	found = find_entry(table, file, &entry);
+	table_close(table, AccessShareLock);
+	return found;
+}
+
 /* ---------------------------------------------------------------------
  * The mover
  * ---------------------------------------------------------------------
  */
 
-/* In a subtransaction: what it opens must not be left open by an error. */
+/* What register_step is called with. */
 typedef struct Registration
 {
 	Oid			relation_oid;

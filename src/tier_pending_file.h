@@ -79,4 +79,10 @@ extern void tier_pending_release(void);
  */
 extern int	tier_pending_sweep(void);
 
+/* Bytes on disk of all forks, by listing the directory. */
+extern int64 tier_pending_bytes(RelFileLocator file);
+
+/* Is the file registered, whoever did it?  As of now; false without the extension. */
+extern bool tier_pending_is_registered(RelFileLocator file);
+
 #endif							/* TIER_PENDING_FILE_H */

@@ -45,6 +45,8 @@ typedef struct TierDatabaseSlot
 								 * sample interval in force now counts, too */
 	TimestampTz migrated_at;	/* 0: migrate in the next cycle */
 	bool		notified;		/* tier_shmem_notify came since started_at */
+	bool		is_moving;		/* running, and migrating: takes no place from
+								 * those who sample */
 	int			failures;		/* in a row */
 	char		last_error[TIER_ERROR_LENGTH];
 
@@ -75,6 +77,8 @@ typedef struct TierMoverControl
 	int64		free_at;		/* all that was copied is paid for then; by
 								 * tier_clock_monotonic_us */
 	int			pids[TIER_MAX_MOVERS];	/* 0: free */
+	Oid			limited_roles[TIER_MAX_MOVERS]; /* whose move it is; 0: an
+												 * administrator's */
 } TierMoverControl;
 
 typedef struct TierShmem

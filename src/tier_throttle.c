@@ -42,6 +42,11 @@ static int64 worker_free_at = 0;
 
 static int	my_place = -1;
 
+/* Whose move it is, while this process has a place or has lent it. */
+static Oid	my_role = InvalidOid;
+static bool my_role_is_administrator = false;
+static bool my_place_is_lent = false;
+
 /* Puts off the moment by what the bytes take at that rate; until when to wait. */
 static int64
 put_off(int64 *free_at, int64 bytes, int limit_mb)
@@ -83,40 +88,81 @@ leave_at_exit(int code, Datum argument)
 	tier_throttle_leave();
 }
 
+/* The lock is held. */
+static bool
+may_enter(Oid role_oid, bool is_administrator, int places)
+{
+	int			others = 0;
+
+	if (is_administrator)
+		return true;
+	for (int i = 0; i < TIER_MAX_MOVERS; i++)
+	{
+		if (tier_shmem->movers.pids[i] == 0 || !OidIsValid(tier_shmem->movers.limited_roles[i]))
+			continue;
+		if (tier_shmem->movers.limited_roles[i] == role_oid)
+			return false;
+		others++;
+	}
+	return others < Max(places - 1, 1);
+}
+
 bool
-tier_throttle_enter(void)
+tier_throttle_enter(Oid role_oid, bool is_administrator)
 {
 	static bool registered = false;
+	int			places = Min(tier_max_movers, TIER_MAX_MOVERS);
 
 	if (tier_shmem == NULL || my_place >= 0)
 		return true;
+	my_role = role_oid;
+	my_role_is_administrator = is_administrator;
 	if (!registered)
 	{
 		before_shmem_exit(leave_at_exit, (Datum) 0);
 		registered = true;
 	}
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < Min(tier_max_movers, TIER_MAX_MOVERS) && my_place < 0; i++)
+	for (int i = 0; may_enter(role_oid, is_administrator, places) && i < places && my_place < 0; i++)
 	{
 		if (tier_shmem->movers.pids[i] == 0)
 		{
 			tier_shmem->movers.pids[i] = MyProcPid;
+			tier_shmem->movers.limited_roles[i] = is_administrator ? InvalidOid : role_oid;
 			my_place = i;
 		}
 	}
 	LWLockRelease(tier_shmem->lock);
+	if (my_place >= 0)
+		my_place_is_lent = false;
 	return my_place >= 0;
 }
 
 void
 tier_throttle_leave(void)
 {
+	my_place_is_lent = false;
 	if (my_place < 0)
 		return;
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	tier_shmem->movers.pids[my_place] = 0;
 	my_place = -1;
 	LWLockRelease(tier_shmem->lock);
+}
+
+void
+tier_throttle_yield(void)
+{
+	if (my_place < 0)
+		return;
+	tier_throttle_leave();
+	my_place_is_lent = true;
+}
+
+bool
+tier_throttle_resume(void)
+{
+	return !my_place_is_lent || tier_throttle_enter(my_role, my_role_is_administrator);
 }
 
 bool

@@ -20,11 +20,20 @@ extern int64 tier_throttle_charge(int64 bytes);
 
 /*
  * Takes one of tiered_storage.max_movers places; false when all are taken.
- * Given back by tier_throttle_leave, or at the end of the process.  Always
- * true without preload.
+ * A role that is no administrator has one at a time, and all such roles together
+ * leave the last one free, unless there is only one.  Given back by
+ * tier_throttle_leave, or at the end of the process.  Always true without preload.
  */
-extern bool tier_throttle_enter(void);
+extern bool tier_throttle_enter(Oid role_oid, bool is_administrator);
 extern void tier_throttle_leave(void);
+
+/*
+ * A mover that does nothing but wait, for a lock or for resume(), lets others have
+ * its place: yield gives it back, resume takes one again for the same role, or is
+ * false.  They do nothing in a process that has none to give.
+ */
+extern void tier_throttle_yield(void);
+extern bool tier_throttle_resume(void);
 
 /*
  * Has somebody paused all moves of this server?  It survives a restart, as a

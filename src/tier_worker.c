@@ -108,6 +108,7 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 
 	slot->state = state;
 	slot->pid = 0;
+	slot->is_moving = false;
 	slot->finished_at = now;
 	switch (state)
 	{
@@ -278,7 +279,7 @@ next_due(TimestampTz now, TimestampTz latest, int *running)
 		if (!OidIsValid(slot->database_oid))
 			continue;
 		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			(*running)++;
+			*running += slot->is_moving ? 0 : 1;
 		else
 			next = Min(next, due_at(slot, now));
 	}
@@ -316,7 +317,7 @@ start_next_worker(void)
 			now > TimestampTzPlusMilliseconds(slot->started_at, START_TIMEOUT_MS))
 			end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
 		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			running++;
+			running += slot->is_moving ? 0 : 1;
 		else if (due_at(slot, now) <= now && (next == NULL || due_at(slot, now) < due_at(next, now)))
 			next = slot;
 	}
@@ -531,7 +532,23 @@ sample_between_moves(void)
 	FreeErrorData(error);
 }
 
-/* True once per migrate_interval, if the worker may move anything at all. */
+/* How many workers migrate now; the lock is held. */
+static int
+count_moving(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+		n += OidIsValid(tier_shmem->databases[i].database_oid) && tier_shmem->databases[i].is_moving;
+	return n;
+}
+
+/*
+ * True once per migrate_interval, if the worker may move anything at all.  From
+ * then on it does not count among the max_workers: a move may take hours, and wait
+ * for others, but the other databases want to be sampled.  There are as many such
+ * workers at most; who finds no room asks again in the next cycle.
+ */
 static bool
 migrate_is_due(Oid database_oid)
 {
@@ -543,12 +560,14 @@ migrate_is_due(Oid database_oid)
 		return false;
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(database_oid, false);
-	if (slot != NULL &&
+	if (slot != NULL && count_moving() < tier_max_workers &&
 		(slot->migrated_at > now ||
 		 now >= TimestampTzPlusMilliseconds(slot->migrated_at, (int64) tier_migrate_interval_s * 1000)))
 	{
 		slot->migrated_at = now;
+		slot->is_moving = true;
 		due = true;
+		wake_launcher();
 	}
 	LWLockRelease(tier_shmem->lock);
 	return due;

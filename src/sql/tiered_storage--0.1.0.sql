@@ -3140,6 +3140,15 @@ AS 'MODULE_PATHNAME', 'tier_mover_progress';
 COMMENT ON FUNCTION tiered_storage.mover_progress(integer) IS
 'how far the process is with what it moves now; no row when it moves nothing; see the view move_progress';
 
+CREATE FUNCTION tiered_storage.orphaned_files(
+	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
+	OUT written_at timestamptz, OUT is_registered boolean)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_orphaned_files';
+COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
+'files of this database that no relation uses and no open transaction can have made, as a crash leaves them; those that are registered are removed by the next move or worker cycle, the others are for you to judge';
+
 CREATE VIEW tiered_storage.move_progress AS
 	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name) AS relation, m.kind,
 		m.from_tablespace, m.to_tablespace, a.pid, m.method,
@@ -3394,7 +3403,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(),
 	tiered_storage.tier_size_curve(name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
 	tiered_storage.evaluate_policies(),
 	tiered_storage.effect_verdict(float8, float8, float8),
-	tiered_storage.mover_progress(integer), tiered_storage.is_paused(),
+	tiered_storage.mover_progress(integer), tiered_storage.orphaned_files(), tiered_storage.is_paused(),
 	tiered_storage.recommend_settings(),
 	tiered_storage.worker_status() TO pg_monitor;
 

@@ -519,5 +519,19 @@ foreach my $case (
 		"$how at $point: no file is registered");
 }
 
+# What nobody knows is found, and left to the person who looks.
+my $directory = $node->data_dir . '/base/'
+  . $node->safe_psql('measured',
+	'SELECT oid FROM pg_database WHERE datname = current_database()');
+my $orphans_sql =
+  "SELECT tablespace_name, file_number, size_bytes, is_registered FROM tiered_storage.orphaned_files()";
+append_to_file("$directory/$_", 'x' x 8192)
+  foreach qw(4000000001 4000000001_vm 4000000002 t1_4000000003);
+utime 0, 0, map { "$directory/$_" } qw(4000000001 4000000001_vm);
+is($node->safe_psql('measured', $orphans_sql),
+	'pg_default|4000000001|16384|f', 'orphaned_files(): what is old and has no relation');
+run_cycle('measured');
+ok(-e "$directory/4000000001", 'and it is kept');
+
 $node->stop;
 done_testing();

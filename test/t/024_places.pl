@@ -1,0 +1,143 @@
+# Who gets a place to move: one owner does not take them all, whoever waits lets
+# others go first, and samples wait for no move, of any database.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+plan skip_all => 'no debug build of the library'
+  unless $ENV{TIER_DEBUG_LIBDIR};
+
+my $node = new_node('places', conf => qq(
+tiered_storage.max_movers = 2
+tiered_storage.max_workers = 1
+tiered_storage.sample_interval = '1s'
+tiered_storage.auto_migrate = off
+tiered_storage.migrate_interval = '1s'
+));
+$node->start;
+create_in_place_tablespace($node, 'slow');
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(app other);
+prepare_matter($node, 'app');
+$node->safe_psql('other', 'CREATE EXTENSION tiered_storage');
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
+CREATE ROLE owner;
+GRANT CREATE ON TABLESPACE slow, pg_default TO owner;
+GRANT USAGE, CREATE ON SCHEMA public TO owner;
+GRANT USAGE ON SCHEMA tiered_storage TO owner;
+GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation TO owner;
+SET ROLE owner;
+CREATE TABLE one AS SELECT i FROM generate_series(1, 1000) i;
+CREATE TABLE two AS SELECT i FROM generate_series(1, 1000) i;
+RESET ROLE;
+CREATE TABLE mine AS SELECT i FROM generate_series(1, 1000) i;
+CREATE TABLE also_mine AS SELECT i FROM generate_series(1, 1000) i;
+));
+create_measurements($node, 'app', 1);
+my $stops = new_stops($node, 'app');
+
+# The phase of the move of a relation.
+sub wait_phase
+{
+	my ($relation, $phase) = @_;
+
+	wait_for($stops, "SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE relation = '$relation' AND phase = '$phase'");
+	return;
+}
+
+sub where_is
+{
+	my ($relation) = @_;
+
+	return $node->safe_psql('app', "SELECT COALESCE(spcname, 'pg_default') FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.oid = '$relation'::regclass");
+}
+
+my @as_owner = ('SET ROLE owner', "SET tiered_storage.move_lock_timeout = '20ms'", 'SET tiered_storage.move_lock_attempts = 1000');
+
+# ---------------------------------------------------------------------
+# One at a time
+# ---------------------------------------------------------------------
+
+hold($stops, 'copying');
+my $one = start_move($node, 'app', 'one', 'slow', @as_owner);
+wait_stopped($stops, 'copying');
+my $two = start_move($node, 'app', 'two', 'slow', @as_owner);
+wait_phase('two', 'queued');
+my $mine = start_move($node, 'app', 'mine', 'slow');
+wait_for($stops, q(SELECT count(*) = 2 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = 1953064306));
+wait_phase('two', 'queued');
+pass('an owner has one place; an administrator gets the other one');
+my $also = start_move($node, 'app', 'also_mine', 'slow');
+wait_phase('also_mine', 'queued');
+pass('there are no more than max_movers');
+let_go($stops, 'copying');
+is(finish_sql($_), '', 'the moves are done') foreach $one, $two, $mine, $also;
+is(where_is($_), 'slow', "$_ has moved") foreach qw(one two mine also_mine);
+
+# ---------------------------------------------------------------------
+# Who waits for a lock
+# ---------------------------------------------------------------------
+
+reload_with($node, 'tiered_storage.max_movers' => 1);
+my $holder = $node->background_psql('app');
+$holder->query_safe('BEGIN; LOCK TABLE one IN ROW EXCLUSIVE MODE');
+hold($stops, 'resting');
+$one = start_move($node, 'app', 'one', 'pg_default', @as_owner);
+wait_stopped($stops, 'resting');
+is(notices_of($node, 'app', q(CALL tiered_storage.move_relation('mine', 'pg_default'))), '',
+	'the only place is free while its mover waits for a lock');
+is(where_is('mine'), 'pg_default', 'so others move');
+let_go($stops, 'resting');
+$holder->query_safe('COMMIT');
+$holder->quit;
+is(finish_sql($one), '', 'it goes on when the lock is free');
+is(where_is('one'), 'pg_default', 'and ends');
+
+# Paused in the middle.
+hold($stops, 'copying');
+$one = start_move($node, 'app', 'one', 'slow', @as_owner);
+wait_stopped($stops, 'copying');
+$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+let_go($stops, 'copying');
+wait_phase('one', 'paused');
+$node->safe_psql('app', 'SELECT tiered_storage.resume()');
+is(finish_sql($one), '', 'a move that was paused gets a place again');
+
+# ---------------------------------------------------------------------
+# A worker whose move is queued
+# ---------------------------------------------------------------------
+
+sub samples_of { return $node->safe_psql($_[0], 'SELECT samples FROM tiered_storage.sampler'); }
+
+$node->safe_psql('app', "SELECT tiered_storage.add_tiering_policy('measure', '1 day', 'slow')");
+hold($stops, 'copying');
+$mine = start_move($node, 'app', 'mine', 'slow');
+wait_stopped($stops, 'copying');
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+wait_for($stops, q(SELECT count(*) = 1 FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued'));
+my %before = map { $_ => samples_of($_) } qw(app other);
+foreach my $db (qw(app other))
+{
+	$node->poll_query_until($db, "SELECT samples > $before{$db} + 1 FROM tiered_storage.sampler")
+	  or die "no sample of $db";
+	pass("$db is sampled while the worker of app waits for a place");
+}
+is($node->safe_psql('app', q(SELECT count(*) FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')),
+	'1', 'which it still does');
+let_go($stops, 'copying');
+is(finish_sql($mine), '', 'the one before it ends');
+$node->poll_query_until('app', q(SELECT count(*) = 0 FROM tiered_storage.evaluate_policies() WHERE verdict = 'due'))
+  or die 'the worker does not move';
+is(tablespaces_of($node, 'app', 'm_2001_01'), 'slow', 'and the worker moves what is due');
+$stops->quit;
+done_testing();
