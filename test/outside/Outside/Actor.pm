@@ -28,6 +28,9 @@ use constant LOST => qr/^(XX001|XX002|58)/;
 # mover has it, there is no room, or no such tablespace.
 use constant MOVE_REFUSED => qr/^(42P01|55000|55006|53100|42704)/;
 
+# Of the actor that creates and drops.
+use constant OWN_TABLES => 8;
+
 my $work;     # the directory of this run
 my $name;
 my $until;    # a file that says stop
@@ -174,6 +177,11 @@ sub move
 		}
 		my $relation =
 		  chance(0.5) ? 'app.' . choose(tiny_tables()) : choose(@candidates);
+
+		# What is dropped, truncated and made again all the time.
+		$relation =
+		  'app.own_' . (1 + int(rand(OWN_TABLES))) . choose('', '', '_cover')
+		  if chance(0.15);
 		my $target = choose(qw(pg_default ta tb tc hot warm cold));
 		my $indexes = choose('true', 'false');
 		my $sql =
@@ -852,7 +860,7 @@ sub with_files
 sub change_own_table
 {
 	my ($session, $journal, $w) = @_;
-	my $table = 'own_' . (1 + int(rand(8)));
+	my $table = 'own_' . (1 + int(rand(OWN_TABLES)));
 	my $rows = $journal->tables->{$table};
 	my $to = choose(qw(pg_default ta tb tc));
 	my (@steps, @changes);
