@@ -113,7 +113,7 @@ static struct
 	Oid			extension_oid;
 	Oid			table_oid;		/* of move_file */
 	RelFileLocator locator;
-} held;
+}			held;
 
 /* A row, as read. */
 typedef struct Entry
@@ -662,8 +662,8 @@ sweep_step(void *argument)
 	LockAcquireResult lock;
 
 	/*
-	 * To the end of the transaction.  When we have it already, the file is the
-	 * one that this process is making.
+	 * To the end of the transaction.  When we have it already, the file is
+	 * the one that this process is making.
 	 */
 	set_file_tag(&tag, file);
 	lock = LockAcquire(&tag, ExclusiveLock, false, true);

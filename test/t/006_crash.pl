@@ -520,7 +520,9 @@ foreach my $case (
 }
 
 # What nobody knows is found, and left to the person who looks.
-my $directory = $node->data_dir . '/base/'
+my $directory =
+	$node->data_dir
+  . '/base/'
   . $node->safe_psql('measured',
 	'SELECT oid FROM pg_database WHERE datname = current_database()');
 my $orphans_sql =
@@ -528,8 +530,9 @@ my $orphans_sql =
 append_to_file("$directory/$_", 'x' x 8192)
   foreach qw(4000000001 4000000001_vm 4000000002 t1_4000000003);
 utime 0, 0, map { "$directory/$_" } qw(4000000001 4000000001_vm);
-is($node->safe_psql('measured', $orphans_sql),
-	'pg_default|4000000001|16384|f', 'orphaned_files(): what is old and has no relation');
+is( $node->safe_psql('measured', $orphans_sql),
+	'pg_default|4000000001|16384|f',
+	'orphaned_files(): what is old and has no relation');
 run_cycle('measured');
 ok(-e "$directory/4000000001", 'and it is kept');
 
