@@ -79,7 +79,7 @@ SELECT is_empty($$ SELECT r.oid::regprocedure FROM routines r WHERE NOT EXISTS (
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_proc'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
 SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
-	WHERE lanname <> 'c' AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp'] $$, 'those not in C pin their search_path, pg_temp last');
+	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((jit=off|lock_timeout=[0-9]+s)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
