@@ -255,7 +255,7 @@ SELECT tiered_storage.add_standby('s', conninfo => 'host=y'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s', if_exists => true);
 -- Without dblink that is what the view says, and nothing fails.
-INSERT INTO tiered_storage.standby (standby_name, conninfo, added_by) VALUES ('Odd "one"', 'host=nowhere', 'x');
+INSERT INTO tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) SELECT 'Odd "one"', 'host=nowhere', rolname, oid FROM pg_roles WHERE rolname = current_user;
 CALL tiered_storage.pull_standby_statistics();
 SELECT standby_name, connection, system_identifier_matches, in_recovery, last_pull_at, failures, error FROM tiered_storage.standbys;
 SELECT next_pull_at AS first_pull_at FROM tiered_storage.standbys \gset

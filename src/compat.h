@@ -15,11 +15,14 @@
 #include "postgres.h"
 
 #include "access/heapam_xlog.h"
+#include "access/rmgr.h"
 #include "access/transam.h"
+#include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "access/xlogreader.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_control.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
@@ -33,6 +36,7 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "storage/lock.h"
 #include "storage/lockdefs.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -162,6 +166,17 @@ tier_compat_relation_map_oid_to_filenumber(Oid relation_oid, bool shared)
 #endif
 }
 
+/* The relation of this database with that file, if it is a mapped one; 16 renamed it. */
+static inline Oid
+tier_compat_relation_map_filenumber_to_oid(RelFileNumber file_number, bool shared)
+{
+#if PG_VERSION_NUM >= 160000
+	return RelationMapFilenumberToOid(file_number, shared);
+#else
+	return RelationMapFilenodeToOid(file_number, shared);
+#endif
+}
+
 /* 17 numbers backends by their PGPROC. */
 #if PG_VERSION_NUM >= 170000
 #define TIER_COMPAT_NO_BACKEND INVALID_PROC_NUMBER
@@ -254,6 +269,33 @@ tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block
  * WAL
  * ---------------------------------------------------------------------
  */
+
+/*
+ * 19 can switch data checksums on and off in a running server, which takes a
+ * while.  Does this process compute them for pages that it writes, as of the last
+ * time that it has checked for interrupts?
+ */
+static inline bool
+tier_compat_writes_checksums(void)
+{
+#if PG_VERSION_NUM >= 190000
+	return DataChecksumsNeedWrite();
+#else
+	return DataChecksumsEnabled();
+#endif
+}
+
+/* Is the decoder's current record about a step of such a switch? */
+static inline bool
+tier_compat_switches_checksums(XLogReaderState *reader)
+{
+#ifdef XLOG2_CHECKSUMS
+	return XLogRecGetRmid(reader) == RM_XLOG2_ID &&
+		(XLogRecGetInfo(reader) & ~XLR_INFO_MASK) == XLOG2_CHECKSUMS;
+#else
+	return false;
+#endif
+}
 
 /* The file that an XLOG_SMGR_TRUNCATE record is about; 16 renamed the field. */
 static inline RelFileLocator
@@ -571,6 +613,22 @@ tier_compat_backend_status(int i)
 #else
 #define TIER_COMPAT_INVALID_DATABASE (-2)
 #endif
+
+/* ---------------------------------------------------------------------
+ * Locks
+ * ---------------------------------------------------------------------
+ */
+
+/* Does this process hold the lock in just that mode?  17 can ask for stronger ones, too. */
+static inline bool
+tier_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
+{
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(tag, mode, false);
+#else
+	return LockHeldByMe(tag, mode);
+#endif
+}
 
 /* ---------------------------------------------------------------------
  * Privileges

@@ -43,9 +43,9 @@
 #include "tier_apply.h"
 #include "tier_catalog.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_move.h"
 #include "tier_order.h"
+#include "tier_pending_file.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
 #include "tier_transaction.h"
@@ -385,7 +385,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	summary->batch_id = next_batch();
 	MemoryContextSwitchTo(context);
 	tier_transaction_commit();
-	tier_leftover_sweep();
+	tier_pending_sweep();
 	tier_transaction_commit();
 	for (int i = 0; i < possible; i++)
 	{

@@ -23,9 +23,9 @@
 #include "tier_advice_options.h"
 #include "tier_apply.h"
 #include "tier_catalog.h"
-#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
+#include "tier_pending_file.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
 #include "tier_transaction.h"
@@ -213,7 +213,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(context);
 	tier_migrate_require_claims(set);
 	tier_transaction_commit();
-	tier_leftover_sweep();
+	tier_pending_sweep();
 	tier_transaction_commit();
 
 	if (!tier_apply_lock(&lock))

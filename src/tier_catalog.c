@@ -38,8 +38,8 @@
 
 #include "compat.h"
 #include "tier_catalog.h"
+#include "tier_wal.h"
 
-#define EXTENSION_NAME "tiered_storage"
 #define BULK_BATCH_ROWS 1000
 
 /* Nobody's open transaction stops us for longer; without a unit, see set_for_scope. */
@@ -98,7 +98,7 @@ read_extension(Oid extension_oid, char **version, Oid *owner)
 static TierExtensionState
 lock_extension(Oid *owner)
 {
-	Oid			extension_oid = get_extension_oid(EXTENSION_NAME, true);
+	Oid			extension_oid = get_extension_oid(TIER_EXTENSION_NAME, true);
 	char	   *version;
 
 	if (!OidIsValid(extension_oid))
@@ -186,14 +186,14 @@ tier_catalog_enter(TierCatalogScope *scope)
 		case TIER_EXTENSION_ABSENT:
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("extension \"%s\" does not exist", EXTENSION_NAME)));
+					 errmsg("extension \"%s\" does not exist", TIER_EXTENSION_NAME)));
 			break;
 		case TIER_EXTENSION_OTHER_VERSION:
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("extension \"%s\" is not at the version of its library, %s",
-							EXTENSION_NAME, TIER_VERSION),
-					 errhint("Run ALTER EXTENSION %s UPDATE.", EXTENSION_NAME)));
+							TIER_EXTENSION_NAME, TIER_VERSION),
+					 errhint("Run ALTER EXTENSION %s UPDATE.", TIER_EXTENSION_NAME)));
 			break;
 		case TIER_EXTENSION_PRESENT:
 			enter_as(scope, owner);
@@ -364,6 +364,7 @@ bulk_send(TierBulk *bulk)
 	bulk->nrows = 0;
 	MemoryContextReset(bulk->batch_context);
 	CHECK_FOR_INTERRUPTS();
+	tier_wal_keep_up();
 }
 
 void

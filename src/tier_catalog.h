@@ -18,6 +18,8 @@
 #include "tier_sample.h"
 #include "tier_solver.h"
 
+#define TIER_EXTENSION_NAME "tiered_storage"
+
 /* ---------------------------------------------------------------------
  * Scope
  * ---------------------------------------------------------------------

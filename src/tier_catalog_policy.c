@@ -133,7 +133,10 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[16] = NameGetDatum(&owner);
 	values[17] = ObjectIdGetDatum(row->owner_oid);
 
-	/* Also one that a restore has brought, and that knows the table by its name. */
+	/*
+	 * Also one that a restore has brought, and that knows the table by its
+	 * name.
+	 */
 	*existed = find_policy(row->relation_oid, &tier);
 	if (!*existed &&
 		tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "

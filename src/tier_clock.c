@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * tier_clock.c
- *		An injectable clock.
+ *		An injectable clock, and one that nobody sets.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <time.h>
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -25,6 +27,28 @@ tier_clock_now(void)
 												   CStringGetDatum(test_now_string),
 												   ObjectIdGetDatum(InvalidOid),
 												   Int32GetDatum(-1)));
+}
+
+static int64
+read_clock(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now) != 0)
+		elog(ERROR, "could not read clock %d: %m", (int) clock);
+	return (int64) now.tv_sec * USECS_PER_SEC + now.tv_nsec / 1000;
+}
+
+int64
+tier_clock_monotonic_us(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64
+tier_clock_cpu_us(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void

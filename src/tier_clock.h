@@ -19,6 +19,17 @@
  */
 extern TimestampTz tier_clock_now(void);
 
+/*
+ * Microseconds since some moment in the past, by a clock that nobody sets and
+ * that never goes back: for durations, pauses and deadlines.  The same in all
+ * processes of this machine since it was booted; means nothing after that, so it
+ * is never stored, nor shown.
+ */
+extern int64 tier_clock_monotonic_us(void);
+
+/* Microseconds for which this process has had a processor. */
+extern int64 tier_clock_cpu_us(void);
+
 /* 0 if `to` is not after `from`. */
 static inline double
 tier_seconds_between(TimestampTz from, TimestampTz to)

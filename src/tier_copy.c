@@ -20,10 +20,16 @@
  *   without WAL.  They may be lost, or half there, as in a crash.
  * - Before 19 heap records that clear a bit of the visibility map do not name
  *   its page.  So a changed heap block means that its map page has changed.
- * - The free space map is not logged; nobody trusts it.  It is copied once.
+ * - The free space map is not logged; nobody trusts it.  Each of its blocks is
+ *   copied once.
  * - Blocks are added to a file before the first record names them, or none
- *   ever does.  The end of the file is compared, not read about.
- * - A truncation names no block.  What is beyond it is copied again.
+ *   ever does.  The ends of all forks are compared, not read about.
+ * - A truncation names no block.  The target is cut at least as short, its maps
+ *   with it by the server's own rules; what the source has beyond is copied
+ *   again, and all of its visibility map.
+ *
+ * At the end, when nobody can change the source any more, all that takes no time
+ * to compare is compared (tier_copy_difference).
  *
  * How the target is written.  First in bulk, around the shared buffers, so that
  * nobody's cache is washed away, and synced at the end; from the first catch-up
@@ -51,18 +57,23 @@
 #include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "tier_clock.h"
 #include "tier_copy.h"
 #include "tier_debug.h"
 
 /* Heap blocks that a page of the visibility map is about, two bits each. */
 #define HEAP_BLOCKS_PER_MAP_PAGE ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
 
-#define BLOCKS_PER_CHECK 16
 #define WRITEBACK_BLOCKS ((8 * 1024 * 1024) / BLCKSZ)
+
+/*
+ * So much is synced at once.  WAL is not read meanwhile, nor is it seen that
+ * somebody waits for us.
+ */
+#define SYNC_BLOCKS ((64 * 1024 * 1024) / BLCKSZ)
 
 /* The forks that are copied, in the order of the bulk copy. */
 static const ForkNumber copied_forks[] = {MAIN_FORKNUM, VISIBILITYMAP_FORKNUM, FSM_FORKNUM};
@@ -76,8 +87,11 @@ struct TierCopy
 	bool		standard_pages;
 	TierWal    *wal;
 
+	bool		writes_checksums;	/* since it was begun */
+	bool		switched_checksums; /* that was, or is being, changed */
+
 	/* What the WAL said, and is not yet copied. */
-	TierBlockSet changed[MAX_FORKNUM + 1];	/* the main fork and the map */
+	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
 	BlockNumber truncated_to;	/* InvalidBlockNumber: was not */
 
 	/* The bulk copy; nothing of it counts once through_buffers is set. */
@@ -87,6 +101,7 @@ struct TierCopy
 	File		segment_file;	/* the segment that is written; -1: none */
 	ForkNumber	segment_fork;
 	BlockNumber segment;
+	int			unsynced;		/* blocks written to segment_file */
 	BufferAccessStrategy reading;	/* a few buffers, again and again */
 	BufferAccessStrategy writing;
 	char	   *pages;			/* TIER_COPY_STEP_BLOCKS */
@@ -135,6 +150,14 @@ note_truncation(void *argument, const RelFileLocator *locator, BlockNumber nbloc
 		copy->truncated_to = Min(copy->truncated_to, nblocks);
 }
 
+static void
+note_checksums(void *argument)
+{
+	TierCopy   *copy = argument;
+
+	copy->switched_checksums = true;
+}
+
 TierWalResult
 tier_copy_read_wal(TierCopy *copy)
 {
@@ -144,11 +167,17 @@ tier_copy_read_wal(TierCopy *copy)
 }
 
 TierWalResult
-tier_copy_read_all_wal(TierCopy *copy, int64 budget_us, int64 *flush_us)
+tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us)
 {
 	if (tier_debug_skips("catch_up"))
 		return TIER_WAL_OK;
-	return tier_wal_read_all(copy->wal, budget_us, flush_us);
+	return tier_wal_read_all(copy->wal, deadline_us, flush_us);
+}
+
+bool
+tier_copy_is_behind(const TierCopy *copy)
+{
+	return tier_wal_is_behind(copy->wal);
 }
 
 bool
@@ -157,10 +186,21 @@ tier_copy_was_truncated(const TierCopy *copy)
 	return copy->truncated_to != InvalidBlockNumber;
 }
 
-bool
-tier_copy_is_spoilt(const TierCopy *copy)
+/* Tests can make it look as if that were switched. */
+static bool
+writes_checksums(void)
 {
-	return !copy->through_buffers && copy->truncated_to != InvalidBlockNumber;
+	return tier_compat_writes_checksums() != tier_debug_skips("checksums");
+}
+
+const char *
+tier_copy_spoilt_by(const TierCopy *copy)
+{
+	if (!copy->through_buffers && copy->truncated_to != InvalidBlockNumber)
+		return "was truncated";
+	if (copy->switched_checksums || copy->writes_checksums != writes_checksums())
+		return "was copied when data checksums were switched on or off";
+	return NULL;
 }
 
 /* ---------------------------------------------------------------------
@@ -217,11 +257,25 @@ create_fork(TierCopy *copy, ForkNumber fork)
  */
 
 static void
+sync_segment(TierCopy *copy)
+{
+	if (copy->unsynced == 0)
+		return;
+	if (FileSync(copy->segment_file, WAIT_EVENT_DATA_FILE_IMMEDIATE_SYNC) < 0)
+		ereport(data_sync_elevel(ERROR),
+				(errcode_for_file_access(),
+				 errmsg("could not fsync file \"%s\": %m", FilePathName(copy->segment_file))));
+	copy->unsynced = 0;
+}
+
+/* Of a copy that goes on: synced before. */
+static void
 close_segment(TierCopy *copy)
 {
 	if (copy->segment_file >= 0)
 		FileClose(copy->segment_file);
 	copy->segment_file = -1;
+	copy->unsynced = 0;
 }
 
 static void
@@ -232,6 +286,7 @@ open_segment(TierCopy *copy, ForkNumber fork, BlockNumber segment)
 
 	if (copy->segment_file >= 0 && copy->segment_fork == fork && copy->segment == segment)
 		return;
+	sync_segment(copy);
 	close_segment(copy);
 	tier_compat_relation_path(path, sizeof(path), tier_compat_locator_tablespace(copy->target),
 							  MyDatabaseId, tier_compat_locator_file_number(copy->target), fork);
@@ -262,6 +317,7 @@ append_pages(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
 	{
 		BlockNumber place = first % (BlockNumber) RELSEG_SIZE;
 		int			count = (int) Min((BlockNumber) n, RELSEG_SIZE - place);
+		BlockNumber chunk;
 		int			written;
 
 		open_segment(copy, fork, first / (BlockNumber) RELSEG_SIZE);
@@ -278,9 +334,13 @@ append_pages(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
 					 errhint("Check free disk space.")));
 		}
 
-		/* Else the sync at the end would find gigabytes at once. */
-		if ((place + count) % WRITEBACK_BLOCKS == 0)
-			FileWriteback(copy->segment_file, (off_t) (place + count - WRITEBACK_BLOCKS) * BLCKSZ,
+		/* Else a sync would find all of it at once. */
+		copy->unsynced += count;
+		chunk = (place + count) / WRITEBACK_BLOCKS;
+		if (copy->unsynced >= SYNC_BLOCKS)
+			sync_segment(copy);
+		else if (chunk != place / WRITEBACK_BLOCKS)
+			FileWriteback(copy->segment_file, (off_t) (chunk - 1) * WRITEBACK_BLOCKS * BLCKSZ,
 						  (off_t) WRITEBACK_BLOCKS * BLCKSZ, WAIT_EVENT_DATA_FILE_FLUSH);
 		data += (size_t) count * BLCKSZ;
 		first += count;
@@ -341,11 +401,13 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
 		}
 
 		/* Written around the buffers, so no checkpoint will sync it. */
+		sync_segment(copy);
 		close_segment(copy);
-		if (copy->target_has[fork])
+		if (copy->target_has[fork] && copy->target_blocks[fork] == 0)
 			smgrimmedsync(tier_compat_smgropen(copy->target), fork);
 		copy->fork_index++;
 		copy->next_block = 0;
+		tier_debug_point("fork_copied");
 	}
 	copy->through_buffers = true;
 	return false;
@@ -400,27 +462,47 @@ truncate_file(RelFileLocator locator, BlockNumber nblocks)
 	PG_END_TRY();
 }
 
+/* As long as it was made, all forks? */
+static bool
+is_intact(const TierCopy *copy)
+{
+	SMgrRelation file = tier_compat_smgropen(copy->target);
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		ForkNumber	fork = copied_forks[i];
+
+		if (smgrexists(file, fork) != copy->target_has[fork] ||
+			(copy->target_has[fork] && smgrnblocks(file, fork) != copy->target_blocks[fork]))
+			return false;
+	}
+	return true;
+}
+
 /*
- * The source became shorter.  The target does, too; whatever the source has
- * beyond that point by now is new.
+ * The source became shorter.  The target is cut at the same place, if it is that
+ * long, and in any case its maps are cut with it: they may have been copied when
+ * the source was longer than ever the target.  A page of a map that only the
+ * target has would never be copied again, and what it says would come true for
+ * blocks that are added later.  Whatever the source has beyond that point by
+ * now is new to the target.
  */
 static void
 follow_truncation(TierCopy *copy)
 {
-	BlockNumber nblocks = copy->truncated_to;
+	BlockNumber nblocks = Min(copy->truncated_to, copy->target_blocks[MAIN_FORKNUM]);
 
+	/* The server would panic if there were less than we cut. */
+	if (!is_intact(copy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("the file of an unfinished move was changed by somebody else")));
+	truncate_file(copy->target, nblocks);
 	copy->truncated_to = InvalidBlockNumber;
-	if (nblocks < copy->target_blocks[MAIN_FORKNUM])
-	{
-		truncate_file(copy->target, nblocks);
-		copy->target_blocks[MAIN_FORKNUM] = nblocks;
-	}
-
-	/* The maps were cut by rules of their own; take what is there. */
-	for (int i = 1; i < (int) lengthof(copied_forks); i++)
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 		if (copy->target_has[copied_forks[i]])
 			copy->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(copy->target), copied_forks[i]);
-	if (copy->is_heap)
+	if (copy->is_heap && !tier_debug_skips("visibility_map"))
 		for (BlockNumber block = 0; block < source_blocks(copy, VISIBILITYMAP_FORKNUM); block++)
 			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
 }
@@ -434,21 +516,29 @@ note_growth(TierCopy *copy, ForkNumber fork)
 	for (BlockNumber block = copy->target_blocks[fork]; block < nblocks; block++)
 		tier_blockset_add(&copy->changed[fork], block);
 
-	/* A map page is changed with any of its blocks, even if it is not there. */
+	/*
+	 * A map page is changed with any of its blocks, even if it is not there.
+	 * Nor does the target have it: the source gets shorter by a truncation
+	 * only, and the target has followed.
+	 */
 	tier_blockset_truncate(&copy->changed[fork], nblocks);
 }
 
 uint64
 tier_copy_pending_blocks(TierCopy *copy)
 {
-	note_growth(copy, MAIN_FORKNUM);
-	if (copy->is_heap)
-		note_growth(copy, VISIBILITYMAP_FORKNUM);
-	return copy->changed[MAIN_FORKNUM].count + copy->changed[VISIBILITYMAP_FORKNUM].count;
+	uint64		blocks = 0;
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		note_growth(copy, copied_forks[i]);
+		blocks += copy->changed[copied_forks[i]].count;
+	}
+	return blocks;
 }
 
 bool
-tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, TimestampTz deadline, int64 *bytes)
+tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *bytes)
 {
 	uint64		copied = 0;
 
@@ -458,7 +548,7 @@ tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, TimestampTz deadline, int6
 		follow_truncation(copy);
 	(void) tier_copy_pending_blocks(copy);
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
 		ForkNumber	fork = copied_forks[i];
 		BlockNumber block = 0;
@@ -466,12 +556,11 @@ tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, TimestampTz deadline, int6
 		while (copied < max_blocks &&
 			   (block = tier_blockset_next(&copy->changed[fork], block)) != TIER_NO_BLOCK)
 		{
-			if (copied % BLOCKS_PER_CHECK == 0)
-			{
-				CHECK_FOR_INTERRUPTS();
-				if (deadline != 0 && GetCurrentTimestamp() > deadline)
-					return false;
-			}
+			CHECK_FOR_INTERRUPTS();
+
+			/* Any block may have to be read from disk. */
+			if (deadline_us != 0 && tier_clock_monotonic_us() > deadline_us)
+				return false;
 			copy_through_buffers(copy, fork, block);
 			copied++;
 			*bytes += BLCKSZ;
@@ -490,7 +579,7 @@ tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator ta
 				 bool is_heap, bool standard_pages)
 {
 	TierCopy   *copy = MemoryContextAllocZero(context, sizeof(TierCopy));
-	TierWalObserver observer = {copy, note_block, note_truncation, NULL};
+	TierWalObserver observer = {copy, note_block, note_truncation, note_checksums, NULL};
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 
 	copy->context = context;
@@ -511,16 +600,11 @@ tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator ta
 	copy->pages = tier_compat_alloc_io(context, (Size) TIER_COPY_STEP_BLOCKS * BLCKSZ);
 
 	/* Before the first block is read: all that comes later will be seen. */
+	copy->writes_checksums = writes_checksums();
 	copy->wal = tier_wal_start(context, &observer);
 	RelationCreateStorage(target, RELPERSISTENCE_PERMANENT, false);
 	copy->target_has[MAIN_FORKNUM] = true;
 	return copy;
-}
-
-uint64
-tier_copy_lag_bytes(const TierCopy *copy)
-{
-	return tier_wal_lag_bytes(copy->wal);
 }
 
 uint64
@@ -543,19 +627,35 @@ tier_copy_done_blocks(const TierCopy *copy)
 	return blocks;
 }
 
-bool
-tier_copy_is_intact(const TierCopy *copy)
+char *
+tier_copy_difference(TierCopy *copy)
 {
+	SMgrRelation source = tier_compat_smgropen(copy->source);
+
+	if (!copy->through_buffers || copy->truncated_to != InvalidBlockNumber)
+		return pstrdup("the copy is not complete");
+	if (tier_copy_spoilt_by(copy) != NULL)
+		return psprintf("it %s", tier_copy_spoilt_by(copy));
+	if (!tier_debug_skips("catch_up") && !tier_wal_is_complete(copy->wal))
+		return pstrdup("changes of it were not read from the WAL");
+	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+		if (copy->changed[fork].count > 0)
+			return pstrdup("changed blocks of it were not copied");
+	if (smgrexists(source, INIT_FORKNUM) ||
+		smgrexists(tier_compat_smgropen(copy->target), INIT_FORKNUM))
+		return pstrdup("it has an initialization fork");
+	if (!is_intact(copy))
+		return pstrdup("the new file was changed by somebody else");
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
-		ForkNumber	fork = copied_forks[i];
-		SMgrRelation file = tier_compat_smgropen(copy->target);
+		BlockNumber nblocks = source_blocks(copy, copied_forks[i]);
+		BlockNumber copied = copy->target_blocks[copied_forks[i]];
 
-		if (copy->target_has[fork] &&
-			(!smgrexists(file, fork) || smgrnblocks(file, fork) != copy->target_blocks[fork]))
-			return false;
+		if (nblocks != copied)
+			return psprintf("its fork \"%s\" has %u blocks, and the copy %u",
+							forkNames[copied_forks[i]], nblocks, copied);
 	}
-	return true;
+	return NULL;
 }
 
 RelFileLocator
@@ -578,27 +678,8 @@ tier_copy_end(TierCopy *copy)
 	pfree(copy);
 }
 
-void
-tier_copy_drop_file(RelFileLocator locator)
-{
-	Relation	file = CreateFakeRelcacheEntry(locator);
-
-	(void) GetCurrentTransactionId();
-
-	/* From 17 on it has an open file that it has not pinned, to be unpinned. */
-	file->rd_smgr = NULL;
-	RelationDropStorage(file);
-	FreeFakeRelcacheEntry(file);
-}
-
 bool
 tier_copy_file_exists(RelFileLocator locator)
 {
 	return smgrexists(tier_compat_smgropen(locator), MAIN_FORKNUM);
-}
-
-bool
-tier_copy_file_is_empty(RelFileLocator locator)
-{
-	return smgrnblocks(tier_compat_smgropen(locator), MAIN_FORKNUM) == 0;
 }

@@ -41,36 +41,36 @@ extern TierCopy *tier_copy_create(MemoryContext context, RelFileLocator source,
 /*
  * Copies the next blocks of the bulk copy, around the shared buffers of the
  * target.  False when nothing is left; the target is then on disk.  *bytes gets
- * what was copied.
+ * what was copied.  Never has much to sync at once.
  */
 extern bool tier_copy_step(TierCopy *copy, int64 *bytes);
 
 /*
  * Brings the target up to date with what the WAL has said so far, through
  * shared buffers; not before tier_copy_step has said false.  At most max_blocks
- * are copied; the rest stays pending.  Stops at the deadline (0: none) with
- * false.
+ * are copied; the rest stays pending.  Stops at the deadline
+ * (tier_clock_monotonic_us; 0: none) with false.
  */
-extern bool tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, TimestampTz deadline, int64 *bytes);
+extern bool tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *bytes);
 
 /* Blocks that tier_copy_catch_up would copy now. */
 extern uint64 tier_copy_pending_blocks(TierCopy *copy);
 
-/* Reads the WAL so far; see tier_wal_read, tier_wal_read_all. */
+/* Read the WAL so far; see tier_wal_read, tier_wal_read_all, tier_wal_is_behind. */
 extern TierWalResult tier_copy_read_wal(TierCopy *copy);
-extern TierWalResult tier_copy_read_all_wal(TierCopy *copy, int64 budget_us, int64 *flush_us);
-
-/* WAL of the server that was written but not yet read. */
-extern uint64 tier_copy_lag_bytes(const TierCopy *copy);
+extern TierWalResult tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us);
+extern bool tier_copy_is_behind(const TierCopy *copy);
 
 /* The source became shorter, which the next catch-up has to follow. */
 extern bool tier_copy_was_truncated(const TierCopy *copy);
 
 /*
- * True when the source became shorter during the bulk copy, which must be
- * begun again then, in a new file.  Afterwards tier_copy_catch_up deals with it.
+ * NULL, or why the copy must be begun again, in a new file: words that can follow
+ * "it ".  It was truncated during the bulk copy (afterwards tier_copy_catch_up
+ * deals with that); or data checksums were switched, so that some pages of the
+ * target may have been written with a checksum and some without.
  */
-extern bool tier_copy_is_spoilt(const TierCopy *copy);
+extern const char *tier_copy_spoilt_by(const TierCopy *copy);
 
 /* Blocks of the source now, all forks, and blocks of the target so far. */
 extern uint64 tier_copy_source_blocks(const TierCopy *copy);
@@ -79,25 +79,19 @@ extern uint64 tier_copy_done_blocks(const TierCopy *copy);
 extern RelFileLocator tier_copy_target(const TierCopy *copy);
 
 /*
- * Is the target on disk as long as it was made, all forks?  Nobody else should
- * know the file; who takes it for a leftover would cost the relation.
+ * Nobody can change the source any more, its WAL is read to the end, and what it
+ * said is copied: is that so, as far as it can be told without reading blocks?
+ * All forks of both are compared as they are on disk, also with what this module
+ * has made: nobody else should know the target, and who takes it for a leftover
+ * would cost the relation.  NULL, or in what they differ, in the current context.
+ * In all builds.
  */
-extern bool tier_copy_is_intact(const TierCopy *copy);
+extern char *tier_copy_difference(TierCopy *copy);
 
 /* Ends the copy in memory; the file stays.  No error. */
 extern void tier_copy_end(TierCopy *copy);
 
-/*
- * Removes a relation file at the commit of this transaction, on standbys, too;
- * all forks.  Gives the transaction an ID, without which its commit would say
- * nothing to standbys and to crash recovery.
- */
-extern void tier_copy_drop_file(RelFileLocator locator);
-
 /* Does the file, its main fork, exist? */
 extern bool tier_copy_file_exists(RelFileLocator locator);
-
-/* Has it no block?  What was removed is so until the next checkpoint. */
-extern bool tier_copy_file_is_empty(RelFileLocator locator);
 
 #endif							/* TIER_COPY_H */

@@ -27,10 +27,10 @@
 #include "compat.h"
 #include "tier_clock.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
 #include "tier_partition.h"
+#include "tier_pending_file.h"
 #include "tier_relation.h"
 #include "tier_shmem.h"
 #include "tier_transaction.h"
@@ -410,7 +410,7 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	tier_migrate_require_claims(set);
 	record_evaluations(evaluations, npolicies);
 	tier_transaction_commit();
-	tier_leftover_sweep();
+	tier_pending_sweep();
 	tier_transaction_commit();
 
 	/* 3. Act. */

@@ -14,7 +14,7 @@
  * Before and after it there is a transaction that makes, and completes, the
  * record that others can see.  A crash leaves a record of a process that is
  * gone, which the next sample turns into a failure, and perhaps a file that
- * belongs to nobody, which tier_leftover.c removes.
+ * belongs to nobody, which tier_pending_file.c removes.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,8 +37,8 @@
 
 #include "compat.h"
 #include "tier_attempt.h"
+#include "tier_clock.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_move.h"
 #include "tier_online.h"
 #include "tier_preflight.h"
@@ -73,17 +73,17 @@ ms_between(TimestampTz from, TimestampTz to)
 static void
 pause_ms(long milliseconds)
 {
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
+	int64		until = tier_clock_monotonic_us() + (int64) milliseconds * 1000;
 
 	for (;;)
 	{
-		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		int64		left = until - tier_clock_monotonic_us();
 
 		CHECK_FOR_INTERRUPTS();
 		if (left <= 0)
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 left, PG_WAIT_EXTENSION);
+						 (long) (left / 1000 + 1), PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 	}
 }
@@ -335,8 +335,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.rights_oid = move->request->relation_oid;
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
-	request.remember_file = tier_leftover_remember;
-	request.forget_file = tier_leftover_forget;
+	request.register_file = true;
 	request.is_wanted = is_still_wanted;
 	request.argument = move;
 	request.idle = move->request->idle;
@@ -598,7 +597,8 @@ static void
 throw_cancel(ErrorData *error)
 {
 	if (StatementTimeout > 0 && error->hint == NULL &&
-		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(), StatementTimeout))
+		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(),
+								   StatementTimeout))
 		error->hint = "statement_timeout is for the whole CALL. What was moved before stays where it is now; SET statement_timeout = 0 lets the next one take its time.";
 	ThrowErrorData(error);
 }

@@ -27,9 +27,9 @@
 #include "tier_catalog.h"
 #include "tier_effect.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
+#include "tier_pending_file.h"
 #include "tier_progress.h"
 #include "tier_relation.h"
 #include "tier_sql.h"
@@ -221,7 +221,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	}
 
 	tier_transaction_commit();
-	tier_leftover_sweep();
+	tier_pending_sweep();
 	tier_transaction_commit();
 
 	/* 2. One after the other; one that fails does not stop the others. */

@@ -6,18 +6,22 @@
  * Runs in the worker and in sessions that CALL move_relation or migrate.  The
  * protocol, each step one or more transactions:
  *
- *	remember	The number of the new file is written down, before there is one.
+ *	register	The number of the new file is written down, before there is one.
+ *	residency	What is in shared buffers is noted: before the copy, and after it.
+ *				Nothing is locked; the pass over all headers may take long.
  *	copy		Under AccessShareLock, without snapshot and transaction ID, so
  *				that vacuum is not held up.  Whoever waits for the relation, or
  *				for our transaction, is seen within WATCH_INTERVAL_MS and let
  *				in: we commit, and go on where we were.
- *	catch up	The same, until next to nothing is left to do.
+ *	catch up	The same, until next to nothing is left to do.  Nothing that
+ *				takes long is between this and the next step, or a busy relation
+ *				would never be caught up with.
  *	swap		With nothing locked, ACCESS EXCLUSIVE is asked for.  When it is
  *				granted, everything is checked again, and the pg_class row
  *				claimed without waiting; the rest of the WAL is read, the last
- *				blocks are copied, pg_class is changed, commit.
+ *				blocks are copied, pg_class is changed, the registration of the
+ *				new file deleted, commit.
  *	prewarm		What was in shared buffers is read again, from the new file.
- *	forget		The new file belongs to the relation.
  *
  * We never wait for a lock while we hold one on the relation or its table.  Two
  * sessions of which one waits for us, and we for it, would be a deadlock; and
@@ -32,8 +36,11 @@
  *
  * The file that is being made belongs to no transaction.  It is removed by
  * discard() after an error, by exit_callback() when the process ends, and by the
- * owner of `remember` after a crash; always in a committed transaction with an
- * ID, so that standbys and crash recovery remove it, too.
+ * next sweep (tier_pending_file.c) after a crash; always in a committed
+ * transaction with an ID, so that standbys and crash recovery remove it, too.
+ *
+ * DROP EXTENSION waits for us, since it would take the registration away.  We see
+ * it, remove the file, and end the move.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,16 +63,17 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "tier_attempt.h"
 #include "tier_blockset.h"
 #include "tier_buffers.h"
+#include "tier_clock.h"
 #include "tier_copy.h"
 #include "tier_debug.h"
 #include "tier_guc.h"
 #include "tier_online.h"
+#include "tier_pending_file.h"
 #include "tier_progress.h"
 #include "tier_relation.h"
 #include "tier_throttle.h"
@@ -75,11 +83,10 @@
 #define WATCH_INTERVAL_MS 20
 
 /*
- * How often WAL is read, at the latest; and how much may come together.  It must
- * not be removed before, which takes two checkpoints.
+ * How often WAL is read, at the latest; and when the server has gone on to the
+ * next segment, since from then on a checkpoint can remove what is not read.
  */
 #define WAL_INTERVAL_MS 500
-#define WAL_LAG_BYTES (32 * 1024 * 1024)
 
 /*
  * Pause before the second attempt for a lock, doubled each time, and its limits:
@@ -95,11 +102,10 @@
 #define MAX_ROUNDS 20
 #define ROUND_STEP_BLOCKS 128
 
-/* No batch takes longer than this at the lowest limit; the clock was set back. */
-#define LONGEST_THROTTLE_US (INT64CONST(60) * USECS_PER_SEC)
-
 /* How often a copy is begun again because the file was rewritten meanwhile. */
 #define MAX_RESTARTS 5
+
+static const char *const lost_wal = "was changed, and WAL that says where was removed too early";
 
 /* What a step says about how to go on. */
 typedef enum Verdict
@@ -111,6 +117,7 @@ typedef enum Verdict
 	NOT_NEEDED,
 	REFUSED,
 	UNWANTED,
+	ABANDONED,					/* the extension is being dropped */
 	FAILED,
 } Verdict;
 
@@ -131,7 +138,7 @@ typedef struct Online
 	RelFileLocator source;
 	RelFileLocator target;
 	bool		is_heap;
-	bool		is_remembered;	/* by the caller, and not yet forgotten */
+	bool		is_registered;	/* the target has a row in move_file */
 	bool		has_file;		/* the target exists, and is not in use */
 	bool		is_swapping;	/* this transaction has changed pg_class */
 	bool		is_swapped;		/* the target is in use, that is committed */
@@ -146,21 +153,26 @@ typedef struct Online
 	TierBlockSet resident;
 	BlockNumber prewarmed;		/* as far as that */
 	ErrorData  *error;			/* the last one that was caught */
+	char	   *spoilt_by;		/* why the last copy is worth nothing */
 	TierPhase	phase;
 	long		pause_ms;		/* before the next attempt */
 	int			busy;			/* attempts in a row without a lock */
 	BusyReason	busy_reason;	/* of the last of them */
-	TimestampTz began_at;		/* of this copy */
-	TimestampTz watched_at;
-	TimestampTz wal_read_at;
-	TimestampTz throttled_until;
+
+	/* Moments, all by tier_clock_monotonic_us. */
+	int64		began_at;		/* of this copy */
+	int64		watched_at;
+	int64		wal_read_at;
+	int64		throttled_until;
 
 	/* Of the swap in this transaction. */
-	TimestampTz asked_at;
-	TimestampTz locked_at;		/* 0: not granted */
-	TimestampTz committing_at;
-	TimestampTz released_at;	/* just before the lock is released */
-	int64		flush_us;
+	int64		asked_at;
+	int64		locked_at;		/* 0: not granted */
+	int64		committing_at;
+	int64		released_at;	/* just before the lock is released */
+	int64		flush_us;		/* under the lock, before the commit */
+	int64		cpu_at_lock_us; /* tier_clock_cpu_us, then */
+	int64		cpu_at_release_us;
 } Online;
 
 /* The move of this process; NULL: none.  For the callbacks. */
@@ -170,6 +182,17 @@ static Online *current = NULL;
  * Transactions
  * ---------------------------------------------------------------------
  */
+
+/*
+ * What is registered must stay so, or the file would be nobody's after a crash.
+ * Cleaning up goes on in any case.
+ */
+static bool
+may_go_on(const Online *move)
+{
+	return !move->is_registered || move->phase == TIER_PHASE_CLEANING_UP ||
+		tier_pending_hold_extension();
+}
 
 /* Runs a step and commits; an error rolls back, and is FAILED or BUSY. */
 static Verdict
@@ -182,7 +205,7 @@ in_transaction(Verdict (*step) (Online *move), Online *move)
 	move->is_swapping = false;
 	PG_TRY();
 	{
-		verdict = step(move);
+		verdict = may_go_on(move) ? step(move) : ABANDONED;
 		if (verdict == BUSY || verdict == RESTART)
 			tier_transaction_rollback();
 		else
@@ -221,12 +244,14 @@ transaction_callback(XactEvent event, void *argument)
 	if (current == NULL || !current->is_swapping)
 		return;
 	if (event == XACT_EVENT_PRE_COMMIT)
-		current->committing_at = GetCurrentTimestamp();
+		current->committing_at = tier_clock_monotonic_us();
 	else if (event == XACT_EVENT_COMMIT)
 	{
-		current->released_at = GetCurrentTimestamp();
+		current->released_at = tier_clock_monotonic_us();
+		current->cpu_at_release_us = tier_clock_cpu_us();
 		current->is_swapped = true;
 		current->has_file = false;
+		current->is_registered = false;
 	}
 }
 
@@ -249,7 +274,7 @@ exit_callback(int code, Datum argument)
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
 	if (tier_copy_file_exists(target))
-		tier_copy_drop_file(target);
+		(void) tier_pending_drop(target);
 	CommitTransactionCommand();
 }
 
@@ -263,6 +288,14 @@ register_callbacks(void)
 	before_shmem_exit(exit_callback, (Datum) 0);
 	RegisterXactCallback(transaction_callback, NULL);
 	registered = true;
+}
+
+/* The copy is worth nothing, and why: words that can follow "it ". */
+static Verdict
+restart(Online *move, const char *why)
+{
+	move->spoilt_by = MemoryContextStrdup(move->caller_context, why);
+	return RESTART;
 }
 
 /* ---------------------------------------------------------------------
@@ -292,18 +325,25 @@ wait_ms(long milliseconds)
 	}
 }
 
+/* Reads the WAL, if there is a copy to read it for.  False when it is lost. */
+static bool
+read_on(Online *move)
+{
+	if (move->copy == NULL)
+		return true;
+	move->wal_read_at = tier_clock_monotonic_us();
+	return tier_copy_read_wal(move->copy) != TIER_WAL_LOST;
+}
+
 /* The WAL must be read all the time.  False when some of it is lost. */
 static bool
 keep_up(Online *move)
 {
-	TimestampTz now = GetCurrentTimestamp();
-
 	if (move->copy == NULL ||
-		(now < TimestampTzPlusMilliseconds(move->wal_read_at, WAL_INTERVAL_MS) && now >= move->wal_read_at &&
-		 tier_copy_lag_bytes(move->copy) < WAL_LAG_BYTES))
+		(tier_clock_monotonic_us() < move->wal_read_at + WAL_INTERVAL_MS * 1000 &&
+		 !tier_copy_is_behind(move->copy)))
 		return true;
-	move->wal_read_at = now;
-	return tier_copy_read_wal(move->copy) != TIER_WAL_LOST;
+	return read_on(move);
 }
 
 static bool
@@ -321,10 +361,10 @@ watch(Online *move)
 {
 	do
 	{
-		TimestampTz now = GetCurrentTimestamp();
+		int64		now = tier_clock_monotonic_us();
 
 		CHECK_FOR_INTERRUPTS();
-		if (now >= TimestampTzPlusMilliseconds(move->watched_at, WATCH_INTERVAL_MS) || now < move->watched_at)
+		if (now >= move->watched_at + WATCH_INTERVAL_MS * 1000)
 		{
 			move->watched_at = now;
 			if (ConfigReloadPending)
@@ -332,15 +372,17 @@ watch(Online *move)
 				ConfigReloadPending = false;
 				ProcessConfigFile(PGC_SIGHUP);
 			}
+			if (tier_pending_extension_is_wanted())
+				return ABANDONED;
 			if (tier_throttle_is_paused() || idle_is_due(move) || tier_transaction_is_old() ||
 				(tier_relation_has_waiters(move->request->relation_oid) && !tier_debug_skips("give_way")))
 				return AGAIN;
 		}
 		if (!keep_up(move))
-			return RESTART;
-		if (now >= move->throttled_until || move->throttled_until > now + LONGEST_THROTTLE_US)
+			return restart(move, lost_wal);
+		if (now >= move->throttled_until)
 			return GO_ON;
-		wait_ms(Min(WATCH_INTERVAL_MS, (move->throttled_until - now) / 1000 + 1));
+		wait_ms(Min(WATCH_INTERVAL_MS, (long) ((move->throttled_until - now) / 1000 + 1)));
 	} while (true);
 }
 
@@ -357,28 +399,40 @@ note_copied(Online *move, int64 bytes)
 static Verdict
 rest(Online *move)
 {
-	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), move->pause_ms);
+	int64		until = tier_clock_monotonic_us() + (int64) move->pause_ms * 1000;
 	TierPhase	phase = move->phase;
 
 	tier_throttle_yield();
 	tier_debug_point("resting");
 	for (;;)
 	{
-		TimestampTz now = GetCurrentTimestamp();
+		int64		now = tier_clock_monotonic_us();
 		bool		paused = tier_throttle_is_paused();
 
 		CHECK_FOR_INTERRUPTS();
+		if (tier_pending_extension_is_wanted() || !may_go_on(move))
+			return ABANDONED;
 		if (!keep_up(move))
-			return RESTART;
+			return restart(move, lost_wal);
 		if (idle_is_due(move))
+		{
+			/* It may take long; tier_wal_keep_up is called there. */
+			if (!read_on(move))
+				return restart(move, lost_wal);
 			move->request->idle->run();
+			now = tier_clock_monotonic_us();
+		}
 		if (tier_transaction_is_old())
 			tier_transaction_commit();
 		if (now >= until && !paused && tier_throttle_resume())
 			break;
 		set_phase(move, paused ? TIER_PHASE_PAUSED : now >= until ? TIER_PHASE_QUEUED : TIER_PHASE_GIVING_WAY);
-		wait_ms(paused || now >= until ? 200 : Max(1, Min(WAL_INTERVAL_MS, (until - now) / 1000)));
+		wait_ms(paused || now >= until ? 200 : Max(1, (long) Min(WAL_INTERVAL_MS, (until - now) / 1000)));
 	}
+
+	/* The next thing is a lock, which may have to be waited for. */
+	if (!read_on(move))
+		return restart(move, lost_wal);
 	set_phase(move, phase);
 	return GO_ON;
 }
@@ -430,12 +484,15 @@ lock_and_check(Online *move, LOCKMODE mode)
 	tier_relation_lock(move->request->relation_oid, mode, tier_move_lock_timeout_ms,
 					   mode == AccessExclusiveLock ? tier_move_lock_hold_limit_ms : tier_move_lock_timeout_ms);
 	if (mode == AccessExclusiveLock)
-		move->locked_at = GetCurrentTimestamp();
+	{
+		move->locked_at = tier_clock_monotonic_us();
+		move->cpu_at_lock_us = tier_clock_cpu_us();
+	}
 	verdict = check_relation(move, &info);
 	if (verdict != GO_ON)
 		return verdict;
 	if (!RelFileLocatorEquals(tier_relation_locator(&info), move->source) && !tier_debug_skips("recheck"))
-		return RESTART;
+		return restart(move, "was rewritten");
 	return GO_ON;
 }
 
@@ -444,9 +501,9 @@ lock_and_check(Online *move, LOCKMODE mode)
  * ---------------------------------------------------------------------
  */
 
-/* Looks at the relation and writes down the number of its new file. */
+/* Looks at the relation and registers its new file. */
 static Verdict
-remember_step(Online *move)
+register_step(Online *move)
 {
 	const TierOnlineRequest *request = move->request;
 	TierRelationInfo info;
@@ -456,11 +513,12 @@ remember_step(Online *move)
 		return verdict;
 	move->is_heap = info.kind != RELKIND_INDEX;
 	move->source = tier_relation_locator(&info);
-	move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
-									   tier_compat_new_file_number(request->tablespace_oid));
-	if (request->remember_file != NULL)
-		request->remember_file(request->relation_oid, move->target);
-	move->is_remembered = true;
+	if (request->register_file)
+		move->target = tier_pending_register(request->relation_oid, request->tablespace_oid);
+	else
+		move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
+										   tier_compat_new_file_number(request->tablespace_oid));
+	move->is_registered = request->register_file;
 	return GO_ON;
 }
 
@@ -503,16 +561,12 @@ copy_step(Online *move)
 	InvalidateCatalogSnapshot();
 	if (move->copy == NULL)
 	{
-		tier_blockset_clear(&move->resident_before);
-		if (tier_move_prewarm)
-			tier_buffers_visit(move->source, note_resident_before, move);
-
 		/* Not ours, and not to be removed as such. */
 		if (tier_copy_file_exists(move->target))
-			return RESTART;
+			return restart(move, "was to get a file that somebody else has made");
 		move->copy = tier_copy_create(move->context, move->source, move->target, move->is_heap, move->is_heap);
 		move->has_file = true;
-		move->wal_read_at = GetCurrentTimestamp();
+		move->wal_read_at = tier_clock_monotonic_us();
 		tier_debug_point("file_created");
 	}
 	move->busy = 0;
@@ -522,8 +576,8 @@ copy_step(Online *move)
 		verdict = watch(move);
 		if (verdict != GO_ON)
 			return verdict;
-		if (tier_copy_is_spoilt(move->copy))
-			return RESTART;
+		if (tier_copy_spoilt_by(move->copy) != NULL)
+			return restart(move, tier_copy_spoilt_by(move->copy));
 		if (!tier_copy_step(move->copy, &bytes))
 			break;
 		note_copied(move, bytes);
@@ -548,8 +602,10 @@ catch_up_step(Online *move)
 	{
 		tier_progress_add(TIER_PROGRESS_ROUNDS, 1);
 		if (tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
-			return RESTART;
-		move->wal_read_at = GetCurrentTimestamp();
+			return restart(move, lost_wal);
+		if (tier_copy_spoilt_by(move->copy) != NULL)
+			return restart(move, tier_copy_spoilt_by(move->copy));
+		move->wal_read_at = tier_clock_monotonic_us();
 		if (tier_copy_pending_blocks(move->copy) <= FEW_BLOCKS && !tier_copy_was_truncated(move->copy))
 			break;
 
@@ -575,21 +631,103 @@ catch_up_step(Online *move)
 	return GO_ON;
 }
 
+/*
+ * Have we had the lock for as long as we may?  The time of flushes does not count.
+ * Asked as long as giving up is possible, after whatever may have to wait for a
+ * disk or for a processor.
+ */
+static bool
+is_too_late(const Online *move)
+{
+	return tier_clock_monotonic_us() > move->locked_at + move->flush_us + (int64) tier_move_lock_hold_limit_ms * 1000;
+}
+
+static Verdict
+busy(Online *move, BusyReason reason)
+{
+	move->busy_reason = reason;
+	return BUSY;
+}
+
+/* In the transaction that makes the target the relation's file. */
+static Verdict
+adopt_target(Online *move)
+{
+	if (!move->is_registered)
+		return GO_ON;
+	switch (tier_pending_adopt(move->target))
+	{
+		case TIER_PENDING_OK:
+			return GO_ON;
+		case TIER_PENDING_BUSY:
+			return busy(move, BUSY_ROW);
+		case TIER_PENDING_LOST:
+			break;
+	}
+	return restart(move, "was not registered any more");
+}
+
+/*
+ * The last changes: nobody can make any more.  GO_ON when the files can be
+ * swapped.  Under ACCESS EXCLUSIVE, with a snapshot.
+ */
+static Verdict
+complete_copy(Online *move)
+{
+	int64		budget_us = (int64) tier_move_lock_hold_limit_ms * 1000;
+	TierRelationInfo info;
+	TierWalResult result;
+	Verdict		verdict;
+	int64		bytes;
+	char	   *difference;
+
+	if (!tier_debug_skips("claim_row") && !tier_relation_claim_row(move->request->relation_oid))
+		return busy(move, BUSY_ROW);
+	verdict = adopt_target(move);
+	if (verdict != GO_ON)
+		return verdict;
+	if (is_too_late(move))
+		return busy(move, BUSY_WORK);
+	result = tier_copy_read_all_wal(move->copy, move->locked_at + budget_us, &move->flush_us);
+	if (result == TIER_WAL_LOST)
+		return restart(move, lost_wal);
+	if (result == TIER_WAL_TOO_LATE || tier_copy_was_truncated(move->copy))
+		return busy(move, BUSY_WORK);
+	if (!tier_copy_catch_up(move->copy, PG_UINT64_MAX, move->locked_at + move->flush_us + budget_us, &bytes))
+	{
+		move->report->copied_bytes += bytes;
+		return busy(move, BUSY_WORK);
+	}
+	move->report->copied_bytes += bytes;
+
+	/* Nothing that is quickly seen speaks against it? */
+	difference = tier_copy_difference(move->copy);
+	if (difference != NULL && !tier_debug_skips("compare"))
+		return restart(move, psprintf("and its copy were different: %s", difference));
+
+	/* The row is ours, so that this is true until the end. */
+	if ((!tier_relation_lookup(move->request->relation_oid, &info) ||
+		 !RelFileLocatorEquals(tier_relation_locator(&info), move->source)) && !tier_debug_skips("recheck"))
+		return restart(move, "was rewritten");
+	return is_too_late(move) ? busy(move, BUSY_WORK) : GO_ON;
+}
+
 /* The end of it: all under ACCESS EXCLUSIVE, and quick. */
 static Verdict
 swap_step(Online *move)
 {
-	int64		budget_us = (int64) tier_move_lock_hold_limit_ms * 1000;
-	TierWalResult result;
 	Verdict		verdict;
-	int64		bytes;
+	int64		ignored = 0;
 
 	/* Not even for a synchronous standby that does not answer. */
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		(void) set_config_option("synchronous_commit", "local", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_LOCAL, true, 0, false);
 
-	/* 1. Fill the caches with what will be asked for again under the lock. */
+	/*
+	 * 1. Fill the caches with what will be asked for again under the lock,
+	 * and leave as little WAL as possible to be flushed and read there.
+	 */
 	{
 		TierRelationInfo info;
 
@@ -598,43 +736,26 @@ swap_step(Online *move)
 			return verdict;
 		InvalidateCatalogSnapshot();
 	}
+	if (tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
+		return restart(move, lost_wal);
+	if (tier_copy_was_truncated(move->copy))
+		return busy(move, BUSY_WORK);
 
 	/* 2. The lock.  Nothing of the relation is locked by us now. */
-	move->asked_at = GetCurrentTimestamp();
+	move->asked_at = tier_clock_monotonic_us();
 	verdict = lock_and_check(move, AccessExclusiveLock);
 	if (verdict != GO_ON)
 		return verdict;
 	tier_debug_point("locked");
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_debug_point("claiming");
-	if (!tier_debug_skips("claim_row") && !tier_relation_claim_row(move->request->relation_oid))
-	{
-		PopActiveSnapshot();
-		move->busy_reason = BUSY_ROW;
-		return BUSY;
-	}
 
-	/* 3. The last changes: nobody can make any more. */
-	result = tier_copy_read_all_wal(move->copy, budget_us, &move->flush_us);
-	if (result == TIER_WAL_LOST)
+	/* 3. What is left of the copy, and the other file. */
+	verdict = complete_copy(move);
+	if (verdict != GO_ON)
 	{
 		PopActiveSnapshot();
-		return RESTART;
-	}
-	if (result == TIER_WAL_TOO_LATE || tier_copy_was_truncated(move->copy) ||
-		!tier_copy_catch_up(move->copy, PG_UINT64_MAX, move->locked_at + move->flush_us + budget_us, &bytes))
-	{
-		PopActiveSnapshot();
-		move->busy_reason = BUSY_WORK;
-		return BUSY;
-	}
-	move->report->copied_bytes += bytes;
-
-	/* 4. The other file, unless somebody has touched it. */
-	if (!tier_copy_is_intact(move->copy))
-	{
-		PopActiveSnapshot();
-		return RESTART;
+		return verdict;
 	}
 	tier_relation_swap_file(move->request->relation_oid, move->target);
 	PopActiveSnapshot();
@@ -648,14 +769,26 @@ swap_step(Online *move)
  * ---------------------------------------------------------------------
  */
 
-/* Nothing is locked, but a cancel may come. */
+/*
+ * Two looks at what is resident, of which neither has anything locked: before the
+ * copy, and between it and the first catching up, which makes good what changes
+ * meanwhile.
+ */
+static Verdict
+residency_before_step(Online *move)
+{
+	tier_blockset_clear(&move->resident_before);
+	tier_buffers_visit(move->source, note_resident_before, move);
+	return GO_ON;
+}
+
 static Verdict
 residency_step(Online *move)
 {
 	tier_blockset_clear(&move->resident);
 	tier_buffers_visit(move->source, note_resident, move);
 	tier_debug_point("residency");
-	return GO_ON;
+	return read_on(move) ? GO_ON : restart(move, lost_wal);
 }
 
 /*
@@ -699,15 +832,14 @@ static Verdict
 drop_file_step(Online *move)
 {
 	if (tier_copy_file_exists(move->target))
-		tier_copy_drop_file(move->target);
+		(void) tier_pending_drop(move->target);
 	return GO_ON;
 }
 
 static Verdict
-forget_step(Online *move)
+unregister_step(Online *move)
 {
-	if (move->request->forget_file != NULL)
-		move->request->forget_file(move->target);
+	tier_pending_unregister(move->target);
 	return GO_ON;
 }
 
@@ -721,8 +853,8 @@ end_copy(Online *move)
 
 /*
  * Removes the new file, which is not in use.  A cancel does not stop it.  What
- * goes wrong here is in the log; the file is still remembered then, and removed
- * later.
+ * goes wrong here is in the log; the file is still registered then, and removed
+ * by a sweep.
  */
 static void
 discard(Online *move)
@@ -736,8 +868,9 @@ discard(Online *move)
 	HOLD_CANCEL_INTERRUPTS();
 	if (move->has_file && in_transaction(drop_file_step, move) == GO_ON)
 		move->has_file = false;
-	if (move->is_remembered && !move->has_file && in_transaction(forget_step, move) == GO_ON)
-		move->is_remembered = false;
+	if (move->is_registered && !move->has_file && in_transaction(unregister_step, move) == GO_ON)
+		move->is_registered = false;
+	tier_pending_release();
 
 	/* An error has let go of all holds. */
 	if (QueryCancelHoldoffCount > 0)
@@ -765,7 +898,7 @@ pause_after(int attempts, int64 spent_ms)
 static long
 next_pause_ms(const Online *move)
 {
-	return pause_after(move->busy, TimestampDifferenceMilliseconds(move->began_at, GetCurrentTimestamp()));
+	return pause_after(move->busy, (tier_clock_monotonic_us() - move->began_at) / 1000);
 }
 
 int64
@@ -806,8 +939,9 @@ static void
 account_for_swap(Online *move)
 {
 	TierOnlineReport *report = move->report;
-	TimestampTz end = move->released_at != 0 ? move->released_at : GetCurrentTimestamp();
-	TimestampTz wait_end = move->locked_at != 0 ? move->locked_at : end;
+	int64		end = move->released_at != 0 ? move->released_at : tier_clock_monotonic_us();
+	int64		cpu_end = move->released_at != 0 ? move->cpu_at_release_us : tier_clock_cpu_us();
+	int64		wait_end = move->locked_at != 0 ? move->locked_at : end;
 
 	report->attempts++;
 	tier_progress_add(TIER_PROGRESS_ATTEMPTS, 1);
@@ -816,14 +950,20 @@ account_for_swap(Online *move)
 	if (move->locked_at != 0)
 	{
 		double		held_ms = (end - move->locked_at) / 1000.0;
+		double		cpu_ms = (cpu_end - move->cpu_at_lock_us) / 1000.0;
+		double		flush_ms = move->flush_us / 1000.0;
 
+		if (move->released_at != 0)
+			flush_ms += (move->released_at - move->committing_at) / 1000.0;
 		if (held_ms > report->lock_held_ms)
 		{
 			report->lock_held_ms = held_ms;
-			report->flush_ms = move->flush_us / 1000.0;
-			if (move->released_at != 0)
-				report->flush_ms += (move->released_at - move->committing_at) / 1000.0;
+			report->flush_ms = flush_ms;
+			report->cpu_ms = cpu_ms;
 		}
+		ereport(DEBUG1,
+				(errmsg_internal("attempt %d to end the move of relation %u: lock held %.3f ms, flushed %.3f ms, on a processor %.3f ms",
+								 report->attempts, move->request->relation_oid, held_ms, flush_ms, cpu_ms)));
 	}
 }
 
@@ -837,20 +977,21 @@ ask_step(Online *move)
 static Verdict
 finish_copy(Online *move)
 {
+	Verdict		verdict;
+
+	set_phase(move, TIER_PHASE_CATCHING_UP);
+	if (tier_move_prewarm)
+	{
+		verdict = in_transaction(residency_step, move);
+		if (verdict != GO_ON)
+			return verdict;
+	}
 	for (;;)
 	{
-		Verdict		verdict;
-
 		set_phase(move, TIER_PHASE_CATCHING_UP);
 		verdict = insist(move, catch_up_step);
 		if (verdict != GO_ON)
 			return verdict;
-		if (tier_move_prewarm)
-		{
-			verdict = in_transaction(residency_step, move);
-			if (verdict != GO_ON)
-				return verdict;
-		}
 		if (move->request->is_wanted != NULL)
 		{
 			verdict = in_transaction(ask_step, move);
@@ -882,12 +1023,18 @@ copy_and_swap(Online *move)
 {
 	Verdict		verdict;
 
-	move->began_at = GetCurrentTimestamp();
-	verdict = in_transaction(remember_step, move);
+	move->began_at = tier_clock_monotonic_us();
+	verdict = in_transaction(register_step, move);
 	if (verdict != GO_ON)
 		return verdict;
-	tier_debug_point("remembered");
+	tier_debug_point("registered");
 	set_phase(move, TIER_PHASE_COPYING);
+	if (tier_move_prewarm)
+	{
+		verdict = in_transaction(residency_before_step, move);
+		if (verdict != GO_ON)
+			return verdict;
+	}
 	verdict = insist(move, copy_step);
 	if (verdict != GO_ON)
 		return verdict;
@@ -936,10 +1083,14 @@ conclude(Online *move, Verdict verdict)
 			return TIER_ONLINE_REFUSED;
 		case UNWANTED:
 			return TIER_ONLINE_UNWANTED;
+		case ABANDONED:
+			report->why = pstrdup("the extension is being dropped");
+			report->hint = "Create it again, and repeat the move.";
+			return TIER_ONLINE_BUSY;
 		case RESTART:
-			report->why = psprintf("it was rewritten or truncated, or WAL was removed too early, %d times while it was copied",
-								   MAX_RESTARTS + 1);
-			report->hint = "Try again when nothing rewrites it.";
+			report->why = psprintf("%d copies of it were of no use; at the last one it %s",
+								   MAX_RESTARTS + 1, move->spoilt_by);
+			report->hint = "Try again when nothing rewrites it. If WAL was removed too early, raise wal_keep_size.";
 			return TIER_ONLINE_BUSY;
 		case BUSY:
 			explain_busy(move);
@@ -974,7 +1125,7 @@ run_move(Online *move)
 	if (tier_move_prewarm)
 		while (in_transaction(prewarm_step, move) == AGAIN && in_transaction(rest, move) == GO_ON)
 			 /* go on */ ;
-	(void) in_transaction(forget_step, move);
+	tier_pending_release();
 	return GO_ON;
 }
 
@@ -1033,6 +1184,7 @@ tier_online_move(const TierOnlineRequest *request, TierOnlineReport *report)
 	PG_FINALLY();
 	{
 		current = NULL;
+		tier_pending_release();
 		tier_progress_end();
 	}
 	PG_END_TRY();

@@ -37,12 +37,10 @@ struct TierOnlineRequest
 	Oid			rights_oid;		/* that relation */
 
 	/*
-	 * Remembers that the file belongs to nobody, and forgets it again; each
-	 * in a transaction that this module begins and commits.  After a crash
-	 * the caller removes what is remembered.  May be NULL (tests).
+	 * Register the new file, so that it is found after a crash.  Only tests
+	 * in a database without the extension do not.
 	 */
-	void		(*remember_file) (Oid relation_oid, RelFileLocator file);
-	void		(*forget_file) (RelFileLocator file);
+	bool		register_file;
 
 	/*
 	 * Is the move still wanted?  A copy may have taken hours.  Asked in a
@@ -71,13 +69,15 @@ typedef struct TierOnlineReport
 	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: what
 								 * came too late, or NULL */
 	char	   *why;			/* of REFUSED and BUSY */
-	const char *hint;			/* of BUSY */
+	const char *hint;			/* of BUSY; never NULL then */
 	bool		is_incomplete;	/* REFUSED: an index that is not valid */
 	int			attempts;		/* for the strong lock */
 	int			restarts;
 	double		lock_wait_ms;	/* for the strong lock, of all attempts */
 	double		lock_held_ms;	/* the longest that it was held; -1: never */
 	double		flush_ms;		/* of these: flushing WAL */
+	double		cpu_ms;			/* of these: with a processor; what is missing
+								 * was spent waiting for one, or for a disk */
 	int64		copied_bytes;
 } TierOnlineReport;
 

@@ -38,6 +38,7 @@
 #include "tier_debug.h"
 #include "tier_device.h"
 #include "tier_pagecache.h"
+#include "tier_wal.h"
 
 /* Up to here all of a range is looked at, by either way. */
 #define CACHESTAT_WHOLE_BYTES	(INT64CONST(4) * 1024 * 1024 * 1024)
@@ -263,6 +264,7 @@ range_bytes(const char *path, int64 offset, int64 length, TierPagecacheLook *loo
 		int64		bytes;
 
 		CHECK_FOR_INTERRUPTS();
+		tier_wal_keep_up();
 		if (segment == 0)
 			strlcpy(segment_path, path, sizeof(segment_path));
 		else

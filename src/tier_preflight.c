@@ -4,8 +4,8 @@
  *		Is anything in the way of a move?
  *
  * Looks before a lock is asked for: rights, pins, the target's directory, room there
- * and for the WAL, how long the lock would last, and who uses the relation.  What it says may be out
- * of date a moment later; the move itself fails cleanly then.
+ * and for the WAL, how long the lock would last, and who uses the relation.  What
+ * it says may be out of date a moment later; the move itself fails cleanly then.
  *
  *-------------------------------------------------------------------------
  */

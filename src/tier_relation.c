@@ -27,28 +27,32 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/storage.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
-#include "parser/parse_func.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
@@ -130,16 +134,42 @@ tier_relation_kind_name(char kind)
 	}
 }
 
+/*
+ * The extension's own alter_tier(), or InvalidOid.  Only who may create in its
+ * schema could put another function of that name there; but what he grants on
+ * that one is not for him to give.  No right on the schema is looked at.
+ */
+static Oid
+administrators_function(void)
+{
+	Oid			extension_oid = get_extension_oid("tiered_storage", true);
+	Oid			schema_oid = get_namespace_oid("tiered_storage", true);
+	Oid			function_oid = InvalidOid;
+	CatCList   *functions;
+
+	if (!OidIsValid(extension_oid) || !OidIsValid(schema_oid))
+		return InvalidOid;
+	functions = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum("alter_tier"));
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&functions->members[i]->tuple);
+
+		if (form->pronamespace == schema_oid &&
+			getExtensionOfObject(ProcedureRelationId, form->oid) == extension_oid)
+			function_oid = form->oid;
+	}
+	ReleaseSysCacheList(functions);
+	return function_oid;
+}
+
 bool
 tier_is_administrator(Oid role_oid)
 {
 	Oid			function_oid;
-	Oid			any_arguments = InvalidOid;
 
 	if (superuser_arg(role_oid))
 		return true;
-	function_oid = LookupFuncName(list_make2(makeString("tiered_storage"), makeString("alter_tier")),
-								  -1, &any_arguments, true);
+	function_oid = administrators_function();
 	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
 }
 
@@ -333,6 +363,31 @@ tier_relation_locator(const TierRelationInfo *info)
  * lock took the fast path.  Locks never leave shared memory, so that reading
  * one which has just gone reads another's tag at worst.
  */
+static bool
+someone_waits_for(const LOCKTAG *tag, const LOCKTAG *other)
+{
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		const volatile PGPROC *process = &ProcGlobal->allProcs[i];
+		LOCK	   *lock = process->waitLock;
+		LOCKTAG		awaited;
+
+		if (lock == NULL)
+			continue;
+		awaited = lock->tag;
+		if (memcmp(&awaited, tag, sizeof(awaited)) == 0 ||
+			memcmp(&awaited, other, sizeof(awaited)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+tier_relation_someone_waits_for(const LOCKTAG *tag)
+{
+	return someone_waits_for(tag, tag);
+}
+
 bool
 tier_relation_has_waiters(Oid relation_oid)
 {
@@ -343,20 +398,7 @@ tier_relation_has_waiters(Oid relation_oid)
 	SET_LOCKTAG_RELATION(relation_tag, MyDatabaseId, relation_oid);
 	GET_VXID_FROM_PGPROC(vxid, *MyProc);
 	SET_LOCKTAG_VIRTUALTRANSACTION(transaction_tag, vxid);
-	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
-	{
-		const volatile PGPROC *process = &ProcGlobal->allProcs[i];
-		LOCK	   *lock = process->waitLock;
-		LOCKTAG		tag;
-
-		if (lock == NULL)
-			continue;
-		tag = lock->tag;
-		if (memcmp(&tag, &relation_tag, sizeof(tag)) == 0 ||
-			memcmp(&tag, &transaction_tag, sizeof(tag)) == 0)
-			return true;
-	}
-	return false;
+	return someone_waits_for(&relation_tag, &transaction_tag);
 }
 
 void

@@ -78,6 +78,9 @@ extern RelFileLocator tier_relation_locator(const TierRelationInfo *info);
  */
 extern bool tier_relation_has_waiters(Oid relation_oid);
 
+/* The same for any lock. */
+extern bool tier_relation_someone_waits_for(const LOCKTAG *tag);
+
 /*
  * Waits for the lock at most timeout_ms, and then for any other lock of this
  * transaction at most next_timeout_ms.  Nothing of the relation or its table

@@ -48,6 +48,7 @@
 #include "tier_sample.h"
 #include "tier_standby.h"
 #include "tier_verify.h"
+#include "tier_wal.h"
 #include "tier_writes.h"
 
 #define SCHEMA_NAME "tiered_storage"
@@ -327,6 +328,8 @@ tier_sample_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
 		if (stat(segment_path, &st) != 0)
 			break;
 		total += st.st_size;
+
+		tier_wal_keep_up();
 
 		/* A segment that is not full is the last one. */
 		if (st.st_size < (int64) RELSEG_SIZE * BLCKSZ)

@@ -74,7 +74,8 @@ typedef struct TierClaim
 /* See tier_throttle.c. */
 typedef struct TierMoverControl
 {
-	TimestampTz free_at;		/* all that was copied is paid for then */
+	int64		free_at;		/* all that was copied is paid for then; by
+								 * tier_clock_monotonic_us */
 	int			pids[TIER_MAX_MOVERS];	/* 0: free */
 	Oid			limited_roles[TIER_MAX_MOVERS]; /* whose move it is; 0: an
 												 * administrator's */

@@ -24,9 +24,9 @@
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
-#include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_clock.h"
 #include "tier_guc.h"
 #include "tier_shmem.h"
 #include "tier_throttle.h"
@@ -37,8 +37,8 @@
 /* So much of the past may be made up for. */
 #define THROTTLE_SLACK_US 100000
 
-static TimestampTz local_free_at = 0;	/* without preload */
-static TimestampTz worker_free_at = 0;
+static int64 local_free_at = 0; /* without preload */
+static int64 worker_free_at = 0;
 
 static int	my_place = -1;
 
@@ -48,27 +48,24 @@ static bool my_role_is_administrator = false;
 static bool my_place_is_lent = false;
 
 /* Puts off the moment by what the bytes take at that rate; until when to wait. */
-static TimestampTz
-put_off(TimestampTz *free_at, int64 bytes, int limit_mb)
+static int64
+put_off(int64 *free_at, int64 bytes, int limit_mb)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	int64		now = tier_clock_monotonic_us();
 
 	/*
 	 * What was not used long ago is lost.  What was just now is not: the time
-	 * that the bytes themselves took counts, and that waits end late.  A
-	 * clock set back is forgiven.
+	 * that the bytes themselves took counts, and that waits end late.
 	 */
-	if (*free_at > now + INT64CONST(60) * USECS_PER_SEC)
-		*free_at = now;
 	*free_at = Max(*free_at, now - THROTTLE_SLACK_US);
 	*free_at += (int64) (bytes / (limit_mb * 1048576.0) * USECS_PER_SEC);
 	return *free_at;
 }
 
-TimestampTz
+int64
 tier_throttle_charge(int64 bytes)
 {
-	TimestampTz until = 0;
+	int64		until = 0;
 
 	if (tier_move_rate_limit_mb > 0 && tier_shmem != NULL)
 	{

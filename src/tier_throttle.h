@@ -10,15 +10,13 @@
 
 #include "postgres.h"
 
-#include "datatype/timestamp.h"
-
 /*
  * All movers share tiered_storage.move_rate_limit; without preload each has it
  * alone.  In a background worker tiered_storage.worker_rate_limit counts, too.
  * Says until when this process has to wait after it has copied so many
- * bytes; 0: it need not.
+ * bytes, by tier_clock_monotonic_us; 0: it need not.
  */
-extern TimestampTz tier_throttle_charge(int64 bytes);
+extern int64 tier_throttle_charge(int64 bytes);
 
 /*
  * Takes one of tiered_storage.max_movers places; false when all are taken.

@@ -16,10 +16,11 @@
  * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and
  * when it finds that an autovacuum worker is in its way, it cancels that worker.
  * A move is never so urgent; it comes back later.  So for the lock on the relation
- * the check is put off for ever, and the wait is ended by lock_timeout instead.  That can be done: a
- * mover holds no lock on a relation of a user while it waits for another one, and
- * whoever should ever wait for us in a circle finds it with a check of his own.
- * A lock_timeout below deadlock_timeout would not do, as the latter may be 1 ms.
+ * the check is put off for ever, and the wait is ended by lock_timeout instead.
+ * That can be done: a mover holds no lock on a relation of a user while it waits
+ * for another one, and whoever should ever wait for us in a circle finds it with a
+ * check of his own.  A lock_timeout below deadlock_timeout would not do, as the
+ * latter may be 1 ms.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,11 +6,18 @@
  * Runs in the process that wants to know, usually a mover.  Reads the segment
  * files below pg_wal up to what is flushed, with the server's own decoder.
  *
- * No replication slot holds the WAL back.  A slot that is forgotten, or a mover
- * that stands still, would fill the disk; a reader that comes too late merely
- * has to start again.  That WAL was removed or its file recycled is noticed:
- * the file cannot be opened, or the address in a page's header or the checksum
- * of a record is wrong.
+ * No replication slot holds the WAL back.  A mover that stands still, on a file
+ * system that does not answer for example, would fill the disk of the server; a
+ * reader that comes too late merely has to start again.  So it must not be late.
+ * The end of a checkpoint removes the segments before the one in which the
+ * server was writing when it began.  Whoever has read all up to the segment that
+ * is written is safe until the server comes to the next one, begins a checkpoint
+ * after that, and completes it.
+ *
+ * That WAL was removed or its file recycled is noticed: the file is not there,
+ * or the address in a page's header or the checksum of a record is wrong, and the
+ * server has said that it would remove that segment.  Everything else that keeps
+ * us from reading is an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,10 +36,11 @@
 #include "pgstat.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "tier_clock.h"
+#include "tier_debug.h"
 #include "tier_wal.h"
 
 /* Known stretches without interest; older ones than these are simply read. */
@@ -54,12 +62,19 @@ struct TierWal
 	List	   *history;		/* of timelines, for looking back; else NIL */
 	XLogRecPtr	flushed;		/* pages may be read up to here */
 	XLogRecPtr	position;		/* all before this was read */
+	XLogRecPtr	mark;			/* end of the last mark; 0: only the first */
 	File		file;			/* -1: none is open */
 	XLogSegNo	segment;		/* of the open file */
 	bool		lost;
+	char	   *failure;		/* why the last read_to could not read, if
+								 * nothing is gone; or NULL */
+	int			failure_errno;
 	int			nskips;
 	Skip		skips[MAX_SKIPS];
 };
+
+/* What tier_wal_keep_up reads; NULL: nothing. */
+static TierWal *followed = NULL;
 
 /*
  * Where a record that follows one ending here begins.  Between the pages there
@@ -94,9 +109,20 @@ timeline_of(const TierWal *wal, XLogSegNo segment)
  * ---------------------------------------------------------------------
  */
 
+/* error_number: 0 when what is there is wrong.  failure NULL: nothing is. */
+static void
+note_failure(TierWal *wal, int error_number, char *failure)
+{
+	if (wal->failure != NULL)
+		pfree(wal->failure);
+	wal->failure = failure;
+	wal->failure_errno = error_number;
+}
+
 /*
  * Reads a page, or as much of it as is flushed.  -1: there is not enough yet,
- * or (wal->lost) never will be.
+ * or (wal->lost) never will be, or (wal->failure) it cannot be read.  No error is
+ * raised inside of the decoder, which could not go on then.
  */
 static int
 read_page(XLogReaderState *reader, XLogRecPtr page, int wanted, XLogRecPtr record, char *buffer)
@@ -105,6 +131,8 @@ read_page(XLogReaderState *reader, XLogRecPtr page, int wanted, XLogRecPtr recor
 	XLogSegNo	segment;
 	uint32		offset = XLogSegmentOffset(page, wal_segment_size);
 	int			available;
+	int			got;
+	int			error_number;
 
 	if (page + wanted > wal->flushed)
 		return -1;
@@ -123,14 +151,46 @@ read_page(XLogReaderState *reader, XLogRecPtr page, int wanted, XLogRecPtr recor
 		XLogFilePath(path, timeline_of(wal, segment), segment, wal_segment_size);
 		wal->file = PathNameOpenFile(path, O_RDONLY | PG_BINARY);
 		wal->segment = segment;
+		error_number = errno;
+		if (wal->file < 0 && error_number == ENOENT)
+			wal->lost = true;
+		else if (wal->file < 0)
+			note_failure(wal, error_number, psprintf("could not open file \"%s\": %s", path, strerror(error_number)));
+		if (wal->file < 0)
+			return -1;
 	}
-	if (wal->file < 0 ||
-		FileRead(wal->file, buffer, XLOG_BLCKSZ, offset, WAIT_EVENT_WAL_READ) != XLOG_BLCKSZ)
-	{
+	errno = 0;
+	got = (int) FileRead(wal->file, buffer, XLOG_BLCKSZ, offset, WAIT_EVENT_WAL_READ);
+	if (got == XLOG_BLCKSZ)
+		return available;
+
+	/* A descriptor that was put away to save one is opened again by name. */
+	error_number = errno;
+	if (got < 0 && error_number == ENOENT)
 		wal->lost = true;
-		return -1;
-	}
-	return available;
+	else if (got < 0)
+		note_failure(wal, error_number, psprintf("could not read file \"%s\": %s", FilePathName(wal->file), strerror(error_number)));
+	else
+		note_failure(wal, 0, psprintf("could not read file \"%s\": read %d of %d", FilePathName(wal->file), got, XLOG_BLCKSZ));
+	return -1;
+}
+
+/*
+ * The decoder does not understand what follows our position.  The server says
+ * which segment it removes before it does that.
+ */
+static void
+judge_bad_record(TierWal *wal, const char *message)
+{
+	XLogSegNo	segment;
+
+	/* A record that begins before may be wrong in the next one. */
+	XLByteToSeg(wal->position, segment, wal_segment_size);
+	if (segment <= XLogGetLastRemovedSegno() ||
+		(wal->file >= 0 && wal->segment <= XLogGetLastRemovedSegno()))
+		wal->lost = true;
+	else
+		note_failure(wal, 0, psprintf("could not decode WAL after %X/%X: %s", LSN_FORMAT_ARGS(wal->position), message));
 }
 
 /* ---------------------------------------------------------------------
@@ -160,6 +220,8 @@ report_record(TierWal *wal)
 		wal->observer.record(wal->observer.argument, reader);
 		return;
 	}
+	if (tier_compat_switches_checksums(reader) && wal->observer.checksums != NULL)
+		wal->observer.checksums(wal->observer.argument);
 	for (int id = 0; id <= XLogRecMaxBlockId(reader); id++)
 	{
 		RelFileLocator locator;
@@ -206,15 +268,16 @@ skip_known(TierWal *wal)
 
 /*
  * Reads records that begin before `limit` and end at or before `flushed`, which
- * is flushed.
+ * is flushed.  May end with wal->failure.
  */
 static TierWalResult
-read_to(TierWal *wal, XLogRecPtr limit, XLogRecPtr flushed, TimestampTz deadline)
+read_to(TierWal *wal, XLogRecPtr limit, XLogRecPtr flushed, int64 deadline_us)
 {
 	MemoryContext old_context = MemoryContextSwitchTo(wal->context);
 	TierWalResult result = TIER_WAL_OK;
 
 	wal->flushed = flushed;
+	note_failure(wal, 0, NULL);
 	for (int n = 1;; n++)
 	{
 		XLogRecord *record;
@@ -224,20 +287,20 @@ read_to(TierWal *wal, XLogRecPtr limit, XLogRecPtr flushed, TimestampTz deadline
 		if (wal->lost || wal->position >= limit)
 			break;
 		if (n % RECORDS_PER_CHECK == 0)
-		{
 			CHECK_FOR_INTERRUPTS();
-			if (deadline != 0 && GetCurrentTimestamp() > deadline)
-			{
-				result = TIER_WAL_TOO_LATE;
-				break;
-			}
+
+		/* A record may be the first of a page that has to be read. */
+		if (deadline_us != 0 && tier_clock_monotonic_us() > deadline_us)
+		{
+			result = TIER_WAL_TOO_LATE;
+			break;
 		}
 		record = XLogReadRecord(wal->reader, &message);
 		if (record == NULL)
 		{
 			/* The rest of a record that is flushed in part comes later. */
-			if (message != NULL)
-				wal->lost = true;
+			if (message != NULL && wal->failure == NULL)
+				judge_bad_record(wal, message);
 			break;
 		}
 		wal->position = wal->reader->EndRecPtr;
@@ -272,15 +335,41 @@ create(MemoryContext context, const TierWalObserver *observer)
 	return wal;
 }
 
+/* Raises what has kept read_to from reading. */
+static void
+raise_failure(TierWal *wal)
+{
+	if (wal->failure == NULL)
+		return;
+	errno = wal->failure_errno;
+	ereport(ERROR,
+			(wal->failure_errno == 0 ? errcode(ERRCODE_DATA_CORRUPTED) : errcode_for_file_access(),
+			 errmsg_internal("%s", wal->failure)));
+}
+
+/* When the memory goes in which a reader is, or has been. */
+static void
+stop_following(void *argument)
+{
+	if (followed == argument)
+		followed = NULL;
+}
+
 TierWal *
 tier_wal_start(MemoryContext context, const TierWalObserver *observer)
 {
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	TierWal    *wal = create(context, observer);
+	MemoryContextCallback *callback;
 	XLogRecPtr	end;
 
 	wal->position = insert_mark(&end);
 	XLogBeginRead(wal->reader, wal->position);
+	callback = palloc(sizeof(MemoryContextCallback));
+	callback->func = stop_following;
+	callback->arg = wal;
+	MemoryContextRegisterResetCallback(context, callback);
+	followed = wal;
 	MemoryContextSwitchTo(old_context);
 	return wal;
 }
@@ -289,23 +378,49 @@ TierWalResult
 tier_wal_read(TierWal *wal)
 {
 	XLogRecPtr	flushed = GetFlushRecPtr(NULL);
+	TierWalResult result = read_to(wal, flushed, flushed, 0);
 
-	return read_to(wal, flushed, flushed, 0);
+	raise_failure(wal);
+	return result;
+}
+
+bool
+tier_wal_is_behind(const TierWal *wal)
+{
+	XLogSegNo	read;
+	XLogSegNo	written;
+
+	XLByteToSeg(wal->position, read, wal_segment_size);
+	XLByteToSeg(GetFlushRecPtr(NULL), written, wal_segment_size);
+	return read < written;
+}
+
+void
+tier_wal_keep_up(void)
+{
+	XLogRecPtr	flushed;
+
+	if (followed == NULL || !tier_wal_is_behind(followed) || tier_debug_skips("catch_up"))
+		return;
+	flushed = GetFlushRecPtr(NULL);
+	(void) read_to(followed, flushed, flushed, 0);
 }
 
 TierWalResult
-tier_wal_read_all(TierWal *wal, int64 budget_us, int64 *flush_us)
+tier_wal_read_all(TierWal *wal, int64 deadline_us, int64 *flush_us)
 {
 	XLogRecPtr	end;
-	TimestampTz begin = GetCurrentTimestamp();
-	TimestampTz flushed;
+	int64		begin = tier_clock_monotonic_us();
+	int64		flushed;
 	TierWalResult result;
 
 	(void) insert_mark(&end);
+	wal->mark = end;
 	XLogFlush(end);
-	flushed = GetCurrentTimestamp();
+	flushed = tier_clock_monotonic_us();
 	*flush_us += flushed - begin;
-	result = read_to(wal, end, end, budget_us == 0 ? 0 : flushed + budget_us);
+	result = read_to(wal, end, end, deadline_us == 0 ? 0 : deadline_us + (flushed - begin));
+	raise_failure(wal);
 
 	/* `end` is the end of a record, so that nothing can be missing. */
 	if (result == TIER_WAL_OK && wal->position < end)
@@ -316,12 +431,10 @@ tier_wal_read_all(TierWal *wal, int64 budget_us, int64 *flush_us)
 	return result;
 }
 
-uint64
-tier_wal_lag_bytes(const TierWal *wal)
+bool
+tier_wal_is_complete(const TierWal *wal)
 {
-	XLogRecPtr	now = GetXLogInsertRecPtr();
-
-	return now > wal->position ? now - wal->position : 0;
+	return !wal->lost && wal->mark != InvalidXLogRecPtr && wal->position >= wal->mark;
 }
 
 void
@@ -361,6 +474,7 @@ tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,
 
 	*first = *end = from;
 	wal->lost = false;
+	note_failure(wal, 0, NULL);
 	wal->flushed = GetFlushRecPtr(NULL);
 	if (from >= Min(to, wal->flushed))
 		return TIER_WAL_OK;
@@ -370,12 +484,18 @@ tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,
 	wal->position = tier_compat_find_next_record(wal->reader, from, &message);
 	MemoryContextSwitchTo(old_context);
 	if (wal->position == InvalidXLogRecPtr)
-		return wal->lost || message != NULL ? TIER_WAL_LOST : TIER_WAL_OK;
+		return wal->lost || wal->failure != NULL || message != NULL ? TIER_WAL_LOST : TIER_WAL_OK;
 	if (wal->position >= to)
 		return TIER_WAL_OK;
 	*first = wal->position;
 	result = read_to(wal, to, wal->flushed, 0);
 	*end = wal->position;
+	if (wal->failure != NULL)
+	{
+		ereport(LOG,
+				(errmsg_internal("%s", wal->failure)));
+		result = TIER_WAL_LOST;
+	}
 	return result;
 }
 
@@ -413,6 +533,9 @@ tier_wal_end(TierWal *wal)
 	if (wal->file >= 0)
 		FileClose(wal->file);
 	wal->file = -1;
+	if (followed == wal)
+		followed = NULL;
+	note_failure(wal, 0, NULL);
 	XLogReaderFree(wal->reader);
 	pfree(wal);
 }

@@ -31,7 +31,13 @@ typedef struct TierWalObserver
 							   BlockNumber nblocks);
 
 	/*
-	 * Where it is set it is called for each record, instead of the other two:
+	 * Data checksums are switched on or off, or begin to be.  NULL: of no
+	 * interest.
+	 */
+	void		(*checksums) (void *argument);
+
+	/*
+	 * Where it is set it is called for each record, instead of the others:
 	 * for who wants to know more than which blocks change.  The record is the
 	 * decoder's current one.
 	 */
@@ -41,9 +47,9 @@ typedef struct TierWalObserver
 typedef enum TierWalResult
 {
 	TIER_WAL_OK,				/* read to the limit */
-	TIER_WAL_LOST,				/* a part that was not yet read is gone, or
-								 * cannot be decoded: nothing can be said
-								 * about what changed.  Final. */
+	TIER_WAL_LOST,				/* a part that was not yet read is gone:
+								 * nothing can be said about what changed.
+								 * Final. */
 	TIER_WAL_TOO_LATE,			/* stopped at the deadline; can go on */
 } TierWalResult;
 
@@ -53,27 +59,41 @@ typedef enum TierWalResult
  * the page that is read, under a share lock, after this has returned.  Memory
  * lives in `context`.  Primary only; wal_level above minimal; assigns no
  * transaction ID.  Nothing keeps the WAL but reading it often: see
- * tier_wal_read.
+ * tier_wal_read.  At most one in a process.
  */
 extern TierWal *tier_wal_start(MemoryContext context, const TierWalObserver *observer);
 
 /*
- * Reads and reports what is flushed by now.  To be called every second or so:
- * checkpoints remove WAL that is older than the last two of them.  Checks for
- * interrupts.
+ * Reads and reports what is flushed by now.  A checkpoint that began when the
+ * server was writing a later segment removes what is not read when it ends.  So
+ * this is to be called as soon as tier_wal_is_behind, and before anything that
+ * may take long.  That a file cannot be read, for another reason than that it is
+ * gone, is an error.  Checks for interrupts.
  */
 extern TierWalResult tier_wal_read(TierWal *wal);
 
-/*
- * Flushes the WAL up to now and reads exactly all of it, unless reading takes
- * longer than budget_us (0: no limit).  Whoever has locked out the writers of a
- * relation knows after TIER_WAL_OK all that ever changed it.  *flush_us gets the
- * time that the flush took added.
- */
-extern TierWalResult tier_wal_read_all(TierWal *wal, int64 budget_us, int64 *flush_us);
+/* Is the server writing a later segment than the one that is read? */
+extern bool tier_wal_is_behind(const TierWal *wal);
 
-/* Bytes of WAL that were written but not read. */
-extern uint64 tier_wal_lag_bytes(const TierWal *wal);
+/*
+ * Where the process that has called tier_wal_start does something else that may
+ * take long: reads on if it is behind.  What is wrong is said by the next
+ * tier_wal_read.  Cheap; may be called anywhere but from an observer.  Checks for
+ * interrupts.
+ */
+extern void tier_wal_keep_up(void);
+
+/*
+ * Flushes the WAL up to now and reads exactly all of it, unless that is not done
+ * by deadline_us (tier_clock_monotonic_us; 0: no limit), the time that the flush
+ * took not counted.  Whoever has locked out the writers of a relation knows after
+ * TIER_WAL_OK all that ever changed it.  *flush_us gets the time of the flush
+ * added.
+ */
+extern TierWalResult tier_wal_read_all(TierWal *wal, int64 deadline_us, int64 *flush_us);
+
+/* Has the last tier_wal_read_all read all that it was to? */
+extern bool tier_wal_is_complete(const TierWal *wal);
 
 /*
  * The records between the two positions are known to be of no interest: they
@@ -94,7 +114,7 @@ extern TierWal *tier_wal_open(MemoryContext context, const TierWalObserver *obse
  * again for anywhere else, also for what was written on an earlier timeline of
  * this server.  *first gets the begin of the first record that was read, *end
  * the end of the last; both `from` if there was none.  TIER_WAL_LOST (the WAL
- * is gone, or unreadable from *end on) is not final here.  Checks for
+ * is gone, or unreadable from *end on, which is in the log) is not final here.  Checks for
  * interrupts.
  */
 extern TierWalResult tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,

@@ -50,9 +50,9 @@
 #include "tier_attempt.h"
 #include "tier_catalog.h"
 #include "tier_guc.h"
-#include "tier_leftover.h"
 #include "tier_migrate.h"
 #include "tier_move.h"
+#include "tier_pending_file.h"
 #include "tier_sample.h"
 #include "tier_shmem.h"
 #include "tier_standby.h"
@@ -477,7 +477,7 @@ sample_once(char **conflict, bool *sampled)
 	{
 		tier_transaction_start();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		tier_leftover_sweep();
+		tier_pending_sweep();
 		PopActiveSnapshot();
 		CommitTransactionCommand();
 	}

@@ -367,6 +367,7 @@ read_stretch(TierWal *wal, XLogRecPtr begin, XLogRecPtr end, XLogRecPtr *positio
 		TierWalResult result = tier_wal_read_stretch(wal, begin, end, &first, &last);
 
 		CHECK_FOR_INTERRUPTS();
+		tier_wal_keep_up();
 		read += last - first;
 		*position = last;
 		if (result == TIER_WAL_OK)

@@ -3002,7 +3002,8 @@ CREATE INDEX move_running_idx ON tiered_storage.move (move_id) WHERE state OPERA
 
 /*
  * Files that are being made and that no relation has yet.  Committed before
- * the file is created, so that after a crash somebody knows of it.
+ * the file is created, so that after a crash somebody knows of it.  Read and
+ * written by tier_pending_file.c alone, below SQL, by the order of the columns.
  */
 CREATE TABLE tiered_storage.move_file
 (
@@ -3010,10 +3011,13 @@ CREATE TABLE tiered_storage.move_file
 	file_number oid NOT NULL,
 	relation_oid oid NOT NULL,
 	pid integer NOT NULL,
-	backend_start timestamptz NOT NULL,
-	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	created_at timestamptz NOT NULL,
+	system_identifier bigint NOT NULL,
 	PRIMARY KEY (tablespace_oid, file_number)
-);
+) USING heap;
+COMMENT ON COLUMN tiered_storage.move_file.tablespace_oid IS '0: the default tablespace of the database';
+COMMENT ON COLUMN tiered_storage.move_file.pid IS 'the process that made the entry; it need not run any more';
+COMMENT ON COLUMN tiered_storage.move_file.system_identifier IS 'the cluster that the file is in; pg_upgrade brings entries along, and not their files';
 COMMENT ON TABLE tiered_storage.move_file IS 'files of moves that are under way or did not end; the worker removes what a crash has left';
 COMMENT ON TABLE tiered_storage.move IS 'moves that run or ran; use the views tiered_storage.moves and tiered_storage.move_progress';
 
@@ -3148,6 +3152,15 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_mover_progress';
 COMMENT ON FUNCTION tiered_storage.mover_progress(integer) IS
 'how far the process is with what it moves now; no row when it moves nothing; see the view move_progress';
+
+CREATE FUNCTION tiered_storage.orphaned_files(
+	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
+	OUT written_at timestamptz, OUT is_registered boolean)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_orphaned_files';
+COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
+'files of this database that no relation uses and no open transaction can have made, as a crash leaves them; those that are registered are removed by the next move or worker cycle, the others are for you to judge';
 
 CREATE VIEW tiered_storage.move_progress AS
 	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name) AS relation, m.kind,
@@ -3333,7 +3346,42 @@ $$;
 -- Rights
 ---------------------------------------------------------------------------
 
-REVOKE ALL ON ALL ROUTINES IN SCHEMA tiered_storage FROM PUBLIC;
+/*
+ * Nobody has rights that were not given to him here, or later by somebody who
+ * meant these objects: neither PUBLIC, nor whoever ALTER DEFAULT PRIVILEGES
+ * names, nor who could create in a schema that was there before.  Whoever
+ * writes our tables has the rights of those that are named in them.
+ */
+DO $$
+DECLARE
+	revoke_all text;
+BEGIN
+	FOR revoke_all IN
+		SELECT pg_catalog.format('REVOKE ALL ON %s FROM %s', o.object,
+			CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC'
+				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END)
+		FROM (
+			SELECT 'SCHEMA tiered_storage' AS object, n.nspacl AS acl, n.nspowner AS owner
+			FROM pg_catalog.pg_namespace n
+			WHERE n.nspname OPERATOR(pg_catalog.=) 'tiered_storage'
+			UNION ALL
+			SELECT pg_catalog.format('%s tiered_storage.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname), c.relacl, c.relowner
+			FROM pg_catalog.pg_class c
+			WHERE c.relnamespace OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace
+				AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::pg_catalog."char"[])
+			UNION ALL
+			SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure), COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner)), p.proowner
+			FROM pg_catalog.pg_proc p
+			WHERE p.pronamespace OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace
+		) o
+		CROSS JOIN LATERAL pg_catalog.aclexplode(o.acl) a
+		WHERE a.grantee OPERATOR(pg_catalog.<>) o.owner
+		GROUP BY o.object, a.grantee
+	LOOP
+		EXECUTE revoke_all;
+	END LOOP;
+END
+$$;
 
 GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_tablespaces,
@@ -3368,7 +3416,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(),
 	tiered_storage.tier_size_curve(name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
 	tiered_storage.evaluate_policies(),
 	tiered_storage.effect_verdict(float8, float8, float8),
-	tiered_storage.mover_progress(integer), tiered_storage.is_paused(),
+	tiered_storage.mover_progress(integer), tiered_storage.orphaned_files(), tiered_storage.is_paused(),
 	tiered_storage.recommend_settings(),
 	tiered_storage.worker_status() TO pg_monitor;
 

@@ -26,6 +26,7 @@ SELECT bag_eq($$ SELECT CASE WHEN p.prokind = 'p' THEN 'procedure ' ELSE 'functi
 	('function load_profile', 'pg_monitor', 'EXECUTE'),
 	('function load_totals', 'pg_monitor', 'EXECUTE'),
 	('function mover_progress', 'pg_monitor', 'EXECUTE'),
+	('function orphaned_files', 'pg_monitor', 'EXECUTE'),
 	('function partition_interval', 'pg_monitor', 'EXECUTE'),
 	('function placement_summary', 'pg_monitor', 'EXECUTE'),
 	('function simulate_placement', 'pg_monitor', 'EXECUTE'),

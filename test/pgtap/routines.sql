@@ -31,6 +31,7 @@ $$, $$ VALUES
 	('function', 'evaluate_policies', 'OUT policy_id integer, OUT relation regclass, OUT verdict text, OUT lower_bound timestamp with time zone, OUT upper_bound timestamp with time zone, OUT from_tier name, OUT from_tablespace name, OUT to_tier name, OUT to_tablespace name, OUT size_bytes bigint, OUT reason text', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'explain_placement', 'relation regclass, tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, price_per_wait_hour double precision DEFAULT NULL::double precision, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT tier_name name, OUT is_current boolean, OUT is_recommended boolean, OUT io_s_per_hour double precision, OUT random_read_s_per_hour double precision, OUT sequential_read_s_per_hour double precision, OUT write_s_per_hour double precision, OUT price_per_month double precision, OUT move_cost_s double precision, OUT available_bytes bigint, OUT fits boolean, OUT reason text, OUT wait_s_per_hour double precision, OUT written_bytes_per_day double precision, OUT stored_bytes bigint', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'is_paused', '', 'boolean', 'stable', false, false, 'unsafe', 'c'),
+	('function', 'orphaned_files', 'OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint, OUT written_at timestamp with time zone, OUT is_registered boolean', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('function', 'mover_progress', 'pid integer, OUT part_oid oid, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint, OUT copied_bytes bigint, OUT catch_up_rounds integer, OUT attempts integer, OUT restarts integer, OUT started_at timestamp with time zone', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('function', 'notify_launcher', '', 'void', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'pause', '', 'boolean', 'volatile', false, false, 'unsafe', 'c'),
@@ -78,7 +79,7 @@ SELECT is_empty($$ SELECT r.oid::regprocedure FROM routines r WHERE NOT EXISTS (
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_proc'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
 SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
-	WHERE lanname <> 'c' AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp'] $$, 'those not in C pin their search_path, pg_temp last');
+	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((jit=off|lock_timeout=[0-9]+s)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,

@@ -361,11 +361,14 @@ is( $node->safe_psql('app', 'SELECT tier_name FROM tiered_storage.policies'),
 note 'DROP EXTENSION';
 # ---------------------------------------------------------------------
 
-reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+# It waits for the mover, which waits for the table no longer than this.
+reload_with(
+	$node,
+	'tiered_storage.auto_migrate' => 'off',
+	'tiered_storage.move_lock_timeout' => '1s');
 ($session, $pid) = make_worker_wait();
 $log = -s $node->logfile;
-($rc, $out, $err) = $node->psql('app',
-	'SET lock_timeout = 20000; DROP EXTENSION tiered_storage');
+($rc, $out, $err) = $node->psql('app', 'DROP EXTENSION tiered_storage');
 is("$rc $err", '0 ', 'DROP EXTENSION succeeds in the middle of a move');
 $session->query_safe('COMMIT');
 $session->quit;

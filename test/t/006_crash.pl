@@ -18,13 +18,10 @@ use TierTest;
 plan skip_all => 'no debug build of the library'
   unless $ENV{TIER_DEBUG_LIBDIR};
 
-# In the order in which movers are started, see stop_move.  To get to "unforgotten"
-# a mover must pass two others.
+# In the order in which movers are started, see stop_move.
 my @points =
-  qw(discarding committed swapped locked caught_up catching_up copied copying file_created remembered);
-my @other_points =
-  map { $_ eq 'locked' ? 'unforgotten' : $_ }
-  grep { $_ ne 'swapped' } @points;
+  qw(discarding committed swapped locked caught_up catching_up copied copying file_created registered);
+my @other_points = grep { $_ ne 'swapped' } @points;
 my @kinds = sort keys %TierTest::kinds;
 my @tables = map { "at_$_" } @points;
 
@@ -73,17 +70,15 @@ sub stop_everywhere
 		$at[$_] eq 'committed' ? $stops->{for_row} : $stops,
 		$at[$_], $kind_at[$_], $tables[$_], $target)
 	  foreach 0 .. $#at;
-	stop_unforgotten($stops->{for_file}, $stops, $_)
-	  foreach grep { $_->{point} eq 'unforgotten' } @moves;
 	return @moves;
 }
 
-# A session that holds stop points, and two that keep rows locked.
+# A session that holds stop points, and one that keeps rows locked.
 sub open_stops
 {
 	my $stops = new_stops($node, 'app');
 
-	$stops->{$_} = new_stops($node, 'app') foreach qw(for_row for_file);
+	$stops->{for_row} = new_stops($node, 'app');
 	return $stops;
 }
 
@@ -91,7 +86,7 @@ sub close_stops
 {
 	my ($stops) = @_;
 
-	foreach ($stops->{for_row}, $stops->{for_file}, $stops)
+	foreach ($stops->{for_row}, $stops)
 	{
 		eval { $_->quit };
 	}
@@ -190,7 +185,7 @@ sub nothing_is_left
 	is( $node->safe_psql(
 			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
 		0,
-		"$name: no file is remembered");
+		"$name: no file is registered");
 	return;
 }
 
@@ -327,9 +322,9 @@ close_stops($stops);
 is(stray_files($node, 'app'), '', 'cancelled: each removes its file at once');
 rows_are_sound('cancelled');
 
-# "remembered" stands between two transactions, where nothing else can fail.
+# "registered" stands between two transactions, where nothing else can fail.
 records_say_so('cancelled', qr/^failed\|57014$/,
-	grep { $_->{point} ne 'remembered' } @moves);
+	grep { $_->{point} ne 'registered' } @moves);
 nothing_is_left('cancelled', 'call');
 moves_now('cancelled', 'slow');
 
@@ -521,8 +516,25 @@ foreach my $case (
 	is( $node->safe_psql(
 			'measured', 'SELECT count(*) FROM tiered_storage.move_file'),
 		0,
-		"$how at $point: no file is remembered");
+		"$how at $point: no file is registered");
 }
+
+# What nobody knows is found, and left to the person who looks.
+my $directory =
+	$node->data_dir
+  . '/base/'
+  . $node->safe_psql('measured',
+	'SELECT oid FROM pg_database WHERE datname = current_database()');
+my $orphans_sql =
+  "SELECT tablespace_name, file_number, size_bytes, is_registered FROM tiered_storage.orphaned_files()";
+append_to_file("$directory/$_", 'x' x 8192)
+  foreach qw(4000000001 4000000001_vm 4000000002 t1_4000000003);
+utime 0, 0, map { "$directory/$_" } qw(4000000001 4000000001_vm);
+is( $node->safe_psql('measured', $orphans_sql),
+	'pg_default|4000000001|16384|f',
+	'orphaned_files(): what is old and has no relation');
+run_cycle('measured');
+ok(-e "$directory/4000000001", 'and it is kept');
 
 $node->stop;
 done_testing();

@@ -82,7 +82,7 @@ sub nothing_has_happened
 	is( $node->safe_psql(
 			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
 		0,
-		"$name: no file is remembered");
+		"$name: no file is registered");
 	return;
 }
 
@@ -133,7 +133,7 @@ SKIP:
 		'a read-only file system is found before the move');
 	system_or_bail('mount', '-o', 'remount,rw', $directory);
 	my $error = move_with(
-		'remembered',
+		'registered',
 		'disk',
 		sub {
 			$node->safe_psql('app', 'CHECKPOINT');
@@ -192,7 +192,7 @@ SKIP:
 
 my ($version) = grep { -d } glob "$directory/PG_*";
 my $error = move_with(
-	'remembered',
+	'registered',
 	'disk',
 	sub {
 		$node->safe_psql('app', 'CHECKPOINT');
@@ -304,7 +304,7 @@ foreach my $case (
 		is( $node->safe_psql(
 				'app', 'SELECT count(*) FROM tiered_storage.move_file'),
 			0,
-			"$name at $point: no file is remembered");
+			"$name at $point: no file is registered");
 		is(stray_files($node, 'app'),
 			'', "$name at $point: no file that no relation has");
 		$node->safe_psql('app', 'DROP TABLE IF EXISTS victim');
@@ -325,22 +325,38 @@ $node->safe_psql('app',
 
 # Before there is a file it is empty.
 $move =
-  stop_move($node, 'app', $stops, 'remembered', 'hash', 'one', 'doomed');
+  stop_move($node, 'app', $stops, 'registered', 'hash', 'one', 'doomed');
 $node->safe_psql('app', 'CHECKPOINT');
 $node->safe_psql('app', 'DROP TABLESPACE doomed');
-let_go($stops, 'remembered');
+let_go($stops, 'registered');
 like(finish_sql($move->{run}),
 	qr/ERROR/, 'a move into a tablespace that was dropped just before fails');
 nothing_has_happened('DROP TABLESPACE');
 
-# Without its tables there is no record, but a move all the same.
-$move = stop_move($node, 'app', $stops, 'copying', 'gin', 'one', 'slow');
+# It would take the registration away, so that it waits; and the mover gives up and
+# removes its file first, or is done with it.
+foreach my $point (qw(copying caught_up))
+{
+	$move = stop_move($node, 'app', $stops, $point, 'gin', 'one', 'slow');
+	my $drop = start_sql($node, 'app', 'DROP EXTENSION tiered_storage');
+	wait_for($stops,
+		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_extension'::regclass AND NOT granted"
+	);
+	let_go($stops, $point);
+	is(finish_sql($drop), '', "DROP EXTENSION at $point: it ends");
+	like(
+		finish_sql($move->{run}),
+		$point eq 'copying' ? qr/the extension is being dropped/ : qr/^$/,
+		"DROP EXTENSION at $point: the move says why it ends, or succeeds");
+	is(stray_files($node, 'app'),
+		'', "DROP EXTENSION at $point: no file is left");
+	$node->safe_psql('app',
+		"CREATE EXTENSION tiered_storage; SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0)"
+	);
+}
 $node->safe_psql('app', 'DROP EXTENSION tiered_storage');
-let_go($stops, 'copying');
-finish_sql($move->{run});
 is(differences($node, 'app', 'one'),
 	'', 'DROP EXTENSION: all rows are there, by table and by index');
-is(stray_files($node, 'app'), '', 'DROP EXTENSION: no file is left');
 $stops->quit;
 is(unsound_indexes($node, 'app', 'one'), '', 'everything is sound');
 $node->stop;

@@ -13,14 +13,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use TierTest;
 
-my @nodes = map { new_node($_, conf => qq(
+my @nodes = map {
+	new_node(
+		$_, conf => qq(
 wal_level = logical
 max_wal_senders = 10
 log_min_messages = warning
 max_replication_slots = 10
 tiered_storage.sample_interval = '1h'
 tiered_storage.wait_sample_interval = 0
-)) } qw(publisher subscriber bare);
+))
+} qw(publisher subscriber bare);
 my ($publisher, $subscriber, $bare) = @nodes;
 
 foreach my $node (@nodes)
@@ -28,7 +31,8 @@ foreach my $node (@nodes)
 	$node->start;
 	create_in_place_tablespace($node, 'slow');
 	$node->safe_psql('postgres', 'CREATE DATABASE app');
-	$node->safe_psql('app', 'CREATE TABLE users (id int PRIMARY KEY, value text)');
+	$node->safe_psql('app',
+		'CREATE TABLE users (id int PRIMARY KEY, value text)');
 }
 my $connstr = $publisher->connstr . ' dbname=app';
 
@@ -64,24 +68,35 @@ SELECT tiered_storage.add_tiering_policy('parted', '1 day', 'slow');
 CALL tiered_storage.migrate();
 ));
 	is( $publisher->safe_psql(
-			'app', "SELECT relation, state FROM tiered_storage.moves WHERE state <> 'done'"),
+			'app',
+			"SELECT relation, state FROM tiered_storage.moves WHERE state <> 'done'"
+		),
 		'',
 		"$name: moves are done");
-	is( $publisher->safe_psql('app', q(SELECT string_agg(relation, ',' ORDER BY relation COLLATE "C") FROM tiered_storage.moves)),
+	is( $publisher->safe_psql(
+			'app',
+			q(SELECT string_agg(relation, ',' ORDER BY relation COLLATE "C") FROM tiered_storage.moves)
+		),
 		'moved,moved_pkey,parted_old,parted_old_pkey',
 		"$name: all of them");
 
 	# A sample of tomorrow's rolls up what was seen until now.
-	$publisher->safe_psql('app',
+	$publisher->safe_psql(
+		'app',
 		"UPDATE tiered_storage.relation_history SET period_start = period_start - interval '4 hours';
 		UPDATE tiered_storage.load_history SET period_start = period_start - interval '4 hours';
 		UPDATE tiered_storage.sampler SET rolled_up_until = NULL;
 		CALL tiered_storage.sample()");
 	cmp_ok(
-		$publisher->safe_psql('app', 'SELECT count(*) FROM tiered_storage.relation_history WHERE period_s = 3600'),
-		'>', 0, "$name: history is rolled up");
+		$publisher->safe_psql(
+			'app',
+			'SELECT count(*) FROM tiered_storage.relation_history WHERE period_s = 3600'
+		),
+		'>', 0,
+		"$name: history is rolled up");
 	wait_for_cycle_now($publisher);
-	$publisher->safe_psql('app', q(
+	$publisher->safe_psql(
+		'app', q(
 SELECT tiered_storage.remove_tiering_policy('parted');
 DROP TABLE moved, parted;
 DELETE FROM tiered_storage.move;
@@ -110,12 +125,17 @@ FROM tiered_storage.workers WHERE database_name = 'app')
 # ---------------------------------------------------------------------
 
 $publisher->safe_psql('app', 'CREATE PUBLICATION everything FOR ALL TABLES');
-my ($rc, $out, $err) = $publisher->psql('app', 'CREATE EXTENSION tiered_storage');
+my ($rc, $out, $err) =
+  $publisher->psql('app', 'CREATE EXTENSION tiered_storage');
 is($rc, 0, 'CREATE EXTENSION with such a publication');
-like($err, qr/WARNING:  a publication FOR ALL TABLES includes the tables of tiered_storage/,
+like(
+	$err,
+	qr/WARNING:  a publication FOR ALL TABLES includes the tables of tiered_storage/,
 	'which says so');
-is($publisher->safe_psql('app', $keyless), '', 'each of our tables has a key');
-$publisher->safe_psql('app', 'CREATE TABLE early (id int PRIMARY KEY); INSERT INTO early VALUES (1)');
+is($publisher->safe_psql('app', $keyless), '',
+	'each of our tables has a key');
+$publisher->safe_psql('app',
+	'CREATE TABLE early (id int PRIMARY KEY); INSERT INTO early VALUES (1)');
 $bare->safe_psql('app', 'CREATE TABLE early (id int PRIMARY KEY)');
 everything_goes_on('nobody subscribes');
 
@@ -133,7 +153,8 @@ SELECT (SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.tie
 	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.sampler t),
 	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.load_state t),
 	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.relation_state t));
-$subscriber->safe_psql('app', q(
+$subscriber->safe_psql(
+	'app', q(
 CREATE TABLE early (id int PRIMARY KEY);
 CREATE TABLE moved (id int PRIMARY KEY, value text);
 CREATE TABLE parted (at date PRIMARY KEY);
@@ -144,70 +165,112 @@ SELECT tiered_storage.pin('users');
 ));
 wait_for_cycle_now($subscriber);
 my $before = $subscriber->safe_psql('app', $own);
-$subscriber->safe_psql('app', "CREATE SUBSCRIPTION mirror CONNECTION '$connstr' PUBLICATION everything");
+$subscriber->safe_psql('app',
+	"CREATE SUBSCRIPTION mirror CONNECTION '$connstr' PUBLICATION everything"
+);
 $subscriber->wait_for_subscription_sync($publisher, 'mirror', 'app')
   if $subscriber->can('wait_for_subscription_sync');
-$subscriber->poll_query_until('app', q(SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's')))
-  or die 'the tables are not in sync';
-is($subscriber->safe_psql('app', 'SELECT count(*) FROM early'), '1', 'the rows of users are copied');
-is($subscriber->safe_psql('app', $own), $before, 'ours are not: what the subscriber knows is its own');
+$subscriber->poll_query_until('app',
+	q(SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's'))
+) or die 'the tables are not in sync';
+is($subscriber->safe_psql('app', 'SELECT count(*) FROM early'),
+	'1', 'the rows of users are copied');
+is($subscriber->safe_psql('app', $own),
+	$before, 'ours are not: what the subscriber knows is its own');
 
 $publisher->safe_psql('app', "INSERT INTO users VALUES (1, 'one')");
 everything_goes_on('somebody subscribes');
 $publisher->safe_psql('app', "INSERT INTO users VALUES (2, 'two')");
 $publisher->wait_for_catchup('mirror');
-is($subscriber->safe_psql('app', 'SELECT count(*) FROM users'), '2', 'rows of users arrive');
-is($subscriber->safe_psql('app', $own), $before, 'rows of ours change nothing');
-is($subscriber->safe_psql('app', 'SELECT count(*) FROM tiered_storage.relation_history h WHERE h.period_s = 3600'),
-	'0', 'nor is there any history of the publisher');
+is($subscriber->safe_psql('app', 'SELECT count(*) FROM users'),
+	'2', 'rows of users arrive');
+is($subscriber->safe_psql('app', $own),
+	$before, 'rows of ours change nothing');
+is( $subscriber->safe_psql(
+		'app',
+		'SELECT count(*) FROM tiered_storage.relation_history h WHERE h.period_s = 3600'
+	),
+	'0',
+	'nor is there any history of the publisher');
 
 # Its own worker goes on beside it.
 wait_for_cycle_now($subscriber);
 isnt($subscriber->safe_psql('app', $own), $before, 'its own worker samples');
-is($subscriber->safe_psql('app', q(SELECT string_agg(tier_name, ',') FROM tiered_storage.tiers WHERE tier_name IN ('attic', 'slow'))),
-	'attic', 'and has its own tiers');
+is( $subscriber->safe_psql(
+		'app',
+		q(SELECT string_agg(tier_name, ',') FROM tiered_storage.tiers WHERE tier_name IN ('attic', 'slow'))
+	),
+	'attic',
+	'and has its own tiers');
 
 # Somebody who loads a dump with triggers off is no subscriber.
-$subscriber->safe_psql('app', q(
+$subscriber->safe_psql(
+	'app', q(
 SET session_replication_role = replica;
 INSERT INTO tiered_storage.tier SELECT (jsonb_populate_record(t, '{"tier_name": "loaded"}')).* FROM tiered_storage.tier t WHERE tier_name = 'attic';
 ));
-is($subscriber->safe_psql('app', q(SELECT count(*) FROM tiered_storage.tiers WHERE tier_name = 'loaded')),
-	'1', 'rows that a person loads count');
+is( $subscriber->safe_psql(
+		'app',
+		q(SELECT count(*) FROM tiered_storage.tiers WHERE tier_name = 'loaded')
+	),
+	'1',
+	'rows that a person loads count');
 
 # ---------------------------------------------------------------------
 # A subscriber without it
 # ---------------------------------------------------------------------
 
-$bare->safe_psql('app', 'CREATE TABLE moved (id int PRIMARY KEY, value text); CREATE TABLE parted_old (at date PRIMARY KEY); CREATE TABLE parted (at date PRIMARY KEY)');
+$bare->safe_psql('app',
+	'CREATE TABLE moved (id int PRIMARY KEY, value text); CREATE TABLE parted_old (at date PRIMARY KEY); CREATE TABLE parted (at date PRIMARY KEY)'
+);
 like(
-	error_of($bare, 'app', "CREATE SUBSCRIPTION mirror_bare CONNECTION '$connstr' PUBLICATION everything"),
-	qr/ERROR:  (3F000|42P01): .*"tiered_storage.*" does not exist/, 'it cannot subscribe');
-$bare->safe_psql('app', "CREATE SUBSCRIPTION mirror_bare CONNECTION '$connstr' PUBLICATION everything WITH (connect = false)");
-$publisher->safe_psql('app', q(SELECT pg_create_logical_replication_slot('mirror_bare', 'pgoutput')));
+	error_of(
+		$bare,
+		'app',
+		"CREATE SUBSCRIPTION mirror_bare CONNECTION '$connstr' PUBLICATION everything"
+	),
+	qr/ERROR:  (3F000|42P01): .*"tiered_storage.*" does not exist/,
+	'it cannot subscribe');
+$bare->safe_psql('app',
+	"CREATE SUBSCRIPTION mirror_bare CONNECTION '$connstr' PUBLICATION everything WITH (connect = false)"
+);
+$publisher->safe_psql('app',
+	q(SELECT pg_create_logical_replication_slot('mirror_bare', 'pgoutput')));
 my $offset = -s $bare->logfile;
 $bare->safe_psql('app', 'ALTER SUBSCRIPTION mirror_bare ENABLE');
-$publisher->safe_psql('app', "CALL tiered_storage.sample(); INSERT INTO users VALUES (3, 'three')");
+$publisher->safe_psql('app',
+	"CALL tiered_storage.sample(); INSERT INTO users VALUES (3, 'three')");
 my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-while ($attempts-- > 0
-	&& log_lines($bare, $offset, qr/logical replication target relation "tiered_storage\.\w+" does not exist/) eq '')
+
+while (
+	$attempts-- > 0
+	&& log_lines($bare, $offset,
+		qr/logical replication target relation "tiered_storage\.\w+" does not exist/
+	) eq '')
 {
 	select undef, undef, undef, 0.1;
 }
-cmp_ok($attempts, '>', 0, 'and one that has subscribed before stops, and says what it lacks');
+cmp_ok($attempts, '>', 0,
+	'and one that has subscribed before stops, and says what it lacks');
 $bare->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 $publisher->wait_for_catchup('mirror_bare');
 pass('until it has the extension: then replication goes on');
 wait_for_cycle_now($bare);
-is($bare->safe_psql('app', q(SELECT count(*) FROM tiered_storage.move)), '0', 'and nothing of the publisher is there');
+is($bare->safe_psql('app', q(SELECT count(*) FROM tiered_storage.move)),
+	'0', 'and nothing of the publisher is there');
 
 # ---------------------------------------------------------------------
 # A publication without our tables
 # ---------------------------------------------------------------------
 
-$publisher->safe_psql('app', 'CREATE PUBLICATION theirs FOR TABLES IN SCHEMA public');
-is($publisher->safe_psql('app', q(SELECT count(*) FROM pg_publication_tables WHERE pubname = 'theirs' AND schemaname = 'tiered_storage')),
-	'0', 'a publication of schemas leaves our tables out');
+$publisher->safe_psql('app',
+	'CREATE PUBLICATION theirs FOR TABLES IN SCHEMA public');
+is( $publisher->safe_psql(
+		'app',
+		q(SELECT count(*) FROM pg_publication_tables WHERE pubname = 'theirs' AND schemaname = 'tiered_storage')
+	),
+	'0',
+	'a publication of schemas leaves our tables out');
 
 $subscriber->safe_psql('app', 'DROP SUBSCRIPTION mirror');
 $bare->safe_psql('app', 'DROP SUBSCRIPTION mirror_bare');

@@ -15,7 +15,8 @@ use TierTest;
 plan skip_all => 'no debug build of the library'
   unless $ENV{TIER_DEBUG_LIBDIR};
 
-my $node = new_node('places', conf => qq(
+my $node = new_node(
+	'places', conf => qq(
 tiered_storage.max_movers = 2
 tiered_storage.max_workers = 1
 tiered_storage.sample_interval = '1s'
@@ -51,7 +52,9 @@ sub wait_phase
 {
 	my ($relation, $phase) = @_;
 
-	wait_for($stops, "SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE relation = '$relation' AND phase = '$phase'");
+	wait_for($stops,
+		"SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE relation = '$relation' AND phase = '$phase'"
+	);
 	return;
 }
 
@@ -59,10 +62,15 @@ sub where_is
 {
 	my ($relation) = @_;
 
-	return $node->safe_psql('app', "SELECT COALESCE(spcname, 'pg_default') FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.oid = '$relation'::regclass");
+	return $node->safe_psql('app',
+		"SELECT COALESCE(spcname, 'pg_default') FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.oid = '$relation'::regclass"
+	);
 }
 
-my @as_owner = ('SET ROLE owner', "SET tiered_storage.move_lock_timeout = '20ms'", 'SET tiered_storage.move_lock_attempts = 1000');
+my @as_owner = (
+	'SET ROLE owner',
+	"SET tiered_storage.move_lock_timeout = '20ms'",
+	'SET tiered_storage.move_lock_attempts = 1000');
 
 # ---------------------------------------------------------------------
 # One at a time
@@ -74,7 +82,9 @@ wait_stopped($stops, 'copying');
 my $two = start_move($node, 'app', 'two', 'slow', @as_owner);
 wait_phase('two', 'queued');
 my $mine = start_move($node, 'app', 'mine', 'slow');
-wait_for($stops, q(SELECT count(*) = 2 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = 1953064306));
+wait_for($stops,
+	q(SELECT count(*) = 2 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = 1953064306)
+);
 wait_phase('two', 'queued');
 pass('an owner has one place; an administrator gets the other one');
 my $also = start_move($node, 'app', 'also_mine', 'slow');
@@ -94,7 +104,10 @@ $holder->query_safe('BEGIN; LOCK TABLE one IN ROW EXCLUSIVE MODE');
 hold($stops, 'resting');
 $one = start_move($node, 'app', 'one', 'pg_default', @as_owner);
 wait_stopped($stops, 'resting');
-is(notices_of($node, 'app', q(CALL tiered_storage.move_relation('mine', 'pg_default'))), '',
+is( notices_of(
+		$node, 'app',
+		q(CALL tiered_storage.move_relation('mine', 'pg_default'))),
+	'',
 	'the only place is free while its mover waits for a lock');
 is(where_is('mine'), 'pg_default', 'so others move');
 let_go($stops, 'resting');
@@ -117,27 +130,42 @@ is(finish_sql($one), '', 'a move that was paused gets a place again');
 # A worker whose move is queued
 # ---------------------------------------------------------------------
 
-sub samples_of { return $node->safe_psql($_[0], 'SELECT samples FROM tiered_storage.sampler'); }
+sub samples_of
+{
+	return $node->safe_psql($_[0],
+		'SELECT samples FROM tiered_storage.sampler');
+}
 
-$node->safe_psql('app', "SELECT tiered_storage.add_tiering_policy('measure', '1 day', 'slow')");
+$node->safe_psql('app',
+	"SELECT tiered_storage.add_tiering_policy('measure', '1 day', 'slow')");
 hold($stops, 'copying');
 $mine = start_move($node, 'app', 'mine', 'slow');
 wait_stopped($stops, 'copying');
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
-wait_for($stops, q(SELECT count(*) = 1 FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued'));
+wait_for($stops,
+	q(SELECT count(*) = 1 FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')
+);
 my %before = map { $_ => samples_of($_) } qw(app other);
+
 foreach my $db (qw(app other))
 {
-	$node->poll_query_until($db, "SELECT samples > $before{$db} + 1 FROM tiered_storage.sampler")
+	$node->poll_query_until($db,
+		"SELECT samples > $before{$db} + 1 FROM tiered_storage.sampler")
 	  or die "no sample of $db";
 	pass("$db is sampled while the worker of app waits for a place");
 }
-is($node->safe_psql('app', q(SELECT count(*) FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')),
-	'1', 'which it still does');
+is( $node->safe_psql(
+		'app',
+		q(SELECT count(*) FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')
+	),
+	'1',
+	'which it still does');
 let_go($stops, 'copying');
 is(finish_sql($mine), '', 'the one before it ends');
-$node->poll_query_until('app', q(SELECT count(*) = 0 FROM tiered_storage.evaluate_policies() WHERE verdict = 'due'))
-  or die 'the worker does not move';
-is(tablespaces_of($node, 'app', 'm_2001_01'), 'slow', 'and the worker moves what is due');
+$node->poll_query_until('app',
+	q(SELECT count(*) = 0 FROM tiered_storage.evaluate_policies() WHERE verdict = 'due')
+) or die 'the worker does not move';
+is(tablespaces_of($node, 'app', 'm_2001_01'),
+	'slow', 'and the worker moves what is due');
 $stops->quit;
 done_testing();

@@ -225,7 +225,7 @@ is(log_lines($node, $offset, qr/ (ERROR|WARNING|LOG|FATAL):  XX/),
 	'', 'nor is one in the log');
 is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
 	0,
-	'no file is remembered');
+	'no file is registered');
 is(stray_files($node, 'app'), '', 'or left behind');
 
 $stops->quit;

@@ -81,7 +81,7 @@ is(log_lines($node, $offset, qr/ (ERROR|LOG|FATAL):  XX/),
 is( $node->safe_psql(
 		'postgres', 'SELECT count(*) FROM tiered_storage.move_file'),
 	0,
-	'no file is remembered');
+	'no file is registered');
 is(stray_files($node, 'postgres'), '', 'or left behind');
 $node->stop;
 

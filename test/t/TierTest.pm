@@ -275,7 +275,7 @@ sub log_lines
 push @EXPORT, qw(
   prepare_matter create_matter differences unsound_indexes
   stray_files relation_files
-  new_stops hold let_go wait_stopped step_to start_move move_parts_before stop_move stop_unforgotten
+  new_stops hold let_go wait_stopped step_to start_move move_parts_before stop_move
   record_of_move wait_for
 );
 
@@ -613,14 +613,14 @@ sub move_parts_before
 	my ($relation, $parts) = @{ $kinds{$kind} };
 
 	return if $parts == 0;
-	hold($stops, 'remembered');
+	hold($stops, 'registered');
 	my $run = start_move($node, $db, sprintf($relation, $table), $target);
-	my $pid = wait_stopped($stops, 'remembered');
+	my $pid = wait_stopped($stops, 'registered');
 	foreach (1 .. $parts)
 	{
 		# It must not get past a point before that is held again.
-		step_to($stops, 'remembered', 'copied');
-		$pid = step_to($stops, 'copied', 'remembered');
+		step_to($stops, 'registered', 'copied');
+		$pid = step_to($stops, 'copied', 'registered');
 	}
 	$stops->query_safe("SELECT pg_terminate_backend($pid)");
 	finish_sql($run);
@@ -628,7 +628,7 @@ sub move_parts_before
 	# As long as it is there it is the one that moves the table.
 	wait_for($stops,
 		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
-	let_go($stops, 'remembered');
+	let_go($stops, 'registered');
 	return;
 }
 
@@ -640,7 +640,6 @@ sub move_parts_before
 #	discarding	of a move that was cancelled
 #	committed	the new file is in use; the record of the move is not complete.
 #				Leaves the session $stops in a transaction.
-#	unforgotten	as "locked", for stop_unforgotten
 sub stop_move
 {
 	my ($node, $db, $stops, $point, $kind, $table, $target, @settings) = @_;
@@ -650,34 +649,30 @@ sub stop_move
 		table => $table,
 		relation => sprintf($kinds{$kind}->[0], $table));
 
-	hold($stops, 'remembered');
+	hold($stops, 'registered');
 	$move{run} = start_move($node, $db, $move{relation}, $target, @settings);
-	$move{pid} = wait_stopped($stops, 'remembered');
-	return \%move if $point eq 'remembered';
+	$move{pid} = wait_stopped($stops, 'registered');
+	return \%move if $point eq 'registered';
 
 	if ($point eq 'catching_up')
 	{
 		# There must be something to catch up with.
-		step_to($stops, 'remembered', 'copied');
+		step_to($stops, 'registered', 'copied');
 		$node->safe_psql($db, "UPDATE $table SET b = b");
 		step_to($stops, 'copied', $point);
 	}
 	elsif ($point eq 'committed')
 	{
-		step_to($stops, 'remembered', 'locked');
+		step_to($stops, 'registered', 'locked');
 		$stops->query_safe(
 			"BEGIN; SELECT FROM tiered_storage.move WHERE pid = $move{pid} FOR UPDATE"
 		);
 		let_go($stops, 'locked');
 		_wait_for_row($stops, $move{pid});
 	}
-	elsif ($point eq 'unforgotten')
-	{
-		step_to($stops, 'remembered', 'locked');
-	}
 	elsif ($point eq 'discarding')
 	{
-		step_to($stops, 'remembered', 'copied');
+		step_to($stops, 'registered', 'copied');
 		hold($stops, $point);
 		$stops->query_safe("SELECT pg_cancel_backend($move{pid})");
 		wait_stopped($stops, $point);
@@ -685,24 +680,9 @@ sub stop_move
 	}
 	else
 	{
-		step_to($stops, 'remembered', $point);
+		step_to($stops, 'registered', $point);
 	}
 	return \%move;
-}
-
-# Lets a mover that stands at "locked" go on to where the new file is in use, but
-# still remembered as one that is being made.  Nobody can begin a move then.
-# Leaves the session $stops in a transaction.
-sub stop_unforgotten
-{
-	my ($stops, $holder, $move) = @_;
-
-	$stops->query_safe(
-		"BEGIN; SELECT FROM tiered_storage.move_file WHERE pid = $move->{pid} FOR UPDATE"
-	);
-	let_go($holder, 'locked');
-	_wait_for_row($stops, $move->{pid});
-	return;
 }
 
 # "state|sqlstate" of the last move of a relation.
