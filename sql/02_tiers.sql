@@ -121,7 +121,7 @@ SELECT tiered_storage.add_tier('regress_new', '{pg_default}', capacity_bytes => 
 SELECT state = :'before' AS unchanged FROM everything;
 
 -- The same limits, from inside.
-SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 2147483647, price_per_gb_month => 0,
+SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000, price_per_gb_month => 0,
 	capacity_bytes => 1, reserve_fraction => 0, low_watermark => 0.01, high_watermark => 1);
 SELECT :ours FROM tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_new');

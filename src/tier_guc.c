@@ -5,7 +5,10 @@
  *
  * The worker's settings are for the whole cluster and change with a reload;
  * those of a move can be set in a session, because a person who moves a
- * relation by hand may have more patience than the worker.
+ * relation by hand may have more patience than the worker.  What they allow him is
+ * to hold up those who use a relation that he may lock anyway.  So the owner
+ * of a database may set them for it, and then for relations of others: the
+ * worker does not obey him.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,6 +63,29 @@ static void
 assign_ignore_applications(const char *new_value, void *extra)
 {
 	tier_ignore_applications_version++;
+}
+
+/* Those that anybody may set in his session, and for his database or role. */
+static const char *const session_settings[] = {
+	"tiered_storage.move_lock_attempts",
+	"tiered_storage.move_lock_hold_limit",
+	"tiered_storage.move_lock_timeout",
+	"tiered_storage.move_max_lock_time",
+	"tiered_storage.move_prewarm",
+	"tiered_storage.observation_period",
+	"tiered_storage.residence_time",
+};
+
+void
+tier_guc_keep_server_values(void)
+{
+	for (int i = 0; i < (int) lengthof(session_settings); i++)
+	{
+		char	   *value = pstrdup(GetConfigOption(session_settings[i], false, false));
+
+		SetConfigOption(session_settings[i], value, PGC_SUSET, PGC_S_OVERRIDE);
+		pfree(value);
+	}
 }
 
 void

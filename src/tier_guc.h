@@ -46,6 +46,13 @@ extern char *tier_ignore_applications;
 extern uint32 tier_ignore_applications_version; /* another one for each list */
 extern int	tier_track_max_relations;
 
+/*
+ * What the settings of a session are in the configuration of the server stays so in
+ * this process, whatever somebody has set for its database or role.  Called
+ * before the process connects to a database.
+ */
+extern void tier_guc_keep_server_values(void);
+
 /* Defines them all; called once, from _PG_init. */
 extern void tier_guc_init(void);
 

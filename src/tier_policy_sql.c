@@ -22,6 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "tier_attempt.h"
 #include "tier_catalog.h"
 #include "tier_clock.h"
 #include "tier_partition.h"
@@ -33,9 +34,17 @@ PG_FUNCTION_INFO_V1(tier_remove_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_evaluate_policies);
 
 static void
+subtract_step(void *argument)
+{
+	(void) DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(tier_clock_now()),
+							   IntervalPGetDatum((Interval *) argument));
+}
+
+static void
 check_move_after(const Interval *move_after)
 {
 	Interval	zero;
+	ErrorData  *error;
 
 	memset(&zero, 0, sizeof(zero));
 	if (tier_compat_interval_is_infinite(move_after) ||
@@ -45,8 +54,13 @@ check_move_after(const Interval *move_after)
 				 errmsg("move_after must not be negative or infinite")));
 
 	/* An age that reaches beyond the calendar would fail at every evaluation. */
-	(void) DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(tier_clock_now()),
-							   IntervalPGetDatum(move_after));
+	error = tier_attempt(subtract_step, unconstify(Interval *, move_after));
+	if (error != NULL && error->sqlerrcode == ERRCODE_DATETIME_VALUE_OUT_OF_RANGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("move_after reaches back beyond the calendar")));
+	if (error != NULL)
+		ReThrowError(error);
 }
 
 /*

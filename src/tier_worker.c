@@ -29,6 +29,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -147,6 +148,7 @@ static void
 process_settings(void)
 {
 	static const char *const settings[][2] = {
+		{"role", "none"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"statement_timeout", "0"},
 		{TIER_COMPAT_TRANSACTION_TIMEOUT, "0"},
@@ -162,6 +164,7 @@ process_settings(void)
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+	tier_guc_keep_server_values();
 }
 
 /* ---------------------------------------------------------------------
@@ -649,6 +652,9 @@ tier_worker_main(Datum argument)
 	BackgroundWorkerUnblockSignals();
 	process_settings();
 	BackgroundWorkerInitializeConnectionByOid(database_oid, InvalidOid, 0);
+
+	/* The owner of the database may have set session_authorization, too. */
+	SetSessionAuthorization(BOOTSTRAP_SUPERUSERID, true);
 
 	/* SPI keeps what must outlive transactions here. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "tiered_storage worker",

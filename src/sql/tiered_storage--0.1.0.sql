@@ -35,28 +35,36 @@ $$;
 -- Tiers
 ---------------------------------------------------------------------------
 
+/*
+ * What a number may be is said here, for whatever writes it: beyond these limits it
+ * is a slip of the pen, or made to have every later computation fail.  NaN is
+ * above all of them.  tier_check_values() says the same in words.
+ */
 CREATE TABLE tiered_storage.tier
 (
 	tier_name name NOT NULL PRIMARY KEY CHECK (tier_name OPERATOR(pg_catalog.<>) ''),
-	rank integer NOT NULL CHECK (rank OPERATOR(pg_catalog.>=) 0),
+	rank integer NOT NULL CHECK (rank OPERATOR(pg_catalog.>=) 0 AND rank OPERATOR(pg_catalog.<=) 1000000),
 	profile text NOT NULL,
-	random_read_ms float8 NOT NULL,
-	random_write_ms float8 NOT NULL,
-	sequential_read_mb_per_s float8 NOT NULL,
-	sequential_write_mb_per_s float8 NOT NULL,
-	fsync_ms float8 NOT NULL,
-	parallelism float8 NOT NULL,
-	price_per_gb_month numeric NOT NULL,
+	random_read_ms float8 NOT NULL CHECK (random_read_ms OPERATOR(pg_catalog.>=) 1e-6 AND random_read_ms OPERATOR(pg_catalog.<=) 1e6),
+	random_write_ms float8 NOT NULL CHECK (random_write_ms OPERATOR(pg_catalog.>=) 1e-6 AND random_write_ms OPERATOR(pg_catalog.<=) 1e6),
+	sequential_read_mb_per_s float8 NOT NULL CHECK (sequential_read_mb_per_s OPERATOR(pg_catalog.>=) 1e-3 AND sequential_read_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
+	sequential_write_mb_per_s float8 NOT NULL CHECK (sequential_write_mb_per_s OPERATOR(pg_catalog.>=) 1e-3 AND sequential_write_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
+	fsync_ms float8 NOT NULL CHECK (fsync_ms OPERATOR(pg_catalog.>=) 1e-6 AND fsync_ms OPERATOR(pg_catalog.<=) 1e6),
+	parallelism float8 NOT NULL CHECK (parallelism OPERATOR(pg_catalog.>=) 1e-3 AND parallelism OPERATOR(pg_catalog.<=) 1e6),
+	price_per_gb_month numeric NOT NULL
+		CHECK (price_per_gb_month OPERATOR(pg_catalog.=) 0 OR price_per_gb_month OPERATOR(pg_catalog.>=) 1e-9 AND price_per_gb_month OPERATOR(pg_catalog.<=) 1e9),
 	price_is_assumed boolean NOT NULL,
-	capacity_bytes bigint CHECK (capacity_bytes OPERATOR(pg_catalog.>) 0),
-	reserve_fraction float8 NOT NULL,
+	capacity_bytes bigint CHECK (capacity_bytes OPERATOR(pg_catalog.>) 0 AND capacity_bytes OPERATOR(pg_catalog.<=) 1152921504606846976),
+	reserve_fraction float8 NOT NULL CHECK (reserve_fraction OPERATOR(pg_catalog.>=) 0 AND reserve_fraction OPERATOR(pg_catalog.<) 1),
 	low_watermark float8 NOT NULL,
 	high_watermark float8 NOT NULL,
-	endurance_tbw float8,
-	endurance_dwpd float8,
+	endurance_tbw float8 CHECK (endurance_tbw OPERATOR(pg_catalog.>=) 1e-9 AND endurance_tbw OPERATOR(pg_catalog.<=) 1e12),
+	endurance_dwpd float8 CHECK (endurance_dwpd OPERATOR(pg_catalog.>=) 1e-9 AND endurance_dwpd OPERATOR(pg_catalog.<=) 1e6),
 	compressed boolean NOT NULL,
-	compression_ratio float8,
-	discovered boolean NOT NULL
+	compression_ratio float8 CHECK (compression_ratio OPERATOR(pg_catalog.>=) 1 AND compression_ratio OPERATOR(pg_catalog.<=) 1e6),
+	discovered boolean NOT NULL,
+	CHECK (low_watermark OPERATOR(pg_catalog.>) 0 AND low_watermark OPERATOR(pg_catalog.<) high_watermark
+		AND high_watermark OPERATOR(pg_catalog.<=) 1)
 );
 COMMENT ON TABLE tiered_storage.tier IS
 'storage tiers of this database; use the view tiered_storage.tiers to read, add_tier() and alter_tier() to change';
@@ -199,6 +207,12 @@ AS $$
 DECLARE
 	new_rank integer;
 BEGIN
+	/* Where there is no room for one more, they are numbered anew in their order. */
+	IF EXISTS (SELECT FROM tiered_storage.tier t WHERE t.rank >= 1000000) THEN
+		UPDATE tiered_storage.tier t SET rank = r.place
+			FROM (SELECT x.tier_name, dense_rank() OVER (ORDER BY x.rank) - 1 AS place FROM tiered_storage.tier x) r
+			WHERE r.tier_name = t.tier_name;
+	END IF;
 	SELECT COALESCE(max(t.rank) + 1, 0) INTO new_rank
 		FROM tiered_storage.tier t
 		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed, tier_make_rank.random_read_ms)
@@ -310,33 +324,32 @@ AS $$
 DECLARE
 	bad text;
 BEGIN
-	/* NaN sorts above Infinity, so "< Infinity" refuses both. */
-	SELECT pg_catalog.format('%s is %s', v.what, v.value) INTO bad
+	SELECT pg_catalog.format('%s is %s, and must be between %s and %s', v.what, v.value, v.least, v.most) INTO bad
 	FROM (VALUES
-		('random_read_ms', t.random_read_ms),
-		('random_write_ms', t.random_write_ms),
-		('sequential_read_mb_per_s', t.sequential_read_mb_per_s),
-		('sequential_write_mb_per_s', t.sequential_write_mb_per_s),
-		('fsync_ms', t.fsync_ms),
-		('parallelism', t.parallelism),
-		('endurance_tbw', t.endurance_tbw),
-		('endurance_dwpd', t.endurance_dwpd)) v (what, value)
-	WHERE NOT (v.value > 0 AND v.value < 'Infinity')
+		('random_read_ms', t.random_read_ms, 1e-6, 1e6),
+		('random_write_ms', t.random_write_ms, 1e-6, 1e6),
+		('sequential_read_mb_per_s', t.sequential_read_mb_per_s, 1e-3, 1e9),
+		('sequential_write_mb_per_s', t.sequential_write_mb_per_s, 1e-3, 1e9),
+		('fsync_ms', t.fsync_ms, 1e-6, 1e6),
+		('parallelism', t.parallelism, 1e-3, 1e6),
+		('endurance_tbw', t.endurance_tbw, 1e-9, 1e12),
+		('endurance_dwpd', t.endurance_dwpd, 1e-9, 1e6)) v (what, value, least, most)
+	WHERE NOT v.value BETWEEN v.least AND v.most
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
 		RAISE EXCEPTION 'invalid device profile for tier "%"', t.tier_name
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad || '.',
 				HINT = 'Times, rates, parallelism and endurance are positive finite numbers.';
 	END IF;
-	IF NOT (t.price_per_gb_month >= 0 AND t.price_per_gb_month < 'Infinity') THEN
-		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name, t.price_per_gb_month
+	IF NOT (t.price_per_gb_month = 0 OR t.price_per_gb_month BETWEEN 1e-9 AND 1e9) THEN
+		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name, left(t.price_per_gb_month::text, 40)
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'The price per GB and month is zero or a positive finite number.';
+				HINT = 'The price per GB and month is zero, or between 0.000000001 and 1000000000.';
 	END IF;
-	IF t.rank < 0 THEN
+	IF NOT t.rank BETWEEN 0 AND 1000000 THEN
 		RAISE EXCEPTION 'invalid rank for tier "%": %', t.tier_name, t.rank
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Ranks count from 0, the fastest tier.';
+				HINT = 'Ranks count from 0, the fastest tier, and are at most a million.';
 	END IF;
 	IF NOT (t.reserve_fraction >= 0 AND t.reserve_fraction < 1) THEN
 		RAISE EXCEPTION 'invalid reserve fraction for tier "%": %', t.tier_name, t.reserve_fraction
@@ -349,16 +362,16 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'Watermarks are fractions of the capacity with 0 < low < high <= 1.';
 	END IF;
-	IF NOT (t.compression_ratio >= 1 AND t.compression_ratio < 'Infinity') OR
+	IF NOT t.compression_ratio BETWEEN 1 AND 1e6 OR
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name, t.compression_ratio
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'On a compressed tier, it is how many bytes fit into one: at least 1, and finite.';
 	END IF;
-	IF t.capacity_bytes <= 0 THEN
+	IF NOT t.capacity_bytes BETWEEN 1 AND 1152921504606846976 THEN
 		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Leave capacity_bytes out to use the size of the file system.';
+				HINT = 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use the size of the file system.';
 	END IF;
 END
 $$;
@@ -732,7 +745,7 @@ CREATE TABLE tiered_storage.tier_calibration
 	calibrated_at timestamptz NOT NULL,
 	measurement text NOT NULL,
 	unit text NOT NULL,
-	measured float8 NOT NULL,
+	measured float8 NOT NULL CHECK (measured OPERATOR(pg_catalog.>=) 0 AND measured OPERATOR(pg_catalog.<) 'Infinity'),
 	previous float8,
 	prior float8,
 	tablespace_name name NOT NULL,
@@ -2535,7 +2548,7 @@ CREATE TABLE tiered_storage.policy
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
 	tier_name name NOT NULL REFERENCES tiered_storage.tier ON UPDATE CASCADE,
-	move_after interval NOT NULL,
+	move_after interval NOT NULL CHECK (move_after OPERATOR(pg_catalog.>=) '0' AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
 	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
@@ -2817,7 +2830,7 @@ CREATE TABLE tiered_storage.pin
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
 	tier_name name NOT NULL REFERENCES tiered_storage.tier ON UPDATE CASCADE,
-	until timestamptz,
+	until timestamptz CHECK (pg_catalog.isfinite(until)),	-- null: for ever
 	include_indexes boolean NOT NULL,
 	pinned_by name NOT NULL,
 	pinned_by_oid oid NOT NULL,
