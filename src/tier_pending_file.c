@@ -197,16 +197,24 @@ forget_extension_lock(XactEvent event, void *argument)
 bool
 tier_pending_hold_extension(void)
 {
-	if (!held.has_extension)
-	{
-		SET_LOCKTAG_OBJECT(held.extension, MyDatabaseId, ExtensionRelationId, held.extension_oid, 0);
-		if (LockAcquire(&held.extension, AccessShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-			return false;
-		held.has_extension = true;
-		AcceptInvalidationMessages();
-		InvalidateCatalogSnapshot();
-	}
-	return get_extension_oid(TIER_EXTENSION_NAME, true) == held.extension_oid;
+	bool		exists;
+
+	/* As long as we have the lock it cannot have been dropped. */
+	if (held.has_extension)
+		return true;
+	SET_LOCKTAG_OBJECT(held.extension, MyDatabaseId, ExtensionRelationId, held.extension_oid, 0);
+	if (LockAcquire(&held.extension, AccessShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	held.has_extension = true;
+	AcceptInvalidationMessages();
+	InvalidateCatalogSnapshot();
+	exists = get_extension_oid(TIER_EXTENSION_NAME, true) == held.extension_oid;
+
+	/* The mover may wait for long now, and must not hold vacuum up. */
+	InvalidateCatalogSnapshot();
+	if (!exists)
+		unlock(&held.has_extension, &held.extension, AccessShareLock);
+	return exists;
 }
 
 bool
