@@ -140,9 +140,15 @@ set_for_scope(void)
 	};
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
+	{
+		const char *value = GetConfigOption(settings[i][0], true, false);
+
+		if (value == NULL || strcmp(value, settings[i][1]) == 0)
+			continue;
 		(void) set_config_option(settings[i][0], settings[i][1],
 								 PGC_SUSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
+	}
 	if (LockTimeout == 0 || LockTimeout > LONGEST_LOCK_WAIT_MS)
 		(void) set_config_option("lock_timeout", CppAsString2(LONGEST_LOCK_WAIT_MS),
 								 PGC_SUSET, PGC_S_SESSION,

@@ -231,7 +231,7 @@ CREATE FUNCTION tiered_storage.discover_tiers(
 	OUT tier_name name, OUT tablespace_name name, OUT device text,
 	OUT kind text, OUT action text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -506,7 +506,7 @@ CREATE FUNCTION tiered_storage.add_tier(
 	compressed boolean DEFAULT NULL,
 	compression_ratio float8 DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
 	t tiered_storage.tier;
@@ -589,7 +589,7 @@ CREATE FUNCTION tiered_storage.alter_tier(
 	unset text[] DEFAULT NULL,
 	compression_ratio float8 DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
 	t tiered_storage.tier;
@@ -693,7 +693,7 @@ COMMENT ON FUNCTION tiered_storage.alter_tier(name, name, name[], text, integer,
 
 CREATE FUNCTION tiered_storage.remove_tier(name name, if_exists boolean DEFAULT false)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
 	users text;
@@ -796,7 +796,7 @@ CREATE FUNCTION tiered_storage.calibrate_tier(
 	dry_run boolean DEFAULT false,
 	OUT measurement text, OUT unit text, OUT prior float8, OUT previous float8, OUT measured float8)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s'
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin SET extra_float_digits = 1
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -910,7 +910,7 @@ CREATE FUNCTION tiered_storage.recommend_settings(
 	OUT current_value text, OUT recommended_value text, OUT calibrated_at timestamptz,
 	OUT reason text, OUT command text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH figures AS (
 		SELECT t.*,
@@ -1350,7 +1350,7 @@ CREATE FUNCTION tiered_storage.server_write_counters(
 	OUT buffers_since timestamptz, OUT wal_bytes bigint, OUT full_page_images bigint, OUT wal_since timestamptz,
 	OUT temp_bytes bigint, OUT temp_since timestamptz)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	block_size bigint := pg_catalog.current_setting('block_size')::bigint;
@@ -1457,7 +1457,7 @@ COMMENT ON FUNCTION tiered_storage.wait_times() IS
 
 CREATE FUNCTION tiered_storage.load_period(from_at timestamptz, to_at timestamptz, OUT begins_at timestamptz, OUT ends_at timestamptz)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	observed_since timestamptz;
@@ -1502,7 +1502,7 @@ COMMENT ON FUNCTION tiered_storage.load_period(timestamptz, timestamptz) IS
 CREATE FUNCTION tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
 	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH part AS (
 		SELECT h.*, p.inside_s / h.period_s AS share, p.inside_s
@@ -1574,7 +1574,7 @@ CREATE FUNCTION tiered_storage.load_profile(
 	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
 	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8, OUT unit text)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -1602,7 +1602,7 @@ CREATE FUNCTION tiered_storage.compare_load(
 	OUT metric text, OUT first_per_second float8, OUT second_per_second float8, OUT per_second_ratio float8,
 	OUT first_per_transaction float8, OUT second_per_transaction float8, OUT per_transaction_ratio float8, OUT unit text)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -1666,7 +1666,7 @@ CREATE VIEW tiered_storage.file_class_io AS
 		CASE c.file_class WHEN 'relations' THEN l.wait_relations WHEN 'wal' THEN l.wait_wal
 			WHEN 'temp' THEN l.wait_temp WHEN 'slru' THEN l.wait_slru END
 	FROM (SELECT
-			pg_catalog.sum(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.~~) 'server\_buffers\_%') AS buffers,
+			pg_catalog.sum(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.~~) E'server\\_buffers\\_%') AS buffers,
 			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_writes') AS wal_writes,
 			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_bytes') AS wal_bytes,
 			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'temp_bytes') AS temp_bytes,
@@ -1696,7 +1696,7 @@ CREATE FUNCTION tiered_storage.rhythm(
 	OUT relation regclass, OUT unit text, OUT value integer,
 	OUT reads_per_hour float8, OUT share float8, OUT active_days integer, OUT observed_days integer)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -1762,7 +1762,7 @@ CREATE FUNCTION tiered_storage.find_heat_peaks(
 	OUT mean_reads_per_hour float8, OUT busiest_day_of_month integer, OUT busiest_days_to_end_of_month integer,
 	OUT active_days integer, OUT observed_days integer, OUT burst_share float8, OUT is_burst boolean)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH span AS (
 		SELECT s.last_sample_at AS ends_at, (SELECT min(h.period_start) FROM tiered_storage.relation_history h) AS begins_at
@@ -1929,12 +1929,12 @@ BEGIN
 	IF standby_add.server IS NOT NULL THEN
 		PERFORM tiered_storage.standby_check_server(standby_add.server);
 	ELSE
-		IF standby_add.conninfo ~* '^\s*postgres(ql)?://' THEN
+		IF standby_add.conninfo ~* E'^\\s*postgres(ql)?://' THEN
 			RAISE EXCEPTION 'the connection string must be of keywords and values'
 				USING ERRCODE = 'invalid_parameter_value',
 					HINT = 'For example ''host=standby1 user=monitor''.';
 		END IF;
-		IF standby_add.conninfo ~* '(^|\s)(ssl)?password\s*=' THEN
+		IF standby_add.conninfo ~* E'(^|\\s)(ssl)?password\\s*=' THEN
 			RAISE EXCEPTION 'the connection string must not contain a password'
 				USING ERRCODE = 'invalid_parameter_value',
 					DETAIL = 'It would be stored in a table, and in dumps.',
@@ -2016,7 +2016,7 @@ CREATE FUNCTION tiered_storage.standby_fetch(
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text,
 	OUT counters tiered_storage.standby_counters[])
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	connection constant text := 'tiered_storage standby';
@@ -2027,7 +2027,7 @@ BEGIN
 	EXECUTE format('SELECT %I.dblink_connect($1, $2)', dblink_schema) USING connection,
 		CASE WHEN s.server_name IS NOT NULL THEN s.server_name::text
 			ELSE format('dbname=''%s'' application_name=tiered_storage %s connect_timeout=3 keepalives=1 keepalives_idle=5 keepalives_interval=2 keepalives_count=3',
-				replace(replace(current_database(), '\', '\\'), '''', '\'''), s.conninfo) END;
+				replace(replace(current_database(), E'\\', E'\\\\'), '''', E'\\'''), s.conninfo) END;
 	BEGIN
 		PERFORM tiered_storage.standby_wait(dblink_schema, connection,
 			'SELECT pg_catalog.set_config(''statement_timeout'', ''10s'', false), pg_catalog.set_config(''stats_fetch_consistency'', ''none'', false),
@@ -2073,7 +2073,7 @@ COMMENT ON FUNCTION tiered_storage.standby_fetch(name, tiered_storage.standby) I
 'internal: reads the statistics of one standby';
 
 CREATE PROCEDURE tiered_storage.pull_standby_statistics(force boolean DEFAULT true)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	began_at timestamptz := clock_timestamp();
@@ -2205,7 +2205,7 @@ CREATE FUNCTION tiered_storage.hot_range(
 	relation regclass,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	cached bigint[];
@@ -2278,7 +2278,7 @@ CREATE FUNCTION tiered_storage.recommend_partitioning(
 	OUT current_tier name, OUT cold_tier name, OUT saved_per_month float8,
 	OUT confidence text, OUT reason text, OUT command text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
