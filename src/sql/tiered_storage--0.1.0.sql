@@ -310,7 +310,11 @@ AS $$
 DECLARE
 	bad text;
 BEGIN
-	/* NaN sorts above Infinity, so "< Infinity" refuses both. */
+	/*
+	 * NaN sorts above Infinity, so an upper limit refuses both.  The limits are far
+	 * from any device, and near enough for products and quotients of these
+	 * numbers to be numbers too: one tier must not fail what looks at all.
+	 */
 	SELECT pg_catalog.format('%s is %s', v.what, v.value) INTO bad
 	FROM (VALUES
 		('random_read_ms', t.random_read_ms),
@@ -321,17 +325,17 @@ BEGIN
 		('parallelism', t.parallelism),
 		('endurance_tbw', t.endurance_tbw),
 		('endurance_dwpd', t.endurance_dwpd)) v (what, value)
-	WHERE NOT (v.value > 0 AND v.value < 'Infinity')
+	WHERE NOT (v.value >= 1e-9 AND v.value <= 1e12)
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
 		RAISE EXCEPTION 'invalid device profile for tier "%"', t.tier_name
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad || '.',
-				HINT = 'Times, rates, parallelism and endurance are positive finite numbers.';
+				HINT = 'Times, rates, parallelism and endurance are positive numbers, from 1e-9 to 1e12.';
 	END IF;
-	IF NOT (t.price_per_gb_month >= 0 AND t.price_per_gb_month < 'Infinity') THEN
+	IF NOT (t.price_per_gb_month >= 0 AND t.price_per_gb_month <= 1e12) THEN
 		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name, t.price_per_gb_month
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'The price per GB and month is zero or a positive finite number.';
+				HINT = 'The price per GB and month is zero or a positive number up to 1e12.';
 	END IF;
 	IF t.rank < 0 THEN
 		RAISE EXCEPTION 'invalid rank for tier "%": %', t.tier_name, t.rank
@@ -349,11 +353,11 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'Watermarks are fractions of the capacity with 0 < low < high <= 1.';
 	END IF;
-	IF NOT (t.compression_ratio >= 1 AND t.compression_ratio < 'Infinity') OR
+	IF NOT (t.compression_ratio >= 1 AND t.compression_ratio <= 1e6) OR
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name, t.compression_ratio
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'On a compressed tier, it is how many bytes fit into one: at least 1, and finite.';
+				HINT = 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.';
 	END IF;
 	IF t.capacity_bytes <= 0 THEN
 		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
