@@ -3148,7 +3148,7 @@ CREATE FUNCTION tiered_storage.orphaned_files(
 	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
 	OUT written_at timestamptz, OUT is_registered boolean)
 RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
+LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_orphaned_files';
 COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
 'files of this database that no relation uses and no open transaction can have made, as a crash leaves them; those that are registered are removed by the next move or worker cycle, the others are for you to judge';

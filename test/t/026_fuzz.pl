@@ -746,6 +746,14 @@ is( $node->safe_psql(
 	'f.ancient_1|too young',
 	'an age that reaches to before the calendar began');
 
+is( error_of(
+		$node,
+		'app',
+		"SET force_parallel_mode = on; SELECT * FROM tiered_storage.orphaned_files()"
+	),
+	'no error:  ',
+	'no parallel plan asks for files that nobody uses');
+
 my $rows = fingerprint($node, 'app', 'f.t');
 note "seed $seed, $calls calls of " . @routines . ' routines';
 foreach my $round (1 .. $rounds)
@@ -757,11 +765,12 @@ foreach my $round (1 .. $rounds)
 		repair() if $role eq 'postgres' || $role eq 'fuzz_admin';
 		my $before = state_of_others($role);
 		run_calls($role, $number);
-		if (@wrong && $wrong[-1] =~ /has not ended/)
-		{
-			diag $wrong[-1];
-			last;
-		}
+
+		# A server that is gone answers no more questions.
+		die join "\n", "FUZZ_SEED=$seed FUZZ_CALLS=$calls", @wrong,
+		  log_lines($node, $log_start,
+			qr/PANIC:|TRAP:|was terminated by signal/)
+		  if @wrong && $wrong[-1] =~ /has not ended/;
 		is(state_of_others($role), $before,
 			"round $round: $role has changed nothing that he may not")
 		  if $role =~ /owner|monitor|nobody/;
