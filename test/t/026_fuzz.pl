@@ -4,6 +4,7 @@
 #
 #   FUZZ_SEED=n   the same calls again; a failure says which seed it had
 #   FUZZ_CALLS=n  how many
+#   FUZZ_VERBOSE=1  what each was, and its answer
 #
 # A call may fail, with an error that is meant for its caller.  It may not end the
 # server, take long, fail with an internal error, or with one of a query of ours that
@@ -171,7 +172,7 @@ UNION SELECT unnest(ARRAY['pg_class', 'pg_authid', 'pg_class_oid_index', 'pg_sta
 	'information_schema.tables', 'tiered_storage.tier', 'tiered_storage.move']::regclass[])
 ORDER BY 1));
 my $plain = $node->safe_psql('app',
-	"SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_class WHERE relnamespace = 'f'::regnamespace AND relname ~ '^(t|t_at|t_pkey|mv|parted|by_.*_1|by_number)\$'"
+	"SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_class WHERE relnamespace = 'f'::regnamespace AND relname ~ '^(t|t_at|t_pkey|mv|parted|parted_1|by_number|by_far|by_far_1|by_list)\$'"
 );
 my @plain = split /,/, $plain;
 my @missing = (
@@ -345,14 +346,53 @@ my %sound = (
 	'regclass' => \@plain,
 	'oid' => [ @plain, @tablespaces ]);
 
+my %sound_by_name = (
+	'add_tier.name' => [qw(new newer)],
+	'add_tier.tablespaces' => [qw(archive)],
+	'alter_tier.new_name' => [qw(new newer)],
+	'standby_add.name' => [qw(new newer)],
+	'tablespaces' => [qw(fast slow archive pg_default)],
+	'profile' => [qw(nvme hdd_7200)],
+	'schemas' => [qw(f)],
+	'dblink_schema' => [qw(public)],
+	'server' => [qw(files)],
+	'conninfo' => ['host=/nonexistent'],
+	'connection' => ['missing'],
+	'statement' => ['SELECT 1'],
+	'objective' => [qw(time balanced)],
+	'age_from' => [qw(now newest)],
+	'key_unit' => [qw(seconds milliseconds)],
+	'rank' => [ 0, 1, 5 ],
+	'reserve_fraction' => [ 0, 0.1 ],
+	'from1' => ['2001-06-01 UTC'],
+	'from_at' => ['2001-06-01 UTC'],
+	'from2' => ['2001-06-01 UTC'],
+	'as_of' => ['now'],
+	'add_tiering_policy.tier' => [qw(cheap quick)],
+	'apply_placement.tiers' => [qw(cheap quick)],
+	'move_relation.target' => [qw(cheap quick fast slow)],
+	'min_confidence' => [qw(firm tentative)],
+	'to1' => ['now'],
+	'to2' => ['now'],
+	'to_at' => ['now'],
+	'column_type' => [ 20, 1184 ],
+	'batch_id' => [ 1, 2 ],
+	'highest' => [ '2001-12-01', '99' ],
+	'lowest' => [ '2001-01-01', '1' ]);
+
 my %types;
 
 sub value
 {
-	my ($type, $sound) = @_;
+	my ($type, @sound) = @_;
 
-	if ($sound)
+	if (@sound)
 	{
+		my ($list) = grep { defined } @sound_by_name{@sound};
+
+		return "ARRAY[" . literal(pick(@$list)) . "]::$type"
+		  if $list && $type =~ /\[\]$/;
+		return literal(pick(@$list)) . "::$type" if $list;
 		return literal(pick(@{ $sound{$type} })) . "::$type" if $sound{$type};
 		return "ARRAY[" . value($1, 1) . "]::$type" if $type =~ /^(.*)\[\]$/;
 	}
@@ -474,9 +514,11 @@ sub call_of
 		push @given,
 		  "$argument->{name} => "
 		  . (
-			$small
-			? pick(@$small)
-			: value($argument->{type}, !chance($unsound)));
+			  $small           ? pick(@$small)
+			: chance($unsound) ? value($argument->{type})
+			: value(
+				$argument->{type}, "$routine->{name}.$argument->{name}",
+				$argument->{name}));
 	}
 
 	# The sizes are never left to their defaults.
@@ -539,7 +581,11 @@ sub judge
 	  if $error =~ /cache lookup failed|could not open relation with OID/;
 	return 'took too long' if $state eq '57014';
 	return 'out of resources' if $state =~ /^(53|54)/;
-	return 'the system' if $state =~ /^(58|57P|08)/;
+
+	# The helpers of standbys meet none.
+	return 'the system'
+	  if $state =~ /^(58|57P)/
+	  || $state =~ /^08/ && $routine->{name} !~ /^standby_/;
 	return 'a query that is wrong'
 	  if $state =~ /^(42601|42703|42702|42883|42725|42804|42846|42P13|42P18)$/
 	  && $error =~ /^(QUERY|CONTEXT):/m;
@@ -624,6 +670,7 @@ sub run_calls
 		$succeeded{ $call->{routine}{name} }++ if $state eq '00000';
 		push @nobody, $shown
 		  if $role eq 'fuzz_nobody' && $state eq '00000';
+		note "$shown\n  $state $error" if $ENV{FUZZ_VERBOSE};
 		my $verdict = judge($call->{routine}, $error);
 		$error =~ s/^(.{1500}).*/$1/s;
 		push @wrong, "$shown\n  $verdict: $error" if $verdict;
@@ -661,6 +708,52 @@ SELECT t FROM tiered_storage.move t ORDER BY t::text;
 $node->poll_query_until('app',
 	"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
 ) or die 'the worker does not come';
+
+# What it has found.
+repair();
+foreach my $argument (
+	"random_read_ms => 4.9e-324",
+	"sequential_read_mb_per_s => 1e308",
+	"endurance_tbw => 1e300",
+	"price_per_gb_month => 1e400",
+	"compressed => true, compression_ratio => 1e308")
+{
+	like(
+		error_of(
+			$node, 'app',
+			"SELECT tiered_storage.alter_tier('cheap', $argument)"),
+		qr/ERROR:  22023:/,
+		"no tier has $argument");
+}
+like(
+	error_of(
+		$node,
+		'app',
+		"SELECT * FROM tiered_storage.placement_summary(as_of => '4714-11-24 00:00 BC UTC')"
+	),
+	qr/ERROR:  55000: nothing is known/,
+	'the advice of when the calendar began');
+$node->safe_psql(
+	'app', q(
+CREATE TABLE f.ancient (at timestamp) PARTITION BY RANGE (at);
+CREATE TABLE f.ancient_1 PARTITION OF f.ancient FOR VALUES FROM ('-infinity') TO ('4713-01-01 BC') TABLESPACE fast;
+INSERT INTO f.ancient VALUES ('4714-12-10 BC');
+SELECT tiered_storage.add_tiering_policy('f.ancient', '1 year', 'cheap', age_from => 'newest');
+));
+is( $node->safe_psql(
+		'app',
+		'SELECT relation, verdict FROM tiered_storage.evaluate_policies()'),
+	'f.ancient_1|too young',
+	'an age that reaches to before the calendar began');
+
+is( error_of(
+		$node,
+		'app',
+		"SET force_parallel_mode = on; SELECT * FROM tiered_storage.orphaned_files()"
+	),
+	'no error:  ',
+	'no parallel plan asks for files that nobody uses');
+
 my $rows = fingerprint($node, 'app', 'f.t');
 note "seed $seed, $calls calls of " . @routines . ' routines';
 foreach my $round (1 .. $rounds)
@@ -672,11 +765,12 @@ foreach my $round (1 .. $rounds)
 		repair() if $role eq 'postgres' || $role eq 'fuzz_admin';
 		my $before = state_of_others($role);
 		run_calls($role, $number);
-		if (@wrong && $wrong[-1] =~ /has not ended/)
-		{
-			diag $wrong[-1];
-			last;
-		}
+
+		# A server that is gone answers no more questions.
+		die join "\n", "FUZZ_SEED=$seed FUZZ_CALLS=$calls", @wrong,
+		  log_lines($node, $log_start,
+			qr/PANIC:|TRAP:|was terminated by signal/)
+		  if @wrong && $wrong[-1] =~ /has not ended/;
 		is(state_of_others($role), $before,
 			"round $round: $role has changed nothing that he may not")
 		  if $role =~ /owner|monitor|nobody/;
