@@ -10,7 +10,7 @@
  * Each actor is a program counter and all stand in one process, so that a crash is an
  * assignment.  A rule that is taken away has a number in "without", which is chosen
  * first: one search is about all of them, and counts for each what went wrong
- * (report.h).
+ * (report.pml).
  */
 
 /* Rules, and what goes wrong without each.  "run" reads the comments. */
@@ -133,7 +133,7 @@ bool excused[NFILES];			/* a window that is known */
 
 byte i;							/* of loops; 0 between steps */
 
-#include "report.h"
+#include "report.pml"
 
 #define M mover[m]
 #define T target[m]
