@@ -12,14 +12,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use TierTest;
 
-my $node = new_node('main', conf => q(
+my $node = new_node(
+	'main', conf => q(
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1s'
 tiered_storage.migrate_interval = '1s'
 ));
 $node->start;
 create_in_place_tablespace($node, 'slow');
-$node->safe_psql('postgres', 'CREATE ROLE boss LOGIN CREATEDB; CREATE ROLE other; CREATE DATABASE app OWNER boss');
+$node->safe_psql('postgres',
+	'CREATE ROLE boss LOGIN CREATEDB; CREATE ROLE other; CREATE DATABASE app OWNER boss'
+);
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
@@ -34,21 +37,29 @@ SELECT tiered_storage.add_tiering_policy('parted', '1 day', 'slow');
 ));
 
 # From another database, for which nothing is set; the library is loaded by preload.
-sub as_boss { return error_of($node, 'postgres', "SET SESSION AUTHORIZATION boss; $_[0]"); }
+sub as_boss
+{
+	return error_of($node, 'postgres',
+		"SET SESSION AUTHORIZATION boss; $_[0]");
+}
 
 # ---------------------------------------------------------------------
 # What he may set
 # ---------------------------------------------------------------------
 
-my %context = map { split /\|/ } split /\n/, $node->safe_psql('app',
-	"SELECT name, context FROM pg_settings WHERE name LIKE 'tiered\\_storage.%' AND name <> 'tiered_storage.test_now'");
+my %context = map { split /\|/ } split /\n/,
+  $node->safe_psql('app',
+	"SELECT name, context FROM pg_settings WHERE name LIKE 'tiered\\_storage.%' AND name <> 'tiered_storage.test_now'"
+  );
 my %allowed = map { ("tiered_storage.$_" => 1) }
   qw(move_lock_timeout move_lock_attempts move_lock_hold_limit move_max_lock_time move_prewarm observation_period residence_time);
 
 foreach my $name (sort keys %context)
 {
 	my $answer = as_boss("ALTER DATABASE app SET $name TO DEFAULT");
-	my $value = $node->safe_psql('app', "SELECT quote_literal(boot_val) FROM pg_settings WHERE name = '$name'");
+	my $value = $node->safe_psql('app',
+		"SELECT quote_literal(boot_val) FROM pg_settings WHERE name = '$name'"
+	);
 
 	$answer = as_boss("ALTER DATABASE app SET $name = $value");
 	if ($allowed{$name})
@@ -60,7 +71,8 @@ foreach my $name (sort keys %context)
 		like($answer, qr/ERROR:  (42501|55P02):/, "$name cannot");
 	}
 }
-is(join(' ', grep { $context{$_} eq 'user' } sort keys %context), join(' ', sort keys %allowed),
+is( join(' ', grep { $context{$_} eq 'user' } sort keys %context),
+	join(' ', sort keys %allowed),
 	'these are those of a session');
 
 # ---------------------------------------------------------------------
@@ -105,7 +117,8 @@ foreach my $name (sort keys %settings)
 	push @refused, $name unless $answer =~ /^no error/;
 }
 is("@refused", '', 'he may set all of these');
-$node->safe_psql('postgres', q(LOAD 'plpgsql'; ALTER DATABASE app SET plpgsql.extra_errors = 'all'));
+$node->safe_psql('postgres',
+	q(LOAD 'plpgsql'; ALTER DATABASE app SET plpgsql.extra_errors = 'all'));
 my $offset = -s $node->logfile;
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 
@@ -114,7 +127,9 @@ sub ask
 {
 	my ($sql) = @_;
 
-	return $node->safe_psql('app', "RESET SESSION AUTHORIZATION; SET ROLE NONE; SET statement_timeout = 0; SET lock_timeout = 0; SET default_transaction_read_only = off; SET search_path = public; $sql");
+	return $node->safe_psql('app',
+		"RESET SESSION AUTHORIZATION; SET ROLE NONE; SET statement_timeout = 0; SET lock_timeout = 0; SET default_transaction_read_only = off; SET search_path = public; $sql"
+	);
 }
 
 sub wait_until
@@ -131,19 +146,33 @@ sub wait_until
 }
 
 my $samples = ask('SELECT samples FROM tiered_storage.sampler');
-wait_until("SELECT samples > $samples + 2 FROM tiered_storage.sampler", 'samples');
+wait_until("SELECT samples > $samples + 2 FROM tiered_storage.sampler",
+	'samples');
 pass('samples go on');
-wait_until(q(SELECT count(*) > 0 FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass AND state <> 'running'), 'a move');
-is(ask(q(SELECT state, error FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass)),
+wait_until(
+	q(SELECT count(*) > 0 FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass AND state <> 'running'),
+	'a move');
+is( ask(q(SELECT state, error FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass)
+	),
 	'skipped|it cannot be moved online: it is unlogged, so nothing tells what changes while it is copied',
 	'the worker does not lock what only the server may allow it to lock');
-is(log_lines($node, $offset, qr/(ERROR|FATAL|WARNING):.*tiered_storage|tiered_storage worker.*exited with exit code [2-9]/), '', 'and nothing goes wrong');
-is(ask(q(SELECT state, last_error FROM tiered_storage.worker_status() WHERE database_name = 'app' AND state NOT IN ('starting', 'running'))) =~ s/^$/waiting|/r,
-	'waiting|', 'the worker is well');
+is( log_lines(
+		$node,
+		$offset,
+		qr/(ERROR|FATAL|WARNING):.*tiered_storage|tiered_storage worker.*exited with exit code [2-9]/
+	),
+	'',
+	'and nothing goes wrong');
+is( ask(q(SELECT state, last_error FROM tiered_storage.worker_status() WHERE database_name = 'app' AND state NOT IN ('starting', 'running'))
+	) =~ s/^$/waiting|/r,
+	'waiting|',
+	'the worker is well');
 
 # The server's own value counts.
 reload_with($node, 'tiered_storage.move_max_lock_time' => '-1');
 ask(q(UPDATE tiered_storage.move SET next_attempt_at = NULL));
-wait_until(q(SELECT state = 'done' FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass), 'a move by lock');
+wait_until(
+	q(SELECT state = 'done' FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass),
+	'a move by lock');
 pass('what the configuration allows is done');
 done_testing();
