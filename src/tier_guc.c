@@ -140,8 +140,8 @@ tier_guc_init(void)
 							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.max_workers",
-							"Sets how many databases are worked on at the same time.",
-							"Each takes one of max_worker_processes while it works.",
+							"Sets how many databases are sampled at the same time.",
+							"As many may be migrated beside them.  Each takes one of max_worker_processes while it works.",
 							&tier_max_workers,
 							2, 1, 64,
 							PGC_SIGHUP, 0,

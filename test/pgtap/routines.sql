@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(10);
+SELECT plan(12);
 
 CREATE TEMP VIEW routines AS
 	SELECT p.*, l.lanname, obj_description(p.oid, 'pg_proc') AS comment
@@ -79,7 +79,11 @@ SELECT is_empty($$ SELECT r.oid::regprocedure FROM routines r WHERE NOT EXISTS (
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_proc'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
 SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
-	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((jit=off|lock_timeout=[0-9]+s)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last');
+	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((jit=off|lock_timeout=[0-9]+s|session_replication_role=origin|extra_float_digits=1)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last');
+SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'jit=off' = ANY (proconfig) $$,
+	$$ VALUES ('compare_load'), ('find_heat_peaks'), ('hot_range'), ('load_period'), ('load_profile'), ('load_totals'), ('pull_standby_statistics'), ('recommend_partitioning'), ('recommend_settings'), ('rhythm'), ('server_write_counters'), ('standby_fetch') $$, 'those that compute do not compile');
+SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'session_replication_role=origin' = ANY (proconfig) $$,
+	$$ VALUES ('add_tier'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('remove_tier') $$, 'those of tiers obey keys and triggers');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
