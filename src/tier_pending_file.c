@@ -264,8 +264,8 @@ is_as_made(Relation table)
 	TupleDesc	descriptor = RelationGetDescr(table);
 	List	   *indexes = RelationGetIndexList(table);
 	bool		fits = descriptor->natts == NCOLUMNS && list_length(indexes) == 1 &&
-		linitial_oid(indexes) == table->rd_pkindex && table->rd_rel->relkind == RELKIND_RELATION &&
-		table->rd_rel->relam == HEAP_TABLE_AM_OID;
+	linitial_oid(indexes) == table->rd_pkindex && table->rd_rel->relkind == RELKIND_RELATION &&
+	table->rd_rel->relam == HEAP_TABLE_AM_OID;
 
 	for (int i = 0; fits && i < NCOLUMNS; i++)
 		fits = TupleDescAttr(descriptor, i)->atttypid == types[i];

@@ -44,7 +44,7 @@ INSERT INTO tiered_storage.move_file
 $node->safe_psql('postgres', 'ALTER DATABASE app SET TABLESPACE slow');
 $node->safe_psql('app',
 	"CALL tiered_storage.move_relation('small', 'other')");
-is( $node->safe_psql('app', 'SELECT * FROM tiered_storage.move_file'),
+is($node->safe_psql('app', 'SELECT * FROM tiered_storage.move_file'),
 	'', 'is removed by the next sweep');
 $node->safe_psql('app', 'TRUNCATE tiered_storage.move_file');
 
@@ -56,26 +56,30 @@ my $offset = -s $node->logfile;
 
 foreach my $change (
 	'CREATE INDEX ON tiered_storage.move_file ((pid + 1))',
-	join('; ',
-		map { "ALTER TABLE tiered_storage.move_file ADD a$_ text DEFAULT 'a'" }
-		  1 .. 10))
+	join(
+		'; ',
+		map {
+			"ALTER TABLE tiered_storage.move_file ADD a$_ text DEFAULT 'a'"
+		} 1 .. 10))
 {
 	$node->safe_psql('app',
 		'DROP EXTENSION tiered_storage; CREATE EXTENSION tiered_storage');
 	$node->safe_psql('app', $change);
 
 	# It may be refused.
-	$node->psql('app', "CALL tiered_storage.move_relation('small', 'pg_default')");
+	$node->psql('app',
+		"CALL tiered_storage.move_relation('small', 'pg_default')");
 	$node->psql('app', "CALL tiered_storage.move_relation('small', 'other')");
 	$node->poll_query_until('app', 'SELECT true');
 }
-is(log_lines($node, $offset, qr/terminated by signal/),
-	'', 'crashes nobody');
+is(log_lines($node, $offset, qr/terminated by signal/), '', 'crashes nobody');
 
 # ---------------------------------------------------------------------
 note 'A cancel while somebody has the table of the entries locked';
 # ---------------------------------------------------------------------
 
+$node->safe_psql('app',
+	'DROP EXTENSION tiered_storage; CREATE EXTENSION tiered_storage');
 reload_with($node, 'tiered_storage.move_rate_limit' => '1MB');
 my $move = start_sql($node, 'app',
 	"CALL tiered_storage.move_relation('large', 'other')");
