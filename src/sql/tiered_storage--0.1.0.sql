@@ -47,8 +47,8 @@ CREATE TABLE tiered_storage.tier
 	profile text NOT NULL,
 	random_read_ms float8 NOT NULL CHECK (random_read_ms OPERATOR(pg_catalog.>=) 1e-6 AND random_read_ms OPERATOR(pg_catalog.<=) 1e6),
 	random_write_ms float8 NOT NULL CHECK (random_write_ms OPERATOR(pg_catalog.>=) 1e-6 AND random_write_ms OPERATOR(pg_catalog.<=) 1e6),
-	sequential_read_mb_per_s float8 NOT NULL CHECK (sequential_read_mb_per_s OPERATOR(pg_catalog.>=) 1e-3 AND sequential_read_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
-	sequential_write_mb_per_s float8 NOT NULL CHECK (sequential_write_mb_per_s OPERATOR(pg_catalog.>=) 1e-3 AND sequential_write_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
+	sequential_read_mb_per_s float8 NOT NULL CHECK (sequential_read_mb_per_s OPERATOR(pg_catalog.>=) 1e-6 AND sequential_read_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
+	sequential_write_mb_per_s float8 NOT NULL CHECK (sequential_write_mb_per_s OPERATOR(pg_catalog.>=) 1e-6 AND sequential_write_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
 	fsync_ms float8 NOT NULL CHECK (fsync_ms OPERATOR(pg_catalog.>=) 1e-6 AND fsync_ms OPERATOR(pg_catalog.<=) 1e6),
 	parallelism float8 NOT NULL CHECK (parallelism OPERATOR(pg_catalog.>=) 1e-3 AND parallelism OPERATOR(pg_catalog.<=) 1e6),
 	price_per_gb_month numeric NOT NULL
@@ -328,8 +328,8 @@ BEGIN
 	FROM (VALUES
 		('random_read_ms', t.random_read_ms, 1e-6, 1e6),
 		('random_write_ms', t.random_write_ms, 1e-6, 1e6),
-		('sequential_read_mb_per_s', t.sequential_read_mb_per_s, 1e-3, 1e9),
-		('sequential_write_mb_per_s', t.sequential_write_mb_per_s, 1e-3, 1e9),
+		('sequential_read_mb_per_s', t.sequential_read_mb_per_s, 1e-6, 1e9),
+		('sequential_write_mb_per_s', t.sequential_write_mb_per_s, 1e-6, 1e9),
 		('fsync_ms', t.fsync_ms, 1e-6, 1e6),
 		('parallelism', t.parallelism, 1e-3, 1e6),
 		('endurance_tbw', t.endurance_tbw, 1e-9, 1e12),
