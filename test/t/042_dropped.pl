@@ -61,7 +61,7 @@ note 'One moment after the other';
 # The moments before the first stop point are those at which the mover wants one
 # of our own tables.
 my @moments = (
-	(map { "table $_" } qw(tier pin move move_file)),
+	(map { "table $_" } qw(tier pin move)),
 	'paused',
 	map { "point $_" }
 	  qw(registered file_created copying copied caught_up residency locked));
