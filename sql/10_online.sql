@@ -318,7 +318,7 @@ CALL tiered_storage.migrate();
 :moves;
 SELECT last_due, last_on_target FROM tiered_storage.policies;
 SET tiered_storage.move_max_lock_time = 1;
-SELECT tiered_storage.alter_tier('regress_slow', sequential_write_mb_per_s => 0.0001);
+SELECT tiered_storage.alter_tier('regress_slow', sequential_write_mb_per_s => 0.001);
 CALL tiered_storage.migrate();
 SET tiered_storage.move_max_lock_time = -1;
 CALL tiered_storage.migrate();

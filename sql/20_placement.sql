@@ -201,6 +201,7 @@ SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{0}'); \ec
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{pg_catalog.pg_tables}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2031-01-01'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '-infinity'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '4714-11-24 00:00 BC UTC'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement(NULL); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', NULL); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', -1); \echo :SQLSTATE

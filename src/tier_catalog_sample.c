@@ -346,7 +346,9 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 						  int *nloads, TimestampTz *writes_since)
 {
 	static const Oid types[] = {TIMESTAMPTZOID};
-	Datum		value = TimestampTzGetDatum(as_of);
+
+	/* The query looks back from there, and the calendar has a beginning. */
+	Datum		value = TimestampTzGetDatum(Max(as_of, MIN_TIMESTAMP + 15 * USECS_PER_DAY));
 	TierHistoryLoad *loads;
 	bool		isnull;
 	uint64		n;

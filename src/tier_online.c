@@ -260,13 +260,20 @@ static void
 exit_callback(int code, Datum argument)
 {
 	RelFileLocator target;
+	bool		has_file;
 
-	if (current == NULL || !current->has_file)
+	if (current == NULL)
 		return;
 
-	/* The abort frees the memory that it is in. */
+	/*
+	 * An abort, ours or the one that follows, frees the memory that it is in
+	 * before it calls transaction_callback().
+	 */
 	target = current->target;
+	has_file = current->has_file;
 	current = NULL;
+	if (!has_file)
+		return;
 	AbortOutOfAnyTransaction();
 	tier_transaction_start();
 

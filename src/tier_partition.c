@@ -349,11 +349,26 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 	}
 }
 
+/*
+ * reference - move_after; nothing is old enough where that may be before the
+ * calendar begins, which is no error of the policy.
+ */
+static TimestampTz
+threshold_of(TimestampTz reference, const Interval *move_after)
+{
+	Interval	interval = *move_after;
+	double		longest_us = (interval.month * 31.0 + interval.day + 1.0) * USECS_PER_DAY + interval.time;
+
+	if (longest_us > (double) reference - (double) MIN_TIMESTAMP)
+		return MIN_TIMESTAMP;
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(reference),
+												   IntervalPGetDatum(&interval)));
+}
+
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, TimestampTz now)
 {
 	const TierPolicyRow *policy = evaluation->policy;
-	Interval	move_after = policy->move_after;
 	TierPartitionKey key;
 	TierPartition *partitions;
 	TierPolicyVerdict *verdicts;
@@ -372,8 +387,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, T
 
 	/* One row dated far into the future must not make everything due. */
 	reference_us = Min(reference_us, now);
-	threshold_us = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(reference_us),
-														   IntervalPGetDatum(&move_after)));
+	threshold_us = threshold_of(reference_us, &policy->move_after);
 	tier_policy_evaluate(partitions, evaluation->nleaves, threshold_us, verdicts);
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{

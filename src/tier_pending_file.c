@@ -58,8 +58,10 @@
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_type.h"
 #include "catalog/storage.h"
 #include "commands/extension.h"
 #include "common/relpath.h"
@@ -197,16 +199,24 @@ forget_extension_lock(XactEvent event, void *argument)
 bool
 tier_pending_hold_extension(void)
 {
-	if (!held.has_extension)
-	{
-		SET_LOCKTAG_OBJECT(held.extension, MyDatabaseId, ExtensionRelationId, held.extension_oid, 0);
-		if (LockAcquire(&held.extension, AccessShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-			return false;
-		held.has_extension = true;
-		AcceptInvalidationMessages();
-		InvalidateCatalogSnapshot();
-	}
-	return get_extension_oid(TIER_EXTENSION_NAME, true) == held.extension_oid;
+	bool		exists;
+
+	/* As long as we have the lock it cannot have been dropped. */
+	if (held.has_extension)
+		return true;
+	SET_LOCKTAG_OBJECT(held.extension, MyDatabaseId, ExtensionRelationId, held.extension_oid, 0);
+	if (LockAcquire(&held.extension, AccessShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	held.has_extension = true;
+	AcceptInvalidationMessages();
+	InvalidateCatalogSnapshot();
+	exists = get_extension_oid(TIER_EXTENSION_NAME, true) == held.extension_oid;
+
+	/* The mover may wait for long now, and must not hold vacuum up. */
+	InvalidateCatalogSnapshot();
+	if (!exists)
+		unlock(&held.has_extension, &held.extension, AccessShareLock);
+	return exists;
 }
 
 bool
@@ -243,6 +253,46 @@ find_table(Oid extension_oid)
 	return table_oid;
 }
 
+/*
+ * Is it as the install script has made it?  Superusers can alter it, and what is
+ * below here relies on its columns, and on there being no index but the key.
+ */
+static bool
+is_as_made(Relation table)
+{
+	static const Oid types[NCOLUMNS] = {OIDOID, OIDOID, OIDOID, INT4OID, TIMESTAMPTZOID, INT8OID};
+	TupleDesc	descriptor = RelationGetDescr(table);
+	List	   *indexes = RelationGetIndexList(table);
+	bool		fits = descriptor->natts == NCOLUMNS && list_length(indexes) == 1 &&
+	linitial_oid(indexes) == table->rd_pkindex && table->rd_rel->relkind == RELKIND_RELATION &&
+	table->rd_rel->relam == HEAP_TABLE_AM_OID;
+
+	for (int i = 0; fits && i < NCOLUMNS; i++)
+		fits = TupleDescAttr(descriptor, i)->atttypid == types[i];
+	list_free(indexes);
+	return fits;
+}
+
+/*
+ * The table, locked to the end of the transaction; NULL when it is gone, or was
+ * altered.  Waits for nobody: whoever drops the extension may have it already and
+ * wait for us.
+ */
+static Relation
+open_table_if_free(Oid table_oid)
+{
+	Relation	table = NULL;
+
+	if (ConditionalLockRelationOid(table_oid, RowExclusiveLock))
+		table = try_table_open(table_oid, NoLock);
+	if (table == NULL || is_as_made(table))
+		return table;
+	table_close(table, NoLock);
+	ereport(LOG,
+			(errmsg("table tiered_storage.move_file was altered; files of unfinished moves are not removed")));
+	return NULL;
+}
+
 static Oid
 stored_tablespace(RelFileLocator file)
 {
@@ -269,9 +319,9 @@ read_entry(Relation table, HeapTuple tuple, Entry *entry)
 	entry->removed = 0;
 }
 
-/* The row of the file as of now, by the primary key; false when there is none. */
+/* The row as of now, by the primary key; false when there is none. */
 static bool
-find_entry(Relation table, RelFileLocator file, Entry *entry)
+find_row(Relation table, Oid stored_tablespace_oid, RelFileNumber file_number, Entry *entry)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	ScanKeyData keys[2];
@@ -281,9 +331,9 @@ find_entry(Relation table, RelFileLocator file, Entry *entry)
 
 	list_free(RelationGetIndexList(table));
 	ScanKeyInit(&keys[0], COLUMN_TABLESPACE, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(stored_tablespace(file)));
+				ObjectIdGetDatum(stored_tablespace_oid));
 	ScanKeyInit(&keys[1], COLUMN_FILE, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(tier_compat_locator_file_number(file)));
+				ObjectIdGetDatum(file_number));
 	scan = systable_beginscan(table, table->rd_pkindex, OidIsValid(table->rd_pkindex), snapshot, 2, keys);
 	tuple = systable_getnext(scan);
 	found = HeapTupleIsValid(tuple);
@@ -292,6 +342,19 @@ find_entry(Relation table, RelFileLocator file, Entry *entry)
 	systable_endscan(scan);
 	UnregisterSnapshot(snapshot);
 	return found;
+}
+
+/*
+ * The same by the file.  A row from before ALTER DATABASE SET TABLESPACE may name
+ * what is the default tablespace now.
+ */
+static bool
+find_entry(Relation table, RelFileLocator file, Entry *entry)
+{
+	RelFileNumber file_number = tier_compat_locator_file_number(file);
+
+	return find_row(table, stored_tablespace(file), file_number, entry) ||
+		find_row(table, tier_compat_locator_tablespace(file), file_number, entry);
 }
 
 /*
@@ -551,19 +614,32 @@ static void
 register_step(void *argument)
 {
 	const Registration *registration = argument;
-	Relation	table;
+	Relation	table = NULL;
 
-	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("extension \"%s\" does not exist in the version of its library, %s",
-						TIER_EXTENSION_NAME, TIER_VERSION)));
-	held.extension_oid = get_extension_oid(TIER_EXTENSION_NAME, false);
-	held.table_oid = find_table(held.extension_oid);
-	if (!OidIsValid(held.table_oid) || !tier_pending_hold_extension())
+	/*
+	 * The table first, which may have to be waited for; then the extension,
+	 * without waiting: DROP EXTENSION locks them the other way round.
+	 */
+	held.extension_oid = get_extension_oid(TIER_EXTENSION_NAME, true);
+	held.table_oid = OidIsValid(held.extension_oid) ? find_table(held.extension_oid) : InvalidOid;
+	if (OidIsValid(held.table_oid))
+		table = try_table_open(held.table_oid, RowExclusiveLock);
+	if (table == NULL || !tier_pending_hold_extension())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("extension \"%s\" is being dropped", TIER_EXTENSION_NAME)));
+	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" is not at the version of its library, %s",
+						TIER_EXTENSION_NAME, TIER_VERSION),
+				 errhint("Run ALTER EXTENSION %s UPDATE.", TIER_EXTENSION_NAME)));
+	if (!is_as_made(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table tiered_storage.move_file was altered"),
+				 errdetail("Files of unfinished moves could not be found again."),
+				 errhint("Give it back its columns and its one index, or create the extension again.")));
 
 	set_tag(&held.relation, registration->relation_oid, LOCK_OF_RELATION);
 	held.has_relation = lock_for_session(&held.relation);
@@ -573,7 +649,6 @@ register_step(void *argument)
 				 errmsg("another process is moving it"),
 				 errhint("SELECT * FROM tiered_storage.move_progress shows it.")));
 
-	table = table_open(held.table_oid, RowExclusiveLock);
 	held.locator = choose_file(table, registration->tablespace_oid);
 	insert_row(table, registration->relation_oid, held.locator);
 	table_close(table, NoLock);
@@ -614,11 +689,9 @@ tier_pending_adopt(RelFileLocator file)
 	if (!held.has_file || !RelFileLocatorEquals(held.locator, file) ||
 		!tier_compat_lock_is_held(&held.file, ExclusiveLock))
 		return TIER_PENDING_LOST;
-	if (!ConditionalLockRelationOid(held.table_oid, RowExclusiveLock))
-		return TIER_PENDING_BUSY;
-	table = try_table_open(held.table_oid, NoLock);
+	table = open_table_if_free(held.table_oid);
 	if (table == NULL)
-		return TIER_PENDING_LOST;
+		return TIER_PENDING_BUSY;
 	if (find_entry(table, file, &entry) && entry.pid == MyProcPid)
 		result = delete_row(table, &entry.tid) ? TIER_PENDING_OK : TIER_PENDING_BUSY;
 	table_close(table, NoLock);
@@ -628,7 +701,7 @@ tier_pending_adopt(RelFileLocator file)
 void
 tier_pending_unregister(RelFileLocator file)
 {
-	Relation	table = try_table_open(held.table_oid, RowExclusiveLock);
+	Relation	table = open_table_if_free(held.table_oid);
 	Remains		remains;
 	Entry		entry;
 
@@ -674,8 +747,8 @@ sweep_step(void *argument)
 		return;
 	}
 	tier_debug_point("sweeping");
-	table = table_open(entry->table_oid, RowExclusiveLock);
-	if (!find_entry(table, file, entry))
+	table = table_open(entry->table_oid, NoLock);
+	if (!find_row(table, entry->stored_tablespace, tier_compat_locator_file_number(file), entry))
 	{
 		table_close(table, NoLock);
 		return;
@@ -703,10 +776,9 @@ sweep_step(void *argument)
 }
 
 static Entry *
-read_entries(Oid table_oid, int *n)
+read_entries(Relation table, int *n)
 {
 	Entry	   *entries = palloc(sizeof(Entry) * MAX_SWEPT);
-	Relation	table = table_open(table_oid, AccessShareLock);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, snapshot, 0, NULL);
 	HeapTuple	tuple;
@@ -716,13 +788,13 @@ read_entries(Oid table_oid, int *n)
 		read_entry(table, tuple, &entries[(*n)++]);
 	systable_endscan(scan);
 	UnregisterSnapshot(snapshot);
-	table_close(table, AccessShareLock);
 	return entries;
 }
 
 int
 tier_pending_sweep(void)
 {
+	Relation	table;
 	Entry	   *entries;
 	Oid			table_oid;
 	int			n;
@@ -733,7 +805,11 @@ tier_pending_sweep(void)
 	table_oid = find_table(get_extension_oid(TIER_EXTENSION_NAME, false));
 	if (!OidIsValid(table_oid))
 		return 0;
-	entries = read_entries(table_oid, &n);
+	table = open_table_if_free(table_oid);
+	if (table == NULL)
+		return 0;
+	entries = read_entries(table, &n);
+	table_close(table, NoLock);
 	for (int i = 0; i < n; i++)
 	{
 		ErrorData  *error = tier_attempt(sweep_step, &entries[i]);

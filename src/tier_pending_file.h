@@ -63,8 +63,8 @@ extern bool tier_pending_drop(RelFileLocator file);
 
 /*
  * Ends the registration in the current transaction, if nothing is left of the
- * file but what the next checkpoint removes.  Otherwise it stays for
- * tier_pending_sweep().
+ * file but what the next checkpoint removes, and nobody has locked the table.
+ * Otherwise it stays for tier_pending_sweep().
  */
 extern void tier_pending_unregister(RelFileLocator file);
 

@@ -15,6 +15,7 @@
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "pgtime.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -153,6 +154,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */
+	PreventCommandIfReadOnly("INSERT");
 	tier_catalog_enter(&scope);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
 	tier_catalog_leave(&scope);

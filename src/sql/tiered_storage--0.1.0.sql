@@ -366,7 +366,7 @@ BEGIN
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name, t.compression_ratio
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'On a compressed tier, it is how many bytes fit into one: at least 1, and finite.';
+				HINT = 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.';
 	END IF;
 	IF NOT t.capacity_bytes BETWEEN 1 AND 1152921504606846976 THEN
 		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
@@ -3157,7 +3157,7 @@ CREATE FUNCTION tiered_storage.orphaned_files(
 	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
 	OUT written_at timestamptz, OUT is_registered boolean)
 RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
+LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_orphaned_files';
 COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
 'files of this database that no relation uses and no open transaction can have made, as a crash leaves them; those that are registered are removed by the next move or worker cycle, the others are for you to judge';

@@ -43,14 +43,14 @@ class Stock:
         self.maybe = {}
 
     @staticmethod
-    def tablespaces(connection):
-        return dict(connection.query("""
+    def tablespaces(connection, table="stock"):
+        return dict(connection.query(f"""
             SELECT c.relname::text, coalesce(t.spcname, 'pg_default')
             FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
-            WHERE c.oid = 'stock'::regclass
-               OR c.oid = (SELECT reltoastrelid FROM pg_class WHERE oid = 'stock'::regclass)
-               OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN ('stock'::regclass,
-                   (SELECT reltoastrelid FROM pg_class WHERE oid = 'stock'::regclass)))"""))
+            WHERE c.oid = '{table}'::regclass
+               OR c.oid = (SELECT reltoastrelid FROM pg_class WHERE oid = '{table}'::regclass)
+               OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN ('{table}'::regclass,
+                   (SELECT reltoastrelid FROM pg_class WHERE oid = '{table}'::regclass)))"""))
 
     # ---- changes ----------------------------------------------------------
 
@@ -139,16 +139,16 @@ class Stock:
             raise Problem(f"index-only scans say {indexed}, sequential scans {scanned}")
 
     @staticmethod
-    def check_structure(connection):
+    def check_structure(connection, table="stock"):
         for statement in (
                 "SELECT bt_index_check(i.indexrelid::regclass, true) FROM pg_index i WHERE i.indrelid IN "
-                "('stock'::regclass, (SELECT reltoastrelid FROM pg_class WHERE oid = 'stock'::regclass)) "
+                f"('{table}'::regclass, (SELECT reltoastrelid FROM pg_class WHERE oid = '{table}'::regclass)) "
                 "AND NULLIF(bt_index_check(i.indexrelid::regclass, true)::text, '') IS NOT NULL",
-                "SELECT * FROM verify_heapam('stock', check_toast => true)",
+                f"SELECT * FROM verify_heapam('{table}', check_toast => true)",
                 "SELECT v.* FROM pg_class c, verify_heapam(c.reltoastrelid::regclass) v "
-                "WHERE c.oid = 'stock'::regclass",
-                "SELECT 'not all visible', v FROM pg_check_visible('stock') v",
-                "SELECT 'not all frozen', v FROM pg_check_frozen('stock') v"):
+                f"WHERE c.oid = '{table}'::regclass",
+                f"SELECT 'not all visible', v FROM pg_check_visible('{table}') v",
+                f"SELECT 'not all frozen', v FROM pg_check_frozen('{table}') v"):
             try:
                 wrong = connection.query(statement)
             except SqlError as error:

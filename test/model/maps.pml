@@ -79,7 +79,7 @@ byte unread_truncation, truncation;
 mtype mover;
 bool share_lock, strong_lock;
 
-#include "report.h"
+#include "report.pml"
 
 /* ---- sessions that use the relation ---- */
 

@@ -10,7 +10,7 @@
  * Each actor is a program counter and all stand in one process, so that a crash is an
  * assignment.  A rule that is taken away has a number in "without", which is chosen
  * first: one search is about all of them, and counts for each what went wrong
- * (report.h).
+ * (report.pml).
  */
 
 /* Rules, and what goes wrong without each.  "run" reads the comments. */
@@ -77,7 +77,7 @@ mtype = {
 	/* movers */
 	m_idle, m_numbered, m_create, m_register_late, m_copying, m_aborted, m_locked,
 	m_swapping, m_unlink_old, m_forget, m_discard, m_discard_drop, m_discard_unlink,
-	m_clean, m_own_sweep,
+	m_unregister, m_clean, m_own_sweep,
 	/* sweepers */
 	s_idle, s_listed, s_locked, s_look, s_drop, s_unlink,
 	/* the user whose table gets an old number */
@@ -133,7 +133,7 @@ bool excused[NFILES];			/* a window that is known */
 
 byte i;							/* of loops; 0 between steps */
 
-#include "report.h"
+#include "report.pml"
 
 #define M mover[m]
 #define T target[m]
@@ -354,6 +354,16 @@ inline step_mover(m)
 		M = m_discard_unlink
 	:: M == m_discard_unlink ->
 		unlink_file(T);
+		made[m] = false;
+		M = m_unregister
+
+	/* Dropped and without a block is good enough; the commit may not be flushed. */
+	:: M == m_unregister ->
+		if
+		:: disk[T] != FULL -> row[T] = false
+		:: disk[T] != FULL -> row[T] = false; row_is_safe[T] = false
+		:: else
+		fi;
 		M = m_clean
 	:: (M == m_discard || M == m_discard_drop || M == m_discard_unlink) && troubles > 0 ->
 		/* It fails, or the file system does; known when it was the last chance. */

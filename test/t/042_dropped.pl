@@ -64,7 +64,7 @@ my @moments = (
 	(map { "table $_" } qw(tier pin move move_file)),
 	'paused',
 	map { "point $_" }
-	  qw(remembered file_created copying copied caught_up residency locked));
+	  qw(registered file_created copying copied caught_up residency locked));
 
 # What is moved, and what is dropped.
 my @subjects = (

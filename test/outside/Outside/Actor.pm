@@ -28,6 +28,9 @@ use constant LOST => qr/^(XX001|XX002|58)/;
 # mover has it, there is no room, or no such tablespace.
 use constant MOVE_REFUSED => qr/^(42P01|55000|55006|53100|42704)/;
 
+# Of the sniper.
+use constant SWEEPERS => 3;
+
 # Of the actor that creates and drops.
 use constant OWN_TABLES => 8;
 
@@ -238,18 +241,18 @@ sub move_of
 	  "CALL tiered_storage.move_relation('app.$tiny', '$target', include_indexes => false)";
 }
 
-# Waits in the server, where it takes microseconds, until the relation has
+# Waits in the server, where it takes microseconds, until one of the relations has
 # another file; then ends the mover at once.
 sub end_when_swapped
 {
-	my ($oid, $file, $mover_pid, $how, $milliseconds) = @_;
+	my ($parts, $files, $mover_pid, $how, $milliseconds) = @_;
 
 	return <<"SQL";
 DO \$\$
 DECLARE stop timestamptz := clock_timestamp() + interval '$milliseconds ms';
 BEGIN
 	LOOP
-		IF (SELECT relfilenode FROM pg_class WHERE oid = $oid) IS DISTINCT FROM $file THEN
+		IF (SELECT string_agg(relfilenode::text, ' ' ORDER BY oid) FROM pg_class WHERE oid IN ($parts)) IS DISTINCT FROM '$files' THEN
 			PERFORM $how($mover_pid);
 			RAISE NOTICE 'swapped';
 			EXIT;
@@ -261,13 +264,51 @@ END
 SQL
 }
 
-# Rounds of: stop a mover of a tiny table somewhere, let another session (which
-# sweeps first) begin and stop it somewhere, let the mover go on until its swap can
-# be seen, end it, and only then let the other one go on.  Nobody but the kernel's
+# The table, its TOAST table and the index of that: what a move swaps one after
+# the other.  [oids, their files, where the table is]
+sub parts_of
+{
+	my ($session, $tiny) = @_;
+	my $row = $session->row(<<"SQL") or return;
+SELECT string_agg(p.oid::text, ', '), string_agg(p.relfilenode::text, ' ' ORDER BY p.oid),
+	max(t.spcname) FILTER (WHERE p.relname = '$tiny')
+FROM pg_class c LEFT JOIN pg_index i ON i.indrelid = c.reltoastrelid
+JOIN pg_class p ON p.oid IN (c.oid, c.reltoastrelid, i.indexrelid)
+JOIN pg_database d ON d.datname = current_database()
+JOIN pg_tablespace t ON t.oid = CASE p.reltablespace WHEN 0 THEN d.dattablespace ELSE p.reltablespace END
+WHERE c.oid = 'app.$tiny'::regclass
+SQL
+	return defined $row->[0] ? @$row : ();
+}
+
+# What is wrong with a tiny table; undef if nothing is, or nobody knows.
+sub check_tiny
+{
+	my ($session, $tiny) = @_;
+	my $answer = $session->query(<<"SQL", 20);
+SELECT (SELECT count(*) FROM app.$tiny), coalesce(pg_relation_size(i.indexrelid), 0), i.indexrelid::regclass
+FROM pg_class c JOIN pg_index i ON i.indrelid = c.reltoastrelid WHERE c.oid = 'app.$tiny'::regclass
+SQL
+
+	return if $answer->{lost};
+	if ($answer->{error})
+	{
+		look_at($answer, "rows of $tiny");
+		return;
+	}
+	my ($n, $size, $index) = @{ $answer->{rows}[0] };
+	return "$tiny has $n rows instead of 3" if $n != 3;
+	return "$index of $tiny is empty" if $size == 0;
+	return;
+}
+
+# Rounds of: stop a mover of a tiny table somewhere, let others (whose calls sweep
+# first) begin and stop each somewhere, let the mover go on until its next swap can
+# be seen, end it, and only then let the others go on.  Nobody but the kernel's
 # scheduler does more than that on a busy machine.
 sub snipe
 {
-	my ($control, $mover, $sweeper);
+	my ($control, $mover, @sweepers);
 	my $rounds = 0;
 	my $begin = time();
 
@@ -289,53 +330,47 @@ sub snipe
 			$mover = session('tiered_storage.move_lock_attempts' => 2);
 			next;
 		}
-		if (!$sweeper || $sweeper->is_lost || chance(0.1))
+		@sweepers = grep { !$_->is_lost } @sweepers;
+		shift @sweepers if chance(0.1);
+		if (@sweepers < SWEEPERS)
 		{
-			$sweeper = session('tiered_storage.move_lock_attempts' => 2);
+			my $sweeper = session('tiered_storage.move_lock_attempts' => 2);
+			push @sweepers, $sweeper if $sweeper;
 			next;
 		}
 		my $tiny = choose(tiny_tables());
-		my $row = $control->row(
-			"SELECT c.oid, c.relfilenode, c.reltablespace FROM pg_class c WHERE c.oid = 'app.$tiny'::regclass"
-		) or next;
-		my ($oid, $file, $tablespace) = @$row;
-		my $place = $control->value(
-			"SELECT spcname FROM pg_tablespace WHERE oid = CASE $tablespace WHEN 0 THEN "
-			  . "(SELECT dattablespace FROM pg_database WHERE datname = current_database()) ELSE $tablespace END"
-		) // next;
+		my ($parts, $files, $place) = parts_of($control, $tiny) or next;
 		my $target = choose(grep { $_ ne $place } qw(pg_default ta tb tc));
 		my $other = choose(grep { $_ ne $tiny } tiny_tables());
 		my $no_move = no_move($control, $other);
 		my $how = chance(0.8) ? 'pg_terminate_backend' : 'pg_cancel_backend';
-		my $freeze = chance(0.75);
+		my $freeze = chance(0.85);
+		my @pauses = map { rand } 0 .. @sweepers;
+		my $swapped = 0;
 
 		$rounds++;
 		my $sent = time();
 		$mover->send(move_of($target, $tiny));
 		if ($freeze)
 		{
-			sleep rand($move_s);
+			sleep $move_s * shift @pauses;
 			kill 'STOP', $mover->pid;
-			$sweeper->send($no_move);
-			sleep rand($sweep_s);
-			kill 'STOP', $sweeper->pid;
+			foreach my $sweeper (@sweepers)
+			{
+				$sweeper->send($no_move);
+				sleep $sweep_s * shift @pauses;
+				kill 'STOP', $sweeper->pid;
+			}
+			(undef, $files) = parts_of($control, $tiny);
 			kill 'CONT', $mover->pid;
 		}
-		my $watched = $control->query(
-			end_when_swapped(
-				$oid, $file, $mover->pid, $how, $freeze ? 120 : 250),
-			10);
-		my $swapped = grep { $_->{M} eq 'swapped' } @{ $watched->{notices} };
-		if (!$freeze)
+		if ($files)
 		{
-			$move_s = 0.8 * $move_s + 0.2 * (time() - $sent)
-			  if $swapped && time() - $sent < 0.2;
-			$sent = time();
-			look_at($sweeper->query($no_move, 20), $no_move, MOVE_REFUSED);
-			$sweep_s = 0.8 * $sweep_s + 0.2 * (time() - $sent)
-			  if time() - $sent < 0.1;
+			my $watched = $control->query(
+				end_when_swapped($parts, $files, $mover->pid, $how, 250), 10);
+			$swapped = grep { $_->{M} eq 'swapped' } @{ $watched->{notices} };
 		}
-		else
+		if ($freeze)
 		{
 			# Until it is gone, also from the list of processes.
 			if ($swapped && $how eq 'pg_terminate_backend')
@@ -343,35 +378,30 @@ sub snipe
 				$mover->wait(0.25);
 				sleep 0.01;
 			}
-			kill 'CONT', $sweeper->pid;
-			$sweeper->close unless $sweeper->wait(20);
-			look_at($sweeper->answer, $no_move, MOVE_REFUSED);
+			kill 'CONT', $_->pid foreach @sweepers;
+			foreach my $sweeper (@sweepers)
+			{
+				$sweeper->close unless $sweeper->wait(20);
+				look_at($sweeper->answer, $no_move, MOVE_REFUSED);
+			}
+		}
+		else
+		{
+			$move_s = 0.8 * $move_s + 0.2 * (time() - $sent)
+			  if $swapped && time() - $sent < 0.2;
+			$sent = time();
+			look_at($sweepers[0]->query($no_move, 20), $no_move,
+				MOVE_REFUSED);
+			$sweep_s = 0.8 * $sweep_s + 0.2 * (time() - $sent)
+			  if time() - $sent < 0.1;
 		}
 		$mover->close unless $mover->wait(20);
 		look_at($mover->answer, "move of $tiny", MOVE_REFUSED);
-		count($swapped ? "sniped" : "missed");
+		count($swapped ? 'sniped' : 'missed');
 
-		my $answer = $control->query(
-			"SELECT count(*), string_agg(t, ',' ORDER BY id) FROM app.$tiny",
-			20);
-		next if $answer->{lost};
-		if ($answer->{error})
-		{
-			look_at($answer, "rows of $tiny");
-			next;
-		}
-		my ($n) = @{ $answer->{rows}[0] };
-		next if $n == 3;
-		fault(
-			$work,
-			'lost',
-			sprintf
-			  '%s has %d rows instead of 3 (%s, round %d, after %.1f s)',
-			$tiny,
-			$n,
-			$name,
-			$rounds,
-			time() - $begin);
+		my $wrong = check_tiny($control, $tiny) or next;
+		fault($work, 'lost', sprintf '%s (%s, round %d, after %.1f s)',
+			$wrong, $name, $rounds, time() - $begin);
 		last;
 	}
 	return;

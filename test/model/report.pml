@@ -20,49 +20,40 @@
 #endif
 
 #ifndef TRAIL
-c_decl
-{
-	\
-#include <stdio.h>
-		\
-#include <string.h>
+c_decl {
+\#include <stdio.h>
+\#include <string.h>
 
-		static struct
-	{
-		int			world,
-					without;
-		const char *what;
-		unsigned long n;
-	}			counts[1024];
-	static int	enough[256];
+	static struct { int world, without; const char *what; unsigned long n; } counts[1024];
+	static int enough[256];
 
 	static void
-				count(int world, int without, const char *what)
+	count(int world, int without, const char *what)
 	{
-		int			i;
+		int		i;
 
-		for			(i = 0; counts[i].what != NULL; i++)
-			if			(counts[i].world == world && counts[i].without == without &&
-						 strcmp(counts[i].what, what) == 0)
+		for (i = 0; counts[i].what != NULL; i++)
+			if (counts[i].world == world && counts[i].without == without &&
+				strcmp(counts[i].what, what) == 0)
 				break;
-					counts[i].world = world;
-					counts[i].without = without;
-					counts[i].what = what;
-					counts[i].n++;
-		if			(what[0] != '+')
-						enough[without]++;
+		counts[i].world = world;
+		counts[i].without = without;
+		counts[i].what = what;
+		counts[i].n++;
+		if (what[0] != '+')
+			enough[without]++;
 	}
 
 	static void print_counts(void) __attribute__((destructor));
 
 	static void
-				print_counts(void)
+	print_counts(void)
 	{
-		int			i;
+		int		i;
 
-		for			(i = 0; counts[i].what != NULL; i++)
-						printf("count %d %d %s %lu\n", counts[i].world, counts[i].without,
-							   counts[i].what, counts[i].n);
+		for (i = 0; counts[i].what != NULL; i++)
+			printf("count %d %d %s %lu\n", counts[i].world, counts[i].without,
+				   counts[i].what, counts[i].n);
 	}
 }
 #endif
