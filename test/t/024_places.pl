@@ -116,13 +116,17 @@ $holder->quit;
 is(finish_sql($one), '', 'it goes on when the lock is free');
 is(where_is('one'), 'pg_default', 'and ends');
 
-# Paused in the middle.
-hold($stops, 'copying');
+# Paused in the middle, where a lock keeps it from its end.
+$holder = $node->background_psql('app');
+$holder->query_safe('BEGIN; LOCK TABLE one IN ROW EXCLUSIVE MODE');
+hold($stops, 'resting');
 $one = start_move($node, 'app', 'one', 'slow', @as_owner);
-wait_stopped($stops, 'copying');
+wait_stopped($stops, 'resting');
 $node->safe_psql('app', 'SELECT tiered_storage.pause()');
-let_go($stops, 'copying');
+let_go($stops, 'resting');
 wait_phase('one', 'paused');
+$holder->query_safe('COMMIT');
+$holder->quit;
 $node->safe_psql('app', 'SELECT tiered_storage.resume()');
 is(finish_sql($one), '', 'a move that was paused gets a place again');
 
