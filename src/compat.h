@@ -271,14 +271,14 @@ tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block
  */
 
 /*
- * 19 can switch data checksums on and off in a running server, which takes a
- * while.  Does this process compute them for pages that it writes, as of the last
+ * A server that knows XLOG2_CHECKSUMS (it is not in 19rc1) can switch data
+ * checksums on and off while it runs, which takes a while.  Does this process compute them for pages that it writes, as of the last
  * time that it has checked for interrupts?
  */
 static inline bool
 tier_compat_writes_checksums(void)
 {
-#if PG_VERSION_NUM >= 190000
+#ifdef XLOG2_CHECKSUMS
 	return DataChecksumsNeedWrite();
 #else
 	return DataChecksumsEnabled();

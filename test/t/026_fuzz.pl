@@ -755,7 +755,7 @@ is( $node->safe_psql(
 is( error_of(
 		$node,
 		'app',
-		"SET force_parallel_mode = on; SELECT * FROM tiered_storage.orphaned_files()"
+		"SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query'); SELECT * FROM tiered_storage.orphaned_files()"
 	),
 	'no error:  ',
 	'no parallel plan asks for files that nobody uses');
