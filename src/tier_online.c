@@ -139,7 +139,8 @@ typedef struct Online
 	RelFileLocator target;
 	bool		is_heap;
 	bool		is_registered;	/* the target has a row in move_file */
-	bool		has_file;		/* the target exists, and is not in use */
+	bool		has_file;		/* the target may exist, and is not in use */
+	bool		made_file;		/* we have made the target, or tried to */
 	bool		is_swapping;	/* this transaction has changed pg_class */
 	bool		is_swapped;		/* the target is in use, that is committed */
 	TierCopy   *copy;			/* NULL: not begun */
@@ -526,6 +527,7 @@ register_step(Online *move)
 		move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
 										   tier_compat_new_file_number(request->tablespace_oid));
 	move->is_registered = request->register_file;
+	move->made_file = false;
 	return GO_ON;
 }
 
@@ -571,8 +573,10 @@ copy_step(Online *move)
 		/* Not ours, and not to be removed as such. */
 		if (tier_copy_file_exists(move->target))
 			return restart(move, "was to get a file that somebody else has made");
+
+		/* Before there is one: an error may come just after it was made. */
+		move->has_file = move->made_file = true;
 		move->copy = tier_copy_create(move->context, move->source, move->target, move->is_heap, move->is_heap);
-		move->has_file = true;
 		move->wal_read_at = tier_clock_monotonic_us();
 		tier_debug_point("file_created");
 	}
@@ -838,15 +842,15 @@ prewarm_step(Online *move)
 static Verdict
 drop_file_step(Online *move)
 {
-	if (tier_copy_file_exists(move->target))
-		(void) tier_pending_drop(move->target);
+	if (tier_copy_file_exists(move->target) && !tier_pending_drop(move->target))
+		return FAILED;
 	return GO_ON;
 }
 
 static Verdict
 unregister_step(Online *move)
 {
-	tier_pending_unregister(move->target);
+	tier_pending_unregister(move->target, move->made_file);
 	return GO_ON;
 }
 

@@ -699,7 +699,7 @@ tier_pending_adopt(RelFileLocator file)
 }
 
 void
-tier_pending_unregister(RelFileLocator file)
+tier_pending_unregister(RelFileLocator file, bool is_ours)
 {
 	Relation	table = open_table_if_free(held.table_oid);
 	Remains		remains;
@@ -708,7 +708,7 @@ tier_pending_unregister(RelFileLocator file)
 	if (table == NULL)
 		return;
 	find_remains(file, &remains);
-	if (remains.bytes > 0 || !remains.only_first)
+	if (is_ours && (remains.bytes > 0 || !remains.only_first))
 		ereport(LOG,
 				(errmsg("%d files with number %u of an unfinished move could not be removed; this is tried again",
 						remains.nfiles, tier_compat_locator_file_number(file))));

@@ -64,9 +64,10 @@ extern bool tier_pending_drop(RelFileLocator file);
 /*
  * Ends the registration in the current transaction, if nothing is left of the
  * file but what the next checkpoint removes, and nobody has locked the table.
- * Otherwise it stays for tier_pending_sweep().
+ * Otherwise it stays for tier_pending_sweep().  A file that is not ours, but has
+ * got the number in the meantime, is left alone, and the registration ends.
  */
-extern void tier_pending_unregister(RelFileLocator file);
+extern void tier_pending_unregister(RelFileLocator file, bool is_ours);
 
 /* Lets others at the file and the relation.  No error; harmless when repeated. */
 extern void tier_pending_release(void);
