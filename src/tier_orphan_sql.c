@@ -19,10 +19,9 @@
 
 #include <sys/stat.h>
 
-#include "access/heapam.h"
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
@@ -140,18 +139,18 @@ list_files(void)
 {
 	FoundList	files = {0};
 	Relation	rel = table_open(TableSpaceRelationId, AccessShareLock);
-	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
 	int			kept = 0;
 
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Oid			tablespace_oid = ((Form_pg_tablespace) GETSTRUCT(tuple))->oid;
 
 		if (tablespace_oid != GLOBALTABLESPACE_OID)
 			list_tablespace(&files, tablespace_oid);
 	}
-	table_endscan(scan);
+	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	if (files.n == 0)
 		return files;
@@ -179,10 +178,10 @@ list_used(void)
 	FoundList	used = {0};
 	Relation	pg_class = table_open(RelationRelationId, AccessShareLock);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TableScanDesc scan = table_beginscan(pg_class, snapshot, 0, NULL);
+	SysScanDesc scan = systable_beginscan(pg_class, InvalidOid, false, snapshot, 0, NULL);
 	HeapTuple	tuple;
 
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 		Found	   *found;
@@ -196,7 +195,7 @@ list_used(void)
 		if (!OidIsValid(found->file_number))
 			found->file_number = tier_compat_relation_map_oid_to_filenumber(form->oid, false);
 	}
-	table_endscan(scan);
+	systable_endscan(scan);
 	UnregisterSnapshot(snapshot);
 	table_close(pg_class, AccessShareLock);
 	qsort(used.items, used.n, sizeof(Found), compare_found);
