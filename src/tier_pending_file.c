@@ -32,7 +32,7 @@
  *
  * DROP EXTENSION would take the rows away.  The mover keeps it waiting by a lock on
  * the extension, sees soon that somebody waits, and removes its file first.  A
- * rollback lets go of that lock; it is taken again at the begin of the next
+ * rollback lets go of that lock; it is taken again at the beginning of the next
  * transaction, and if that fails, the file is removed at once.  If the server
  * crashes in just that moment, or the extension is dropped while there are
  * leftovers of an earlier crash, they are found by orphaned_files() alone.

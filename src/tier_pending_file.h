@@ -26,7 +26,7 @@ extern RelFileLocator tier_pending_register(Oid relation_oid, Oid tablespace_oid
 
 /*
  * Keeps DROP EXTENSION waiting, so that what is registered stays known.  To be
- * called at the begin of each transaction while a file is registered: a
+ * called at the beginning of each transaction while a file is registered: a
  * rollback lets go.  Does not wait; false when the extension is being dropped, or
  * is gone: then the file has to go, too.
  */
