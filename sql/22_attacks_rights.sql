@@ -128,12 +128,13 @@ END
 $$;
 SET client_min_messages = warning;
 CREATE TABLE regress_canary (a int);
-CREATE TABLE regress_names (n int, name name);
+-- From 19 on, tablespaces and roles have no line breaks in their names.
+CREATE TABLE regress_names (n int, name name, place name GENERATED ALWAYS AS (translate(name, E'\n\r', '')) STORED);
 INSERT INTO regress_names VALUES (1, '1testts'), (2, 'test"ts'), (3, 'a*/b'), (4, '''; DROP TABLE regress_canary; --'), (5, E'new\nline\r\t'),
 	(6, 'back\slash\'), (7, '表é😀'), (8, repeat('x', 63)), (9, repeat('表', 21)), (10, '%I %s %1$L'), (11, '$$'), (12, ' Space '), (13, '/* a'), (14, '--'),
 	(15, '*/; DROP TABLE regress_canary; /*'), (16, '"); DROP TABLE regress_canary; --'), (17, 'select'), (18, '{a,"b"}'), (19, E'\x01\x7f'), (20, '$1'), (21, ':x'), (22, E'a\\''); DROP TABLE regress_canary; --');
 \set ECHO none
-SELECT format('CREATE TABLESPACE %I LOCATION ''''', name) FROM regress_names ORDER BY n \gexec
+SELECT format('CREATE TABLESPACE %I LOCATION ''''', place) FROM regress_names ORDER BY n \gexec
 \set ECHO all
 -- Each is the name of a schema, a table, its columns, an index, a tier, a tablespace, a role.
 DO $$
@@ -142,8 +143,8 @@ DECLARE
 BEGIN
 	FOR r IN SELECT * FROM regress_names ORDER BY n LOOP
 		EXECUTE format('CREATE SCHEMA %I', r.name);
-		EXECUTE format('CREATE ROLE %I', r.name);
-		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.name], profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, capacity_bytes => 1000000000, reserve_fraction => 0);
+		EXECUTE format('CREATE ROLE %I', r.place);
+		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place], profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, capacity_bytes => 1000000000, reserve_fraction => 0);
 		EXECUTE format('CREATE TABLE %1$I.%1$I (%1$I bigint, "filler" text, "more'' ""*/" date) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', r.name);
 		EXECUTE format('ALTER TABLE %1$I.%1$I ALTER filler SET STORAGE PLAIN', r.name);
 		EXECUTE format('INSERT INTO %1$I.%1$I (%1$I, filler) SELECT i, repeat(''x'', 6000) FROM generate_series(1, 120) i ORDER BY i', r.name);
@@ -202,7 +203,7 @@ SELECT n.n, regress_kind(h.hint) AS kind FROM regress_names n
 	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.unpin(%L)', format('%I.%I', n.name, left(n.name, 10) || 'i')), '^Use (.*), and pin again what of it shall stay\.$') h (hint)
 	WHERE regress_kind(h.hint) <> 'SELECT' OR position(quote_literal(format('%1$I.%1$I', n.name)) IN h.hint) = 0;
 SELECT count(*) AS names FROM regress_names n
-	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::name[])', n.name), '(tiered_storage.alter_tier.*)\.$') h (hint)
+	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::name[])', n.place), '(tiered_storage.alter_tier.*)\.$') h (hint)
 	WHERE h.hint = format('tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%L)', n.name, n.name);
 -- Who may not is told how he might.
 GRANT USAGE ON SCHEMA tiered_storage, """); DROP TABLE regress_canary; --" TO """); DROP TABLE regress_canary; --";
@@ -219,13 +220,13 @@ SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM tiered_storage.pin
 	WHERE p.relation_name::regclass = format('%1$I.%1$I', n.name)::regclass AND p.tier_name = n.name);
 -- recommend_settings(): of each tablespace.
 SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT FROM 'ALTER TABLESPACE'
-		OR NOT starts_with(s.command, format('ALTER TABLESPACE %I SET (', n.name))) AS wrong
-	FROM tiered_storage.recommend_settings() s JOIN regress_names n ON n.name = s.tablespace_name;
+		OR NOT starts_with(s.command, format('ALTER TABLESPACE %I SET (', n.place))) AS wrong
+	FROM tiered_storage.recommend_settings() s JOIN regress_names n ON n.place = s.tablespace_name;
 -- Done, and taken back.
 RESET client_min_messages;
 CALL tiered_storage.apply_placement();
 SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
-	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.name;
+	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.place;
 SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done' AND m.relation::regclass = format('%1$I.%1$I', n.name)::regclass AND m.to_tier = n.name;
 SELECT tiered_storage.unpin(relation) > 0 FROM tiered_storage.pins \g /dev/null
 SELECT regress_kind(undo_command) AS kind FROM tiered_storage.move_batches;
@@ -335,12 +336,12 @@ DECLARE
 BEGIN
 	FOR r IN SELECT * FROM regress_names LOOP
 		EXECUTE format('DROP SCHEMA %I CASCADE', r.name);
-		EXECUTE format('DROP ROLE %I', r.name);
+		EXECUTE format('DROP ROLE %I', r.place);
 	END LOOP;
 END
 $$;
 \set ECHO none
-SELECT format('DROP TABLESPACE %I', name) FROM regress_names ORDER BY n \gexec
+SELECT format('DROP TABLESPACE %I', place) FROM regress_names ORDER BY n \gexec
 \set ECHO all
 DROP TABLE regress_names, regress_canary;
 DROP FUNCTION regress_kind, regress_hint;

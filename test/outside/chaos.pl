@@ -161,13 +161,24 @@ sub pid_of
 	return $pid;
 }
 
+# Processes that have the directory, also after their postmaster.
+sub processes_of
+{
+	my ($node) = @_;
+
+	return map { m{(\d+)$} }
+	  grep { (readlink("$_/cwd") // '') eq $node->{data} } glob('/proc/[0-9]*');
+}
+
 sub start
 {
 	my ($node) = @_;
 
-	# Who is left of a postmaster that was killed has to notice first.
+	# Who is left of a postmaster that was killed has to notice first, which
+	# nobody can who is stopped.
 	foreach (1 .. 150)
 	{
+		kill 'CONT', processes_of($node);
 		my $from = -s $node->{log} // 0;
 		return 1
 		  if program(
@@ -494,9 +505,8 @@ sub wait_for_end
 
 	foreach (1 .. 300)
 	{
-		my @left = grep { (readlink("$_/cwd") // '') eq $node->{data} }
-		  glob('/proc/[0-9]*');
-		return unless @left;
+		my @left = processes_of($node) or return;
+		kill 'CONT', @left;
 		sleep 0.05;
 	}
 	fault($work, 'stuck', "processes of $node->{name} are left");

@@ -109,6 +109,10 @@ my %settings = (
 	'client_encoding' => 'LATIN1',
 	'jit_above_cost' => '0',
 	'plan_cache_mode' => 'force_generic_plan',);
+
+# From 19 on nobody can.
+delete $settings{standard_conforming_strings} if $node->pg_version >= 19;
+
 my @refused;
 foreach my $name (sort keys %settings)
 {

@@ -265,11 +265,12 @@ SQL
 }
 
 # The table, its TOAST table and the index of that: what a move swaps one after
-# the other.  [oids, their files, where the table is]
+# the other.  [oids, their files, where the table is]  Somebody who is stopped may
+# hold what the answer needs, so that nobody waits for it long.
 sub parts_of
 {
 	my ($session, $tiny) = @_;
-	my $row = $session->row(<<"SQL") or return;
+	my $row = $session->row(<<"SQL", 5) or return;
 SELECT string_agg(p.oid::text, ', '), string_agg(p.relfilenode::text, ' ' ORDER BY p.oid),
 	max(t.spcname) FILTER (WHERE p.relname = '$tiny')
 FROM pg_class c LEFT JOIN pg_index i ON i.indrelid = c.reltoastrelid
