@@ -167,7 +167,8 @@ sub processes_of
 	my ($node) = @_;
 
 	return map { m{(\d+)$} }
-	  grep { (readlink("$_/cwd") // '') eq $node->{data} } glob('/proc/[0-9]*');
+	  grep     { (readlink("$_/cwd") // '') eq $node->{data} }
+	  glob('/proc/[0-9]*');
 }
 
 sub start
