@@ -1,21 +1,30 @@
 # tiered_storage: plain PGXS, plus the commands that the README names.
 EXTENSION = tiered_storage
-# The control file is the one source of the version.
-EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" tiered_storage.control)
-
 MODULE_big = tiered_storage
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c)))
-DATA = $(wildcard src/sql/tiered_storage--*.sql)
-PG_CPPFLAGS = -DTIER_VERSION='"$(EXTVERSION)"'
+
+# Where the sources are: beside this file, also when something is built elsewhere
+# (make -f SRC/Makefile, with VPATH=SRC or without).
+SRC := $(or $(VPATH),$(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST)))))
+sources = $(patsubst $(SRC)/%,%,$(sort $(wildcard $(addprefix $(SRC)/,$(1)))))
+
+# The control file is the one source of the version.
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SRC)/tiered_storage.control)
+OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c src/*/*/*.c))
+INCLUDED := $(call sources,src/*.h src/*/*.h src/*/*/*.h)
+DATA := $(call sources,src/sql/tiered_storage--*.sql)
+ifeq ($(and $(EXTVERSION),$(OBJS),$(DATA)),)
+$(error no sources of tiered_storage in "$(SRC)")
+endif
+PG_CPPFLAGS = -I$(SRC) -DTIER_VERSION='"$(EXTVERSION)"'
 # Stop points and faults for the tests of the mover; never in what ships.
 ifdef TIER_DEBUG
 PG_CPPFLAGS += -DTIER_DEBUG
 endif
 
-REGRESS = $(sort $(basename $(notdir $(wildcard sql/*.sql))))
-REGRESS_OPTS = --inputdir=.
-ISOLATION = $(sort $(basename $(notdir $(wildcard test/isolation/specs/*.spec))))
-ISOLATION_OPTS = --inputdir=test/isolation
+REGRESS = $(basename $(notdir $(call sources,sql/*.sql)))
+REGRESS_OPTS = --inputdir=$(SRC)
+ISOLATION = $(basename $(notdir $(call sources,test/isolation/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=$(SRC)/test/isolation
 # From 18 on GRANT locks the relation, so that it waits where this is about that
 # it does not.
 ISOLATION_BEFORE_18 = move_grant
@@ -29,7 +38,10 @@ ISOLATION_BEFORE_18 =
 endif
 ISOLATION := $(filter-out $(ISOLATION_BEFORE_18),$(ISOLATION))
 
-$(OBJS): $(wildcard src/*.h) tiered_storage.control
+$(OBJS): $(INCLUDED) tiered_storage.control | $(sort $(dir $(OBJS)))
+$(OBJS:.o=.bc): | $(sort $(dir $(OBJS)))
+$(sort $(dir $(OBJS))):
+	@$(MKDIR_P) $@
 
 # For scripts that need a variable of this file.
 print-%:
@@ -37,12 +49,12 @@ print-%:
 
 .PHONY: check-all check-matrix check-unit lint demo
 check-all:
-	.ci/check-all
+	$(SRC)/.ci/check-all
 check-matrix:
-	.ci/matrix
+	$(SRC)/.ci/matrix
 check-unit:
-	test/unit/run
+	$(SRC)/test/unit/run
 lint:
-	.ci/lint
+	$(SRC)/.ci/lint
 demo:
-	./demo
+	$(SRC)/demo

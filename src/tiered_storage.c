@@ -18,12 +18,12 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "tier_access.h"
-#include "tier_clock.h"
-#include "tier_debug.h"
-#include "tier_guc.h"
-#include "tier_shmem.h"
-#include "tier_worker.h"
+#include "src/observe/access.h"
+#include "src/base/clock.h"
+#include "src/base/debug.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "src/act/worker.h"
 
 PG_MODULE_MAGIC;
 

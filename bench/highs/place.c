@@ -30,7 +30,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "tier_solver.h"
+#include "src/model/solver/solver.h"
 
 #define TIERS 4
 #define RESOURCES 3				/* with the size */

@@ -3003,7 +3003,7 @@ CREATE INDEX move_running_idx ON tiered_storage.move (move_id) WHERE state OPERA
 /*
  * Files that are being made and that no relation has yet.  Committed before
  * the file is created, so that after a crash somebody knows of it.  Read and
- * written by tier_pending_file.c alone, below SQL, by the order of the columns.
+ * written by move/pending_file.c alone, below SQL, by the order of the columns.
  */
 CREATE TABLE tiered_storage.move_file
 (

@@ -44,7 +44,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "tier_online.h"
+#include "src/move/online.h"
 
 PG_MODULE_MAGIC;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mountinfo.c
- *		The parser of mountinfo (tier_mount.c) for libFuzzer.
+ *		The parser of mountinfo (storage/mount.c) for libFuzzer.
  *
  * No server: the module is compiled in here, with stand-ins for what it takes
  * from the backend.  The first two lines of the input are a device number and a
@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../src/tier_mount.c"
+#include "src/storage/mount.c"
 
 #undef vsnprintf
 #undef snprintf

@@ -40,7 +40,7 @@ log_min_messages = log
 shared_buffers = 16MB
 ));
 
-	# The debug build, with stop points and faults: see tier_debug.h.
+	# The debug build, with stop points and faults: see base/debug.h.
 	$node->append_conf('postgresql.conf',
 		"dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'")
 	  if $ENV{TIER_DEBUG_LIBDIR};

@@ -18,9 +18,9 @@
 #include <string.h>
 
 #include "tap.h"
-#include "tier_cost.h"
-#include "tier_heat.h"
-#include "tier_placement.h"
+#include "src/model/cost.h"
+#include "src/model/heat.h"
+#include "src/model/placement.h"
 
 #define MAX_UNITS 400
 #define MAX_TIERS 4

@@ -17,16 +17,16 @@
 #include <string.h>
 
 #include "tap.h"
-#include "tier_blockset.h"
-#include "tier_cost.h"
-#include "tier_effect.h"
-#include "tier_fit.h"
-#include "tier_heat.h"
-#include "tier_order.h"
-#include "tier_page_writes.h"
-#include "tier_policy.h"
-#include "tier_split.h"
-#include "tier_waitclass.h"
+#include "src/model/blockset.h"
+#include "src/model/cost.h"
+#include "src/model/effect.h"
+#include "src/model/fit.h"
+#include "src/model/heat.h"
+#include "src/model/order.h"
+#include "src/model/page_writes.h"
+#include "src/model/policy.h"
+#include "src/model/split.h"
+#include "src/model/wait_class.h"
 
 
 /*-------------------------------------------------------------------------

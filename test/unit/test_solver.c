@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "tap.h"
-#include "tier_solver.h"
+#include "src/model/solver/solver.h"
 
 
 /*-------------------------------------------------------------------------

@@ -1,0 +1,450 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/apply.c
+ *		From advice to moves: one batch, in an order that always has room.
+ *
+ * Runs in sessions that CALL apply_placement, and, with auto_migrate =
+ * placement, in the worker and in sessions that CALL migrate.  The advice is
+ * made once, from one snapshot; then each move is a series of transactions of
+ * its own and checks again what it needs, so what has changed meanwhile makes a
+ * move fail or be needless, never wrong.  A relation that fails does not stop
+ * the others; those that needed its room are refused by the check of space, at
+ * worst.
+ *
+ * Whose rights?  Those of the caller, if a person asks.  Where nobody asks
+ * there is no policy and no creator, so the owner of each relation counts: who
+ * has no CREATE on a tablespace gets no room there by heating his table, and
+ * GRANT CREATE ON TABLESPACE says who may be moved where.  Nothing of an owner
+ * is executed by a move, as server/relation.c has it.
+ *
+ * A batch holds a lock of the session, on the extension and known to nobody
+ * else, so that two of them do not fill the same room.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "src/compat.h"
+#include "src/act/apply.h"
+#include "src/catalog/tables.h"
+#include "src/base/settings.h"
+#include "src/move/move.h"
+#include "src/model/order.h"
+#include "src/move/pending_file.h"
+#include "src/server/relation.h"
+#include "src/base/sql.h"
+#include "src/base/transaction.h"
+
+/* Makes the lock of the batches differ from that of the extension itself. */
+#define BATCH_LOCK_SUBID 1
+
+static bool
+is_advised(const TierAdviceUnit *unit, TierConfidence least)
+{
+	return unit->current_tier >= 0 && unit->recommended_tier >= 0 &&
+		unit->recommended_tier != unit->current_tier && unit->confidence >= least;
+}
+
+static double
+gain_of(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	return tier_advice_busy(advice, unit, unit->current_tier) -
+		tier_advice_busy(advice, unit, unit->recommended_tier);
+}
+
+/* A move that is advised and allowed; sorted by most gain for each byte first. */
+typedef struct Candidate
+{
+	const TierAdviceUnit *unit;
+	Oid			requester_oid;
+	Oid			tablespace_oid;
+	double		density;
+} Candidate;
+
+static int
+compare_candidates(const void *a, const void *b)
+{
+	const Candidate *left = a;
+	const Candidate *right = b;
+
+	if (left->density != right->density)
+		return left->density > right->density ? -1 : 1;
+	return left->unit->relation_oid < right->unit->relation_oid ? -1 : 1;
+}
+
+/*
+ * Where the unit may be moved, and for whom; false: nowhere.  What fails again
+ * and again, or would lock it for the whole copy, is only tried when a person
+ * asks.
+ */
+static bool
+may_move(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff, int nbackoff,
+		 Candidate *candidate, bool *is_others)
+{
+	const TierAdviceUnit *unit = candidate->unit;
+	TierRelationInfo info;
+	char	   *why;
+	char	   *hint;
+
+	if (!tier_relation_lookup(unit->relation_oid, &info))
+		return false;
+	candidate->requester_oid = request->for_owners ? info.owner_oid : GetUserId();
+	candidate->tablespace_oid = tier_set_usable_tablespace(advice->set, unit->recommended_tier,
+														   candidate->requester_oid);
+	*is_others = !OidIsValid(candidate->tablespace_oid) ||
+		!tier_relation_may_move(&info, candidate->requester_oid, candidate->tablespace_oid, &why, &hint);
+	if (*is_others)
+		return false;
+	if (request->by_worker && bsearch(&unit->relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
+		return false;
+	return !request->for_owners || tier_relation_why_not_online(&info) == NULL;
+}
+
+/* What may be added to each tier now. */
+static double *
+room_of(const TierAdvice *advice)
+{
+	double	   *room = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+		room[t] = advice->available_bytes[t];
+	for (int i = 0; i < advice->nunits; i++)
+		if (advice->units[i].current_tier >= 0)
+			room[advice->units[i].current_tier] -= tier_advice_stored(advice, &advice->units[i], advice->units[i].current_tier);
+	return room;
+}
+
+/* The candidates as plain numbers. */
+static TierOrderMove *
+moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
+{
+	TierOrderMove *moves = palloc_extended(sizeof(TierOrderMove) * Max(n, 1), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < n; i++)
+	{
+		moves[i].from = candidates[i].unit->current_tier;
+		moves[i].to = candidates[i].unit->recommended_tier;
+		moves[i].size = tier_advice_stored(advice, candidates[i].unit, moves[i].to);
+		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
+		moves[i].gain = gain_of(advice, candidates[i].unit);
+	}
+	return moves;
+}
+
+/*
+ * Keeps what has together at most max_bytes, and returns how many these are.
+ * With what goes to a full tier, what has to leave it first is kept; else it
+ * would have no room today, and the same tomorrow.
+ */
+static int
+limit(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
+{
+	TierOrderMove *moves = moves_of(advice, candidates, n);
+	double	   *room = room_of(advice);
+	int		   *scratch = palloc_extended(sizeof(int) * 2 * Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *chosen = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	int			kept = 0;
+
+	(void) tier_order_choose(moves, n, room, advice->set->ntiers, max_bytes, chosen, scratch);
+	for (int i = 0; i < n; i++)
+		if (chosen[i])
+			candidates[kept++] = candidates[i];
+	return kept;
+}
+
+/*
+ * What is to be moved, before there is an order; *ncandidates of them.  What
+ * would exceed max_bytes is passed over, and what comes after it may still fit.
+ */
+static Candidate *
+choose(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff, int nbackoff,
+	   int *ncandidates, int *others)
+{
+	Candidate  *candidates = palloc_extended(sizeof(Candidate) * Max(advice->nunits, 1), MCXT_ALLOC_HUGE);
+	int			n = 0;
+
+	*others = 0;
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		bool		is_others = false;
+
+		if (!is_advised(&advice->units[i], request->least))
+			continue;
+		candidates[n].unit = &advice->units[i];
+		candidates[n].density = gain_of(advice, &advice->units[i]) / Max(advice->units[i].size_bytes, 1.0);
+		if (may_move(request, advice, backoff, nbackoff, &candidates[n], &is_others))
+			n++;
+		*others += is_others;
+	}
+	qsort(candidates, n, sizeof(Candidate), compare_candidates);
+	*ncandidates = isinf(request->max_bytes) ? n : limit(advice, candidates, n, request->max_bytes);
+	return candidates;
+}
+
+/* Puts the candidates into an order; returns how many can be moved. */
+static int
+arrange(const TierAdvice *advice, Candidate *candidates, int n)
+{
+	TierOrderMove *moves = moves_of(advice, candidates, n);
+	double	   *room = room_of(advice);
+	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
+	int		   *scratch = palloc_extended(sizeof(int) * 2 * Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Candidate  *arranged = palloc_extended(sizeof(Candidate) * Max(n, 1), MCXT_ALLOC_HUGE);
+	int			possible;
+	int			rest;
+
+	possible = tier_order(moves, n, room, advice->set->ntiers, order, scratch);
+	for (int i = 0; i < possible; i++)
+	{
+		arranged[i] = candidates[order[i]];
+		taken[order[i]] = true;
+	}
+	rest = possible;
+	for (int i = 0; i < n; i++)
+		if (!taken[i])
+			arranged[rest++] = candidates[i];
+	memcpy(candidates, arranged, sizeof(Candidate) * n);
+	return possible;
+}
+
+static char *
+name_of(const TierAdviceUnit *unit)
+{
+	TierRelationInfo info;
+
+	return tier_relation_lookup(unit->relation_oid, &info) ? info.name : psprintf("%u", unit->relation_oid);
+}
+
+static void
+announce(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	ereport(NOTICE,
+			(errmsg("would move %s (%s) from %s to %s", name_of(unit), tier_size_text(unit->size_bytes),
+					NameStr(advice->set->tiers[unit->current_tier].name),
+					NameStr(advice->set->tiers[unit->recommended_tier].name)),
+			 errdetail("%s.", tier_advice_reason(advice, unit))));
+}
+
+static void
+complain_of_room(const TierAdvice *advice, const TierAdviceUnit *unit, int level)
+{
+	ereport(level,
+			(errcode(ERRCODE_DISK_FULL),
+			 errmsg("cannot move %s: tier \"%s\" has no room for it while the other moves are made", name_of(unit),
+					NameStr(advice->set->tiers[unit->recommended_tier].name)),
+			 errdetail("It takes %s, and what has to leave that tier first has no room either.", tier_size_text(unit->size_bytes)),
+			 errhint("Move something to a third place meanwhile, or lower the reserve_fraction of a tier.")));
+}
+
+static int64
+next_batch(void)
+{
+	TierCatalogScope scope;
+	int64		batch_id;
+
+	tier_catalog_enter(&scope);
+	batch_id = tier_catalog_next_batch();
+	tier_catalog_leave(&scope);
+	return batch_id;
+}
+
+/* One move; its outcome is added to the summary. */
+static void
+move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
+		 const Candidate *candidate)
+{
+	TierMoveRequest move;
+	TierMoveReport report;
+
+	memset(&move, 0, sizeof(move));
+	move.relation_oid = candidate->unit->relation_oid;
+	move.tablespace_oid = candidate->tablespace_oid;
+	move.requester_oid = candidate->requester_oid;
+	move.batch_id = summary->batch_id;
+	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
+	move.reason = tier_advice_reason(advice, candidate->unit);
+	move.idle = request->idle;
+	report = tier_move_one(&move, advice->set);
+	tier_move_warn(&report, request->by_worker);
+	if (report.state == TIER_STATE_DONE)
+	{
+		summary->moved++;
+		summary->moved_bytes += report.size_bytes;
+	}
+	else if (report.state != TIER_STATE_NOT_NEEDED)
+		summary->not_moved++;
+}
+
+/*
+ * A batch may take hours.  What somebody has moved or pinned meanwhile is where
+ * he wants it, and a tier may have been given other tablespaces, or removed.
+ */
+static bool
+is_still_advised(const TierAdvice *advice, const Candidate *candidate)
+{
+	static const Oid types[] = {NAMEOID, OIDOID};
+	const TierAdviceUnit *unit = candidate->unit;
+	NameData	tier_name = advice->set->tiers[unit->recommended_tier].name;
+	Datum		values[2];
+	bool		wanted;
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	TierPins   *pins;
+
+	if (!tier_relation_lookup(unit->relation_oid, &info) ||
+		tier_set_tier_of_tablespace(advice->set, info.tablespace_oid) != unit->current_tier ||
+		!tier_catalog_try_enter(&scope))
+		return false;
+	values[0] = NameGetDatum(&tier_name);
+	values[1] = ObjectIdGetDatum(candidate->tablespace_oid);
+	wanted = tier_catalog_execute("SELECT FROM tiered_storage.tier_tablespaces t "
+								  "WHERE t.tier_name = $1 AND t.tablespace_oid = $2", 2, types, values, NULL) > 0;
+	pins = tier_catalog_load_pin_of(context, unit->relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return wanted && tier_pins_against(pins, advice->set, unit->relation_oid, unit->recommended_tier) == NULL;
+}
+
+/* The advice, with what of it is to be done, in order; *possible of *n. */
+static TierAdvice *
+prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **candidates,
+		int *n, int *possible)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierAdvice *advice;
+	Oid		   *backoff;
+	int			nbackoff;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_catalog_enter(&scope);
+	backoff = tier_catalog_load_backoff(context, &nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	advice = tier_advice_make(request->options);
+	*candidates = choose(request, advice, backoff, nbackoff, n, &summary->others);
+	PopActiveSnapshot();
+	summary->advised = *n;
+	summary->for_owners = request->for_owners;
+	*possible = arrange(advice, *candidates, *n);
+	return advice;
+}
+
+TierApplySummary
+tier_apply_announce(const TierApplyRequest *request)
+{
+	TierApplySummary summary = {0};
+	Candidate  *candidates;
+	TierAdvice *advice;
+	int			n;
+	int			possible;
+
+	advice = prepare(request, &summary, &candidates, &n, &possible);
+	for (int i = 0; i < possible; i++)
+		announce(advice, candidates[i].unit);
+	for (int i = possible; i < n; i++)
+		complain_of_room(advice, candidates[i].unit, WARNING);
+	return summary;
+}
+
+static void
+run_batch(const TierApplyRequest *request, TierApplySummary *summary)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Candidate  *candidates;
+	TierAdvice *advice;
+	int			n;
+	int			possible;
+
+	/* 1. What, and in which order? */
+	advice = prepare(request, summary, &candidates, &n, &possible);
+	summary->not_moved = n - possible;
+	for (int i = possible; i < n; i++)
+		complain_of_room(advice, candidates[i].unit, request->by_worker ? DEBUG1 : WARNING);
+	if (possible == 0)
+		return;
+
+	/* 2. One after the other. */
+	summary->batch_id = next_batch();
+	MemoryContextSwitchTo(context);
+	tier_transaction_commit();
+	tier_pending_sweep();
+	tier_transaction_commit();
+	for (int i = 0; i < possible; i++)
+	{
+		bool		wanted;
+
+		CHECK_FOR_INTERRUPTS();
+		if (request->by_worker && tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
+			break;
+		wanted = is_still_advised(advice, &candidates[i]);
+		tier_transaction_commit();
+		if (wanted)
+			move_one(request, summary, advice, &candidates[i]);
+		if (request->idle != NULL && request->idle->is_due())
+			request->idle->run();
+	}
+}
+
+/*
+ * User locks outlive the rollbacks that a batch consists of, which release all
+ * other locks, those of the session included; and nobody can take an object's with
+ * pg_advisory_lock().
+ */
+static LOCKTAG
+batch_lock(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId,
+					   get_extension_oid("tiered_storage", false), BATCH_LOCK_SUBID);
+	tag.locktag_lockmethodid = USER_LOCKMETHOD;
+	return tag;
+}
+
+bool
+tier_apply_lock(LOCKTAG *tag)
+{
+	*tag = batch_lock();
+	return LockAcquire(tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+TierApplySummary
+tier_apply_run(const TierApplyRequest *request)
+{
+	TierApplySummary summary = {0};
+	LOCKTAG		tag;
+
+	if (!tier_apply_lock(&tag))
+	{
+		summary.is_busy = true;
+		return summary;
+	}
+	PG_TRY();
+	{
+		run_batch(request, &summary);
+	}
+	PG_FINALLY();
+	{
+		LockRelease(&tag, ExclusiveLock, true);
+	}
+	PG_END_TRY();
+	return summary;
+}

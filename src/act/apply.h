@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/apply.h
+ *		From advice to moves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_APPLY_H
+#define TIER_APPLY_H
+
+#include "postgres.h"
+
+#include "storage/lock.h"
+
+#include "src/decide/advice.h"
+#include "src/move/online.h"
+
+typedef struct TierApplyRequest
+{
+	const TierAdviceOptions *options;	/* of the advice; NULL: the default.
+										 * Without overrides and as_of: moves
+										 * are about what there is now. */
+	TierConfidence least;		/* at least this sure */
+	double		max_bytes;		/* together; INFINITY: no limit */
+	bool		for_owners;		/* nobody asked for these moves: they are made
+								 * with the rights of the owners, and only
+								 * online.  Else for the current user. */
+	bool		by_worker;		/* respects back-off and auto_migrate, and
+								 * says in the log what went wrong */
+	const TierIdle *idle;		/* NULL: nothing else to do */
+} TierApplyRequest;
+
+typedef struct TierApplySummary
+{
+	bool		is_busy;		/* another process has a batch under way here:
+								 * nothing was done */
+	int64		batch_id;		/* 0: there was nothing to do */
+	int			advised;		/* and allowed, within max_bytes */
+	int			moved;
+	int			not_moved;
+	int			others;			/* advised, but the role may not move them */
+	bool		for_owners;		/* of the request */
+	int64		moved_bytes;
+} TierApplySummary;
+
+/*
+ * Does what the advice says, as one batch, in an order that always has room; in
+ * a database one batch at a time.  The caller has made sure of the claims, and
+ * that the extension is there; else as tier_move_one.
+ */
+extern TierApplySummary tier_apply_run(const TierApplyRequest *request);
+
+/*
+ * Takes the lock that lets one batch at a time run in this database; false when
+ * another session has it.  It is the session's, outlives transactions, and is to
+ * be released with LockRelease(tag, ExclusiveLock, true).
+ */
+extern bool tier_apply_lock(LOCKTAG *tag);
+
+/* Raises the error for which there was no lock. */
+extern void tier_apply_complain_of_lock(void);
+
+/* Says in NOTICEs what it would do, and changes nothing.  Needs no SPI. */
+extern TierApplySummary tier_apply_announce(const TierApplyRequest *request);
+
+/* What became of it, for a person, in a NOTICE; an error if it was busy. */
+extern void tier_apply_report(const TierApplySummary *summary);
+
+#endif							/* TIER_APPLY_H */

@@ -1,0 +1,251 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/apply_sql.c
+ *		The procedures that carry advice out and take it back: check, call,
+ *		return.
+ *
+ * What a function may do is decided by its EXECUTE privilege (nothing here is
+ * granted to PUBLIC) and, where it touches a relation of somebody, by the
+ * checks of server/relation.c for the calling role.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/decide/advice_options.h"
+#include "src/act/apply.h"
+#include "src/catalog/tables.h"
+#include "src/act/migrate.h"
+#include "src/move/move.h"
+#include "src/move/pending_file.h"
+#include "src/server/relation.h"
+#include "src/base/sql.h"
+#include "src/base/transaction.h"
+
+PG_FUNCTION_INFO_V1(tier_apply_placement);
+PG_FUNCTION_INFO_V1(tier_undo_move);
+
+/* What undo_move has done. */
+typedef struct Batch
+{
+	int64		batch_id;
+	int64		undo_of;		/* 0: none */
+	int			moved;
+	int			not_moved;
+} Batch;
+
+static TierConfidence
+confidence_argument(const char *name)
+{
+	for (int c = TIER_CONFIDENCE_INSUFFICIENT; c <= TIER_CONFIDENCE_FIRM; c++)
+		if (strcmp(name, tier_advice_confidence_text((TierConfidence) c)) == 0)
+			return (TierConfidence) c;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid confidence: \"%s\"", name),
+			 errhint("It is \"firm\", \"tentative\" or \"insufficient data\".")));
+	return TIER_CONFIDENCE_FIRM;
+}
+
+/* For ereport. */
+static int
+others_detail(const TierApplySummary *summary)
+{
+	if (summary->others == 0)
+		return 0;
+	return errdetail_plural("%d relation is advised to move that %s may not move.",
+							"%d relations are advised to move that %s may not move.",
+							summary->others, summary->others,
+							summary->for_owners ? "their owners" : "this role");
+}
+
+void
+tier_apply_complain_of_lock(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("another batch of moves is under way in this database"),
+			 errdetail("Two of them could fill the same room."),
+			 errhint("SELECT * FROM tiered_storage.move_progress shows what is being moved.")));
+}
+
+void
+tier_apply_report(const TierApplySummary *summary)
+{
+	if (summary->is_busy)
+		tier_apply_complain_of_lock();
+	if (summary->batch_id == 0)
+	{
+		ereport(NOTICE,
+				(errmsg("nothing is moved: %d advised", summary->advised),
+				 others_detail(summary)));
+		return;
+	}
+	ereport(NOTICE,
+			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
+					summary->batch_id, summary->moved, summary->not_moved),
+			 others_detail(summary),
+			 summary->moved == 0 ? 0 : errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.", summary->batch_id)));
+}
+
+static void
+require_claims(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierSet    *set;
+
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	tier_migrate_require_claims(set);
+}
+
+/*
+ * The arguments of apply_placement that are those of recommend_placement.  What a
+ * tier is not, or what was once, cannot be moved to.
+ */
+static const int advice_arguments[TIER_OPTIONS] = {
+	[TIER_OPTION_TIERS] = 3,
+	[TIER_OPTION_OVERRIDES] = -1,
+	[TIER_OPTION_HORIZON] = 4,
+	[TIER_OPTION_OBJECTIVE] = 5,
+	[TIER_OPTION_PRICE_PER_WAIT_HOUR] = 6,
+	[TIER_OPTION_SCHEMAS] = 7,
+	[TIER_OPTION_RELATIONS] = 8,
+	[TIER_OPTION_AS_OF] = -1,
+};
+
+Datum
+tier_apply_placement(PG_FUNCTION_ARGS)
+{
+	TierApplyRequest request = {0};
+	TierApplySummary summary;
+	TierAdviceOptions options;
+
+	tier_require_argument(fcinfo, 0, "min_confidence");
+	tier_require_argument(fcinfo, 2, "dry_run");
+	request.least = confidence_argument(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	request.max_bytes = PG_ARGISNULL(1) ? INFINITY : PG_GETARG_INT64(1);
+	if (request.max_bytes <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_bytes must be positive"),
+				 errhint("Leave it out to move everything that is advised.")));
+	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
+	tier_advice_options_at(fcinfo, advice_arguments, &options);
+	request.options = &options;
+	if (PG_GETARG_BOOL(2))
+	{
+		(void) tier_apply_announce(&request);
+		tier_disconnect_nonatomic();
+		PG_RETURN_NULL();
+	}
+	require_claims();
+	summary = tier_apply_run(&request);
+	tier_disconnect_nonatomic();
+	tier_apply_report(&summary);
+	PG_RETURN_NULL();
+}
+
+static void
+move_one(Batch *batch, const TierSet *set, Oid relation_oid, Oid tablespace_oid,
+		 const char *reason)
+{
+	TierMoveRequest request;
+	TierMoveReport report;
+
+	CHECK_FOR_INTERRUPTS();
+	memset(&request, 0, sizeof(request));
+	request.relation_oid = relation_oid;
+	request.tablespace_oid = tablespace_oid;
+	request.requester_oid = GetUserId();
+	request.batch_id = batch->batch_id;
+	request.undo_of = batch->undo_of;
+	request.predicted_s_per_hour = NAN;
+	request.reason = reason;
+	report = tier_move_one(&request, set);
+	tier_move_warn(&report, false);
+	if (report.state == TIER_STATE_DONE)
+		batch->moved++;
+	else if (report.state != TIER_STATE_NOT_NEEDED)
+		batch->not_moved++;
+}
+
+Datum
+tier_undo_move(PG_FUNCTION_ARGS)
+{
+	MemoryContext context;
+	TierCatalogScope scope;
+	TierSet    *set;
+	TierBatchMove *moves;
+	Batch		batch = {0};
+	int64		batch_id;
+	LOCKTAG		lock;
+	volatile int elsewhere = 0;
+	int			n;
+
+	tier_require_argument(fcinfo, 0, "batch_id");
+	batch_id = PG_GETARG_INT64(0);
+	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
+	context = CurrentMemoryContext;
+
+	tier_catalog_enter(&scope);
+	if (!tier_catalog_batch_exists(batch_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("batch " INT64_FORMAT " does not exist", batch_id),
+				 errhint("SELECT batch_id, undo_command FROM tiered_storage.move_batches lists the batches.")));
+	set = tier_catalog_load_tiers(context);
+	moves = tier_catalog_load_batch(context, batch_id, &n);
+	batch.batch_id = tier_catalog_next_batch();
+	batch.undo_of = batch_id;
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	tier_migrate_require_claims(set);
+	tier_transaction_commit();
+	tier_pending_sweep();
+	tier_transaction_commit();
+
+	if (!tier_apply_lock(&lock))
+		tier_apply_complain_of_lock();
+	PG_TRY();
+	{
+		for (int i = 0; i < n; i++)
+		{
+			TierRelationInfo info;
+
+			if (!tier_relation_lookup(moves[i].relation_oid, &info))
+				continue;
+			if (info.tablespace_oid != moves[i].to_tablespace_oid)
+			{
+				elsewhere++;
+				continue;
+			}
+			move_one(&batch, set, moves[i].relation_oid, moves[i].from_tablespace_oid,
+					 psprintf("undo of batch " INT64_FORMAT, batch_id));
+		}
+	}
+	PG_FINALLY();
+	{
+		LockRelease(&lock, ExclusiveLock, true);
+	}
+	PG_END_TRY();
+	tier_disconnect_nonatomic();
+	ereport(NOTICE,
+			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
+					batch.batch_id, batch.moved, batch.not_moved),
+			 elsewhere == 0 ? 0 : errdetail_plural("%d relation was left alone, because it has been moved since.",
+												   "%d relations were left alone, because they have been moved since.",
+												   elsewhere, elsewhere)));
+	PG_RETURN_NULL();
+}

@@ -1,0 +1,428 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/migrate.c
+ *		Doing what the policies ask for, and what is advised: load, decide, act.
+ *
+ * Runs in the worker and in sessions that CALL migrate.  All policies are
+ * evaluated on one snapshot and one moment; then each relation is moved by
+ * move/move.c, which checks again, since by then the world may have changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/act/migrate.h"
+#include "src/move/move.h"
+#include "src/decide/partition.h"
+#include "src/move/pending_file.h"
+#include "src/server/relation.h"
+#include "src/base/shmem.h"
+#include "src/base/transaction.h"
+
+/*
+ * The worker waits in vain for so many relations of one owner, who may keep all of
+ * them locked, and leaves the others for the next time: it has others to serve.
+ */
+#define PATIENCE_WITH_OWNER 2
+
+/* One leaf to move, with the evaluation that says so. */
+typedef struct Job
+{
+	const TierEvaluation *evaluation;
+	const TierLeaf *leaf;
+} Job;
+
+static int
+compare_jobs(const void *a, const void *b)
+{
+	const Job  *left = a;
+	const Job  *right = b;
+
+	if (left->leaf->info.relation_oid != right->leaf->info.relation_oid)
+		return left->leaf->info.relation_oid < right->leaf->info.relation_oid ? -1 : 1;
+	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
+}
+
+/*
+ * All leaves that are due, each once: where several policies want it, the
+ * slowest tier wins, which is the policy for the greatest age.
+ */
+static Job *
+collect_jobs(TierEvaluation **evaluations, int nevaluations, const TierSet *set, int *njobs)
+{
+	Job		   *jobs;
+	int			n = 0;
+	int			kept = 0;
+
+	for (int i = 0; i < nevaluations; i++)
+		n += evaluations[i]->nleaves;
+	jobs = palloc_extended(sizeof(Job) * Max(n, 1), MCXT_ALLOC_HUGE);
+	n = 0;
+	for (int i = 0; i < nevaluations; i++)
+	{
+		for (int j = 0; j < evaluations[i]->nleaves; j++)
+		{
+			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE)
+				continue;
+			jobs[n].evaluation = evaluations[i];
+			jobs[n++].leaf = &evaluations[i]->leaves[j];
+		}
+	}
+	qsort(jobs, n, sizeof(Job), compare_jobs);
+	for (int i = 0; i < n; i++)
+	{
+		if (kept > 0 && jobs[kept - 1].leaf->info.relation_oid == jobs[i].leaf->info.relation_oid)
+		{
+			if (set->tiers[jobs[i].evaluation->to_tier].rank >
+				set->tiers[jobs[kept - 1].evaluation->to_tier].rank)
+				jobs[kept - 1] = jobs[i];
+			continue;
+		}
+		jobs[kept++] = jobs[i];
+	}
+	*njobs = kept;
+	return jobs;
+}
+
+static void
+warn_no_tablespace(const Job *job, int level)
+{
+	ereport(level,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
+					NameStr(job->evaluation->policy->tier_name)),
+			 errhint("Give it one with tiered_storage.alter_tier().")));
+}
+
+static void
+announce(const Job *job, const TierSet *set)
+{
+	ListCell   *cell;
+
+	if (!OidIsValid(job->leaf->to_tablespace))
+	{
+		warn_no_tablespace(job, WARNING);
+		return;
+	}
+	foreach(cell, job->leaf->pending)
+	{
+		TierRelationInfo info;
+		char	   *target = get_tablespace_name(job->leaf->to_tablespace);
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info))
+			ereport(NOTICE,
+					(errmsg("would move %s %s to tier \"%s\"",
+							tier_relation_kind_name(info.kind), info.name,
+							NameStr(set->tiers[job->evaluation->to_tier].name)),
+					 errdetail("Tablespace \"%s\"; %s.", target ? target : "?", job->leaf->reason)));
+	}
+}
+
+/*
+ * A run may take hours: is this what its policy still asks for?  It may have
+ * been removed meanwhile, or the tier given other tablespaces, or the partition
+ * been detached, or pinned.
+ */
+static bool
+still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
+{
+	static const Oid types[] = {INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID};
+	NameData	tier_name = job->evaluation->policy->tier_name;
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierPins   *pins;
+	Datum		values[5];
+	bool		wanted;
+
+	if (!tier_catalog_try_enter(&scope))
+		return false;
+	pins = tier_catalog_load_pin_of(context, relation_oid);
+	values[0] = Int32GetDatum(job->evaluation->policy->policy_id);
+	values[1] = NameGetDatum(&tier_name);
+	values[2] = ObjectIdGetDatum(job->leaf->to_tablespace);
+	values[3] = ObjectIdGetDatum(job->leaf->info.relation_oid);
+	values[4] = ObjectIdGetDatum(job->evaluation->policy->relation_oid);
+	wanted = tier_catalog_execute("SELECT FROM tiered_storage.policy p "
+								  "JOIN tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
+								  "WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 "
+								  "AND EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($4::regclass) a "
+								  "WHERE a.relid = $5)",
+								  5, types, values, NULL) > 0;
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	wanted = wanted && tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
+	tier_transaction_commit();
+	return wanted;
+}
+
+/* How often an owner's relations were locked in this run. */
+static int
+times_locked(const List *locked, Oid owner_oid)
+{
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, locked)
+		n += lfirst_oid(cell) == owner_oid;
+	return n;
+}
+
+/*
+ * Moves one leaf with what goes along; a relation that fails does not stop the rest.
+ * *locked: whose relations were locked in this run.
+ */
+static void
+run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
+		bool by_worker, const TierIdle *idle, List **locked, TierMigrateSummary *summary)
+{
+	const TierPolicyRow *policy = job->evaluation->policy;
+	ListCell   *cell;
+
+	if (!OidIsValid(job->leaf->to_tablespace))
+	{
+		warn_no_tablespace(job, by_worker ? LOG : WARNING);
+		summary->not_moved += list_length(job->leaf->pending);
+		return;
+	}
+	foreach(cell, job->leaf->pending)
+	{
+		Oid			relation_oid = lfirst_oid(cell);
+		TierMoveRequest request;
+		TierMoveReport report;
+		TierRelationInfo info;
+
+		if (by_worker && times_locked(*locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
+		{
+			summary->not_moved++;
+			continue;
+		}
+
+		CHECK_FOR_INTERRUPTS();
+		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) ||
+			!still_wanted(job, set, relation_oid))
+			return;
+		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
+		{
+			summary->not_moved++;
+			continue;
+		}
+		request.relation_oid = relation_oid;
+		request.tablespace_oid = job->leaf->to_tablespace;
+
+		/* It is there, and only its TOAST table has to follow. */
+		if (tier_relation_lookup(relation_oid, &info) &&
+			tier_set_tier_of_tablespace(set, info.tablespace_oid) == job->evaluation->to_tier)
+			request.tablespace_oid = info.tablespace_oid;
+		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by : job->leaf->info.owner_oid;
+		request.policy_id = policy->policy_id;
+		request.batch_id = 0;
+		request.undo_of = 0;
+		request.predicted_s_per_hour = NAN;
+		request.reason = job->leaf->reason;
+		request.allow_lock = tier_move_max_lock_time_s != 0;
+		request.limit_lock_time = true;
+		request.idle = idle;
+		report = tier_move_one(&request, set);
+		tier_move_warn(&report, by_worker);
+		if (report.state == TIER_STATE_DONE)
+		{
+			summary->moved++;
+			summary->moved_bytes += report.size_bytes;
+		}
+		else if (report.state != TIER_STATE_NOT_NEEDED)
+		{
+			summary->not_moved++;
+			if (strcmp(report.sqlstate, "55P03") == 0)
+				*locked = lappend_oid(*locked, job->leaf->info.owner_oid);
+		}
+	}
+}
+
+char *
+tier_migrate_publish_claims(const TierSet *set)
+{
+	TierClaim  *claims = palloc(sizeof(TierClaim) * Max(set->ntablespaces, 1));
+	char	   *message = NULL;
+	Oid			database_oid;
+	NameData	tier_name;
+	int			conflict;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		claims[i].tablespace_oid = set->tablespaces[i].oid;
+		claims[i].database_oid = MyDatabaseId;
+		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
+		claims[i].is_weak = set->tablespaces[i].discovered;
+	}
+	conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid, &tier_name);
+	if (conflict >= 0)
+	{
+		char	   *database = get_database_name(database_oid);
+
+		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" here, but to tier \"%s\" in database \"%s\"",
+						   NameStr(set->tablespaces[conflict].name), NameStr(claims[conflict].tier_name),
+						   NameStr(tier_name), database ? database : "?");
+	}
+	pfree(claims);
+	return message;
+}
+
+void
+tier_migrate_require_claims(const TierSet *set)
+{
+	char	   *conflict = tier_migrate_publish_claims(set);
+
+	if (conflict != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("%s", conflict),
+				 errdetail("A tablespace is shared by all databases, which must agree on its tier."),
+				 errhint("Use tiered_storage.alter_tier() in one of them.")));
+}
+
+static void
+record_evaluations(TierEvaluation **evaluations, int n)
+{
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	for (int i = 0; i < n; i++)
+	{
+		int			due = 0;
+		int			on_target = 0;
+		int			pinned = 0;
+
+		for (int j = 0; j < evaluations[i]->nleaves; j++)
+		{
+			due += evaluations[i]->leaves[j].verdict == TIER_VERDICT_DUE;
+			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
+			pinned += evaluations[i]->leaves[j].verdict == TIER_VERDICT_PINNED;
+		}
+		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
+									  evaluations[i]->error ? evaluations[i]->error :
+									  psprintf("%d of %d partitions are due%s", due, evaluations[i]->nleaves,
+											   pinned == 0 ? "" : psprintf(", %d pinned to another tier", pinned)));
+	}
+	tier_catalog_leave(&scope);
+}
+
+/*
+ * What the load asks for, after the policies, whose moves it sees.  Within a
+ * limit of bytes a day: where the advice is wrong, that is slow enough for
+ * somebody to notice.
+ */
+static void
+apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSummary *summary)
+{
+	TierApplyRequest request = {0};
+	TierCatalogScope scope;
+
+	request.least = TIER_CONFIDENCE_FIRM;
+	request.max_bytes = INFINITY;
+	request.for_owners = true;
+	request.by_worker = by_worker;
+	request.idle = idle;
+	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
+		return;
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	if (tier_move_limit_per_day_mb >= 0)
+		request.max_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
+	tier_catalog_leave(&scope);
+	summary->placement = request.max_bytes > 0;
+	if (!summary->placement)
+		return;
+	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
+}
+
+TierMigrateSummary
+tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
+{
+	TierMigrateSummary summary = {0};
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage migrate",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	TierCatalogScope scope;
+	TierSet    *set;
+	TierPolicyRow *policies;
+	TierPins   *pins;
+	TierEvaluation **evaluations;
+	Oid		   *backoff;
+	Job		   *jobs;
+	int			npolicies;
+	int			nbackoff = 0;
+	int			njobs;
+	List	   *locked = NIL;
+
+	/* 1. Load. */
+	if (!by_worker)
+		tier_catalog_enter(&scope);
+	else if (!tier_catalog_try_enter(&scope))
+	{
+		MemoryContextSwitchTo(old_context);
+		return summary;
+	}
+	if (!dry_run)
+		tier_catalog_refresh_identities();
+	set = tier_catalog_load_tiers(context);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	pins = tier_catalog_load_pins(context);
+	backoff = tier_catalog_load_backoff(context, &nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (!by_worker)
+		nbackoff = 0;			/* a person who asks means now */
+
+	/* 2. Decide. */
+	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
+	PushActiveSnapshot(GetTransactionSnapshot());
+	for (int i = 0; i < npolicies; i++)
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
+	PopActiveSnapshot();
+	jobs = collect_jobs(evaluations, npolicies, set, &njobs);
+	summary.due = njobs;
+	if (dry_run)
+	{
+		for (int i = 0; i < njobs; i++)
+			announce(&jobs[i], set);
+		apply_advice(true, false, NULL, &summary);
+		MemoryContextSwitchTo(old_context);
+		MemoryContextDelete(context);
+		return summary;
+	}
+	tier_migrate_require_claims(set);
+	record_evaluations(evaluations, npolicies);
+	tier_transaction_commit();
+	tier_pending_sweep();
+	tier_transaction_commit();
+
+	/* 3. Act. */
+	for (int i = 0; i < njobs; i++)
+	{
+		run_job(&jobs[i], set, backoff, nbackoff, by_worker, idle, &locked, &summary);
+		if (idle != NULL && idle->is_due())
+			idle->run();
+	}
+	apply_advice(false, by_worker, idle, &summary);
+
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return summary;
+}

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/migrate.h
+ *		Doing what the policies ask for, and what is advised.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MIGRATE_H
+#define TIER_MIGRATE_H
+
+#include "postgres.h"
+
+#include "src/act/apply.h"
+#include "src/catalog/tables.h"
+#include "src/move/online.h"
+
+/*
+ * Tells the other databases what this one calls its tablespaces.  NULL, or,
+ * when another database was first with another name for one of them, a
+ * message that says so; then nothing may be moved here.
+ */
+extern char *tier_migrate_publish_claims(const TierSet *set);
+
+/* The same, with an error where nothing may be moved. */
+extern void tier_migrate_require_claims(const TierSet *set);
+
+/* Counts of one run. */
+typedef struct TierMigrateSummary
+{
+	int			due;
+	int			moved;
+	int			not_moved;		/* skipped or failed */
+	int64		moved_bytes;
+	bool		placement;		/* auto_migrate says so, and
+								 * move_limit_per_day is not used up */
+	TierApplySummary applied;	/* if so; not in the above */
+} TierMigrateSummary;
+
+/*
+ * What CALL migrate() and the worker do: evaluates all policies and moves what
+ * is due; then, with auto_migrate = placement, what the advice is sure of.  With dry_run nothing is changed or committed and each move is a
+ * NOTICE.  by_worker limits lock times, respects back-off, and returns without
+ * an error when the extension has gone.  What idle (may be NULL) says is done
+ * between moves and during them.  Else as tier_move_one.
+ */
+extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker,
+										   const TierIdle *idle);
+
+#endif							/* TIER_MIGRATE_H */

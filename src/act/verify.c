@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/verify.c
+ *		What moves were worth: predicted before, measured after.
+ *
+ * The mover runs the first half: what the relation costs before the move, and
+ * what it should cost afterwards.  Samples run the second one.  The first sample
+ * after the move notes how far the totals of the relation and of its new device
+ * are; the first one after tiered_storage.effect_after looks how far they have
+ * come.  So nothing is written in between, smoothed rates, which remember the
+ * time before the move, have no part in it, and counters that are reset do no
+ * harm, since the totals are our own.
+ *
+ * Where a relation is, is asked of pg_class and not of what the sample has
+ * collected, because a move may have ended since.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/bgwriter.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/model/effect.h"
+#include "src/base/settings.h"
+#include "src/model/heat.h"
+#include "src/decide/units.h"
+#include "src/act/verify.h"
+
+/* In one sample. */
+#define MOST_EFFECTS 1000
+
+/* The unit of what is predicted and measured. */
+#define SECONDS_PER_HOUR 3600.0
+
+static const TierCostProfile *
+profile_of(const TierSet *set, Oid tablespace_oid)
+{
+	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
+
+	return tier < 0 ? NULL : &set->tiers[tier].profile;
+}
+
+/* ---------------------------------------------------------------------
+ * Before
+ * ---------------------------------------------------------------------
+ */
+
+static double
+rate_now(const TierRelationState *state, double rate, TimestampTz now, double half_life_s)
+{
+	return tier_heat_read(rate, tier_seconds_between(state->heat_at, now),
+						  Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+						  half_life_s);
+}
+
+/* Counted from the WAL for a day, or else estimated, as in the advice. */
+static double
+page_writes_now(const TierRelationState *state, TimestampTz writes_since, TimestampTz now)
+{
+	double		idle_s = tier_seconds_between(state->heat_at, now);
+	double		counted_s = tier_seconds_between(Max(writes_since, state->observed_since), now);
+	double		changes;
+
+	if (writes_since != 0 && counted_s >= TIER_HALF_LIFE_FAST_S &&
+		get_rel_persistence(state->relation_oid) == RELPERSISTENCE_PERMANENT)
+		return Max(tier_heat_read(state->rates.page_writes_fast, idle_s, counted_s, TIER_HALF_LIFE_FAST_S),
+				   tier_heat_read(state->rates.page_writes_slow, idle_s, counted_s, TIER_HALF_LIFE_SLOW_S));
+	changes = Max(rate_now(state, state->rates.changes_fast, now, TIER_HALF_LIFE_FAST_S),
+				  rate_now(state, state->rates.changes_slow, now, TIER_HALF_LIFE_SLOW_S));
+	return tier_cost_page_writes_per_hour(changes, Max(state->size_bytes, 0) / (double) BLCKSZ,
+										  tier_checkpoints_per_hour());
+}
+
+/* The larger of the two rates, as in the advice. */
+static void
+add_load(TierCostLoad *load, const TierRelationState *state, TimestampTz writes_since, TimestampTz now)
+{
+	const TierRates *rates = &state->rates;
+	double		random_fast = rate_now(state, rates->device_random_fast, now, TIER_HALF_LIFE_FAST_S);
+	double		random_slow = rate_now(state, rates->device_random_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		sequential_fast = rate_now(state, rates->device_sequential_fast, now, TIER_HALF_LIFE_FAST_S);
+	double		sequential_slow = rate_now(state, rates->device_sequential_slow, now, TIER_HALF_LIFE_SLOW_S);
+	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
+	double		random = fast ? random_fast : random_slow;
+	double		sequential = fast ? sequential_fast : sequential_slow;
+
+	load->random_reads += random;
+	load->sequential_reads += sequential;
+	if (state->kind != RELKIND_INDEX)
+	{
+		double		misses = Max(rate_now(state, rates->random_fast + rates->sequential_fast, now, TIER_HALF_LIFE_FAST_S),
+								 rate_now(state, rates->random_slow + rates->sequential_slow, now, TIER_HALF_LIFE_SLOW_S));
+		double		hits = rate_now(state, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
+
+		load->scans += rate_now(state, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
+			Min((random + sequential) / Max(misses + hits, 1.0), 1.0);
+	}
+	load->page_writes += page_writes_now(state, writes_since, now);
+	load->size_bytes += Max(state->size_bytes, 0);
+}
+
+void
+tier_verify_expect(const TierSet *set, Oid relation_oid,
+				   Oid from_tablespace_oid, Oid to_tablespace_oid,
+				   double *before_s_per_hour, double *predicted_s_per_hour)
+{
+	const TierCostProfile *from = profile_of(set, from_tablespace_oid);
+	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
+	TimestampTz now = tier_clock_now();
+	TimestampTz writes_since = tier_catalog_writes_since();
+	TierCostLoad load = {0};
+	TierRelationState *states;
+	bool		is_known = false;
+	int			n;
+
+	*before_s_per_hour = *predicted_s_per_hour = NAN;
+	states = tier_catalog_load_unit(CurrentMemoryContext, relation_oid, &n);
+	for (int i = 0; i < n; i++)
+	{
+		add_load(&load, &states[i], writes_since, now);
+		is_known |= states[i].relation_oid == relation_oid;
+	}
+	if (is_known && from != NULL)
+		*before_s_per_hour = tier_cost_busy_s_per_hour(&load, from);
+	if (is_known && to != NULL)
+		*predicted_s_per_hour = tier_cost_busy_s_per_hour(&load, to);
+}
+
+/*
+ * How the device beneath the old tier compares with its profile, by what it
+ * has done lately.  NaN where its figures are not to be believed.
+ */
+static double
+factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz now)
+{
+	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);
+	const TierDeviceState *device = tier_devices_find(devices, tablespace_oid);
+	TierEffectWork work;
+	double		hours;
+
+	if (device == NULL || !tier_device_is_explained(device))
+		return NAN;
+	hours = Min(tier_seconds_between(device->observed_since, now), TIER_HALF_LIFE_FAST_S) / SECONDS_PER_HOUR;
+	work.reads = device->rates.reads * hours;
+	work.read_bytes = device->rates.read_bytes * hours;
+	work.writes = device->rates.writes * hours;
+	work.write_bytes = device->rates.write_bytes * hours;
+	work.device_ms = device->rates.device_ms * hours;
+	return tier_effect_device_factor(&work, profile, tier_device_request_bytes(device));
+}
+
+void
+tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relation_oid,
+				  Oid from_tablespace_oid, Oid to_tablespace_oid)
+{
+	const TierCostProfile *from = profile_of(set, from_tablespace_oid);
+	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
+	TimestampTz now = tier_clock_now();
+	TierEffect	effect;
+
+	memset(&effect, 0, sizeof(effect));
+	effect.move_id = move_id;
+	effect.batch_id = batch_id;
+	effect.relation_oid = relation_oid;
+	effect.to_tablespace_oid = to_tablespace_oid;
+	effect.from_factor = NAN;
+	if (from == NULL || to == NULL)
+		effect.not_measurable = "in no tier";
+	else
+	{
+		effect.from_profile = *from;
+		effect.to_profile = *to;
+		effect.from_factor = factor_lately(from_tablespace_oid, from, now);
+	}
+	tier_catalog_begin_effect(&effect, now);
+}
+
+/* ---------------------------------------------------------------------
+ * After
+ * ---------------------------------------------------------------------
+ */
+
+/* Why it cannot be measured any more, or NULL. */
+static const char *
+obstacle(const TierEffect *effect)
+{
+	if (!effect->exists)
+		return "dropped";
+	if (effect->tablespace_oid != effect->to_tablespace_oid)
+		return "moved again";
+	return NULL;
+}
+
+static void
+start(TierEffect *effect, const TierDevices *devices, TimestampTz now)
+{
+	const TierDeviceState *device = tier_devices_find(devices, effect->to_tablespace_oid);
+
+	effect->not_measurable = obstacle(effect);
+	effect->since = now;
+	effect->before = effect->after;
+	effect->device = NULL;
+	if (device != NULL)
+	{
+		effect->device = device->device;
+		effect->device_before = device->totals;
+	}
+}
+
+/* How the new device compares with its profile, from the one moment to the other. */
+static double
+factor_since(const TierEffect *effect, const TierDevices *devices)
+{
+	const TierDeviceState *device = tier_devices_find(devices, effect->to_tablespace_oid);
+	TierEffectWork work;
+
+	if (device == NULL || effect->device == NULL || strcmp(device->device, effect->device) != 0 ||
+		device->observed_since > effect->since || !tier_device_is_explained(device) ||
+		!tier_effect_work_between(&effect->device_before, &device->totals, &work))
+		return NAN;
+	return tier_effect_device_factor(&work, &effect->to_profile, tier_device_request_bytes(device));
+}
+
+/*
+ * Both devices' figures or none: that one of them is as slow as measured and
+ * the other as fast as somebody has written would be no comparison.
+ */
+static void
+measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since, TimestampTz now)
+{
+	TierCostLoad load;
+	double		to_factor;
+
+	effect->not_measurable = obstacle(effect);
+	if (effect->not_measurable != NULL)
+		return;
+	if (effect->sampled_since > effect->since ||
+		!tier_effect_load(&effect->before, &effect->after, tier_seconds_between(effect->since, now),
+						  effect->is_permanent && writes_since != 0 && writes_since <= effect->since,
+						  effect->size_bytes, tier_checkpoints_per_hour(), &load))
+	{
+		effect->not_measurable = "observation lost";
+		return;
+	}
+	to_factor = factor_since(effect, devices);
+	effect->by_device = !isnan(effect->from_factor) && !isnan(to_factor);
+	effect->unmoved_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->from_profile);
+	effect->measured_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->to_profile);
+	if (effect->by_device)
+	{
+		effect->unmoved_s_per_hour *= effect->from_factor;
+		effect->measured_s_per_hour *= to_factor;
+	}
+}
+
+/* In a worker there is nobody but the log to be warned. */
+static void
+warn_of(const TierWorseBatch *batch)
+{
+	ereport(MyBgworkerEntry != NULL ? LOG : WARNING,
+			(errmsg("batch " INT64_FORMAT " has made things worse: it takes %.1f s of device time per hour more than without it",
+					batch->batch_id, -batch->measured_s_per_hour),
+			 isnan(batch->predicted_s_per_hour) ? 0 :
+			 errdetail("It was predicted to %s %.1f s per hour. Measured: %d of its %d moves.",
+					   batch->predicted_s_per_hour < 0 ? "take" : "save", fabs(batch->predicted_s_per_hour),
+					   batch->measured_moves, batch->moves),
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves the relations back.", batch->batch_id)));
+}
+
+void
+tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierWorseBatch *worse;
+	TierEffect *effects;
+	int			n;
+
+	/* 1. What has left its place meanwhile, if only for a while. */
+	tier_catalog_settle_gone(gone, ngone, now);
+
+	/* 2. The time of some is over, that of others begins. */
+	if (tier_effect_after_min > 0)
+	{
+		TimestampTz writes_since = tier_catalog_writes_since();
+		TimestampTz until = now - (int64) tier_effect_after_min * SECS_PER_MINUTE * USECS_PER_SEC;
+
+		effects = tier_catalog_load_effects(context, true, until, MOST_EFFECTS, &n);
+		for (int i = 0; i < n; i++)
+			measure(&effects[i], devices, writes_since, now);
+		tier_catalog_settle_effects(effects, n, now);
+
+		effects = tier_catalog_load_effects(context, false, now, MOST_EFFECTS, &n);
+		for (int i = 0; i < n; i++)
+			start(&effects[i], devices, now);
+		tier_catalog_start_effects(effects, n, now);
+	}
+
+	/* 3. Batches of which all is known now. */
+	worse = tier_catalog_judge_batches(context, &n);
+	for (int i = 0; i < n; i++)
+		warn_of(&worse[i]);
+}

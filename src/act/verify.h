@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/verify.h
+ *		What moves were worth: predicted before, measured after.
+ *
+ * How it is measured, and what cannot be, is in docs/effect.md.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_VERIFY_H
+#define TIER_VERIFY_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+
+/*
+ * What a relation with its TOAST table costs where it is, and what it should
+ * cost elsewhere, in device-seconds per hour, by the profiles of the tiers and
+ * the load as it is smoothed now.  NaN: not known, because a tablespace is in
+ * no tier or the relation was never sampled.  Inside a scope; no locks but
+ * those of reading catalogs.
+ */
+extern void tier_verify_expect(const TierSet *set, Oid relation_oid,
+							   Oid from_tablespace_oid, Oid to_tablespace_oid,
+							   double *before_s_per_hour, double *predicted_s_per_hour);
+
+/*
+ * The move is done: remembers what its effect is to be measured against.  What
+ * was still to be measured of older moves of the relation cannot be any more.
+ * Inside a scope, in the transaction that completes the move's record.
+ */
+extern void tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relation_oid,
+							  Oid from_tablespace_oid, Oid to_tablespace_oid);
+
+/*
+ * In a sample, after relations and devices were stored: begins to measure moves
+ * that are done, measures those whose time has come, at most 1000 of either,
+ * and warns once of each batch that has made things worse: in the log if this is
+ * a worker, else by a warning.  gone:
+ * relations that were dropped, or moved by somebody else.  Inside a scope.
+ */
+extern void tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone,
+							TimestampTz now);
+
+#endif							/* TIER_VERIFY_H */

@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/attempt.c
+ *		Doing what may fail, and going on afterwards.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "src/base/attempt.h"
+
+ErrorData *
+tier_attempt_take_error(void)
+{
+	ErrorData  *error;
+
+	Assert(CurrentMemoryContext != ErrorContext);
+	error = CopyErrorData();
+	FlushErrorState();
+
+	/*
+	 * The server takes note of all that is pending before it throws an error
+	 * for a cancel or a lock timeout, and looks at the rest the next time
+	 * that anything comes in.  A session does not have to wait for long.  We
+	 * may fail by lock timeouts alone, for minutes, and until we look,
+	 * whoever waits for all processes to have seen a barrier, as DROP
+	 * DATABASE does, waits for us.
+	 */
+	InterruptPending = true;
+	return error;
+}
+
+ErrorData *
+tier_attempt(void (*step) (void *argument), void *argument)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	int			level = GetCurrentTransactionNestLevel();
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		step(argument);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = tier_attempt_take_error();
+		while (GetCurrentTransactionNestLevel() > level)
+			RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return error;
+}

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/clock.h
+ *		Now, for everything that decides or records.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CLOCK_H
+#define TIER_CLOCK_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+/*
+ * The time by which samples and policies judge age.  Superusers can set it for
+ * a session with tiered_storage.test_now, so that tests need not wait; durations
+ * are always measured by the real clock.
+ */
+extern TimestampTz tier_clock_now(void);
+
+/*
+ * Microseconds since some moment in the past, by a clock that nobody sets and
+ * that never goes back: for durations, pauses and deadlines.  The same in all
+ * processes of this machine since it was booted; means nothing after that, so it
+ * is never stored, nor shown.
+ */
+extern int64 tier_clock_monotonic_us(void);
+
+/* Microseconds for which this process has had a processor. */
+extern int64 tier_clock_cpu_us(void);
+
+/* 0 if `to` is not after `from`. */
+static inline double
+tier_seconds_between(TimestampTz from, TimestampTz to)
+{
+	return to <= from ? 0.0 : (double) (to - from) / USECS_PER_SEC;
+}
+
+/* Defines the setting; called once, from _PG_init. */
+extern void tier_clock_init(void);
+
+#endif							/* TIER_CLOCK_H */

@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/debug.c
+ *		Where tests stop a mover, break it, or take a rule away from it.
+ *
+ * A stop point takes and releases an advisory lock.  A test holds the lock
+ * to stop us, sees in pg_locks that we wait, and releases it to let us go on;
+ * no time is involved, and the isolation tester knows a session that waits
+ * for such a lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "src/base/debug.h"
+
+#ifdef TIER_DEBUG
+
+#include <signal.h>
+
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/varlena.h"
+
+#include "src/compat.h"
+
+/* First key of the advisory locks: 'tier'. */
+#define LOCK_CLASS 0x74696572
+
+PG_FUNCTION_INFO_V1(tier_debug_point_key);
+
+static char *debug_skip = NULL;
+static char *debug_fault = NULL;
+static char *debug_root = NULL;
+
+static int32
+point_key(const char *name)
+{
+	return (int32) (DatumGetUInt32(hash_any((const unsigned char *) name, (int) strlen(name))) & 0x7FFFFFFF);
+}
+
+/* For tests: SELECT pg_advisory_lock(1953064306, key('copied')). */
+Datum
+tier_debug_point_key(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(point_key(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+}
+
+void
+tier_debug_point(const char *name)
+{
+	LOCKTAG		tag;
+	char	   *kind;
+	size_t		length = strlen(name);
+
+	/* Tests beside which movers run must not see their locks. */
+	if (tier_debug_skips("points"))
+		return;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, LOCK_CLASS, (uint32) point_key(name), 2);
+	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+	{
+		int			save_nestlevel = NewGUCNestLevel();
+
+		(void) set_config_option("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+		(void) LockAcquire(&tag, ExclusiveLock, true, false);
+		AtEOXact_GUC(true, save_nestlevel);
+	}
+	LockRelease(&tag, ExclusiveLock, true);
+
+	if (debug_fault == NULL || strncmp(debug_fault, name, length) != 0 || debug_fault[length] != ':')
+		return;
+	kind = debug_fault + length + 1;
+	if (strcmp(kind, "error") == 0)
+		elog(ERROR, "fault at \"%s\"", name);
+	else if (strcmp(kind, "fatal") == 0)
+		elog(FATAL, "fault at \"%s\"", name);
+	else if (strcmp(kind, "kill") == 0)
+		kill(MyProcPid, SIGKILL);
+	else
+		elog(ERROR, "unknown fault \"%s\"", kind);
+}
+
+bool
+tier_debug_skips(const char *rule)
+{
+	const char *found = debug_skip == NULL ? NULL : strstr(debug_skip, rule);
+
+	return found != NULL;
+}
+
+const char *
+tier_debug_root(void)
+{
+	return debug_root == NULL ? "" : debug_root;
+}
+
+void
+tier_debug_init(void)
+{
+	DefineCustomStringVariable("tiered_storage.debug_root",
+							   "Sets where samples look for /proc and /sys of devices.",
+							   NULL, &debug_root, "", PGC_SUSET,
+							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomStringVariable("tiered_storage.debug_skip",
+							   "Names rules of the mover that are not to be followed.",
+							   NULL, &debug_skip, "", PGC_SUSET,
+							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomStringVariable("tiered_storage.debug_fault",
+							   "Names a point of the mover, and what happens there.",
+							   "\"point:error\", \"point:fatal\" or \"point:kill\".",
+							   &debug_fault, "", PGC_SUSET,
+							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/settings.c
+ *		Settings of the extension: names, defaults, limits, units.
+ *
+ * The worker's settings are for the whole cluster and change with a reload;
+ * those of a move can be set in a session, because a person who moves a
+ * relation by hand may have more patience than the worker.  What they allow him is
+ * to hold up those who use a relation that he may lock anyway.  So the owner
+ * of a database may set them for it, and then for relations of others: the
+ * worker does not obey him.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "miscadmin.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "utils/guc.h"
+
+#define MINUTES_PER_DAY (24 * 60)
+
+int			tier_sample_interval_s = 60;
+int			tier_migrate_interval_s = 300;
+int			tier_wait_sample_interval_ms = 1000;
+int			tier_history_retention_min = 90 * MINUTES_PER_DAY;
+int			tier_history_max_size_mb = 256;
+int			tier_auto_migrate = TIER_AUTO_MIGRATE_POLICIES;
+int			tier_max_workers = 2;
+int			tier_move_lock_timeout_ms = 200;
+int			tier_move_lock_attempts = 30;
+int			tier_move_max_lock_time_s = 0;
+int			tier_move_lock_hold_limit_ms = 20;
+int			tier_move_rate_limit_mb = 0;
+int			tier_worker_rate_limit_mb = 50;
+int			tier_max_movers = 4;
+int			tier_move_limit_per_day_mb = 100 * 1024;
+bool		tier_move_prewarm = true;
+bool		tier_log_moves = true;
+int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
+int			tier_effect_after_min = MINUTES_PER_DAY;
+int			tier_residence_time_min = MINUTES_PER_DAY;
+int			tier_wal_sample_size_mb = 16;
+bool		tier_track_page_cache = true;
+int			tier_buffer_scan_limit = 4 * 1024 * 1024;
+bool		tier_track_access = true;
+double		tier_track_sample_rate = 0.1;
+char	   *tier_ignore_applications = NULL;
+uint32		tier_ignore_applications_version = 0;
+int			tier_track_max_relations = 16384;
+
+static const struct config_enum_entry auto_migrate_options[] = {
+	{"off", TIER_AUTO_MIGRATE_OFF, false},
+	{"policies", TIER_AUTO_MIGRATE_POLICIES, false},
+	{"placement", TIER_AUTO_MIGRATE_PLACEMENT, false},
+	{NULL, 0, false}
+};
+
+static void
+assign_ignore_applications(const char *new_value, void *extra)
+{
+	tier_ignore_applications_version++;
+}
+
+/* Those that anybody may set in his session, and for his database or role. */
+static const char *const session_settings[] = {
+	"tiered_storage.move_lock_attempts",
+	"tiered_storage.move_lock_hold_limit",
+	"tiered_storage.move_lock_timeout",
+	"tiered_storage.move_max_lock_time",
+	"tiered_storage.move_prewarm",
+	"tiered_storage.observation_period",
+	"tiered_storage.residence_time",
+};
+
+void
+tier_guc_keep_server_values(void)
+{
+	for (int i = 0; i < (int) lengthof(session_settings); i++)
+	{
+		char	   *value = pstrdup(GetConfigOption(session_settings[i], false, false));
+
+		SetConfigOption(session_settings[i], value, PGC_SUSET, PGC_S_OVERRIDE);
+		pfree(value);
+	}
+}
+
+void
+tier_guc_init(void)
+{
+	DefineCustomIntVariable("tiered_storage.sample_interval",
+							"Sets the time between two samples of a database by its worker.",
+							NULL,
+							&tier_sample_interval_s,
+							60, 1, 86400,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.migrate_interval",
+							"Sets the time between two evaluations of the tiering policies by the worker.",
+							NULL,
+							&tier_migrate_interval_s,
+							300, 1, 86400,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.wait_sample_interval",
+							"Sets the time between two looks at what the backends wait for.",
+							"0 turns it off.",
+							&tier_wait_sample_interval_ms,
+							1000, 0, 60000,
+							PGC_SIGHUP, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.history_retention",
+							"Sets how long the history of the relations' activity and of moves is kept.",
+							NULL,
+							&tier_history_retention_min,
+							90 * MINUTES_PER_DAY, 60, INT_MAX / 60,
+							PGC_SIGHUP, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.history_max_size",
+							"Sets the size that the activity history of a database may reach.",
+							"The oldest periods are deleted when it is exceeded, also within the retention time.",
+							&tier_history_max_size_mb,
+							256, 1, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomEnumVariable("tiered_storage.auto_migrate",
+							 "Sets what the worker moves by itself.",
+							 "\"policies\" moves what a tiering policy asks for; \"placement\" also what recommend_placement() is sure of; \"off\" moves nothing.",
+							 &tier_auto_migrate,
+							 TIER_AUTO_MIGRATE_POLICIES, auto_migrate_options,
+							 PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.max_workers",
+							"Sets how many databases are sampled at the same time.",
+							"As many may be migrated beside them.  Each takes one of max_worker_processes while it works.",
+							&tier_max_workers,
+							2, 1, 64,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_lock_timeout",
+							"Sets how long one attempt of a move waits for a lock.",
+							"Others queue behind a waiting move, so this bounds how long a move can hold them up before it has even started.",
+							&tier_move_lock_timeout_ms,
+							200, 1, 60000,
+							PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_lock_attempts",
+							"Sets how often a move asks for a lock before it gives up.",
+							NULL,
+							&tier_move_lock_attempts,
+							30, 1, 1000,
+							PGC_USERSET, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_lock_hold_limit",
+							"Sets how long a move may work under the strong lock, WAL flushes not counted.",
+							"When there is more left to do, it lets go and tries again.",
+							&tier_move_lock_hold_limit_ms,
+							20, 1, 10000,
+							PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_max_lock_time",
+							"Sets for how long the worker may lock a relation that cannot be moved online, by estimate.",
+							"0 means that it moves none of these; -1 means no limit.",
+							&tier_move_max_lock_time_s,
+							0, -1, INT_MAX / 1000,
+							PGC_USERSET, GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_rate_limit",
+							"Sets how much all moves of the server together copy, per second.",
+							"0 means no limit.  A change takes effect at once.",
+							&tier_move_rate_limit_mb,
+							0, 0, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.worker_rate_limit",
+							"Sets how much a move by the worker copies, per second.",
+							"0 means no limit but tiered_storage.move_rate_limit.  A change takes effect at once.",
+							&tier_worker_rate_limit_mb,
+							50, 0, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.max_movers",
+							"Sets how many relations are moved at the same time.",
+							"Moves beyond this number wait.",
+							&tier_max_movers,
+							4, 1, TIER_MAX_MOVERS,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_limit_per_day",
+							"Sets how much of a database is moved in 24 hours because of advice.",
+							"0 means nothing, -1 no limit.  Moves by policies and by hand are not limited.",
+							&tier_move_limit_per_day_mb,
+							100 * 1024, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.move_prewarm",
+							 "Sets whether a move reads into shared buffers what was there before.",
+							 NULL,
+							 &tier_move_prewarm,
+							 true,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.log_moves",
+							 "Logs each completed move.",
+							 "A move is no utility command: neither event triggers nor log_statement = ddl see it.",
+							 &tier_log_moves,
+							 true,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.observation_period",
+							"Sets how long a relation must have been observed before advice about it is firm.",
+							"Nothing is recommended to leave a faster tier on less data.",
+							&tier_observation_period_min,
+							7 * MINUTES_PER_DAY, 0, INT_MAX / 60,
+							PGC_USERSET, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.effect_after",
+							"Sets for how long the load is measured after a move, to say what the move was worth.",
+							"0 turns it off.",
+							&tier_effect_after_min,
+							MINUTES_PER_DAY, 0, INT_MAX / 60,
+							PGC_SIGHUP, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.residence_time",
+							"Sets how long a relation that was moved is not advised to move again.",
+							"Whoever moved it, by hand or not.  0 means that it may be at once.",
+							&tier_residence_time_min,
+							MINUTES_PER_DAY, 0, INT_MAX / 60,
+							PGC_USERSET, GUC_UNIT_MIN,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.wal_sample_size",
+							"Sets how much WAL a sample reads at most, to count which relations write.",
+							"When more was written, parts of it stand for all.  0 reads none.",
+							&tier_wal_sample_size_mb,
+							16, 0, 64 * 1024,
+							PGC_SUSET, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.track_page_cache",
+							 "Sets whether samples look at what of the relations is in the page cache of the operating system.",
+							 "Without it, all reads that miss shared buffers are taken for reads of the device.",
+							 &tier_track_page_cache,
+							 true,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("tiered_storage.track_access",
+							 "Sets whether the executor's reads are told apart as random and sequential.",
+							 "Takes effect when the library is loaded by shared_preload_libraries.",
+							 &tier_track_access,
+							 true,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.buffer_scan_limit",
+							"Sets how many headers of shared buffers a scan looks at.",
+							"Of more, a random sample of that size is looked at.",
+							&tier_buffer_scan_limit,
+							4 * 1024 * 1024, 16, INT_MAX / 2,
+							PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+
+	DefineCustomRealVariable("tiered_storage.track_sample_rate",
+							 "Sets the share of cheap plans whose reads are tracked.",
+							 "Expensive plans are always tracked.",
+							 &tier_track_sample_rate,
+							 0.1, 0.0, 1.0,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomStringVariable("tiered_storage.ignore_applications",
+							   "Names the applications whose reads are no use of a relation.",
+							   "A list of values of application_name, separated by commas.",
+							   &tier_ignore_applications,
+							   "pg_dump",
+							   PGC_SIGHUP, 0,
+							   NULL, assign_ignore_applications, NULL);
+
+	/*
+	 * Without preload it is only shown; the server forbids the other context
+	 * then.
+	 */
+	DefineCustomIntVariable("tiered_storage.track_max_relations",
+							"Sets for about how many relations of all databases reads are tracked between two samples.",
+							"Takes shared memory of about 200 bytes for each.",
+							&tier_track_max_relations,
+							16384, 1024, 1024 * 1024,
+							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	MarkGUCPrefixReserved("tiered_storage");
+}

@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/shmem.c
+ *		Shared memory: the state of each database's worker, and the claims of
+ *		databases on tablespaces.
+ *
+ * Written by the launcher (slots), by each worker (its own slot and claims)
+ * and, for notifications, by any session; all under one LWLock that is held
+ * for a scan of a small array at most, never across anything that can fail.
+ *
+ * Claims are what keeps two databases from calling one tablespace by two tier
+ * names: each worker publishes its own before it moves anything, and does not
+ * move anything when another database was first with another name.  They are
+ * lost at a restart and republished by the first cycle.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/shmem.h"
+
+#include "src/compat.h"
+#include "src/base/shmem.h"
+
+#define TIER_TRANCHE_NAME "tiered_storage"
+
+TierShmem  *tier_shmem = NULL;
+
+static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
+static shmem_request_hook_type previous_shmem_request_hook = NULL;
+
+static void
+tier_shmem_request(void)
+{
+	if (previous_shmem_request_hook)
+		previous_shmem_request_hook();
+
+	RequestAddinShmemSpace(MAXALIGN(sizeof(TierShmem)));
+	RequestNamedLWLockTranche(TIER_TRANCHE_NAME, 1);
+}
+
+static void
+tier_shmem_startup(void)
+{
+	bool		found;
+
+	if (previous_shmem_startup_hook)
+		previous_shmem_startup_hook();
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	tier_shmem = ShmemInitStruct("tiered_storage", sizeof(TierShmem), &found);
+	if (!found)
+	{
+		memset(tier_shmem, 0, sizeof(TierShmem));
+		tier_shmem->lock = &(GetNamedLWLockTranche(TIER_TRANCHE_NAME))->lock;
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+tier_shmem_init(void)
+{
+	previous_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = tier_shmem_request;
+	previous_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = tier_shmem_startup;
+}
+
+TierDatabaseSlot *
+tier_shmem_slot(Oid database_oid, bool create)
+{
+	TierDatabaseSlot *free_slot = NULL;
+
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		if (slot->database_oid == database_oid)
+			return slot;
+		if (free_slot == NULL && !OidIsValid(slot->database_oid))
+			free_slot = slot;
+	}
+
+	if (!create)
+		return NULL;
+	if (free_slot == NULL)
+	{
+		if (tier_shmem->ndatabases == TIER_MAX_DATABASES)
+			return NULL;
+		free_slot = &tier_shmem->databases[tier_shmem->ndatabases++];
+	}
+	memset(free_slot, 0, sizeof(TierDatabaseSlot));
+	free_slot->database_oid = database_oid;
+	free_slot->state = TIER_WORKER_NEVER_RUN;
+	return free_slot;
+}
+
+void
+tier_shmem_notify(Oid database_oid)
+{
+	if (tier_shmem == NULL)
+		return;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	{
+		TierDatabaseSlot *slot = tier_shmem_slot(database_oid, true);
+
+		if (slot != NULL)
+		{
+			slot->notified = true;
+			slot->next_run_at = 0;
+			slot->migrated_at = 0;
+		}
+		if (tier_shmem->launcher_pid != 0)
+			SetLatch(tier_shmem->launcher_latch);
+	}
+	LWLockRelease(tier_shmem->lock);
+}
+
+/* Removes the database's claims; the lock is held exclusively. */
+static void
+remove_claims(Oid database_oid)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < tier_shmem->nclaims; i++)
+		if (tier_shmem->claims[i].database_oid != database_oid)
+			tier_shmem->claims[kept++] = tier_shmem->claims[i];
+	tier_shmem->nclaims = kept;
+}
+
+/* Another database's claim on the tablespace with another name; lock held. */
+static const TierClaim *
+find_conflict(const TierClaim *claim)
+{
+	for (int i = 0; i < tier_shmem->nclaims; i++)
+	{
+		const TierClaim *other = &tier_shmem->claims[i];
+
+		if (other->tablespace_oid == claim->tablespace_oid &&
+			other->database_oid != claim->database_oid &&
+			strcmp(NameStr(other->tier_name), NameStr(claim->tier_name)) != 0)
+			return other;
+	}
+	return NULL;
+}
+
+int
+tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims,
+						  Oid *conflict_database, NameData *conflict_tier)
+{
+	int			conflict = -1;
+
+	if (tier_shmem == NULL)
+		return -1;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+
+	/*
+	 * What we said before goes in any case: a claim that we gave up must not
+	 * be in the way of the others.
+	 */
+	remove_claims(database_oid);
+	for (int i = 0; i < nclaims; i++)
+	{
+		const TierClaim *other;
+
+		if (claims[i].is_weak)
+			continue;
+		other = find_conflict(&claims[i]);
+		if (other != NULL)
+		{
+			if (conflict < 0)
+			{
+				*conflict_database = other->database_oid;
+				*conflict_tier = other->tier_name;
+				conflict = i;
+			}
+			continue;
+		}
+
+		/*
+		 * Beyond the limit claims are dropped: a disagreement may then go
+		 * unnoticed, which is what a cluster without preload has anyway.
+		 */
+		if (tier_shmem->nclaims < TIER_MAX_CLAIMS)
+			tier_shmem->claims[tier_shmem->nclaims++] = claims[i];
+	}
+	LWLockRelease(tier_shmem->lock);
+	return conflict;
+}
+
+TierClaim *
+tier_shmem_copy_claims(int *nclaims)
+{
+	TierClaim  *copy;
+
+	*nclaims = 0;
+	if (tier_shmem == NULL)
+		return NULL;
+
+	copy = palloc(sizeof(TierClaim) * TIER_MAX_CLAIMS);
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	*nclaims = tier_shmem->nclaims;
+	memcpy(copy, tier_shmem->claims, sizeof(TierClaim) * tier_shmem->nclaims);
+	LWLockRelease(tier_shmem->lock);
+	return copy;
+}
+
+void
+tier_shmem_forget_claims(Oid database_oid)
+{
+	if (tier_shmem == NULL)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	remove_claims(database_oid);
+	LWLockRelease(tier_shmem->lock);
+}
+
+void
+tier_shmem_keep_claims(const Oid *database_oids, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < tier_shmem->nclaims; i++)
+		for (int j = 0; j < n; j++)
+			if (tier_shmem->claims[i].database_oid == database_oids[j])
+			{
+				tier_shmem->claims[kept++] = tier_shmem->claims[i];
+				break;
+			}
+	tier_shmem->nclaims = kept;
+}

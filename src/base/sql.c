@@ -1,0 +1,164 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/sql.c
+ *		What the SQL functions share; see base/sql.h.
+ *
+ * Runs in the backend that calls.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "src/compat.h"
+#include "src/base/sql.h"
+#include "src/base/transaction.h"
+
+void
+tier_result_start(FunctionCallInfo fcinfo, TierResultRow *row)
+{
+	tier_compat_init_materialized_srf(fcinfo, 0);
+	row->result = (ReturnSetInfo *) fcinfo->resultinfo;
+}
+
+void
+tier_row_clear(TierResultRow *row)
+{
+	memset(row->values, 0, sizeof(row->values));
+	memset(row->nulls, true, sizeof(row->nulls));
+}
+
+void
+tier_row_datum(TierResultRow *row, int column, Datum value)
+{
+	row->values[column] = value;
+	row->nulls[column] = false;
+}
+
+void
+tier_row_text(TierResultRow *row, int column, const char *value)
+{
+	if (value != NULL)
+		tier_row_datum(row, column, CStringGetTextDatum(value));
+}
+
+/* A name; NULL or an unknown object leaves the column null. */
+void
+tier_row_name(TierResultRow *row, int column, const char *value)
+{
+	if (value != NULL)
+	{
+		Name		name = palloc(sizeof(NameData));
+
+		namestrcpy(name, value);
+		tier_row_datum(row, column, NameGetDatum(name));
+	}
+}
+
+void
+tier_row_time(TierResultRow *row, int column, TimestampTz value)
+{
+	if (value != 0)
+		tier_row_datum(row, column, TimestampTzGetDatum(value));
+}
+
+void
+tier_row_put(TierResultRow *row)
+{
+	tuplestore_putvalues(row->result->setResult, row->result->setDesc, row->values, row->nulls);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("\"%s\" must not be null", name)));
+}
+
+int
+tier_require_tier(const TierSet *set, const char *name)
+{
+	int			tier = tier_set_find_tier(set, name);
+
+	if (tier < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tier \"%s\" does not exist", name),
+				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers; add_tier() defines one.")));
+	return tier;
+}
+
+void
+tier_require_tier_rights(const TierSet *set, int tier)
+{
+	bool		allowed = false;
+	bool		any = false;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		Oid			tablespace_oid = set->tablespaces[i].oid;
+
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		any = true;
+		allowed |= tablespace_oid == MyDatabaseTableSpace ||
+			tier_compat_may_create_in_tablespace(tablespace_oid, GetUserId());
+	}
+	if (!any)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tier \"%s\" has no tablespace", NameStr(set->tiers[tier].name)),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
+	if (!allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for the tablespaces of tier \"%s\"", NameStr(set->tiers[tier].name)),
+				 errhint("GRANT CREATE ON TABLESPACE allows it.")));
+}
+
+bool
+tier_may_commit(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context && IsA(fcinfo->context, CallContext) &&
+		!castNode(CallContext, fcinfo->context)->atomic;
+}
+
+void
+tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
+{
+	if (!tier_may_commit(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s cannot run inside a transaction block or function", what),
+				 errdetail("It commits several transactions, to hold its locks as short as possible.")));
+	PreventCommandDuringRecovery(what);
+	PreventCommandIfReadOnly(what);
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+
+	/* This one has the settings of the session, and a snapshot already. */
+	tier_transaction_commit();
+}
+
+void
+tier_disconnect_nonatomic(void)
+{
+	SPI_commit();
+	SPI_finish();
+}
+
+char *
+tier_size_text(double bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
+}

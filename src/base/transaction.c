@@ -1,0 +1,135 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/transaction.c
+ *		How each transaction of a move begins, and when it is old enough.
+ *
+ * Runs in the worker and in sessions that CALL move_relation, migrate,
+ * apply_placement or undo_move.  A move is many transactions, each of which
+ * starts with the defaults of the session, which may come from its role or
+ * database.  Made for the statements of an application, some of these would fail a
+ * move: under SERIALIZABLE or REPEATABLE READ two movers that write their records
+ * could not be serialized; default_transaction_read_only may be switched on when
+ * the first transaction has long been committed; transaction_timeout is meant
+ * for transactions that hold others up.  Ours do not get half as old, where they can
+ * be ended at all, but the sync of a large file cannot.
+ *
+ * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and
+ * when it finds that an autovacuum worker is in its way, it cancels that worker.
+ * A move is never so urgent; it comes back later.  So for the lock on the relation
+ * the check is put off for ever, and the wait is ended by lock_timeout instead.
+ * That can be done: a mover holds no lock on a relation of a user while it waits
+ * for another one, and whoever should ever wait for us in a circle finds it with a
+ * check of his own.  A lock_timeout below deadlock_timeout would not do, as the
+ * latter may be 1 ms.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "portability/instr_time.h"
+#include "storage/proc.h"
+#include "utils/guc.h"
+
+#include "src/compat.h"
+#include "src/base/debug.h"
+#include "src/base/transaction.h"
+
+/*
+ * For whatever is locked beside the relation: our tables, catalogs.  Somebody
+ * has it for a moment; longer, if it is an autovacuum worker.
+ */
+#define LEAST_LOCK_WAIT_MS 10000
+
+/*
+ * No transaction of a copy gets older, so that nobody who looks for old ones
+ * finds a mover; it holds neither a snapshot nor an ID.
+ */
+#define LONGEST_MS 60000
+#define SHORTEST_MS 100
+
+/* Of the current transaction. */
+static instr_time began_at;
+static int	transaction_timeout_ms = 0; /* that of the session; 0: none */
+static int	longest_ms = LONGEST_MS;
+
+/* To the end of the transaction, whoever the current user is. */
+static void
+set_for_transaction(const char *name, int milliseconds)
+{
+	char		value[32];
+
+	snprintf(value, sizeof(value), "%dms", milliseconds);
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+void
+tier_transaction_limit_lock_waits(int timeout_ms)
+{
+	set_for_transaction("deadlock_timeout", INT_MAX);
+	set_for_transaction("lock_timeout", timeout_ms);
+}
+
+void
+tier_transaction_prepare(void)
+{
+	/* As the server itself does for COMMIT AND CHAIN. */
+	XactIsoLevel = XACT_READ_COMMITTED;
+	XactReadOnly = false;
+	XactDeferrable = false;
+
+	INSTR_TIME_SET_CURRENT(began_at);
+	longest_ms = LONGEST_MS;
+	transaction_timeout_ms = tier_compat_transaction_timeout_ms();
+	if (transaction_timeout_ms > 0)
+	{
+		longest_ms = Max(SHORTEST_MS, Min(longest_ms, transaction_timeout_ms / 2));
+		set_for_transaction(TIER_COMPAT_TRANSACTION_TIMEOUT, 0);
+	}
+	if (LockTimeout > 0 && LockTimeout < LEAST_LOCK_WAIT_MS)
+		set_for_transaction("lock_timeout", LEAST_LOCK_WAIT_MS);
+	if (DeadlockTimeout < LEAST_LOCK_WAIT_MS)
+		set_for_transaction("deadlock_timeout", LEAST_LOCK_WAIT_MS);
+}
+
+void
+tier_transaction_obey_timeout(void)
+{
+	if (transaction_timeout_ms > 0)
+		set_for_transaction(TIER_COMPAT_TRANSACTION_TIMEOUT, transaction_timeout_ms);
+}
+
+void
+tier_transaction_start(void)
+{
+	StartTransactionCommand();
+	tier_transaction_prepare();
+}
+
+void
+tier_transaction_commit(void)
+{
+	SPI_commit();
+	tier_transaction_prepare();
+}
+
+void
+tier_transaction_rollback(void)
+{
+	SPI_rollback();
+	tier_transaction_prepare();
+}
+
+bool
+tier_transaction_is_old(void)
+{
+	instr_time	age;
+
+	INSTR_TIME_SET_CURRENT(age);
+	INSTR_TIME_SUBTRACT(age, began_at);
+	return INSTR_TIME_GET_MILLISEC(age) > (tier_debug_skips("patience") ? SHORTEST_MS : longest_ms);
+}

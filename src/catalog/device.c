@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/device.c
+ *		Remembering devices: counters, smoothed rates, fit.
+ *
+ * See catalog/tables.h.  One row for each device beneath a tablespace, written by
+ * each sample, under the lock on tiered_storage.sampler.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/catalog/tables.h"
+
+/* The columns of device_state after the first three, and their fields. */
+#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false}
+#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true}
+
+static const TierColumn device_columns[] = {
+	/* Times that are not known are NULL. */
+	NULLABLE_TIME(counters_at),
+	NULLABLE_TIME(observed_since),
+	NULLABLE_TIME(window_since),
+	NULLABLE_TIME(fit_at),
+
+	/* Counters of the kernel. */
+	COLUMN("reads", INT8OID, counters.reads),
+	COLUMN("read_bytes", INT8OID, counters.read_bytes),
+	COLUMN("writes", INT8OID, counters.writes),
+	COLUMN("write_bytes", INT8OID, counters.write_bytes),
+	COLUMN("busy_ms", INT8OID, counters.busy_ms),
+	COLUMN("read_ms", INT8OID, counters.read_ms),
+	COLUMN("write_ms", INT8OID, counters.write_ms),
+
+	/* The last period. */
+	COLUMN("period_s", FLOAT8OID, period_s),
+	COLUMN("last_reads", INT8OID, last.reads),
+	COLUMN("last_read_bytes", INT8OID, last.read_bytes),
+	COLUMN("last_writes", INT8OID, last.writes),
+	COLUMN("last_write_bytes", INT8OID, last.write_bytes),
+	COLUMN("last_busy_ms", INT8OID, last.busy_ms),
+	COLUMN("last_read_ms", INT8OID, last.read_ms),
+	COLUMN("last_write_ms", INT8OID, last.write_ms),
+	COLUMN("predicted_bytes", FLOAT8OID, predicted_bytes),
+	COLUMN("predicted_reads", FLOAT8OID, predicted_reads),
+	COLUMN("foreign_bytes", FLOAT8OID, foreign_bytes),
+
+	/* Smoothed. */
+	COLUMN("reads_fast", FLOAT8OID, rates.reads),
+	COLUMN("read_bytes_fast", FLOAT8OID, rates.read_bytes),
+	COLUMN("writes_fast", FLOAT8OID, rates.writes),
+	COLUMN("write_bytes_fast", FLOAT8OID, rates.write_bytes),
+	COLUMN("busy_ms_fast", FLOAT8OID, rates.busy_ms),
+	COLUMN("device_ms_fast", FLOAT8OID, rates.device_ms),
+
+	/* All periods together. */
+	COLUMN("total_reads", FLOAT8OID, totals.reads),
+	COLUMN("total_read_bytes", FLOAT8OID, totals.read_bytes),
+	COLUMN("total_writes", FLOAT8OID, totals.writes),
+	COLUMN("total_write_bytes", FLOAT8OID, totals.write_bytes),
+	COLUMN("total_device_ms", FLOAT8OID, totals.device_ms),
+
+	/* The fit. */
+	COLUMN("window_predicted", FLOAT8OID, window_predicted),
+	COLUMN("window_read", FLOAT8OID, window_read),
+	COLUMN("window_predicted_reads", FLOAT8OID, window_predicted_reads),
+	COLUMN("window_reads", FLOAT8OID, window_reads),
+	COLUMN("window_foreign", FLOAT8OID, window_foreign),
+	COLUMN("fit_xx", FLOAT8OID, fit.xx),
+	COLUMN("fit_xy", FLOAT8OID, fit.xy),
+	COLUMN("fit_yy", FLOAT8OID, fit.yy),
+	COLUMN("fit_periods", FLOAT8OID, fit.periods),
+	COLUMN("random_fit_xx", FLOAT8OID, random_fit.xx),
+	COLUMN("random_fit_xy", FLOAT8OID, random_fit.xy),
+	COLUMN("random_fit_yy", FLOAT8OID, random_fit.yy),
+	COLUMN("random_fit_periods", FLOAT8OID, random_fit.periods),
+
+	COLUMN("cluster_blocks_read", INT8OID, cluster_blocks_read),
+	COLUMN("cluster_temp_bytes", INT8OID, cluster_temp_bytes),
+};
+
+#define NCOLUMNS ((int) lengthof(device_columns))
+#define FIRST_COLUMN 3			/* device, instance, tablespaces */
+
+static void
+append_columns(StringInfo buf)
+{
+	appendStringInfoString(buf, "device, instance, tablespaces");
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(buf, ", %s", device_columns[i].name);
+}
+
+/* They were sorted when they were written. */
+static void
+read_oids(Datum value, TierDeviceState *state, MemoryContext context)
+{
+	Datum	   *oids;
+
+	deconstruct_array(DatumGetArrayTypeP(value), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
+					  &oids, NULL, &state->ntablespaces);
+	state->tablespaces = MemoryContextAlloc(context, sizeof(Oid) * Max(state->ntablespaces, 1));
+	for (int i = 0; i < state->ntablespaces; i++)
+		state->tablespaces[i] = DatumGetObjectId(oids[i]);
+}
+
+TierDevices *
+tier_catalog_load_devices(MemoryContext context)
+{
+	TierDevices *devices = MemoryContextAllocZero(context, sizeof(TierDevices));
+	StringInfoData sql;
+	uint64		n;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	append_columns(&sql);
+	appendStringInfoString(&sql, " FROM tiered_storage.device_state ORDER BY device");
+	n = tier_catalog_execute(sql.data, 0, NULL, NULL, NULL);
+
+	/* Never of size 0: it grows by repalloc. */
+	devices->devices = MemoryContextAllocZero(context, sizeof(TierDeviceState) * Max(n, 1));
+	devices->ndevices = (int) n;
+	for (uint64 i = 0; i < n; i++)
+	{
+		TierDeviceState *state = &devices->devices[i];
+		bool		isnull;
+
+		state->device = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(i, 1, &isnull)));
+		state->instance = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(i, 2, &isnull)));
+		read_oids(tier_catalog_datum(i, 3, &isnull), state, context);
+		for (int j = 0; j < NCOLUMNS; j++)
+		{
+			Datum		value = tier_catalog_datum(i, FIRST_COLUMN + 1 + j, &isnull);
+
+			if (!isnull)
+				tier_column_set(state, &device_columns[j], value);
+		}
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return devices;
+}
+
+static Datum
+oid_array(const Oid *oids, int n)
+{
+	Datum	   *values = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		values[i] = ObjectIdGetDatum(oids[i]);
+	return PointerGetDatum(construct_array(values, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
+static void
+store_device(const char *sql, const TierDeviceState *state)
+{
+	Oid			types[FIRST_COLUMN + lengthof(device_columns)] = {TEXTOID, TEXTOID, OIDARRAYOID};
+	Datum		values[FIRST_COLUMN + lengthof(device_columns)];
+	char		nulls[FIRST_COLUMN + lengthof(device_columns)];
+
+	memset(nulls, ' ', sizeof(nulls));
+	values[0] = CStringGetTextDatum(state->device);
+	values[1] = CStringGetTextDatum(state->instance);
+	values[2] = oid_array(state->tablespaces, state->ntablespaces);
+	for (int i = 0; i < NCOLUMNS; i++)
+	{
+		bool		isnull;
+
+		types[FIRST_COLUMN + i] = device_columns[i].type;
+		values[FIRST_COLUMN + i] = tier_column_get(state, &device_columns[i], &isnull);
+		if (isnull)
+			nulls[FIRST_COLUMN + i] = 'n';
+	}
+	tier_catalog_execute(sql, FIRST_COLUMN + NCOLUMNS, types, values, nulls);
+}
+
+void
+tier_catalog_store_devices(const TierDevices *devices)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "INSERT INTO tiered_storage.device_state (");
+	append_columns(&sql);
+	appendStringInfoString(&sql, ") VALUES ($1");
+	for (int i = 2; i <= FIRST_COLUMN + NCOLUMNS; i++)
+		appendStringInfo(&sql, ", $%d", i);
+	appendStringInfoString(&sql, ") ON CONFLICT (device) DO UPDATE SET "
+						   "instance = EXCLUDED.instance, tablespaces = EXCLUDED.tablespaces");
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&sql, ", %s = EXCLUDED.%s", device_columns[i].name, device_columns[i].name);
+
+	for (int i = 0; i < devices->ndevices; i++)
+	{
+		const TierDeviceState *state = &devices->devices[i];
+		const Oid	types[] = {TEXTOID};
+		Datum		name = CStringGetTextDatum(state->device);
+
+		if (state->present)
+			store_device(sql.data, state);
+		else
+			tier_catalog_execute("DELETE FROM tiered_storage.device_state WHERE device = $1",
+								 1, types, &name, NULL);
+	}
+}

@@ -1,0 +1,424 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/effect.c
+ *		Remembering what moves are measured against, and what came of them.
+ *
+ * See catalog/tables.h.  A row of move_effect is deleted soon after that of its
+ * move; there is no foreign key, whose check the end of a move would have to
+ * wait for.  It is open until it is settled, which happens once: by a measurement, or when it
+ * turns out that there can be none.
+ *
+ * Locks on rows are taken in the order relation_state, move_effect by the mover
+ * and by the sampler alike.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+/* ---------------------------------------------------------------------
+ * Structs as arrays of float8
+ * ---------------------------------------------------------------------
+ */
+
+#define PROFILE_FIELDS 8
+#define TOTALS_FIELDS 5
+#define MOST_FIELDS 8
+
+static Datum
+float_array(const double *values, int n)
+{
+	Datum		datums[MOST_FIELDS];
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	for (int i = 0; i < n; i++)
+		datums[i] = Float8GetDatum(values[i]);
+	get_typlenbyvalalign(FLOAT8OID, &length, &by_value, &align);
+	return PointerGetDatum(construct_array(datums, n, FLOAT8OID, length, by_value, align));
+}
+
+/* Zeros for what is not such an array. */
+static void
+read_floats(Datum value, double *values, int n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *datums;
+	int			ndatums;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	memset(values, 0, sizeof(double) * n);
+	if (ARR_ELEMTYPE(array) != FLOAT8OID || array_contains_nulls(array))
+		return;
+	get_typlenbyvalalign(FLOAT8OID, &length, &by_value, &align);
+	deconstruct_array(array, FLOAT8OID, length, by_value, align, &datums, NULL, &ndatums);
+	for (int i = 0; i < Min(n, ndatums); i++)
+		values[i] = DatumGetFloat8(datums[i]);
+}
+
+static Datum
+profile_array(const TierCostProfile *profile)
+{
+	const double values[PROFILE_FIELDS] = {
+		profile->random_read_ms, profile->random_write_ms,
+		profile->sequential_read_mb_per_s, profile->sequential_write_mb_per_s,
+		profile->fsync_ms, profile->parallelism,
+		profile->compression_ratio, profile->calibrated ? 1.0 : 0.0
+	};
+
+	return float_array(values, PROFILE_FIELDS);
+}
+
+static void
+read_profile(Datum value, TierCostProfile *profile)
+{
+	double		values[PROFILE_FIELDS];
+
+	read_floats(value, values, PROFILE_FIELDS);
+	profile->random_read_ms = values[0];
+	profile->random_write_ms = values[1];
+	profile->sequential_read_mb_per_s = values[2];
+	profile->sequential_write_mb_per_s = values[3];
+	profile->fsync_ms = values[4];
+	profile->parallelism = values[5];
+	profile->compression_ratio = values[6];
+	profile->calibrated = values[7] > 0.0;
+}
+
+static Datum
+totals_array(const TierEffectTotals *totals)
+{
+	const double values[TOTALS_FIELDS] = {
+		totals->random_reads, totals->sequential_reads, totals->scans,
+		totals->page_writes, totals->row_changes
+	};
+
+	return float_array(values, TOTALS_FIELDS);
+}
+
+static void
+read_totals(Datum value, TierEffectTotals *totals)
+{
+	double		values[TOTALS_FIELDS];
+
+	read_floats(value, values, TOTALS_FIELDS);
+	totals->random_reads = values[0];
+	totals->sequential_reads = values[1];
+	totals->scans = values[2];
+	totals->page_writes = values[3];
+	totals->row_changes = values[4];
+}
+
+static Datum
+work_array(const TierEffectWork *work)
+{
+	const double values[TOTALS_FIELDS] = {
+		work->reads, work->read_bytes, work->writes, work->write_bytes, work->device_ms
+	};
+
+	return float_array(values, TOTALS_FIELDS);
+}
+
+static void
+read_work(Datum value, TierEffectWork *work)
+{
+	double		values[TOTALS_FIELDS];
+
+	read_floats(value, values, TOTALS_FIELDS);
+	work->reads = values[0];
+	work->read_bytes = values[1];
+	work->writes = values[2];
+	work->write_bytes = values[3];
+	work->device_ms = values[4];
+}
+
+/* ---------------------------------------------------------------------
+ * Effects
+ * ---------------------------------------------------------------------
+ */
+
+void
+tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
+{
+	static const Oid settle_types[] = {OIDOID, TIMESTAMPTZOID};
+	static const Oid types[] = {
+		INT8OID, INT8OID, OIDOID, OIDOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID, TEXTOID, TIMESTAMPTZOID
+	};
+	bool		can_be = effect->not_measurable == NULL;
+	char		nulls[] = "         ";
+	Datum		values[9];
+
+	values[0] = ObjectIdGetDatum(effect->relation_oid);
+	values[1] = TimestampTzGetDatum(now);
+	tier_catalog_execute("UPDATE tiered_storage.move_effect SET settled_at = $2, not_measurable = 'moved again' "
+						 "WHERE relation_oid = $1 AND settled_at IS NULL",
+						 2, settle_types, values, NULL);
+
+	values[0] = Int64GetDatum(effect->move_id);
+	values[1] = Int64GetDatum(effect->batch_id);
+	nulls[1] = effect->batch_id == 0 ? 'n' : ' ';
+	values[2] = ObjectIdGetDatum(effect->relation_oid);
+	values[3] = ObjectIdGetDatum(effect->to_tablespace_oid);
+	values[4] = profile_array(&effect->from_profile);
+	values[5] = profile_array(&effect->to_profile);
+	values[6] = Float8GetDatum(effect->from_factor);
+	nulls[6] = isnan(effect->from_factor) ? 'n' : ' ';
+	values[7] = can_be ? (Datum) 0 : CStringGetTextDatum(effect->not_measurable);
+	values[8] = TimestampTzGetDatum(now);
+	nulls[7] = nulls[8] = can_be ? 'n' : ' ';
+	tier_catalog_execute("INSERT INTO tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid, "
+						 "from_profile, to_profile, from_factor, not_measurable, settled_at) "
+						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+						 9, types, values, nulls);
+}
+
+void
+tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
+{
+	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
+	TierBulk   *bulk;
+
+	if (ngone == 0)
+		return;
+	bulk = tier_bulk_create("UPDATE tiered_storage.move_effect e SET settled_at = g.now_at, "
+							"not_measurable = CASE WHEN c.oid IS NULL THEN 'dropped' ELSE 'moved again' END "
+							"FROM unnest($1, $2, $3) g (relation_oid, default_tablespace, now_at) "
+							"LEFT JOIN pg_catalog.pg_class c ON c.oid = g.relation_oid "
+							"WHERE e.relation_oid = g.relation_oid AND e.settled_at IS NULL "
+							"AND (c.oid IS NULL OR CASE c.reltablespace WHEN 0 THEN g.default_tablespace "
+							"ELSE c.reltablespace END <> e.to_tablespace_oid)",
+							3, types);
+	for (int i = 0; i < ngone; i++)
+	{
+		Datum		values[3];
+
+		values[0] = ObjectIdGetDatum(gone[i]);
+		values[1] = ObjectIdGetDatum(MyDatabaseTableSpace);
+		values[2] = TimestampTzGetDatum(now);
+		tier_bulk_add(bulk, values, NULL);
+	}
+	tier_bulk_finish(bulk);
+}
+
+/* Columns of the result of tier_catalog_load_effects, in order */
+enum
+{
+	EFFECT_MOVE_ID = 1,
+	EFFECT_RELATION_OID,
+	EFFECT_TO_TABLESPACE_OID,
+	EFFECT_FROM_PROFILE,
+	EFFECT_TO_PROFILE,
+	EFFECT_FROM_FACTOR,
+	EFFECT_SINCE,
+	EFFECT_BEFORE,
+	EFFECT_DEVICE,
+	EFFECT_DEVICE_BEFORE,
+	EFFECT_EXISTS,
+	EFFECT_TABLESPACE_OID,
+	EFFECT_IS_PERMANENT,
+	EFFECT_SAMPLED_SINCE,
+	EFFECT_SIZE_BYTES,
+	EFFECT_AFTER
+};
+
+static void
+read_effect(TierEffect *effect, uint64 row, MemoryContext context)
+{
+	Datum		value;
+	bool		isnull;
+
+	effect->move_id = DatumGetInt64(tier_catalog_datum(row, EFFECT_MOVE_ID, &isnull));
+	effect->relation_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_RELATION_OID, &isnull));
+	effect->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_TO_TABLESPACE_OID, &isnull));
+	read_profile(tier_catalog_datum(row, EFFECT_FROM_PROFILE, &isnull), &effect->from_profile);
+	read_profile(tier_catalog_datum(row, EFFECT_TO_PROFILE, &isnull), &effect->to_profile);
+	value = tier_catalog_datum(row, EFFECT_FROM_FACTOR, &isnull);
+	effect->from_factor = isnull ? NAN : DatumGetFloat8(value);
+	value = tier_catalog_datum(row, EFFECT_SINCE, &isnull);
+	effect->since = isnull ? 0 : DatumGetTimestampTz(value);
+	value = tier_catalog_datum(row, EFFECT_BEFORE, &isnull);
+	if (!isnull)
+		read_totals(value, &effect->before);
+	value = tier_catalog_datum(row, EFFECT_DEVICE, &isnull);
+	effect->device = isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+	value = tier_catalog_datum(row, EFFECT_DEVICE_BEFORE, &isnull);
+	if (!isnull)
+		read_work(value, &effect->device_before);
+	effect->exists = DatumGetBool(tier_catalog_datum(row, EFFECT_EXISTS, &isnull));
+	effect->tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_TABLESPACE_OID, &isnull));
+	effect->is_permanent = DatumGetBool(tier_catalog_datum(row, EFFECT_IS_PERMANENT, &isnull));
+
+	/* Not sampled, though it is there: then nothing is known from before. */
+	value = tier_catalog_datum(row, EFFECT_SAMPLED_SINCE, &isnull);
+	effect->sampled_since = isnull ? DT_NOEND : DatumGetTimestampTz(value);
+	value = tier_catalog_datum(row, EFFECT_SIZE_BYTES, &isnull);
+	effect->size_bytes = isnull ? 0.0 : DatumGetFloat8(value);
+	value = tier_catalog_datum(row, EFFECT_AFTER, &isnull);
+	if (!isnull)
+		read_totals(value, &effect->after);
+}
+
+TierEffect *
+tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until, int most, int *n)
+{
+	static const Oid types[] = {TIMESTAMPTZOID, OIDOID, INT4OID};
+	StringInfoData sql;
+	TierEffect *effects;
+	Datum		values[3];
+
+	values[0] = TimestampTzGetDatum(until);
+	values[1] = ObjectIdGetDatum(MyDatabaseTableSpace);
+	values[2] = Int32GetDatum(most);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, e.from_profile, e.to_profile, e.from_factor, "
+					 "e.observed_since, e.totals, e.device, e.device_totals, c.oid IS NOT NULL, "
+					 "CASE c.reltablespace WHEN 0 THEN $2 ELSE c.reltablespace END, c.relpersistence = 'p', s.sampled_since, "
+					 "(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
+					 "CASE WHEN s.relation_oid IS NOT NULL THEN ARRAY[s.total_random_reads, s.total_sequential_reads, "
+					 "s.total_scans, s.total_page_writes, s.total_row_changes] END "
+					 "FROM tiered_storage.move_effect e "
+					 "LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation_oid "
+					 "LEFT JOIN tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
+					 "LEFT JOIN tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
+					 "WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id LIMIT $3",
+					 started ? "e.observed_since <= $1" : "(e.observed_since IS NULL OR e.observed_since > $1)");
+	*n = (int) tier_catalog_execute(sql.data, 3, types, values, NULL);
+	effects = MemoryContextAllocZero(context, sizeof(TierEffect) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		read_effect(&effects[i], i, context);
+	SPI_freetuptable(SPI_tuptable);
+	return effects;
+}
+
+/*
+ * What an unmeasurable one needs is the same whether it was started or not.  One
+ * at a time: they are few, and arrays of arrays are not.
+ */
+static void
+settle_as_not_measurable(const TierEffect *effect, TimestampTz now)
+{
+	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, TEXTOID};
+	Datum		values[3];
+
+	values[0] = Int64GetDatum(effect->move_id);
+	values[1] = TimestampTzGetDatum(now);
+	values[2] = CStringGetTextDatum(effect->not_measurable);
+	tier_catalog_execute("UPDATE tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
+						 "WHERE move_id = $1 AND settled_at IS NULL",
+						 3, types, values, NULL);
+}
+
+void
+tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
+{
+	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8ARRAYOID, TEXTOID, FLOAT8ARRAYOID};
+
+	for (int i = 0; i < n; i++)
+	{
+		const TierEffect *effect = &effects[i];
+		char		nulls[] = "     ";
+		Datum		values[5];
+
+		CHECK_FOR_INTERRUPTS();
+		if (effect->not_measurable != NULL)
+		{
+			settle_as_not_measurable(effect, now);
+			continue;
+		}
+		values[0] = Int64GetDatum(effect->move_id);
+		values[1] = TimestampTzGetDatum(effect->since);
+		values[2] = totals_array(&effect->before);
+		values[3] = effect->device == NULL ? (Datum) 0 : CStringGetTextDatum(effect->device);
+		values[4] = work_array(&effect->device_before);
+		nulls[3] = nulls[4] = effect->device == NULL ? 'n' : ' ';
+		tier_catalog_execute("UPDATE tiered_storage.move_effect SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
+							 "WHERE move_id = $1 AND settled_at IS NULL",
+							 5, types, values, nulls);
+	}
+}
+
+void
+tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
+{
+	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID};
+
+	for (int i = 0; i < n; i++)
+	{
+		const TierEffect *effect = &effects[i];
+		Datum		values[5];
+
+		CHECK_FOR_INTERRUPTS();
+		if (effect->not_measurable != NULL)
+		{
+			settle_as_not_measurable(effect, now);
+			continue;
+		}
+		values[0] = Int64GetDatum(effect->move_id);
+		values[1] = TimestampTzGetDatum(now);
+		values[2] = Float8GetDatum(effect->unmoved_s_per_hour);
+		values[3] = Float8GetDatum(effect->measured_s_per_hour);
+		values[4] = CStringGetTextDatum(effect->by_device ? "device" : "profile");
+		tier_catalog_execute("UPDATE tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
+							 "measured_io_s_per_hour = $4, source = $5 WHERE move_id = $1 AND settled_at IS NULL",
+							 5, types, values, NULL);
+	}
+}
+
+TierWorseBatch *
+tier_catalog_judge_batches(MemoryContext context, int *n)
+{
+	TierWorseBatch *batches;
+	uint64		rows;
+	bool		isnull;
+
+	*n = 0;
+	rows = tier_catalog_execute("WITH complete AS (SELECT DISTINCT e.batch_id FROM tiered_storage.move_effect e "
+								"WHERE e.batch_id IS NOT NULL AND e.batch_effect IS NULL AND e.settled_at IS NOT NULL "
+								"AND NOT EXISTS (SELECT FROM tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
+								"AND o.batch_effect IS NULL AND o.settled_at IS NULL)), "
+								"judged AS (SELECT b.*, EXISTS (SELECT FROM tiered_storage.move_effect o "
+								"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
+								"FROM tiered_storage.move_batches b JOIN complete USING (batch_id)), "
+								"stored AS (UPDATE tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
+								"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
+								"SELECT batch_id, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, measured_moves, moves_done "
+								"FROM judged WHERE effect = 'worse' AND NOT was_worse AND undo_command IS NOT NULL ORDER BY batch_id",
+								0, NULL, NULL, NULL);
+	batches = MemoryContextAllocZero(context, sizeof(TierWorseBatch) * Max(rows, 1));
+	for (uint64 i = 0; i < rows; i++)
+	{
+		TierWorseBatch *batch = &batches[(*n)++];
+		Datum		value;
+
+		batch->batch_id = DatumGetInt64(tier_catalog_datum(i, 1, &isnull));
+		value = tier_catalog_datum(i, 2, &isnull);
+		batch->predicted_s_per_hour = isnull ? NAN : DatumGetFloat8(value);
+		batch->measured_s_per_hour = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
+		batch->measured_moves = (int) DatumGetInt64(tier_catalog_datum(i, 4, &isnull));
+		batch->moves = (int) DatumGetInt64(tier_catalog_datum(i, 5, &isnull));
+	}
+	return batches;
+}
+
+void
+tier_catalog_forget_effects(void)
+{
+	tier_catalog_execute("DELETE FROM tiered_storage.move_effect e "
+						 "WHERE NOT EXISTS (SELECT FROM tiered_storage.move m WHERE m.move_id = e.move_id)",
+						 0, NULL, NULL, NULL);
+}

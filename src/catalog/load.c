@@ -1,0 +1,330 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/load.c
+ *		Remembering the load of the database and of the server: load_history.
+ *
+ * Runs with each sample, in its transaction: one statement reads the server's
+ * counters and those of the last sample, one writes both what happened in
+ * between and the counters.  Nothing is written to the history for a period in
+ * which the database was idle.
+ *
+ * Counters of one group are reset together.  When one of a group went back,
+ * what the group shows now is taken as what has happened since.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/model/heat.h"
+#include "src/server/waits.h"
+
+/*
+ * As many transactions in a period may be our own and those of a monitoring
+ * system: a database in which no relation is used either is idle.
+ */
+#define IDLE_TRANSACTIONS 10
+
+typedef enum LoadGroup
+{
+	GROUP_DATABASE,
+	GROUP_WAL,
+	GROUP_WAL_WRITES,
+	GROUP_CHECKPOINTER,
+	GROUP_BGWRITER,
+	GROUP_BACKENDS,
+	GROUP_SLRU,
+	GROUP_WAITS,
+	LOAD_GROUPS
+} LoadGroup;
+
+/*
+ * The columns of load_history, and where their counters come from; those of
+ * GROUP_WAITS from shared memory, in the order of TierWaitClass.  load_state
+ * keeps the counters in this order: new ones go to the end of the table.
+ */
+typedef struct LoadMetric
+{
+	const char *name;
+	LoadGroup	group;
+	const char *expression;		/* an int8, or NULL */
+} LoadMetric;
+
+#define OF_DATABASE(function) "pg_catalog.pg_stat_get_db_" function "(d.oid)"
+
+static const LoadMetric metrics[] = {
+	{"commits", GROUP_DATABASE, OF_DATABASE("xact_commit")},
+	{"rollbacks", GROUP_DATABASE, OF_DATABASE("xact_rollback")},
+	{"blocks_fetched", GROUP_DATABASE, OF_DATABASE("blocks_fetched")},
+	{"blocks_hit", GROUP_DATABASE, OF_DATABASE("blocks_hit")},
+	{"rows_returned", GROUP_DATABASE, OF_DATABASE("tuples_returned")},
+	{"rows_fetched", GROUP_DATABASE, OF_DATABASE("tuples_fetched")},
+	{"rows_inserted", GROUP_DATABASE, OF_DATABASE("tuples_inserted")},
+	{"rows_updated", GROUP_DATABASE, OF_DATABASE("tuples_updated")},
+	{"rows_deleted", GROUP_DATABASE, OF_DATABASE("tuples_deleted")},
+	{"temp_files", GROUP_DATABASE, OF_DATABASE("temp_files")},
+	{"temp_bytes", GROUP_DATABASE, OF_DATABASE("temp_bytes")},
+	{"deadlocks", GROUP_DATABASE, OF_DATABASE("deadlocks")},
+	{"wal_records", GROUP_WAL, "w.wal_records"},
+	{"wal_full_page_images", GROUP_WAL, "w.wal_fpi"},
+	{"wal_bytes", GROUP_WAL, "w.wal_bytes::int8"},
+	{"wal_writes", GROUP_WAL_WRITES, TIER_COMPAT_SQL_WAL_WRITES},
+	{"checkpoints_timed", GROUP_CHECKPOINTER, TIER_COMPAT_SQL_CHECKPOINTS_TIMED},
+	{"checkpoints_requested", GROUP_CHECKPOINTER, TIER_COMPAT_SQL_CHECKPOINTS_REQUESTED},
+	{"buffers_checkpointer", GROUP_CHECKPOINTER, TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER},
+	{"buffers_bgwriter", GROUP_BGWRITER, "pg_catalog.pg_stat_get_bgwriter_buf_written_clean()"},
+	{"buffers_backends", GROUP_BACKENDS, TIER_COMPAT_SQL_BUFFERS_BACKENDS},
+	{"slru_reads", GROUP_SLRU, "s.blks_read"},
+	{"slru_writes", GROUP_SLRU, "s.blks_written"},
+	{"wait_sampled_ms", GROUP_WAITS, NULL},
+	{"wait_cpu_ms", GROUP_WAITS, NULL},
+	{"wait_relations_ms", GROUP_WAITS, NULL},
+	{"wait_wal_ms", GROUP_WAITS, NULL},
+	{"wait_temp_ms", GROUP_WAITS, NULL},
+	{"wait_slru_ms", GROUP_WAITS, NULL},
+	{"wait_other_io_ms", GROUP_WAITS, NULL},
+	{"wait_lock_ms", GROUP_WAITS, NULL},
+	{"wait_lwlock_ms", GROUP_WAITS, NULL},
+	{"wait_other_ms", GROUP_WAITS, NULL},
+};
+
+#define NMETRICS ((int) lengthof(metrics))
+#define METRIC_COMMITS 0
+#define METRIC_ROLLBACKS 1
+#define METRIC_TEMP_FILES 9
+#define METRIC_WAIT_SAMPLED 23
+
+StaticAssertDecl(lengthof(metrics) == METRIC_WAIT_SAMPLED + 1 + TIER_WAIT_CLASSES,
+				 "each class of waits has a metric");
+
+/* What the counters show at one moment. */
+typedef struct Counters
+{
+	int64		values[lengthof(metrics)];
+	bool		known[lengthof(metrics)];
+} Counters;
+
+static const char *
+read_sql(void)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "SELECT l.sampled_at, l.counters");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, ", (%s)::int8", metrics[i].expression == NULL ? "NULL" : metrics[i].expression);
+	appendStringInfoString(&buf, " FROM (SELECT $1 AS oid) d CROSS JOIN pg_catalog.pg_stat_get_wal() w "
+						   "CROSS JOIN (SELECT sum(blks_read) AS blks_read, sum(blks_written) AS blks_written "
+						   "FROM pg_catalog.pg_stat_get_slru()) s "
+						   "LEFT JOIN tiered_storage.load_state l ON true");
+	return buf.data;
+}
+
+static void
+read_waits(Counters *now)
+{
+	int64		wait_ms[TIER_WAIT_CLASSES];
+	int64		sampled_ms;
+	bool		known = tier_waits_read(MyDatabaseId, wait_ms, &sampled_ms);
+
+	for (int i = METRIC_WAIT_SAMPLED; i < NMETRICS; i++)
+	{
+		now->known[i] = known;
+		if (known)
+			now->values[i] = i == METRIC_WAIT_SAMPLED ? sampled_ms : wait_ms[i - METRIC_WAIT_SAMPLED - 1];
+	}
+}
+
+/* False when the stored counters are those of another version. */
+static bool
+read_array(Datum datum, Counters *before)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(datum), INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &values, &nulls, &n);
+	if (n != NMETRICS)
+		return false;
+	for (int i = 0; i < n; i++)
+	{
+		before->known[i] = !nulls[i];
+		before->values[i] = nulls[i] ? 0 : DatumGetInt64(values[i]);
+	}
+	return true;
+}
+
+/*
+ * What the server's counters show; *sampled_at 0 when there is nothing to
+ * compare them with.
+ */
+static void
+read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
+{
+	static const Oid types[] = {OIDOID};
+	Datum		database = ObjectIdGetDatum(MyDatabaseId);
+	int			guc_level = NewGUCNestLevel();
+	bool		isnull;
+	Datum		datum;
+
+	/* What this transaction may have looked at before is not what is now. */
+	(void) set_config_option("stats_fetch_consistency", "none",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	if (tier_catalog_execute(read_sql(), 1, types, &database, NULL) != 1)
+		elog(ERROR, "tiered_storage.load_state has more than one row");
+	AtEOXact_GUC(false, guc_level);
+
+	memset(before, 0, sizeof(Counters));
+	datum = tier_catalog_datum(0, 1, &isnull);
+	*sampled_at = isnull ? 0 : DatumGetTimestampTz(datum);
+	datum = tier_catalog_datum(0, 2, &isnull);
+	if (isnull || !read_array(datum, before))
+		*sampled_at = 0;
+	for (int i = 0; i < NMETRICS; i++)
+	{
+		datum = tier_catalog_datum(0, 3 + i, &isnull);
+		now->known[i] = !isnull;
+		now->values[i] = isnull ? 0 : DatumGetInt64(datum);
+	}
+	read_waits(now);
+}
+
+/* What happened in between; not known where one of the two is not. */
+static void
+compute_delta(const Counters *before, const Counters *now, Counters *delta)
+{
+	bool		reset[LOAD_GROUPS] = {false};
+
+	for (int i = 0; i < NMETRICS; i++)
+		if (before->known[i] && now->known[i] && now->values[i] < before->values[i])
+			reset[metrics[i].group] = true;
+	for (int i = 0; i < NMETRICS; i++)
+	{
+		delta->known[i] = before->known[i] && now->known[i];
+		delta->values[i] = delta->known[i] ?
+			tier_heat_counter_delta(before->values[i], now->values[i], reset[metrics[i].group]) : 0;
+	}
+
+	/* Waits that nobody looked for. */
+	for (int i = METRIC_WAIT_SAMPLED; i < NMETRICS; i++)
+		delta->known[i] = delta->known[i] && delta->values[METRIC_WAIT_SAMPLED] > 0;
+}
+
+static bool
+is_idle(const Counters *delta, bool relations_active)
+{
+	return !relations_active &&
+		delta->values[METRIC_COMMITS] + delta->values[METRIC_ROLLBACKS] <= IDLE_TRANSACTIONS &&
+		delta->values[METRIC_TEMP_FILES] == 0;
+}
+
+static Datum
+make_array(const Counters *counters)
+{
+	Datum		values[lengthof(metrics)];
+	bool		nulls[lengthof(metrics)];
+	int			dims[1] = {NMETRICS};
+	int			lower[1] = {1};
+
+	for (int i = 0; i < NMETRICS; i++)
+	{
+		values[i] = Int64GetDatum(counters->values[i]);
+		nulls[i] = !counters->known[i];
+	}
+	return PointerGetDatum(construct_md_array(values, nulls, 1, dims, lower, INT8OID,
+											  sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/*
+ * Remembers the counters ($1 when, $2), and if $5 is true, what happened from
+ * $3 on ($4).
+ */
+static const char *
+store_sql(void)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "WITH state AS (INSERT INTO tiered_storage.load_state AS l "
+						   "(observed_since, sampled_at, counters) VALUES ($1, $1, $2) "
+						   "ON CONFLICT (singleton) DO UPDATE SET "
+						   "sampled_at = EXCLUDED.sampled_at, counters = EXCLUDED.counters) "
+						   "INSERT INTO tiered_storage.load_history (period_start, period_s");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, ", %s", metrics[i].name);
+
+	/* A clock that was set back does not bring the same period twice. */
+	appendStringInfoString(&buf, ") SELECT (SELECT COALESCE(max(h.period_start) + interval '1 microsecond', $3) "
+						   "FROM tiered_storage.load_history h "
+						   "WHERE h.period_start >= $3 AND h.period_start < $3 + interval '1 second'), "
+						   "EXTRACT(epoch FROM $1 - $3)::float8");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, ", ($4)[%d]", i + 1);
+	appendStringInfoString(&buf, " WHERE $5");
+	return buf.data;
+}
+
+void
+tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
+{
+	static const Oid types[] = {TIMESTAMPTZOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID, BOOLOID};
+	Counters	now;
+	Counters	before;
+	Counters	delta;
+	TimestampTz sampled_at;
+	Datum		values[5];
+
+	read_counters(&now, &before, &sampled_at);
+	compute_delta(&before, &now, &delta);
+	values[0] = TimestampTzGetDatum(now_at);
+	values[1] = make_array(&now);
+	values[2] = TimestampTzGetDatum(sampled_at);
+	values[3] = make_array(&delta);
+
+	/*
+	 * The first sample's counters are the whole past, and belong to no
+	 * period.
+	 */
+	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at && !is_idle(&delta, relations_active));
+	tier_catalog_execute(store_sql(), 5, types, values, NULL);
+}
+
+void
+tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int retention_min)
+{
+	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
+	Datum		values[2];
+	StringInfoData buf;
+
+	values[0] = TimestampTzGetDatum(now);
+	values[1] = Int32GetDatum(retention_min);
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "WITH hour AS (DELETE FROM tiered_storage.load_history "
+					 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '%s') "
+					 "RETURNING *) INSERT INTO tiered_storage.load_history AS l (period_start, period_s", raw_retention);
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, ", %s", metrics[i].name);
+	appendStringInfoString(&buf, ") SELECT date_trunc('hour', period_start), 3600");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, ", sum(%s)::int8", metrics[i].name);
+	appendStringInfoString(&buf, " FROM hour GROUP BY 1 ON CONFLICT (period_start) DO UPDATE SET ");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, "%s%s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)", i == 0 ? "" : ", ",
+						 metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name);
+	tier_catalog_execute(buf.data, 1, types, values, NULL);
+
+	tier_catalog_execute("DELETE FROM tiered_storage.load_history "
+						 "WHERE period_start < $1 - make_interval(mins => $2)",
+						 2, types, values, NULL);
+}

@@ -1,0 +1,239 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/move.c
+ *		The record of moves.  See catalog/tables.h.
+ *
+ * A move that fails again and again has one row, not one for each attempt, so
+ * that the table grows with what was moved and not with time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/base/clock.h"
+
+#define MOVE_NARGS 18
+
+static Datum
+optional_name(NameData *storage, const char *name, char *null)
+{
+	*null = name == NULL ? 'n' : ' ';
+	if (name == NULL)
+		return (Datum) 0;
+	namestrcpy(storage, name);
+	return NameGetDatum(storage);
+}
+
+int64
+tier_catalog_begin_move(const TierMoveRow *row)
+{
+	static const Oid types[MOVE_NARGS] = {
+		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
+		INT4OID, TEXTOID, TEXTOID, INT8OID, INT4OID, INT8OID, FLOAT8OID,
+		FLOAT8OID, FLOAT8OID, INT8OID
+	};
+	char		nulls[MOVE_NARGS + 1] = "                  ";
+	Datum		values[MOVE_NARGS];
+	NameData	names[5];
+	bool		isnull;
+
+	values[0] = ObjectIdGetDatum(row->relation_oid);
+	values[1] = CStringGetTextDatum(row->relation_name);
+	values[2] = CStringGetTextDatum(row->kind);
+	values[3] = optional_name(&names[0], row->from_tablespace, &nulls[3]);
+	values[4] = optional_name(&names[1], row->to_tablespace, &nulls[4]);
+	values[5] = optional_name(&names[2], row->from_tier, &nulls[5]);
+	values[6] = optional_name(&names[3], row->to_tier, &nulls[6]);
+	values[7] = optional_name(&names[4], row->requested_by, &nulls[7]);
+	values[8] = Int32GetDatum(row->policy_id);
+	nulls[8] = row->policy_id == 0 ? 'n' : ' ';
+	values[9] = CStringGetTextDatum(row->reason);
+	values[10] = CStringGetTextDatum(row->method);
+	values[11] = Int64GetDatum(row->size_bytes);
+	values[12] = Int32GetDatum(MyProcPid);
+	values[13] = Int64GetDatum(row->batch_id);
+	nulls[13] = row->batch_id == 0 ? 'n' : ' ';
+	values[14] = Float8GetDatum(row->predicted_s_per_hour);
+	nulls[14] = isnan(row->predicted_s_per_hour) ? 'n' : ' ';
+	values[15] = Float8GetDatum(row->before_s_per_hour);
+	nulls[15] = isnan(row->before_s_per_hour) ? 'n' : ' ';
+	values[16] = Float8GetDatum(row->after_s_per_hour);
+	nulls[16] = isnan(row->after_s_per_hour) ? 'n' : ' ';
+	values[17] = Int64GetDatum(row->undo_of);
+	nulls[17] = row->undo_of == 0 ? 'n' : ' ';
+
+	if (tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
+							 "from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
+							 "reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
+							 "finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
+							 "lock_flush_ms = NULL, copied_bytes = NULL, batch_id = $14, predicted_saved_io_s_per_hour = $15, "
+							 "before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
+							 "elapsed_ms = NULL, error = NULL, sqlstate = NULL, pid = a.pid, backend_start = a.backend_start "
+							 "FROM pg_catalog.pg_stat_activity a "
+							 "WHERE a.pid = $13 AND m.move_id = (SELECT max(l.move_id) FROM tiered_storage.move l "
+							 "WHERE l.relation_oid = $1) AND m.to_tablespace = $5 AND m.state IN ('failed', 'skipped') "
+							 "RETURNING m.move_id",
+							 MOVE_NARGS, types, values, nulls) == 0 &&
+		tier_catalog_execute("INSERT INTO tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
+							 "to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
+							 "size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
+							 "before_io_s_per_hour, predicted_io_s_per_hour, undo_of) "
+							 "SELECT $1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
+							 "a.pid, a.backend_start, $14, $15, $16, $17, $18 FROM pg_catalog.pg_stat_activity a WHERE a.pid = $13 "
+							 "RETURNING move_id",
+							 MOVE_NARGS, types, values, nulls) == 0)
+		elog(ERROR, "this process is not in pg_stat_activity");
+	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+void
+tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
+{
+	static const Oid types[] = {
+		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, INT8OID
+	};
+	char		nulls[] = "          ";
+	Datum		values[10];
+
+	values[0] = Int64GetDatum(move_id);
+	values[1] = CStringGetTextDatum(outcome->state);
+	values[2] = Int32GetDatum(outcome->attempts);
+	values[3] = Float8GetDatum(outcome->lock_wait_ms);
+	values[4] = Float8GetDatum(outcome->lock_held_ms);
+	nulls[4] = outcome->lock_held_ms < 0 ? 'n' : ' ';
+	values[5] = Float8GetDatum(outcome->elapsed_ms);
+	values[6] = outcome->error ? CStringGetTextDatum(outcome->error) : (Datum) 0;
+	nulls[6] = outcome->error ? ' ' : 'n';
+	values[7] = outcome->sqlstate ? CStringGetTextDatum(outcome->sqlstate) : (Datum) 0;
+	nulls[7] = outcome->sqlstate ? ' ' : 'n';
+	values[8] = Float8GetDatum(outcome->lock_flush_ms);
+	nulls[8] = outcome->lock_flush_ms < 0 ? 'n' : ' ';
+	values[9] = Int64GetDatum(outcome->copied_bytes);
+	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
+	tier_catalog_execute("UPDATE tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
+						 "attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
+						 "lock_flush_ms = $9, copied_bytes = $10, "
+						 "error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
+						 "failures = CASE WHEN $2 = 'done' THEN failures ELSE failures + 1 END, "
+						 "next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
+						 "least(interval '1 hour', interval '1 minute' * power(2, least(failures, 10))) END "
+						 "WHERE move_id = $1",
+						 10, types, values, nulls);
+}
+
+int64
+tier_catalog_bytes_moved_by_advice(void)
+{
+	bool		isnull;
+
+	/* What a person takes back was not advised. */
+	tier_catalog_execute("SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
+						 "THEN greatest(m.size_bytes, m.copied_bytes) ELSE COALESCE(m.copied_bytes, 0) END), 0)::int8 "
+						 "FROM tiered_storage.move m "
+						 "WHERE m.batch_id IS NOT NULL AND m.undo_of IS NULL "
+						 "AND (m.state = 'running' OR m.finished_at > now() - interval '24 hours')",
+						 0, NULL, NULL, NULL);
+	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+int64
+tier_catalog_next_batch(void)
+{
+	bool		isnull;
+
+	tier_catalog_execute("SELECT nextval('tiered_storage.move_batch')", 0, NULL, NULL, NULL);
+	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+TierBatchMove *
+tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(batch_id);
+	TierBatchMove *moves;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute("SELECT m.relation_oid, f.oid, t.oid FROM tiered_storage.move m "
+									"JOIN pg_catalog.pg_tablespace f ON f.spcname = m.from_tablespace "
+									"JOIN pg_catalog.pg_tablespace t ON t.spcname = m.to_tablespace "
+									"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC",
+									1, types, &value, NULL);
+	moves = MemoryContextAlloc(context, sizeof(TierBatchMove) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+	}
+	return moves;
+}
+
+bool
+tier_catalog_batch_exists(int64 batch_id)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(batch_id);
+
+	return tier_catalog_execute("SELECT FROM tiered_storage.move m WHERE m.batch_id = $1 LIMIT 1",
+								1, types, &value, NULL) > 0;
+}
+
+void
+tier_catalog_forget_move(int64 move_id)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(move_id);
+
+	tier_catalog_execute("DELETE FROM tiered_storage.move WHERE move_id = $1", 1, types, &value, NULL);
+}
+
+/* A sample that is not committed may have the rows: the next one sees it itself. */
+void
+tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
+{
+	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
+	Datum		values[3];
+
+	values[0] = ObjectIdGetDatum(relation_oid);
+	values[1] = ObjectIdGetDatum(tablespace_oid);
+	values[2] = TimestampTzGetDatum(tier_clock_now());
+	tier_catalog_execute("UPDATE tiered_storage.relation_state s "
+						 "SET tablespace_oid = $2, file_number = c.relfilenode, "
+						 "placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
+						 "previous_tablespace_oid = s.tablespace_oid, previous_file_number = s.file_number "
+						 "FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
+						 "AND c.relfilenode <> s.file_number AND s.relation_oid IN "
+						 "(SELECT x.relation_oid FROM tiered_storage.relation_state x WHERE x.relation_oid IN "
+						 "(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
+						 "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
+						 "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid) FOR UPDATE OF x SKIP LOCKED)",
+						 3, types, values, NULL);
+}
+
+Oid *
+tier_catalog_load_backoff(MemoryContext context, int *n)
+{
+	Oid		   *oids;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute("SELECT DISTINCT m.relation_oid FROM tiered_storage.move m "
+									"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
+									"AND m.move_id = (SELECT max(l.move_id) FROM tiered_storage.move l "
+									"WHERE l.relation_oid = m.relation_oid)",
+									0, NULL, NULL, NULL);
+	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		oids[i] = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+	qsort(oids, *n, sizeof(Oid), oid_cmp);
+	return oids;
+}

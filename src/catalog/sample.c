@@ -1,0 +1,487 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/sample.c
+ *		Remembering samples: relation states, history, roll-up, limits.
+ *
+ * See catalog/tables.h.  Sizes are bounded: one state row for each relation,
+ * history rows for active ones only, and the history as a whole by
+ * tiered_storage.history_max_size.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/base/settings.h"
+
+/* Single samples are kept this long before an hour of them becomes one row. */
+#define RAW_RETENTION "2 hours"
+
+/*
+ * Bytes that one history row takes on disk: header, line pointer and columns.
+ * Used to turn the size limit into a number of rows.
+ */
+#define HISTORY_ROW_BYTES 128
+
+#define SAMPLER_POLL_MS 20
+
+/*
+ * The columns of relation_state and the fields of TierRelationState that they
+ * hold.  All there is to know about a column is its line here: statements,
+ * loading and storing are made from it.
+ */
+#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false}
+#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierRelationState, name), true}
+
+static const TierColumn state_columns[] = {
+	COLUMN("relation_oid", OIDOID, relation_oid),
+	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
+	COLUMN("file_number", OIDOID, file_number),
+	COLUMN("kind", CHAROID, kind),
+	COLUMN("size_bytes", INT8OID, size_bytes),
+	COLUMN("tuples", FLOAT8OID, tuples),
+	COLUMN("cached_buffers", INT4OID, cached_buffers),
+	COLUMN("dirty_buffers", INT4OID, dirty_buffers),
+	COLUMN("os_cached_bytes", INT8OID, os_cached_bytes),
+	COLUMN("heat_at", TIMESTAMPTZOID, heat_at),
+	COLUMN("observed_since", TIMESTAMPTZOID, observed_since),
+	COLUMN("sampled_since", TIMESTAMPTZOID, sampled_since),
+	NULLABLE_TIME(last_used_at),
+	NULLABLE_TIME(last_written_at),
+	NULLABLE_TIME(rewritten_at),
+	NULLABLE_TIME(placed_at),
+
+	/* Counters of the statistics system. */
+	COLUMN("scans", INT8OID, counters.scans),
+	COLUMN("tuples_read", INT8OID, counters.tuples_read),
+	COLUMN("blocks_fetched", INT8OID, counters.blocks_fetched),
+	COLUMN("blocks_hit", INT8OID, counters.blocks_hit),
+	COLUMN("row_changes", INT8OID, counters.row_changes),
+
+	/* Reads. */
+	COLUMN("random_fast", FLOAT8OID, rates.random_fast),
+	COLUMN("random_slow", FLOAT8OID, rates.random_slow),
+	COLUMN("sequential_fast", FLOAT8OID, rates.sequential_fast),
+	COLUMN("sequential_slow", FLOAT8OID, rates.sequential_slow),
+	COLUMN("sequential_low_slow", FLOAT8OID, rates.sequential_low_slow),
+	COLUMN("sequential_high_slow", FLOAT8OID, rates.sequential_high_slow),
+	COLUMN("hits_slow", FLOAT8OID, rates.hits_slow),
+	COLUMN("scans_slow", FLOAT8OID, rates.scans_slow),
+	COLUMN("device_random_fast", FLOAT8OID, rates.device_random_fast),
+	COLUMN("device_random_slow", FLOAT8OID, rates.device_random_slow),
+	COLUMN("device_sequential_fast", FLOAT8OID, rates.device_sequential_fast),
+	COLUMN("device_sequential_slow", FLOAT8OID, rates.device_sequential_slow),
+	COLUMN("standby_fast", FLOAT8OID, rates.standby_fast),
+
+	/* Writes. */
+	COLUMN("changes_fast", FLOAT8OID, rates.changes_fast),
+	COLUMN("changes_slow", FLOAT8OID, rates.changes_slow),
+
+	/* Writes, from the WAL. */
+	COLUMN("previous_tablespace_oid", OIDOID, previous_tablespace_oid),
+	COLUMN("previous_file_number", OIDOID, previous_file_number),
+	COLUMN("vacuums", INT8OID, vacuums),
+	COLUMN("page_writes_fast", FLOAT8OID, rates.page_writes_fast),
+	COLUMN("page_writes_slow", FLOAT8OID, rates.page_writes_slow),
+	COLUMN("maintenance_writes_fast", FLOAT8OID, rates.maintenance_writes_fast),
+	COLUMN("wal_bytes_fast", FLOAT8OID, rates.wal_bytes_fast),
+	COLUMN("image_bytes_fast", FLOAT8OID, rates.image_bytes_fast),
+	/* How the reads were told apart, and those that are not use. */
+	COLUMN("source", CHAROID, source),
+	COLUMN("maintenance", INT8OID, counters.maintenance),
+	COLUMN("other_fast", FLOAT8OID, rates.other_fast),
+	COLUMN("other_slow", FLOAT8OID, rates.other_slow),
+
+	/* Since it was first sampled. */
+	COLUMN("total_random_reads", FLOAT8OID, totals.random_reads),
+	COLUMN("total_sequential_reads", FLOAT8OID, totals.sequential_reads),
+	COLUMN("total_scans", FLOAT8OID, totals.scans),
+	COLUMN("total_page_writes", FLOAT8OID, totals.page_writes),
+	COLUMN("total_row_changes", FLOAT8OID, totals.row_changes),
+};
+
+#define STATE_NCOLUMNS ((int) lengthof(state_columns))
+
+static void
+append_state_columns(StringInfo buf)
+{
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+		appendStringInfo(buf, "%s%s", i == 0 ? "" : ", ", state_columns[i].name);
+}
+
+/* Inserts or replaces; its parameters are one array for each column. */
+static const char *
+store_states_sql(void)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfoString(&buf, "INSERT INTO tiered_storage.relation_state (");
+	append_state_columns(&buf);
+	appendStringInfoString(&buf, ") SELECT * FROM unnest(");
+	for (int i = 1; i <= STATE_NCOLUMNS; i++)
+		appendStringInfo(&buf, "%s$%d", i == 1 ? "" : ", ", i);
+	appendStringInfoString(&buf, ") ON CONFLICT (relation_oid) DO UPDATE SET ");
+	for (int i = 1; i < STATE_NCOLUMNS; i++)
+		appendStringInfo(&buf, "%s%s = EXCLUDED.%s", i == 1 ? "" : ", ",
+						 state_columns[i].name, state_columns[i].name);
+	return buf.data;
+}
+
+#define HISTORY_NCOLUMNS 9
+
+static const Oid history_types[HISTORY_NCOLUMNS] = {
+	TIMESTAMPTZOID, OIDOID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
+	INT8OID
+};
+
+#define INSERT_HISTORY \
+	"INSERT INTO tiered_storage.relation_history AS r " \
+	"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
+
+/* One row for a relation and the begin of a period. */
+#define ADD_TO_HISTORY \
+	"ON CONFLICT (period_start, relation_oid) DO UPDATE SET period_s = greatest(r.period_s, EXCLUDED.period_s), " \
+	"scans = r.scans + EXCLUDED.scans, random_reads = r.random_reads + EXCLUDED.random_reads, " \
+	"sequential_reads = r.sequential_reads + EXCLUDED.sequential_reads, hits = r.hits + EXCLUDED.hits, " \
+	"row_changes = r.row_changes + EXCLUDED.row_changes, page_writes = r.page_writes + EXCLUDED.page_writes"
+
+/* The state is zeroed: what is NULL stays 0. */
+static void
+read_state(TierRelationState *state, uint64 row)
+{
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+	{
+		bool		isnull;
+		Datum		value = tier_catalog_datum(row, i + 1, &isnull);
+
+		if (!isnull)
+			tier_column_set(state, &state_columns[i], value);
+	}
+}
+
+/* `condition` is that of a statement that has one argument. */
+static TierRelationState *
+load_states(MemoryContext context, const char *condition, Oid argument, int *nstates)
+{
+	static const Oid types[] = {OIDOID};
+	Datum		value = ObjectIdGetDatum(argument);
+	TierRelationState *states;
+	StringInfoData sql;
+	uint64		n;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	append_state_columns(&sql);
+	appendStringInfo(&sql, " FROM tiered_storage.relation_state%s ORDER BY relation_oid", condition);
+	n = tier_catalog_execute(sql.data, condition[0] == '\0' ? 0 : 1, types, &value, NULL);
+	states = MemoryContextAllocExtended(context, sizeof(TierRelationState) * Max(n, 1),
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint64 i = 0; i < n; i++)
+		read_state(&states[i], i);
+	SPI_freetuptable(SPI_tuptable);
+	*nstates = (int) n;
+	return states;
+}
+
+TierRelationState *
+tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at)
+{
+	uint64		n;
+	bool		isnull;
+
+	n = tier_catalog_execute("SELECT last_sample_at FROM tiered_storage.sampler", 0, NULL, NULL, NULL);
+	*last_sample_at = n == 0 ? 0 : DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
+	return load_states(context, "", InvalidOid, nstates);
+}
+
+TierRelationState *
+tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
+{
+	return load_states(context, " WHERE relation_oid IN (SELECT $1 "
+					   "UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
+					   "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
+					   "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)",
+					   relation_oid, nstates);
+}
+
+bool
+tier_catalog_lock_sampler(int patience_ms)
+{
+	Oid			schema_oid = get_namespace_oid("tiered_storage", false);
+	Oid			table_oid = get_relname_relid("sampler", schema_oid);
+
+	if (patience_ms < 0)
+		LockRelationOid(table_oid, ShareUpdateExclusiveLock);
+	else
+		for (int waited_ms = 0; !ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock); waited_ms += SAMPLER_POLL_MS)
+		{
+			if (waited_ms >= patience_ms)
+				return false;
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 SAMPLER_POLL_MS, PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
+			CHECK_FOR_INTERRUPTS();
+		}
+	return true;
+}
+
+static void
+bulk_add_state(TierBulk *bulk, const TierRelationState *state)
+{
+	Datum		values[lengthof(state_columns)];
+	bool		nulls[lengthof(state_columns)];
+
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+		values[i] = tier_column_get(state, &state_columns[i], &nulls[i]);
+	tier_bulk_add(bulk, values, nulls);
+}
+
+static void
+bulk_add_history(TierBulk *bulk, const TierRelationState *state,
+				 TimestampTz period_start, TimestampTz period_end)
+{
+	const TierCostAttribution *split = &state->attribution;
+	int64		sequential = (int64) (split->sequential_mid + 0.5);
+	int64		misses = (int64) (split->misses + 0.5);
+	Datum		values[HISTORY_NCOLUMNS] = {
+		TimestampTzGetDatum(period_start), ObjectIdGetDatum(state->relation_oid),
+		Int32GetDatum((int32) Max(1, Min((period_end - period_start) / USECS_PER_SEC, PG_INT32_MAX))),
+		Int64GetDatum(state->delta.scans), Int64GetDatum(misses - sequential),
+		Int64GetDatum(sequential), Int64GetDatum(state->delta.blocks_hit),
+		Int64GetDatum(state->delta.row_changes), Int64GetDatum(state->writes.pages)
+	};
+
+	tier_bulk_add(bulk, values, NULL);
+}
+
+/*
+ * Two periods do not begin at the same moment, but for a clock that was set back
+ * or that stands still: then what is there becomes more.  Nobody else pays for
+ * ON CONFLICT.
+ */
+static const char *
+store_history_sql(TimestampTz period_start)
+{
+	static const Oid types[] = {TIMESTAMPTZOID};
+	Datum		value = TimestampTzGetDatum(period_start);
+
+	if (tier_catalog_execute("SELECT FROM tiered_storage.relation_history WHERE period_start = $1 LIMIT 1",
+							 1, types, &value, NULL) == 0)
+		return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+	return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) " ADD_TO_HISTORY;
+}
+
+void
+tier_catalog_store_sample(const TierRelationState *states, int nstates,
+						  const Oid *dropped, int ndropped,
+						  TimestampTz period_start, const TierSampleSummary *summary)
+{
+	static const Oid dropped_types[] = {OIDOID};
+	static const Oid summary_types[] = {TIMESTAMPTZOID, FLOAT8OID, INT4OID, INT4OID, INT8OID};
+	Datum		summary_values[5];
+	Oid			state_types[lengthof(state_columns)];
+	TierBulk   *bulk;
+
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+		state_types[i] = state_columns[i].type;
+	bulk = tier_bulk_create(store_states_sql(), STATE_NCOLUMNS, state_types);
+	for (int i = 0; i < nstates; i++)
+		if (states[i].changed)
+			bulk_add_state(bulk, &states[i]);
+	tier_bulk_finish(bulk);
+
+	/*
+	 * The first sample's counters belong to no period: they are the whole
+	 * past.  They shape the rates, but are no history.
+	 */
+	if (period_start != 0)
+	{
+		bulk = tier_bulk_create(store_history_sql(period_start), HISTORY_NCOLUMNS, history_types);
+		for (int i = 0; i < nstates; i++)
+			if (states[i].active || states[i].writes.pages > 0)
+				bulk_add_history(bulk, &states[i], period_start, summary->sampled_at);
+		tier_bulk_finish(bulk);
+	}
+
+	bulk = tier_bulk_create("DELETE FROM tiered_storage.relation_state "
+							"WHERE relation_oid = ANY ($1)", 1, dropped_types);
+	for (int i = 0; i < ndropped; i++)
+	{
+		Datum		value = ObjectIdGetDatum(dropped[i]);
+
+		tier_bulk_add(bulk, &value, NULL);
+	}
+	tier_bulk_finish(bulk);
+
+	summary_values[0] = TimestampTzGetDatum(summary->sampled_at);
+	summary_values[1] = Float8GetDatum(summary->duration_ms);
+	summary_values[2] = Int32GetDatum(summary->relations);
+	summary_values[3] = Int32GetDatum(summary->active);
+	summary_values[4] = Int64GetDatum(summary->saw_reset ? 1 : 0);
+	tier_catalog_execute("INSERT INTO tiered_storage.sampler AS s "
+						 "(last_sample_at, last_duration_ms, last_relations, last_active, samples, counter_resets) "
+						 "VALUES ($1, $2, $3, $4, 1, $5) "
+						 "ON CONFLICT (singleton) DO UPDATE SET last_sample_at = EXCLUDED.last_sample_at, "
+						 "last_duration_ms = EXCLUDED.last_duration_ms, last_relations = EXCLUDED.last_relations, "
+						 "last_active = EXCLUDED.last_active, samples = s.samples + 1, "
+						 "counter_resets = s.counter_resets + EXCLUDED.counter_resets",
+						 5, summary_types, summary_values, NULL);
+}
+
+TierHistoryLoad *
+tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
+						  int *nloads, TimestampTz *writes_since)
+{
+	static const Oid types[] = {TIMESTAMPTZOID};
+
+	/* The query looks back from there, and the calendar has a beginning. */
+	Datum		value = TimestampTzGetDatum(Max(as_of, MIN_TIMESTAMP + 15 * USECS_PER_DAY));
+	TierHistoryLoad *loads;
+	bool		isnull;
+	uint64		n;
+
+	n = tier_catalog_execute("WITH known AS (SELECT min(period_start) AS since, "
+							 "min(period_start) FILTER (WHERE page_writes > 0) AS writes_since "
+							 "FROM tiered_storage.relation_history WHERE period_start < $1 "
+							 "AND period_start >= $1 - interval '14 days'), "
+							 "hours AS (SELECT writes_since, "
+							 "greatest(1, least(24, extract(epoch FROM $1 - since) / 3600))::float8 AS fast, "
+							 "greatest(1, extract(epoch FROM $1 - since) / 3600)::float8 AS slow FROM known) "
+							 "SELECT r.relation_oid, min(h.writes_since), "
+							 "(coalesce(sum(r.random_reads) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.random_reads) / min(h.slow))::float8, "
+							 "(coalesce(sum(r.sequential_reads) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.sequential_reads) / min(h.slow))::float8, "
+							 "(sum(r.hits) / min(h.slow))::float8, (sum(r.scans) / min(h.slow))::float8, "
+							 "(coalesce(sum(r.row_changes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.row_changes) / min(h.slow))::float8, "
+							 "(coalesce(sum(r.page_writes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
+							 "(sum(r.page_writes) / min(h.slow))::float8 "
+							 "FROM tiered_storage.relation_history r, hours h "
+							 "WHERE r.period_start < $1 AND r.period_start >= $1 - interval '14 days' "
+							 "GROUP BY 1 ORDER BY 1",
+							 1, types, &value, NULL);
+	loads = MemoryContextAllocExtended(context, sizeof(TierHistoryLoad) * Max(n, 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	*writes_since = 0;
+	for (uint64 i = 0; i < n; i++)
+	{
+		TierRates  *rates = &loads[i].rates;
+
+		loads[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		if (i == 0)
+		{
+			*writes_since = DatumGetTimestampTz(tier_catalog_datum(i, 2, &isnull));
+			if (isnull)
+				*writes_since = 0;
+		}
+		rates->random_fast = rates->device_random_fast = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
+		rates->random_slow = rates->device_random_slow = DatumGetFloat8(tier_catalog_datum(i, 4, &isnull));
+		rates->sequential_fast = rates->device_sequential_fast = DatumGetFloat8(tier_catalog_datum(i, 5, &isnull));
+		rates->sequential_slow = rates->device_sequential_slow = DatumGetFloat8(tier_catalog_datum(i, 6, &isnull));
+		rates->sequential_low_slow = rates->sequential_high_slow = rates->sequential_slow;
+		rates->hits_slow = DatumGetFloat8(tier_catalog_datum(i, 7, &isnull));
+		rates->scans_slow = DatumGetFloat8(tier_catalog_datum(i, 8, &isnull));
+		rates->changes_fast = DatumGetFloat8(tier_catalog_datum(i, 9, &isnull));
+		rates->changes_slow = DatumGetFloat8(tier_catalog_datum(i, 10, &isnull));
+		rates->page_writes_fast = DatumGetFloat8(tier_catalog_datum(i, 11, &isnull));
+		rates->page_writes_slow = DatumGetFloat8(tier_catalog_datum(i, 12, &isnull));
+	}
+	*nloads = (int) n;
+	return loads;
+}
+
+/*
+ * Hours that ended more than RAW_RETENTION ago become one row per relation.
+ * A sample belongs to the hour in which it began.  False when no hour has
+ * ended since the last time.  (A clock that was set back is another hour, and
+ * brings one that has been rolled up already a second time.)
+ */
+static bool
+roll_up(TimestampTz now)
+{
+	static const Oid types[] = {TIMESTAMPTZOID};
+	Datum		value = TimestampTzGetDatum(now);
+
+	if (tier_catalog_execute("UPDATE tiered_storage.sampler SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
+							 "WHERE rolled_up_until IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "')",
+							 1, types, &value, NULL) == 0)
+		return false;
+
+	tier_catalog_execute("WITH hour AS (DELETE FROM tiered_storage.relation_history "
+						 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
+						 "RETURNING *) "
+						 INSERT_HISTORY
+						 "SELECT date_trunc('hour', period_start), relation_oid, 3600, "
+						 "sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), sum(page_writes) "
+						 "FROM hour GROUP BY 1, 2 "
+						 ADD_TO_HISTORY,
+						 1, types, &value, NULL);
+	return true;
+}
+
+/*
+ * Deletes the oldest periods until the rows that are left fit the limit.  The
+ * space of deleted rows is used again after autovacuum has been there.  Called
+ * once an hour, so the limit can be exceeded by what one hour brings.
+ */
+static void
+enforce_size_limit(void)
+{
+	static const Oid types[] = {INT8OID};
+	int64		max_bytes = (int64) tier_history_max_size_mb * 1024 * 1024;
+	Datum		value = Int64GetDatum(max_bytes / HISTORY_ROW_BYTES);
+	uint64		n;
+	bool		isnull;
+
+	n = tier_catalog_execute("SELECT pg_catalog.pg_total_relation_size('tiered_storage.relation_history')",
+							 0, NULL, NULL, NULL);
+	if (n != 1 || DatumGetInt64(tier_catalog_datum(0, 1, &isnull)) <= max_bytes)
+		return;
+
+	/*
+	 * Whole periods go, since a period with half its relations would lie.
+	 */
+	tier_catalog_execute("DELETE FROM tiered_storage.relation_history WHERE period_start <= "
+						 "(SELECT period_start FROM tiered_storage.relation_history "
+						 "ORDER BY period_start DESC OFFSET $1 * 9 / 10 LIMIT 1)",
+						 1, types, &value, NULL);
+}
+
+void
+tier_catalog_maintain_history(TimestampTz now)
+{
+	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
+	Datum		values[2];
+
+	if (!roll_up(now))
+		return;
+
+	values[0] = TimestampTzGetDatum(now);
+	values[1] = Int32GetDatum(tier_history_retention_min);
+	tier_catalog_execute("DELETE FROM tiered_storage.relation_history "
+						 "WHERE period_start < $1 - make_interval(mins => $2)",
+						 2, types, values, NULL);
+
+	/* What move_limit_per_day counts is kept for a day in any case. */
+	tier_catalog_execute("DELETE FROM tiered_storage.move "
+						 "WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
+						 "CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)",
+						 2, types, values, NULL);
+	tier_catalog_forget_effects();
+	tier_catalog_maintain_load(now, RAW_RETENTION, tier_history_retention_min);
+	enforce_size_limit();
+}

@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/writes.c
+ *		Remembering how far the WAL was looked at.
+ *
+ * See catalog/tables.h and observe/writes.h.  All of it is in the only row of
+ * sampler, so that it is there exactly if the sample is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/pg_lsn.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/observe/writes.h"
+
+/* The set of pages as bytes: this, and then its members. */
+typedef struct StoredPages
+{
+	XLogRecPtr	redo;
+	uint32		level;
+	uint32		count;
+} StoredPages;
+
+/*
+ * Nothing that it reads can do harm: a damaged value is a set of other pages,
+ * or an empty one.
+ */
+static void
+read_pages(TierWritesMemory *memory, Datum value)
+{
+	bytea	   *bytes = DatumGetByteaPP(value);
+	StoredPages header;
+	uint32		members[TIER_PAGE_SET_MAX];
+	Size		size = VARSIZE_ANY_EXHDR(bytes);
+
+	memory->has_pages = true;
+	if (size < sizeof(header))
+		return;
+	memcpy(&header, VARDATA_ANY(bytes), sizeof(header));
+	size -= sizeof(header);
+	if (header.count > TIER_PAGE_SET_MAX || size != header.count * sizeof(uint32))
+		return;
+	memcpy(members, VARDATA_ANY(bytes) + sizeof(header), size);
+	memory->redo = header.redo;
+	tier_page_set_restore(&memory->pages, header.level, members, header.count);
+}
+
+static Datum
+pages_datum(const TierWritesMemory *memory)
+{
+	uint32		members[TIER_PAGE_SET_MAX];
+	StoredPages header;
+	bytea	   *bytes;
+	Size		size;
+
+	memset(&header, 0, sizeof(header));
+	header.redo = memory->redo;
+	header.level = memory->pages.level;
+	header.count = tier_page_set_members(&memory->pages, members);
+	size = sizeof(header) + header.count * sizeof(uint32);
+	bytes = palloc(VARHDRSZ + size);
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	memcpy(VARDATA(bytes), &header, sizeof(header));
+	memcpy(VARDATA(bytes) + sizeof(header), members, header.count * sizeof(uint32));
+	return PointerGetDatum(bytes);
+}
+
+void
+tier_catalog_load_writes(TierWritesMemory *memory)
+{
+	bool		isnull;
+	Datum		value;
+
+	memset(memory, 0, sizeof(TierWritesMemory));
+	if (tier_catalog_execute("SELECT wal_position, wal_since, changed_pages FROM tiered_storage.sampler "
+							 "WHERE wal_position IS NOT NULL AND wal_since IS NOT NULL",
+							 0, NULL, NULL, NULL) == 0)
+		return;
+	memory->position = DatumGetLSN(tier_catalog_datum(0, 1, &isnull));
+	memory->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	value = tier_catalog_datum(0, 3, &isnull);
+	if (!isnull)
+		read_pages(memory, value);
+}
+
+TimestampTz
+tier_catalog_writes_since(void)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (tier_catalog_execute("SELECT wal_since FROM tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
+		return 0;
+	value = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? 0 : DatumGetTimestampTz(value);
+}
+
+void
+tier_catalog_store_writes(const TierWritesMemory *memory)
+{
+	static const Oid types[] = {LSNOID, TIMESTAMPTZOID, INT8OID, INT8OID, FLOAT8OID, INT8OID, BYTEAOID};
+	bool		is_on = memory->position != InvalidXLogRecPtr;
+	Datum		values[7] = {
+		LSNGetDatum(memory->position), TimestampTzGetDatum(memory->since),
+		Int64GetDatum(memory->wal_bytes), Int64GetDatum(memory->read_bytes),
+		Float8GetDatum(memory->scale), Int64GetDatum(memory->unattributed_bytes),
+		memory->has_pages ? pages_datum(memory) : (Datum) 0
+	};
+	char		nulls[7];
+
+	memset(nulls, is_on ? ' ' : 'n', sizeof(nulls));
+	if (is_on && memory->scale == 0.0)
+		nulls[4] = 'n';
+	if (!memory->has_pages)
+		nulls[6] = 'n';
+	tier_catalog_execute("UPDATE tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
+						 "last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
+						 "last_wal_unattributed_bytes = $6, changed_pages = $7",
+						 7, types, values, nulls);
+}
+
+void
+tier_catalog_forget_write_rates(void)
+{
+	tier_catalog_execute("UPDATE tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
+						 "maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0 "
+						 "WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
+						 "OR wal_bytes_fast > 0 OR image_bytes_fast > 0",
+						 0, NULL, NULL, NULL);
+}

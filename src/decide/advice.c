@@ -1,0 +1,495 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/advice.c
+ *		From what was observed to where each relation should live.
+ *
+ * Reads only.  What is not known exactly has a range: how
+ * many reads were sequential, and how many reads there will be.  The placement
+ * is found for the middle, and then for each end of each range; advice that is
+ * another one then is tentative, and says what it depends on.
+ *
+ * Some rules stand above cost.  One whose tablespace belongs to no tier is left
+ * alone; one that is pinned belongs to the pin's tier, for which no observation
+ * is needed; one that a policy has moved stays where the policy wants it; one
+ * that was moved lately stays for tiered_storage.residence_time; one that has
+ * not been observed for tiered_storage.observation_period is never
+ * sent to a slower tier.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "src/decide/advice.h"
+#include "src/decide/units.h"
+
+/* Which end of which range. */
+typedef enum Scenario
+{
+	SCENARIO_MIDDLE,
+	SCENARIO_SEQUENTIAL_LOW,
+	SCENARIO_SEQUENTIAL_HIGH,
+	SCENARIO_READS_LOW,
+	SCENARIO_READS_HIGH,
+} Scenario;
+
+void
+tier_advice_default_options(TierAdviceOptions *options)
+{
+	memset(options, 0, sizeof(*options));
+	options->horizon_hours = 30.0 * HOURS_PER_DAY;
+	options->objective = TIER_OBJECTIVE_TIME;
+	options->price_per_wait_hour = NAN;
+	options->load_factor = 1.0;
+	options->bounds = true;
+}
+
+/* ---------------------------------------------------------------------
+ * What a unit costs
+ * ---------------------------------------------------------------------
+ */
+
+TierCost
+tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	return tier_cost_on(&unit->load, &advice->set->tiers[tier].profile);
+}
+
+double
+tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	return tier_advice_cost(advice, unit, tier).busy_s;
+}
+
+double
+tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	return tier_cost_stored_bytes(unit->size_bytes, &advice->set->tiers[tier].profile);
+}
+
+double
+tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	return tier_cost_price_per_month(unit->size_bytes, &advice->set->tiers[tier].profile,
+									 advice->set->tiers[tier].reserve_fraction);
+}
+
+double
+tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	if (unit->current_tier < 0 || unit->current_tier == tier)
+		return 0.0;
+	return tier_cost_move_s(unit->size_bytes, &advice->set->tiers[unit->current_tier].profile,
+							&advice->set->tiers[tier].profile);
+}
+
+const TierAdviceUnit *
+tier_advice_find(const TierAdvice *advice, Oid relation_oid)
+{
+	int			low = 0;
+	int			high = advice->nunits - 1;
+
+	while (low <= high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (advice->units[middle].relation_oid == relation_oid)
+			return &advice->units[middle];
+		if (advice->units[middle].relation_oid < relation_oid)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------
+ * What is allowed
+ * ---------------------------------------------------------------------
+ */
+
+const char *
+tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	if (unit->current_tier < 0)
+		return tier == unit->current_tier ? NULL : "is in no tier";
+	if (!unit->is_selected)
+		return tier == unit->current_tier ? NULL : "is not among what was asked for";
+	if (unit->pinned_tier >= 0)
+		return tier == unit->pinned_tier ? NULL : "is pinned to another tier";
+	if (tier == unit->current_tier)
+		return NULL;
+	if (unit->policy_tier >= 0)
+		return "is kept on its tier by a tiering policy";
+	if (unit->resides_s > 0.0)
+		return "was moved lately and stays where it is";
+	if (!advice->takes[tier])
+		return "would have to go to a tier that was not asked for";
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT &&
+		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
+		return "has not been observed for long enough to be sent to a slower tier";
+	return NULL;
+}
+
+static void
+mark_tiers(TierAdvice *advice)
+{
+	const TierSet *set = advice->set;
+	ListCell   *cell;
+
+	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
+	for (int t = 0; t < set->ntiers; t++)
+		advice->takes[t] = advice->options.tiers == NIL;
+	foreach(cell, advice->options.tiers)
+	{
+		int			tier = tier_set_find_tier(set, lfirst(cell));
+
+		if (tier < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("tier \"%s\" does not exist", (char *) lfirst(cell)),
+					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
+		advice->takes[tier] = true;
+	}
+}
+
+static void
+compute_used(TierAdvice *advice)
+{
+	advice->used_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	advice->available_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		int			t = advice->units[i].current_tier;
+
+		if (t >= 0)
+			advice->used_bytes[t] += tier_advice_stored(advice, &advice->units[i], t);
+	}
+}
+
+/*
+ * What the units may have: of the capacity, and of the file systems, where other
+ * files count as taken, whatever the capacity is said to be.  A capacity beyond
+ * the file systems' size is that of larger ones.
+ */
+static void
+compute_available(TierAdvice *advice)
+{
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		const TierTier *tier = &advice->set->tiers[t];
+		double		usable = 1.0 - tier->reserve_fraction;
+		double		more = Max(0.0, (double) tier->capacity_bytes - tier->device_bytes);
+		double		room;
+
+		if (tier->capacity_bytes < 0)
+		{
+			advice->available_bytes[t] = INFINITY;
+			continue;
+		}
+		advice->available_bytes[t] = tier->capacity_bytes * usable;
+		if (tier->free_bytes < 0)
+			continue;
+		room = tier->free_bytes - tier->reserve_fraction * Min(tier->capacity_bytes, tier->device_bytes);
+		advice->available_bytes[t] = Min(advice->available_bytes[t],
+										 advice->used_bytes[t] + Max(room, 0.0) + more * usable);
+	}
+}
+
+static void
+apply_override(double *value, double override)
+{
+	if (!isnan(override))
+		*value = override;
+}
+
+static void
+apply_overrides(TierAdvice *advice)
+{
+	for (int i = 0; i < advice->options.noverrides; i++)
+	{
+		const TierOverride *override = &advice->options.overrides[i];
+		int			t = tier_set_find_tier(advice->set, NameStr(override->tier_name));
+		TierTier   *tier;
+
+		if (t < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("tier \"%s\" does not exist", NameStr(override->tier_name)),
+					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
+		tier = &advice->set->tiers[t];
+		if (!isnan(override->capacity_bytes))
+			tier->capacity_bytes = (int64) override->capacity_bytes;
+		apply_override(&tier->reserve_fraction, override->reserve_fraction);
+		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
+		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
+		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
+		apply_override(&tier->profile.sequential_read_mb_per_s, override->sequential_read_mb_per_s);
+		apply_override(&tier->profile.sequential_write_mb_per_s, override->sequential_write_mb_per_s);
+		apply_override(&tier->profile.parallelism, override->parallelism);
+		apply_override(&tier->profile.compression_ratio, override->compression_ratio);
+		if (!isnan(override->price_per_gb_month))
+			tier->price_is_assumed = false;
+	}
+}
+
+TierAdvice *
+tier_advice_load(const TierAdviceOptions *options)
+{
+	TierAdvice *advice = palloc0(sizeof(TierAdvice));
+
+	if (options != NULL)
+		advice->options = *options;
+	else
+		tier_advice_default_options(&advice->options);
+	tier_units_load(advice);
+	mark_tiers(advice);
+	compute_used(advice);
+	return advice;
+}
+
+/* ---------------------------------------------------------------------
+ * The decision
+ * ---------------------------------------------------------------------
+ */
+
+/* What is known of the load, at one end of a range. */
+static TierCostLoad
+load_in(const TierAdviceUnit *unit, Scenario scenario)
+{
+	TierCostLoad load = unit->load;
+	double		reads = load.random_reads + load.sequential_reads;
+
+	switch (scenario)
+	{
+		case SCENARIO_MIDDLE:
+			break;
+		case SCENARIO_SEQUENTIAL_LOW:
+		case SCENARIO_SEQUENTIAL_HIGH:
+			load.sequential_reads = Min(scenario == SCENARIO_SEQUENTIAL_LOW ?
+										unit->sequential_low : unit->sequential_high, reads);
+			load.random_reads = reads - load.sequential_reads;
+			break;
+		case SCENARIO_READS_LOW:
+		case SCENARIO_READS_HIGH:
+			{
+				double		factor = reads > 0 ?
+				(scenario == SCENARIO_READS_LOW ? unit->reads_low : unit->reads_high) / reads : 1.0;
+
+				load.random_reads *= factor;
+				load.sequential_reads *= factor;
+				load.scans *= factor;
+				break;
+			}
+	}
+	return load;
+}
+
+static void *
+solver_alloc(size_t bytes)
+{
+	return palloc_extended(Max(bytes, 1), MCXT_ALLOC_HUGE);
+}
+
+/* Leaves by an error; what the solver holds is in the memory context. */
+static bool
+solver_interrupted(void *argument)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+static void
+solve(const TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
+{
+	int			ntiers = advice->set->ntiers;
+	int			nunits = advice->nunits;
+	size_t		ncells = (size_t) Max(nunits, 1) * Max(ntiers, 1);
+	double	   *numbers = solver_alloc(sizeof(double) * ncells * 7);
+	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
+	int		   *current = solver_alloc(sizeof(int) * nunits);
+	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
+	double	   *busy = numbers;
+	double	   *occupied = busy + ncells;
+	double	   *wait = occupied + ncells;
+	double	   *written = wait + ncells;
+	double	   *stored = written + ncells;
+	double	   *price = stored + ncells;
+	double	   *move = price + ncells;
+	TierPlacementProblem problem = {0};
+
+	for (int t = 0; t < ntiers; t++)
+		endurance[t] = advice->set->tiers[t].profile.endurance_bytes_per_day > 0 ?
+			advice->set->tiers[t].profile.endurance_bytes_per_day : INFINITY;
+	for (int i = 0; i < nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		TierCostLoad load = load_in(unit, scenario);
+
+		current[i] = unit->current_tier;
+		for (int t = 0; t < ntiers; t++)
+		{
+			size_t		cell = (size_t) i * ntiers + t;
+			TierCost	cost = tier_cost_on(&load, &advice->set->tiers[t].profile);
+
+			busy[cell] = cost.busy_s;
+			occupied[cell] = cost.occupied_s;
+			wait[cell] = cost.wait_s;
+			stored[cell] = tier_advice_stored(advice, unit, t);
+			price[cell] = tier_advice_price(advice, unit, t);
+			move[cell] = tier_advice_move_s(advice, unit, t);
+			written[cell] = cost.written_bytes * HOURS_PER_DAY +
+				(t == unit->current_tier ? 0.0 : stored[cell] * HOURS_PER_DAY / advice->options.horizon_hours);
+			allowed[cell] = tier_advice_why_not(advice, unit, t) == NULL;
+		}
+	}
+	problem.nunits = nunits;
+	problem.ntiers = ntiers;
+	problem.busy_s = busy;
+	problem.occupied_s = occupied;
+	problem.wait_s = wait;
+	problem.written_bytes = written;
+	problem.stored_bytes = stored;
+	problem.price = price;
+	problem.move_s = move;
+	problem.allowed = allowed;
+	problem.current = current;
+	problem.available_bytes = advice->available_bytes;
+	problem.endurance_bytes_per_day = endurance;
+	problem.horizon_hours = advice->options.horizon_hours;
+	problem.objective = advice->options.objective;
+	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
+	problem.alloc = solver_alloc;
+	problem.release = pfree;
+	problem.interrupted = solver_interrupted;
+
+	/*
+	 * The ends of the ranges are judged at the price that the middle has
+	 * found.
+	 */
+	if (scenario != SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
+		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
+	tier_placement_solve(&problem, result);
+	pfree(numbers);
+	pfree(allowed);
+	pfree(current);
+	pfree(endurance);
+}
+
+/* Compares with the placement at both ends of a range. */
+static void
+mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
+{
+	TierPlacementResult other = {0};
+
+	other.tier = tier;
+	other.pushed_out_of = pushed;
+	solve(advice, scenario, &other);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		if (tier[i] == advice->placement.tier[i])
+			continue;
+		if (scenario == SCENARIO_SEQUENTIAL_LOW || scenario == SCENARIO_SEQUENTIAL_HIGH)
+			advice->units[i].depends_on_sequential = true;
+		else
+			advice->units[i].depends_on_reads = true;
+	}
+}
+
+/* Tells tables that go which of their indexes do not. */
+static void
+count_staying_indexes(TierAdvice *advice)
+{
+	for (int i = 0; i < advice->nunits; i++)
+		advice->units[i].indexes_staying = 0;
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		TierAdviceUnit *heap;
+
+		if (unit->heap_oid == unit->relation_oid || unit->recommended_tier != unit->current_tier)
+			continue;
+		heap = unconstify(TierAdviceUnit *, tier_advice_find(advice, unit->heap_oid));
+		if (heap == NULL || heap->recommended_tier == heap->current_tier)
+			continue;
+		if (heap->indexes_staying++ == 0)
+			heap->indexes_staying_bytes = heap->indexes_staying_cached_bytes = 0;
+		heap->indexes_staying_bytes += unit->size_bytes;
+		heap->indexes_staying_cached_bytes += unit->size_bytes * unit->cached_fraction;
+	}
+}
+
+static void
+allocate_placement(TierAdvice *advice)
+{
+	TierPlacementResult *placement = &advice->placement;
+	int			nunits = Max(advice->nunits, 1);
+	int			ntiers = Max(advice->set->ntiers, 1);
+
+	if (placement->tier != NULL)
+		return;
+	placement->tier = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
+	placement->pushed_out_of = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
+	placement->now = palloc0(sizeof(TierPlacementTotals) * ntiers);
+	placement->after = palloc0(sizeof(TierPlacementTotals) * ntiers);
+	placement->byte_worth = palloc0(sizeof(double) * ntiers);
+	placement->missing_bytes = palloc0(sizeof(double) * ntiers);
+	placement->bottleneck = palloc0(sizeof(TierPlacementBottleneck) * ntiers);
+}
+
+void
+tier_advice_decide(TierAdvice *advice)
+{
+	TierPlacementResult *placement = &advice->placement;
+	int			ntiers = advice->set->ntiers;
+
+	apply_overrides(advice);
+	compute_available(advice);
+	allocate_placement(advice);
+	placement->price_per_wait_hour = NAN;
+	if (advice->nunits > 0 && ntiers > 0)
+		solve(advice, SCENARIO_MIDDLE, placement);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		unit->recommended_tier = unit->current_tier < 0 ? -1 : placement->tier[i];
+		unit->wanted_tier = unit->current_tier < 0 ? -1 : placement->pushed_out_of[i];
+		unit->depends_on_sequential = unit->depends_on_reads = false;
+	}
+	count_staying_indexes(advice);
+	if (!advice->options.bounds || advice->nunits == 0 || ntiers == 0)
+		return;
+
+	{
+		int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
+		int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
+
+		for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_READS_HIGH; s++)
+			mark_dependence(advice, s, tier, pushed);
+		pfree(tier);
+		pfree(pushed);
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->confidence == TIER_CONFIDENCE_FIRM &&
+			(unit->depends_on_sequential || unit->depends_on_reads || unit->unexplained > 0.0))
+			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
+	}
+}
+
+TierAdvice *
+tier_advice_make(const TierAdviceOptions *options)
+{
+	TierAdvice *advice = tier_advice_load(options);
+
+	tier_advice_decide(advice);
+	return advice;
+}

@@ -1,0 +1,294 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/advice_options.c
+ *		What may be asked of an advice, from SQL arguments.
+ *
+ * Names of tiers are checked when the tiers are loaded, by decide/advice.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/decide/advice_options.h"
+#include "src/base/clock.h"
+#include "src/server/relation.h"
+
+#define MOST_PRICE_PER_WAIT_HOUR 1e12
+
+/* What may be overridden, and which values make sense. */
+typedef struct OverrideKey
+{
+	const char *name;
+	size_t		offset;
+	double		least;
+	bool		least_is_allowed;
+	double		most;			/* exclusive; INFINITY: anything finite */
+} OverrideKey;
+
+static const OverrideKey override_keys[] = {
+	{"capacity_bytes", offsetof(TierOverride, capacity_bytes), 0, true, 9.2e18},
+	{"reserve_fraction", offsetof(TierOverride, reserve_fraction), 0, true, 1},
+	{"price_per_gb_month", offsetof(TierOverride, price_per_gb_month), 0, true, INFINITY},
+	{"random_read_ms", offsetof(TierOverride, random_read_ms), 0, false, INFINITY},
+	{"random_write_ms", offsetof(TierOverride, random_write_ms), 0, false, INFINITY},
+	{"sequential_read_mb_per_s", offsetof(TierOverride, sequential_read_mb_per_s), 0, false, INFINITY},
+	{"sequential_write_mb_per_s", offsetof(TierOverride, sequential_write_mb_per_s), 0, false, INFINITY},
+	{"parallelism", offsetof(TierOverride, parallelism), 0, false, INFINITY},
+	{"compression_ratio", offsetof(TierOverride, compression_ratio), 1, true, INFINITY},
+};
+
+TierOverride *
+tier_advice_new_override(TierAdviceOptions *options, const char *tier_name)
+{
+	TierOverride *override;
+
+	options->overrides = options->overrides == NULL ?
+		palloc(sizeof(TierOverride)) :
+		repalloc(options->overrides, sizeof(TierOverride) * (options->noverrides + 1));
+	override = &options->overrides[options->noverrides++];
+	namestrcpy(&override->tier_name, tier_name);
+	for (int i = 0; i < (int) lengthof(override_keys); i++)
+		*(double *) ((char *) override + override_keys[i].offset) = NAN;
+	return override;
+}
+
+static char *
+string_of(const JsonbValue *value)
+{
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
+static void
+refuse_overrides(const char *what, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid %s", what),
+			 errdetail_internal("%s", detail),
+			 errhint("It looks like '{\"ssd\": {\"capacity_bytes\": 200000000000, \"price_per_gb_month\": 0.05}}'; the keys are "
+					 "capacity_bytes, reserve_fraction, price_per_gb_month, random_read_ms, random_write_ms, "
+					 "sequential_read_mb_per_s, sequential_write_mb_per_s, parallelism, compression_ratio.")));
+}
+
+static void
+set_override(TierOverride *override, const char *name, const JsonbValue *value, const char *what)
+{
+	double		number;
+
+	for (int i = 0; i < (int) lengthof(override_keys); i++)
+	{
+		const OverrideKey *key = &override_keys[i];
+
+		if (strcmp(key->name, name) != 0)
+			continue;
+		if (value->type != jbvNumeric)
+			refuse_overrides(what, psprintf("The value of \"%s\" is not a number.", name));
+		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
+		if (number < key->least || (number == key->least && !key->least_is_allowed) || !(number < key->most))
+			refuse_overrides(what, psprintf("The value of \"%s\" is out of range.", name));
+		*(double *) ((char *) override + key->offset) = number;
+		return;
+	}
+	refuse_overrides(what, psprintf("There is no key \"%s\" for a tier.", name));
+}
+
+void
+tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *what)
+{
+	Jsonb	   *document = DatumGetJsonbP(jsonb);
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	TierOverride *override = NULL;
+	char	   *key = NULL;
+	int			depth = 0;
+
+	if (!JB_ROOT_IS_OBJECT(document))
+		refuse_overrides(what, "It is not an object with a key for each tier.");
+	iterator = JsonbIteratorInit(&document->root);
+	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
+	{
+		switch (token)
+		{
+			case WJB_BEGIN_OBJECT:
+				depth++;
+				if (depth > 2)
+					refuse_overrides(what, psprintf("The value of \"%s\" is not a number.", key));
+				break;
+			case WJB_END_OBJECT:
+				depth--;
+				break;
+			case WJB_KEY:
+				key = string_of(&value);
+				if (depth == 1)
+				{
+					if (strlen(key) >= NAMEDATALEN)
+						refuse_overrides(what, "The name of a tier is too long.");
+					override = tier_advice_new_override(options, key);
+				}
+				break;
+			case WJB_VALUE:
+				if (depth == 1)
+					refuse_overrides(what, psprintf("The value of \"%s\" is not an object.", key));
+				set_override(override, key, &value, what);
+				break;
+			default:
+				refuse_overrides(what, "There is an array in it.");
+		}
+	}
+}
+
+static Datum *
+elements_of(Datum array, Oid type, int length, bool by_value, char align, const char *what, int *n)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+
+	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, align, &elements, &nulls, n);
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be empty", what),
+				 errhint("Leave it out for all of them.")));
+	for (int i = 0; i < *n; i++)
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain nulls", what)));
+	return elements;
+}
+
+static double
+horizon_argument(const Interval *horizon)
+{
+	double		hours = ((horizon->month * (double) DAYS_PER_MONTH + horizon->day) * (double) HOURS_PER_DAY) +
+	horizon->time / (double) USECS_PER_HOUR;
+
+	if (!(hours >= 1.0) || hours > 100.0 * 365.25 * 24.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid horizon"),
+				 errdetail("It is the time in which a move has to pay, between an hour and 100 years.")));
+	return hours;
+}
+
+static TierObjective
+objective_argument(const char *name)
+{
+	static const char *const names[] = {"time", "money", "balanced"};
+
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return (TierObjective) i;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid objective: \"%s\"", name),
+			 errhint("It is \"time\", \"money\" or \"balanced\".")));
+	return TIER_OBJECTIVE_TIME;
+}
+
+static List *
+relations_argument(Datum array)
+{
+	List	   *relations = NIL;
+	Datum	   *elements;
+	int			n;
+
+	elements = elements_of(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, "relations", &n);
+	for (int i = 0; i < n; i++)
+	{
+		Oid			relation_oid = DatumGetObjectId(elements[i]);
+		TierRelationInfo info;
+
+		if (!tier_relation_lookup(relation_oid, &info))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("relation with OID %u does not exist", relation_oid)));
+		if (info.kind != RELKIND_RELATION && info.kind != RELKIND_PARTITIONED_TABLE &&
+			info.kind != RELKIND_MATVIEW && info.kind != RELKIND_INDEX && info.kind != RELKIND_PARTITIONED_INDEX)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
+					 errhint("Tables, partitioned tables, materialized views and indexes are.")));
+		relations = lappend_oid(relations, relation_oid);
+	}
+	return relations;
+}
+
+void
+tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdviceOptions *options)
+{
+#define GIVEN(option) (arguments[option] >= 0 && !PG_ARGISNULL(arguments[option]))
+#define ARGUMENT(option) PG_GETARG_DATUM(arguments[option])
+	Datum	   *elements;
+	int			n;
+
+	tier_advice_default_options(options);
+	if (GIVEN(TIER_OPTION_TIERS))
+	{
+		elements = elements_of(ARGUMENT(TIER_OPTION_TIERS), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, "tiers", &n);
+		for (int i = 0; i < n; i++)
+			options->tiers = lappend(options->tiers, pstrdup(NameStr(*DatumGetName(elements[i]))));
+	}
+	if (GIVEN(TIER_OPTION_OVERRIDES))
+		tier_advice_add_overrides(options, ARGUMENT(TIER_OPTION_OVERRIDES), "overrides");
+	if (GIVEN(TIER_OPTION_HORIZON))
+		options->horizon_hours = horizon_argument(DatumGetIntervalP(ARGUMENT(TIER_OPTION_HORIZON)));
+	if (GIVEN(TIER_OPTION_OBJECTIVE))
+		options->objective = objective_argument(TextDatumGetCString(ARGUMENT(TIER_OPTION_OBJECTIVE)));
+	if (GIVEN(TIER_OPTION_PRICE_PER_WAIT_HOUR))
+	{
+		options->price_per_wait_hour = DatumGetFloat8(ARGUMENT(TIER_OPTION_PRICE_PER_WAIT_HOUR));
+		if (options->objective != TIER_OBJECTIVE_BALANCED)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("price_per_wait_hour is of use with the objective \"balanced\" only")));
+		if (!(options->price_per_wait_hour >= 0) || options->price_per_wait_hour > MOST_PRICE_PER_WAIT_HOUR)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid price_per_wait_hour"),
+					 errhint("It is what an hour is worth that somebody waits for I/O: between 0 and 1e12.")));
+	}
+	if (GIVEN(TIER_OPTION_SCHEMAS))
+	{
+		elements = elements_of(ARGUMENT(TIER_OPTION_SCHEMAS), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, "schemas", &n);
+		for (int i = 0; i < n; i++)
+			options->schemas = lappend_oid(options->schemas,
+										   get_namespace_oid(NameStr(*DatumGetName(elements[i])), false));
+	}
+	if (GIVEN(TIER_OPTION_RELATIONS))
+		options->relations = relations_argument(ARGUMENT(TIER_OPTION_RELATIONS));
+	if (GIVEN(TIER_OPTION_AS_OF))
+	{
+		options->as_of = DatumGetTimestampTz(ARGUMENT(TIER_OPTION_AS_OF));
+		if (TIMESTAMP_NOT_FINITE(options->as_of) || options->as_of > tier_clock_now())
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("as_of must be a time in the past")));
+	}
+#undef GIVEN
+#undef ARGUMENT
+}
+
+void
+tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options)
+{
+	int			arguments[TIER_OPTIONS];
+
+	for (int i = 0; i < TIER_OPTIONS; i++)
+		arguments[i] = first + i;
+	tier_advice_options_at(fcinfo, arguments, options);
+}

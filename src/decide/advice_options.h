@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/advice_options.h
+ *		What may be asked of an advice, from SQL arguments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ADVICE_OPTIONS_H
+#define TIER_ADVICE_OPTIONS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "src/decide/advice.h"
+
+/* Functions that give advice have these arguments, in this order. */
+enum
+{
+	TIER_OPTION_TIERS,			/* name[] */
+	TIER_OPTION_OVERRIDES,		/* jsonb */
+	TIER_OPTION_HORIZON,		/* interval */
+	TIER_OPTION_OBJECTIVE,		/* text */
+	TIER_OPTION_PRICE_PER_WAIT_HOUR,	/* float8 */
+	TIER_OPTION_SCHEMAS,		/* name[] */
+	TIER_OPTION_RELATIONS,		/* regclass[] */
+	TIER_OPTION_AS_OF,			/* timestamptz */
+	TIER_OPTIONS
+};
+
+/*
+ * Reads TIER_OPTIONS arguments from `first` on; NULL is the default.  Raises an error
+ * for what cannot be meant.  Allocates in the current memory context.
+ */
+extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options);
+
+/* The same where they are elsewhere; -1: the function has no such argument. */
+extern void tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdviceOptions *options);
+
+/*
+ * Adds what a jsonb object {"tier": {"capacity_bytes": 1, ...}, ...} says; `what`
+ * names the argument in messages.
+ */
+extern void tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *what);
+
+/* Room for one more, everything NaN. */
+extern TierOverride *tier_advice_new_override(TierAdviceOptions *options, const char *tier_name);
+
+#endif							/* TIER_ADVICE_OPTIONS_H */

@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/advice_sql.c
+ *		SQL functions that give advice: check, call, return.
+ *
+ * What a function may do is decided by its EXECUTE privilege (nothing here is
+ * granted to PUBLIC) and, where it touches a relation of somebody, by the
+ * checks of server/relation.c for the calling role.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "src/compat.h"
+#include "src/decide/advice.h"
+#include "src/decide/advice_options.h"
+#include "src/server/relation.h"
+#include "src/base/sql.h"
+
+/* A device that is busy for this share of its time makes others wait. */
+#define WORTH_MENTIONING_BUSY 0.1
+
+PG_FUNCTION_INFO_V1(tier_recommend_placement);
+PG_FUNCTION_INFO_V1(tier_explain_placement);
+
+static void
+set_tier(TierResultRow *row, int column, const TierAdvice *advice, int tier)
+{
+	if (tier >= 0)
+		tier_row_name(row, column, NameStr(advice->set->tiers[tier].name));
+}
+
+Datum
+tier_recommend_placement(PG_FUNCTION_ARGS)
+{
+	bool		include_unchanged = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
+	TierAdviceOptions options;
+	MemoryContext row_context;
+	TierAdvice *advice;
+	TierResultRow row;
+
+	tier_result_start(fcinfo, &row);
+	tier_advice_options_from(fcinfo, 1, &options);
+	advice = tier_advice_make(&options);
+	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row", ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		bool		changes = unit->recommended_tier != unit->current_tier;
+		MemoryContext old_context;
+
+		if (!unit->is_selected || (!changes && !include_unchanged))
+			continue;
+		old_context = MemoryContextSwitchTo(row_context);
+		tier_row_clear(&row);
+		tier_row_datum(&row, 0, ObjectIdGetDatum(unit->relation_oid));
+		tier_row_text(&row, 1, tier_relation_kind_name(unit->kind));
+		set_tier(&row, 2, advice, unit->current_tier);
+		set_tier(&row, 3, advice, unit->recommended_tier);
+		tier_row_datum(&row, 4, Int64GetDatum((int64) unit->size_bytes));
+		if (unit->current_tier >= 0)
+		{
+			int			from = unit->current_tier;
+			int			to = unit->recommended_tier;
+
+			tier_row_datum(&row, 5, Float8GetDatum(tier_advice_busy(advice, unit, from) - tier_advice_busy(advice, unit, to)));
+			tier_row_datum(&row, 6, Float8GetDatum(tier_advice_price(advice, unit, to) - tier_advice_price(advice, unit, from)));
+			tier_row_datum(&row, 7, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
+		}
+		tier_row_text(&row, 8, tier_advice_confidence_text(unit->confidence));
+		tier_row_text(&row, 9, tier_advice_reason(advice, unit));
+		tier_row_text(&row, 10, tier_advice_command(advice, unit));
+		tier_row_put(&row);
+		MemoryContextSwitchTo(old_context);
+		MemoryContextReset(row_context);
+	}
+	return (Datum) 0;
+}
+
+/* The unit that a relation is placed with: TOAST goes with its table. */
+static const TierAdviceUnit *
+require_unit(const TierAdvice *advice, Oid relation_oid)
+{
+	const TierAdviceUnit *unit = tier_advice_find(advice, relation_oid);
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+	if (unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
+				 errhint("Tables, partitions, materialized views and indexes of this database are, but for temporary and system ones.")));
+	if (unit->current_tier < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info.kind), info.name),
+				 errhint("Use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
+	return unit;
+}
+
+/* Why not there, where it would be better: what others gain from a GB. */
+static char *
+explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	double		worth = advice->placement.byte_worth[tier] * 1e9;
+	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) - tier_advice_busy(advice, unit, tier)) /
+	Max(tier_advice_stored(advice, unit, tier), 1.0) * 1e9;
+
+	switch (advice->placement.bottleneck[tier])
+	{
+		case TIER_BOTTLENECK_BUSY:
+			return pstrdup("it would be better here, but the device would be busy for too much of its time");
+		case TIER_BOTTLENECK_ENDURANCE:
+			return pstrdup("it would be better here, but more would be written than the device endures");
+		case TIER_BOTTLENECK_NONE:
+		case TIER_BOTTLENECK_BYTES:
+			break;
+	}
+	if (advice->options.objective == TIER_OBJECTIVE_TIME && worth > 0 && own >= 0 && own <= worth)
+		return psprintf("it would be better here, but others gain more from the space for each byte: %.1f s of device time per hour and GB, this one %.1f s",
+						worth, own);
+	return pstrdup("it would be better here, but others gain more from the space for each byte");
+}
+
+static char *
+explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, bool fits)
+{
+	double		busy = tier_advice_busy(advice, unit, tier);
+	double		difference = busy - tier_advice_busy(advice, unit, unit->current_tier);
+	const char *why_not = tier_advice_why_not(advice, unit, tier);
+	double		used;
+	char	   *answer;
+
+	if (tier == unit->recommended_tier)
+		return tier_advice_reason(advice, unit);
+	if (tier == unit->wanted_tier && tier != unit->current_tier &&
+		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
+		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
+		return explain_pushed_out(advice, unit, tier);
+	if (unit->pinned_tier >= 0)
+		return psprintf("it is pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
+	if (tier == unit->current_tier)
+		return psprintf("it is here now, and %s is better", NameStr(advice->set->tiers[unit->recommended_tier].name));
+	if (why_not != NULL)
+		return psprintf("it %s", why_not);
+	if (!fits)
+		return pstrdup("there is no room");
+	answer = psprintf("%.3f s %s device time per hour than where it is", fabs(difference), difference >= 0 ? "more" : "less");
+	used = (advice->placement.after[tier].occupied_s + tier_advice_cost(advice, unit, tier).occupied_s) / 3600.0;
+	if (used >= WORTH_MENTIONING_BUSY)
+		answer = psprintf("%s, on a device that would be busy for %.0f%% of its time", answer, 100.0 * used);
+	return answer;
+}
+
+Datum
+tier_explain_placement(PG_FUNCTION_ARGS)
+{
+	const TierAdviceUnit *unit;
+	TierAdviceOptions options;
+	TierAdvice *advice;
+	TierResultRow row;
+
+	tier_require_argument(fcinfo, 0, "relation");
+	tier_result_start(fcinfo, &row);
+	tier_advice_options_from(fcinfo, 1, &options);
+	advice = tier_advice_make(&options);
+	unit = require_unit(advice, PG_GETARG_OID(0));
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		const TierCostProfile *profile = &advice->set->tiers[t].profile;
+		TierCost	cost = tier_advice_cost(advice, unit, t);
+		TierCostLoad random_load = {0};
+		TierCostLoad sequential_load = {0};
+		TierCostLoad write_load = {0};
+		double		available = advice->available_bytes[t] - advice->placement.after[t].bytes;
+		bool		fits;
+
+		if (unit->recommended_tier == t)
+			available += tier_advice_stored(advice, unit, t);
+		available = Max(available, 0.0);
+		fits = tier_advice_stored(advice, unit, t) <= available || t == unit->current_tier;
+		random_load.random_reads = unit->load.random_reads;
+		sequential_load.sequential_reads = unit->load.sequential_reads;
+		sequential_load.scans = unit->load.scans;
+		write_load.page_writes = unit->load.page_writes;
+
+		tier_row_clear(&row);
+		set_tier(&row, 0, advice, t);
+		tier_row_datum(&row, 1, BoolGetDatum(t == unit->current_tier));
+		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
+		tier_row_datum(&row, 3, Float8GetDatum(cost.busy_s));
+		tier_row_datum(&row, 4, Float8GetDatum(tier_cost_busy_s_per_hour(&random_load, profile)));
+		tier_row_datum(&row, 5, Float8GetDatum(tier_cost_busy_s_per_hour(&sequential_load, profile)));
+		tier_row_datum(&row, 6, Float8GetDatum(tier_cost_busy_s_per_hour(&write_load, profile)));
+		tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, t)));
+		tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, t)));
+		if (!isinf(available))
+			tier_row_datum(&row, 9, Int64GetDatum((int64) available));
+		tier_row_datum(&row, 10, BoolGetDatum(fits));
+		tier_row_text(&row, 11, explain_tier(advice, unit, t, fits));
+		tier_row_datum(&row, 12, Float8GetDatum(cost.wait_s));
+		tier_row_datum(&row, 13, Float8GetDatum(cost.written_bytes * 24));
+		tier_row_datum(&row, 14, Int64GetDatum((int64) tier_advice_stored(advice, unit, t)));
+		tier_row_put(&row);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,474 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/partition.c
+ *		Loads a partition tree into the snapshot that model/policy.c decides on.
+ *
+ * Everything is read from the system catalogs under the current snapshot,
+ * without a lock on the tables: a partition that is attached, detached or
+ * dropped meanwhile is seen or not seen, and the move that follows checks
+ * again under its lock.
+ *
+ * The bounds of a leaf are the tightest of all levels of the tree that are
+ * range-partitioned by the same column as the top; other levels (hash, list,
+ * another column) only pass them on, and so does a default partition.  A default
+ * partition that nothing above bounds, and whatever hangs below it, has no age.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/decide/partition.h"
+#include "src/observe/sample.h"
+
+/* The range-partitioned level that a bound belongs to. */
+typedef struct KeyLevel
+{
+	bool		is_key;			/* ranges of the policy's column */
+	bool		is_multicolumn; /* then rows may equal the upper bound */
+} KeyLevel;
+
+/* While a tree is walked. */
+typedef struct TreeWalk
+{
+	const TierPartitionKey *key;
+	TierLeaf   *leaves;
+	int			n;
+	int			capacity;
+} TreeWalk;
+
+/* The bound specification of a partition, or NULL when it is none (any more). */
+static PartitionBoundSpec *
+read_bound(Oid relation_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	PartitionBoundSpec *spec = NULL;
+	Datum		datum;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	datum = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relpartbound, &isnull);
+	if (!isnull)
+		spec = castNode(PartitionBoundSpec, stringToNode(TextDatumGetCString(datum)));
+	ReleaseSysCache(tuple);
+	return spec;
+}
+
+static bool
+datum_is_of_type(const List *datums, Oid type_oid)
+{
+	const PartitionRangeDatum *datum;
+
+	if (datums == NIL)
+		return false;
+	datum = linitial_node(PartitionRangeDatum, datums);
+	return datum->kind != PARTITION_RANGE_DATUM_VALUE ||
+		(IsA(datum->value, Const) && castNode(Const, datum->value)->consttype == type_oid);
+}
+
+static bool
+is_range_of_type(const PartitionBoundSpec *spec, Oid type_oid)
+{
+	return spec->strategy == PARTITION_STRATEGY_RANGE &&
+		datum_is_of_type(spec->lowerdatums, type_oid) &&
+		datum_is_of_type(spec->upperdatums, type_oid);
+}
+
+/* Narrows the bounds of `partition` to those of this level. */
+static void
+apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLevel *level,
+			const PartitionBoundSpec *spec)
+{
+	PartitionRangeDatum *lower;
+	PartitionRangeDatum *upper;
+	int64		us;
+
+	/*
+	 * Nothing is locked: by now the partition may hang below another parent,
+	 * with bounds of another shape or type.  Then it has no age.
+	 */
+	if (!spec->is_default && level->is_key && !is_range_of_type(spec, key->type_oid))
+	{
+		partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
+		return;
+	}
+
+	/* A default partition has the bounds of what it is in, if any. */
+	if (spec->is_default)
+	{
+		if (partition->upper_kind != TIER_BOUND_FINITE)
+			partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
+		return;
+	}
+	if (!level->is_key || partition->upper_kind == TIER_BOUND_NONE)
+		return;
+
+	lower = linitial_node(PartitionRangeDatum, spec->lowerdatums);
+	upper = linitial_node(PartitionRangeDatum, spec->upperdatums);
+	if (lower->kind == PARTITION_RANGE_DATUM_VALUE &&
+		tier_partition_bound_time(key, castNode(Const, lower->value), TIER_END_LOWER, &us) &&
+		(partition->lower_kind != TIER_BOUND_FINITE || us > partition->lower_us))
+	{
+		partition->lower_kind = TIER_BOUND_FINITE;
+		partition->lower_us = us;
+	}
+	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
+		tier_partition_bound_time(key, castNode(Const, upper->value),
+								  level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE : TIER_END_UPPER, &us) &&
+		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
+	{
+		partition->upper_kind = TIER_BOUND_FINITE;
+		partition->upper_us = us;
+	}
+}
+
+static void
+add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *partition)
+{
+	TierLeaf   *leaf;
+
+	if (walk->n == walk->capacity)
+	{
+		walk->capacity *= 2;
+		walk->leaves = repalloc_huge(walk->leaves, sizeof(TierLeaf) * walk->capacity);
+	}
+	leaf = &walk->leaves[walk->n++];
+	memset(leaf, 0, sizeof(TierLeaf));
+	leaf->info = *info;
+	leaf->partition = *partition;
+	leaf->partition.is_foreign = info->kind == RELKIND_FOREIGN_TABLE;
+	leaf->partition.is_temporary = info->persistence == RELPERSISTENCE_TEMP;
+	leaf->from_tier = -1;
+	leaf->pending_bytes = -1;
+}
+
+/* Visits the children of a partitioned table with the bounds it inherits. */
+static void
+walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
+{
+	KeyLevel	level = {false, false};
+	List	   *children;
+	ListCell   *cell;
+	char		strategy;
+	int			ncolumns;
+	NameData	column;
+	Oid			type_oid;
+
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+
+	if (tier_partition_read_key(parent_oid, &strategy, &ncolumns, &column, &type_oid))
+	{
+		level.is_key = strategy == PARTITION_STRATEGY_RANGE && type_oid == walk->key->type_oid &&
+			strcmp(NameStr(column), NameStr(walk->key->column)) == 0;
+		level.is_multicolumn = ncolumns > 1;
+	}
+
+	children = find_inheritance_children(parent_oid, NoLock);
+	foreach(cell, children)
+	{
+		TierPartition partition = *inherited;
+		TierRelationInfo info;
+		PartitionBoundSpec *spec;
+
+		if (!tier_relation_lookup(lfirst_oid(cell), &info))
+			continue;
+		spec = read_bound(info.relation_oid);
+		if (spec == NULL)
+			continue;
+		apply_bound(&partition, walk->key, &level, spec);
+		if (info.kind == RELKIND_PARTITIONED_TABLE)
+			walk_tree(walk, info.relation_oid, &partition);
+		else
+			add_leaf(walk, &info, &partition);
+	}
+	list_free(children);
+}
+
+/* A move that was interrupted has left the TOAST table behind, or ahead. */
+static bool
+toast_is_elsewhere(const TierRelationInfo *info, const TierSet *set, int to_tier)
+{
+	TierRelationInfo toast;
+
+	return OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast) &&
+		tier_set_tier_of_tablespace(set, toast.tablespace_oid) != to_tier;
+}
+
+/* Something of the leaf is not on the tier: shall it go there? */
+static void
+add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relation_oid, int to_tier)
+{
+	const TierPinned *pinned = tier_pins_against(pins, set, relation_oid, to_tier);
+
+	if (pinned == NULL)
+		leaf->pending = lappend_oid(leaf->pending, relation_oid);
+	else if (leaf->pinned == NULL)
+		leaf->pinned = pinned;
+}
+
+/* What of the leaf and its indexes is not on the tier; where it is now. */
+static void
+locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tier, bool include_indexes)
+{
+	leaf->from_tier = tier_set_tier_of_tablespace(set, leaf->info.tablespace_oid);
+	if (leaf->partition.is_foreign)
+		return;
+	if (leaf->from_tier != to_tier || toast_is_elsewhere(&leaf->info, set, to_tier))
+		add_pending(leaf, set, pins, leaf->info.relation_oid, to_tier);
+	if (include_indexes)
+	{
+		List	   *indexes = tier_relation_indexes(leaf->info.relation_oid);
+		ListCell   *cell;
+
+		foreach(cell, indexes)
+		{
+			TierRelationInfo index;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &index) &&
+				tier_set_tier_of_tablespace(set, index.tablespace_oid) != to_tier)
+				add_pending(leaf, set, pins, index.relation_oid, to_tier);
+		}
+	}
+	leaf->partition.on_target = leaf->pending == NIL && leaf->pinned == NULL;
+	leaf->partition.pinned_elsewhere = leaf->pending == NIL && leaf->pinned != NULL;
+	leaf->partition.on_slower_tier = leaf->from_tier >= 0 && to_tier >= 0 &&
+		set->tiers[leaf->from_tier].rank > set->tiers[to_tier].rank;
+}
+
+static char *
+time_text(int64 us)
+{
+	char		buffer[MAXDATELEN + 1];
+	struct pg_tm tm;
+	fsec_t		fraction;
+	int			zone;
+	const char *zone_name;
+
+	/* ISO, whatever DateStyle a session or the server has. */
+	if (timestamp2tm(us, &zone, &tm, &fraction, &zone_name, NULL) != 0)
+		return pstrdup("?");
+	EncodeDateTime(&tm, fraction, true, zone, zone_name, USE_ISO_DATES, buffer);
+	return pstrdup(buffer);
+}
+
+static char *
+leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
+			int64 reference_us, int64 threshold_us)
+{
+	Interval	move_after = policy->move_after;
+	char	   *age = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(&move_after)));
+	const char *from = from_now ? "now" : "the end of the newest partition";
+
+	switch (leaf->verdict)
+	{
+		case TIER_VERDICT_DUE:
+			return psprintf("all rows are before %s, that is more than %s before %s (%s)",
+							time_text(leaf->partition.upper_us), age, from, time_text(reference_us));
+		case TIER_VERDICT_TOO_YOUNG:
+			return psprintf("may hold rows up to %s, but only what is before %s, %s before %s, is due",
+							time_text(leaf->partition.upper_us), time_text(threshold_us), age, from);
+		case TIER_VERDICT_PINNED:
+			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as, NameStr(leaf->pinned->tier_name));
+		default:
+			return pstrdup(tier_policy_verdict_text(leaf->verdict));
+	}
+}
+
+/* Loads the leaves of the policy's table, with where they are. */
+static void
+load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set, const TierPins *pins)
+{
+	TreeWalk	walk;
+	TierPartition unbounded;
+
+	memset(&unbounded, 0, sizeof(unbounded));
+	unbounded.lower_kind = unbounded.upper_kind = TIER_BOUND_OPEN;
+	walk.key = key;
+	walk.n = 0;
+	walk.capacity = 64;
+	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
+	walk_tree(&walk, evaluation->policy->relation_oid, &unbounded);
+
+	for (int i = 0; i < walk.n; i++)
+	{
+		TierLeaf   *leaf = &walk.leaves[i];
+
+		locate_leaf(leaf, set, pins, evaluation->to_tier, evaluation->policy->include_indexes);
+		if (evaluation->policy->age_from_newest && OidIsValid(leaf->info.file_number))
+			leaf->partition.is_empty = tier_sample_file_size(leaf->info.tablespace_oid,
+															 leaf->info.file_number, MAIN_FORKNUM) == 0;
+	}
+	evaluation->nleaves = walk.n;
+	evaluation->leaves = walk.leaves;
+}
+
+/* Where to, how much, and the reason in words. */
+static void
+finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
+			bool from_now, int64 reference_us, int64 threshold_us)
+{
+	const TierPolicyRow *policy = evaluation->policy;
+
+	leaf->reason = leaf_reason(leaf, policy, from_now, reference_us, threshold_us);
+	if (leaf->verdict == TIER_VERDICT_DUE)
+	{
+		ListCell   *cell;
+
+		leaf->to_tablespace = tier_set_usable_tablespace(set, evaluation->to_tier,
+														 OidIsValid(policy->created_by) ? policy->created_by : leaf->info.owner_oid);
+		leaf->pending_bytes = 0;
+		foreach(cell, leaf->pending)
+		{
+			TierRelationInfo info;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &info))
+				leaf->pending_bytes += tier_relation_disk_bytes(&info);
+		}
+	}
+}
+
+/*
+ * reference - move_after; nothing is old enough where that may be before the
+ * calendar begins, which is no error of the policy.
+ */
+static TimestampTz
+threshold_of(TimestampTz reference, const Interval *move_after)
+{
+	Interval	interval = *move_after;
+	double		longest_us = (interval.month * 31.0 + interval.day + 1.0) * USECS_PER_DAY + interval.time;
+
+	if (longest_us > (double) reference - (double) MIN_TIMESTAMP)
+		return MIN_TIMESTAMP;
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(reference),
+												   IntervalPGetDatum(&interval)));
+}
+
+static void
+evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, TimestampTz now)
+{
+	const TierPolicyRow *policy = evaluation->policy;
+	TierPartitionKey key;
+	TierPartition *partitions;
+	TierPolicyVerdict *verdicts;
+	int64_t		reference_us = now;
+	int64		threshold_us;
+
+	tier_partition_check_key(policy->relation_oid, &policy->key, &key);
+	load_leaves(evaluation, &key, set, pins);
+
+	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
+	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
+	for (int i = 0; i < evaluation->nleaves; i++)
+		partitions[i] = evaluation->leaves[i].partition;
+	if (policy->age_from_newest && !tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
+		reference_us = now;
+
+	/* One row dated far into the future must not make everything due. */
+	reference_us = Min(reference_us, now);
+	threshold_us = threshold_of(reference_us, &policy->move_after);
+	tier_policy_evaluate(partitions, evaluation->nleaves, threshold_us, verdicts);
+	for (int i = 0; i < evaluation->nleaves; i++)
+	{
+		evaluation->leaves[i].verdict = verdicts[i];
+		finish_leaf(&evaluation->leaves[i], evaluation, set, reference_us == now,
+					reference_us, threshold_us);
+	}
+}
+
+/*
+ * What runs here, in the worker as the bootstrap superuser, is code of the
+ * server and ours alone, whatever a user has made of the policy's table:
+ *
+ * - Catalogs are read by system scans and caches, and file sizes from the file
+ *   system.  No relation of a user is opened, so neither its access method nor an
+ *   expression of its indexes, partition key or row policies is touched.
+ * - A bound is read from pg_class by stringToNode, which copies the bytes of its
+ *   datums; no input function is called.  Bounds are neither compared nor
+ *   printed by operators, support or output functions of their type: they
+ *   are only converted, and that by C functions for the types of
+ *   decide/partition_key.c, which are built in and compared by OID, with the type
+ *   that the bound itself says it has.  A domain, an enum or a type of a user is
+ *   refused.
+ * - There is no statement, and no name is looked up: what was stored as text
+ *   is a unit, of a fixed list, and a time zone, which is a file of the server's.
+ *
+ * So there is nobody whose rights it would have to have.  Only the errors of
+ * a policy are kept from the others.
+ */
+TierEvaluation *
+tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
+						TimestampTz now)
+{
+	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	TierRelationInfo info;
+	int			guc_level;
+
+	evaluation->policy = policy;
+	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
+	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
+	{
+		evaluation->error = pstrdup("the relation does not exist");
+		return evaluation;
+	}
+	if (evaluation->to_tier < 0)
+	{
+		evaluation->error = psprintf("tier \"%s\" does not exist", NameStr(policy->tier_name));
+		return evaluation;
+	}
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		/* When a day begins, and a month ends, is no matter of who asks. */
+		guc_level = NewGUCNestLevel();
+		(void) set_config_option("TimeZone", policy->time_zone, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+		evaluate(evaluation, set, pins, now);
+		AtEOXact_GUC(false, guc_level);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = tier_attempt_take_error();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(error);
+		evaluation->error = tier_catalog_clip(error->message);
+		evaluation->nleaves = 0;
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return evaluation;
+}

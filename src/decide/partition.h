@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/partition.h
+ *		What the policies say about the partitions as they are now.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PARTITION_H
+#define TIER_PARTITION_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+#include "src/decide/partition_key.h"
+#include "src/model/policy.h"
+#include "src/server/relation.h"
+
+/* One leaf partition under one policy. */
+typedef struct TierLeaf
+{
+	TierRelationInfo info;
+	TierPartition partition;
+	TierPolicyVerdict verdict;
+	int			from_tier;		/* index into the TierSet, -1: none */
+	Oid			to_tablespace;	/* 0: none of the tier's can be used */
+	List	   *pending;		/* OIDs: what of it and its indexes is not on
+								 * the tier yet, the table first; without what
+								 * is pinned to another one */
+	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
+	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
+								 * due */
+	char	   *reason;
+} TierLeaf;
+
+typedef struct TierEvaluation
+{
+	const TierPolicyRow *policy;
+	int			to_tier;		/* index into the TierSet */
+	int			nleaves;
+	TierLeaf   *leaves;
+	char	   *error;			/* why it could not be evaluated, or NULL */
+} TierEvaluation;
+
+/*
+ * Evaluates one policy at `now`.  Reads catalogs and file sizes without any
+ * lock on a relation of a user, and runs no code of a user.  Needs an active
+ * snapshot, must not be called inside a catalog scope.  The result refers to
+ * policy and pins.  Never raises an error for what a policy refers to: it is
+ * reported in ->error.  Result in the current memory context.
+ */
+extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
+											   const TierSet *set, const TierPins *pins,
+											   TimestampTz now);
+
+#endif							/* TIER_PARTITION_H */

@@ -1,0 +1,440 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/partition_key.c
+ *		Which key ages the partitions of a table, and its values as times.
+ *
+ * Catalog look-ups without any lock on the table, and arithmetic on values of
+ * built-in types; see tier_partition_evaluate for why it matters that nothing
+ * else runs here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "src/compat.h"
+#include "src/decide/partition_key.h"
+#include "src/server/relation.h"
+
+/* First key column of a partitioned table; false when it is no plain column. */
+bool
+tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column, Oid *type_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relation_oid));
+	Form_pg_partitioned_table form;
+	AttrNumber	attribute;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_partitioned_table) GETSTRUCT(tuple);
+	*strategy = form->partstrat;
+	*ncolumns = form->partnatts;
+	attribute = form->partattrs.values[0];
+	ReleaseSysCache(tuple);
+
+	if (attribute == 0)
+		return false;
+	name = get_attname(relation_oid, attribute, true);
+	if (name == NULL)
+		return false;
+	namestrcpy(column, name);
+	*type_oid = get_atttype(relation_oid, attribute);
+	return true;
+}
+
+/* The units that a user can name. */
+typedef struct KeyUnit
+{
+	const char *name;
+	TierKeyKind kind;
+	int64		units_per_s;	/* of a count */
+} KeyUnit;
+
+static const KeyUnit key_units[] = {
+	{"seconds", TIER_KEY_COUNT, INT64CONST(1)},
+	{"milliseconds", TIER_KEY_COUNT, INT64CONST(1000)},
+	{"microseconds", TIER_KEY_COUNT, INT64CONST(1000000)},
+	{"nanoseconds", TIER_KEY_COUNT, INT64CONST(1000000000)},
+	{"yyyymmdd", TIER_KEY_YYYYMMDD, 0},
+	{"yyyymm", TIER_KEY_YYYYMM, 0},
+	{"yyyy", TIER_KEY_YYYY, 0},
+	{"uuidv7", TIER_KEY_UUIDV7, 0},
+};
+
+#define NUMBER_UNITS "seconds, milliseconds, microseconds, nanoseconds, yyyymmdd, yyyymm or yyyy"
+
+static const KeyUnit *
+find_unit(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(key_units); i++)
+		if (strcmp(key_units[i].name, name) == 0)
+			return &key_units[i];
+	return NULL;
+}
+
+bool
+tier_partition_unit_counts(const char *unit)
+{
+	const KeyUnit *known = unit == NULL ? NULL : find_unit(unit);
+
+	return known != NULL && known->kind == TIER_KEY_COUNT;
+}
+
+/* How many bits of a count the type can hold; 0: it is no number. */
+static int
+number_bits(Oid type_oid)
+{
+	switch (type_oid)
+	{
+		case INT2OID:
+			return 15;
+		case INT4OID:
+			return 31;
+		case INT8OID:
+		case NUMERICOID:
+			return 63;
+		default:
+			return 0;
+	}
+}
+
+/* Of a count: from when, and which bits. */
+static void
+check_count(const TierKeyConversion *conversion, TierPartitionKey *key)
+{
+	int			bits = number_bits(key->type_oid);
+
+	if (conversion->has_epoch && TIMESTAMP_NOT_FINITE(conversion->epoch))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_epoch must not be infinite")));
+	if (conversion->shift < 0 || conversion->shift >= bits)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_shift must be between 0 and %d for a key of type %s", bits - 1,
+						format_type_be(key->type_oid))));
+	key->shift = conversion->shift;
+	key->epoch = conversion->has_epoch ? conversion->epoch :
+		-((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
+}
+
+/* Is this a conversion for the key's type? */
+static void
+check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
+{
+	const KeyUnit *unit = NULL;
+	bool		is_number = number_bits(key->type_oid) > 0;
+	bool		fits;
+
+	if (conversion->unit != NULL)
+	{
+		unit = find_unit(conversion->unit);
+		if (unit == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid key unit \"%s\"", conversion->unit),
+					 errhint("Use %s for a number, uuidv7 for a uuid.", NUMBER_UNITS)));
+	}
+	switch (key->type_oid)
+	{
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			fits = unit == NULL;
+			break;
+		case UUIDOID:
+			if (unit == NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
+								NameStr(key->column), format_type_be(key->type_oid)),
+						 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, which begins with the time.")));
+			fits = unit->kind == TIER_KEY_UUIDV7;
+			break;
+		default:
+			if (!is_number)
+				ereport(ERROR,
+						(errcode(ERRCODE_DATATYPE_MISMATCH),
+						 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
+								NameStr(key->column), format_type_be(key->type_oid)),
+						 errhint("Keys of type date, timestamp, timestamptz, smallint, integer, bigint, numeric and uuid (version 7) can.")));
+			if (unit == NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
+								NameStr(key->column), format_type_be(key->type_oid)),
+						 errhint("Give key_unit: %s.", NUMBER_UNITS)));
+			fits = unit->kind != TIER_KEY_UUIDV7;
+			break;
+	}
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_unit \"%s\" is not for keys of type %s", conversion->unit,
+						format_type_be(key->type_oid)),
+				 is_number ? errhint("Use %s.", NUMBER_UNITS) :
+				 key->type_oid == UUIDOID ? errhint("Use uuidv7.") :
+				 errhint("Leave it out: the partition key \"%s\" is a time.", NameStr(key->column))));
+
+	key->kind = unit == NULL ? TIER_KEY_TIME : unit->kind;
+	key->units_per_s = unit == NULL ? 0 : unit->units_per_s;
+	if (key->kind == TIER_KEY_COUNT)
+		check_count(conversion, key);
+	else if (conversion->has_epoch || conversion->shift != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is only for keys that count seconds, milliseconds, microseconds or nanoseconds",
+						conversion->has_epoch ? "key_epoch" : "key_shift")));
+}
+
+void
+tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion, TierPartitionKey *key)
+{
+	TierRelationInfo info;
+	char		strategy;
+	int			ncolumns;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+	if (info.kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s is not a partitioned table", tier_relation_kind_name(info.kind), info.name),
+				 errhint("An age policy moves the partitions of a range-partitioned table; move a single relation with CALL tiered_storage.move_relation().")));
+	if (info.persistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("temporary table %s cannot have a tiering policy", info.name)));
+
+	memset(key, 0, sizeof(TierPartitionKey));
+	if (!tier_partition_read_key(relation_oid, &strategy, &ncolumns, &key->column, &key->type_oid) ||
+		strategy != PARTITION_STRATEGY_RANGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("table %s is not partitioned by range of a column", info.name),
+				 errhint("If its partitions are range-partitioned themselves, add the policy to each of them.")));
+	check_conversion(conversion, key);
+}
+
+/*
+ * The begin of a day in the zone of TimeZone; false beyond the calendar and
+ * for infinite dates.
+ */
+static bool
+date_time(DateADT date, int64 *us)
+{
+	/*
+	 * Without the first and the last day of all, which begin outside in some
+	 * zones.
+	 */
+	if (DATE_NOT_FINITE(date) || date <= DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE ||
+		date >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE - 1)
+		return false;
+	*us = DatumGetTimestampTz(DirectFunctionCall1(date_timestamptz, DateADTGetDatum(date)));
+	return !TIMESTAMP_NOT_FINITE(*us);
+}
+
+/* A bound that is a time; the smallest step above it where rows may equal it. */
+static bool
+plain_time(const TierPartitionKey *key, Datum value, bool inclusive, int64 *us)
+{
+	switch (key->type_oid)
+	{
+		case DATEOID:
+			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
+				return false;
+			return date_time(DatumGetDateADT(value) + (inclusive ? 1 : 0), us);
+		case TIMESTAMPOID:
+			if (DatumGetTimestamp(value) < MIN_TIMESTAMP + USECS_PER_DAY ||
+				DatumGetTimestamp(value) >= END_TIMESTAMP - USECS_PER_DAY)
+				return false;
+			*us = DatumGetTimestampTz(DirectFunctionCall1(timestamp_timestamptz, value));
+			break;
+		default:
+			*us = DatumGetTimestampTz(value);
+			break;
+	}
+	if (TIMESTAMP_NOT_FINITE(*us))
+		return false;
+	*us += inclusive ? 1 : 0;
+	return true;
+}
+
+/*
+ * A numeric as an integer, rounded up or down; false for what is none, and what
+ * does not fit.
+ */
+static bool
+numeric_to_integer(Datum value, bool round_up, int64 *result)
+{
+	Datum		rounded;
+
+	if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
+		return false;
+	rounded = DirectFunctionCall1(round_up ? numeric_ceil : numeric_floor, value);
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, rounded, NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))) ||
+		DatumGetBool(DirectFunctionCall2(numeric_gt, rounded, NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
+		return false;
+	*result = DatumGetInt64(DirectFunctionCall1(numeric_int8, rounded));
+	return true;
+}
+
+/*
+ * A bound that is a number as the integer that it means for whole numbers:
+ * the first one that is not below it, and with an inclusive end the first above
+ * it.  So what is between two whole numbers belongs to the smaller one.
+ */
+static bool
+integer_bound(Oid type_oid, Datum value, TierBoundEnd end, int64 *result)
+{
+	switch (type_oid)
+	{
+		case INT2OID:
+			*result = DatumGetInt16(value);
+			break;
+		case INT4OID:
+			*result = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			*result = DatumGetInt64(value);
+			break;
+		default:
+			if (!numeric_to_integer(value, end == TIER_END_UPPER, result))
+				return false;
+			break;
+	}
+	return end != TIER_END_UPPER_INCLUSIVE || !pg_add_s64_overflow(*result, 1, result);
+}
+
+/* Units since an epoch; false beyond what a time can be. */
+static bool
+count_time(const TierPartitionKey *key, int64 value, bool round_up, int64 *us)
+{
+	int64		count = value >> key->shift;
+
+	/*
+	 * The bits that are dropped tell rows of the same time apart.  A shift is
+	 * to the left only of what was shifted to the right, so nothing is lost.
+	 */
+	if (round_up && (value & ((INT64CONST(1) << key->shift) - 1)) != 0)
+		count++;
+
+	if (key->units_per_s > USECS_PER_SEC)
+	{
+		int64		divisor = key->units_per_s / USECS_PER_SEC;
+		int64		rest = count % divisor;
+
+		count /= divisor;
+		if (rest > 0 && round_up)
+			count++;
+		else if (rest < 0 && !round_up)
+			count--;
+	}
+	else if (pg_mul_s64_overflow(count, USECS_PER_SEC / key->units_per_s, &count))
+		return false;
+	return !pg_add_s64_overflow(count, key->epoch, us) && IS_VALID_TIMESTAMP(*us);
+}
+
+/*
+ * The begin of the first day, month or year that is not below a number such
+ * as 20260131, 202601 or 2026.  It need not be one itself: 20260132 is above
+ * all of January 2026, and 20260000 below it.  There are none below the year 1;
+ * what is there, such as 0 for an unknown date, has no time.
+ */
+static bool
+calendar_time(TierKeyKind kind, int64 value, int64 *us)
+{
+	int64		year = kind == TIER_KEY_YYYYMMDD ? value / 10000 : kind == TIER_KEY_YYYYMM ? value / 100 : value;
+	int			month = kind == TIER_KEY_YYYYMMDD ? value / 100 % 100 : kind == TIER_KEY_YYYYMM ? value % 100 : 1;
+	int			day = kind == TIER_KEY_YYYYMMDD ? value % 100 : 1;
+
+	if (value <= 0 || year < 1 || year >= JULIAN_MAXYEAR)
+		return false;
+	if (month < 1)
+		month = day = 1;
+	else if (day > (month <= MONTHS_PER_YEAR ? day_tab[isleap(year)][month - 1] : 0))
+	{
+		month++;
+		day = 1;
+	}
+	if (month > MONTHS_PER_YEAR)
+	{
+		year++;
+		month = day = 1;
+	}
+	return date_time(date2j((int) year, month, Max(day, 1)) - POSTGRES_EPOCH_JDATE, us);
+}
+
+/*
+ * A uuid of version 7 begins with 48 bits of milliseconds since 1970-01-01 UTC.
+ * Bounds need not be of that version: of many only the time is set, and
+ * all zeros or all ones follow.  Whatever else is there was not made for
+ * this, and has no time; nor has the greatest time, that of the greatest uuid.
+ */
+static bool
+uuid_time(const pg_uuid_t *uuid, TierBoundEnd end, int64 *us)
+{
+	/* The smallest of version 7 and the usual variant, without its time. */
+	static const uint8 smallest[UUID_LEN - 6] = {0x70, 0x00, 0x80};
+	const uint8 *rest = uuid->data + 6;
+	bool		zeros = true;
+	bool		ones = true;
+	int64		ms = 0;
+
+	for (int i = 0; i < 6; i++)
+		ms = (ms << 8) | uuid->data[i];
+	for (int i = 0; i < UUID_LEN - 6; i++)
+	{
+		zeros = zeros && rest[i] == 0x00;
+		ones = ones && rest[i] == 0xff;
+	}
+	if (!(zeros || ones || rest[0] >> 4 == 7) || ms == (INT64CONST(1) << 48) - 1)
+		return false;
+	if (end == TIER_END_UPPER_INCLUSIVE ||
+		(end == TIER_END_UPPER && memcmp(rest, smallest, sizeof(smallest)) > 0))
+		ms++;
+	*us = ms * 1000 - ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
+	return true;
+}
+
+bool
+tier_partition_bound_time(const TierPartitionKey *key, const Const *bound, TierBoundEnd end, int64 *us)
+{
+	int64		value;
+
+	if (bound->constisnull)
+		return false;
+	switch (key->kind)
+	{
+		case TIER_KEY_TIME:
+			return plain_time(key, bound->constvalue, end == TIER_END_UPPER_INCLUSIVE, us);
+		case TIER_KEY_UUIDV7:
+			return uuid_time(DatumGetUUIDP(bound->constvalue), end, us);
+		case TIER_KEY_COUNT:
+			return integer_bound(key->type_oid, bound->constvalue, end, &value) &&
+				count_time(key, value, end != TIER_END_LOWER, us);
+		case TIER_KEY_YYYYMMDD:
+		case TIER_KEY_YYYYMM:
+		case TIER_KEY_YYYY:
+			return integer_bound(key->type_oid, bound->constvalue, end, &value) &&
+				calendar_time(key->kind, value, us);
+	}
+	return false;
+}

@@ -1,0 +1,89 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/partition_key.h
+ *		Which key ages the partitions of a table, and its values as times.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PARTITION_KEY_H
+#define TIER_PARTITION_KEY_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "nodes/primnodes.h"
+
+/* How the values of a key become times, as the user said it. */
+typedef struct TierKeyConversion
+{
+	char	   *unit;			/* NULL: the key is a date or timestamp */
+	TimestampTz epoch;			/* what a count begins at, if has_epoch; else
+								 * 1970-01-01 UTC */
+	bool		has_epoch;
+	int			shift;			/* bits beneath the count */
+} TierKeyConversion;
+
+/* What one value is. */
+typedef enum TierKeyKind
+{
+	TIER_KEY_TIME,				/* a date or timestamp */
+	TIER_KEY_COUNT,				/* units since the epoch */
+	TIER_KEY_YYYYMMDD,
+	TIER_KEY_YYYYMM,
+	TIER_KEY_YYYY,
+	TIER_KEY_UUIDV7,
+} TierKeyKind;
+
+/* The key that ages the partitions of a table. */
+typedef struct TierPartitionKey
+{
+	NameData	column;
+	Oid			type_oid;
+	TierKeyKind kind;
+
+	/* Of a count: */
+	int64		units_per_s;
+	TimestampTz epoch;
+	int			shift;
+} TierPartitionKey;
+
+/*
+ * Strategy, number of columns, and the first column with its type, of a
+ * partitioned table's key; false when that is no plain column, or there is no
+ * such table (any more).
+ */
+extern bool tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns,
+									NameData *column, Oid *type_oid);
+
+/* Can a key_epoch and a key_shift be given with this key_unit (or NULL)? */
+extern bool tier_partition_unit_counts(const char *unit);
+
+/*
+ * Checks that relation is a table that an age policy can be put on, and that
+ * the conversion is one for its key, which is returned.  Raises an error that
+ * says what is missing.
+ */
+extern void tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
+									 TierPartitionKey *key);
+
+/* Which end of a partition a bound is. */
+typedef enum TierBoundEnd
+{
+	TIER_END_LOWER,				/* no row is before it */
+	TIER_END_UPPER,				/* each row is before it */
+	TIER_END_UPPER_INCLUSIVE,	/* and rows may equal it: an upper bound of a
+								 * key of several columns */
+} TierBoundEnd;
+
+/*
+ * A bound as microseconds on the time axis of policies, of which it holds what
+ * the end says; false for nulls, infinite times, what is beyond the calendar,
+ * and what is no time at all.  A bound between two times counts as the earlier
+ * one below, as the later one above.  Dates begin, and timestamps without time
+ * zone are, in the zone of the setting TimeZone.  Runs no code but that of
+ * the server and ours.
+ */
+extern bool tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
+									  TierBoundEnd end, int64 *us);
+
+#endif							/* TIER_PARTITION_KEY_H */

@@ -1,0 +1,306 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/pin_sql.c
+ *		SQL functions on pins: check, call, return.
+ *
+ * What a function may do is decided by its EXECUTE privilege (nothing here is
+ * granted to PUBLIC) and by the checks for the calling role: owner of the
+ * relation or administrator, as for policies.
+ *
+ * A pin is one row, whatever it holds: partitions and indexes that are made
+ * later belong to it.  Only indexes that are to stay on another tier than their
+ * table have a row of their own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/server/relation.h"
+#include "src/base/sql.h"
+
+PG_FUNCTION_INFO_V1(tier_pin);
+PG_FUNCTION_INFO_V1(tier_unpin);
+
+static void
+require_relation(Oid relation_oid, TierRelationInfo *info)
+{
+	if (!tier_relation_lookup(relation_oid, info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+}
+
+/* Is it something that we would move? */
+static void
+check_kind(const TierRelationInfo *info)
+{
+	const char *hint = "Tables, materialized views, indexes and partitioned tables can be pinned.";
+
+	switch (info->kind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_MATVIEW:
+		case RELKIND_INDEX:
+		case RELKIND_PARTITIONED_TABLE:
+			hint = NULL;
+			break;
+		case RELKIND_TOASTVALUE:
+			hint = "Pin the table that it belongs to.";
+			break;
+		case RELKIND_PARTITIONED_INDEX:
+			hint = "Pin its table, or the indexes of the partitions.";
+			break;
+	}
+	if (hint != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s cannot be pinned", tier_relation_kind_name(info->kind), info->name),
+				 errhint("%s", hint)));
+	if (info->is_system)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("system relation %s cannot be pinned", info->name),
+				 errdetail("Nothing moves it.")));
+	if (info->persistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("temporary relation %s cannot be pinned", info->name),
+				 errdetail("Nothing moves it.")));
+}
+
+static void
+check_owner(const TierRelationInfo *info)
+{
+	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) && !tier_is_administrator(GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name)));
+}
+
+/* 0: for ever. */
+static TimestampTz
+check_until(FunctionCallInfo fcinfo)
+{
+	TimestampTz until;
+
+	if (PG_ARGISNULL(2))
+		return 0;
+	until = PG_GETARG_TIMESTAMPTZ(2);
+	if (TIMESTAMP_IS_NOEND(until))
+		return 0;
+	if (until <= GetCurrentTransactionStartTimestamp())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("until must be in the future"),
+				 errhint("Leave it out to pin for ever; unpin() removes a pin.")));
+	return until;
+}
+
+/* The tier that a relation is on, or an error. */
+static int
+tier_of(const TierSet *set, const TierRelationInfo *info)
+{
+	int			tier = tier_set_tier_of_tablespace(set, info->tablespace_oid);
+
+	if (tier < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info->kind), info->name),
+				 errhint("Name the tier, or use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
+	return tier;
+}
+
+/*
+ * The one tier that all partitions are on.  Without any it is that on which they
+ * would be created.
+ */
+static int
+tier_of_partitions(const TierSet *set, const TierRelationInfo *info, bool include_indexes)
+{
+	List	   *leaves = tier_relation_leaves(info->relation_oid);
+	TierRelationInfo first;
+	int			tier = -1;
+	ListCell   *cell;
+
+	if (leaves == NIL)
+		return tier_of(set, info);
+	foreach(cell, leaves)
+	{
+		List	   *members = lcons_oid(lfirst_oid(cell), include_indexes ?
+										tier_relation_indexes(lfirst_oid(cell)) : NIL);
+		ListCell   *member;
+
+		CHECK_FOR_INTERRUPTS();
+		foreach(member, members)
+		{
+			TierRelationInfo here;
+
+			if (!tier_relation_lookup(lfirst_oid(member), &here))
+				continue;
+			if (tier < 0)
+			{
+				first = here;
+				tier = tier_of(set, &here);
+			}
+			else if (tier != tier_of(set, &here))
+				ereport(ERROR,
+						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						 errmsg("not all of %s is on the same tier", info->name),
+						 errdetail("For example, %s is on tier \"%s\", and %s on tier \"%s\".",
+								   first.name, NameStr(set->tiers[tier].name),
+								   here.name, NameStr(set->tiers[tier_of(set, &here)].name)),
+						 errhint("Name the tier, or pin the partitions one by one.")));
+		}
+		list_free(members);
+	}
+	return tier < 0 ? tier_of(set, info) : tier;
+}
+
+/* Indexes of the table that stay where they are, on another tier than it. */
+static List *
+indexes_elsewhere(const TierSet *set, Oid relation_oid, int tier)
+{
+	List	   *elsewhere = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tier_relation_indexes(relation_oid))
+	{
+		TierRelationInfo index;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &index) && tier_of(set, &index) != tier)
+			elsewhere = lappend_oid(elsewhere, index.relation_oid);
+	}
+	return elsewhere;
+}
+
+Datum
+tier_pin(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	TierPinRow	row;
+	TierSet    *set;
+	List	   *indexes = NIL;
+	List	   *elsewhere = NIL;
+	ListCell   *cell;
+	int			tier;
+
+	/* 1. Is it something to pin, and may the caller? */
+	tier_require_argument(fcinfo, 0, "relation");
+	memset(&row, 0, sizeof(row));
+	require_relation(PG_GETARG_OID(0), &info);
+	check_kind(&info);
+	check_owner(&info);
+	row.relation_oid = info.relation_oid;
+	row.owner_oid = info.owner_oid;
+	row.kind = info.kind;
+	row.until = check_until(fcinfo);
+	row.include_indexes = (PG_ARGISNULL(3) || PG_GETARG_BOOL(3)) && info.kind != RELKIND_INDEX;
+
+	/* 2. Where to?  To leave it where it is takes no right on the tablespace. */
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (row.include_indexes && info.kind != RELKIND_PARTITIONED_TABLE)
+		indexes = tier_relation_indexes(info.relation_oid);
+	if (!PG_ARGISNULL(1))
+	{
+		tier = tier_require_tier(set, NameStr(*PG_GETARG_NAME(1)));
+		tier_require_tier_rights(set, tier);
+	}
+	else if (info.kind == RELKIND_PARTITIONED_TABLE)
+		tier = tier_of_partitions(set, &info, row.include_indexes);
+	else
+	{
+		tier = tier_of(set, &info);
+		if (row.include_indexes)
+			elsewhere = indexes_elsewhere(set, info.relation_oid, tier);
+	}
+	row.tier_name = set->tiers[tier].name;
+
+	/* 3. Remember it.  What its indexes had of their own is replaced. */
+	tier_catalog_enter(&scope);
+	tier_catalog_set_pin(&scope, &row);
+	foreach(cell, indexes)
+		(void) tier_catalog_remove_pin(lfirst_oid(cell));
+	foreach(cell, elsewhere)
+	{
+		TierPinRow	index = row;
+		TierRelationInfo there;
+
+		if (!tier_relation_lookup(lfirst_oid(cell), &there))
+			continue;
+		index.relation_oid = there.relation_oid;
+		index.owner_oid = there.owner_oid;
+		index.kind = there.kind;
+		index.tier_name = set->tiers[tier_of(set, &there)].name;
+		index.include_indexes = false;
+		tier_catalog_set_pin(&scope, &index);
+	}
+	tier_catalog_leave(&scope);
+	PG_RETURN_INT32(1 + list_length(elsewhere));
+}
+
+/* It has no pin of its own: say what holds it, if anything does. */
+static void
+complain_of_none(const TierRelationInfo *info, const TierPins *pins)
+{
+	const TierPinned *pinned = tier_pins_find(pins, info->relation_oid);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s %s has no pin of its own", tier_relation_kind_name(info->kind), info->name),
+			 pinned == NULL ? 0 : errdetail("It is held by the pin of %s.", pinned->pinned_as),
+			 pinned == NULL ? errhint("SELECT * FROM tiered_storage.pins lists the pins.") :
+			 errhint("Use SELECT tiered_storage.unpin(%s), and pin again what of it shall stay.",
+					 quote_literal_cstr(pinned->pinned_as))));
+}
+
+Datum
+tier_unpin(PG_FUNCTION_ARGS)
+{
+	bool		include_indexes = PG_ARGISNULL(1) || PG_GETARG_BOOL(1);
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	TierPins   *pins = NULL;
+	List	   *members;
+	ListCell   *cell;
+	bool		has_indexes = false;
+	int			removed = 0;
+
+	tier_require_argument(fcinfo, 0, "relation");
+	require_relation(PG_GETARG_OID(0), &info);
+	check_kind(&info);
+	check_owner(&info);
+	members = list_make1_oid(info.relation_oid);
+	if (include_indexes && info.kind != RELKIND_INDEX && info.kind != RELKIND_PARTITIONED_TABLE)
+		members = list_concat(members, tier_relation_indexes(info.relation_oid));
+
+	tier_catalog_enter(&scope);
+	if (!include_indexes && tier_catalog_has_pin(info.relation_oid, &has_indexes) && has_indexes)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the pin of %s includes its indexes", info.name),
+				 errhint("Leave include_indexes out, and pin the indexes that shall stay.")));
+	foreach(cell, members)
+		removed += tier_catalog_remove_pin(lfirst_oid(cell));
+	if (removed == 0)
+		pins = tier_catalog_load_pin_of(context, info.relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (removed == 0)
+		complain_of_none(&info, pins);
+	PG_RETURN_INT32(removed);
+}

@@ -1,0 +1,322 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_sql.c
+ *		SQL functions on policies: check, call, return.
+ *
+ * What a function may do is decided by its EXECUTE privilege (nothing here is
+ * granted to PUBLIC) and, where it touches a relation of somebody, by the
+ * checks of server/relation.c for the calling role.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/catalog/tables.h"
+#include "src/base/clock.h"
+#include "src/decide/partition.h"
+#include "src/server/relation.h"
+#include "src/base/sql.h"
+
+PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
+PG_FUNCTION_INFO_V1(tier_remove_tiering_policy);
+PG_FUNCTION_INFO_V1(tier_evaluate_policies);
+
+static void
+subtract_step(void *argument)
+{
+	(void) DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(tier_clock_now()),
+							   IntervalPGetDatum((Interval *) argument));
+}
+
+static void
+check_move_after(const Interval *move_after)
+{
+	Interval	zero;
+	ErrorData  *error;
+
+	memset(&zero, 0, sizeof(zero));
+	if (tier_compat_interval_is_infinite(move_after) ||
+		DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(move_after), IntervalPGetDatum(&zero))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("move_after must not be negative or infinite")));
+
+	/* An age that reaches beyond the calendar would fail at every evaluation. */
+	error = tier_attempt(subtract_step, unconstify(Interval *, move_after));
+	if (error != NULL && error->sqlerrcode == ERRCODE_DATETIME_VALUE_OUT_OF_RANGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("move_after reaches back beyond the calendar")));
+	if (error != NULL)
+		ReThrowError(error);
+}
+
+/*
+ * The zone in which dates begin and months are subtracted: that of the
+ * session, unless it is named.  The worker's may be another one, and so may the
+ * next session's.
+ */
+static char *
+check_time_zone(FunctionCallInfo fcinfo, int argument)
+{
+	pg_tz	   *zone = session_timezone;
+
+	if (!PG_ARGISNULL(argument))
+	{
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+
+		zone = pg_tzset(name);
+		if (zone == NULL || !pg_tz_acceptable(zone))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("time zone \"%s\" not recognized", name),
+					 errhint("The view pg_timezone_names lists them.")));
+	}
+	return pstrdup(pg_get_timezone_name(zone));
+}
+
+/* Owner or administrator; and somebody who may create on the tier. */
+static void
+check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
+{
+	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) && !tier_is_administrator(GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", info->name)));
+	tier_require_tier_rights(set, tier);
+}
+
+Datum
+tier_add_tiering_policy(PG_FUNCTION_ARGS)
+{
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	TierPartitionKey key;
+	TierPolicyRow policy;
+	TierSet    *set;
+	bool		if_not_exists = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
+	bool		existed;
+	char	   *age_from;
+	int			tier;
+	int			policy_id;
+
+	tier_require_argument(fcinfo, 0, "relation");
+	tier_require_argument(fcinfo, 1, "move_after");
+	tier_require_argument(fcinfo, 2, "tier");
+	tier_require_argument(fcinfo, 4, "age_from");
+
+	memset(&policy, 0, sizeof(policy));
+	policy.relation_oid = PG_GETARG_OID(0);
+	policy.move_after = *PG_GETARG_INTERVAL_P(1);
+	policy.tier_name = *PG_GETARG_NAME(2);
+	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
+	age_from = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	policy.key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
+	policy.key.has_epoch = !PG_ARGISNULL(6);
+	policy.key.epoch = PG_ARGISNULL(6) ? 0 : PG_GETARG_TIMESTAMPTZ(6);
+	policy.key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
+
+	/* 1. Is it well-formed? */
+	if (strcmp(age_from, "now") != 0 && strcmp(age_from, "newest") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid age_from \"%s\"", age_from),
+				 errhint("Age counts from \"now\", or from the \"newest\" partition that holds data.")));
+	policy.age_from_newest = strcmp(age_from, "newest") == 0;
+	check_move_after(&policy.move_after);
+	tier_partition_check_key(policy.relation_oid, &policy.key, &key);
+	policy.time_zone = check_time_zone(fcinfo, 8);
+	if (!tier_relation_lookup(policy.relation_oid, &info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", policy.relation_oid)));
+	policy.owner_oid = info.owner_oid;
+
+	/* 2. Does the tier exist, and may the caller? */
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(CurrentMemoryContext);
+	tier = tier_require_tier(set, NameStr(policy.tier_name));
+	SetUserIdAndSecContext(scope.caller, scope.caller_context);
+	check_policy_rights(&info, set, tier);
+	tier_catalog_leave(&scope);
+
+	/* 3. Remember it. */
+	PreventCommandIfReadOnly("INSERT");
+	tier_catalog_enter(&scope);
+	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
+	tier_catalog_leave(&scope);
+	if (existed)
+		ereport(if_not_exists ? NOTICE : ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("table %s already has a tiering policy for tier \"%s\"%s", info.name,
+						NameStr(policy.tier_name), if_not_exists ? ", skipping" : ""),
+				 if_not_exists ? 0 : errhint("Remove it with tiered_storage.remove_tiering_policy(), or use if_not_exists => true.")));
+	PG_RETURN_INT32(policy_id);
+}
+
+/* Does the policy match what the caller asked for? */
+static bool
+policy_matches(const TierPolicyRow *policy, FunctionCallInfo fcinfo)
+{
+	if (!PG_ARGISNULL(0) && policy->relation_oid != PG_GETARG_OID(0))
+		return false;
+	if (!PG_ARGISNULL(1) && strcmp(NameStr(policy->tier_name), NameStr(*PG_GETARG_NAME(1))) != 0)
+		return false;
+	if (!PG_ARGISNULL(2) && policy->policy_id != PG_GETARG_INT32(2))
+		return false;
+	return true;
+}
+
+Datum
+tier_remove_tiering_policy(PG_FUNCTION_ARGS)
+{
+	bool		if_exists = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierPolicyRow *policies;
+	int			npolicies;
+	int			removed = 0;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("\"relation\" or \"policy_id\" must be given")));
+
+	tier_catalog_enter(&scope);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	for (int i = 0; i < npolicies; i++)
+	{
+		if (!policy_matches(&policies[i], fcinfo))
+			continue;
+
+		/* A policy whose table is gone is nobody's any more. */
+		if (OidIsValid(policies[i].relation_oid) &&
+			!tier_compat_owns_relation(policies[i].relation_oid, scope.caller) &&
+			!tier_is_administrator(scope.caller))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("must be owner of table %s", policies[i].relation_name)));
+		tier_catalog_delete_policy(policies[i].policy_id);
+		removed++;
+	}
+	tier_catalog_leave(&scope);
+
+	if (removed == 0)
+	{
+		char	   *which = PG_ARGISNULL(0) ? psprintf("tiering policy %d", PG_GETARG_INT32(2)) :
+		psprintf("tiering policy of relation %s",
+				 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
+
+		ereport(if_exists ? NOTICE : ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
+				 if_exists ? 0 : errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
+	}
+	PG_RETURN_INT32(removed);
+}
+
+static const char *
+verdict_code(TierPolicyVerdict verdict)
+{
+	switch (verdict)
+	{
+		case TIER_VERDICT_DUE:
+			return "due";
+		case TIER_VERDICT_ON_TARGET:
+			return "on target";
+		case TIER_VERDICT_ON_SLOWER_TIER:
+			return "on slower tier";
+		case TIER_VERDICT_TOO_YOUNG:
+			return "too young";
+		case TIER_VERDICT_DEFAULT_PARTITION:
+			return "default partition";
+		case TIER_VERDICT_OPEN_BOUND:
+			return "open bound";
+		case TIER_VERDICT_FOREIGN:
+			return "foreign table";
+		case TIER_VERDICT_TEMPORARY:
+			return "temporary table";
+		case TIER_VERDICT_PINNED:
+			return "pinned";
+	}
+	return NULL;
+}
+
+static void
+put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
+{
+	const TierPartition *partition = &leaf->partition;
+
+	tier_row_clear(row);
+	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
+	tier_row_datum(row, 1, ObjectIdGetDatum(leaf->info.relation_oid));
+	tier_row_text(row, 2, verdict_code(leaf->verdict));
+	if (partition->lower_kind == TIER_BOUND_FINITE)
+		tier_row_datum(row, 3, TimestampTzGetDatum(partition->lower_us));
+	if (partition->upper_kind == TIER_BOUND_FINITE)
+		tier_row_datum(row, 4, TimestampTzGetDatum(partition->upper_us));
+	if (leaf->from_tier >= 0)
+		tier_row_name(row, 5, NameStr(set->tiers[leaf->from_tier].name));
+	if (OidIsValid(leaf->info.file_number))
+		tier_row_name(row, 6, get_tablespace_name(leaf->info.tablespace_oid));
+	tier_row_name(row, 7, NameStr(set->tiers[evaluation->to_tier].name));
+	if (OidIsValid(leaf->to_tablespace))
+		tier_row_name(row, 8, get_tablespace_name(leaf->to_tablespace));
+	if (leaf->pending_bytes >= 0)
+		tier_row_datum(row, 9, Int64GetDatum(leaf->pending_bytes));
+	tier_row_text(row, 10, leaf->reason);
+	tier_row_put(row);
+}
+
+Datum
+tier_evaluate_policies(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierPolicyRow *policies;
+	TierSet    *set;
+	TierPins   *pins;
+	TierResultRow row;
+	int			npolicies;
+
+	tier_result_start(fcinfo, &row);
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	pins = tier_catalog_load_pins(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+
+	for (int i = 0; i < npolicies; i++)
+	{
+		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
+
+		if (evaluation->error != NULL)
+		{
+			tier_row_clear(&row);
+			tier_row_datum(&row, 0, Int32GetDatum(policies[i].policy_id));
+			if (OidIsValid(policies[i].relation_oid))
+				tier_row_datum(&row, 1, ObjectIdGetDatum(policies[i].relation_oid));
+			tier_row_text(&row, 2, "error");
+			tier_row_name(&row, 7, NameStr(policies[i].tier_name));
+			tier_row_text(&row, 10, evaluation->error);
+			tier_row_put(&row);
+		}
+		for (int j = 0; j < evaluation->nleaves; j++)
+			put_leaf(&row, evaluation, &evaluation->leaves[j], set);
+	}
+	return (Datum) 0;
+}

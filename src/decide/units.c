@@ -1,0 +1,445 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/units.c
+ *		What is to be placed, and what is known of each.
+ *
+ * The load of a relation is the larger of its two smoothed rates, so that what
+ * is hot now counts at once and what was hot lately is not forgotten.  The
+ * smaller one is what is left if the difference does not last.  What statistics
+ * cannot attribute to random or sequential reads has a range of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "postmaster/bgwriter.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/observe/device_io.h"
+#include "src/base/settings.h"
+#include "src/model/heat.h"
+#include "src/server/relation.h"
+#include "src/observe/sample.h"
+#include "src/decide/units.h"
+
+/* Blocks: what is rarer than this is not worth a word. */
+#define LEAST_PER_HOUR 0.05
+
+/* Two standard errors of what is counted. */
+#define STANDARD_ERRORS 2.0
+
+double
+tier_checkpoints_per_hour(void)
+{
+	return 3600.0 / Max(CheckPointTimeout, 1);
+}
+
+/*
+ * Page writes as the WAL had them.  False: they have not been counted for a day,
+ * without which the hour of the day says more than the relation, or cannot be.
+ */
+static bool
+counted_page_writes(const TierAdvice *advice, const TierRelationState *state,
+					TimestampTz now, double *page_writes)
+{
+	TimestampTz since = Max(advice->writes_since, state->observed_since);
+	double		idle_s = tier_seconds_between(state->heat_at, now);
+	double		observed_s = tier_seconds_between(since, now);
+
+	if (advice->writes_since == 0 || state->persistence != RELPERSISTENCE_PERMANENT ||
+		observed_s < TIER_HALF_LIFE_FAST_S)
+		return false;
+	if (advice->options.as_of != 0)
+	{
+		/* Means, which know nothing of forgetting. */
+		*page_writes = Max(state->rates.page_writes_fast, state->rates.page_writes_slow);
+		return true;
+	}
+	*page_writes = Max(tier_heat_read(state->rates.page_writes_fast, idle_s, observed_s, TIER_HALF_LIFE_FAST_S),
+					   tier_heat_read(state->rates.page_writes_slow, idle_s, observed_s, TIER_HALF_LIFE_SLOW_S));
+	return true;
+}
+
+/* One of the smoothed rates of a relation as of now. */
+static double
+rate_now(const TierRelationState *state, double rate, TimestampTz now, double half_life_s)
+{
+	return tier_heat_read(rate, tier_seconds_between(state->heat_at, now),
+						  Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+						  half_life_s);
+}
+
+/* Adds what one relation does to the unit that it belongs to. */
+static void
+add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state, TimestampTz now)
+{
+	const TierRates *rates = &state->rates;
+	double		random_fast = rate_now(state, rates->device_random_fast, now, TIER_HALF_LIFE_FAST_S);
+	double		random_slow = rate_now(state, rates->device_random_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		sequential_fast = rate_now(state, rates->device_sequential_fast, now, TIER_HALF_LIFE_FAST_S);
+	double		sequential_slow = rate_now(state, rates->device_sequential_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		misses_fast = rate_now(state, rates->random_fast + rates->sequential_fast, now, TIER_HALF_LIFE_FAST_S);
+	double		misses_slow = rate_now(state, rates->random_slow + rates->sequential_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		low = rate_now(state, rates->sequential_low_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		high = rate_now(state, rates->sequential_high_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		hits = rate_now(state, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		changes = Max(rate_now(state, rates->changes_fast, now, TIER_HALF_LIFE_FAST_S),
+							  rate_now(state, rates->changes_slow, now, TIER_HALF_LIFE_SLOW_S));
+	double		misses = Max(misses_fast, misses_slow);
+	double		reads = Max(random_fast + sequential_fast, random_slow + sequential_slow);
+	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
+	double		pages = Max(state->size_bytes, 0) / (double) BLCKSZ;
+	double		counted_h = Min(Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+								TIER_HALF_LIFE_SLOW_S / M_LN2) / 3600.0;
+	double		error = reads > 0 ? STANDARD_ERRORS / sqrt(reads * counted_h) : 0.0;
+	double		page_writes;
+
+	unit->load.random_reads += fast ? random_fast : random_slow;
+	unit->load.sequential_reads += fast ? sequential_fast : sequential_slow;
+	unit->misses_per_hour += misses;
+
+	/* What lasts, and how well so few events tell a rate. */
+	unit->reads_low += Min(random_fast + sequential_fast, random_slow + sequential_slow) * Max(1.0 - error, 0.0);
+	unit->reads_high += reads * (1.0 + error);
+
+	/* The bounds as shares of the slow rate, applied to the rate in use. */
+	if (misses_slow > 0)
+	{
+		unit->sequential_low += reads * Min(low / misses_slow, 1.0);
+		unit->sequential_high += reads * Min(high / misses_slow, 1.0);
+	}
+	if (state->kind != RELKIND_INDEX)
+		unit->load.scans += rate_now(state, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
+			Min(reads / Max(misses + hits, 1.0), 1.0);
+	if (!counted_page_writes(advice, state, now, &page_writes))
+	{
+		page_writes = tier_cost_page_writes_per_hour(changes, pages, tier_checkpoints_per_hour());
+		unit->writes_estimated = true;
+	}
+	unit->load.page_writes += page_writes;
+	unit->hits_per_hour += hits;
+	unit->size_bytes += Max(state->size_bytes, 0);
+	unit->load.size_bytes = unit->size_bytes;
+	unit->cached_fraction += state->cached_buffers;
+}
+
+static TierAdviceUnit *
+find_unit(TierAdvice *advice, Oid relation_oid)
+{
+	return unconstify(TierAdviceUnit *, tier_advice_find(advice, relation_oid));
+}
+
+static const TierRelationState *
+find_state(const TierRelationState *states, int n, Oid relation_oid)
+{
+	int			low = 0;
+	int			high = n - 1;
+
+	while (low <= high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (states[middle].relation_oid == relation_oid)
+			return &states[middle];
+		if (states[middle].relation_oid < relation_oid)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return NULL;
+}
+
+/* Tables, materialized views and their indexes are units; TOAST goes along. */
+static void
+build_units(TierAdvice *advice, const TierRelationState *states, int nstates, TimestampTz now)
+{
+	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *state = &states[i];
+		const TierRelationState *heap = find_state(states, nstates, state->heap_oid);
+		TierAdviceUnit *unit;
+
+		if (state->kind == RELKIND_TOASTVALUE || heap == NULL || heap->kind == RELKIND_TOASTVALUE)
+			continue;
+		unit = &advice->units[advice->nunits++];
+		unit->relation_oid = state->relation_oid;
+		unit->heap_oid = state->heap_oid;
+		unit->is_selected = true;
+		unit->kind = state->kind;
+		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->tablespace_oid);
+		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = -1;
+		unit->observed_s = tier_seconds_between(state->sampled_since, now);
+		if (state->placed_at != 0)
+			unit->resides_s = Max(tier_residence_time_min * 60.0 - tier_seconds_between(state->placed_at, now), 0.0);
+		add_load(advice, unit, state, now);
+	}
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *state = &states[i];
+		const TierRelationState *heap = find_state(states, nstates, state->heap_oid);
+		TierAdviceUnit *unit;
+
+		if (heap == NULL || (state->kind != RELKIND_TOASTVALUE && heap->kind != RELKIND_TOASTVALUE))
+			continue;
+		unit = find_unit(advice, state->kind == RELKIND_TOASTVALUE ? state->heap_oid : heap->heap_oid);
+		if (unit != NULL)
+			add_load(advice, unit, state, now);
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		unit->cached_fraction = unit->size_bytes <= 0 ? 0.0 :
+			Min(1.0, unit->cached_fraction * BLCKSZ / unit->size_bytes);
+	}
+}
+
+/* Marks what is on a device whose reads are not explained by ours. */
+static void
+mark_devices(TierAdvice *advice, const TierDevices *devices,
+			 const TierRelationState *states, int nstates)
+{
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+		const TierRelationState *state = find_state(states, nstates, unit->relation_oid);
+		const TierDeviceState *device = tier_devices_find(devices, state->tablespace_oid);
+
+		if (device == NULL)
+			continue;
+		unit->device = device->device;
+		if (tier_track_page_cache && tier_device_is_known(device) && !tier_device_is_explained(device))
+			unit->unexplained = unit->misses_per_hour < LEAST_PER_HOUR ? 0.0 : tier_device_residual(device);
+	}
+}
+
+/* Marks what a policy governs and has already put on its tier. */
+static void
+mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies)
+{
+	for (int i = 0; i < npolicies; i++)
+	{
+		int			tier = tier_set_find_tier(advice->set, NameStr(policies[i].tier_name));
+		List	   *leaves = OidIsValid(policies[i].relation_oid) ? tier_relation_leaves(policies[i].relation_oid) : NIL;
+		ListCell   *cell;
+
+		foreach(cell, leaves)
+		{
+			List	   *members = lcons_oid(lfirst_oid(cell), policies[i].include_indexes ?
+											tier_relation_indexes(lfirst_oid(cell)) : NIL);
+			ListCell   *member;
+
+			foreach(member, members)
+			{
+				TierAdviceUnit *unit = find_unit(advice, lfirst_oid(member));
+
+				if (unit != NULL && unit->current_tier == tier)
+					unit->policy_tier = tier;
+			}
+		}
+	}
+}
+
+static bool
+is_in_sorted(const List *sorted, Oid oid)
+{
+	int			low = 0;
+	int			high = list_length(sorted) - 1;
+
+	while (low <= high)
+	{
+		int			middle = low + (high - low) / 2;
+		Oid			found = list_nth_oid(sorted, middle);
+
+		if (found == oid)
+			return true;
+		if (found < oid)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return false;
+}
+
+static void
+mark_pins(TierAdvice *advice, const TierPins *pins)
+{
+	for (int i = 0; i < pins->nrelations; i++)
+	{
+		TierAdviceUnit *unit = find_unit(advice, pins->relations[i].relation_oid);
+
+		if (unit == NULL)
+			continue;
+		unit->pinned_tier = tier_set_find_tier(advice->set, NameStr(pins->relations[i].tier_name));
+		if (unit->pinned_tier >= 0)
+			unit->unexplained = 0.0;
+	}
+}
+
+/* Everything times the factor that was asked for. */
+static void
+scale_loads(TierAdvice *advice, double factor)
+{
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		unit->load.random_reads *= factor;
+		unit->load.sequential_reads *= factor;
+		unit->load.scans *= factor;
+		unit->load.page_writes *= factor;
+		unit->sequential_low *= factor;
+		unit->sequential_high *= factor;
+		unit->reads_low *= factor;
+		unit->reads_high *= factor;
+	}
+}
+
+/* What the options leave out stays where it is. */
+static void
+select_units(TierAdvice *advice)
+{
+	const TierAdviceOptions *options = &advice->options;
+	List	   *selected = NIL;
+	ListCell   *cell;
+
+	if (options->schemas == NIL && options->relations == NIL)
+		return;
+	foreach(cell, options->relations)
+	{
+		CHECK_FOR_INTERRUPTS();
+		selected = list_concat(selected, tier_relation_inheritors(lfirst_oid(cell)));
+	}
+	list_sort(selected, list_oid_cmp);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (options->schemas != NIL && !list_member_oid(options->schemas, get_rel_namespace(unit->relation_oid)))
+			unit->is_selected = false;
+		if (options->relations != NIL && !is_in_sorted(selected, unit->relation_oid) &&
+			!is_in_sorted(selected, unit->heap_oid))
+			unit->is_selected = false;
+	}
+}
+
+/*
+ * Replaces the rates by what the history says of the time before as_of: the
+ * mean of its last day and of its last 14 days, none of it corrected for what the page
+ * cache held then.
+ */
+static void
+use_history(TierAdvice *advice, TierRelationState *states, int nstates,
+			const TierHistoryLoad *loads, int nloads, TimestampTz writes_since)
+{
+	int			k = 0;
+
+	advice->writes_since = writes_since;
+	for (int i = 0; i < nstates; i++)
+	{
+		TierRelationState *state = &states[i];
+
+		while (k < nloads && loads[k].relation_oid < state->relation_oid)
+			k++;
+		if (k < nloads && loads[k].relation_oid == state->relation_oid)
+			state->rates = loads[k].rates;
+		else
+			memset(&state->rates, 0, sizeof(TierRates));
+
+		/* Means, which know nothing of forgetting. */
+		state->heat_at = advice->options.as_of;
+		state->observed_since = 0;
+	}
+}
+
+/*
+ * A standby has counters of its own, which say nothing about what is stored,
+ * the primary's: there the advice is from memory alone.
+ */
+static void
+use_stored_counters(TierRelationState *states, int nstates,
+					const TierRelationState *stored, int nstored)
+{
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *before = find_state(stored, nstored, states[i].relation_oid);
+
+		if (before != NULL)
+			states[i].counters = before->counters;
+		else
+			memset(&states[i].counters, 0, sizeof(TierCounters));
+	}
+}
+
+void
+tier_units_load(TierAdvice *advice)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TimestampTz as_of = advice->options.as_of;
+	TimestampTz now = as_of != 0 ? as_of : tier_clock_now();
+	TierCatalogScope scope;
+	TierRelationState *stored;
+	TierRelationState *states;
+	TierHistoryLoad *loads = NULL;
+	TierPolicyRow *policies;
+	TierPins   *pins;
+	TierDevices *devices;
+	TierAccessTaken taken;
+	TimestampTz last_sample_at;
+	TimestampTz history_writes_since = 0;
+	int			nstored;
+	int			nstates;
+	int			nloads = 0;
+	int			npolicies;
+
+	tier_catalog_enter(&scope);
+	advice->set = tier_catalog_load_tiers(context);
+	stored = tier_catalog_load_states(context, &nstored, &last_sample_at);
+	advice->writes_since = tier_catalog_writes_since();
+	policies = tier_catalog_load_policies(context, &npolicies);
+	pins = tier_catalog_load_pins(context);
+	devices = tier_catalog_load_devices(context);
+	if (as_of != 0)
+		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (as_of != 0 && nloads == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("nothing is known of the time before %s", timestamptz_to_str(as_of)),
+				 errhint("tiered_storage.history_retention says for how long the past is remembered.")));
+
+	states = tier_sample_collect(&nstates);
+	taken = tier_access_counts_take(false);
+	taken.covered = taken.covered && last_sample_at != 0;
+	if (RecoveryInProgress())
+		use_stored_counters(states, nstates, stored, nstored);
+	(void) tier_sample_merge(states, nstates, stored, nstored, last_sample_at, tier_clock_now(),
+							 tier_sample_statistics_since(), &taken, false);
+	if (as_of != 0)
+		use_history(advice, states, nstates, loads, nloads, history_writes_since);
+	else
+		tier_device_io_correct(devices, states, nstates);
+	build_units(advice, states, nstates, now);
+	mark_devices(advice, devices, states, nstates);
+	mark_policies(advice, policies, npolicies);
+	mark_pins(advice, pins);
+	select_units(advice);
+	if (advice->options.load_factor != 1.0)
+		scale_loads(advice, advice->options.load_factor);
+	for (int i = 0; i < advice->nunits; i++)
+		advice->units[i].confidence = advice->units[i].pinned_tier < 0 &&
+			advice->units[i].observed_s < tier_observation_period_min * 60.0 ?
+			TIER_CONFIDENCE_INSUFFICIENT : TIER_CONFIDENCE_FIRM;
+}

@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/cost.c
+ *		What a relation costs on a tier: device time, money, moving there.
+ *
+ * The model in one line: a random access costs the device its access time, a
+ * sequential one costs only its bytes.  So everything here turns counts of
+ * 8 kB blocks into seconds in which the device is busy with them.  What the page
+ * cache of the operating system holds back is not known here.
+ *
+ * Counts come from counters and estimates, and those may be absent, stale or
+ * contradict each other.  What is not a positive finite number counts as 0,
+ * and each estimate is kept within what the counters themselves prove.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <math.h>
+
+#include "src/model/cost.h"
+#include "src/model/number.h"
+
+#define BYTES_PER_MB 1e6
+#define BYTES_PER_GB 1e9
+#define MS_PER_S 1e3
+
+#define S_PER_HOUR 3600.0
+
+/* What a process needs to look at a page; reads in sequence hide behind it. */
+#define PAGE_LOOK_S 5e-6
+
+/*
+ * Compression by a file system works on records (btrfs: 128 kB).  Unpacking one
+ * takes some 0.1 ms.  What a single write costs was measured: half the rate,
+ * two to four times the bytes.
+ */
+#define RECORD_BYTES 131072.0
+#define UNPACK_BYTES_PER_S 1e9
+#define REWRITE_TIME 2.0
+#define REWRITE_BYTES 3.0
+
+/* More reserve than this is no reserve but a tier that holds nothing. */
+#define MAX_RESERVE_FRACTION 0.99
+
+/* Block requests that were part of a sequential run, as far as we can tell. */
+typedef struct SequentialRequests
+{
+	double		low;
+	double		mid;
+	double		high;
+} SequentialRequests;
+
+/*
+ * Heap: sequential scans that returned k rows have passed
+ *
+ *		k * pages / tuples		[blocks]
+ *
+ * At least one block per scan: one that finds only dead rows returns nothing,
+ * one under a LIMIT ends early, but each asks for a block.  At most
+ * (scans + 1) * pages, because one scan may have begun before the period;
+ * that bounds the harm of a row count from long ago.
+ *
+ * Without a row count the same two bounds are all that is known, and a scan
+ * that reads the whole table is the usual one.
+ */
+static SequentialRequests
+heap_sequential_requests(const TierCostCounters *counters, double fetched)
+{
+	SequentialRequests requests;
+	double		scans = tier_amount(counters->scans);
+	double		tuples_read = tier_amount(counters->tuples_read);
+	double		pages = tier_amount(counters->pages);
+	double		tuples = tier_amount(counters->tuples);
+	double		least;
+	double		most;
+
+	if (pages > 0.0)
+	{
+		least = tier_smaller(scans, fetched);
+		most = tier_smaller((scans + 1.0) * pages, fetched);
+		if (least > most)
+			least = most;
+	}
+	else
+	{
+		/* Truncated since: its size then is not known. */
+		least = 0.0;
+		most = fetched;
+	}
+
+	if (scans <= 0.0 && tuples_read <= 0.0)
+		requests.low = requests.mid = requests.high = 0.0;
+	else if (pages > 0.0 && tuples > 0.0)
+	{
+		requests.mid = tier_clamp(tuples_read * (pages / tuples), least, most);
+		requests.low = requests.high = requests.mid;
+	}
+	else
+	{
+		requests.low = least;
+		requests.high = most;
+		if (pages > 0.0)
+			requests.mid = tier_clamp(scans * pages, least, most);
+		else
+			requests.mid = (least + most) / 2.0;
+	}
+	return requests;
+}
+
+/*
+ * Index: a scan descends from the root to its first leaf, each block of it at
+ * random, and then walks along the leaves.  With e = tuples / pages entries on
+ * a leaf, a scan that returns k entries crosses (k - 1) / e ends of leaves on
+ * average.  The sum over all scans that returned something is
+ *
+ *		(entries - scans that returned something) * pages / tuples	[blocks]
+ *
+ * whichever of them returned many and which few.  How many returned nothing
+ * is unknown: mid assumes none of them and high all but one, so low = mid.
+ * Each scan asks for one random block at least, the rest can be leaves.
+ *
+ * Without an entry count a leaf may hold one entry or all of them.
+ *
+ * The walk is charged as sequential although splits scatter the leaves of an
+ * old B-tree; statistics do not show how much.
+ */
+static SequentialRequests
+index_sequential_requests(const TierCostCounters *counters, double fetched)
+{
+	SequentialRequests requests;
+	double		scans = tier_amount(counters->scans);
+	double		entries = tier_amount(counters->tuples_read);
+	double		pages = tier_amount(counters->pages);
+	double		tuples = tier_amount(counters->tuples);
+	double		further = tier_amount(entries - scans);
+	double		most = tier_amount(fetched - scans);
+
+	if (pages > 0.0 && tuples > 0.0)
+	{
+		double		pages_per_entry = pages / tuples;
+
+		most = tier_smaller(most, (scans + 1.0) * pages);
+		requests.mid = tier_smaller(further * pages_per_entry, most);
+		requests.low = requests.mid;
+		requests.high = tier_smaller(tier_amount(entries - 1.0) * pages_per_entry, most);
+		if (requests.high < requests.mid)
+			requests.high = requests.mid;
+	}
+	else
+	{
+		requests.low = 0.0;
+		requests.mid = 0.0;
+		requests.high = tier_smaller(entries, most);
+	}
+	return requests;
+}
+
+/*
+ * Of `fetched` requests q were sequential, and `misses` of them all were not
+ * found in shared buffers.  Which of the two kinds the hits belong to is
+ * unknown:
+ *
+ *		low		all hits were sequential requests	max(0, q - hits)
+ *		mid		both kinds hit alike				misses * q / fetched
+ *		high	all hits were random requests		min(q, misses)
+ *
+ * For one q, low <= mid <= high follows from q <= fetched; each grows with q,
+ * so it also holds for q low <= q mid <= q high.
+ */
+TierCostAttribution
+tier_cost_attribute(const TierCostCounters *counters)
+{
+	TierCostAttribution result;
+	SequentialRequests requests;
+	double		fetched = tier_amount(counters->blocks_fetched);
+	double		hits = tier_smaller(tier_amount(counters->blocks_hit), fetched);
+
+	if (counters->is_index)
+		requests = index_sequential_requests(counters, fetched);
+	else
+		requests = heap_sequential_requests(counters, fetched);
+
+	result.misses = fetched - hits;
+	result.sequential_low = tier_amount(requests.low - hits);
+	result.sequential_high = tier_smaller(requests.high, result.misses);
+	result.sequential_mid = 0.0;
+	if (fetched > 0.0)
+		result.sequential_mid = result.misses * (requests.mid / fetched);
+
+	/* Only rounding can violate the order. */
+	result.sequential_mid = tier_clamp(result.sequential_mid, 0.0,
+									   result.sequential_high);
+	result.sequential_low = tier_smaller(result.sequential_low,
+										 result.sequential_mid);
+	return result;
+}
+
+/*
+ * Seconds for a number of bytes; a bandwidth that is not positive cannot move
+ * any, ever.
+ */
+static double
+transfer_s(double bytes, double mb_per_s)
+{
+	if (bytes <= 0.0)
+		return 0.0;
+	if (!(mb_per_s > 0.0))
+		return INFINITY;
+	return bytes / BYTES_PER_MB / mb_per_s;
+}
+
+static double
+ratio_of(const TierCostProfile *profile)
+{
+	double		ratio = tier_amount(profile->compression_ratio);
+
+	return ratio > 1.0 ? ratio : 1.0;
+}
+
+/*
+ * busy = (R + n') * read_ms / 1000 + B / bandwidth + W * write_ms / 1000
+ *															[s per hour]
+ * B = sequential blocks * 8192 bytes.  n' counts the scans for which the
+ * device has to take up a new position: no more than blocks were read, for a
+ * scan that finds everything in shared buffers positions nothing.
+ */
+TierCost
+tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
+{
+	TierCost	cost;
+	double		sequential = tier_amount(load->sequential_reads);
+	double		positionings = tier_amount(load->random_reads) + tier_smaller(tier_amount(load->scans), sequential);
+	double		parallelism = profile->parallelism > 1.0 && profile->parallelism <= DBL_MAX ? profile->parallelism : 1.0;
+	double		read_s = tier_amount(profile->random_read_ms) / MS_PER_S;
+	double		write_s = tier_amount(profile->random_write_ms) / MS_PER_S;
+	double		page_bytes = TIER_BLOCK_BYTES;
+	double		written_bytes = TIER_BLOCK_BYTES;
+	double		ratio = ratio_of(profile);
+	double		single_s;
+	double		stream_s;
+
+	if (ratio > 1.0)
+	{
+		if (!profile->calibrated)
+		{
+			double		record_bytes = RECORD_BYTES / ratio;
+
+			if (record_bytes > TIER_BLOCK_BYTES)
+				read_s += transfer_s(record_bytes - TIER_BLOCK_BYTES, profile->sequential_read_mb_per_s);
+			read_s += RECORD_BYTES / UNPACK_BYTES_PER_S;
+			write_s *= REWRITE_TIME;
+			page_bytes /= ratio;
+		}
+		written_bytes *= REWRITE_BYTES;
+	}
+	single_s = positionings * read_s + tier_amount(load->page_writes) * write_s;
+	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
+	cost.busy_s = single_s + stream_s;
+	cost.occupied_s = single_s / parallelism + stream_s;
+	cost.wait_s = positionings * read_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
+	cost.written_bytes = tier_amount(load->page_writes) * written_bytes;
+
+	/* A bandwidth that is not positive moves nothing, ever. */
+	if (!(cost.busy_s <= DBL_MAX))
+		cost.wait_s = INFINITY;
+	return cost;
+}
+
+double
+tier_cost_busy_s_per_hour(const TierCostLoad *load,
+						  const TierCostProfile *profile)
+{
+	return tier_cost_on(load, profile).busy_s;
+}
+
+double
+tier_cost_queue_s_per_hour(double utilisation)
+{
+	double		u = tier_amount(utilisation);
+
+	if (u > TIER_COST_FULL)
+		return tier_cost_queue_s_per_hour(TIER_COST_FULL) +
+			S_PER_HOUR * (u - TIER_COST_FULL) * tier_cost_queue_slope(TIER_COST_FULL);
+	return S_PER_HOUR * u * u / (1.0 - u);
+}
+
+double
+tier_cost_queue_slope(double utilisation)
+{
+	double		u = tier_smaller(tier_amount(utilisation), TIER_COST_FULL);
+
+	return u * (2.0 - u) / ((1.0 - u) * (1.0 - u));
+}
+
+double
+tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile)
+{
+	return tier_amount(size_bytes) / ratio_of(profile);
+}
+
+double
+tier_cost_price_per_month(double size_bytes, const TierCostProfile *profile,
+						  double reserve_fraction)
+{
+	double		reserve = tier_clamp(tier_amount(reserve_fraction), 0.0,
+									 MAX_RESERVE_FRACTION);
+
+	return tier_amount(profile->price_per_gb_month) *
+		(tier_cost_stored_bytes(size_bytes, profile) / BYTES_PER_GB) / (1.0 - reserve);
+}
+
+double
+tier_cost_move_s(double size_bytes, const TierCostProfile *from,
+				 const TierCostProfile *to)
+{
+	double		bytes = tier_amount(size_bytes);
+
+	return transfer_s(bytes, from->sequential_read_mb_per_s) +
+		transfer_s(bytes, to->sequential_write_mb_per_s);
+}
+
+/*
+ * Changes that fall on random pages: with m = changes / checkpoints / pages
+ * changes on a page between two checkpoints, on average, the share of pages
+ * with at least one change is 1 - exp(-m), so
+ *
+ *		pages * checkpoints * (1 - exp(-m))		[pages per hour]
+ *
+ * That is about the number of changes while m is small, and all pages at
+ * every checkpoint when it is large.
+ */
+double
+tier_cost_page_writes_per_hour(double row_changes_per_hour, double pages,
+							   double checkpoints_per_hour)
+{
+	double		changes = tier_amount(row_changes_per_hour);
+	double		most = tier_amount(pages) * tier_amount(checkpoints_per_hour);
+
+	if (!(most > 0.0))
+		return 0.0;
+
+	return tier_smaller(-most * expm1(-changes / most), changes);
+}

@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/cost.h
+ *		What a relation costs on a tier: device time, money, moving there.
+ *
+ * Pure, like the solver: plain numbers in, plain numbers out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_COST_H
+#define TIER_COST_H
+
+#include <stdbool.h>
+
+#define TIER_BLOCK_BYTES 8192.0
+
+/*
+ * A device profile; every field but the price and the last four is positive and
+ * finite.  What is stored compressed takes 1 / compression_ratio of its size;
+ * the figures of a calibrated tier were measured through the compression, those
+ * of a profile are the bare device's.
+ */
+typedef struct TierCostProfile
+{
+	double		random_read_ms; /* one 8 kB read at depth 1 */
+	double		random_write_ms;	/* one 8 kB write */
+	double		sequential_read_mb_per_s;	/* 1 MB = 10^6 bytes */
+	double		sequential_write_mb_per_s;
+	double		fsync_ms;
+	double		parallelism;	/* requests the device serves at once */
+	double		price_per_gb_month; /* 0 where unknown; 1 GB = 10^9 bytes */
+	double		endurance_bytes_per_day;	/* 0: not limited, or not known */
+	double		compression_ratio;	/* at most 1: not compressed */
+	bool		calibrated;
+} TierCostProfile;
+
+/* What a load costs on a tier, per hour. */
+typedef struct TierCost
+{
+	double		busy_s;			/* sum of the times that its requests take */
+	double		occupied_s;		/* of the device: with nothing to spare for
+								 * others; busy_s, but requests that are
+								 * served at once share the time */
+	double		wait_s;			/* of clients, as long as no others are before
+								 * them */
+	double		written_bytes;	/* to the device, amplification included */
+} TierCost;
+
+/* The load of one relation, at the device, per hour. */
+typedef struct TierCostLoad
+{
+	double		random_reads;	/* 8 kB operations per hour */
+	double		sequential_reads;	/* 8 kB blocks per hour */
+	double		scans;			/* sequential scan starts per hour */
+	double		page_writes;	/* 8 kB page writes per hour */
+	double		size_bytes;
+} TierCostLoad;
+
+/*
+ * Counters of one relation over one period, as the cumulative statistics know
+ * them: they do not tell random from sequential, so the answer is a range.
+ */
+typedef struct TierCostCounters
+{
+	bool		is_index;
+	double		scans;			/* heap: sequential scans; index: index scans */
+	double		tuples_read;	/* heap: live rows fetched by sequential
+								 * scans; index: entries returned by index
+								 * scans */
+	double		blocks_fetched; /* buffer requests, hits included */
+	double		blocks_hit;		/* found in shared buffers */
+	double		pages;			/* size in 8 kB blocks */
+	double		tuples;			/* rows or entries; <= 0: never analyzed */
+} TierCostCounters;
+
+/* Reads that missed shared buffers, split; random + sequential = misses. */
+typedef struct TierCostAttribution
+{
+	double		misses;
+	double		sequential_low;
+	double		sequential_mid;
+	double		sequential_high;
+} TierCostAttribution;
+
+/*
+ * Splits the misses of a relation into random and sequential.
+ *
+ * Heap: blocks that sequential scans asked for are tuples_read * pages /
+ * tuples, but at least one for each scan, at most (scans + 1) * pages and never
+ * more than blocks_fetched; without a row count these bounds are the range, and
+ * mid takes each scan for a complete one.
+ *
+ * Index: the descent to the first leaf of a scan is random, the further leaves
+ * of a range are sequential: (tuples_read - scans) * pages / tuples.  Without
+ * an entry count mid takes all of it for random.
+ *
+ * mid gives the misses the same share of sequential as the requests have; low
+ * and high give all the hits to the sequential or to the random requests.
+ * All results are within [0, misses]; low <= mid <= high.  Values that are
+ * negative or not finite count as 0.
+ */
+extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters);
+
+/*
+ * busy_s = (R + n) * read + B / bandwidth + W * write, with n the scans, but at
+ * most sequential_reads: a scan that reads nothing here moves no disk arm.
+ * occupied_s has the times of single requests divided by the parallelism.
+ * wait_s has no writes, which checkpoints do, and of the sequential reads only
+ * what is longer than a process takes to look at the pages.
+ * On a compressed tier that was not calibrated, single reads fetch and unpack a
+ * whole record, single writes rewrite one.
+ */
+extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile);
+
+/*
+ * Client-seconds per hour that requests wait for others, on a device that is
+ * occupied for this share of the time (>= 0): by Little's law as many wait, on
+ * average, as are in the queue, u * u / (1 - u) if they come at random.  From
+ * TIER_COST_FULL on, a straight line with the slope that it has there: convex, finite.
+ * The slope is how much it grows with each second more of occupation.
+ */
+#define TIER_COST_FULL 0.95
+
+extern double tier_cost_queue_s_per_hour(double utilisation);
+extern double tier_cost_queue_slope(double utilisation);
+
+/* Bytes that the relation takes on the device. */
+extern double tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile);
+
+/* busy_s alone. */
+extern double tier_cost_busy_s_per_hour(const TierCostLoad *load,
+										const TierCostProfile *profile);
+
+/*
+ * Money per month for the bytes stored, reserve included: p * S / (1 - reserve); 0
+ * where the price is unknown.  The reserve is taken as within [0, 0.99].
+ */
+extern double tier_cost_price_per_month(double size_bytes,
+										const TierCostProfile *profile,
+										double reserve_fraction);
+
+/* Device-seconds of reading the relation here and writing it there, once. */
+extern double tier_cost_move_s(double size_bytes,
+							   const TierCostProfile *from,
+							   const TierCostProfile *to);
+
+/*
+ * Pages written per hour from row changes per hour: a page that is changed
+ * often is written once per checkpoint at most, so never more than pages *
+ * checkpoints_per_hour, and never more than one page per row change.  Between
+ * the two it assumes changes on random pages.  Without checkpoints nothing is
+ * written: a caller that saw none in a short period passes the rate that
+ * checkpoint_timeout implies.
+ */
+extern double tier_cost_page_writes_per_hour(double row_changes_per_hour,
+											 double pages,
+											 double checkpoints_per_hour);
+
+#endif							/* TIER_COST_H */

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/fit.h
+ *		From what PostgreSQL asked for to what the device served.
+ *
+ * Pure.  A read of PostgreSQL that missed its buffers may still be served from
+ * the page cache of the operating system.  Which share of them is estimated
+ * from what the page cache holds of the relation, and the estimate is then
+ * compared, device by device, with what the kernel counted.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_FIT_H
+#define TIER_FIT_H
+
+#include <stdbool.h>
+
+/* The factor is never larger than this: beyond, something else reads. */
+#define TIER_FIT_MAX_FACTOR 4.0
+
+/* A fit whose residual is larger explains nothing. */
+#define TIER_FIT_MAX_RESIDUAL 0.3
+
+/*
+ * What a fit must rest on: periods (three, which may have faded a little), and
+ * bytes predicted or read in each of them.
+ */
+#define TIER_FIT_LEAST_PERIODS 2.5
+#define TIER_FIT_LEAST_BYTES 8388608.0
+
+/*
+ * Exponentially weighted sums over periods of x, the bytes predicted, and y,
+ * those counted by the device.  All zero: nothing is known.
+ */
+typedef struct TierFit
+{
+	double		xx;
+	double		xy;
+	double		yy;
+	double		periods;		/* sum of the weights */
+} TierFit;
+
+/*
+ * Lets what is known fade over elapsed_s, then adds one period.  The weight is
+ * within [0, 1]: how far the period can be trusted.  A half-life <= 0 means no
+ * memory.  Values that are negative or not finite count as 0.
+ */
+extern void tier_fit_add(TierFit *fit, double predicted, double seen, double weight,
+						 double elapsed_s, double half_life_s);
+
+/*
+ * Bytes of the device for each byte predicted, by least squares: within [0,
+ * TIER_FIT_MAX_FACTOR]; 1 when nothing was predicted yet.
+ */
+extern double tier_fit_factor(const TierFit *fit);
+
+/*
+ * How far the factor is from explaining what the device did: the root of the
+ * mean square of what is left over that of what was counted, 0 for a perfect
+ * fit; 1 or more where the prediction is no better than none.  Negative: the
+ * device did nothing yet.
+ */
+extern double tier_fit_residual(const TierFit *fit);
+
+/* Does it rest on enough periods with enough load to be believed or not? */
+extern bool tier_fit_is_known(const TierFit *fit);
+
+/* ... and is it good?  Only then the factor may be applied. */
+extern bool tier_fit_explains(const TierFit *fit);
+
+/*
+ * The share of random reads that the page cache served in a period, when it
+ * held the share `before` of the file at the begin and `after` at the end, and
+ * there were reads_per_block of them for each block of the file.  Between
+ * before and after; within [0, 1].
+ */
+extern double tier_fit_random_hits(double before, double after, double reads_per_block);
+
+/*
+ * Requests that the kernel adds to each random read, hits included, by reading
+ * ahead where it takes them for a run; `resident` is the share of the file
+ * that is in the page cache.
+ */
+extern double tier_fit_read_ahead(double resident);
+
+/*
+ * Requests by which the kernel reads that many blocks of a file of file_blocks
+ * one after another, from its begin and as often as they say; what it reads
+ * ahead begins small, and grows to most_blocks.
+ */
+extern double tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks);
+
+/*
+ * The same as tier_fit_random_hits for sequential reads; passes is how often the file was read from
+ * end to end, at least partly: sequential reads over its blocks.
+ */
+extern double tier_fit_sequential_hits(double before, double after, double passes);
+
+#endif							/* TIER_FIT_H */

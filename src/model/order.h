@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/order.h
+ *		In which order moves can be made so that no tier ever overflows.
+ *
+ * Pure, like the solver: plain numbers in, plain numbers out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ORDER_H
+#define TIER_ORDER_H
+
+#include <stdbool.h>
+
+/* The tier at the other end is not one of those whose room is known. */
+#define TIER_ORDER_ELSEWHERE (-1)
+
+typedef struct TierOrderMove
+{
+	int			from;			/* tier, or TIER_ORDER_ELSEWHERE */
+	int			to;				/* tier, another one than from */
+	double		size;			/* bytes that it needs there, >= 0 */
+	double		gain;			/* what it is worth, in any unit; may be
+								 * negative */
+	double		freed;			/* bytes that it leaves where it was, >= 0 */
+} TierOrderMove;
+
+/*
+ * room: bytes that may be added to each tier before the first move; negative
+ * counts as 0, may be INFINITY.  A move needs its size there, and afterwards
+ * leaves what it freed where it was.  order: caller's array of nmoves.
+ *
+ * Fills in the moves that can be made, one after the other, and returns how
+ * many they are; those that are left have no room whichever of the others go
+ * first, as far as this has found out.  What is worth most for each byte comes
+ * first, unless more moves can be made in another order: what is worth least
+ * first, which is what makes room, or small or large ones first.  With two tiers
+ * that is no proof that there is no better order, and with more of them still
+ * less: a circle of full tiers cannot be untied at all.
+ *
+ * scratch: caller's array of 2 * nmoves.  O(N log N + N * passes), of which
+ * there are at most TIER_ORDER_PASSES.
+ */
+#define TIER_ORDER_PASSES 64
+
+extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+					   int *order, int *scratch);
+
+/*
+ * Chooses moves that together have at most max_bytes: what is worth most for
+ * each byte first, each with what has to leave its tier to make room for it, of
+ * which what is worth most for each byte (that is, costs least) goes first.  What
+ * does not fit is passed over.  Fills in `chosen`, caller's array of nmoves, and
+ * returns how many are.  There is an order for them, but see above.
+ *
+ * scratch: caller's array of 2 * nmoves.  O(N log N + N * passes), and at most
+ * TIER_ORDER_EFFORT looks for what could make room.
+ */
+#define TIER_ORDER_EFFORT 10000000L
+
+extern int	tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+							  double max_bytes, bool *chosen, int *scratch);
+
+#endif							/* TIER_ORDER_H */

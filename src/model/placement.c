@@ -1,0 +1,687 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/placement.c
+ *		Which placement is the best one: what is wished for, what is limited,
+ *		and what waiting in a queue adds, on top of the solver.
+ *
+ * The solver minimises a sum over units.  Waiting in a queue is no such sum: it
+ * grows with everything that is on the device.  But it is convex in how much of
+ * its time the device is occupied, and that is a sum.  So the queue is replaced
+ * by its tangent at some occupation, which makes each unit pay for what it makes
+ * the others wait; the solver finds the best placement at these prices; if
+ * that occupies a device more than was assumed, its price was too low.  So the
+ * occupation at which both agree is closed in on, from both sides.  A tangent is
+ * nowhere above the curve: so the solver's lower bound, with what the tangent
+ * leaves out added, is one for the real problem.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "src/model/cost.h"
+#include "src/model/placement.h"
+
+#define S_PER_HOUR 3600.0
+#define HOURS_PER_MONTH 730.0
+
+#define MAX_ROUNDS 8
+#define IMPROVING_PASSES 8
+
+/* An occupation that changes by less than this changes nothing. */
+#define SAME_UTILISATION 0.01
+
+/*
+ * Up to this occupation a queue is no reason for anything: else relations would
+ * be spread over equal devices for seconds, and spread anew as loads vary.
+ */
+#define QUIET_UTILISATION 0.3
+
+/* Rounding in sums of what is there now must not make it too much. */
+#define ROUNDING 1e-9
+
+/* MONEY: time counts for this share of the price at most. */
+#define TIME_SHARE_OF_MONEY 1e-3
+
+/* BALANCED without a price for waiting: this many are tried. */
+#define SWEEP_POINTS 13
+#define SWEEP_DECADES 6.0
+#define SWEEP_ROUNDS 2
+#define SWEEP_EFFORT 2e7
+
+/* Resources besides the size. */
+enum
+{
+	RESOURCE_BUSY,
+	RESOURCE_ENDURANCE,
+	NRESOURCES
+};
+
+/* What one unit of each kind of cost is worth in the objective. */
+typedef struct Weights
+{
+	double		price;			/* per month */
+	double		busy;			/* device-seconds per hour */
+	double		wait;			/* client-seconds per hour */
+	double		queue;			/* client-seconds per hour */
+	double		move;			/* device-seconds per hour of the horizon */
+	double		epsilon;
+} Weights;
+
+typedef struct Work
+{
+	const TierPlacementProblem *problem;
+	Weights		weights;
+	double	   *cost;
+	double	   *use;
+	double	   *limit;
+	double	   *utilisation;
+	double	   *at_least;		/* between these the utilisation is looked for */
+	double	   *at_most;
+	double	   *solved_s;		/* occupation that the tangents led to */
+	double	   *slope;
+	double	   *used_of;
+	double	   *dual_price;
+	double	   *missing;
+	double	   *bytes;
+	int		   *tier;
+	int		   *pushed;
+	TierPlacementTotals *now;
+	TierPlacementTotals *totals;
+} Work;
+
+/* The best answer so far. */
+typedef struct Best
+{
+	bool		exists;
+	int		   *tier;
+	int		   *pushed;
+	double	   *dual_price;
+	double	   *missing;
+	double		objective;
+	double		lower_bound;
+	double		gap;
+	TierSolverStatus status;
+} Best;
+
+static bool
+is_finite(double value)
+{
+	return value >= -DBL_MAX && value <= DBL_MAX;
+}
+
+static double
+queue_slope(double utilisation)
+{
+	if (utilisation <= QUIET_UTILISATION)
+		return 0.0;
+	return tier_cost_queue_slope(utilisation) - tier_cost_queue_slope(QUIET_UTILISATION);
+}
+
+/* As waiting counts: what is above the tangent at QUIET_UTILISATION.  Convex. */
+static double
+queue_cost(double utilisation)
+{
+	if (utilisation <= QUIET_UTILISATION)
+		return 0.0;
+	return tier_cost_queue_s_per_hour(utilisation) - tier_cost_queue_s_per_hour(QUIET_UTILISATION) -
+		tier_cost_queue_slope(QUIET_UTILISATION) * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
+}
+
+void
+tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
+					  TierPlacementTotals *totals)
+{
+	memset(totals, 0, sizeof(TierPlacementTotals) * problem->ntiers);
+	for (int u = 0; u < problem->nunits; u++)
+	{
+		size_t		cell;
+		TierPlacementTotals *total;
+
+		if (tier[u] < 0 || tier[u] >= problem->ntiers)
+			continue;
+		cell = (size_t) u * problem->ntiers + tier[u];
+		total = &totals[tier[u]];
+		total->bytes += problem->stored_bytes[cell];
+		total->busy_s += problem->busy_s[cell];
+		total->occupied_s += problem->occupied_s[cell];
+		total->wait_s += problem->wait_s[cell];
+		total->written_bytes += problem->written_bytes[cell];
+		total->price += problem->price[cell];
+		total->units++;
+	}
+	for (int t = 0; t < problem->ntiers; t++)
+		totals[t].queue_s = tier_cost_queue_s_per_hour(totals[t].occupied_s / S_PER_HOUR);
+}
+
+static bool
+may_live(const TierPlacementProblem *problem, size_t cell)
+{
+	return problem->allowed[cell] && is_finite(problem->busy_s[cell]) && is_finite(problem->price[cell]);
+}
+
+/*
+ * What a move has to bring before it is worth it, in seconds per hour.  Queues are
+ * left out: with those of now, nobody could leave a device that is overloaded.
+ */
+static double
+move_s_per_hour(const Work *work, int unit, int tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	int			from = problem->current[unit];
+	size_t		first = (size_t) unit * problem->ntiers;
+	double		doubt = 0;
+
+	if (from >= 0 && from < problem->ntiers && from != tier)
+		doubt = TIER_PLACEMENT_DOUBT *
+			fabs(problem->busy_s[first + tier] - problem->busy_s[first + from]);
+	return TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[first + tier] / problem->horizon_hours +
+		(is_finite(doubt) ? doubt : 0.0);
+}
+
+/* The part of the objective that is a sum over units. */
+static double
+unit_cost(const Work *work, int unit, int tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	const Weights *weights = &work->weights;
+	size_t		cell = (size_t) unit * problem->ntiers + tier;
+
+	return weights->price * problem->price[cell] + weights->busy * problem->busy_s[cell] +
+		weights->wait * problem->wait_s[cell] + weights->move * move_s_per_hour(work, unit, tier);
+}
+
+/* The objective of a placement, as it really is; leaves its totals in the work. */
+static double
+value_of(Work *work, const int *tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		sum = 0;
+
+	tier_placement_add_up(problem, tier, work->totals);
+	for (int t = 0; t < problem->ntiers; t++)
+		sum += work->weights.queue * queue_cost(work->totals[t].occupied_s / S_PER_HOUR);
+	for (int u = 0; u < problem->nunits; u++)
+		if (tier[u] >= 0 && tier[u] < problem->ntiers)
+			sum += unit_cost(work, u, tier[u]);
+	return sum;
+}
+
+/* A solver's call at the work's slopes. */
+static void
+solve_tangent(Work *work, double effort, TierSolverResult *solved)
+{
+	const TierPlacementProblem *problem = work->problem;
+	const Weights *weights = &work->weights;
+	TierSolverProblem call;
+	bool		price_decides = problem->objective == TIER_OBJECTIVE_TIME;
+
+	for (int u = 0; u < problem->nunits; u++)
+		for (int t = 0; t < problem->ntiers; t++)
+		{
+			size_t		cell = (size_t) u * problem->ntiers + t;
+
+			work->use[cell * NRESOURCES + RESOURCE_BUSY] = problem->occupied_s[cell];
+			work->use[cell * NRESOURCES + RESOURCE_ENDURANCE] = problem->written_bytes[cell];
+			work->cost[cell] = !may_live(problem, cell) ? INFINITY :
+				unit_cost(work, u, t) + weights->queue * work->slope[t] * problem->occupied_s[cell];
+		}
+	memset(&call, 0, sizeof(call));
+	call.nunits = problem->nunits;
+	call.ntiers = problem->ntiers;
+	call.cost = work->cost;
+	call.price = price_decides ? problem->price : NULL;
+	call.size = problem->stored_bytes;
+	call.size_by_tier = problem->stored_bytes;
+	call.current = problem->current;
+	call.capacity = problem->available_bytes;
+	call.nresources = NRESOURCES;
+	call.use = work->use;
+	call.limit = work->limit;
+	call.cost_epsilon = weights->epsilon;
+	call.effort = effort;
+	call.alloc = problem->alloc;
+	call.release = problem->release;
+	call.interrupted = problem->interrupted;
+	call.interrupted_argument = problem->interrupted_argument;
+	memset(solved, 0, sizeof(*solved));
+	solved->tier = work->tier;
+	solved->pushed_out_of = work->pushed;
+	solved->used = work->bytes;
+	solved->used_of = work->used_of;
+	solved->dual_price = work->dual_price;
+	solved->missing = work->missing;
+	tier_solver_solve(&call, solved);
+}
+
+/* What the tangents leave out: no placement's queues cost less than them. */
+static double
+tangent_constant(const Work *work)
+{
+	double		sum = 0;
+
+	for (int t = 0; t < work->problem->ntiers; t++)
+		sum += work->weights.queue * (queue_cost(work->utilisation[t]) -
+									  work->slope[t] * work->utilisation[t] * S_PER_HOUR);
+	return sum;
+}
+
+static void
+keep(const Work *work, const TierSolverResult *solved, double objective, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	size_t		nlimits = (size_t) problem->ntiers * (1 + NRESOURCES);
+
+	best->exists = true;
+	best->objective = objective;
+	best->status = solved->status;
+	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
+	memcpy(best->pushed, work->pushed, sizeof(int) * problem->nunits);
+	memcpy(best->dual_price, work->dual_price, sizeof(double) * nlimits);
+	memcpy(best->missing, work->missing, sizeof(double) * nlimits);
+}
+
+/*
+ * Moves single units as long as that makes the objective less.  The tangents'
+ * prices cannot tell units apart that are alike: all of them go, or none.
+ * Leaves the totals in the work; returns the objective.
+ */
+static double
+improve(Work *work, int *tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	int			ntiers = problem->ntiers;
+	double		objective = value_of(work, tier);
+
+	for (int pass = 0; pass < IMPROVING_PASSES; pass++)
+	{
+		bool		improved = false;
+
+		for (int u = 0; u < problem->nunits; u++)
+		{
+			size_t		first = (size_t) u * ntiers;
+			int			from = tier[u];
+			int			best = -1;
+			double		best_gain = work->weights.epsilon;
+
+			if (problem->interrupted != NULL && u % 1024 == 0 && problem->interrupted(problem->interrupted_argument))
+				return objective;
+			if (from < 0 || from >= ntiers || !may_live(problem, first + from))
+				continue;
+			for (int t = 0; t < ntiers; t++)
+			{
+				const TierPlacementTotals *total = &work->totals[t];
+				double		before = work->totals[from].occupied_s;
+				double		gain;
+
+				if (t == from || !may_live(problem, first + t) ||
+					total->bytes + problem->stored_bytes[first + t] > problem->available_bytes[t] ||
+					total->occupied_s + problem->occupied_s[first + t] > work->limit[t * NRESOURCES + RESOURCE_BUSY] ||
+					total->written_bytes + problem->written_bytes[first + t] > work->limit[t * NRESOURCES + RESOURCE_ENDURANCE])
+					continue;
+				gain = unit_cost(work, u, from) - unit_cost(work, u, t) +
+					work->weights.queue *
+					(queue_cost(before / S_PER_HOUR) -
+					 queue_cost((before - problem->occupied_s[first + from]) / S_PER_HOUR) +
+					 queue_cost(total->occupied_s / S_PER_HOUR) -
+					 queue_cost((total->occupied_s + problem->occupied_s[first + t]) / S_PER_HOUR));
+				if (gain > best_gain)
+				{
+					best_gain = gain;
+					best = t;
+				}
+			}
+			if (best < 0)
+				continue;
+			tier[u] = best;
+			work->totals[from].bytes -= problem->stored_bytes[first + from];
+			work->totals[from].occupied_s -= problem->occupied_s[first + from];
+			work->totals[from].written_bytes -= problem->written_bytes[first + from];
+			work->totals[best].bytes += problem->stored_bytes[first + best];
+			work->totals[best].occupied_s += problem->occupied_s[first + best];
+			work->totals[best].written_bytes += problem->written_bytes[first + best];
+			improved = true;
+		}
+		if (!improved)
+			break;
+	}
+	return value_of(work, tier);
+}
+
+/* Is any device so busy that its queue counts? */
+static bool
+is_crowded(const Work *work, const TierPlacementTotals *totals)
+{
+	for (int t = 0; t < work->problem->ntiers; t++)
+		if (totals[t].occupied_s > QUIET_UTILISATION * S_PER_HOUR)
+			return true;
+	return false;
+}
+
+/* What units give up, each no more than epsilon, by not being where they cost least. */
+static double
+conceded(const Work *work, const int *tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		sum = 0;
+
+	for (int u = 0; u < problem->nunits; u++)
+	{
+		const double *cost = &work->cost[(size_t) u * problem->ntiers];
+		double		least = INFINITY;
+
+		if (tier[u] < 0 || tier[u] >= problem->ntiers || !is_finite(cost[tier[u]]))
+			continue;
+		for (int t = 0; t < problem->ntiers; t++)
+			least = fmin(least, cost[t]);
+		if (cost[tier[u]] - least <= work->weights.epsilon)
+			sum += cost[tier[u]] - least;
+	}
+	return sum;
+}
+
+/*
+ * The best placement for these weights, in at most so many rounds.  The bound has
+ * two forms: what nothing can be below, and what nothing can be below that gives
+ * up as much for the price as this does, with which the gap is judged.
+ */
+static void
+solve_weighted(Work *work, int rounds, double effort, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		lower_bound = -INFINITY;
+	double		fair_bound = -INFINITY;
+
+	best->exists = false;
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		work->utilisation[t] = work->now[t].occupied_s / S_PER_HOUR;
+		work->at_least[t] = 0;
+		work->at_most[t] = TIER_COST_FULL;
+	}
+	for (int round = 0; round < rounds; round++)
+	{
+		TierSolverResult solved;
+		double		objective;
+		double		tangent;
+		double		change = 0;
+
+		for (int t = 0; t < problem->ntiers; t++)
+			work->slope[t] = work->weights.queue > 0 ? queue_slope(work->utilisation[t]) : 0;
+		solve_tangent(work, effort, &solved);
+		objective = value_of(work, work->tier);
+		for (int t = 0; t < problem->ntiers; t++)
+			work->solved_s[t] = work->totals[t].occupied_s;
+		tangent = tangent_constant(work);
+		if (is_finite(solved.lower_bound))
+			lower_bound = fmax(lower_bound, solved.lower_bound + tangent);
+		if (is_finite(solved.lower_bound))
+			fair_bound = fmax(fair_bound, solved.lower_bound + tangent + conceded(work, work->tier));
+		if (work->weights.queue > 0 && !solved.interrupted && is_crowded(work, work->totals))
+			objective = improve(work, work->tier);
+		if (!best->exists || objective < best->objective)
+			keep(work, &solved, objective, best);
+		if (solved.interrupted || work->weights.queue <= 0)
+			break;
+
+		/*
+		 * A device that gets more than was assumed was too cheap.  Above
+		 * TIER_COST_FULL all tangents are the same.
+		 */
+		for (int t = 0; t < problem->ntiers; t++)
+		{
+			double		assumed = fmin(work->utilisation[t], TIER_COST_FULL);
+			double		got = fmin(work->solved_s[t] / S_PER_HOUR, TIER_COST_FULL);
+
+			if (got > assumed)
+				work->at_least[t] = assumed;
+			else
+				work->at_most[t] = assumed;
+			if (queue_slope(fmax(got, assumed)) <= 0 || fabs(got - assumed) < SAME_UTILISATION)
+				work->utilisation[t] = got;
+			else if (got > assumed && work->at_most[t] >= TIER_COST_FULL)
+				work->utilisation[t] = (assumed + got) / 2.0;
+			else
+				work->utilisation[t] = (work->at_least[t] + work->at_most[t]) / 2.0;
+			change = fmax(change, fabs(got - assumed));
+		}
+		if (change < SAME_UTILISATION)
+			break;
+	}
+	best->lower_bound = fmin(lower_bound, best->objective);
+	best->gap = best->objective > 0 ? fmax(0.0, (best->objective - fmax(fair_bound, lower_bound)) / best->objective) : 0.0;
+}
+
+/*
+ * Money for waiting: the sum over all tiers of what an hour of it is worth.
+ */
+static Weights
+balanced_weights(double price_per_wait_hour)
+{
+	Weights		weights = {0};
+	double		per_second = price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR;
+
+	weights.price = 1.0;
+	weights.wait = weights.queue = weights.move = per_second;
+	weights.epsilon = per_second * TIER_PLACEMENT_EQUAL_S_PER_HOUR;
+	return weights;
+}
+
+/* Tries prices around the one at which both weigh the same now. */
+static double
+find_price_per_wait_hour(Work *work, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		money = 0;
+	double		wait = 0;
+	double		tried[SWEEP_POINTS];
+	double		x[SWEEP_POINTS];
+	double		y[SWEEP_POINTS];
+	double		middle;
+	int			knee;
+
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		money += work->now[t].price;
+		wait += work->now[t].wait_s + work->now[t].queue_s;
+	}
+	middle = money > 0 && wait > 0 ? money / (wait * HOURS_PER_MONTH / S_PER_HOUR) : 1.0;
+	for (int i = 0; i < SWEEP_POINTS; i++)
+	{
+		tried[i] = middle * pow(10.0, SWEEP_DECADES * ((double) i / (SWEEP_POINTS - 1) - 0.5));
+		work->weights = balanced_weights(tried[i]);
+		solve_weighted(work, SWEEP_ROUNDS, SWEEP_EFFORT, best);
+		tier_placement_add_up(problem, best->tier, work->totals);
+		x[i] = y[i] = 0;
+		for (int t = 0; t < problem->ntiers; t++)
+		{
+			x[i] += work->totals[t].price;
+			y[i] -= work->totals[t].wait_s + work->totals[t].queue_s;
+		}
+	}
+	knee = tier_placement_knee(x, y, SWEEP_POINTS);
+	return tried[knee < 0 ? SWEEP_POINTS / 2 : knee];
+}
+
+static void *
+array(const TierPlacementProblem *problem, size_t elements, size_t size)
+{
+	return problem->alloc((elements > 0 ? elements : 1) * size);
+}
+
+static void
+find_bottlenecks(const TierPlacementProblem *problem, const Best *best, TierPlacementResult *result)
+{
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		const double *dual = &best->dual_price[(size_t) t * (1 + NRESOURCES)];
+
+		result->bottleneck[t] = dual[0] > 0 ? TIER_BOTTLENECK_BYTES :
+			dual[1 + RESOURCE_BUSY] > 0 ? TIER_BOTTLENECK_BUSY :
+			dual[1 + RESOURCE_ENDURANCE] > 0 ? TIER_BOTTLENECK_ENDURANCE : TIER_BOTTLENECK_NONE;
+	}
+}
+
+void
+tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *result)
+{
+	int			ntiers = problem->ntiers;
+	size_t		ncells = (size_t) problem->nunits * ntiers;
+	size_t		nlimits = (size_t) ntiers * (1 + NRESOURCES);
+	void	   *arrays[32];
+	int			narrays = 0;
+	Work		work;
+	Best		best;
+	double		stay;
+	double		tolerance;
+
+	memset(&work, 0, sizeof(work));
+	memset(&best, 0, sizeof(best));
+	work.problem = problem;
+#define ARRAY(type, n) ((type *) (arrays[narrays++] = array(problem, (n), sizeof(type))))
+	work.cost = ARRAY(double, ncells);
+	work.use = ARRAY(double, ncells * NRESOURCES);
+	work.limit = ARRAY(double, (size_t) ntiers * NRESOURCES);
+	work.utilisation = ARRAY(double, ntiers);
+	work.at_least = ARRAY(double, ntiers);
+	work.at_most = ARRAY(double, ntiers);
+	work.solved_s = ARRAY(double, ntiers);
+	work.slope = ARRAY(double, ntiers);
+	work.used_of = ARRAY(double, nlimits);
+	work.dual_price = ARRAY(double, nlimits);
+	work.missing = ARRAY(double, nlimits);
+	work.bytes = ARRAY(double, ntiers);
+	work.tier = ARRAY(int, problem->nunits);
+	work.pushed = ARRAY(int, problem->nunits);
+	work.now = ARRAY(TierPlacementTotals, ntiers);
+	work.totals = ARRAY(TierPlacementTotals, ntiers);
+	best.tier = ARRAY(int, problem->nunits);
+	best.pushed = ARRAY(int, problem->nunits);
+	best.dual_price = ARRAY(double, nlimits);
+	best.missing = ARRAY(double, nlimits);
+#undef ARRAY
+
+	/* 1. What is limited: nothing need be less than it is now. */
+	tier_placement_add_up(problem, problem->current, work.now);
+	for (int t = 0; t < ntiers; t++)
+	{
+		double		busy = fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, work.now[t].occupied_s);
+		double		endurance = fmax(problem->endurance_bytes_per_day[t], work.now[t].written_bytes);
+
+		work.limit[t * NRESOURCES + RESOURCE_BUSY] = busy * (1.0 + ROUNDING);
+		work.limit[t * NRESOURCES + RESOURCE_ENDURANCE] = endurance * (1.0 + ROUNDING);
+	}
+
+	/* 2. What is wished for. */
+	result->price_per_wait_hour = NAN;
+	switch (problem->objective)
+	{
+		case TIER_OBJECTIVE_TIME:
+			work.weights.busy = work.weights.queue = work.weights.move = 1.0;
+			work.weights.epsilon = TIER_PLACEMENT_EQUAL_S_PER_HOUR;
+			break;
+		case TIER_OBJECTIVE_MONEY:
+			{
+				double		price = 0;
+				double		busy = 1.0;
+
+				for (int t = 0; t < ntiers; t++)
+				{
+					price += work.now[t].price;
+					busy += work.now[t].busy_s;
+				}
+				work.weights.price = 1.0;
+				work.weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
+				work.weights.move = work.weights.busy;
+				work.weights.epsilon = work.weights.busy * TIER_PLACEMENT_EQUAL_S_PER_HOUR;
+				break;
+			}
+		case TIER_OBJECTIVE_BALANCED:
+			result->price_per_wait_hour = problem->price_per_wait_hour >= 0 && is_finite(problem->price_per_wait_hour) ?
+				problem->price_per_wait_hour : find_price_per_wait_hour(&work, &best);
+			work.weights = balanced_weights(result->price_per_wait_hour);
+			break;
+	}
+
+	/* 3. Solve. */
+	solve_weighted(&work, MAX_ROUNDS, problem->effort, &best);
+
+	/*
+	 * Tangents may lead astray where the curve bends much.  What is worse
+	 * than what is there, by more than prices may cost, is no advice.
+	 */
+	stay = value_of(&work, problem->current);
+	tolerance = work.weights.epsilon * (ntiers + 1.0) * problem->nunits + ROUNDING * fabs(stay);
+	if (best.status != TIER_SOLVER_INFEASIBLE && is_finite(stay) && best.objective > stay + tolerance)
+	{
+		bool		fits = true;
+
+		for (int t = 0; t < ntiers; t++)
+			if (work.now[t].bytes > problem->available_bytes[t])
+				fits = false;
+		for (int u = 0; u < problem->nunits; u++)
+			if (problem->current[u] >= 0 && problem->current[u] < ntiers &&
+				!may_live(problem, (size_t) u * ntiers + problem->current[u]))
+				fits = false;
+		if (fits)
+		{
+			memcpy(best.tier, problem->current, sizeof(int) * problem->nunits);
+			for (int u = 0; u < problem->nunits; u++)
+				best.pushed[u] = -1;
+			best.objective = stay;
+			best.lower_bound = fmin(best.lower_bound, stay);
+		}
+	}
+
+	/* 4. Say. */
+	memcpy(result->tier, best.tier, sizeof(int) * problem->nunits);
+	if (result->pushed_out_of != NULL)
+		memcpy(result->pushed_out_of, best.pushed, sizeof(int) * problem->nunits);
+	if (result->now != NULL)
+		memcpy(result->now, work.now, sizeof(TierPlacementTotals) * ntiers);
+	if (result->after != NULL)
+		tier_placement_add_up(problem, best.tier, result->after);
+	for (int t = 0; t < ntiers; t++)
+	{
+		if (result->byte_worth != NULL)
+			result->byte_worth[t] = best.dual_price[(size_t) t * (1 + NRESOURCES)];
+		if (result->missing_bytes != NULL)
+			result->missing_bytes[t] = best.missing[(size_t) t * (1 + NRESOURCES)];
+	}
+	if (result->bottleneck != NULL)
+		find_bottlenecks(problem, &best, result);
+	result->objective = best.objective;
+	result->lower_bound = best.lower_bound;
+	result->gap = best.gap;
+	result->status = best.status;
+	while (narrays > 0)
+		problem->release(arrays[--narrays]);
+}
+
+int
+tier_placement_knee(const double *x, const double *y, int n)
+{
+	double		width;
+	double		height;
+	double		farthest = 1e-9;
+	int			knee = -1;
+
+	if (n < 3)
+		return -1;
+	width = x[n - 1] - x[0];
+	height = y[n - 1] - y[0];
+	if (!(width > 0) || !(height > 0))
+		return -1;
+	for (int i = 1; i < n - 1; i++)
+	{
+		double		distance = (y[i] - y[0]) / height - (x[i] - x[0]) / width;
+
+		if (distance > farthest)
+		{
+			farthest = distance;
+			knee = i;
+		}
+	}
+	return knee;
+}

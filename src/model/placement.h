@@ -1,0 +1,152 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/placement.h
+ *		Which placement is the best one: what is wished for, what is limited,
+ *		and what waiting in a queue adds, on top of the solver.
+ *
+ * Pure, like the solver: no PostgreSQL header, memory from the caller's two
+ * callbacks, the same problem always has the same answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PLACEMENT_H
+#define TIER_PLACEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/model/solver/solver.h"
+
+/*
+ * TIME: the least device time, waiting in queues included.  Price decides only
+ * between equals.
+ * MONEY: the lowest price that the devices can carry.  Time decides only
+ * between equals.
+ * BALANCED: the least sum of the price and of what clients wait, with a price
+ * for an hour of waiting.
+ */
+typedef enum TierObjective
+{
+	TIER_OBJECTIVE_TIME,
+	TIER_OBJECTIVE_MONEY,
+	TIER_OBJECTIVE_BALANCED,
+} TierObjective;
+
+/*
+ * Tiers whose device time differs by less than this are equal: 0.1 device-
+ * seconds per hour is eight random reads of a disk.
+ */
+#define TIER_PLACEMENT_EQUAL_S_PER_HOUR 0.1
+
+/* A placement loads no device with more than this, unless it is loaded so now. */
+#define TIER_PLACEMENT_BUSY_LIMIT 0.6
+
+/* A move has to save this much of what it costs, within the horizon. */
+#define TIER_PLACEMENT_MOVE_MUST_PAY 2.0
+
+/*
+ * Loads vary: of what a move saves or costs in device time, this share is taken for
+ * chance, to its disadvantage.  So two relations change places only if one is
+ * worth (1 + x) / (1 - x) times the other: 1.35 times.
+ */
+#define TIER_PLACEMENT_DOUBT 0.15
+
+/* What a placement takes of a tier; all by tier. */
+typedef struct TierPlacementTotals
+{
+	double		bytes;			/* stored */
+	double		busy_s;			/* per hour */
+	double		occupied_s;		/* per hour: 3600 is all of the device */
+	double		queue_s;		/* client-seconds per hour */
+	double		wait_s;			/* client-seconds per hour, without the queue */
+	double		written_bytes;	/* per day */
+	double		price;			/* per month */
+	int			units;
+} TierPlacementTotals;
+
+/*
+ * Arrays by unit and tier are laid out [unit * ntiers + tier].  A cost that is
+ * not finite means the same as allowed = false.
+ */
+typedef struct TierPlacementProblem
+{
+	int			nunits;
+	int			ntiers;			/* 1 .. TIER_SOLVER_MAX_TIERS */
+	const double *busy_s;		/* per hour, as in TierCost */
+	const double *occupied_s;
+	const double *wait_s;
+	const double *written_bytes;	/* per day, what the move writes included */
+	const double *stored_bytes;
+	const double *price;		/* per month */
+	const double *move_s;		/* device-seconds, once; 0 where it is */
+	const bool *allowed;
+	const int  *current;		/* by unit; -1: on none of them, left alone */
+	const double *available_bytes;	/* by tier; may be INFINITY */
+	const double *endurance_bytes_per_day;	/* by tier; INFINITY: no limit */
+	double		horizon_hours;	/* in which a move has to pay, > 0 */
+	TierObjective objective;
+	double		price_per_wait_hour;	/* BALANCED: money that an hour of
+										 * waiting is worth; NaN: find out
+										 * where the curve of price against
+										 * waiting bends */
+	double		effort;			/* of each call of the solver; 0: its default */
+	void	   *(*alloc) (size_t bytes);
+	void		(*release) (void *ptr);
+	bool		(*interrupted) (void *argument);
+	void	   *interrupted_argument;
+} TierPlacementProblem;
+
+/* Why a tier takes no more; the first one that holds. */
+typedef enum TierPlacementBottleneck
+{
+	TIER_BOTTLENECK_NONE,
+	TIER_BOTTLENECK_BYTES,
+	TIER_BOTTLENECK_BUSY,
+	TIER_BOTTLENECK_ENDURANCE,
+} TierPlacementBottleneck;
+
+/*
+ * tier, pushed_out_of are by unit, the rest by tier, all from the caller; all
+ * but tier may be NULL.  pushed_out_of is -1 for who is where it wants to be.
+ * The objective is in device-seconds per hour for TIME, else in money per month.
+ * byte_worth is by how much it would fall with one more byte on that tier.
+ */
+typedef struct TierPlacementResult
+{
+	int		   *tier;
+	int		   *pushed_out_of;
+	TierPlacementTotals *now;
+	TierPlacementTotals *after;
+	double	   *byte_worth;
+	double	   *missing_bytes;	/* as the solver's `missing` */
+	TierPlacementBottleneck *bottleneck;
+	double		objective;
+	double		lower_bound;	/* no placement that keeps the limits is below */
+	double		gap;			/* how far it may be from the best, relative;
+								 * what it gives up for the price left out */
+	double		price_per_wait_hour;	/* as given or found; NaN for TIME and
+										 * MONEY */
+	TierSolverStatus status;
+} TierPlacementResult;
+
+/*
+ * Solves it.  Guaranteed: units with current = -1 and those that may go nowhere
+ * stay; what moves has room where it goes; a tier becomes neither fuller nor
+ * busier than its limits and now, whichever is more.  If everybody may stay and
+ * no tier is too full, the objective is no worse than that of staying, but for
+ * differences of TIER_PLACEMENT_EQUAL_S_PER_HOUR for the price's sake.
+ */
+extern void tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *result);
+
+/* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
+extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
+								  TierPlacementTotals *totals);
+
+/*
+ * The point of a curve that is farthest from the line between its ends, both
+ * axes scaled to it: where more x begins to bring little y.  x ascending.  -1
+ * when there is none: fewer than three points, or a straight line.
+ */
+extern int	tier_placement_knee(const double *x, const double *y, int n);
+
+#endif							/* TIER_PLACEMENT_H */

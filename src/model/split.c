@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/split.c
+ *		What the executor saw, as random and sequential reads; and how much of a
+ *		relation's reads that explains.
+ *
+ * The executor knows which node of a plan asked for a block, and nodes differ
+ * in the order in which they ask.  The device's view of that order is what
+ * the planner's cost model estimates for each kind of node; the same
+ * interpolations are used here, on counts that were measured.
+ *
+ * Beside the executor, vacuum, analyze, COPY of a whole table, index builds
+ * and our own moves read blocks; they are in the statistics, but nobody waits
+ * for the result of a query.  What the plans do not explain is therefore kept
+ * apart, as far as sampling allows to say so.  In doubt a read is use: a
+ * relation that is taken for colder than it is would be moved to where its
+ * users suffer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <math.h>
+
+#include "src/model/number.h"
+#include "src/model/split.h"
+
+/* Two-sided 95 % of the normal distribution. */
+#define Z_95 1.96
+
+/*
+ * Beside its leaves an index has a first page about itself, a root, and below
+ * that about one inner page for this many leaves, or fewer; and a descent passes no
+ * more than so many of them that are not cached.
+ */
+#define PAGES_ABOVE 2.0
+#define PAGES_PER_INNER_PAGE 100.0
+#define PAGES_OF_DESCENT 4.0
+
+/*
+ * When no cheap plan was tracked, there were fewer than this many times
+ * 1 / sample_rate of them (95 %, the rule of three), each reading about so
+ * many blocks: a few rows and the way to them.
+ */
+#define UNSEEN_PLANS 3.0
+#define BLOCKS_OF_CHEAP_PLAN 10.0
+
+double
+tier_split_sequential(const TierSplitReads *reads)
+{
+	double		misses = tier_amount(reads->misses);
+	double		scans = tier_amount(reads->scans);
+	double		pages = tier_amount(reads->pages);
+	double		share;
+	double		first;
+
+	switch (reads->order)
+	{
+		case TIER_SPLIT_SCAN:
+			return misses;
+
+		case TIER_SPLIT_GAPS:
+			if (pages <= 0.0)
+				return 0.0;
+			share = tier_amount(reads->fetched) / tier_larger(scans, 1.0) / pages;
+			return misses * sqrt(tier_smaller(share, 1.0));
+
+		case TIER_SPLIT_BY_INDEX:
+			share = reads->correlation * reads->correlation;
+			return tier_smaller(tier_amount(share), 1.0) * tier_amount(misses - scans);
+
+		case TIER_SPLIT_INDEX:
+			first = scans;
+			if (pages > 1.0)
+				first += tier_smaller(scans * PAGES_OF_DESCENT,
+									  PAGES_ABOVE + floor(pages / PAGES_PER_INNER_PAGE));
+			return tier_amount(misses - first);
+
+		case TIER_SPLIT_VALUES:
+			return tier_amount(misses - scans);
+
+		case TIER_SPLIT_SINGLE:
+			break;
+	}
+	return 0.0;
+}
+
+static TierSplitResult
+by_statistics(const TierSplitPeriod *period)
+{
+	TierSplitResult result;
+
+	result.source = TIER_SOURCE_STATISTICS;
+	result.use = period->statistics;
+	result.other = 0.0;
+	result.added = 0.0;
+	result.used_share = 0.0;
+	return result;
+}
+
+static TierSplitResult
+no_use(double misses)
+{
+	TierSplitResult result = {TIER_SOURCE_EXECUTOR, {0.0, 0.0, 0.0, 0.0}, 0.0, 0.0, 0.0};
+
+	result.other = misses;
+	return result;
+}
+
+TierSplitResult
+tier_split_period(const TierSplitPeriod *period)
+{
+	const TierSplitPlans *plans = &period->plans;
+	TierSplitResult result = {TIER_SOURCE_EXECUTOR, {0.0, 0.0, 0.0, 0.0}, 0.0, 0.0, 1.0};
+	double		misses = tier_amount(period->misses);
+	bool		is_sample = !(period->sample_rate >= 1.0);
+	double		random = tier_amount(plans->random);
+	double		sequential = tier_amount(plans->sequential);
+	double		ignored = tier_amount(plans->ignored);
+	double		error;
+	double		unseen;
+	double		seen;
+	double		rest;
+	double		factor = 1.0;
+	double		margin;
+
+	if (!period->covered)
+		return by_statistics(period);
+	if (!(plans->plans > 0.0))
+	{
+		if (!period->touched)
+			return no_use(misses);
+		return (is_sample || !period->complete) ? by_statistics(period) : no_use(misses);
+	}
+
+	/* Blocks that were added count as read where rows are inserted. */
+	result.added = tier_smaller(tier_smaller(tier_amount(plans->added), random), tier_amount(period->grown));
+	random -= result.added;
+
+	seen = random + sequential;
+	if (seen + ignored > misses)
+	{
+		/* More than there was: sampling, or counted after the others. */
+		factor = misses / (seen + ignored);
+		result.used_share = factor;
+		rest = 0.0;
+	}
+	else
+		rest = misses - seen - ignored;
+
+	error = Z_95 * sqrt(tier_amount(plans->random_variance) + tier_amount(plans->sequential_variance));
+	margin = Z_95 * sqrt(tier_amount(plans->sequential_variance));
+	unseen = is_sample ? UNSEEN_PLANS / tier_larger(period->sample_rate, 1e-6) * BLOCKS_OF_CHEAP_PLAN : 0.0;
+
+	result.use.sequential_mid = sequential;
+	result.use.sequential_low = tier_amount(sequential - margin);
+	result.use.sequential_high = sequential + margin;
+	result.use.misses = seen;
+	if (rest > 0.0 && !period->maintained && rest <= tier_larger(error, unseen))
+	{
+		result.use.misses = seen + rest;
+		if (seen > 0.0)
+			factor = result.use.misses / seen;
+		if (rest > error)
+		{
+			result.use.sequential_low = result.use.sequential_low / factor;
+			result.use.sequential_high = (result.use.sequential_high + rest) / factor;
+		}
+		rest = 0.0;
+	}
+	else if (factor < 1.0)
+		result.use.misses = seen * factor;
+
+	result.use.sequential_mid = tier_smaller(result.use.sequential_mid * factor, result.use.misses);
+	result.use.sequential_low = tier_smaller(result.use.sequential_low * factor, result.use.sequential_mid);
+	result.use.sequential_high = tier_smaller(tier_larger(result.use.sequential_high * factor, result.use.sequential_mid),
+											  result.use.misses);
+	result.other = tier_amount(misses - result.use.misses);
+	return result;
+}

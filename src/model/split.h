@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/split.h
+ *		What the executor saw, as random and sequential reads; and how much of a
+ *		relation's reads that explains.
+ *
+ * Pure, like tier_cost: plain numbers in, plain numbers out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_SPLIT_H
+#define TIER_SPLIT_H
+
+#include <stdbool.h>
+
+#include "src/model/cost.h"
+
+/* In which order a node of a plan asks for the blocks of a relation. */
+typedef enum TierSplitOrder
+{
+	TIER_SPLIT_SCAN,			/* one after the other */
+	TIER_SPLIT_GAPS,			/* ascending, but not all of them: bitmap
+								 * scan, TABLESAMPLE SYSTEM */
+	TIER_SPLIT_BY_INDEX,		/* a table, in the order of an index */
+	TIER_SPLIT_INDEX,			/* an index */
+	TIER_SPLIT_VALUES,			/* a TOAST table: the chunks of one value
+								 * after the other */
+	TIER_SPLIT_SINGLE,			/* here and there: by TID, and where rows are
+								 * changed */
+} TierSplitOrder;
+
+#define TIER_SPLIT_ORDERS 6
+
+/* What one kind of node did with a relation in one plan. */
+typedef struct TierSplitReads
+{
+	TierSplitOrder order;
+	double		fetched;		/* blocks asked for */
+	double		misses;			/* of these, not found in shared buffers */
+	double		scans;			/* times that it began somewhere: index scans,
+								 * values; for GAPS passes over the table */
+	double		pages;			/* size of the relation in blocks, 0: unknown */
+	double		correlation;	/* BY_INDEX: between the order of the index
+								 * and that of the table, -1 to 1 */
+} TierSplitReads;
+
+/*
+ * How many of the misses were sequential; the others were random.
+ *
+ *		SCAN		all
+ *		GAPS		sqrt(fetched / scans / pages) of them, as the planner
+ *					charges bitmap scans; none when the size is unknown
+ *		BY_INDEX	correlation ^ 2 of those beyond the first of each scan, as the
+ *					planner charges index scans
+ *		INDEX		all beyond the first leaf of each scan; the pages above the
+ *					leaves, 2 and one in 100 and at most 4 for each scan, are
+ *					random
+ *		VALUES		all beyond the first of each value
+ *		SINGLE		none
+ *
+ * Within [0, misses]; what is negative or not finite counts as 0.
+ */
+extern double tier_split_sequential(const TierSplitReads *reads);
+
+/* Where a relation's split comes from; stored, so values never change. */
+#define TIER_SOURCE_STATISTICS 's'
+#define TIER_SOURCE_EXECUTOR 'e'
+
+/*
+ * What tracked plans read of one relation in one period.  Each plan weighs
+ * 1 / p, where p was its probability of being tracked, so these are unbiased
+ * estimates for all plans; the variances say how far off they may be.
+ */
+typedef struct TierSplitPlans
+{
+	double		random;
+	double		sequential;
+	double		random_variance;
+	double		sequential_variance;
+	double		added;			/* of the random ones: where rows were
+								 * changed, so that they may be blocks that
+								 * were added */
+	double		ignored;		/* by applications that do not count as use */
+	double		hits;
+	double		plans;			/* tracked ones, not weighted */
+
+	/*
+	 * Of the sequential ones, those in plans of which the kernel counted what
+	 * they read from devices, and how many of these that were, or more when
+	 * it was read ahead for others.  Shared: that is known of all relations
+	 * of the plan together, and may be another share of this one.
+	 */
+	double		measured;
+	double		measured_device;
+	double		shared;
+	double		shared_device;
+} TierSplitPlans;
+
+/* One relation in one period, from both sides. */
+typedef struct TierSplitPeriod
+{
+	double		misses;			/* by the statistics, added blocks taken out */
+	double		grown;			/* blocks that were taken out */
+	TierCostAttribution statistics; /* what these say by themselves */
+	bool		covered;		/* plans were tracked in all of the period */
+	bool		complete;		/* nothing that was tracked got lost */
+	bool		touched;		/* the statistics show scans or changed rows */
+	bool		maintained;		/* vacuumed or analyzed in the period */
+	double		sample_rate;	/* probability of tracking a cheap plan */
+	TierSplitPlans plans;
+} TierSplitPeriod;
+
+typedef struct TierSplitResult
+{
+	char		source;			/* TIER_SOURCE_... */
+	TierCostAttribution use;	/* reads that are heat */
+	double		other;			/* reads that are not */
+	double		added;			/* of the plans' `added`, blocks that were */
+	double		used_share;		/* of what else the plans read, 0 to 1: more
+								 * than the misses cannot be used */
+} TierSplitResult;
+
+/*
+ * Which of a relation's misses were use, and how they split.
+ *
+ * Not covered, or touched but in no tracked plan: the statistics' own split,
+ * all of it use.  In no tracked plan although every plan is tracked, or never
+ * touched: none is use, all is other.  Else the estimate, at most the misses; a rest of the
+ * misses is other, unless the sampling error explains it and nobody vacuumed
+ * or analyzed: then it is use and split alike.  The bounds of the sequential
+ * part are those of the sampling error (95 %); a rest that only plans that
+ * were not tracked can explain counts as all random or all sequential.
+ *
+ * use.misses + other = misses.
+ */
+extern TierSplitResult tier_split_period(const TierSplitPeriod *period);
+
+#endif							/* TIER_SPLIT_H */

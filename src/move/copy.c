@@ -1,0 +1,685 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/copy.c
+ *		A second file with the same blocks as a relation's.
+ *
+ * Runs in the mover.  Knows files, blocks and WAL, not relations: locks and
+ * catalogs are the caller's (move/online.c).
+ *
+ * Why the copy is true.  Crash recovery may lose everything that is not in the
+ * WAL, so a file that has an image of each block, plus every change that the
+ * WAL names after the image was taken, is one that recovery could have produced
+ * itself.  A page is read under a share lock, so a change is either in the
+ * image, or its WAL record comes after the begin of our reading.  The record
+ * names the block, and the block is copied again, as a whole.  Blocks are taken
+ * from the set of changed blocks before they are copied, so that a change that
+ * is read about later puts it back.
+ *
+ * Exceptions:
+ * - Hint bits and killed index items change a page under a share lock and
+ *   without WAL.  They may be lost, or half there, as in a crash.
+ * - Before 19 heap records that clear a bit of the visibility map do not name
+ *   its page.  So a changed heap block means that its map page has changed.
+ * - The free space map is not logged; nobody trusts it.  Each of its blocks is
+ *   copied once.
+ * - Blocks are added to a file before the first record names them, or none
+ *   ever does.  The ends of all forks are compared, not read about.
+ * - A truncation names no block.  The target is cut at least as short, its maps
+ *   with it by the server's own rules; what the source has beyond is copied
+ *   again, and all of its visibility map.
+ *
+ * At the end, when nobody can change the source any more, all that takes no time
+ * to compare is compared (tier_copy_difference).
+ *
+ * How the target is written.  First in bulk, around the shared buffers, so that
+ * nobody's cache is washed away, and synced at the end; from the first catch-up
+ * on through shared buffers only, as two ways to one block would get into each
+ * other's way.  Either way every block is in the WAL, for standbys and backups.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "access/heapam.h"
+#include "access/transam.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "access/xlogutils.h"
+#include "catalog/storage.h"
+#include "catalog/storage_xlog.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/fd.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/move/copy.h"
+#include "src/base/debug.h"
+
+/* Heap blocks that a page of the visibility map is about, two bits each. */
+#define HEAP_BLOCKS_PER_MAP_PAGE ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
+
+#define WRITEBACK_BLOCKS ((8 * 1024 * 1024) / BLCKSZ)
+
+/*
+ * So much is synced at once.  WAL is not read meanwhile, nor is it seen that
+ * somebody waits for us.
+ */
+#define SYNC_BLOCKS ((64 * 1024 * 1024) / BLCKSZ)
+
+/* The forks that are copied, in the order of the bulk copy. */
+static const ForkNumber copied_forks[] = {MAIN_FORKNUM, VISIBILITYMAP_FORKNUM, FSM_FORKNUM};
+
+struct TierCopy
+{
+	MemoryContext context;
+	RelFileLocator source;
+	RelFileLocator target;
+	bool		is_heap;
+	bool		standard_pages;
+	TierWal    *wal;
+
+	bool		writes_checksums;	/* since it was begun */
+	bool		switched_checksums; /* that was, or is being, changed */
+
+	/* What the WAL said, and is not yet copied. */
+	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
+	BlockNumber truncated_to;	/* InvalidBlockNumber: was not */
+
+	/* The bulk copy; nothing of it counts once through_buffers is set. */
+	bool		through_buffers;
+	int			fork_index;		/* in copied_forks */
+	BlockNumber next_block;
+	File		segment_file;	/* the segment that is written; -1: none */
+	ForkNumber	segment_fork;
+	BlockNumber segment;
+	int			unsynced;		/* blocks written to segment_file */
+	BufferAccessStrategy reading;	/* a few buffers, again and again */
+	BufferAccessStrategy writing;
+	char	   *pages;			/* TIER_COPY_STEP_BLOCKS */
+
+	BlockNumber target_blocks[MAX_FORKNUM + 1];
+	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
+};
+
+/* ---------------------------------------------------------------------
+ * What the WAL says
+ * ---------------------------------------------------------------------
+ */
+
+/* For the block sets, which outlive transactions. */
+static void *
+resize_set(void *argument, void *old, size_t size)
+{
+	MemoryContext context = argument;
+
+	return old == NULL ? MemoryContextAllocHuge(context, size) : repalloc_huge(old, size);
+}
+
+static void
+note_block(void *argument, const RelFileLocator *locator, ForkNumber fork, BlockNumber block)
+{
+	TierCopy   *copy = argument;
+
+	if (!RelFileLocatorEquals(*locator, copy->source))
+		return;
+	if (fork == MAIN_FORKNUM)
+	{
+		tier_blockset_add(&copy->changed[MAIN_FORKNUM], block);
+		if (copy->is_heap && !tier_debug_skips("visibility_map"))
+			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block / HEAP_BLOCKS_PER_MAP_PAGE);
+	}
+	else if (fork == VISIBILITYMAP_FORKNUM && !tier_debug_skips("visibility_map"))
+		tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
+}
+
+static void
+note_truncation(void *argument, const RelFileLocator *locator, BlockNumber nblocks)
+{
+	TierCopy   *copy = argument;
+
+	if (RelFileLocatorEquals(*locator, copy->source) && !tier_debug_skips("truncation"))
+		copy->truncated_to = Min(copy->truncated_to, nblocks);
+}
+
+static void
+note_checksums(void *argument)
+{
+	TierCopy   *copy = argument;
+
+	copy->switched_checksums = true;
+}
+
+TierWalResult
+tier_copy_read_wal(TierCopy *copy)
+{
+	if (tier_debug_skips("catch_up"))
+		return TIER_WAL_OK;
+	return tier_wal_read(copy->wal);
+}
+
+TierWalResult
+tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us)
+{
+	if (tier_debug_skips("catch_up"))
+		return TIER_WAL_OK;
+	return tier_wal_read_all(copy->wal, deadline_us, flush_us);
+}
+
+bool
+tier_copy_is_behind(const TierCopy *copy)
+{
+	return tier_wal_is_behind(copy->wal);
+}
+
+bool
+tier_copy_was_truncated(const TierCopy *copy)
+{
+	return copy->truncated_to != InvalidBlockNumber;
+}
+
+/* Tests can make it look as if that were switched. */
+static bool
+writes_checksums(void)
+{
+	return tier_compat_writes_checksums() != tier_debug_skips("checksums");
+}
+
+const char *
+tier_copy_spoilt_by(const TierCopy *copy)
+{
+	if (!copy->through_buffers && copy->truncated_to != InvalidBlockNumber)
+		return "was truncated";
+	if (copy->switched_checksums || copy->writes_checksums != writes_checksums())
+		return "was copied when data checksums were switched on or off";
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------
+ * Blocks
+ * ---------------------------------------------------------------------
+ */
+
+static BlockNumber
+source_blocks(const TierCopy *copy, ForkNumber fork)
+{
+	SMgrRelation file = tier_compat_smgropen(copy->source);
+
+	if (fork != MAIN_FORKNUM && !smgrexists(file, fork))
+		return 0;
+	return smgrnblocks(file, fork);
+}
+
+/*
+ * An image of a block as of now.  Without the relation, so that its statistics
+ * do not count us as its users.  The server itself reads the maps like this,
+ * since a torn page of them is no damage.
+ */
+static void
+read_image(const TierCopy *copy, ForkNumber fork, BlockNumber block, char *page)
+{
+	Buffer		buffer = ReadBufferWithoutRelcache(copy->source, fork, block,
+												   fork == MAIN_FORKNUM ? RBM_NORMAL : RBM_ZERO_ON_ERROR,
+												   copy->reading, true);
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+}
+
+static bool
+pages_are_standard(const TierCopy *copy, ForkNumber fork)
+{
+	return fork == MAIN_FORKNUM && copy->standard_pages;
+}
+
+static void
+create_fork(TierCopy *copy, ForkNumber fork)
+{
+	if (copy->target_has[fork])
+		return;
+	smgrcreate(tier_compat_smgropen(copy->target), fork, false);
+	log_smgrcreate(&copy->target, fork);
+	copy->target_has[fork] = true;
+}
+
+/* ---------------------------------------------------------------------
+ * The bulk copy
+ * ---------------------------------------------------------------------
+ */
+
+static void
+sync_segment(TierCopy *copy)
+{
+	if (copy->unsynced == 0)
+		return;
+	if (FileSync(copy->segment_file, WAIT_EVENT_DATA_FILE_IMMEDIATE_SYNC) < 0)
+		ereport(data_sync_elevel(ERROR),
+				(errcode_for_file_access(),
+				 errmsg("could not fsync file \"%s\": %m", FilePathName(copy->segment_file))));
+	copy->unsynced = 0;
+}
+
+/* Of a copy that goes on: synced before. */
+static void
+close_segment(TierCopy *copy)
+{
+	if (copy->segment_file >= 0)
+		FileClose(copy->segment_file);
+	copy->segment_file = -1;
+	copy->unsynced = 0;
+}
+
+static void
+open_segment(TierCopy *copy, ForkNumber fork, BlockNumber segment)
+{
+	char		path[MAXPGPATH];
+	size_t		length;
+
+	if (copy->segment_file >= 0 && copy->segment_fork == fork && copy->segment == segment)
+		return;
+	sync_segment(copy);
+	close_segment(copy);
+	tier_compat_relation_path(path, sizeof(path), tier_compat_locator_tablespace(copy->target),
+							  MyDatabaseId, tier_compat_locator_file_number(copy->target), fork);
+	length = strlen(path);
+	if (segment > 0)
+		snprintf(path + length, sizeof(path) - length, ".%u", segment);
+	copy->segment_file = PathNameOpenFile(path, O_RDWR | O_CREAT | PG_BINARY);
+	if (copy->segment_file < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", path)));
+	copy->segment_fork = fork;
+	copy->segment = segment;
+}
+
+/*
+ * Adds pages to the end of the target's fork with one write for each segment,
+ * where smgrextend needs one for each block, which is a third of all the work.
+ * Nobody else knows the file, and smgr finds the segments by their sizes, which
+ * are as it would have made them.
+ */
+static void
+append_pages(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
+{
+	char	   *data = copy->pages;
+
+	while (n > 0)
+	{
+		BlockNumber place = first % (BlockNumber) RELSEG_SIZE;
+		int			count = (int) Min((BlockNumber) n, RELSEG_SIZE - place);
+		BlockNumber chunk;
+		int			written;
+
+		open_segment(copy, fork, first / (BlockNumber) RELSEG_SIZE);
+		errno = 0;
+		written = FileWrite(copy->segment_file, data, (size_t) count * BLCKSZ,
+							(off_t) place * BLCKSZ, WAIT_EVENT_DATA_FILE_EXTEND);
+		if (written != count * BLCKSZ)
+		{
+			if (written >= 0 || errno == 0)
+				errno = ENOSPC;
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not extend file \"%s\": %m", FilePathName(copy->segment_file)),
+					 errhint("Check free disk space.")));
+		}
+
+		/* Else a sync would find all of it at once. */
+		copy->unsynced += count;
+		chunk = (place + count) / WRITEBACK_BLOCKS;
+		if (copy->unsynced >= SYNC_BLOCKS)
+			sync_segment(copy);
+		else if (chunk != place / WRITEBACK_BLOCKS)
+			FileWriteback(copy->segment_file, (off_t) (chunk - 1) * WRITEBACK_BLOCKS * BLCKSZ,
+						  (off_t) WRITEBACK_BLOCKS * BLCKSZ, WAIT_EVENT_DATA_FILE_FLUSH);
+		data += (size_t) count * BLCKSZ;
+		first += count;
+		n -= count;
+	}
+}
+
+/* Copies blocks of the fork to the end of the target's, n at most a step. */
+static void
+copy_batch(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
+{
+	BlockNumber blocks[TIER_COPY_STEP_BLOCKS];
+	Page		pages[TIER_COPY_STEP_BLOCKS];
+
+	for (int i = 0; i < n; i++)
+	{
+		blocks[i] = first + i;
+		pages[i] = copy->pages + (Size) i * BLCKSZ;
+		tier_blockset_remove(&copy->changed[fork], blocks[i]);
+		read_image(copy, fork, blocks[i], pages[i]);
+	}
+
+	/*
+	 * A base backup that begins between the record and the writes would have
+	 * neither: its checkpoint waits for us.  Whatever ends the transaction
+	 * takes the flag away.
+	 */
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+
+	/* One record, of no interest to our reading. */
+	log_newpages(&copy->target, fork, n, blocks, pages, pages_are_standard(copy, fork));
+	tier_wal_skip(copy->wal, ProcLastRecPtr, XactLastRecEnd);
+
+	for (int i = 0; i < n; i++)
+		tier_compat_page_set_checksum(pages[i], blocks[i]);
+	append_pages(copy, fork, first, n);
+	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+	copy->target_blocks[fork] = first + n;
+}
+
+bool
+tier_copy_step(TierCopy *copy, int64 *bytes)
+{
+	*bytes = 0;
+	while (copy->fork_index < (int) lengthof(copied_forks))
+	{
+		ForkNumber	fork = copied_forks[copy->fork_index];
+		BlockNumber nblocks = source_blocks(copy, fork);
+		int			n = (int) Min(nblocks - Min(copy->next_block, nblocks), TIER_COPY_STEP_BLOCKS);
+
+		if (n > 0)
+		{
+			create_fork(copy, fork);
+			copy_batch(copy, fork, copy->next_block, n);
+			copy->next_block += n;
+			*bytes = (int64) n * BLCKSZ;
+			return true;
+		}
+
+		/* Written around the buffers, so no checkpoint will sync it. */
+		sync_segment(copy);
+		close_segment(copy);
+		if (copy->target_has[fork] && copy->target_blocks[fork] == 0)
+			smgrimmedsync(tier_compat_smgropen(copy->target), fork);
+		copy->fork_index++;
+		copy->next_block = 0;
+		tier_debug_point("fork_copied");
+	}
+	copy->through_buffers = true;
+	return false;
+}
+
+/* ---------------------------------------------------------------------
+ * Catching up
+ * ---------------------------------------------------------------------
+ */
+
+static void
+copy_through_buffers(TierCopy *copy, ForkNumber fork, BlockNumber block)
+{
+	char	   *page = copy->pages;
+	Buffer		buffer;
+
+	tier_blockset_remove(&copy->changed[fork], block);
+	read_image(copy, fork, block, page);
+
+	create_fork(copy, fork);
+	if (block < copy->target_blocks[fork])
+		buffer = ReadBufferWithoutRelcache(copy->target, fork, block, RBM_ZERO_AND_LOCK, copy->writing, true);
+	else
+	{
+		buffer = tier_compat_extend_to(copy->target, fork, block, copy->writing);
+		copy->target_blocks[fork] = block + 1;
+	}
+
+	START_CRIT_SECTION();
+	memcpy(BufferGetPage(buffer), page, BLCKSZ);
+	MarkBufferDirty(buffer);
+	log_newpage_buffer(buffer, pages_are_standard(copy, fork));
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/* With its maps; logged. */
+static void
+truncate_file(RelFileLocator locator, BlockNumber nblocks)
+{
+	Relation	file = CreateFakeRelcacheEntry(locator);
+
+	/* Before 17 the open file knows the entry as its owner. */
+	PG_TRY();
+	{
+		RelationTruncate(file, nblocks);
+	}
+	PG_FINALLY();
+	{
+		FreeFakeRelcacheEntry(file);
+	}
+	PG_END_TRY();
+}
+
+/* As long as it was made, all forks? */
+static bool
+is_intact(const TierCopy *copy)
+{
+	SMgrRelation file = tier_compat_smgropen(copy->target);
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		ForkNumber	fork = copied_forks[i];
+
+		if (smgrexists(file, fork) != copy->target_has[fork] ||
+			(copy->target_has[fork] && smgrnblocks(file, fork) != copy->target_blocks[fork]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The source became shorter.  The target is cut at the same place, if it is that
+ * long, and in any case its maps are cut with it: they may have been copied when
+ * the source was longer than ever the target.  A page of a map that only the
+ * target has would never be copied again, and what it says would come true for
+ * blocks that are added later.  Whatever the source has beyond that point by
+ * now is new to the target.
+ */
+static void
+follow_truncation(TierCopy *copy)
+{
+	BlockNumber nblocks = Min(copy->truncated_to, copy->target_blocks[MAIN_FORKNUM]);
+
+	/* The server would panic if there were less than we cut. */
+	if (!is_intact(copy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("the file of an unfinished move was changed by somebody else")));
+	truncate_file(copy->target, nblocks);
+	copy->truncated_to = InvalidBlockNumber;
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+		if (copy->target_has[copied_forks[i]])
+			copy->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(copy->target), copied_forks[i]);
+	if (copy->is_heap && !tier_debug_skips("visibility_map"))
+		for (BlockNumber block = 0; block < source_blocks(copy, VISIBILITYMAP_FORKNUM); block++)
+			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
+}
+
+/* Adds to the changed blocks those that the target does not have at all. */
+static void
+note_growth(TierCopy *copy, ForkNumber fork)
+{
+	BlockNumber nblocks = source_blocks(copy, fork);
+
+	for (BlockNumber block = copy->target_blocks[fork]; block < nblocks; block++)
+		tier_blockset_add(&copy->changed[fork], block);
+
+	/*
+	 * A map page is changed with any of its blocks, even if it is not there.
+	 * Nor does the target have it: the source gets shorter by a truncation
+	 * only, and the target has followed.
+	 */
+	tier_blockset_truncate(&copy->changed[fork], nblocks);
+}
+
+uint64
+tier_copy_pending_blocks(TierCopy *copy)
+{
+	uint64		blocks = 0;
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		note_growth(copy, copied_forks[i]);
+		blocks += copy->changed[copied_forks[i]].count;
+	}
+	return blocks;
+}
+
+bool
+tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *bytes)
+{
+	uint64		copied = 0;
+
+	*bytes = 0;
+	Assert(copy->through_buffers);
+	if (copy->truncated_to != InvalidBlockNumber)
+		follow_truncation(copy);
+	(void) tier_copy_pending_blocks(copy);
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		ForkNumber	fork = copied_forks[i];
+		BlockNumber block = 0;
+
+		while (copied < max_blocks &&
+			   (block = tier_blockset_next(&copy->changed[fork], block)) != TIER_NO_BLOCK)
+		{
+			CHECK_FOR_INTERRUPTS();
+
+			/* Any block may have to be read from disk. */
+			if (deadline_us != 0 && tier_clock_monotonic_us() > deadline_us)
+				return false;
+			copy_through_buffers(copy, fork, block);
+			copied++;
+			*bytes += BLCKSZ;
+		}
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Begin and end
+ * ---------------------------------------------------------------------
+ */
+
+TierCopy *
+tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator target,
+				 bool is_heap, bool standard_pages)
+{
+	TierCopy   *copy = MemoryContextAllocZero(context, sizeof(TierCopy));
+	TierWalObserver observer = {copy, note_block, note_truncation, note_checksums, NULL};
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+
+	copy->context = context;
+	copy->source = source;
+	copy->target = target;
+	copy->is_heap = is_heap;
+	copy->standard_pages = standard_pages;
+	copy->truncated_to = InvalidBlockNumber;
+	copy->segment_file = -1;
+	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+	{
+		copy->changed[fork].resize = resize_set;
+		copy->changed[fork].argument = context;
+	}
+	copy->reading = GetAccessStrategy(BAS_BULKREAD);
+	copy->writing = GetAccessStrategy(BAS_BULKWRITE);
+	MemoryContextSwitchTo(old_context);
+	copy->pages = tier_compat_alloc_io(context, (Size) TIER_COPY_STEP_BLOCKS * BLCKSZ);
+
+	/* Before the first block is read: all that comes later will be seen. */
+	copy->writes_checksums = writes_checksums();
+	copy->wal = tier_wal_start(context, &observer);
+	RelationCreateStorage(target, RELPERSISTENCE_PERMANENT, false);
+	copy->target_has[MAIN_FORKNUM] = true;
+	return copy;
+}
+
+uint64
+tier_copy_source_blocks(const TierCopy *copy)
+{
+	uint64		blocks = 0;
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+		blocks += source_blocks(copy, copied_forks[i]);
+	return blocks;
+}
+
+uint64
+tier_copy_done_blocks(const TierCopy *copy)
+{
+	uint64		blocks = 0;
+
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+		blocks += copy->target_blocks[copied_forks[i]];
+	return blocks;
+}
+
+char *
+tier_copy_difference(TierCopy *copy)
+{
+	SMgrRelation source = tier_compat_smgropen(copy->source);
+
+	if (!copy->through_buffers || copy->truncated_to != InvalidBlockNumber)
+		return pstrdup("the copy is not complete");
+	if (tier_copy_spoilt_by(copy) != NULL)
+		return psprintf("it %s", tier_copy_spoilt_by(copy));
+	if (!tier_debug_skips("catch_up") && !tier_wal_is_complete(copy->wal))
+		return pstrdup("changes of it were not read from the WAL");
+	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+		if (copy->changed[fork].count > 0)
+			return pstrdup("changed blocks of it were not copied");
+	if (smgrexists(source, INIT_FORKNUM) ||
+		smgrexists(tier_compat_smgropen(copy->target), INIT_FORKNUM))
+		return pstrdup("it has an initialization fork");
+	if (!is_intact(copy))
+		return pstrdup("the new file was changed by somebody else");
+	for (int i = 0; i < (int) lengthof(copied_forks); i++)
+	{
+		BlockNumber nblocks = source_blocks(copy, copied_forks[i]);
+		BlockNumber copied = copy->target_blocks[copied_forks[i]];
+
+		if (nblocks != copied)
+			return psprintf("its fork \"%s\" has %u blocks, and the copy %u",
+							forkNames[copied_forks[i]], nblocks, copied);
+	}
+	return NULL;
+}
+
+RelFileLocator
+tier_copy_target(const TierCopy *copy)
+{
+	return copy->target;
+}
+
+void
+tier_copy_end(TierCopy *copy)
+{
+	close_segment(copy);
+	tier_wal_end(copy->wal);
+	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+		if (copy->changed[fork].words != NULL)
+			pfree(copy->changed[fork].words);
+	FreeAccessStrategy(copy->reading);
+	FreeAccessStrategy(copy->writing);
+	pfree(copy->pages);
+	pfree(copy);
+}
+
+bool
+tier_copy_file_exists(RelFileLocator locator)
+{
+	return smgrexists(tier_compat_smgropen(locator), MAIN_FORKNUM);
+}

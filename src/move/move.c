@@ -1,0 +1,686 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/move.c
+ *		Moving relations: the checks before, the record, what belongs together.
+ *
+ * Runs in the worker and in sessions that CALL move_relation or migrate.  A
+ * table is moved with its TOAST table and the index of that, one after the
+ * other and the table last, so that a table which is in its place has its TOAST
+ * there, too.  Each is moved online (move/online.c), many transactions with a
+ * strong lock for milliseconds at the end of the last; or, what cannot be moved
+ * so and only when that is allowed, by SET TABLESPACE, one transaction with a
+ * lock for the whole copy (server/relation.c).
+ *
+ * Before and after it there is a transaction that makes, and completes, the
+ * record that others can see.  A crash leaves a record of a process that is
+ * gone, which the next sample turns into a failure, and perhaps a file that
+ * belongs to nobody, which move/pending_file.c removes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/move/move.h"
+#include "src/move/online.h"
+#include "src/move/preflight.h"
+#include "src/move/progress.h"
+#include "src/server/relation.h"
+#include "src/move/throttle.h"
+#include "src/base/transaction.h"
+#include "src/act/verify.h"
+
+/* Pause before the second attempt, doubled each time, and its limit. */
+#define FIRST_PAUSE_MS 100
+#define LONGEST_PAUSE_MS 5000
+
+/* How often somebody who is not let in looks again. */
+#define QUEUE_INTERVAL_MS 200
+
+/* A table may get a new TOAST table while the old one is moved, but not always. */
+#define MAX_PASSES 5
+
+static double
+ms_between(TimestampTz from, TimestampTz to)
+{
+	return to <= from ? 0.0 : (double) (to - from) / 1000.0;
+}
+
+/* ---------------------------------------------------------------------
+ * The move
+ * ---------------------------------------------------------------------
+ */
+
+/* Waits with nothing locked and no snapshot to hold anybody up. */
+static void
+pause_ms(long milliseconds)
+{
+	int64		until = tier_clock_monotonic_us() + (int64) milliseconds * 1000;
+
+	for (;;)
+	{
+		int64		left = until - tier_clock_monotonic_us();
+
+		CHECK_FOR_INTERRUPTS();
+		if (left <= 0)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 (long) (left / 1000 + 1), PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/* What happens to one relation, step by step. */
+typedef struct Move
+{
+	const TierMoveRequest *request;
+	const TierSet *set;
+	const TierRelationInfo *info;
+	MemoryContext context;		/* of the report's strings */
+	TierMoveReport *report;
+	int64		size_bytes;
+	int64		move_id;
+	bool		is_unwanted;	/* the last time that somebody asked */
+	bool		has_entered;	/* nothing keeps it waiting any more */
+	long		pause;			/* before the next attempt, ms */
+	TierObstacle obstacle;
+	TierMoveTiming timing;
+	TierMoveResult result;
+	TierMoveOutcome outcome;
+} Move;
+
+static void
+preflight_step(void *argument)
+{
+	Move	   *move = argument;
+
+	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
+}
+
+static bool
+idle_is_due(const Move *move)
+{
+	return move->request->idle != NULL && move->request->idle->is_due();
+}
+
+/* Between two transactions: what must not wait for a move to end, or to begin. */
+static void
+run_idle(const Move *move)
+{
+	if (idle_is_due(move))
+		move->request->idle->run();
+}
+
+/*
+ * Waits until moves are not paused, and not too many others are at it; or until
+ * the transaction is too old for waiting, or something else is due.
+ */
+static void
+queue_step(void *argument)
+{
+	Move	   *move = argument;
+	Oid			requester_oid = move->request->requester_oid;
+	bool		is_administrator = tier_is_administrator(requester_oid);
+
+	while (tier_throttle_is_paused() || !(move->has_entered = tier_throttle_enter(requester_oid, is_administrator)))
+	{
+		if (tier_transaction_is_old() || idle_is_due(move))
+			return;
+		tier_progress_set(TIER_PROGRESS_PHASE,
+						  tier_throttle_is_paused() ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
+		pause_ms(QUEUE_INTERVAL_MS);
+	}
+	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_STARTING);
+}
+
+/* One attempt after a pause; a cancel, also during the pause, is an error. */
+static void
+attempt_step(void *argument)
+{
+	Move	   *move = argument;
+
+	if (move->pause > 0)
+		tier_throttle_yield();
+	pause_ms(move->pause);
+	while (!tier_throttle_resume())
+		pause_ms(QUEUE_INTERVAL_MS);
+	tier_transaction_obey_timeout();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
+									  move->request->tablespace_oid, &move->timing);
+	PopActiveSnapshot();
+}
+
+static void
+finish_step(void *argument)
+{
+	Move	   *move = argument;
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	if (move->outcome.state == NULL)
+		tier_catalog_forget_move(move->move_id);
+	else
+		tier_catalog_finish_move(move->move_id, &move->outcome);
+	if (move->result == TIER_MOVE_DONE)
+		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
+
+	/* The table itself has moved, and not a part of it only. */
+	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
+		move->info->tablespace_oid != move->request->tablespace_oid)
+		tier_verify_begin(move->move_id, move->request->batch_id, move->set, move->info->relation_oid,
+						  move->info->tablespace_oid, move->request->tablespace_oid);
+	tier_catalog_leave(&scope);
+}
+
+static void
+report_thrown(TierMoveReport *report, const ErrorData *error)
+{
+	/* That another process is at it is no failure of ours. */
+	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED : TIER_STATE_FAILED;
+	report->error = tier_catalog_clip(error->message);
+	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
+	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
+}
+
+static void
+report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqlstate)
+{
+	report->state = TIER_STATE_SKIPPED;
+	report->error = error;
+	report->hint = hint;
+	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
+}
+
+/*
+ * Has somebody pinned it to another tier since the move was asked for, which may
+ * be hours ago?  Then it is reported as skipped.  In a transaction, with nothing
+ * of a user locked.
+ */
+static bool
+is_pinned_meanwhile(Move *move)
+{
+	const TierMoveRequest *request = move->request;
+	int			tier = tier_set_tier_of_tablespace(move->set, request->tablespace_oid);
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	const TierPinned *pinned;
+	TierCatalogScope scope;
+	TierPins   *pins;
+
+	/* Only its TOAST table follows, or within the tier: no pin is against it. */
+	if (move->info->tablespace_oid == request->tablespace_oid ||
+		(tier >= 0 && tier == tier_set_tier_of_tablespace(move->set, move->info->tablespace_oid)) ||
+		!tier_catalog_try_enter(&scope))
+	{
+		MemoryContextSwitchTo(old_context);
+		return false;
+	}
+	pins = tier_catalog_load_pin_of(move->context, request->relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(move->context);
+	pinned = tier_pins_against(pins, move->set, request->relation_oid, tier);
+	if (pinned != NULL)
+		report_skipped(move->report, psprintf("it was pinned to tier \"%s\" meanwhile", NameStr(pinned->tier_name)),
+					   psprintf("Use SELECT tiered_storage.unpin(%s) first.", quote_literal_cstr(pinned->pinned_as)),
+					   "55000");
+	MemoryContextSwitchTo(old_context);
+	return pinned != NULL;
+}
+
+static void
+pin_step(void *argument)
+{
+	Move	   *move = argument;
+
+	move->is_unwanted = is_pinned_meanwhile(move);
+}
+
+/*
+ * In a subtransaction: what is thrown in a scope leaves a connection to SPI
+ * open, with which the online move could not roll back.
+ */
+static bool
+is_still_wanted(const TierOnlineRequest *request)
+{
+	Move	   *move = request->argument;
+	ErrorData  *error = tier_attempt(pin_step, move);
+
+	if (error != NULL)
+		ReThrowError(error);
+	return !move->is_unwanted;
+}
+
+/* Parts of the relation that are not yet in the tablespace, itself the last. */
+static List *
+parts_to_move(const TierMoveRequest *request)
+{
+	List	   *parts = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tier_relation_parts(request->relation_oid))
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info) && info.tablespace_oid != request->tablespace_oid)
+			parts = lappend_oid(parts, info.relation_oid);
+	}
+	return parts;
+}
+
+static void
+add_online_report(TierMoveOutcome *outcome, const TierOnlineReport *part)
+{
+	outcome->attempts += part->attempts;
+	outcome->lock_wait_ms += part->lock_wait_ms;
+	outcome->copied_bytes += part->copied_bytes;
+	if (part->lock_held_ms > outcome->lock_held_ms)
+	{
+		outcome->lock_held_ms = part->lock_held_ms;
+		outcome->lock_flush_ms = part->flush_ms;
+	}
+}
+
+/*
+ * A part is moved; what came after its swap does not undo it.  A cancel ends
+ * the move, which is done only if this was the last part.
+ */
+static bool
+go_on_after(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
+{
+	if (*thrown == NULL)
+		return true;
+	if ((*thrown)->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	{
+		if (part_oid != move->request->relation_oid)
+			report_thrown(report, *thrown);
+		return false;
+	}
+	ereport(LOG,
+			(errmsg("after the move of %s: %s", report->relation_name, (*thrown)->message)));
+	*thrown = NULL;
+	return true;
+}
+
+/* Moves one part; true to go on. */
+static bool
+move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
+{
+	TierOnlineRequest request;
+	TierOnlineReport part;
+	TierOnlineResult result;
+
+	memset(&request, 0, sizeof(request));
+	memset(&part, 0, sizeof(part));
+	part.lock_held_ms = -1;
+	request.relation_oid = part_oid;
+	request.rights_oid = move->request->relation_oid;
+	request.tablespace_oid = move->request->tablespace_oid;
+	request.requester_oid = move->request->requester_oid;
+	request.register_file = true;
+	request.is_wanted = is_still_wanted;
+	request.argument = move;
+	request.idle = move->request->idle;
+	result = tier_online_move(&request, &part);
+	add_online_report(&move->outcome, &part);
+	*thrown = part.error;
+	switch (result)
+	{
+		case TIER_ONLINE_DONE:
+			move->result = TIER_MOVE_DONE;
+			report->state = TIER_STATE_DONE;
+			return go_on_after(move, part_oid, report, thrown);
+		case TIER_ONLINE_NOT_NEEDED:
+			return true;
+		case TIER_ONLINE_BUSY:
+			report_skipped(report, part.why, pstrdup(part.hint), "55P03");
+			return false;
+		case TIER_ONLINE_REFUSED:
+			if (part.is_incomplete)
+				report_skipped(report, part.why, "REINDEX it or drop it.", "55000");
+			else
+				report_skipped(report, psprintf("it cannot be moved online: %s", part.why), NULL, "0A000");
+			return false;
+		case TIER_ONLINE_UNWANTED:
+			return false;		/* reported by is_still_wanted() */
+		case TIER_ONLINE_FAILED:
+			report_thrown(report, part.error);
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Moves the relation and what belongs to it.  A table that is rewritten
+ * meanwhile has another TOAST table, hence the passes.
+ */
+static ErrorData *
+move_online(Move *move, TierMoveReport *report)
+{
+	ErrorData  *thrown = NULL;
+	TierRelationInfo info;
+
+	for (int pass = 0; pass < MAX_PASSES; pass++)
+	{
+		List	   *parts = parts_to_move(move->request);
+		ListCell   *cell;
+
+		if (parts == NIL)
+			break;
+		foreach(cell, parts)
+			if (!move_part(move, lfirst_oid(cell), report, &thrown))
+			return thrown;
+	}
+	/* Dropped after its TOAST table was moved. */
+	if (report->state == TIER_STATE_DONE && !tier_relation_lookup(move->request->relation_oid, &info))
+	{
+		report->state = TIER_STATE_NOT_NEEDED;
+		move->result = TIER_MOVE_GONE;
+	}
+	return thrown;
+}
+
+/* Attempts until one succeeds, fails, or enough have waited in vain. */
+static ErrorData *
+move_with_retries(Move *move, TierMoveReport *report)
+{
+	TierMoveOutcome *outcome = &move->outcome;
+
+	for (outcome->attempts = 1;; outcome->attempts++)
+	{
+		ErrorData  *thrown;
+
+		memset(&move->timing, 0, sizeof(move->timing));
+		thrown = tier_attempt(attempt_step, move);
+
+		/* Ends the transaction at once: that is what releases the lock. */
+		tier_transaction_commit();
+		tier_relation_release_row();
+		outcome->lock_wait_ms += move->timing.lock_wait_ms;
+		if (move->timing.locked_at != 0)
+			outcome->lock_held_ms = ms_between(move->timing.locked_at, GetCurrentTimestamp());
+
+		if (thrown != NULL && thrown->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		{
+			report_thrown(report, thrown);
+			return thrown;
+		}
+		if (thrown == NULL && move->result != TIER_MOVE_LOCK_TIMEOUT)
+		{
+			report->state = move->result == TIER_MOVE_DONE ? TIER_STATE_DONE : TIER_STATE_NOT_NEEDED;
+			return NULL;
+		}
+		if (outcome->attempts >= tier_move_lock_attempts)
+		{
+			report_skipped(report,
+						   psprintf("could not lock the relation within %d ms in %d %s",
+									tier_move_lock_timeout_ms, outcome->attempts,
+									outcome->attempts == 1 ? "attempt" : "attempts"),
+						   "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.",
+						   "55P03");
+			return NULL;
+		}
+		move->pause = move->pause == 0 ? FIRST_PAUSE_MS : Min(move->pause * 2, LONGEST_PAUSE_MS);
+		thrown = tier_attempt(pin_step, move);
+		tier_transaction_commit();
+		if (thrown != NULL)
+		{
+			report_thrown(report, thrown);
+			return thrown;
+		}
+		if (move->is_unwanted)
+			return NULL;		/* reported by pin_step() */
+		run_idle(move);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * The record
+ * ---------------------------------------------------------------------
+ */
+
+static const char *
+tier_name_or_null(const TierSet *set, int tier)
+{
+	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
+}
+
+/* Makes the record and commits it; 0 when the extension has gone. */
+static int64
+begin_record(const TierMoveRequest *request, const TierSet *set,
+			 const TierRelationInfo *info, int64 size_bytes, bool online)
+{
+	TierCatalogScope scope;
+	TierMoveRow row;
+	int64		move_id = 0;
+
+	row.relation_oid = info->relation_oid;
+	row.relation_name = info->name;
+	row.kind = tier_relation_kind_name(info->kind);
+	row.from_tablespace = get_tablespace_name(info->tablespace_oid);
+	row.to_tablespace = get_tablespace_name(request->tablespace_oid);
+	row.from_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, info->tablespace_oid));
+	row.to_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	row.requested_by = GetUserNameFromId(request->requester_oid, true);
+	row.policy_id = request->policy_id;
+	row.batch_id = request->batch_id;
+	row.undo_of = request->undo_of;
+	row.reason = request->reason;
+	row.method = online ? "online" : "set tablespace";
+	row.size_bytes = size_bytes;
+	if (row.from_tablespace == NULL || row.to_tablespace == NULL || row.requested_by == NULL)
+		return 0;				/* dropped in this moment */
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		tier_verify_expect(set, info->relation_oid, info->tablespace_oid, request->tablespace_oid,
+						   &row.before_s_per_hour, &row.after_s_per_hour);
+		row.predicted_s_per_hour = isnan(request->predicted_s_per_hour) ?
+			row.before_s_per_hour - row.after_s_per_hour : request->predicted_s_per_hour;
+		move_id = tier_catalog_begin_move(&row);
+		tier_catalog_leave(&scope);
+	}
+	return move_id;
+}
+
+/*
+ * Completes the record.  A cancel that comes just now must not leave it
+ * incomplete: it is caught, and returned to be thrown afterwards.
+ */
+static ErrorData *
+finish_record(Move *move, const TierMoveReport *report)
+{
+	static const char *const states[] = {
+		[TIER_STATE_DONE] = "done",
+		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
+		[TIER_STATE_SKIPPED] = "skipped",
+		[TIER_STATE_FAILED] = "failed",
+	};
+	ErrorData  *thrown;
+
+	move->outcome.state = states[report->state];
+	move->outcome.error = report->error;
+	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+	thrown = tier_attempt(finish_step, move);
+	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		(void) tier_attempt(finish_step, move);
+	tier_transaction_commit();
+	return thrown;
+}
+
+/* What is in the way of the chosen method; false with the reason. */
+static bool
+may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorData **thrown)
+{
+	TierObstacle *obstacle = &move->obstacle;
+
+	if (why_not_online != NULL && !move->request->allow_lock)
+	{
+		report_skipped(report, psprintf("it cannot be moved online: %s", why_not_online),
+					   move->request->limit_lock_time ?
+					   "Raise tiered_storage.move_max_lock_time, which is 0, to let it be locked for the whole copy." :
+					   "CALL tiered_storage.move_relation(..., allow_lock => true) locks it for the whole copy.",
+					   "0A000");
+		return false;
+	}
+	*thrown = tier_attempt(preflight_step, move);
+	tier_transaction_commit();
+	if (*thrown != NULL)
+	{
+		report_thrown(report, *thrown);
+		return false;
+	}
+	if (obstacle->message != NULL)
+	{
+		report_skipped(report, obstacle->message, obstacle->hint, obstacle->sqlstate);
+		return false;
+	}
+	do
+	{
+		*thrown = tier_attempt(queue_step, move);
+		tier_transaction_commit();
+		if (*thrown == NULL)
+			run_idle(move);
+	} while (*thrown == NULL && !move->has_entered);
+	if (*thrown == NULL)
+	{
+		*thrown = tier_attempt(pin_step, move);
+		tier_transaction_commit();
+	}
+	if (*thrown != NULL)
+		report_thrown(report, *thrown);
+	return *thrown == NULL && !move->is_unwanted;
+}
+
+/*
+ * A move changes pg_class, but it is no command that event triggers or auditors of
+ * commands would see, and what the worker does nobody has typed.
+ */
+static void
+log_done(const Move *move)
+{
+	const TierRelationInfo *info = move->info;
+	const char *from = get_tablespace_name(info->tablespace_oid);
+	const char *to = get_tablespace_name(move->request->tablespace_oid);
+	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
+
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" in %.3f s, locked for %.3f ms",
+					tier_relation_kind_name(info->kind), info->name, from ? from : "?", to ? to : "?",
+					requester ? requester : "?", move->outcome.elapsed_ms / 1000.0, Max(move->outcome.lock_held_ms, 0.0)),
+			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
+}
+
+/*
+ * A cancel goes on to the caller.  Whoever has a statement_timeout may wonder, as
+ * no statement of a move takes long by itself.
+ */
+static void
+throw_cancel(ErrorData *error)
+{
+	if (StatementTimeout > 0 && error->hint == NULL &&
+		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(),
+								   StatementTimeout))
+		error->hint = "statement_timeout is for the whole CALL. What was moved before stays where it is now; SET statement_timeout = 0 lets the next one take its time.";
+	ThrowErrorData(error);
+}
+
+TierMoveReport
+tier_move_one(const TierMoveRequest *request, const TierSet *set)
+{
+	TierMoveReport report;
+	TierRelationInfo info;
+	TimestampTz started_at = GetCurrentTimestamp();
+	const char *why_not_online;
+	ErrorData  *thrown = NULL;
+	ErrorData  *late;
+	Move		move;
+
+	memset(&report, 0, sizeof(report));
+	memset(&move, 0, sizeof(move));
+	move.result = TIER_MOVE_GONE;
+	report.state = TIER_STATE_NOT_NEEDED;
+
+	/* 1. Is it still there, and is there anything to do? */
+	if (!tier_relation_lookup(request->relation_oid, &info))
+		return report;
+	report.relation_name = info.name;
+	report.size_bytes = tier_relation_disk_bytes(&info);
+	if (parts_to_move(request) == NIL)
+		return report;
+	why_not_online = tier_relation_why_not_online(&info);
+
+	/* 2. Let others see it. */
+	move.request = request;
+	move.set = set;
+	move.info = &info;
+	move.context = CurrentMemoryContext;
+	move.report = &report;
+	move.size_bytes = report.size_bytes;
+	move.outcome.lock_held_ms = -1;
+	move.outcome.lock_flush_ms = -1;
+	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
+	move.move_id = begin_record(request, set, &info, report.size_bytes,
+								why_not_online == NULL || !request->allow_lock);
+	tier_transaction_commit();
+	if (move.move_id == 0)
+		return report;
+
+	/* 3. Move it, unless something is in the way. */
+	tier_progress_start(request->relation_oid);
+	if (may_begin(&move, why_not_online, &report, &thrown))
+	{
+		if (why_not_online == NULL)
+			thrown = move_online(&move, &report);
+		else
+		{
+			tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
+			thrown = move_with_retries(&move, &report);
+		}
+	}
+	tier_throttle_leave();
+	tier_progress_end();
+
+	/* 4. What became of it. */
+	move.outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
+	late = finish_record(&move, &report);
+	if (report.state == TIER_STATE_DONE && tier_log_moves)
+		log_done(&move);
+	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		throw_cancel(thrown);
+	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		throw_cancel(late);
+	if (late != NULL)
+		ThrowErrorData(late);
+	return report;
+}
+
+void
+tier_move_warn(const TierMoveReport *report, bool by_worker)
+{
+	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
+		return;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+								   report->sqlstate[3], report->sqlstate[4])),
+			 errmsg("could not move %s: %s", report->relation_name, report->error),
+			 report->hint ? errhint("%s", report->hint) : 0));
+}

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/move.h
+ *		Moving relations: checks before, one transaction each, record after.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MOVE_H
+#define TIER_MOVE_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+#include "src/move/online.h"
+
+/* One relation to move.  The mover knows no policy, only an id to record. */
+typedef struct TierMoveRequest
+{
+	Oid			relation_oid;
+	Oid			tablespace_oid;
+	Oid			requester_oid;	/* whose rights count */
+	int			policy_id;		/* 0: none */
+	int64		batch_id;		/* 0: none */
+	int64		undo_of;		/* the batch that is taken back, 0: none */
+	double		predicted_s_per_hour;	/* device time that it is expected to
+										 * save; NaN: nobody said, then by the
+										 * load of the moment */
+	const char *reason;
+	bool		allow_lock;		/* what cannot be moved online may be locked
+								 * for the whole copy */
+	bool		limit_lock_time;	/* that: tiered_storage.move_max_lock_time */
+	const TierIdle *idle;		/* NULL: nothing else to do */
+} TierMoveRequest;
+
+typedef enum TierMoveState
+{
+	TIER_STATE_DONE,
+	TIER_STATE_NOT_NEEDED,		/* gone, or there already: nothing to record */
+	TIER_STATE_SKIPPED,			/* not tried, or the lock was not granted */
+	TIER_STATE_FAILED,			/* tried, and undone by an error */
+} TierMoveState;
+
+typedef struct TierMoveReport
+{
+	TierMoveState state;
+	char	   *relation_name;	/* NULL when it was gone from the start */
+	char	   *error;			/* NULL when done or not needed */
+	char	   *hint;			/* NULL: none */
+	char		sqlstate[6];
+	int64		size_bytes;
+} TierMoveReport;
+
+/*
+ * Moves one relation, a table with its TOAST table; see tier_online_move and
+ * tier_relation_move for locks and rights.  Must be called with SPI connected non-atomically and no scope, snapshot or
+ * subtransaction open, since it commits: before the move, so that it can be
+ * seen, after each attempt, and after the record.  Ordinary errors of the move
+ * are caught, recorded and reported; a cancel is recorded and thrown again.
+ * Strings of the report live in the current memory context, which must outlive
+ * transactions.
+ */
+extern TierMoveReport tier_move_one(const TierMoveRequest *request, const TierSet *set);
+
+/* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
+extern void tier_move_warn(const TierMoveReport *report, bool by_worker);
+
+#endif							/* TIER_MOVE_H */

@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/online.h
+ *		Moving one relation to another file while it is used.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ONLINE_H
+#define TIER_ONLINE_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#include "src/compat.h"
+
+/*
+ * What else a process has to do that moves for hours.  Both are called between
+ * transactions or under a weak lock; run with nothing locked, in a transaction
+ * that it may commit.
+ */
+typedef struct TierIdle
+{
+	bool		(*is_due) (void);
+	void		(*run) (void);
+} TierIdle;
+
+typedef struct TierOnlineRequest TierOnlineRequest;
+
+struct TierOnlineRequest
+{
+	Oid			relation_oid;	/* table, materialized view, TOAST table or
+								 * index; nothing that belongs to it */
+	Oid			tablespace_oid;
+	Oid			requester_oid;	/* whose rights count; of the relation that
+								 * this one is a part of, if it is TOAST */
+	Oid			rights_oid;		/* that relation */
+
+	/*
+	 * Register the new file, so that it is found after a crash.  Only tests
+	 * in a database without the extension do not.
+	 */
+	bool		register_file;
+
+	/*
+	 * Is the move still wanted?  A copy may have taken hours.  Asked in a
+	 * transaction of its own, with nothing locked, before each attempt to
+	 * swap. May be NULL: always.
+	 */
+	bool		(*is_wanted) (const TierOnlineRequest *request);
+	void	   *argument;		/* the caller's */
+	const TierIdle *idle;		/* NULL: nothing */
+};
+
+typedef enum TierOnlineResult
+{
+	TIER_ONLINE_DONE,
+	TIER_ONLINE_NOT_NEEDED,		/* it is gone, or in that tablespace */
+	TIER_ONLINE_BUSY,			/* locks were not granted, or there was always
+								 * too much left to do; all attempts are used */
+	TIER_ONLINE_REFUSED,		/* cannot be moved online; see `why` */
+	TIER_ONLINE_UNWANTED,		/* the caller has said so meanwhile */
+	TIER_ONLINE_FAILED,			/* an error, see `error` */
+} TierOnlineResult;
+
+/* Valid whatever the result; numbers are added to what was there. */
+typedef struct TierOnlineReport
+{
+	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: what
+								 * came too late, or NULL */
+	char	   *why;			/* of REFUSED and BUSY */
+	const char *hint;			/* of BUSY; never NULL then */
+	bool		is_incomplete;	/* REFUSED: an index that is not valid */
+	int			attempts;		/* for the strong lock */
+	int			restarts;
+	double		lock_wait_ms;	/* for the strong lock, of all attempts */
+	double		lock_held_ms;	/* the longest that it was held; -1: never */
+	double		flush_ms;		/* of these: flushing WAL */
+	double		cpu_ms;			/* of these: with a processor; what is missing
+								 * was spent waiting for one, or for a disk */
+	int64		copied_bytes;
+} TierOnlineReport;
+
+/*
+ * Moves the relation's blocks to a new file in the tablespace, block for block,
+ * while others read and write it; then waits for the strong lock, never longer
+ * than tiered_storage.move_lock_timeout and holding nothing, and swaps the files
+ * while it holds it, for tiered_storage.move_lock_hold_limit at most, WAL
+ * flushes not counted.  Whoever waits for us while we copy is given way.
+ *
+ * Must be called with SPI connected non-atomically, in a transaction with no
+ * lock on anything of a user and no snapshot; commits it and others, and leaves
+ * such a one behind.  Errors are caught, also a cancel; then nothing has changed
+ * and the new file is gone.  The report's strings are in the current memory
+ * context, which must outlive transactions.
+ *
+ * Runs no code of the relation's owner.
+ */
+extern TierOnlineResult tier_online_move(const TierOnlineRequest *request, TierOnlineReport *report);
+
+/*
+ * For how long a move waits in all for a relation that others do not let go of,
+ * after a copy that took copy_ms.
+ */
+extern int64 tier_online_patience_ms(int64 copy_ms);
+
+#endif							/* TIER_ONLINE_H */

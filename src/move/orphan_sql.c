@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/orphan_sql.c
+ *		SQL function: files of this database that no relation uses.
+ *
+ * It reports and removes nothing.  A crash of the server leaves such files behind
+ * where a transaction had created a relation; and one of ours is found here alone
+ * if its registration went with DROP EXTENSION (move/pending_file.c).
+ *
+ * First the directories are listed, then pg_class is read with a snapshot that is
+ * newer: what was created and committed meanwhile is seen.  What an open
+ * transaction has created is not in pg_class for us; but its file was written after
+ * the transaction began.  What was dropped in between is gone, or empty, when it is
+ * looked at again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/twophase.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/move/pending_file.h"
+#include "src/base/sql.h"
+
+PG_FUNCTION_INFO_V1(tier_orphaned_files);
+
+/* Clocks of file systems are coarse. */
+#define SLACK_S 2
+
+/* All files of one number. */
+typedef struct Found
+{
+	Oid			tablespace_oid;
+	RelFileNumber file_number;
+	int64		bytes;
+	time_t		written_at;		/* the last of them */
+} Found;
+
+typedef struct FoundList
+{
+	Found	   *items;
+	int			n;
+	int			capacity;
+} FoundList;
+
+static int
+compare_found(const void *a, const void *b)
+{
+	const Found *left = a;
+	const Found *right = b;
+
+	if (left->tablespace_oid != right->tablespace_oid)
+		return left->tablespace_oid < right->tablespace_oid ? -1 : 1;
+	if (left->file_number != right->file_number)
+		return left->file_number < right->file_number ? -1 : 1;
+	return 0;
+}
+
+static Found *
+add_found(FoundList *list)
+{
+	if (list->n == list->capacity)
+	{
+		list->capacity = Max(1024, list->capacity * 2);
+		list->items = list->items == NULL ?
+			palloc_extended(sizeof(Found) * list->capacity, MCXT_ALLOC_HUGE) :
+			repalloc_huge(list->items, sizeof(Found) * list->capacity);
+	}
+	return memset(&list->items[list->n++], 0, sizeof(Found));
+}
+
+/* "12345", "12345_vm", "12345.1"; not those of temporary relations, nor others. */
+static bool
+parse_number(const char *name, RelFileNumber *number)
+{
+	char	   *end;
+	unsigned long value;
+
+	if (*name < '1' || *name > '9')
+		return false;
+	errno = 0;
+	value = strtoul(name, &end, 10);
+	if (errno != 0 || value > PG_UINT32_MAX || (*end != '\0' && *end != '.' && *end != '_'))
+		return false;
+	*number = (RelFileNumber) value;
+	return true;
+}
+
+static void
+list_tablespace(FoundList *list, Oid tablespace_oid)
+{
+	char		directory[MAXPGPATH];
+	struct dirent *item;
+	DIR		   *dir;
+
+	tier_compat_relation_path(directory, sizeof(directory), tablespace_oid, MyDatabaseId, 1, MAIN_FORKNUM);
+	get_parent_directory(directory);
+	dir = AllocateDir(directory);
+	if (dir == NULL && errno == ENOENT)
+		return;
+	while ((item = ReadDir(dir, directory)) != NULL)
+	{
+		char		path[MAXPGPATH * 2];
+		struct stat status;
+		RelFileNumber number;
+		Found	   *found;
+
+		CHECK_FOR_INTERRUPTS();
+		snprintf(path, sizeof(path), "%s/%s", directory, item->d_name);
+		if (!parse_number(item->d_name, &number) || stat(path, &status) != 0)
+			continue;
+		found = add_found(list);
+		found->tablespace_oid = tablespace_oid;
+		found->file_number = number;
+		found->bytes = status.st_size;
+		found->written_at = status.st_mtime;
+	}
+	FreeDir(dir);
+}
+
+static FoundList
+list_files(void)
+{
+	FoundList	files = {0};
+	Relation	rel = table_open(TableSpaceRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	int			kept = 0;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			tablespace_oid = ((Form_pg_tablespace) GETSTRUCT(tuple))->oid;
+
+		if (tablespace_oid != GLOBALTABLESPACE_OID)
+			list_tablespace(&files, tablespace_oid);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	if (files.n == 0)
+		return files;
+
+	/* One for each number. */
+	qsort(files.items, files.n, sizeof(Found), compare_found);
+	for (int i = 1; i < files.n; i++)
+	{
+		if (compare_found(&files.items[i], &files.items[kept]) != 0)
+		{
+			files.items[++kept] = files.items[i];
+			continue;
+		}
+		files.items[kept].bytes += files.items[i].bytes;
+		files.items[kept].written_at = Max(files.items[kept].written_at, files.items[i].written_at);
+	}
+	files.n = kept + 1;
+	return files;
+}
+
+/* The files of pg_class as of now, sorted. */
+static FoundList
+list_used(void)
+{
+	FoundList	used = {0};
+	Relation	pg_class = table_open(RelationRelationId, AccessShareLock);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	SysScanDesc scan = systable_beginscan(pg_class, InvalidOid, false, snapshot, 0, NULL);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		Found	   *found;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!RELKIND_HAS_STORAGE(form->relkind) || form->relisshared)
+			continue;
+		found = add_found(&used);
+		found->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
+		found->file_number = form->relfilenode;
+		if (!OidIsValid(found->file_number))
+			found->file_number = tier_compat_relation_map_oid_to_filenumber(form->oid, false);
+	}
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(pg_class, AccessShareLock);
+	qsort(used.items, used.n, sizeof(Found), compare_found);
+	return used;
+}
+
+/* What was written since then may be an open transaction's. */
+static TimestampTz
+oldest_transaction(void)
+{
+	TimestampTz oldest = GetCurrentTimestamp();
+	int			n = pgstat_fetch_stat_numbackends();
+
+	for (int i = 1; i <= n; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+
+		if (status != NULL && status->st_procpid > 0 && status->st_xact_start_timestamp != 0)
+			oldest = Min(oldest, status->st_xact_start_timestamp);
+	}
+	return oldest;
+}
+
+static bool
+has_prepared_transactions(void)
+{
+	bool		found;
+
+	if (max_prepared_xacts == 0)
+		return false;
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	found = SPI_execute("SELECT FROM pg_catalog.pg_prepared_xact()", true, 1) == SPI_OK_SELECT && SPI_processed > 0;
+	SPI_finish();
+	return found;
+}
+
+Datum
+tier_orphaned_files(PG_FUNCTION_ARGS)
+{
+	TimestampTz oldest = oldest_transaction();
+	FoundList	files;
+	FoundList	used;
+	TierResultRow row;
+
+	tier_result_start(fcinfo, &row);
+	if (has_prepared_transactions())
+	{
+		ereport(NOTICE,
+				(errmsg("files cannot be told from those of prepared transactions"),
+				 errhint("Try again when SELECT * FROM pg_prepared_xacts shows none.")));
+		return (Datum) 0;
+	}
+	files = list_files();
+	used = list_used();
+	for (int i = 0; i < files.n; i++)
+	{
+		const Found *file = &files.items[i];
+		RelFileLocator locator = tier_compat_locator(file->tablespace_oid, MyDatabaseId, file->file_number);
+		char		path[MAXPGPATH];
+
+		if (file->bytes == 0 || time_t_to_timestamptz(file->written_at + SLACK_S) >= oldest ||
+			bsearch(file, used.items, used.n, sizeof(Found), compare_found) != NULL ||
+			tier_pending_bytes(locator) == 0)
+			continue;
+		tier_compat_relation_path(path, sizeof(path), file->tablespace_oid, MyDatabaseId, file->file_number, MAIN_FORKNUM);
+		tier_row_clear(&row);
+		tier_row_name(&row, 0, get_tablespace_name(file->tablespace_oid));
+		tier_row_datum(&row, 1, ObjectIdGetDatum(file->file_number));
+		tier_row_text(&row, 2, path);
+		tier_row_datum(&row, 3, Int64GetDatum(file->bytes));
+		tier_row_time(&row, 4, time_t_to_timestamptz(file->written_at));
+		tier_row_datum(&row, 5, BoolGetDatum(tier_pending_is_registered(locator)));
+		tier_row_put(&row);
+	}
+	return (Datum) 0;
+}

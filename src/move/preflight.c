@@ -1,0 +1,355 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/preflight.c
+ *		Is anything in the way of a move?
+ *
+ * Looks before a lock is asked for: rights, pins, the target's directory, room there
+ * and for the WAL, how long the lock would last, and who uses the relation.  What
+ * it says may be out of date a moment later; the move itself fails cleanly then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "replication/slot.h"
+#include "storage/lwlock.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/debug.h"
+#include "src/base/settings.h"
+#include "src/move/online.h"
+#include "src/move/preflight.h"
+#include "src/base/sql.h"
+
+/* A transaction that is younger is let alone. */
+#define LEAST_AGE_MS (2 * 60 * 1000)
+
+/* How fast a copy is that nothing limits; about that of a disk. */
+#define ASSUMED_MB_PER_S 100.0
+
+/* Does anything keep WAL beyond what checkpoints would leave? */
+static bool
+wal_may_be_retained(void)
+{
+	bool		found = false;
+
+	if (XLogArchivingActive())
+		return true;
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && !found; i++)
+		found = ReplicationSlotCtl->replication_slots[i].in_use;
+	LWLockRelease(ReplicationSlotControlLock);
+	return found;
+}
+
+/*
+ * Bytes of WAL that may pile up while the relation is copied: all of it is
+ * logged.  Checkpoints recycle what exceeds max_wal_size, unless an archiver
+ * or a replication slot that lags holds it back.
+ */
+static double
+wal_bytes_needed(int64 size_bytes)
+{
+	if (!XLogIsNeeded())
+		return 0;
+	if (wal_may_be_retained())
+		return size_bytes * 1.01;
+	return Min(size_bytes * 1.01, (2.0 * max_wal_size_mb + wal_keep_size_mb) * 1024.0 * 1024.0);
+}
+
+/* Room on the target and for the WAL. */
+static TierObstacle
+check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	const TierDevice *device = target->device;
+	double		wal_needed = wal_bytes_needed(size_bytes);
+	double		reserve = tier->reserve_fraction * Max(device->total_bytes, 0);
+	uint64		wal_fs_id;
+	int64		wal_free;
+	int64		target_free = tier_device_free_bytes(device->path, &wal_fs_id);
+	uint64		target_fs_id = wal_fs_id;
+	char		wal_directory[MAXPGPATH];
+
+	snprintf(wal_directory, sizeof(wal_directory), "%s/pg_wal", DataDir);
+	wal_free = tier_device_free_bytes(wal_directory, &wal_fs_id);
+	obstacle.sqlstate = "53100";
+
+	if (target_free >= 0)
+	{
+		double		needed = size_bytes + (wal_free >= 0 && wal_fs_id == target_fs_id ? wal_needed : 0);
+
+		if (target_free - needed < reserve)
+		{
+			obstacle.message = psprintf("not enough space in tablespace \"%s\": %s are needed%s and %s reserved, %s are free",
+										NameStr(target->name), tier_size_text(needed),
+										needed > size_bytes ? " (with WAL, which is on the same file system)" : "",
+										tier_size_text(reserve), tier_size_text(target_free));
+			obstacle.hint = "Free space there, or lower the reserve_fraction of the tier.";
+			return obstacle;
+		}
+	}
+	if (wal_free >= 0 && wal_free < wal_needed)
+	{
+		obstacle.message = psprintf("not enough space for WAL: the move may write %s, %s are free",
+									tier_size_text(wal_needed), tier_size_text(wal_free));
+		obstacle.hint = "Free space in the file system of pg_wal.";
+	}
+	return obstacle;
+}
+
+/* Bytes that this database's relations take on the tier, by the last sample. */
+static int64
+tier_relation_bytes(const char *tier_name)
+{
+	static const Oid types[] = {NAMEOID};
+	TierCatalogScope scope;
+	NameData	name;
+	Datum		value;
+	int64		bytes = 0;
+	bool		isnull;
+
+	namestrcpy(&name, tier_name);
+	value = NameGetDatum(&name);
+	tier_catalog_enter(&scope);
+	tier_catalog_execute("SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM tiered_storage.relation_state s "
+						 "JOIN tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
+						 "WHERE t.tier_name = $1", 1, types, &value, NULL);
+	bytes = DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+	tier_catalog_leave(&scope);
+	return bytes;
+}
+
+/* A tablespace of no tier has no reserve, but can be full like any other. */
+static TierObstacle
+check_unknown_target(Oid tablespace_oid, int64 size_bytes)
+{
+	TierTablespace target;
+	TierTier	tier;
+	char	   *name = get_tablespace_name(tablespace_oid);
+
+	memset(&target, 0, sizeof(target));
+	memset(&tier, 0, sizeof(tier));
+	target.oid = tablespace_oid;
+	target.device = tier_device_lookup(tablespace_oid, "");
+	namestrcpy(&target.name, name ? name : "?");
+	return check_space(&target, &tier, size_bytes);
+}
+
+/* Has somebody said that it belongs to another tier? */
+static TierObstacle
+check_pin(const TierMoveRequest *request, const TierSet *set)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	MemoryContext context = CurrentMemoryContext;
+	const TierPinned *pinned;
+	TierCatalogScope scope;
+	TierPins   *pins;
+
+	tier_catalog_enter(&scope);
+	pins = tier_catalog_load_pin_of(context, request->relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	pinned = tier_pins_against(pins, set, request->relation_oid,
+							   tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	if (pinned == NULL)
+		return obstacle;
+	obstacle.message = psprintf("%s is pinned to tier \"%s\"", pinned->pinned_as, NameStr(pinned->tier_name));
+	obstacle.hint = psprintf("SELECT tiered_storage.unpin(%s) lets it go.", quote_literal_cstr(pinned->pinned_as));
+	obstacle.sqlstate = "55000";
+	return obstacle;
+}
+
+/* How long the copy takes, by the limits of its rate. */
+static int64
+copy_ms(int64 size_bytes)
+{
+	double		mb_per_s = ASSUMED_MB_PER_S;
+
+	if (tier_move_rate_limit_mb > 0)
+		mb_per_s = Min(mb_per_s, tier_move_rate_limit_mb);
+	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
+		mb_per_s = Min(mb_per_s, tier_worker_rate_limit_mb);
+	return (int64) (size_bytes / (mb_per_s * 1048.576));
+}
+
+/* When a prepared transaction was prepared, and its name; false: it has ended. */
+static bool
+describe_prepared(TierHolder *holder)
+{
+	static const Oid types[] = {XIDOID};
+	MemoryContext context = CurrentMemoryContext;
+	Datum		value = TransactionIdGetDatum(holder->xid);
+	TierCatalogScope scope;
+	bool		found;
+	bool		isnull;
+
+	tier_catalog_enter(&scope);
+	found = tier_catalog_execute("SELECT p.gid, p.prepared FROM pg_catalog.pg_prepared_xacts p "
+								 "WHERE p.transaction = $1", 1, types, &value, NULL) > 0;
+	if (found)
+	{
+		holder->application = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(0, 1, &isnull)));
+		holder->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	}
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return found;
+}
+
+static char *
+age_text(int64 ms)
+{
+	int64		minutes = ms / 60000;
+
+	if (minutes < 2)
+		return psprintf(INT64_FORMAT " s", ms / 1000);
+	if (minutes < 120)
+		return psprintf(INT64_FORMAT " min", minutes);
+	return psprintf(INT64_FORMAT " h", minutes / 60);
+}
+
+/*
+ * Is somebody using it who will not let go of it in time?  Nothing is known about
+ * when a transaction ends, but one that has lasted for an hour does not end in the
+ * next minute, as a rule.  So a move is begun when every transaction that has the
+ * relation is younger than the copy and the patience for a lock take together; or
+ * than LEAST_AGE_MS, as most of them are short and end while we copy.
+ *
+ * What pg_stat_activity does not show to the requester is not told.
+ */
+static TierObstacle
+check_holders(const TierRelationInfo *info, const TierMoveRequest *request, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	int64		expected_ms = copy_ms(size_bytes);
+	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
+	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
+	TimestampTz now = GetCurrentTimestamp();
+	TierHolder *oldest = NULL;
+	ListCell   *part;
+	ListCell   *cell;
+	int64		age_ms;
+
+	foreach(part, tier_relation_parts(info->relation_oid))
+	{
+		foreach(cell, tier_relation_holders(lfirst_oid(part)))
+		{
+			TierHolder *holder = lfirst(cell);
+
+			if (holder->pid == 0 && !describe_prepared(holder))
+				continue;
+			if (oldest == NULL || holder->since < oldest->since)
+				oldest = holder;
+		}
+	}
+	if (oldest == NULL)
+		return obstacle;
+	age_ms = (now - oldest->since) / 1000;
+	if (age_ms < limit_ms)
+		return obstacle;
+
+	obstacle.sqlstate = "55P03";
+	if (oldest->pid == 0)
+	{
+		obstacle.message = psprintf("it is in use by prepared transaction \"%s\", which has been open for %s",
+									oldest->application, age_text(age_ms));
+		obstacle.hint = "COMMIT PREPARED or ROLLBACK PREPARED ends it.";
+		return obstacle;
+	}
+	if (has_privs_of_role(request->requester_oid, ROLE_PG_READ_ALL_STATS) ||
+		(OidIsValid(oldest->role_oid) && has_privs_of_role(request->requester_oid, oldest->role_oid)))
+		obstacle.message = psprintf("it is in use by process %d (%s), whose transaction has been open for %s",
+									oldest->pid, oldest->application[0] == '\0' ? "no application name" : oldest->application,
+									age_text(age_ms));
+	else
+		obstacle.message = psprintf("it is in use by process %d, whose transaction has been open for too long", oldest->pid);
+	obstacle.hint = "It would not be free when it has been copied. Try again when that transaction has ended.";
+	return obstacle;
+}
+
+TierObstacle
+tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
+			   const TierSet *set, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	const TierTablespace *target = tier_set_tablespace(set, request->tablespace_oid);
+	const TierTablespace *source = tier_set_tablespace(set, info->tablespace_oid);
+	const TierTier *tier;
+
+	if (!tier_relation_may_move(info, request->requester_oid, request->tablespace_oid,
+								&obstacle.message, &obstacle.hint))
+	{
+		obstacle.sqlstate = "42501";
+		return obstacle;
+	}
+	obstacle = check_pin(request, set);
+	if (obstacle.message != NULL)
+		return obstacle;
+	if (target == NULL)
+	{
+		obstacle = check_unknown_target(request->tablespace_oid, size_bytes);
+		return obstacle.message != NULL ? obstacle : check_holders(info, request, size_bytes);
+	}
+	tier = &set->tiers[target->tier];
+
+	if (!target->device->exists || !target->device->writable)
+	{
+		obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
+									target->device->path, NameStr(target->name),
+									target->device->exists ? "not writable" : "missing");
+		obstacle.hint = "Is its file system mounted, and mounted read-write?";
+		obstacle.sqlstate = "58P01";
+		return obstacle;
+	}
+
+	obstacle = check_space(target, tier, size_bytes);
+	if (obstacle.message != NULL)
+		return obstacle;
+
+	if (tier->capacity_bytes > 0 && tier->capacity_bytes < Max(target->device->total_bytes, 0))
+	{
+		double		used = tier_cost_stored_bytes(tier_relation_bytes(NameStr(tier->name)), &tier->profile);
+		double		needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
+		double		usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
+
+		if (source != NULL && source->tier == target->tier)
+			used = Max(used - needed, 0);
+		if (used + needed > usable)
+		{
+			obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of %s usable are taken",
+										NameStr(tier->name), tier_size_text(needed), tier_size_text(used), tier_size_text(usable));
+			obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
+			obstacle.sqlstate = "53100";
+			return obstacle;
+		}
+	}
+
+	if (tier_relation_why_not_online(info) != NULL && request->limit_lock_time && tier_move_max_lock_time_s > 0)
+	{
+		double		slowest = tier->profile.sequential_write_mb_per_s;
+		double		seconds;
+
+		if (source != NULL)
+			slowest = Min(slowest, set->tiers[source->tier].profile.sequential_read_mb_per_s);
+		seconds = size_bytes / (slowest * 1e6);
+		if (seconds > tier_move_max_lock_time_s)
+		{
+			obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
+			obstacle.hint = "Raise tiered_storage.move_max_lock_time, or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
+			obstacle.sqlstate = "55000";
+			return obstacle;
+		}
+	}
+	return check_holders(info, request, size_bytes);
+}

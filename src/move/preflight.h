@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/preflight.h
+ *		Is anything in the way of a move?
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PREFLIGHT_H
+#define TIER_PREFLIGHT_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+#include "src/move/move.h"
+#include "src/server/relation.h"
+
+/* Why a move is not even tried; message NULL when it is. */
+typedef struct TierObstacle
+{
+	char	   *message;
+	char	   *hint;
+	const char *sqlstate;
+} TierObstacle;
+
+/*
+ * size_bytes: what the relation takes on disk, all forks and TOAST.  Takes no
+ * lock on the relation; must not be called inside a scope.  Strings in the
+ * current memory context.
+ */
+extern TierObstacle tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
+								   const TierSet *set, int64 size_bytes);
+
+#endif							/* TIER_PREFLIGHT_H */

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/progress.h
+ *		How far a move is, for other sessions to see.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PROGRESS_H
+#define TIER_PROGRESS_H
+
+#include "postgres.h"
+
+typedef enum TierPhase
+{
+	TIER_PHASE_STARTING,
+	TIER_PHASE_COPYING,
+	TIER_PHASE_CATCHING_UP,
+	TIER_PHASE_SWAPPING,		/* waits for the strong lock, or has it */
+	TIER_PHASE_PREWARMING,
+	TIER_PHASE_GIVING_WAY,		/* somebody else wanted the relation */
+	TIER_PHASE_PAUSED,
+	TIER_PHASE_QUEUED,			/* too many others move something */
+	TIER_PHASE_CLEANING_UP,
+	TIER_PHASE_LOCKED,			/* the plain path, under one lock */
+} TierPhase;
+
+/* One field each; all numbers count from the begin of the part. */
+typedef enum TierProgressField
+{
+	TIER_PROGRESS_RELATION,		/* the part: table, TOAST table, its index */
+	TIER_PROGRESS_PHASE,
+	TIER_PROGRESS_BLOCKS_TOTAL,
+	TIER_PROGRESS_BLOCKS_DONE,
+	TIER_PROGRESS_BYTES_COPIED, /* blocks that were copied again included */
+	TIER_PROGRESS_ROUNDS,		/* of catching up */
+	TIER_PROGRESS_ATTEMPTS,		/* for the strong lock */
+	TIER_PROGRESS_RESTARTS,
+	TIER_PROGRESS_STARTED,		/* of the part, TimestampTz */
+	TIER_PROGRESS_FIELDS
+} TierProgressField;
+
+/* A part begins: all fields are 0, and this process shows up. */
+extern void tier_progress_start(Oid relation_oid);
+extern void tier_progress_set(TierProgressField field, int64 value);
+extern void tier_progress_add(TierProgressField field, int64 value);
+
+/* This process shows up no more. */
+extern void tier_progress_end(void);
+
+/* What the process of that PID shows; false when it moves nothing. */
+extern bool tier_progress_read(int pid, int64 *fields);
+
+extern const char *tier_progress_phase_name(TierPhase phase);
+
+#endif							/* TIER_PROGRESS_H */

@@ -1,0 +1,201 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/throttle.c
+ *		How fast the movers of this server may be, how many, and whether.
+ *
+ * Runs in movers and in sessions that pause or resume.  With preload the state
+ * is in shared memory (TierMoverControl, guarded by tier_shmem->lock).
+ *
+ * The rate is kept by one moment, at which all that was copied so far would
+ * have been copied at just the limit; who copies puts it off, and waits for it.
+ * A change of the limit counts from the next bytes on.
+ *
+ * "Paused" is a file, so that it survives a restart and works without preload:
+ * who has stopped all moves in an emergency would be surprised otherwise.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "src/move/throttle.h"
+
+/* In the data directory, which is the working directory of all processes. */
+#define PAUSE_FILE "tiered_storage.paused"
+
+/* So much of the past may be made up for. */
+#define THROTTLE_SLACK_US 100000
+
+static int64 local_free_at = 0; /* without preload */
+static int64 worker_free_at = 0;
+
+static int	my_place = -1;
+
+/* Whose move it is, while this process has a place or has lent it. */
+static Oid	my_role = InvalidOid;
+static bool my_role_is_administrator = false;
+static bool my_place_is_lent = false;
+
+/* Puts off the moment by what the bytes take at that rate; until when to wait. */
+static int64
+put_off(int64 *free_at, int64 bytes, int limit_mb)
+{
+	int64		now = tier_clock_monotonic_us();
+
+	/*
+	 * What was not used long ago is lost.  What was just now is not: the time
+	 * that the bytes themselves took counts, and that waits end late.
+	 */
+	*free_at = Max(*free_at, now - THROTTLE_SLACK_US);
+	*free_at += (int64) (bytes / (limit_mb * 1048576.0) * USECS_PER_SEC);
+	return *free_at;
+}
+
+int64
+tier_throttle_charge(int64 bytes)
+{
+	int64		until = 0;
+
+	if (tier_move_rate_limit_mb > 0 && tier_shmem != NULL)
+	{
+		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+		until = put_off(&tier_shmem->movers.free_at, bytes, tier_move_rate_limit_mb);
+		LWLockRelease(tier_shmem->lock);
+	}
+	else if (tier_move_rate_limit_mb > 0)
+		until = put_off(&local_free_at, bytes, tier_move_rate_limit_mb);
+
+	/* Nobody waits for what a background worker does: ours, or pg_cron's. */
+	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
+		until = Max(until, put_off(&worker_free_at, bytes, tier_worker_rate_limit_mb));
+	return until;
+}
+
+static void
+leave_at_exit(int code, Datum argument)
+{
+	tier_throttle_leave();
+}
+
+/* The lock is held. */
+static bool
+may_enter(Oid role_oid, bool is_administrator, int places)
+{
+	int			others = 0;
+
+	if (is_administrator)
+		return true;
+	for (int i = 0; i < TIER_MAX_MOVERS; i++)
+	{
+		if (tier_shmem->movers.pids[i] == 0 || !OidIsValid(tier_shmem->movers.limited_roles[i]))
+			continue;
+		if (tier_shmem->movers.limited_roles[i] == role_oid)
+			return false;
+		others++;
+	}
+	return others < Max(places - 1, 1);
+}
+
+bool
+tier_throttle_enter(Oid role_oid, bool is_administrator)
+{
+	static bool registered = false;
+	int			places = Min(tier_max_movers, TIER_MAX_MOVERS);
+
+	if (tier_shmem == NULL || my_place >= 0)
+		return true;
+	my_role = role_oid;
+	my_role_is_administrator = is_administrator;
+	if (!registered)
+	{
+		before_shmem_exit(leave_at_exit, (Datum) 0);
+		registered = true;
+	}
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	for (int i = 0; may_enter(role_oid, is_administrator, places) && i < places && my_place < 0; i++)
+	{
+		if (tier_shmem->movers.pids[i] == 0)
+		{
+			tier_shmem->movers.pids[i] = MyProcPid;
+			tier_shmem->movers.limited_roles[i] = is_administrator ? InvalidOid : role_oid;
+			my_place = i;
+		}
+	}
+	LWLockRelease(tier_shmem->lock);
+	if (my_place >= 0)
+		my_place_is_lent = false;
+	return my_place >= 0;
+}
+
+void
+tier_throttle_leave(void)
+{
+	my_place_is_lent = false;
+	if (my_place < 0)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	tier_shmem->movers.pids[my_place] = 0;
+	my_place = -1;
+	LWLockRelease(tier_shmem->lock);
+}
+
+void
+tier_throttle_yield(void)
+{
+	if (my_place < 0)
+		return;
+	tier_throttle_leave();
+	my_place_is_lent = true;
+}
+
+bool
+tier_throttle_resume(void)
+{
+	return !my_place_is_lent || tier_throttle_enter(my_role, my_role_is_administrator);
+}
+
+bool
+tier_throttle_is_paused(void)
+{
+	return access(PAUSE_FILE, F_OK) == 0;
+}
+
+bool
+tier_throttle_set_paused(bool paused)
+{
+	int			fd;
+
+	if (tier_throttle_is_paused() == paused)
+		return false;
+	if (!paused)
+	{
+		if (durable_unlink(PAUSE_FILE, LOG) != 0 && errno != ENOENT)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not remove file \"%s\": %m", PAUSE_FILE)));
+		return true;
+	}
+	fd = OpenTransientFile(PAUSE_FILE, O_CREAT | O_WRONLY | PG_BINARY);
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create file \"%s\": %m", PAUSE_FILE)));
+	if (pg_fsync(fd) != 0)
+		ereport(data_sync_elevel(ERROR),
+				(errcode_for_file_access(),
+				 errmsg("could not fsync file \"%s\": %m", PAUSE_FILE)));
+	CloseTransientFile(fd);
+	fsync_fname(".", true);
+	return true;
+}

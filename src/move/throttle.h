@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/throttle.h
+ *		How fast the movers of this server may be, how many, and whether.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_THROTTLE_H
+#define TIER_THROTTLE_H
+
+#include "postgres.h"
+
+/*
+ * All movers share tiered_storage.move_rate_limit; without preload each has it
+ * alone.  In a background worker tiered_storage.worker_rate_limit counts, too.
+ * Says until when this process has to wait after it has copied so many
+ * bytes, by tier_clock_monotonic_us; 0: it need not.
+ */
+extern int64 tier_throttle_charge(int64 bytes);
+
+/*
+ * Takes one of tiered_storage.max_movers places; false when all are taken.
+ * A role that is no administrator has one at a time, and all such roles together
+ * leave the last one free, unless there is only one.  Given back by
+ * tier_throttle_leave, or at the end of the process.  Always true without preload.
+ */
+extern bool tier_throttle_enter(Oid role_oid, bool is_administrator);
+extern void tier_throttle_leave(void);
+
+/*
+ * A mover that does nothing but wait, for a lock or for resume(), lets others have
+ * its place: yield gives it back, resume takes one again for the same role, or is
+ * false.  They do nothing in a process that has none to give.
+ */
+extern void tier_throttle_yield(void);
+extern bool tier_throttle_resume(void);
+
+/*
+ * Has somebody paused all moves of this server?  It survives a restart, as a
+ * file in the data directory does.
+ */
+extern bool tier_throttle_is_paused(void);
+
+/* Pauses or resumes; false when it was so already. */
+extern bool tier_throttle_set_paused(bool paused);
+
+#endif							/* TIER_THROTTLE_H */

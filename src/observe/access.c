@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/access.c
+ *		Random and sequential reads, by what the executor does: which plans are
+ *		watched.
+ *
+ * Runs in every process that executes plans.  A plan is watched with a
+ * probability that grows with the planner's estimate of its cost, so that watching
+ * costs every plan about the same share of its time, and the plans that matter are
+ * all watched; what is counted is divided by that probability.  Functions'
+ * and triggers' plans are drawn on their own: a cheap plan may call a
+ * function that reads much.
+ *
+ * Nothing is watched while nobody asks for it: see tier_access_counts_wanted().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "common/pg_prng.h"
+#include "executor/executor.h"
+#include "utils/guc.h"
+
+#include "src/compat.h"
+#include "src/observe/access.h"
+#include "src/observe/access_counts.h"
+#include "src/observe/access_plan.h"
+#include "src/base/settings.h"
+
+/*
+ * A plan of this cost or more is always watched.  About a thousand blocks in
+ * sequence, so a millisecond at least, when watching it takes microseconds.
+ */
+#define COST_OF_CERTAINTY 1000.0
+
+static ExecutorStart_hook_type previous_executor_start = NULL;
+static ExecutorRun_hook_type previous_executor_run = NULL;
+static ExecutorFinish_hook_type previous_executor_finish = NULL;
+
+static double
+watch_probability(const QueryDesc *query)
+{
+	double		by_cost = query->plannedstmt->planTree->total_cost / COST_OF_CERTAINTY;
+
+	/*
+	 * A parallel worker has a part of the plan, at a part of its cost; but
+	 * who starts processes has much to do.
+	 */
+	if (IsParallelWorker())
+		return 1.0;
+	return Min(Max(by_cost, tier_track_sample_rate), 1.0);
+}
+
+/* Is the name in the list?  Names are separated by commas, and trimmed. */
+static bool
+is_in_list(const char *list, const char *name)
+{
+	size_t		length = strlen(name);
+
+	while (*list != '\0')
+	{
+		size_t		n = strcspn(list, ",");
+		const char *item = list;
+		size_t		item_length = n;
+
+		while (item_length > 0 && *item == ' ')
+			item++, item_length--;
+		while (item_length > 0 && item[item_length - 1] == ' ')
+			item_length--;
+		if (item_length == length && length > 0 && strncmp(item, name, length) == 0)
+			return true;
+		list += n;
+		if (*list == ',')
+			list++;
+	}
+	return false;
+}
+
+/* Is what this session reads no use of it?  Searches only when a name or the list is a new one. */
+static bool
+is_ignored_application(void)
+{
+	static char checked_name[NAMEDATALEN];
+	static uint32 checked_list = 0;
+	static bool is_ignored = false;
+
+	if (tier_ignore_applications == NULL || application_name == NULL)
+		return false;
+	if (checked_list != tier_ignore_applications_version || strcmp(checked_name, application_name) != 0)
+	{
+		is_ignored = is_in_list(tier_ignore_applications, application_name);
+		strlcpy(checked_name, application_name, sizeof(checked_name));
+		checked_list = tier_ignore_applications_version;
+	}
+	return is_ignored;
+}
+
+static void
+access_executor_start(QueryDesc *query, int eflags)
+{
+	double		probability;
+
+	if (previous_executor_start != NULL)
+		previous_executor_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+
+	/* What rules most plans out comes first: all of them pay for it. */
+	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+		return;
+	probability = watch_probability(query);
+	if (probability < 1.0 && pg_prng_uint32(&pg_global_prng_state) >= probability * (PG_UINT32_MAX + 1.0))
+		return;
+	if (tier_access_counts_wanted())
+		tier_access_plan_watch(query, probability, is_ignored_application());
+}
+
+/*
+ * Where a plan is watched that this may be, or be within.  A function of its own
+ * because of what PG_TRY puts on the stack.
+ */
+static pg_noinline void
+run_watched(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
+{
+	ExecutorRun_hook_type run = previous_executor_run != NULL ? previous_executor_run : standard_ExecutorRun;
+	TierAccessPlan *plan = tier_access_plan_find(query->estate);
+	TierAccessPlan *outer;
+
+	if (plan == NULL && !tier_access_plan_is_running())
+	{
+		run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+		return;
+	}
+	outer = tier_access_plan_enter(plan);
+	PG_TRY();
+	{
+		run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	}
+	PG_CATCH();
+	{
+		tier_access_plan_leave(plan, outer, true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tier_access_plan_leave(plan, outer, false);
+}
+
+static void
+access_executor_run(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
+{
+	if (tier_access_plans_watched > 0)
+		run_watched(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	else if (previous_executor_run != NULL)
+		previous_executor_run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+}
+
+static pg_noinline void
+finish_watched(QueryDesc *query)
+{
+	ExecutorFinish_hook_type finish = previous_executor_finish != NULL ? previous_executor_finish : standard_ExecutorFinish;
+	TierAccessPlan *plan = tier_access_plan_find(query->estate);
+	TierAccessPlan *outer;
+
+	if (plan == NULL && !tier_access_plan_is_running())
+	{
+		finish(query);
+		return;
+	}
+	outer = tier_access_plan_enter(plan);
+	PG_TRY();
+	{
+		finish(query);
+	}
+	PG_CATCH();
+	{
+		tier_access_plan_leave(plan, outer, true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tier_access_plan_leave(plan, outer, false);
+}
+
+/*
+ * Is anything left to be done, or read, when the plan has run?  That is changes that
+ * nobody asked for a row of, and AFTER triggers.
+ */
+static bool
+has_work_to_finish(const EState *estate)
+{
+	ListCell   *cell;
+
+	if (estate->es_auxmodifytables != NIL || estate->es_tuple_routing_result_relations != NIL)
+		return true;
+	foreach(cell, estate->es_opened_result_relations)
+	{
+		if (((ResultRelInfo *) lfirst(cell))->ri_TrigDesc != NULL)
+			return true;
+	}
+	return false;
+}
+
+static void
+access_executor_finish(QueryDesc *query)
+{
+	if (tier_access_plans_watched > 0 && has_work_to_finish(query->estate))
+		finish_watched(query);
+	else if (previous_executor_finish != NULL)
+		previous_executor_finish(query);
+	else
+		standard_ExecutorFinish(query);
+}
+
+void
+tier_access_init(void)
+{
+	tier_access_counts_init();
+
+	previous_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = access_executor_start;
+	previous_executor_run = ExecutorRun_hook;
+	ExecutorRun_hook = access_executor_run;
+	previous_executor_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = access_executor_finish;
+}

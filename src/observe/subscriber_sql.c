@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/subscriber_sql.c
+ *		Rows of our tables that logical replication brings from another server.
+ *
+ * A publication FOR ALL TABLES includes our tables, and no option of the server
+ * keeps them out.  What they say is about the storage of the machine that wrote
+ * it, so a subscriber ignores it, and keeps what it knows of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/trigger.h"
+#include "fmgr.h"
+#include "replication/logicalworker.h"
+
+#include "src/compat.h"
+
+PG_FUNCTION_INFO_V1(tier_ignore_replicated);
+
+/*
+ * A trigger that is fired while session_replication_role is "replica".  That may
+ * also be a person who loads a dump, and then the row counts.
+ */
+Datum
+tier_ignore_replicated(PG_FUNCTION_ARGS)
+{
+	TriggerData *data;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", "ignore_replicated")));
+	data = (TriggerData *) fcinfo->context;
+	if (!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired BEFORE ROW", "ignore_replicated")));
+	if (IsLogicalWorker())
+		PG_RETURN_POINTER(NULL);
+	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+		PG_RETURN_POINTER(data->tg_newtuple);
+	PG_RETURN_POINTER(data->tg_trigtuple);
+}

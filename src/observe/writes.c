@@ -1,0 +1,539 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/writes.c
+ *		Which relations write: pages and WAL, as the WAL tells it.
+ *
+ * Runs in whoever takes a sample, on a primary.  No statistics of the server
+ * say how often a relation's pages are written.  A page that is changed is
+ * written once for each checkpoint, however often it is changed in between; so
+ * what counts is how many different pages change between two checkpoints:
+ *
+ * - With full_page_writes on, the first change of a page after a checkpoint
+ *	 began has an image of it in the WAL, unless the page is made anew
+ *	 (WILL_INIT).  Images plus new pages are the pages that will be written, and
+ *	 no memory of what changed is needed.
+ * - With full_page_writes off, a set of pages of bounded size says which were
+ *	 changed since the last checkpoint began (model/page_writes.h).  It is stored
+ *	 between two samples.
+ *
+ * What is not seen: pages that nothing in the WAL names, because only hints
+ * have changed in a cluster without checksums and wal_log_hints; unlogged
+ * relations; a page that is written more than once between two checkpoints
+ * because the buffers are too small to keep it.
+ *
+ * Why.  Vacuum's records are known by their type.  Hint bits, and before 17 the
+ * removal of dead rows from a page, can be of vacuum or of anybody who reads;
+ * then the relation's count of vacuums says whether one was there.
+ * Images of whole pages (XLOG_FPI) come from whoever makes a new file: an index
+ * build or VACUUM FULL, which is maintenance, or a move, which is no write of
+ * the relation at all: before its end the file belongs to no relation, and then
+ * the stored state knows of the move.
+ *
+ * How much.  Reading is bounded; when more was written, stretches of it that are
+ * spread evenly stand for all (model/page_writes.h).  A page that changes again
+ * and again is then counted too often while full_page_writes is off, as each
+ * stretch may see it for the first time on behalf of those that are not read.
+ *
+ * The position that is remembered is of this server's own past, also after a
+ * promotion, a restore or pg_upgrade: it came with the table, which is as old as
+ * the rest of the data.  So no timeline is stored with it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/ginxlog.h"
+#include "access/gistxlog.h"
+#include "access/hash_xlog.h"
+#include "access/nbtxlog.h"
+#include "access/rmgr.h"
+#include "access/spgxlog.h"
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "access/xlogreader.h"
+#include "catalog/pg_control.h"
+#include "common/hashfn.h"
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "utils/backend_progress.h"
+#include "utils/backend_status.h"
+#include "utils/memutils.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/base/settings.h"
+#include "src/server/wal.h"
+#include "src/observe/writes.h"
+
+#define BYTES_PER_MB ((uint64) 1024 * 1024)
+
+#define NO_RELATION PG_UINT32_MAX
+
+typedef enum WriteKind
+{
+	WRITE_LOAD,					/* somebody used the relation */
+	WRITE_MAINTENANCE,
+	WRITE_BY_EITHER,			/* one of the two: pruning, hint bits */
+	WRITE_NEW_FILE,				/* maintenance, or a move */
+	WRITE_KINDS
+} WriteKind;
+
+/* Of one relation; not scaled. */
+typedef struct Counts
+{
+	int64		pages[WRITE_KINDS];
+	int64		wal_bytes[WRITE_KINDS];
+	int64		image_bytes[WRITE_KINDS];
+} Counts;
+
+/* A file that a relation has, or had at the last sample. */
+typedef struct KnownFile
+{
+	Oid			tablespace_oid;
+	Oid			file_number;	/* 0: empty slot */
+	uint32		relation;		/* index of its counts */
+} KnownFile;
+
+struct TierWrites
+{
+	MemoryContext context;
+	uint64		budget;			/* bytes; 0: off */
+	XLogRecPtr	begin;			/* to be read from here */
+	XLogRecPtr	end;			/* to here */
+	XLogRecPtr	redo;			/* of the newest checkpoint that began */
+	TierWritesMemory memory;	/* of the last sample, then of this one */
+
+	/* While it is read. */
+	bool		full_page_writes;
+	KnownFile  *files;			/* open addressing, at most half of it used */
+	uint32		file_mask;
+	const KnownFile *last_file; /* found by the last look-up; NULL: none */
+	Counts	   *counts;
+	int64		unattributed_bytes;
+};
+
+/* ---------------------------------------------------------------------
+ * Files
+ * ---------------------------------------------------------------------
+ */
+
+static KnownFile *
+file_slot(const TierWrites *writes, Oid tablespace_oid, Oid file_number)
+{
+	uint32		position = hash_combine(murmurhash32(file_number),
+										murmurhash32(tablespace_oid));
+
+	for (;;)
+	{
+		KnownFile  *file = &writes->files[position & writes->file_mask];
+
+		if (file->file_number == InvalidOid ||
+			(file->file_number == file_number && file->tablespace_oid == tablespace_oid))
+			return file;
+		position++;
+	}
+}
+
+static void
+know_file(TierWrites *writes, Oid tablespace_oid, Oid file_number, int relation)
+{
+	KnownFile  *file;
+
+	if (!OidIsValid(file_number))
+		return;
+	file = file_slot(writes, tablespace_oid, file_number);
+	if (file->file_number != InvalidOid)
+		return;
+	file->tablespace_oid = tablespace_oid;
+	file->file_number = file_number;
+	file->relation = (uint32) relation;
+}
+
+/* The files that the relations have now, had then, and had before a move. */
+static void
+know_files(TierWrites *writes, const TierRelationState *current, int ncurrent,
+		   const TierRelationState *stored, int nstored)
+{
+	uint64		slots = 1024;
+	int			j = 0;
+
+	while (slots < (uint64) ncurrent * 6)
+		slots *= 2;
+	writes->files = MemoryContextAllocExtended(writes->context, sizeof(KnownFile) * slots,
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	writes->file_mask = (uint32) (slots - 1);
+	for (int i = 0; i < ncurrent; i++)
+		know_file(writes, current[i].tablespace_oid, current[i].file_number, i);
+	for (int i = 0; i < ncurrent; i++)
+	{
+		while (j < nstored && stored[j].relation_oid < current[i].relation_oid)
+			j++;
+		if (j == nstored || stored[j].relation_oid != current[i].relation_oid)
+			continue;
+		know_file(writes, stored[j].tablespace_oid, stored[j].file_number, i);
+		know_file(writes, stored[j].previous_tablespace_oid, stored[j].previous_file_number, i);
+	}
+}
+
+static uint32
+relation_of(TierWrites *writes, const RelFileLocator *locator)
+{
+	Oid			tablespace_oid = tier_compat_locator_tablespace(*locator);
+	Oid			file_number = tier_compat_locator_file_number(*locator);
+	const KnownFile *file = writes->last_file;
+
+	if (tier_compat_locator_database(*locator) != MyDatabaseId)
+		return NO_RELATION;
+	if (file == NULL || file->file_number != file_number || file->tablespace_oid != tablespace_oid)
+		file = file_slot(writes, tablespace_oid, file_number);
+	if (file->file_number == InvalidOid)
+		return NO_RELATION;
+	writes->last_file = file;
+	return file->relation;
+}
+
+/* ---------------------------------------------------------------------
+ * Records
+ * ---------------------------------------------------------------------
+ */
+
+static WriteKind
+kind_of_record(XLogReaderState *record)
+{
+	uint8		info = XLogRecGetInfo(record) & ~XLR_INFO_MASK;
+
+	switch (XLogRecGetRmid(record))
+	{
+		case RM_XLOG_ID:
+			return info == XLOG_FPI ? WRITE_NEW_FILE :
+				info == XLOG_FPI_FOR_HINT ? WRITE_BY_EITHER : WRITE_LOAD;
+		case RM_HEAP2_ID:
+			switch (tier_compat_heap2_write_kind(info, TransactionIdIsValid(XLogRecGetXid(record))))
+			{
+				case TIER_COMPAT_WRITE_MAINTENANCE:
+					return WRITE_MAINTENANCE;
+				case TIER_COMPAT_WRITE_PRUNE:
+					return WRITE_BY_EITHER;
+				case TIER_COMPAT_WRITE_LOAD:
+					break;
+			}
+			return WRITE_LOAD;
+		case RM_BTREE_ID:
+			return info == XLOG_BTREE_VACUUM || info == XLOG_BTREE_MARK_PAGE_HALFDEAD ||
+				info == XLOG_BTREE_UNLINK_PAGE || info == XLOG_BTREE_UNLINK_PAGE_META ||
+				info == XLOG_BTREE_META_CLEANUP ? WRITE_MAINTENANCE : WRITE_LOAD;
+		case RM_GIN_ID:
+			return info == XLOG_GIN_VACUUM_PAGE || info == XLOG_GIN_VACUUM_DATA_LEAF_PAGE ||
+				info == XLOG_GIN_DELETE_PAGE ? WRITE_MAINTENANCE : WRITE_LOAD;
+		case RM_GIST_ID:
+			return info == XLOG_GIST_PAGE_DELETE ? WRITE_MAINTENANCE : WRITE_LOAD;
+		case RM_SPGIST_ID:
+			return info == XLOG_SPGIST_VACUUM_LEAF || info == XLOG_SPGIST_VACUUM_ROOT ||
+				info == XLOG_SPGIST_VACUUM_REDIRECT ? WRITE_MAINTENANCE : WRITE_LOAD;
+		case RM_HASH_ID:
+			return info == XLOG_HASH_DELETE || info == XLOG_HASH_UPDATE_META_PAGE ?
+				WRITE_MAINTENANCE : WRITE_LOAD;
+		default:
+			return WRITE_LOAD;
+	}
+}
+
+static void
+begin_cycle(TierWrites *writes, XLogRecPtr redo)
+{
+	writes->memory.redo = redo;
+	tier_page_set_clear(&writes->memory.pages);
+}
+
+/*
+ * Notices where a checkpoint began and full_page_writes changed.  A checkpoint's
+ * record comes at its end, too late; so of the newest one the server is asked
+ * where it began.  For the ones between, pages that were changed while it ran
+ * count twice.
+ */
+static void
+follow_checkpoints(TierWrites *writes, XLogReaderState *record)
+{
+	uint8		info = XLogRecGetInfo(record) & ~XLR_INFO_MASK;
+
+	if (record->ReadRecPtr >= writes->redo && writes->memory.redo < writes->redo)
+		begin_cycle(writes, writes->redo);
+	if (XLogRecGetRmid(record) != RM_XLOG_ID)
+		return;
+	if (info == XLOG_FPW_CHANGE)
+		memcpy(&writes->full_page_writes, XLogRecGetData(record), sizeof(bool));
+	else if (info == XLOG_CHECKPOINT_ONLINE || info == XLOG_CHECKPOINT_SHUTDOWN)
+	{
+		CheckPoint	checkpoint;
+
+		memcpy(&checkpoint, XLogRecGetData(record), sizeof(CheckPoint));
+		writes->full_page_writes = checkpoint.fullPageWrites;
+		if (writes->memory.redo < checkpoint.redo)
+			begin_cycle(writes, checkpoint.redo);
+	}
+}
+
+/* How many pages of the main fork this reference means that will have to be written. */
+static int64
+pages_of_block(TierWrites *writes, const DecodedBkpBlock *reference,
+			   const RelFileLocator *locator, BlockNumber block)
+{
+	uint32		page[3];
+
+	if (writes->full_page_writes)
+		return (reference->has_image && reference->apply_image) ||
+			(reference->flags & BKPBLOCK_WILL_INIT) != 0 ? 1 : 0;
+	page[0] = tier_compat_locator_tablespace(*locator);
+	page[1] = tier_compat_locator_file_number(*locator);
+	page[2] = block;
+	return tier_page_set_add(&writes->memory.pages,
+							 hash_bytes((const unsigned char *) page, sizeof(page)));
+}
+
+static void
+note_record(void *argument, XLogReaderState *record)
+{
+	TierWrites *writes = argument;
+	WriteKind	kind = kind_of_record(record);
+	int64		rest = XLogRecGetTotalLen(record);
+	int			nblocks = 0;
+	int			n = 0;
+
+	follow_checkpoints(writes, record);
+	for (int id = 0; id <= XLogRecMaxBlockId(record); id++)
+	{
+		if (!XLogRecHasBlockRef(record, id))
+			continue;
+		nblocks++;
+		if (XLogRecGetBlock(record, id)->has_image)
+			rest -= XLogRecGetBlock(record, id)->bimg_len;
+	}
+	if (nblocks == 0)
+		writes->unattributed_bytes += rest;
+
+	for (int id = 0; id <= XLogRecMaxBlockId(record); id++)
+	{
+		const DecodedBkpBlock *reference = XLogRecGetBlock(record, id);
+		RelFileLocator locator;
+		ForkNumber	fork;
+		BlockNumber block;
+		uint32		relation;
+		int64		image_bytes;
+		int64		wal_bytes;
+		Counts	   *counts;
+
+		if (!XLogRecGetBlockTagExtended(record, id, &locator, &fork, &block, NULL))
+			continue;
+		image_bytes = reference->has_image ? reference->bimg_len : 0;
+		wal_bytes = tier_fair_part(rest, nblocks, n++) + image_bytes;
+		relation = relation_of(writes, &locator);
+		if (relation == NO_RELATION)
+		{
+			writes->unattributed_bytes += wal_bytes;
+			continue;
+		}
+		counts = &writes->counts[relation];
+		counts->wal_bytes[kind] += wal_bytes;
+
+		/*
+		 * A page of the visibility map stands for 250 MB; 19 logs more of
+		 * them.
+		 */
+		if (fork != MAIN_FORKNUM)
+			continue;
+		counts->image_bytes[kind] += image_bytes;
+		counts->pages[kind] += pages_of_block(writes, reference, &locator, block);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Reads [begin, end) or what is left of it, segment by segment where something
+ * is gone.  Returns the bytes read; *position gets where reading can go on.
+ */
+static uint64
+read_stretch(TierWal *wal, XLogRecPtr begin, XLogRecPtr end, XLogRecPtr *position)
+{
+	uint64		read = 0;
+
+	while (begin < end)
+	{
+		XLogRecPtr	first;
+		XLogRecPtr	last;
+		TierWalResult result = tier_wal_read_stretch(wal, begin, end, &first, &last);
+
+		CHECK_FOR_INTERRUPTS();
+		tier_wal_keep_up();
+		read += last - first;
+		*position = last;
+		if (result == TIER_WAL_OK)
+			return read;
+		begin = tier_wal_next_segment(last);
+	}
+	*position = end;
+	return read;
+}
+
+static void
+read_wal(TierWrites *writes)
+{
+	TierWalObserver observer = {.argument = writes,.record = note_record};
+	TierWal    *wal = tier_wal_open(writes->context, &observer);
+	XLogRecPtr	begin = writes->begin;
+	XLogRecPtr	end = writes->end;
+	int			nstretches = tier_stretch_count(begin, end, writes->budget);
+	uint64		read = 0;
+	TierWritesMemory *memory = &writes->memory;
+
+	memory->position = end;
+	for (int i = 0; i < nstretches; i++)
+	{
+		TierStretch stretch = tier_stretch(begin, end, writes->budget, i,
+										   pg_prng_double(&pg_global_prng_state));
+		XLogRecPtr	position;
+
+		read += read_stretch(wal, stretch.begin, stretch.end, &position);
+
+		/* The rest of a record that is not yet flushed comes next time. */
+		if (nstretches == 1 && stretch.begin == begin && stretch.end == end)
+			memory->position = position;
+	}
+	tier_wal_end(wal);
+
+	memory->wal_bytes = memory->position - begin;
+	memory->read_bytes = Min((int64) read, memory->wal_bytes);
+
+	/* Between the last record of then and the first one a page may begin. */
+	if (memory->wal_bytes - memory->read_bytes <= (int64) SizeOfXLogLongPHD)
+		memory->read_bytes = memory->wal_bytes;
+	memory->scale = tier_stretch_scale(memory->wal_bytes, memory->read_bytes);
+	memory->unattributed_bytes = tier_stretch_scaled(writes->unattributed_bytes, memory->scale);
+	memory->has_pages = !writes->full_page_writes;
+}
+
+/* ---------------------------------------------------------------------
+ * What it means
+ * ---------------------------------------------------------------------
+ */
+
+/* Is somebody vacuuming it just now?  Looks only when it matters. */
+static bool
+is_being_vacuumed(Oid relation_oid)
+{
+	int			n = pgstat_fetch_stat_numbackends();
+
+	for (int i = 1; i <= n; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+
+		if (status != NULL && status->st_progress_command == PROGRESS_COMMAND_VACUUM &&
+			status->st_databaseid == MyDatabaseId &&
+			status->st_progress_command_target == relation_oid)
+			return true;
+	}
+	return false;
+}
+
+static void
+add_kind(TierWriteCounts *to, const Counts *counts, WriteKind from, WriteKind kind, double scale)
+{
+	int64		pages = tier_stretch_scaled(counts->pages[from], scale);
+
+	if (kind == WRITE_LOAD)
+		to->pages += pages;
+	else
+		to->maintenance_pages += pages;
+	to->wal_bytes += tier_stretch_scaled(counts->wal_bytes[from], scale);
+	to->image_bytes += tier_stretch_scaled(counts->image_bytes[from], scale);
+}
+
+static void
+conclude(TierRelationState *state, const TierRelationState *before,
+		 const Counts *counts, double scale)
+{
+	bool		is_moved = before != NULL &&
+	(before->tablespace_oid != state->tablespace_oid || OidIsValid(before->previous_file_number));
+
+	add_kind(&state->writes, counts, WRITE_LOAD, WRITE_LOAD, scale);
+	add_kind(&state->writes, counts, WRITE_MAINTENANCE, WRITE_MAINTENANCE, scale);
+	if (counts->wal_bytes[WRITE_BY_EITHER] > 0)
+	{
+		bool		by_vacuum = state->vacuums > (before == NULL ? 0 : before->vacuums);
+
+		add_kind(&state->writes, counts, WRITE_BY_EITHER,
+				 by_vacuum || is_being_vacuumed(state->relation_oid) ? WRITE_MAINTENANCE : WRITE_LOAD,
+				 scale);
+	}
+	if (!is_moved)
+		add_kind(&state->writes, counts, WRITE_NEW_FILE, WRITE_MAINTENANCE, scale);
+}
+
+/* ---------------------------------------------------------------------
+ * Interface
+ * ---------------------------------------------------------------------
+ */
+
+TierWrites *
+tier_writes_begin(TimestampTz now)
+{
+	TierWrites *writes = palloc0(sizeof(TierWrites));
+	TierWritesMemory *memory = &writes->memory;
+
+	writes->context = CurrentMemoryContext;
+	writes->budget = (uint64) tier_wal_sample_size_mb * BYTES_PER_MB;
+	if (writes->budget == 0)
+		return writes;
+
+	tier_catalog_load_writes(memory);
+	writes->full_page_writes = memory->has_pages ? false :
+		memory->position != InvalidXLogRecPtr ? true : fullPageWrites;
+	writes->end = tier_wal_flush();
+	writes->redo = GetRedoRecPtr();
+	if (memory->position == InvalidXLogRecPtr || memory->position > writes->end)
+	{
+		tier_catalog_forget_write_rates();
+		memset(memory, 0, sizeof(TierWritesMemory));
+		memory->position = writes->end;
+		memory->since = now;
+		writes->full_page_writes = fullPageWrites;
+	}
+	writes->begin = memory->position;
+	return writes;
+}
+
+void
+tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
+				  const TierRelationState *stored, int nstored)
+{
+	int			j = 0;
+
+	if (writes->budget == 0)
+		return;
+	writes->counts = MemoryContextAllocExtended(writes->context, sizeof(Counts) * Max(ncurrent, 1),
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	know_files(writes, current, ncurrent, stored, nstored);
+	read_wal(writes);
+
+	for (int i = 0; i < ncurrent; i++)
+	{
+		const TierRelationState *before = NULL;
+
+		while (j < nstored && stored[j].relation_oid < current[i].relation_oid)
+			j++;
+		if (j < nstored && stored[j].relation_oid == current[i].relation_oid)
+			before = &stored[j];
+		conclude(&current[i], before, &writes->counts[i], writes->memory.scale);
+	}
+	pfree(writes->counts);
+	pfree(writes->files);
+}
+
+void
+tier_writes_end(TierWrites *writes)
+{
+	tier_catalog_store_writes(&writes->memory);
+}

@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/buffers.h
+ *		How many blocks of each relation file are in shared buffers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_BUFFERS_H
+#define TIER_BUFFERS_H
+
+#include "postgres.h"
+
+#include "storage/block.h"
+
+#include "src/compat.h"
+
+/* One relation file (main fork) of the current database. */
+typedef struct TierBufferCount
+{
+	Oid			tablespace_oid; /* the real one, where pg_class has 0 */
+	Oid			file_number;	/* relfilenode; from the relation map for the
+								 * catalogs where pg_class has 0 */
+	uint32		cached;			/* buffers holding a block of it */
+	uint32		dirty;			/* ... that are dirty */
+	uint32		usage;			/* sum of the usage counts, saturating */
+} TierBufferCount;
+
+typedef struct TierBufferScan TierBufferScan;
+
+/*
+ * When there are more buffers than tiered_storage.buffer_scan_limit, so many
+ * of them are looked at, each chosen at random out of an equal part of all, once
+ * for the life of the server, and counts are scaled up.  share is the share that was looked at, in (0, 1].
+ */
+extern double tier_buffers_share(const TierBufferScan *scan);
+
+/* Standard error of a count that comes from such a share; 0 if it is 1. */
+extern double tier_buffers_error(double count, double share);
+
+/*
+ * One pass over the buffer headers, without header locks: each header is read
+ * between two reads of its state word and skipped for the count when a writer
+ * was in it each of a few times, so a count can be off by the few buffers that
+ * changed identity in that instant.  Counts main-fork blocks of the current
+ * database only, shared catalogs and temporary relations not included.  Memory
+ * is proportional to the number of relation files present in shared buffers,
+ * never to the number of buffers, and lives in the current memory context.
+ * Checks for interrupts.
+ */
+extern TierBufferScan *tier_buffers_scan(void);
+
+/* NULL when the file has no buffer.  Oids as in TierBufferCount. */
+extern const TierBufferCount *tier_buffers_find(const TierBufferScan *scan,
+												Oid tablespace_oid,
+												Oid file_number);
+
+/* Iteration: all counts as an array, in no particular order. */
+extern const TierBufferCount *tier_buffers_all(const TierBufferScan *scan,
+											   int *count);
+
+extern void tier_buffers_free(TierBufferScan *scan);
+
+/*
+ * Calls visit for each main-fork block of one file that is in shared buffers,
+ * in no particular order; the same kind of pass as tier_buffers_scan.
+ */
+extern void tier_buffers_visit(RelFileLocator file,
+							   void (*visit) (void *argument, BlockNumber block),
+							   void *argument);
+
+/*
+ * The same with what else the header says, for a share of the buffers, as in
+ * tier_buffers_share, which is returned.
+ */
+extern double tier_buffers_visit_share(RelFileLocator file,
+									   void (*visit) (void *argument, BlockNumber block,
+													  int usage, bool dirty),
+									   void *argument);
+
+#endif							/* TIER_BUFFERS_H */

@@ -1,0 +1,190 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/relation.h
+ *		The one gateway to a relation of a user.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_RELATION_H
+#define TIER_RELATION_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
+
+#include "src/compat.h"
+
+/* What pg_class says of a relation, without lock; may be stale at once. */
+typedef struct TierRelationInfo
+{
+	Oid			relation_oid;
+	Oid			owner_oid;
+	Oid			tablespace_oid; /* never 0 for a relation with a file */
+	Oid			file_number;	/* 0: none (partitioned, view, mapped) */
+	Oid			toast_oid;		/* 0: none */
+	Oid			am_oid;			/* access method; 0: none */
+	char		kind;			/* relkind */
+	char		persistence;
+	bool		is_system;
+	char	   *name;			/* schema-qualified and quoted */
+} TierRelationInfo;
+
+/* False when it does not exist (any more).  Strings in the current context. */
+extern bool tier_relation_lookup(Oid relation_oid, TierRelationInfo *info);
+
+/* "table", "index", "materialized view", ...: for messages and columns. */
+extern const char *tier_relation_kind_name(char kind);
+
+/*
+ * Raises an error unless the role may move this relation there as it could
+ * with ALTER TABLE SET TABLESPACE: it is the owner (or a member of it), or a
+ * tier administrator, and has CREATE on the tablespace, unless that is the
+ * database's default one.  The kinds that cannot be moved at all are refused
+ * first: system, temporary, without a file.
+ */
+extern void tier_relation_check_move(const TierRelationInfo *info, Oid role_oid,
+									 Oid tablespace_oid);
+
+/* The same as a question; if false, *why and *hint (may be NULL). */
+extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
+								   Oid tablespace_oid, char **why, char **hint);
+
+/* Raises an error unless the role owns the relation or is administrator. */
+extern void tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid);
+
+/* Superusers, and roles with EXECUTE on alter_tier(). */
+extern bool tier_is_administrator(Oid role_oid);
+
+/*
+ * NULL when the relation's blocks can be copied while it is used: it is
+ * permanent, every change of it is in the WAL, and its access method is known
+ * to go through shared buffers.  Else why not, in words that can follow "it
+ * cannot be moved online: ".
+ */
+extern const char *tier_relation_why_not_online(const TierRelationInfo *info);
+
+/* Is it no index, or one that is valid, ready and live? */
+extern bool tier_relation_is_complete(const TierRelationInfo *info);
+
+/* Where its blocks are.  It has a file (file_number is not 0). */
+extern RelFileLocator tier_relation_locator(const TierRelationInfo *info);
+
+/*
+ * Does anybody wait for a lock on this relation, or for the end of our
+ * transaction?  A glance at other processes without locks: may be wrong for
+ * the moment, not for long.
+ */
+extern bool tier_relation_has_waiters(Oid relation_oid);
+
+/* The same for any lock. */
+extern bool tier_relation_someone_waits_for(const LOCKTAG *tag);
+
+/*
+ * Waits for the lock at most timeout_ms, and then for any other lock of this
+ * transaction at most next_timeout_ms.  Nothing of the relation or its table
+ * may be locked yet, or somebody could be failed by the deadlock check.
+ * ERRCODE_LOCK_NOT_AVAILABLE when it was not granted.
+ */
+extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms);
+
+/* The same without waiting; false when it is not free. */
+extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
+
+/* A transaction that has locked a relation. */
+typedef struct TierHolder
+{
+	int			pid;			/* 0: it is prepared */
+	TransactionId xid;			/* of a prepared one */
+	TimestampTz since;			/* when a transaction that is not prepared
+								 * began */
+	Oid			role_oid;		/* 0: no user's */
+	const char *application;	/* or what kind of process it is */
+} TierHolder;
+
+/*
+ * Transactions of others that have any lock on the relation: TierHolder.  Of a
+ * process that does not tell when its transaction began nothing is known, and it is
+ * left out.  No lock on the relation.
+ */
+extern List *tier_relation_holders(Oid relation_oid);
+
+/*
+ * Claims the relation's pg_class row, which the move updates at its end.  An
+ * open GRANT holds that row without any lock on the relation; waiting for it
+ * under a strong lock would keep everybody out for as long as that transaction
+ * lasts.  False when somebody has it, or pg_class.
+ *
+ * Whoever wants to update the row without a lock on the relation (GRANT, SET
+ * SCHEMA of an index's table) then waits, before he reads it, until it is
+ * released: after the commit by the caller; an abort releases it, too.
+ */
+extern bool tier_relation_claim_row(Oid relation_oid);
+extern void tier_relation_release_row(void);
+
+/*
+ * Gives the relation, which this transaction has locked exclusively and whose
+ * row it has claimed, another file; its old one goes with the commit.  The
+ * blocks must be the same.
+ */
+extern void tier_relation_swap_file(Oid relation_oid, RelFileLocator file);
+
+typedef enum TierMoveResult
+{
+	TIER_MOVE_DONE,
+	TIER_MOVE_GONE,				/* the relation does not exist any more */
+	TIER_MOVE_NOT_NEEDED,		/* it is in that tablespace already */
+	TIER_MOVE_LOCK_TIMEOUT,		/* the lock was not granted in time, or the
+								 * catalog row is busy; to be tried again in
+								 * another transaction */
+} TierMoveResult;
+
+typedef struct TierMoveTiming
+{
+	double		lock_wait_ms;
+	TimestampTz locked_at;		/* 0: not granted */
+} TierMoveTiming;
+
+/*
+ * Moves one relation with its TOAST table by SET TABLESPACE in the current
+ * transaction, which holds no lock on any relation of a user and is
+ * committed by the caller at once.  Waits for the lock no longer than
+ * tiered_storage.move_lock_timeout, inside a subtransaction, so that after a
+ * timeout no lock is held and the transaction can go on.  After the grant
+ * everything is checked again, the rights of the requester included.  Acts as
+ * the owner of the relation, if he may create there, else as the requester, if
+ * he owns it, else as the bootstrap superuser.  Other errors are thrown.
+ */
+extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid,
+										 Oid tablespace_oid, TierMoveTiming *timing);
+
+/*
+ * Bytes on disk of all forks of the relation and of its TOAST table with its
+ * index, by stat(); no lock.
+ */
+extern int64 tier_relation_disk_bytes(const TierRelationInfo *info);
+
+/* The valid indexes of a table, as OIDs; NIL when it is gone.  No lock stays. */
+extern List *tier_relation_indexes(Oid relation_oid);
+
+/*
+ * What is moved with a relation, in the order of moving: the TOAST table's
+ * index, the TOAST table, and the relation itself, which is always there.
+ */
+extern List *tier_relation_parts(Oid relation_oid);
+
+/*
+ * The relation and all that inherit from it, each once, parents before their
+ * children.  No lock, and none of them need exist.  find_all_inheritors() takes
+ * one that is dropped meanwhile for an internal error, unless it may lock them.
+ */
+extern List *tier_relation_inheritors(Oid relation_oid);
+
+/*
+ * All leaf partitions of a partitioned table (tables and materialized views
+ * alone yield themselves); NIL when it is gone.  No lock stays.
+ */
+extern List *tier_relation_leaves(Oid relation_oid);
+
+#endif							/* TIER_RELATION_H */

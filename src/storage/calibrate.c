@@ -1,0 +1,481 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/calibrate.c
+ *		What a device can do: measured on a scratch file.
+ *
+ * Each kind of access gets a share of the time, and is repeated until that is
+ * over or the file has been gone through.  Means, not medians: the cost model
+ * charges sums.  The file is small against the device, so the arm of a disk
+ * travels less than it will later, and what the device caches it may answer
+ * from; both make it look better than it is, never worse.
+ *
+ * Requests that are under way at the same time need the kernel's own
+ * asynchronous I/O, as a backend has no threads.  Where that is forbidden, or
+ * the file system does not do it past the page cache, depth is not measured.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/aio_abi.h>
+#include <sys/syscall.h>
+#include <time.h>
+#endif
+
+#include "common/file_utils.h"
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "portability/instr_time.h"
+#include "storage/fd.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "src/compat.h"
+#include "src/storage/calibrate.h"
+
+#define CHUNK_BYTES (1024 * 1024)
+#define ALIGNMENT 4096
+#define LEAST_CHUNKS 4
+#define LEAST_OPERATIONS 8
+#define MAX_DEPTH 32
+
+/* What share of the time each measurement may take. */
+#define WRITE_SHARE 0.25
+#define READ_SHARE 0.15
+#define RANDOM_READ_SHARE 0.20
+#define DEPTH_SHARE 0.10
+#define RANDOM_WRITE_SHARE 0.10
+#define SYNC_SHARE 0.03
+
+typedef struct Scratch
+{
+	int			fd;
+	const char *directory;		/* for messages */
+	int64		blocks;			/* of 8 kB, complete */
+	char	   *chunk;			/* CHUNK_BYTES, aligned */
+	bool		through_cache;
+	pg_prng_state prng;
+	int64		written_bytes;
+} Scratch;
+
+typedef enum SyncMethod
+{
+	SYNC_NONE,
+	SYNC_FSYNC,
+	SYNC_FDATASYNC,
+} SyncMethod;
+
+static double
+seconds_since(instr_time start)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+static void
+fail(const Scratch *scratch, const char *what)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not %s the scratch file in \"%s\": %m", what, scratch->directory)));
+}
+
+static void
+sync_file(const Scratch *scratch, SyncMethod method)
+{
+	int			rc = 0;
+
+	if (method == SYNC_FSYNC)
+		rc = fsync(scratch->fd);
+	else if (method == SYNC_FDATASYNC)
+		rc = fdatasync(scratch->fd);
+	if (rc != 0)
+		fail(scratch, "synchronize");
+}
+
+static void
+write_at(Scratch *scratch, int fd, const char *data, size_t length, off_t offset)
+{
+	ssize_t		n;
+
+	errno = 0;
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	n = pwrite(fd, data, length, offset);
+	pgstat_report_wait_end();
+	if (n != (ssize_t) length)
+	{
+		if (errno == 0)
+			errno = ENOSPC;
+		fail(scratch, "write");
+	}
+	scratch->written_bytes += length;
+}
+
+static void
+read_at(const Scratch *scratch, char *data, size_t length, off_t offset)
+{
+	ssize_t		n;
+
+	errno = 0;
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	n = pread(scratch->fd, data, length, offset);
+	pgstat_report_wait_end();
+	if (n != (ssize_t) length)
+	{
+		if (errno == 0)
+			errno = EIO;
+		fail(scratch, "read");
+	}
+}
+
+static off_t
+random_offset(Scratch *scratch)
+{
+	return (off_t) pg_prng_uint64_range(&scratch->prng, 0, scratch->blocks - 1) * BLCKSZ;
+}
+
+/* Nothing of the file is in memory afterwards, unless it is read past it. */
+static void
+empty_cache(const Scratch *scratch, bool is_random)
+{
+	if (!scratch->through_cache)
+		return;
+	sync_file(scratch, SYNC_FSYNC);
+	(void) posix_fadvise(scratch->fd, 0, 0, POSIX_FADV_DONTNEED);
+	(void) posix_fadvise(scratch->fd, 0, 0, is_random ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+}
+
+/* ---------------------------------------------------------------------
+ * What the file is filled with
+ * ---------------------------------------------------------------------
+ */
+
+/* Different each time: a device that knows equal blocks shall not see any. */
+static void
+fill_randomly(Scratch *scratch)
+{
+	uint64	   *words = (uint64 *) scratch->chunk;
+
+	for (size_t i = 0; i < CHUNK_BYTES / sizeof(uint64); i++)
+		words[i] = pg_prng_uint64(&scratch->prng);
+}
+
+/*
+ * Pages of a relation as they are; from the begin again where it ends.  False
+ * when there are none.
+ */
+static bool
+fill_from_sample(Scratch *scratch, int sample_fd, off_t *position)
+{
+	size_t		filled = 0;
+	bool		rewound = false;
+
+	while (filled < CHUNK_BYTES)
+	{
+		ssize_t		n = pread(sample_fd, scratch->chunk + filled, CHUNK_BYTES - filled, *position);
+
+		if (n > 0)
+		{
+			filled += n;
+			*position += n;
+			rewound = false;
+			continue;
+		}
+		if (rewound || n < 0)
+			return false;
+		*position = 0;
+		rewound = true;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Measurements
+ * ---------------------------------------------------------------------
+ */
+
+static double
+write_file(Scratch *scratch, double seconds, int64 max_bytes, const char *sample_path)
+{
+	instr_time	start;
+	double		spent = 0;
+	int64		chunks = 0;
+	int			sample_fd = -1;
+	off_t		position = 0;
+
+	if (sample_path != NULL)
+		sample_fd = OpenTransientFile(sample_path, O_RDONLY | PG_BINARY);
+	while (chunks < LEAST_CHUNKS || (spent < seconds && (chunks + 1) * CHUNK_BYTES <= max_bytes))
+	{
+		CHECK_FOR_INTERRUPTS();
+
+		/* Making the data is not the device's time. */
+		if (sample_fd < 0 || !fill_from_sample(scratch, sample_fd, &position))
+			fill_randomly(scratch);
+		INSTR_TIME_SET_CURRENT(start);
+		write_at(scratch, scratch->fd, scratch->chunk, CHUNK_BYTES, (off_t) chunks * CHUNK_BYTES);
+		chunks++;
+		spent += seconds_since(start);
+	}
+	if (sample_fd >= 0)
+		CloseTransientFile(sample_fd);
+	INSTR_TIME_SET_CURRENT(start);
+	sync_file(scratch, SYNC_FSYNC);
+	spent += seconds_since(start);
+	scratch->blocks = chunks * (CHUNK_BYTES / BLCKSZ);
+	return chunks * (double) CHUNK_BYTES / 1e6 / Max(spent, 1e-9);
+}
+
+static double
+read_file(Scratch *scratch, double seconds)
+{
+	instr_time	start;
+	int64		chunks = scratch->blocks * BLCKSZ / CHUNK_BYTES;
+	int64		done;
+
+	empty_cache(scratch, false);
+	INSTR_TIME_SET_CURRENT(start);
+	for (done = 0; done < chunks && (done < LEAST_CHUNKS || seconds_since(start) < seconds); done++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		read_at(scratch, scratch->chunk, CHUNK_BYTES, (off_t) done * CHUNK_BYTES);
+	}
+	return done * (double) CHUNK_BYTES / 1e6 / Max(seconds_since(start), 1e-9);
+}
+
+/*
+ * One at a time.  Through the page cache a block must not be met twice, so
+ * the number of operations is bounded by that of blocks.
+ */
+static double
+read_randomly(Scratch *scratch, double seconds)
+{
+	instr_time	start;
+	int64		n;
+
+	empty_cache(scratch, true);
+	INSTR_TIME_SET_CURRENT(start);
+	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (scratch->through_cache && n >= Max(scratch->blocks / 8, LEAST_OPERATIONS))
+			break;
+		read_at(scratch, scratch->chunk, BLCKSZ, random_offset(scratch));
+	}
+	return seconds_since(start) * 1000.0 / n;
+}
+
+static double
+write_randomly(Scratch *scratch, double seconds, int fd, SyncMethod method)
+{
+	instr_time	start;
+	int64		n;
+
+	fill_randomly(scratch);
+	INSTR_TIME_SET_CURRENT(start);
+	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ, random_offset(scratch));
+		sync_file(scratch, method);
+	}
+	return seconds_since(start) * 1000.0 / n;
+}
+
+#if defined(__linux__) && defined(SYS_io_setup)
+
+/* Reads per second with `depth` of them under way; less than 0: impossible. */
+static double
+read_in_parallel(Scratch *scratch, double seconds, int depth)
+{
+	aio_context_t context = 0;
+	struct iocb blocks[MAX_DEPTH];
+	struct iocb *submit[MAX_DEPTH];
+	struct io_event events[MAX_DEPTH];
+	instr_time	start;
+	volatile int64 done = 0;
+	volatile int under_way = 0;
+	volatile bool works = true;
+	volatile double elapsed = 0;
+
+	Assert(depth <= MAX_DEPTH && depth * BLCKSZ <= CHUNK_BYTES);
+	if (syscall(SYS_io_setup, depth, &context) != 0)
+		return -1;
+
+	/* The kernel writes into our memory until this context is destroyed. */
+	PG_TRY();
+	{
+		int			ready = depth;
+
+		for (int i = 0; i < depth; i++)
+		{
+			memset(&blocks[i], 0, sizeof(struct iocb));
+			blocks[i].aio_lio_opcode = IOCB_CMD_PREAD;
+			blocks[i].aio_fildes = scratch->fd;
+			blocks[i].aio_buf = (uintptr_t) (scratch->chunk + i * BLCKSZ);
+			blocks[i].aio_nbytes = BLCKSZ;
+			submit[i] = &blocks[i];
+		}
+		INSTR_TIME_SET_CURRENT(start);
+		while (works && (elapsed < seconds || under_way > 0))
+		{
+			struct timespec timeout = {1, 0};
+			long		n;
+
+			CHECK_FOR_INTERRUPTS();
+			if (elapsed < seconds && ready > 0)
+			{
+				for (int i = 0; i < ready; i++)
+					submit[i]->aio_offset = random_offset(scratch);
+				n = syscall(SYS_io_submit, context, (long) ready, submit);
+				if (n != ready)
+				{
+					works = false;
+					break;
+				}
+				under_way += ready;
+			}
+			ready = 0;
+			n = syscall(SYS_io_getevents, context, 1L, (long) depth, events, &timeout);
+			if (n < 0 && errno != EINTR)
+			{
+				works = false;
+				break;
+			}
+			for (long i = 0; i < n; i++)
+			{
+				if (events[i].res != BLCKSZ)
+					works = false;
+				submit[ready++] = (struct iocb *) (uintptr_t) events[i].obj;
+				under_way--;
+				done++;
+			}
+			elapsed = seconds_since(start);
+		}
+	}
+	PG_FINALLY();
+	{
+		(void) syscall(SYS_io_destroy, context);	/* waits for what is under
+													 * way */
+	}
+	PG_END_TRY();
+	return works && elapsed > 0 ? done / elapsed : -1;
+}
+
+#else
+
+static double
+read_in_parallel(Scratch *scratch, double seconds, int depth)
+{
+	return -1;
+}
+
+#endif
+
+/* ---------------------------------------------------------------------
+ * The file
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Where temporary files are: left out of base backups, and emptied when the
+ * server starts, should we die before the name is gone.
+ */
+static int
+open_scratch(const char *directory, char *path, size_t path_size, bool *is_direct)
+{
+	int			fd = -1;
+	int			flags = O_RDWR | O_CREAT | O_EXCL | PG_BINARY;
+
+	if (MakePGDirectory(directory) != 0 && errno != EEXIST)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create directory \"%s\": %m", directory)));
+	snprintf(path, path_size, "%s/%s%d.calibration", directory, PG_TEMP_FILE_PREFIX, MyProcPid);
+	if (unlink(path) != 0 && errno != ENOENT)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s\": %m", path)));
+#ifdef O_DIRECT
+	if (*is_direct)
+	{
+		fd = OpenTransientFile(path, flags | O_DIRECT);
+		if (fd < 0)
+			(void) unlink(path);	/* some create it before they refuse */
+	}
+#endif
+	if (fd < 0)
+	{
+		*is_direct = false;
+		fd = OpenTransientFile(path, flags);
+	}
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create file \"%s\": %m", path)));
+	return fd;
+}
+
+TierCalibration *
+tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
+			   bool through_cache, const char *sample_path)
+{
+	TierCalibration *result = palloc0(sizeof(TierCalibration));
+	Scratch		scratch;
+	char		directory[MAXPGPATH];
+	char		path[MAXPGPATH + 64];
+	int			sync_fd = -1;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	memset(&scratch, 0, sizeof(scratch));
+	pg_prng_seed(&scratch.prng, (uint64) MyProcPid << 32 ^ (uint64) GetCurrentTimestamp());
+	TempTablespacePath(directory, tablespace_oid);
+	scratch.directory = directory;
+	scratch.chunk = (char *) TYPEALIGN(ALIGNMENT, (uintptr_t) palloc(CHUNK_BYTES + ALIGNMENT));
+
+	result->is_direct = !through_cache;
+	scratch.fd = open_scratch(directory, path, sizeof(path), &result->is_direct);
+	scratch.through_cache = !result->is_direct;
+#ifdef O_DSYNC
+	sync_fd = OpenTransientFile(path, O_RDWR | O_DSYNC | PG_BINARY);
+#endif
+	if (unlink(path) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s\": %m", path)));
+
+	result->sequential_write_mb_per_s = write_file(&scratch, max_seconds * WRITE_SHARE, max_bytes, sample_path);
+	result->sequential_read_mb_per_s = read_file(&scratch, max_seconds * READ_SHARE);
+	result->random_read_ms = read_randomly(&scratch, max_seconds * RANDOM_READ_SHARE);
+	result->read_iops_8 = result->read_iops_32 = -1;
+	if (result->is_direct)
+	{
+		result->read_iops_8 = read_in_parallel(&scratch, max_seconds * DEPTH_SHARE, 8);
+		result->read_iops_32 = read_in_parallel(&scratch, max_seconds * DEPTH_SHARE, 32);
+	}
+
+	/* Writes into the page cache say nothing of the device without a sync. */
+	result->random_write_ms = result->is_direct ?
+		write_randomly(&scratch, max_seconds * RANDOM_WRITE_SHARE, scratch.fd, SYNC_NONE) : -1;
+	result->fsync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FSYNC);
+	result->fdatasync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FDATASYNC);
+	result->open_datasync_ms = sync_fd < 0 ? -1 :
+		write_randomly(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
+
+	if (sync_fd >= 0)
+		CloseTransientFile(sync_fd);
+	CloseTransientFile(scratch.fd);
+	result->file_bytes = scratch.blocks * BLCKSZ;
+	result->written_bytes = scratch.written_bytes;
+	result->elapsed_s = seconds_since(start);
+	return result;
+}

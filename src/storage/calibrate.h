@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/calibrate.h
+ *		What a device can do: measured on a scratch file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CALIBRATE_H
+#define TIER_CALIBRATE_H
+
+#include "postgres.h"
+
+/* Blocks of 8 kB read or written at random places; less than 0: not measured. */
+typedef struct TierCalibration
+{
+	bool		is_direct;		/* past the page cache */
+	double		sequential_write_mb_per_s;	/* 10^6 bytes, sync included */
+	double		sequential_read_mb_per_s;
+	double		random_read_ms; /* one at a time */
+	double		read_iops_8;	/* eight at a time */
+	double		read_iops_32;
+	double		random_write_ms;	/* one at a time, without sync */
+	double		fsync_ms;		/* write and sync of one block, by method */
+	double		fdatasync_ms;
+	double		open_datasync_ms;
+	int64		file_bytes;
+	int64		written_bytes;
+	double		elapsed_s;
+} TierCalibration;
+
+/*
+ * Measures the file system of a tablespace, with at most max_bytes written in
+ * one go and about max_seconds in all, on a file of its own that has no name
+ * any more as soon as it is open: whatever happens, its space comes back when
+ * this backend closes it or ends.  With `sample_path` the file is filled with
+ * pages of that file (and its neighbours in content), since a device that
+ * compresses is as fast as its data are compressible; else with random bytes.
+ * `through_cache` measures with the page cache emptied before each read,
+ * because a file system that compresses does not do so past it.
+ *
+ * Takes no lock.  Checks for interrupts.  Errors: the file cannot be made or
+ * written, among them a full disk.
+ */
+extern TierCalibration *tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
+									   bool through_cache, const char *sample_path);
+
+#endif							/* TIER_CALIBRATE_H */

@@ -1,0 +1,151 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/calibrate_sql.c
+ *		The SQL function beneath calibrate_tier().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace_d.h"
+#include "commands/tablespace.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+#include "src/compat.h"
+#include "src/storage/calibrate.h"
+#include "src/storage/device.h"
+#include "src/base/sql.h"
+
+PG_FUNCTION_INFO_V1(tier_measure_device);
+
+#define LEAST_BYTES (8 * 1024 * 1024)
+#define LONGEST_S 600.0
+
+/* Where the main fork of a relation is, by what pg_class says; NULL: nowhere. */
+static char *
+path_of_relation(Oid relation_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	char	   *path = NULL;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		if (OidIsValid(form->relfilenode) && form->relpersistence == RELPERSISTENCE_PERMANENT)
+		{
+			path = palloc(MAXPGPATH);
+			tier_compat_relation_path(path, MAXPGPATH,
+									  OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace,
+									  MyDatabaseId, form->relfilenode, MAIN_FORKNUM);
+		}
+		ReleaseSysCache(tuple);
+	}
+	return path;
+}
+
+static void
+put(TierResultRow *row, const char *measurement, double value, const char *unit)
+{
+	if (!(value >= 0) || isinf(value))
+		return;					/* not measured */
+	tier_row_clear(row);
+	tier_row_text(row, 0, measurement);
+	tier_row_datum(row, 1, Float8GetDatum(value));
+	tier_row_text(row, 2, unit);
+	tier_row_put(row);
+}
+
+static void
+check_limits(double max_seconds, int64 max_bytes)
+{
+	if (!(max_seconds > 0 && max_seconds <= LONGEST_S))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid time for a calibration: %g s", max_seconds),
+				 errhint("max_seconds is above 0 and at most %g.", LONGEST_S)));
+	if (max_bytes < LEAST_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("too small a file for a calibration: " INT64_FORMAT " bytes", max_bytes),
+				 errhint("max_bytes is at least %d.", LEAST_BYTES)));
+}
+
+static void
+check_place(const TierDevice *device, const char *name, int64 max_bytes, double reserve_fraction)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot calibrate a tier during recovery"),
+				 errhint("Calibrate on the primary; the devices of a standby may be others.")));
+	if (!device->exists || !device->writable)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tablespace \"%s\" cannot be written", name),
+				 errdetail("Its directory is \"%s\".", device->path)));
+	if (device->free_bytes >= 0 &&
+		device->free_bytes - max_bytes < reserve_fraction * Max(device->total_bytes, 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("not enough space in tablespace \"%s\" to calibrate it", name),
+				 errdetail("A scratch file of " INT64_FORMAT " bytes would go into the tier's reserve; " INT64_FORMAT " bytes are free.",
+						   max_bytes, device->free_bytes),
+				 errhint("Free space there, or calibrate with a smaller max_bytes.")));
+}
+
+/*
+ * measure_device(tablespace_oid, max_seconds, max_bytes, reserve_fraction,
+ * compressed, sample_relation): rows of measurement, value, unit.
+ */
+Datum
+tier_measure_device(PG_FUNCTION_ARGS)
+{
+	TierResultRow row;
+	Oid			tablespace_oid = PG_GETARG_OID(0);
+	double		max_seconds = PG_GETARG_FLOAT8(1);
+	int64		max_bytes = PG_GETARG_INT64(2);
+	double		reserve_fraction = PG_GETARG_FLOAT8(3);
+	bool		compressed = PG_GETARG_BOOL(4);
+	Oid			sample_oid = PG_GETARG_OID(5);
+	char	   *name = get_tablespace_name(tablespace_oid);
+	TierCalibration *found;
+
+	tier_result_start(fcinfo, &row);
+	check_limits(max_seconds, max_bytes);
+	if (name == NULL || tablespace_oid == GLOBALTABLESPACE_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace with OID %u cannot be calibrated", tablespace_oid)));
+	check_place(tier_device_lookup(tablespace_oid, ""), name, max_bytes, reserve_fraction);
+
+	found = tier_calibrate(tablespace_oid, max_seconds, max_bytes, compressed,
+						   OidIsValid(sample_oid) ? path_of_relation(sample_oid) : NULL);
+
+	put(&row, "random_read_ms", found->random_read_ms, "ms");
+	put(&row, "random_write_ms", found->random_write_ms, "ms");
+	put(&row, "sequential_read_mb_per_s", found->sequential_read_mb_per_s, "MB/s");
+	put(&row, "sequential_write_mb_per_s", found->sequential_write_mb_per_s, "MB/s");
+	put(&row, "fsync_ms", found->fdatasync_ms, "ms");
+	if (found->read_iops_32 >= 0)
+		put(&row, "parallelism", Max(1.0, found->read_iops_32 * found->random_read_ms / 1000.0), "requests");
+	put(&row, "read_iops_depth_1", 1000.0 / Max(found->random_read_ms, 1e-6), "1/s");
+	put(&row, "read_iops_depth_8", found->read_iops_8, "1/s");
+	put(&row, "read_iops_depth_32", found->read_iops_32, "1/s");
+	put(&row, "wal_sync_method fsync", found->fsync_ms, "ms");
+	put(&row, "wal_sync_method fdatasync", found->fdatasync_ms, "ms");
+	put(&row, "wal_sync_method open_datasync", found->open_datasync_ms, "ms");
+	put(&row, "past the page cache", found->is_direct ? 1 : 0, "boolean");
+	put(&row, "scratch_file_bytes", found->file_bytes, "bytes");
+	put(&row, "written_bytes", found->written_bytes, "bytes");
+	put(&row, "elapsed_s", found->elapsed_s, "s");
+	return (Datum) 0;
+}

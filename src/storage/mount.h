@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/mount.h
+ *		From a path to its mount and the number of the device below it.
+ *
+ * For storage/device.c only.  `root` is the prefix for /proc and /sys; paths are
+ * buffers of MAXPGPATH bytes.  Nothing raises an error but for memory and
+ * interrupts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MOUNT_H
+#define TIER_MOUNT_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+/* A value in sysfs, such as a disk's model */
+#define VALUE_BYTES			128
+
+/* One line of mountinfo; the strings point into a line of our own. */
+typedef struct TierMount
+{
+	unsigned	major;			/* 0 for btrfs, tmpfs, overlay, nfs, ... */
+	unsigned	minor;
+	char	   *mount_point;
+	char	   *filesystem;
+	char	   *source;
+	char	   *options;		/* of the file system; still escaped */
+} TierMount;
+
+/* What lies beneath a path. */
+typedef struct TierBacking
+{
+	bool		has_mount;
+	TierMount	mount;			/* where the path is; unset if !has_mount */
+	TierMount	storage;		/* the same, or below an overlay the mount of
+								 * its upper directory */
+	bool		on_disk;		/* the number below is a block device's */
+	unsigned	major;			/* else it means the file system only */
+	unsigned	minor;
+} TierBacking;
+
+/* False when the path does not fit. */
+extern bool tier_path_build(char *path, const char *format,...) pg_attribute_printf(2, 3);
+
+/* Without symbolic links; false when it does not exist or does not fit. */
+extern bool tier_path_resolve(const char *path, char *resolved);
+
+/* What comes after the last slash. */
+extern const char *tier_path_last(const char *path);
+
+/* The first line of a small file, trailing white space removed. */
+extern bool tier_path_read_value(const char *directory, const char *name, char *value, int size);
+
+extern bool tier_path_exists(const char *directory, const char *name);
+
+/* The entries of a directory, at most max_entries; nothing stays open. */
+extern List *tier_path_list(const char *path, int max_entries);
+
+extern bool tier_mount_is_compressed(const TierMount *mount);
+extern bool tier_mount_is_memory(const TierMount *mount);
+
+/* What lies beneath a path on the file system with that device number. */
+extern void tier_mount_find_backing(const char *root, unsigned major, unsigned minor,
+									const char *path, TierBacking *backing);
+
+/* Equal for two paths on one file system; see TierDevice.fs_id. */
+extern uint64 tier_mount_fs_id(const TierBacking *backing);
+
+#endif							/* TIER_MOUNT_H */

@@ -1,0 +1,52 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/page_cache.h
+ *		How much of a relation's file is in the page cache of the system.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PAGECACHE_H
+#define TIER_PAGECACHE_H
+
+#include "postgres.h"
+
+#include "common/relpath.h"
+#include "storage/block.h"
+
+#include "src/compat.h"
+
+typedef struct TierPagecacheLook
+{
+	int64		cached_bytes;	/* of the range; an estimate if error > 0 */
+	double		error_bytes;	/* its standard error; 0: all was looked at */
+	int			files;			/* how often a file was opened for it */
+} TierPagecacheLook;
+
+/*
+ * Looks at a range of blocks of the main fork of a relation of any database;
+ * what is beyond the end of the file is not cached.  False: it is not known,
+ * because this system has neither cachestat(2) nor mincore(2), or does not
+ * permit them for these files, or the file is gone.
+ *
+ * Small ranges are looked at as a whole; of large ones pieces that are spread
+ * over them evenly from a random start, and *look says how sure the sum is.
+ * So the cost is bounded: about a millisecond, and LOOK_PIECES files opened.
+ *
+ * No lock, and nothing stays open.  Reads no data, and brings nothing into the
+ * page cache.  Errors only for memory, file descriptors and interrupts.
+ */
+extern bool tier_pagecache_look(RelFileLocator file, BlockNumber first_block,
+								BlockNumber nblocks, TierPagecacheLook *look);
+
+/*
+ * Does the kernel count what is read from the device beneath the tablespace for the
+ * process that asks, in bytes of the files?  Only file systems of which that is known: for
+ * ZFS threads of the kernel read, on btrfs the bytes may be compressed ones, and a
+ * network is no device.  No memory, no error: may be called in an abort.
+ */
+extern bool tier_pagecache_counts_readers(Oid tablespace_oid);
+
+/* "cachestat", "mincore", or NULL: which of them the next look would use. */
+extern const char *tier_pagecache_method(void);
+
+#endif							/* TIER_PAGECACHE_H */
