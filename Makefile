@@ -15,6 +15,10 @@ DATA := $(call sources,src/sql/tiered_storage--*.sql)
 ifeq ($(and $(EXTVERSION),$(OBJS),$(DATA)),)
 $(error no sources of tiered_storage in "$(SRC)")
 endif
+# No rule makes these: by VPATH, make finds them in the source tree.
+ifneq ($(SRC),.)
+$(shell mkdir -p $(sort $(dir $(OBJS))))
+endif
 PG_CPPFLAGS = -I$(SRC) -DTIER_VERSION='"$(EXTVERSION)"'
 # Stop points and faults for the tests of the mover; never in what ships.
 ifdef TIER_DEBUG
@@ -38,10 +42,7 @@ ISOLATION_BEFORE_18 =
 endif
 ISOLATION := $(filter-out $(ISOLATION_BEFORE_18),$(ISOLATION))
 
-$(OBJS): $(INCLUDED) tiered_storage.control | $(sort $(dir $(OBJS)))
-$(OBJS:.o=.bc): | $(sort $(dir $(OBJS)))
-$(sort $(dir $(OBJS))):
-	@$(MKDIR_P) $@
+$(OBJS): $(INCLUDED) tiered_storage.control
 
 # For scripts that need a variable of this file.
 print-%:
