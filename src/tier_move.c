@@ -44,6 +44,7 @@
 #include "tier_preflight.h"
 #include "tier_progress.h"
 #include "tier_relation.h"
+#include "tier_space.h"
 #include "tier_throttle.h"
 #include "tier_transaction.h"
 #include "tier_verify.h"
@@ -336,6 +337,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
 	request.register_file = true;
+	request.reserve_bytes = tier_preflight_reserve(move->set, move->request->tablespace_oid);
 	request.is_wanted = is_still_wanted;
 	request.argument = move;
 	request.idle = move->request->idle;
@@ -657,6 +659,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 		}
 	}
 	tier_throttle_leave();
+	tier_space_done();
 	tier_progress_end();
 
 	/* 4. What became of it. */
