@@ -25,9 +25,9 @@ use constant SECONDS_FOR_A_CALL => 120;
 use constant CHOICE => 12;
 
 # What a call may be told by tests that drop, lock and alter what it moves: gone, in
-# no state to be moved (unlogged, invalid, an unknown access method), another mover
-# has it, it is in use.
-use constant MAY_BE_TOLD => qr/^(42P01|55000|55006|55P03)/;
+# no state to be moved (unlogged, invalid), of an access method that is not known,
+# another mover has it, it is in use.
+use constant MAY_BE_TOLD => qr/^(0A000|42P01|55000|55006|55P03)/;
 
 my %option;
 GetOptions(\%option, 'socket=s', 'database=s', 'until=s', 'movers=i',
@@ -93,7 +93,8 @@ AND c.relname !~ '^(regress_tblspace|tbspace)'
 SQL
 	my $answer = $session->query(
 		"(SELECT * FROM ($all ORDER BY c.oid DESC LIMIT 40) n ORDER BY random() LIMIT $newest) "
-		  . "UNION ALL (SELECT * FROM ($all) a ORDER BY random() LIMIT $others)");
+		  . "UNION ALL (SELECT * FROM ($all) a ORDER BY random() LIMIT $others)"
+	);
 
 	say_it("failed: choosing: $answer->{error}{C} $answer->{error}{M}")
 	  if $answer->{error};
@@ -133,7 +134,9 @@ sub move
 			sleep rand(0.005);
 		}
 	}
-	say_it(join ' ', "stopped: calls=$calls",
+	say_it(
+		join ' ',
+		"stopped: calls=$calls",
 		map { "$_=$told{$_}" } sort keys %told);
 	return;
 }
