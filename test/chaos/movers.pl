@@ -84,7 +84,7 @@ sub candidates
 	my $others = CHOICE - $newest;
 	my $ours = join(', ', map { "'$_'" } @targets);
 	my $all = <<"SQL";
-SELECT c.oid FROM pg_class c
+SELECT c.oid, coalesce(t.spcname, 'pg_default') FROM pg_class c
 LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 WHERE c.relpersistence = 'p' AND c.relkind IN ('r', 'm', 'i', 'p') AND c.oid >= 16384
 AND (c.reltablespace = 0 OR t.spcname IN ($ours))
@@ -98,7 +98,7 @@ SQL
 
 	say_it("failed: choosing: $answer->{error}{C} $answer->{error}{M}")
 	  if $answer->{error};
-	return map { $_->[0] } @{ $answer->{rows} };
+	return @{ $answer->{rows} };
 }
 
 sub move
@@ -114,12 +114,14 @@ sub move
 		last unless $session;
 		my @candidates = candidates($session);
 		sleep 0.1 unless @candidates;
-		foreach my $relation (@candidates)
+		foreach (@candidates)
 		{
+			my ($relation, $place) = @$_;
 			last if is_over() || $session->is_lost;
 			my $sql = sprintf
 			  "CALL tiered_storage.move_relation(%d::regclass, '%s', include_indexes => %s)",
-			  $relation, choose(@targets), choose('true', 'false');
+			  $relation, choose(grep { $_ ne $place } @targets),
+			  choose('true', 'false');
 			my $answer = $session->query($sql, SECONDS_FOR_A_CALL);
 			my $error = $answer->{error};
 
