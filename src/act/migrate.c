@@ -33,6 +33,7 @@
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 #include "src/base/shmem.h"
+#include "src/base/sql.h"
 #include "src/base/transaction.h"
 
 /*
@@ -277,7 +278,7 @@ tier_migrate_publish_claims(const TierSet *set)
 
 		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" here, but to tier \"%s\" in database \"%s\"",
 						   NameStr(set->tablespaces[conflict].name), NameStr(claims[conflict].tier_name),
-						   NameStr(tier_name), database ? database : "?");
+						   tier_foreign_text(NameStr(tier_name)), database ? database : "?");
 	}
 	pfree(claims);
 	return message;

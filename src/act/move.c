@@ -44,6 +44,7 @@
 #include "src/move/preflight.h"
 #include "src/move/progress.h"
 #include "src/server/relation.h"
+#include "src/move/space.h"
 #include "src/move/throttle.h"
 #include "src/base/transaction.h"
 #include "src/act/verify.h"
@@ -341,6 +342,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
 	request.register_file = true;
+	request.reserve_bytes = tier_preflight_reserve(move->set, move->request->tablespace_oid);
 	request.is_wanted = is_still_wanted;
 	request.argument = move;
 	request.idle = move->request->idle;
@@ -662,6 +664,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 		}
 	}
 	tier_throttle_leave();
+	tier_space_done();
 	tier_progress_end();
 
 	/* 4. What became of it. */

@@ -32,6 +32,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -97,6 +98,16 @@ wake_launcher(void)
 		SetLatch(tier_shmem->launcher_latch);
 }
 
+/* As much of it as there is room for, by whole characters. */
+static void
+set_error(TierDatabaseSlot *slot, const char *error)
+{
+	int			length = pg_mbcliplen(error, strlen(error), TIER_ERROR_LENGTH - 1);
+
+	memcpy(slot->last_error, error, length);
+	slot->last_error[length] = '\0';
+}
+
 /*
  * Ends a cycle in the slot: the state, the next time, and what went wrong.
  * The lock is held exclusively.
@@ -119,7 +130,7 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 				interval_ms *= 2;
 			interval_ms = Min(interval_ms, Max(LONGEST_BACKOFF_MS, (int64) tier_sample_interval_s * 1000));
 			slot->next_run_at = TimestampTzPlusMilliseconds(now, interval_ms);
-			strlcpy(slot->last_error, error, TIER_ERROR_LENGTH);
+			set_error(slot, error);
 			break;
 		case TIER_WORKER_NO_EXTENSION:
 		case TIER_WORKER_VERSION_MISMATCH:
@@ -129,7 +140,7 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 			break;
 		default:
 			slot->failures = 0;
-			strlcpy(slot->last_error, error, TIER_ERROR_LENGTH);
+			set_error(slot, error);
 			slot->next_run_at = Max(now, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
 			break;
 	}

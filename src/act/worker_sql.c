@@ -73,7 +73,7 @@ tier_tablespace_claims(PG_FUNCTION_ARGS)
 		tier_row_clear(&row);
 		tier_row_datum(&row, 0, ObjectIdGetDatum(claims[i].tablespace_oid));
 		tier_row_datum(&row, 1, ObjectIdGetDatum(claims[i].database_oid));
-		tier_row_name(&row, 2, NameStr(claims[i].tier_name));
+		tier_row_name(&row, 2, tier_foreign_text(NameStr(claims[i].tier_name)));
 		tier_row_put(&row);
 	}
 	return (Datum) 0;
@@ -194,7 +194,7 @@ tier_worker_status(PG_FUNCTION_ARGS)
 			tier_row_time(&row, 5, slot->finished_at);
 			tier_row_time(&row, 6, slot->next_run_at);
 			tier_row_datum(&row, 7, Int32GetDatum(slot->failures));
-			tier_row_text(&row, 8, slot->last_error[0] ? slot->last_error : NULL);
+			tier_row_text(&row, 8, slot->last_error[0] ? tier_foreign_text(slot->last_error) : NULL);
 		}
 		tier_row_put(&row);
 	}

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
@@ -114,6 +115,18 @@ tier_disconnect_nonatomic(void)
 {
 	SPI_commit();
 	SPI_finish();
+}
+
+char *
+tier_foreign_text(const char *foreign)
+{
+	char	   *copy = pstrdup(foreign);
+
+	if (!pg_verifymbstr(copy, strlen(copy), true))
+		for (char *c = copy; *c != '\0'; c++)
+			if (IS_HIGHBIT_SET(*c))
+				*c = '?';
+	return copy;
 }
 
 char *

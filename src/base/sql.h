@@ -57,6 +57,12 @@ extern void tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what);
  */
 extern void tier_disconnect_nonatomic(void);
 
+/*
+ * A copy of a text that another database has left in shared memory, in its encoding.
+ * If that is no text in ours, '?' stands for all that is not ASCII.
+ */
+extern char *tier_foreign_text(const char *foreign);
+
 /* "123 MB", as pg_size_pretty has it. */
 extern char *tier_size_text(double bytes);
 

@@ -76,6 +76,7 @@
 #include "src/move/pending_file.h"
 #include "src/move/progress.h"
 #include "src/server/relation.h"
+#include "src/move/space.h"
 #include "src/move/throttle.h"
 #include "src/base/transaction.h"
 
@@ -165,6 +166,8 @@ typedef struct Online
 	int64		watched_at;
 	int64		wal_read_at;
 	int64		throttled_until;
+
+	int64		unlooked_bytes; /* written since the last look for room */
 
 	/* Of the swap in this transaction. */
 	int64		asked_at;
@@ -361,12 +364,33 @@ idle_is_due(const Online *move)
 }
 
 /*
+ * Raises an error when a disk is about to be full, which others would feel, too: one
+ * that is full of WAL stops the server.
+ */
+static void
+require_room(Online *move)
+{
+	TierShortage shortage;
+
+	if (move->unlooked_bytes < TIER_SPACE_STEP_BYTES)
+		return;
+	move->unlooked_bytes = 0;
+	shortage = tier_space_look(move->request->tablespace_oid, move->request->reserve_bytes);
+	if (shortage.message != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("%s", shortage.message),
+				 errhint("%s", shortage.hint)));
+}
+
+/*
  * Between two batches under AccessShareLock: GO_ON, or why the lock has to be
  * released.  Waits here when the rate limit says so.
  */
 static Verdict
 watch(Online *move)
 {
+	require_room(move);
 	do
 	{
 		int64		now = tier_clock_monotonic_us();
@@ -400,6 +424,8 @@ note_copied(Online *move, int64 bytes)
 	move->report->copied_bytes += bytes;
 	tier_progress_add(TIER_PROGRESS_BYTES_COPIED, bytes);
 	tier_progress_set(TIER_PROGRESS_BLOCKS_DONE, tier_copy_done_blocks(move->copy));
+	tier_space_written(bytes);
+	move->unlooked_bytes += bytes;
 	move->throttled_until = tier_throttle_charge(bytes);
 }
 

@@ -42,6 +42,8 @@ struct TierOnlineRequest
 	 */
 	bool		register_file;
 
+	double		reserve_bytes;	/* of the target's file system, stay free */
+
 	/*
 	 * Is the move still wanted?  A copy may have taken hours.  Asked in a
 	 * transaction of its own, with nothing locked, before each attempt to

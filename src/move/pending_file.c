@@ -64,6 +64,7 @@
 #include "catalog/pg_type.h"
 #include "catalog/storage.h"
 #include "commands/extension.h"
+#include "commands/tablespace.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -486,8 +487,10 @@ is_segment_of(const char *name, const char *number, bool *is_first)
 }
 
 /*
- * By listing the directory, since a segment in the middle may be gone.  Errors
- * but that the directory does not exist are thrown.
+ * By listing the directory, since a segment in the middle may be gone.  Without the
+ * directory of the database there is nothing, but only if the tablespace's own is
+ * there or the tablespace is not: its disk may have been taken away, and come back.
+ * Errors are thrown.
  */
 static void
 find_remains(RelFileLocator file, Remains *remains)
@@ -496,6 +499,7 @@ find_remains(RelFileLocator file, Remains *remains)
 	char		number[16];
 	char		path[MAXPGPATH * 2];
 	struct dirent *item;
+	struct stat status;
 	DIR		   *dir;
 
 	memset(remains, 0, sizeof(*remains));
@@ -507,10 +511,19 @@ find_remains(RelFileLocator file, Remains *remains)
 	get_parent_directory(directory);
 	dir = AllocateDir(directory);
 	if (dir == NULL && errno == ENOENT)
-		return;
+	{
+		get_parent_directory(directory);
+		if (stat(directory, &status) == 0 ||
+			get_tablespace_name(tier_compat_locator_tablespace(file)) == NULL)
+			return;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not look for file %u of an unfinished move: directory \"%s\" is missing",
+						tier_compat_locator_file_number(file), directory),
+				 errhint("Is its file system mounted?")));
+	}
 	while ((item = ReadDir(dir, directory)) != NULL)
 	{
-		struct stat status;
 		bool		is_first;
 
 		CHECK_FOR_INTERRUPTS();

@@ -13,13 +13,10 @@
 
 #include <math.h>
 
-#include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
-#include "replication/slot.h"
-#include "storage/lwlock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -29,6 +26,7 @@
 #include "src/base/settings.h"
 #include "src/move/online.h"
 #include "src/move/preflight.h"
+#include "src/move/space.h"
 #include "src/base/sql.h"
 
 /* A transaction that is younger is let alone. */
@@ -37,74 +35,13 @@
 /* How fast a copy is that nothing limits; about that of a disk. */
 #define ASSUMED_MB_PER_S 100.0
 
-/* Does anything keep WAL beyond what checkpoints would leave? */
-static bool
-wal_may_be_retained(void)
-{
-	bool		found = false;
-
-	if (XLogArchivingActive())
-		return true;
-	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
-	for (int i = 0; i < max_replication_slots && !found; i++)
-		found = ReplicationSlotCtl->replication_slots[i].in_use;
-	LWLockRelease(ReplicationSlotControlLock);
-	return found;
-}
-
-/*
- * Bytes of WAL that may pile up while the relation is copied: all of it is
- * logged.  Checkpoints recycle what exceeds max_wal_size, unless an archiver
- * or a replication slot that lags holds it back.
- */
-static double
-wal_bytes_needed(int64 size_bytes)
-{
-	if (!XLogIsNeeded())
-		return 0;
-	if (wal_may_be_retained())
-		return size_bytes * 1.01;
-	return Min(size_bytes * 1.01, (2.0 * max_wal_size_mb + wal_keep_size_mb) * 1024.0 * 1024.0);
-}
-
-/* Room on the target and for the WAL. */
+/* Room on the target, of which the tier keeps a part free, and for the WAL. */
 static TierObstacle
-check_space(const TierTablespace *target, const TierTier *tier, int64 size_bytes)
+check_space(Oid tablespace_oid, double reserve_bytes, int64 size_bytes)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
-	const TierDevice *device = target->device;
-	double		wal_needed = wal_bytes_needed(size_bytes);
-	double		reserve = tier->reserve_fraction * Max(device->total_bytes, 0);
-	uint64		wal_fs_id;
-	int64		wal_free;
-	int64		target_free = tier_device_free_bytes(device->path, &wal_fs_id);
-	uint64		target_fs_id = wal_fs_id;
-	char		wal_directory[MAXPGPATH];
+	TierShortage shortage = tier_space_admit(tablespace_oid, reserve_bytes, size_bytes);
+	TierObstacle obstacle = {shortage.message, shortage.hint, "53100"};
 
-	snprintf(wal_directory, sizeof(wal_directory), "%s/pg_wal", DataDir);
-	wal_free = tier_device_free_bytes(wal_directory, &wal_fs_id);
-	obstacle.sqlstate = "53100";
-
-	if (target_free >= 0)
-	{
-		double		needed = size_bytes + (wal_free >= 0 && wal_fs_id == target_fs_id ? wal_needed : 0);
-
-		if (target_free - needed < reserve)
-		{
-			obstacle.message = psprintf("not enough space in tablespace \"%s\": %s are needed%s and %s reserved, %s are free",
-										NameStr(target->name), tier_size_text(needed),
-										needed > size_bytes ? " (with WAL, which is on the same file system)" : "",
-										tier_size_text(reserve), tier_size_text(target_free));
-			obstacle.hint = "Free space there, or lower the reserve_fraction of the tier.";
-			return obstacle;
-		}
-	}
-	if (wal_free >= 0 && wal_free < wal_needed)
-	{
-		obstacle.message = psprintf("not enough space for WAL: the move may write %s, %s are free",
-									tier_size_text(wal_needed), tier_size_text(wal_free));
-		obstacle.hint = "Free space in the file system of pg_wal.";
-	}
 	return obstacle;
 }
 
@@ -128,22 +65,6 @@ tier_relation_bytes(const char *tier_name)
 	bytes = DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 	tier_catalog_leave(&scope);
 	return bytes;
-}
-
-/* A tablespace of no tier has no reserve, but can be full like any other. */
-static TierObstacle
-check_unknown_target(Oid tablespace_oid, int64 size_bytes)
-{
-	TierTablespace target;
-	TierTier	tier;
-	char	   *name = get_tablespace_name(tablespace_oid);
-
-	memset(&target, 0, sizeof(target));
-	memset(&tier, 0, sizeof(tier));
-	target.oid = tablespace_oid;
-	target.device = tier_device_lookup(tablespace_oid, "");
-	namestrcpy(&target.name, name ? name : "?");
-	return check_space(&target, &tier, size_bytes);
 }
 
 /* Has somebody said that it belongs to another tier? */
@@ -278,6 +199,16 @@ check_holders(const TierRelationInfo *info, Oid requester_oid, int64 size_bytes)
 	return obstacle;
 }
 
+double
+tier_preflight_reserve(const TierSet *set, Oid tablespace_oid)
+{
+	const TierTablespace *target = tier_set_tablespace(set, tablespace_oid);
+
+	if (target == NULL)
+		return 0;
+	return set->tiers[target->tier].reserve_fraction * Max(target->device->total_bytes, 0);
+}
+
 TierObstacle
 tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 			   const TierSet *set, int64 size_bytes)
@@ -298,7 +229,8 @@ tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 		return obstacle;
 	if (target == NULL)
 	{
-		obstacle = check_unknown_target(where->tablespace_oid, size_bytes);
+		/* It has no reserve, but can be full like any other. */
+		obstacle = check_space(where->tablespace_oid, 0, size_bytes);
 		return obstacle.message != NULL ? obstacle : check_holders(info, where->requester_oid, size_bytes);
 	}
 	tier = &set->tiers[target->tier];
@@ -313,7 +245,7 @@ tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 		return obstacle;
 	}
 
-	obstacle = check_space(target, tier, size_bytes);
+	obstacle = check_space(target->oid, tier_preflight_reserve(set, target->oid), size_bytes);
 	if (obstacle.message != NULL)
 		return obstacle;
 

@@ -38,4 +38,7 @@ typedef struct TierMoveTarget
 extern TierObstacle tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 								   const TierSet *set, int64 size_bytes);
 
+/* Bytes of the tablespace's file system that its tier keeps free; 0 if it has none. */
+extern double tier_preflight_reserve(const TierSet *set, Oid tablespace_oid);
+
 #endif							/* TIER_PREFLIGHT_H */

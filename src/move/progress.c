@@ -24,9 +24,29 @@
 /* The mark is at 0. */
 #define PARAM(field) ((int) (field) + 1)
 
-static int64 current[TIER_PROGRESS_FIELDS];
+/* Of an announcement: its mark, and what it says. */
+#define ANNOUNCED_MARK INT64CONST(0x7469657273706163)
+#define ANNOUNCED_PARAM (TIER_PROGRESS_FIELDS + 1)
+#define ANNOUNCED_TABLESPACE_PARAM (ANNOUNCED_PARAM + 1)
+#define ANNOUNCED_BYTES_PARAM (ANNOUNCED_PARAM + 2)
+#define ANNOUNCED_AT_PARAM (ANNOUNCED_PARAM + 3)
 
-StaticAssertDecl(TIER_PROGRESS_FIELDS < PGSTAT_NUM_PROGRESS_PARAM, "too many fields");
+static int64 current[TIER_PROGRESS_FIELDS];
+static TierAnnouncement announced;	/* of this process; InvalidOid: none */
+
+StaticAssertDecl(ANNOUNCED_AT_PARAM < PGSTAT_NUM_PROGRESS_PARAM, "too many fields");
+
+static void
+show_announcement(void)
+{
+	pgstat_progress_update_param(ANNOUNCED_PARAM, 0);
+	if (!OidIsValid(announced.tablespace_oid))
+		return;
+	pgstat_progress_update_param(ANNOUNCED_TABLESPACE_PARAM, announced.tablespace_oid);
+	pgstat_progress_update_param(ANNOUNCED_BYTES_PARAM, announced.bytes);
+	pgstat_progress_update_param(ANNOUNCED_AT_PARAM, announced.at_us);
+	pgstat_progress_update_param(ANNOUNCED_PARAM, ANNOUNCED_MARK);
+}
 
 void
 tier_progress_start(Oid relation_oid)
@@ -36,6 +56,7 @@ tier_progress_start(Oid relation_oid)
 	tier_progress_set(TIER_PROGRESS_RELATION, relation_oid);
 	tier_progress_set(TIER_PROGRESS_STARTED, GetCurrentTimestamp());
 	pgstat_progress_update_param(0, MARK);
+	show_announcement();
 }
 
 void
@@ -75,6 +96,42 @@ tier_progress_read(int pid, int64 *fields)
 		return true;
 	}
 	return false;
+}
+
+void
+tier_progress_announce(Oid tablespace_oid, int64 bytes, int64 at_us)
+{
+	announced.tablespace_oid = tablespace_oid;
+	announced.bytes = bytes;
+	announced.at_us = at_us;
+	show_announcement();
+}
+
+void
+tier_progress_announced_written(int64 bytes)
+{
+	announced.bytes = Max(announced.bytes - bytes, 0);
+	pgstat_progress_update_param(ANNOUNCED_BYTES_PARAM, announced.bytes);
+}
+
+int64
+tier_progress_announced_bytes(void)
+{
+	return announced.bytes;
+}
+
+bool
+tier_progress_announced(int i, int *pid, TierAnnouncement *announcement)
+{
+	const PgBackendStatus *status = tier_compat_backend_status(i);
+
+	if (status == NULL || status->st_progress_param[ANNOUNCED_PARAM] != ANNOUNCED_MARK)
+		return false;
+	*pid = status->st_procpid;
+	announcement->tablespace_oid = (Oid) status->st_progress_param[ANNOUNCED_TABLESPACE_PARAM];
+	announcement->bytes = status->st_progress_param[ANNOUNCED_BYTES_PARAM];
+	announcement->at_us = status->st_progress_param[ANNOUNCED_AT_PARAM];
+	return true;
 }
 
 const char *

@@ -52,4 +52,23 @@ extern bool tier_progress_read(int pid, int64 *fields);
 
 extern const char *tier_progress_phase_name(TierPhase phase);
 
+/* What a move has still to write, so that others leave room for it. */
+typedef struct TierAnnouncement
+{
+	Oid			tablespace_oid;
+	int64		bytes;
+	int64		at_us;			/* tier_clock_monotonic_us */
+} TierAnnouncement;
+
+/* Until the next call; InvalidOid: nothing more.  A part that begins leaves it. */
+extern void tier_progress_announce(Oid tablespace_oid, int64 bytes, int64 at_us);
+extern void tier_progress_announced_written(int64 bytes);
+extern int64 tier_progress_announced_bytes(void);
+
+/*
+ * What the i-th backend, counted from 1 as by pgstat_fetch_stat_numbackends(), has
+ * announced; false: nothing.
+ */
+extern bool tier_progress_announced(int i, int *pid, TierAnnouncement *announcement);
+
 #endif							/* TIER_PROGRESS_H */

@@ -770,7 +770,7 @@ COMMENT ON FUNCTION tiered_storage.measure_device(oid, float8, bigint, float8, b
 CREATE FUNCTION tiered_storage.calibration_verdict(
 	profile text, random_read_ms float8, sequential_read_mb_per_s float8,
 	OUT nearest_profile text, OUT contradiction text)
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH compared AS (
 		SELECT q.*,

@@ -525,6 +525,7 @@ my $bad_line =
 my $explained = qr{
 	XX000\ (?:ddl|vacuum|nuisance|watcher)\ .*(?:tuple\ concurrently\ (?:updated|deleted)|could\ not\ open\ relation\ with\ OID|cache\ lookup\ failed)
 	|XX000\ (?:could\ not\ (?:receive|send|connect)|terminating\ walreceiver|unexpected\ EOF)
+	|LOG:\ \ XX000:\ could\ not\ (?:receive\ data\ from|send\ data\ to)\ client
 	|XX002\ ddl\ .*cannot\ (?:access|reindex)\ invalid\ index
 	|LOG:\ .*(?:invalid\ record\ length|invalid\ resource\ manager|unexpected\ pageaddr|incorrect\ prev-link|invalid\ magic\ number|contrecord|could\ not\ .*walreceiver)
 }x;

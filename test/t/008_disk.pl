@@ -8,24 +8,8 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib $FindBin::RealBin;
 
-# Small file systems that can fill up, and be read-only, are mounted in a name
-# space of our own, servers and all, where the kernel lets us.  Before the modules
-# are loaded that redirect our output.
-BEGIN
-{
-	my @own =
-	  ('unshare', '--user', '--map-current-user', '--mount', '--keep-caps');
-
-	if (!$ENV{TIER_TEST_MOUNTS})
-	{
-		my $works =
-		  system("@own mount -t tmpfs tmpfs /tmp >/dev/null 2>&1") == 0;
-
-		$ENV{TIER_TEST_MOUNTS} = $works ? 'yes' : 'no';
-		exec @own, $^X, (map { "-I$_" } @INC), $0 or die "exec: $!"
-		  if $works;
-	}
-}
+# First: it starts us anew.
+use TierMounts;
 
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -204,6 +188,25 @@ like(
 	qr/ERROR:  58P01: could not move public.one: could not/,
 	'a directory that goes away ends the move');
 nothing_has_happened('missing');
+
+# Away with a file of ours on it, while the move ends and others sweep, and back.
+hold($stops, 'discarding');
+my $away = stop_move($node, 'app', $stops, 'copying', 'heap', 'one', 'disk');
+$node->safe_psql('app', "SELECT pg_cancel_backend($away->{pid})");
+let_go($stops, 'copying');
+wait_stopped($stops, 'discarding');
+rename $version, "$version.away" or die "rename: $!";
+let_go($stops, 'discarding');
+finish_sql($away->{run});
+$node->safe_psql('app', 'CHECKPOINT; CALL tiered_storage.migrate()');
+is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
+	1,
+	'a directory that is away: the file is still registered');
+rename "$version.away", $version or die "rename: $!";
+$node->safe_psql('app',
+	'CHECKPOINT; CALL tiered_storage.migrate(); CHECKPOINT; CALL tiered_storage.migrate()'
+);
+nothing_has_happened('back again');
 $node->safe_psql('app', "CALL tiered_storage.move_relation('one', 'disk')");
 is(tablespaces_of($node, 'app', 'one'), 'disk', 'it works when it is back');
 $node->safe_psql('app',

@@ -131,8 +131,10 @@ sub ask
 {
 	my ($sql) = @_;
 
+	# A timeout of the database would begin with the first of these statements.
+	local $ENV{PGOPTIONS} = '-c statement_timeout=0 -c lock_timeout=0';
 	return $node->safe_psql('app',
-		"RESET SESSION AUTHORIZATION; SET ROLE NONE; SET statement_timeout = 0; SET lock_timeout = 0; SET default_transaction_read_only = off; SET search_path = public; $sql"
+		"RESET SESSION AUTHORIZATION; SET ROLE NONE; SET default_transaction_read_only = off; SET search_path = public; $sql"
 	);
 }
 
