@@ -43,7 +43,7 @@
 #include "src/act/apply.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
-#include "src/move/move.h"
+#include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"

@@ -24,7 +24,7 @@
 #include "src/act/apply.h"
 #include "src/catalog/tables.h"
 #include "src/act/migrate.h"
-#include "src/move/move.h"
+#include "src/act/move.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"

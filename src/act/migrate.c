@@ -5,7 +5,7 @@
  *
  * Runs in the worker and in sessions that CALL migrate.  All policies are
  * evaluated on one snapshot and one moment; then each relation is moved by
- * move/move.c, which checks again, since by then the world may have changed.
+ * act/move.c, which checks again, since by then the world may have changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/act/migrate.h"
-#include "src/move/move.h"
+#include "src/act/move.h"
 #include "src/decide/partition.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"

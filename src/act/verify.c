@@ -32,7 +32,7 @@
 #include "src/model/effect.h"
 #include "src/base/settings.h"
 #include "src/model/heat.h"
-#include "src/decide/units.h"
+#include "src/observe/device_io.h"
 #include "src/act/verify.h"
 
 /* In one sample. */

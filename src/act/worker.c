@@ -51,9 +51,9 @@
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/act/migrate.h"
-#include "src/move/move.h"
+#include "src/act/move.h"
 #include "src/move/pending_file.h"
-#include "src/observe/sample.h"
+#include "src/act/cycle.h"
 #include "src/base/shmem.h"
 #include "src/observe/standby.h"
 #include "src/base/transaction.h"
@@ -468,7 +468,7 @@ sample_once(char **conflict, bool *sampled)
 	extension = tier_catalog_extension_state();
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
-		*sampled = tier_sample_run(SAMPLER_PATIENCE_MS);
+		*sampled = tier_cycle_sample(SAMPLER_PATIENCE_MS);
 		*conflict = publish_claims();
 	}
 	PopActiveSnapshot();
@@ -509,7 +509,7 @@ sample_is_due(void)
 static void
 sample_step(void *argument)
 {
-	(void) tier_sample_run(0);
+	(void) tier_cycle_sample(0);
 }
 
 /* That a sample fails must not be the end of a move. */

@@ -23,7 +23,7 @@
 #include "src/compat.h"
 #include "src/base/settings.h"
 #include "src/model/heat.h"
-#include "src/observe/sample.h"
+#include "src/act/cycle.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/move/throttle.h"
@@ -43,11 +43,11 @@ tier_sample_sql(PG_FUNCTION_ARGS)
 	if (!tier_may_commit(fcinfo))
 	{
 		PreventCommandDuringRecovery(what);
-		(void) tier_sample_run(-1);
+		(void) tier_cycle_sample(-1);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, what);
-	(void) tier_sample_run(-1);
+	(void) tier_cycle_sample(-1);
 	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }

@@ -17,6 +17,7 @@
 #include <limits.h>
 
 #include "miscadmin.h"
+#include "postmaster/bgwriter.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "utils/guc.h"
@@ -312,4 +313,10 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("tiered_storage");
+}
+
+double
+tier_checkpoints_per_hour(void)
+{
+	return 3600.0 / Max(CheckPointTimeout, 1);
 }

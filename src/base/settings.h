@@ -56,4 +56,7 @@ extern void tier_guc_keep_server_values(void);
 /* Defines them all; called once, from _PG_init. */
 extern void tier_guc_init(void);
 
+/* As the server is set: more may be forced, by WAL or by hand. */
+extern double tier_checkpoints_per_hour(void);
+
 #endif							/* TIER_GUC_H */

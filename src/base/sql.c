@@ -85,47 +85,6 @@ tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 				 errmsg("\"%s\" must not be null", name)));
 }
 
-int
-tier_require_tier(const TierSet *set, const char *name)
-{
-	int			tier = tier_set_find_tier(set, name);
-
-	if (tier < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("tier \"%s\" does not exist", name),
-				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers; add_tier() defines one.")));
-	return tier;
-}
-
-void
-tier_require_tier_rights(const TierSet *set, int tier)
-{
-	bool		allowed = false;
-	bool		any = false;
-
-	for (int i = 0; i < set->ntablespaces; i++)
-	{
-		Oid			tablespace_oid = set->tablespaces[i].oid;
-
-		if (set->tablespaces[i].tier != tier)
-			continue;
-		any = true;
-		allowed |= tablespace_oid == MyDatabaseTableSpace ||
-			tier_compat_may_create_in_tablespace(tablespace_oid, GetUserId());
-	}
-	if (!any)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tier \"%s\" has no tablespace", NameStr(set->tiers[tier].name)),
-				 errhint("Give it one with tiered_storage.alter_tier().")));
-	if (!allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for the tablespaces of tier \"%s\"", NameStr(set->tiers[tier].name)),
-				 errhint("GRANT CREATE ON TABLESPACE allows it.")));
-}
-
 bool
 tier_may_commit(FunctionCallInfo fcinfo)
 {

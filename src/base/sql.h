@@ -13,7 +13,6 @@
 #include "fmgr.h"
 #include "datatype/timestamp.h"
 #include "nodes/execnodes.h"
-#include "src/catalog/tables.h"
 
 #define TIER_ROW_COLUMNS 32
 
@@ -41,15 +40,6 @@ extern void tier_row_time(TierResultRow *row, int column, TimestampTz value);
 
 /* Raises an error that names the argument when it is null. */
 extern void tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name);
-
-/* Index of the tier of that name, or an error. */
-extern int	tier_require_tier(const TierSet *set, const char *name);
-
-/*
- * Raises an error unless the current user may create on one of the tier's
- * tablespaces at least; outside of a scope, since it is about the user.
- */
-extern void tier_require_tier_rights(const TierSet *set, int tier);
 
 /* Is it called in a way that it may commit? */
 extern bool tier_may_commit(FunctionCallInfo fcinfo);

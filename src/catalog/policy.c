@@ -98,7 +98,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	};
 	char		nulls[] = "                  ";
 	Datum		values[18];
-	bool		counts = tier_partition_unit_counts(row->key.unit);
+	bool		counts = row->key_counts;
 	NameData	schema;
 	NameData	relation;
 	NameData	tier = row->tier_name;

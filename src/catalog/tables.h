@@ -12,11 +12,12 @@
 
 #include "datatype/timestamp.h"
 #include "src/model/cost.h"
-#include "src/storage/device.h"
-#include "src/observe/device_io.h"
-#include "src/decide/partition_key.h"
-#include "src/observe/sample.h"
+#include "src/model/device_state.h"
+#include "src/model/page_writes.h"
+#include "src/model/policy.h"
+#include "src/model/relation_state.h"
 #include "src/model/solver/solver.h"
+#include "src/storage/device.h"
 
 #define TIER_EXTENSION_NAME "tiered_storage"
 
@@ -62,6 +63,9 @@ extern TierExtensionState tier_catalog_extension_state(void);
 extern void tier_catalog_enter(TierCatalogScope *scope);
 extern bool tier_catalog_try_enter(TierCatalogScope *scope);
 extern void tier_catalog_leave(TierCatalogScope *scope);
+
+/* From here to the end of the scope, what others have committed meanwhile is seen. */
+extern void tier_catalog_see_latest(void);
 
 /*
  * Runs one statement inside a scope; returns the number of rows.  values may
@@ -175,6 +179,15 @@ extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
 
+/* Index of the tier of that name, or an error. */
+extern int	tier_require_tier(const TierSet *set, const char *name);
+
+/*
+ * Raises an error unless the current user may create on one of the tier's
+ * tablespaces at least; outside of a scope, since it is about the user.
+ */
+extern void tier_require_tier_rights(const TierSet *set, int tier);
+
 /* The tablespace entry of this OID, or NULL. */
 extern const TierTablespace *tier_set_tablespace(const TierSet *set, Oid tablespace_oid);
 
@@ -266,9 +279,8 @@ extern void tier_catalog_maintain_history(TimestampTz now);
  * loaded is all zero where nothing is known.  Storing changes the row that
  * tier_catalog_store_sample has written.
  */
-struct TierWritesMemory;
-extern void tier_catalog_load_writes(struct TierWritesMemory *memory);
-extern void tier_catalog_store_writes(const struct TierWritesMemory *memory);
+extern void tier_catalog_load_writes(TierWritesMemory *memory);
+extern void tier_catalog_store_writes(const TierWritesMemory *memory);
 
 /* Since when writes are counted from the WAL, 0: they are not; inside a scope. */
 extern TimestampTz tier_catalog_writes_since(void);
@@ -322,6 +334,7 @@ typedef struct TierPolicyRow
 	bool		include_indexes;
 	bool		age_from_newest;
 	TierKeyConversion key;
+	bool		key_counts;		/* units since an epoch; to add only */
 	char	   *time_zone;		/* of dates and intervals */
 	Oid			created_by;		/* InvalidOid: that role is gone */
 } TierPolicyRow;

@@ -17,7 +17,7 @@
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
-#include "src/observe/writes.h"
+#include "src/model/page_writes.h"
 
 /* The set of pages as bytes: this, and then its members. */
 typedef struct StoredPages

@@ -88,26 +88,6 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 							&advice->set->tiers[tier].profile);
 }
 
-const TierAdviceUnit *
-tier_advice_find(const TierAdvice *advice, Oid relation_oid)
-{
-	int			low = 0;
-	int			high = advice->nunits - 1;
-
-	while (low <= high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (advice->units[middle].relation_oid == relation_oid)
-			return &advice->units[middle];
-		if (advice->units[middle].relation_oid < relation_oid)
-			low = middle + 1;
-		else
-			high = middle - 1;
-	}
-	return NULL;
-}
-
 /* ---------------------------------------------------------------------
  * What is allowed
  * ---------------------------------------------------------------------

@@ -16,7 +16,7 @@
 #include "src/compat.h"
 #include "src/server/buffers.h"
 #include "src/server/relation.h"
-#include "src/observe/sample.h"
+#include "src/server/file_size.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_cached_ranges);
@@ -72,7 +72,7 @@ tier_cached_ranges(PG_FUNCTION_ARGS)
 	if (info.file_number == 0 || info.persistence == RELPERSISTENCE_TEMP)
 		return (Datum) 0;
 
-	ranges->nblocks = tier_sample_file_size(info.tablespace_oid, info.file_number, MAIN_FORKNUM) / BLCKSZ;
+	ranges->nblocks = tier_file_size(info.tablespace_oid, info.file_number, MAIN_FORKNUM) / BLCKSZ;
 	ranges->nranges = (int) Min(ranges->nranges, ranges->nblocks);
 	if (ranges->nblocks == 0)
 		return (Datum) 0;

@@ -39,7 +39,7 @@
 #include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/decide/partition.h"
-#include "src/observe/sample.h"
+#include "src/server/file_size.h"
 
 /* The range-partitioned level that a bound belongs to. */
 typedef struct KeyLevel
@@ -317,7 +317,7 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 
 		locate_leaf(leaf, set, pins, evaluation->to_tier, evaluation->policy->include_indexes);
 		if (evaluation->policy->age_from_newest && OidIsValid(leaf->info.file_number))
-			leaf->partition.is_empty = tier_sample_file_size(leaf->info.tablespace_oid,
+			leaf->partition.is_empty = tier_file_size(leaf->info.tablespace_oid,
 															 leaf->info.file_number, MAIN_FORKNUM) == 0;
 	}
 	evaluation->nleaves = walk.n;

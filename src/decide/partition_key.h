@@ -13,15 +13,7 @@
 #include "datatype/timestamp.h"
 #include "nodes/primnodes.h"
 
-/* How the values of a key become times, as the user said it. */
-typedef struct TierKeyConversion
-{
-	char	   *unit;			/* NULL: the key is a date or timestamp */
-	TimestampTz epoch;			/* what a count begins at, if has_epoch; else
-								 * 1970-01-01 UTC */
-	bool		has_epoch;
-	int			shift;			/* bits beneath the count */
-} TierKeyConversion;
+#include "src/model/policy.h"
 
 /* What one value is. */
 typedef enum TierKeyKind

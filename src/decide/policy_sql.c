@@ -125,6 +125,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
 	age_from = text_to_cstring(PG_GETARG_TEXT_PP(4));
 	policy.key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
+	policy.key_counts = tier_partition_unit_counts(policy.key.unit);
 	policy.key.has_epoch = !PG_ARGISNULL(6);
 	policy.key.epoch = PG_ARGISNULL(6) ? 0 : PG_GETARG_TIMESTAMPTZ(6);
 	policy.key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);

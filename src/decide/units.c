@@ -17,7 +17,6 @@
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "postmaster/bgwriter.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -37,10 +36,24 @@
 /* Two standard errors of what is counted. */
 #define STANDARD_ERRORS 2.0
 
-double
-tier_checkpoints_per_hour(void)
+const TierAdviceUnit *
+tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 {
-	return 3600.0 / Max(CheckPointTimeout, 1);
+	int			low = 0;
+	int			high = advice->nunits - 1;
+
+	while (low <= high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (advice->units[middle].relation_oid == relation_oid)
+			return &advice->units[middle];
+		if (advice->units[middle].relation_oid < relation_oid)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return NULL;
 }
 
 /*
@@ -363,25 +376,6 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 	}
 }
 
-/*
- * A standby has counters of its own, which say nothing about what is stored,
- * the primary's: there the advice is from memory alone.
- */
-static void
-use_stored_counters(TierRelationState *states, int nstates,
-					const TierRelationState *stored, int nstored)
-{
-	for (int i = 0; i < nstates; i++)
-	{
-		const TierRelationState *before = find_state(stored, nstored, states[i].relation_oid);
-
-		if (before != NULL)
-			states[i].counters = before->counters;
-		else
-			memset(&states[i].counters, 0, sizeof(TierCounters));
-	}
-}
-
 void
 tier_units_load(TierAdvice *advice)
 {
@@ -389,23 +383,19 @@ tier_units_load(TierAdvice *advice)
 	TimestampTz as_of = advice->options.as_of;
 	TimestampTz now = as_of != 0 ? as_of : tier_clock_now();
 	TierCatalogScope scope;
-	TierRelationState *stored;
-	TierRelationState *states;
+	TierSampleMemory memory;
+	TierSampleView view;
 	TierHistoryLoad *loads = NULL;
 	TierPolicyRow *policies;
 	TierPins   *pins;
 	TierDevices *devices;
-	TierAccessTaken taken;
-	TimestampTz last_sample_at;
 	TimestampTz history_writes_since = 0;
-	int			nstored;
-	int			nstates;
 	int			nloads = 0;
 	int			npolicies;
 
 	tier_catalog_enter(&scope);
 	advice->set = tier_catalog_load_tiers(context);
-	stored = tier_catalog_load_states(context, &nstored, &last_sample_at);
+	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
@@ -420,19 +410,11 @@ tier_units_load(TierAdvice *advice)
 				 errmsg("nothing is known of the time before %s", timestamptz_to_str(as_of)),
 				 errhint("tiered_storage.history_retention says for how long the past is remembered.")));
 
-	states = tier_sample_collect(&nstates);
-	taken = tier_access_counts_take(false);
-	taken.covered = taken.covered && last_sample_at != 0;
-	if (RecoveryInProgress())
-		use_stored_counters(states, nstates, stored, nstored);
-	(void) tier_sample_merge(states, nstates, stored, nstored, last_sample_at, tier_clock_now(),
-							 tier_sample_statistics_since(), &taken, false);
+	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
-		use_history(advice, states, nstates, loads, nloads, history_writes_since);
-	else
-		tier_device_io_correct(devices, states, nstates);
-	build_units(advice, states, nstates, now);
-	mark_devices(advice, devices, states, nstates);
+		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
+	build_units(advice, view.states, view.nstates, now);
+	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies);
 	mark_pins(advice, pins);
 	select_units(advice);

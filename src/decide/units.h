@@ -3,14 +3,119 @@
  * decide/units.h
  *		What is to be placed, and what is known of each.
  *
- * For decide/advice.c, but for what it says on its own.
+ * The first of three steps; decide/advice.h has the others.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_UNITS_H
 #define TIER_UNITS_H
 
-#include "src/decide/advice.h"
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "src/catalog/tables.h"
+#include "src/model/cost.h"
+#include "src/model/placement.h"
+
+typedef enum TierConfidence
+{
+	TIER_CONFIDENCE_INSUFFICIENT,
+	TIER_CONFIDENCE_TENTATIVE,
+	TIER_CONFIDENCE_FIRM,
+} TierConfidence;
+
+/* What a tier would be if it were another one; NaN: as it is. */
+typedef struct TierOverride
+{
+	NameData	tier_name;
+	double		capacity_bytes;
+	double		reserve_fraction;
+	double		price_per_gb_month;
+	double		random_read_ms;
+	double		random_write_ms;
+	double		sequential_read_mb_per_s;
+	double		sequential_write_mb_per_s;
+	double		parallelism;
+	double		compression_ratio;
+} TierOverride;
+
+/*
+ * What is asked for.  tier_advice_default_options() is what everybody gets who
+ * asks for nothing.
+ */
+typedef struct TierAdviceOptions
+{
+	List	   *tiers;			/* of char *: only these take anything in;
+								 * NIL: all */
+	int			noverrides;
+	TierOverride *overrides;
+	double		horizon_hours;
+	TierObjective objective;
+	double		price_per_wait_hour;	/* NaN: to be found */
+	List	   *schemas;		/* of OIDs; NIL: all */
+	List	   *relations;		/* of OIDs, partitioned tables and indexes
+								 * included; NIL: all */
+	TimestampTz as_of;			/* load as observed until then; 0: until now */
+	double		load_factor;	/* all loads times this */
+	bool		bounds;			/* find out how sure it is */
+} TierAdviceOptions;
+
+/*
+ * One thing to place: a table or materialized view with its TOAST table, or
+ * an index.  Tiers are indexes into the set.
+ */
+typedef struct TierAdviceUnit
+{
+	Oid			relation_oid;
+	Oid			heap_oid;		/* of an index: its table; else itself */
+	char		kind;			/* relkind */
+	int			current_tier;	/* -1: in no tier, then left alone */
+	int			recommended_tier;
+	int			wanted_tier;	/* where it would be if there were room; -1:
+								 * there */
+	int			policy_tier;	/* where a policy has put it, -1: no policy */
+	bool		is_selected;	/* by schemas and relations of the options */
+	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
+	double		size_bytes;
+	TierCostLoad load;			/* middle of what is not known exactly */
+	double		sequential_low; /* blocks per hour */
+	double		sequential_high;
+	double		reads_low;		/* blocks per hour, both kinds together */
+	double		reads_high;
+	double		misses_per_hour;	/* of which load is what reached the
+									 * device */
+	double		hits_per_hour;
+	double		cached_fraction;
+	double		unexplained;	/* residual of the device, if that is too much
+								 * for trust; else 0 */
+	const char *device;			/* NULL: not known */
+	double		observed_s;
+	double		resides_s;		/* still to stay, since it was moved lately */
+	bool		writes_estimated;	/* page_writes, of some of it, from row
+									 * changes */
+	bool		depends_on_sequential;	/* other bounds, other tier */
+	bool		depends_on_reads;
+	int			indexes_staying;	/* of a table that goes: indexes that do
+									 * not, */
+	double		indexes_staying_bytes;
+	double		indexes_staying_cached_bytes;	/* and what of them is in
+												 * shared buffers */
+	TierConfidence confidence;
+} TierAdviceUnit;
+
+typedef struct TierAdvice
+{
+	TierAdviceOptions options;
+	TierSet    *set;			/* with the overrides */
+	bool	   *takes;			/* by tier: may take something in */
+	int			nunits;
+	TierAdviceUnit *units;		/* by OID */
+	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
+	double	   *used_bytes;		/* by tier: what the units take there now */
+	double	   *available_bytes;	/* by tier: what the units may take there */
+	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
+} TierAdvice;
 
 /*
  * Fills set, units and writes_since of an advice whose options are there:
@@ -19,7 +124,7 @@
  */
 extern void tier_units_load(TierAdvice *advice);
 
-/* As the server is set: more may be forced, by WAL or by hand. */
-extern double tier_checkpoints_per_hour(void);
+/* The unit of this relation, or NULL. */
+extern const TierAdviceUnit *tier_advice_find(const TierAdvice *advice, Oid relation_oid);
 
 #endif							/* TIER_UNITS_H */

@@ -99,4 +99,32 @@ extern uint32_t tier_page_set_members(const TierPageSet *set, uint32_t *members)
 extern void tier_page_set_restore(TierPageSet *set, uint32_t level,
 								  const uint32_t *members, uint32_t count);
 
+/* ---------------------------------------------------------------------
+ * From one sample to the next
+ * ---------------------------------------------------------------------
+ */
+
+/* What one sample leaves for the next: a part of the only row of sampler. */
+typedef struct TierWritesMemory
+{
+	uint64_t	position;		/* what was written before was looked at;
+								 * invalid: the WAL is not looked at */
+	int64_t since;			/* looked at since then; 0: it is not */
+
+	/* Of the last sample. */
+	int64_t		wal_bytes;		/* written by the server */
+	int64_t		read_bytes;		/* of these, read */
+	double		scale;			/* counts were multiplied by this; 0: nothing
+								 * was read */
+	int64_t		unattributed_bytes; /* of no relation that is sampled */
+
+	/*
+	 * Pages changed since the checkpoint that began at `redo`, while
+	 * full_page_writes is off; else has_pages is false.
+	 */
+	bool		has_pages;
+	uint64_t	redo;
+	TierPageSet pages;
+} TierWritesMemory;
+
 #endif							/* TIER_PAGE_WRITES_H */

@@ -148,7 +148,7 @@ check_unknown_target(Oid tablespace_oid, int64 size_bytes)
 
 /* Has somebody said that it belongs to another tier? */
 static TierObstacle
-check_pin(const TierMoveRequest *request, const TierSet *set)
+check_pin(Oid relation_oid, Oid tablespace_oid, const TierSet *set)
 {
 	TierObstacle obstacle = {NULL, NULL, NULL};
 	MemoryContext context = CurrentMemoryContext;
@@ -157,11 +157,11 @@ check_pin(const TierMoveRequest *request, const TierSet *set)
 	TierPins   *pins;
 
 	tier_catalog_enter(&scope);
-	pins = tier_catalog_load_pin_of(context, request->relation_oid);
+	pins = tier_catalog_load_pin_of(context, relation_oid);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	pinned = tier_pins_against(pins, set, request->relation_oid,
-							   tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	pinned = tier_pins_against(pins, set, relation_oid,
+							   tier_set_tier_of_tablespace(set, tablespace_oid));
 	if (pinned == NULL)
 		return obstacle;
 	obstacle.message = psprintf("%s is pinned to tier \"%s\"", pinned->pinned_as, NameStr(pinned->tier_name));
@@ -229,7 +229,7 @@ age_text(int64 ms)
  * What pg_stat_activity does not show to the requester is not told.
  */
 static TierObstacle
-check_holders(const TierRelationInfo *info, const TierMoveRequest *request, int64 size_bytes)
+check_holders(const TierRelationInfo *info, Oid requester_oid, int64 size_bytes)
 {
 	TierObstacle obstacle = {NULL, NULL, NULL};
 	int64		expected_ms = copy_ms(size_bytes);
@@ -267,8 +267,8 @@ check_holders(const TierRelationInfo *info, const TierMoveRequest *request, int6
 		obstacle.hint = "COMMIT PREPARED or ROLLBACK PREPARED ends it.";
 		return obstacle;
 	}
-	if (has_privs_of_role(request->requester_oid, ROLE_PG_READ_ALL_STATS) ||
-		(OidIsValid(oldest->role_oid) && has_privs_of_role(request->requester_oid, oldest->role_oid)))
+	if (has_privs_of_role(requester_oid, ROLE_PG_READ_ALL_STATS) ||
+		(OidIsValid(oldest->role_oid) && has_privs_of_role(requester_oid, oldest->role_oid)))
 		obstacle.message = psprintf("it is in use by process %d (%s), whose transaction has been open for %s",
 									oldest->pid, oldest->application[0] == '\0' ? "no application name" : oldest->application,
 									age_text(age_ms));
@@ -279,27 +279,27 @@ check_holders(const TierRelationInfo *info, const TierMoveRequest *request, int6
 }
 
 TierObstacle
-tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
+tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 			   const TierSet *set, int64 size_bytes)
 {
 	TierObstacle obstacle = {NULL, NULL, NULL};
-	const TierTablespace *target = tier_set_tablespace(set, request->tablespace_oid);
+	const TierTablespace *target = tier_set_tablespace(set, where->tablespace_oid);
 	const TierTablespace *source = tier_set_tablespace(set, info->tablespace_oid);
 	const TierTier *tier;
 
-	if (!tier_relation_may_move(info, request->requester_oid, request->tablespace_oid,
+	if (!tier_relation_may_move(info, where->requester_oid, where->tablespace_oid,
 								&obstacle.message, &obstacle.hint))
 	{
 		obstacle.sqlstate = "42501";
 		return obstacle;
 	}
-	obstacle = check_pin(request, set);
+	obstacle = check_pin(info->relation_oid, where->tablespace_oid, set);
 	if (obstacle.message != NULL)
 		return obstacle;
 	if (target == NULL)
 	{
-		obstacle = check_unknown_target(request->tablespace_oid, size_bytes);
-		return obstacle.message != NULL ? obstacle : check_holders(info, request, size_bytes);
+		obstacle = check_unknown_target(where->tablespace_oid, size_bytes);
+		return obstacle.message != NULL ? obstacle : check_holders(info, where->requester_oid, size_bytes);
 	}
 	tier = &set->tiers[target->tier];
 
@@ -335,7 +335,7 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 		}
 	}
 
-	if (tier_relation_why_not_online(info) != NULL && request->limit_lock_time && tier_move_max_lock_time_s > 0)
+	if (tier_relation_why_not_online(info) != NULL && where->limit_lock_time && tier_move_max_lock_time_s > 0)
 	{
 		double		slowest = tier->profile.sequential_write_mb_per_s;
 		double		seconds;
@@ -351,5 +351,5 @@ tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
 			return obstacle;
 		}
 	}
-	return check_holders(info, request, size_bytes);
+	return check_holders(info, where->requester_oid, size_bytes);
 }

@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
-#include "src/move/move.h"
 #include "src/server/relation.h"
 
 /* Why a move is not even tried; message NULL when it is. */
@@ -22,12 +21,21 @@ typedef struct TierObstacle
 	const char *sqlstate;
 } TierObstacle;
 
+/* Where to, and for whom. */
+typedef struct TierMoveTarget
+{
+	Oid			tablespace_oid;
+	Oid			requester_oid;	/* whose rights count */
+	bool		limit_lock_time;	/* what must be locked for the whole copy:
+									 * tiered_storage.move_max_lock_time */
+} TierMoveTarget;
+
 /*
  * size_bytes: what the relation takes on disk, all forks and TOAST.  Takes no
  * lock on the relation; must not be called inside a scope.  Strings in the
  * current memory context.
  */
-extern TierObstacle tier_preflight(const TierRelationInfo *info, const TierMoveRequest *request,
+extern TierObstacle tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 								   const TierSet *set, int64 size_bytes);
 
 #endif							/* TIER_PREFLIGHT_H */

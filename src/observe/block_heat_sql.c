@@ -24,7 +24,7 @@
 #include "src/base/settings.h"
 #include "src/storage/page_cache.h"
 #include "src/server/relation.h"
-#include "src/observe/sample.h"
+#include "src/server/file_size.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_block_heat);
@@ -167,7 +167,7 @@ tier_block_heat(PG_FUNCTION_ARGS)
 				 errmsg("\"buckets\" is %d, but must be between 1 and %d", wanted, MAX_BUCKETS)));
 	file = require_file(PG_GETARG_OID(0));
 
-	buckets.nblocks = tier_sample_file_size(tier_compat_locator_tablespace(file),
+	buckets.nblocks = tier_file_size(tier_compat_locator_tablespace(file),
 											tier_compat_locator_file_number(file), MAIN_FORKNUM) / BLCKSZ;
 	buckets.n = (int) Min(wanted, buckets.nblocks);
 	if (buckets.n == 0)

@@ -47,8 +47,7 @@
 #include "src/model/heat.h"
 #include "src/observe/sample.h"
 #include "src/observe/standby.h"
-#include "src/act/verify.h"
-#include "src/server/wal.h"
+#include "src/server/file_size.h"
 #include "src/observe/writes.h"
 
 #define SCHEMA_NAME "tiered_storage"
@@ -262,8 +261,12 @@ read_counters(TierRelationState *relations, int n)
 	AtEOXact_GUC(false, guc_level);
 }
 
-TierRelationState *
-tier_sample_collect(int *nrelations)
+/*
+ * Reads pg_class, the statistics and the buffer headers; ordered by OID.  Sizes are
+ * not looked at.
+ */
+static TierRelationState *
+collect(int *nrelations)
 {
 	RelationList list;
 	ToastLink  *links;
@@ -308,39 +311,12 @@ tier_sample_collect(int *nrelations)
 	return list.relations;
 }
 
-int64
-tier_sample_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
-{
-	char		path[MAXPGPATH];
-	char		segment_path[MAXPGPATH + 16];
-	int64		total = 0;
-
-	tier_compat_relation_path(path, sizeof(path), tablespace_oid, MyDatabaseId,
-							  file_number, fork);
-	for (int segment = 0;; segment++)
-	{
-		struct stat st;
-
-		if (segment == 0)
-			strlcpy(segment_path, path, sizeof(segment_path));
-		else
-			snprintf(segment_path, sizeof(segment_path), "%s.%d", path, segment);
-		if (stat(segment_path, &st) != 0)
-			break;
-		total += st.st_size;
-
-		tier_wal_keep_up();
-
-		/* A segment that is not full is the last one. */
-		if (st.st_size < (int64) RELSEG_SIZE * BLCKSZ)
-			break;
-		CHECK_FOR_INTERRUPTS();
-	}
-	return total;
-}
-
-TimestampTz
-tier_sample_statistics_since(void)
+/*
+ * Since when the cumulative statistics of this database count: their last
+ * reset, else the creation of the database's directory.
+ */
+static TimestampTz
+statistics_since(void)
 {
 	PgStat_StatDBEntry *entry = pgstat_fetch_stat_dbentry(MyDatabaseId);
 	TimestampTz now = tier_clock_now();
@@ -493,8 +469,8 @@ discount_growth(TierRelationState *state, const TierRelationState *before)
 		old_bytes = before->size_bytes;
 	grown = Max(state->size_bytes - old_bytes, 0) / BLCKSZ;
 	if (old_bytes == 0)
-		grown += (tier_sample_file_size(state->tablespace_oid, state->file_number, FSM_FORKNUM) +
-				  tier_sample_file_size(state->tablespace_oid, state->file_number, VISIBILITYMAP_FORKNUM)) / BLCKSZ;
+		grown += (tier_file_size(state->tablespace_oid, state->file_number, FSM_FORKNUM) +
+				  tier_file_size(state->tablespace_oid, state->file_number, VISIBILITYMAP_FORKNUM)) / BLCKSZ;
 	state->added_blocks = Min(grown, misses);
 	state->delta.blocks_fetched -= state->added_blocks;
 }
@@ -650,14 +626,20 @@ advance_active(TierRelationState *current, int ncurrent, TimestampTz period_star
 	}
 }
 
-bool
-tier_sample_merge(TierRelationState *current, int ncurrent,
-				  const TierRelationState *stored, int nstored,
-				  TimestampTz last_sample_at, TimestampTz now,
-				  TimestampTz statistics_since,
-				  const TierAccessTaken *taken, bool carry)
+/*
+ * Merges what is remembered into what was just collected, and advances the
+ * rates of the relations that were active.  `taken` is what the executor did since
+ * the last sample.  Returns whether counters went backwards.  With `carry`, what the
+ * executor has read and the counters do not know yet is given back for the next
+ * sample.
+ */
+static bool
+merge(TierRelationState *current, int ncurrent,
+	  const TierRelationState *stored, int nstored,
+	  TimestampTz last_sample_at, TimestampTz now,
+	  const TierAccessTaken *taken, bool carry)
 {
-	TimestampTz period_start = last_sample_at != 0 ? Min(last_sample_at, now) : statistics_since;
+	TimestampTz period_start = last_sample_at != 0 ? Min(last_sample_at, now) : statistics_since();
 	bool		saw_reset = false;
 	int			j = 0;
 
@@ -705,7 +687,7 @@ tier_sample_merge(TierRelationState *current, int ncurrent,
 
 		/* The file of an idle relation has not changed. */
 		if (state->changed)
-			state->size_bytes = tier_sample_file_size(state->tablespace_oid,
+			state->size_bytes = tier_file_size(state->tablespace_oid,
 													  state->file_number, MAIN_FORKNUM);
 		else
 			state->size_bytes = before->size_bytes;
@@ -821,85 +803,104 @@ find_dropped(const TierRelationState *current, int ncurrent,
 	return dropped;
 }
 
-bool
-tier_sample_run(int patience_ms)
+/*
+ * A standby has counters of its own, which say nothing about what is stored,
+ * the primary's: there the advice is from memory alone.
+ */
+static void
+use_stored_counters(TierRelationState *states, int nstates,
+					TierRelationState *stored, int nstored)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "tiered_storage sample",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old_context = MemoryContextSwitchTo(context);
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *before = find_relation(stored, nstored, states[i].relation_oid);
+
+		if (before != NULL)
+			states[i].counters = before->counters;
+		else
+			memset(&states[i].counters, 0, sizeof(TierCounters));
+	}
+}
+
+TierSampleView
+tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, TierWrites *writes)
+{
+	bool		is_sample = writes != NULL;
+	TierAccessTaken taken;
+	TierSampleView view;
+
+	view.states = collect(&view.nstates);
+	if (is_sample)
+		tier_standby_take(view.states, view.nstates);
+
+	/* After the counters: reads that come in between are kept for next time. */
+	taken = tier_access_counts_take(is_sample);
+	taken.covered = taken.covered && memory->sampled_at != 0;
+
+	if (is_sample)
+		tier_writes_count(writes, view.states, view.nstates, memory->states, memory->nstates);
+	else if (RecoveryInProgress())
+		use_stored_counters(view.states, view.nstates, memory->states, memory->nstates);
+	view.at = tier_clock_now();
+	view.saw_reset = merge(view.states, view.nstates, memory->states, memory->nstates,
+						   memory->sampled_at, view.at, &taken, is_sample);
+	if (devices != NULL)
+		tier_device_io_correct(devices, view.states, view.nstates);
+	return view;
+}
+
+bool
+tier_sample_run(int patience_ms, TierSampleResult *result)
+{
+	MemoryContext context = CurrentMemoryContext;
 	TimestampTz started_at = tier_clock_now();
 	TierCatalogScope scope;
-	TierRelationState *current;
-	TierRelationState *stored;
+	TierSampleMemory memory;
+	TierSampleView view;
 	TierSampleSummary summary;
 	TierWrites *writes;
-	TierDevices *devices;
-	TierAccessTaken taken;
-	TimestampTz last_sample_at;
 	Oid		   *dropped;
-	Oid		   *gone;
-	int			ncurrent;
-	int			nstored;
 	int			ndropped;
-	int			ngone;
 
-	/* 1. One sampler at a time, and then: what is remembered, what is now. */
+	/* 1. One sampler at a time, and then: what is remembered. */
 	tier_catalog_enter(&scope);
 	if (!tier_catalog_lock_sampler(patience_ms))
 	{
 		tier_catalog_leave(&scope);
-		MemoryContextSwitchTo(old_context);
-		MemoryContextDelete(context);
 		return false;
 	}
-	PopActiveSnapshot();
-	PushActiveSnapshot(GetLatestSnapshot());
+	tier_catalog_see_latest();
 
 	/* A transaction that may stay open keeps the rows of nobody. */
 	if (!IsTransactionBlock())
 		tier_catalog_refresh_identities();
 	writes = tier_writes_begin(started_at);
-	stored = tier_catalog_load_states(context, &nstored, &last_sample_at);
-	devices = tier_catalog_load_devices(context);
+	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
+	result->devices = tier_catalog_load_devices(context);
 	MemoryContextSwitchTo(context);
-	current = tier_sample_collect(&ncurrent);
-	tier_standby_take(current, ncurrent);
 
-	/* After the counters: reads that come in between are kept for next time. */
-	taken = tier_access_counts_take(true);
-	taken.covered = taken.covered && last_sample_at != 0;
-
-	/* 2. What happened in between. */
-	tier_writes_count(writes, current, ncurrent, stored, nstored);
-	summary.sampled_at = tier_clock_now();
-	summary.saw_reset = tier_sample_merge(current, ncurrent, stored, nstored,
-										  last_sample_at, summary.sampled_at,
-										  tier_sample_statistics_since(),
-										  &taken, true);
-	tier_device_io_correct(devices, current, ncurrent);
-	add_up(current, ncurrent);
-	dropped = find_dropped(current, ncurrent, stored, nstored, &ndropped);
-	gone = find_gone(current, ncurrent, stored, nstored, &ngone);
+	/* 2. What happened since. */
+	view = tier_sample_look(&memory, result->devices, writes);
+	add_up(view.states, view.nstates);
+	dropped = find_dropped(view.states, view.nstates, memory.states, memory.nstates, &ndropped);
+	result->gone = find_gone(view.states, view.nstates, memory.states, memory.nstates, &result->ngone);
+	result->sampled_at = view.at;
 
 	/* 3. Remember it. */
-	summary.relations = ncurrent;
+	summary.sampled_at = view.at;
+	summary.saw_reset = view.saw_reset;
+	summary.relations = view.nstates;
 	summary.active = 0;
-	for (int i = 0; i < ncurrent; i++)
-		summary.active += current[i].active ? 1 : 0;
+	for (int i = 0; i < view.nstates; i++)
+		summary.active += view.states[i].active ? 1 : 0;
 	summary.duration_ms = elapsed_s(started_at, tier_clock_now()) * 1000.0;
-	tier_catalog_store_sample(current, ncurrent, dropped, ndropped, last_sample_at, &summary);
+	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, memory.sampled_at, &summary);
 	tier_writes_end(writes);
-	tier_device_io_observe(devices, current, ncurrent, last_sample_at, summary.sampled_at);
-	tier_catalog_store_devices(devices);
-	tier_catalog_sample_load(summary.sampled_at, summary.active > 0);
-
-	/* 4. What have moves been worth? */
-	tier_verify_run(devices, gone, ngone, summary.sampled_at);
-	tier_catalog_maintain_history(summary.sampled_at);
+	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
+	tier_catalog_store_devices(result->devices);
+	tier_catalog_sample_load(view.at, summary.active > 0);
+	tier_catalog_maintain_history(view.at);
 	tier_catalog_leave(&scope);
-
-	MemoryContextSwitchTo(old_context);
-	MemoryContextDelete(context);
+	MemoryContextSwitchTo(context);
 	return true;
 }

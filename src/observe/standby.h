@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "src/observe/sample.h"
+#include "src/model/relation_state.h"
 
 /*
  * Takes what was pulled from standbys since the last sample out of

@@ -10,33 +10,9 @@
 
 #include "postgres.h"
 
-#include "access/xlogdefs.h"
 #include "datatype/timestamp.h"
 #include "src/model/page_writes.h"
-#include "src/observe/sample.h"
-
-/* What one sample leaves for the next: a part of the only row of sampler. */
-typedef struct TierWritesMemory
-{
-	XLogRecPtr	position;		/* what was written before was looked at;
-								 * invalid: the WAL is not looked at */
-	TimestampTz since;			/* looked at since then; 0: it is not */
-
-	/* Of the last sample. */
-	int64		wal_bytes;		/* written by the server */
-	int64		read_bytes;		/* of these, read */
-	double		scale;			/* counts were multiplied by this; 0: nothing
-								 * was read */
-	int64		unattributed_bytes; /* of no relation that is sampled */
-
-	/*
-	 * Pages changed since the checkpoint that began at `redo`, while
-	 * full_page_writes is off; else has_pages is false.
-	 */
-	bool		has_pages;
-	XLogRecPtr	redo;
-	TierPageSet pages;
-} TierWritesMemory;
+#include "src/model/relation_state.h"
 
 typedef struct TierWrites TierWrites;
 

@@ -68,7 +68,7 @@
 #include "src/base/attempt.h"
 #include "src/base/settings.h"
 #include "src/server/relation.h"
-#include "src/observe/sample.h"
+#include "src/server/file_size.h"
 #include "src/base/transaction.h"
 
 /* Why a relation may not be moved; message NULL when it may. */
@@ -752,7 +752,7 @@ all_forks_bytes(const TierRelationInfo *info)
 
 	if (OidIsValid(info->file_number))
 		for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
-			total += tier_sample_file_size(info->tablespace_oid, info->file_number, fork);
+			total += tier_file_size(info->tablespace_oid, info->file_number, fork);
 	return total;
 }
 

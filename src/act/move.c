@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * move/move.c
+ * act/move.c
  *		Moving relations: the checks before, the record, what belongs together.
  *
  * Runs in the worker and in sessions that CALL move_relation or migrate.  A
@@ -39,7 +39,7 @@
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
-#include "src/move/move.h"
+#include "src/act/move.h"
 #include "src/move/online.h"
 #include "src/move/preflight.h"
 #include "src/move/progress.h"
@@ -112,7 +112,12 @@ preflight_step(void *argument)
 {
 	Move	   *move = argument;
 
-	move->obstacle = tier_preflight(move->info, move->request, move->set, move->size_bytes);
+	TierMoveTarget where;
+
+	where.tablespace_oid = move->request->tablespace_oid;
+	where.requester_oid = move->request->requester_oid;
+	where.limit_lock_time = move->request->limit_lock_time;
+	move->obstacle = tier_preflight(move->info, &where, move->set, move->size_bytes);
 }
 
 static bool

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * move/move_sql.c
+ * act/move_sql.c
  *		The procedures that move relations: check, call, return.
  *
  * What a function may do is decided by its EXECUTE privilege (nothing here is
@@ -28,7 +28,7 @@
 #include "src/model/effect.h"
 #include "src/base/settings.h"
 #include "src/act/migrate.h"
-#include "src/move/move.h"
+#include "src/act/move.h"
 #include "src/move/pending_file.h"
 #include "src/move/progress.h"
 #include "src/server/relation.h"

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/file_size.c
+ *		How large the files of a relation are; see server/file_size.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "miscadmin.h"
+
+#include "src/compat.h"
+#include "src/server/file_size.h"
+#include "src/server/wal.h"
+
+int64
+tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
+{
+	char		path[MAXPGPATH];
+	char		segment_path[MAXPGPATH + 16];
+	int64		total = 0;
+
+	tier_compat_relation_path(path, sizeof(path), tablespace_oid, MyDatabaseId,
+							  file_number, fork);
+	for (int segment = 0;; segment++)
+	{
+		struct stat st;
+
+		if (segment == 0)
+			strlcpy(segment_path, path, sizeof(segment_path));
+		else
+			snprintf(segment_path, sizeof(segment_path), "%s.%d", path, segment);
+		if (stat(segment_path, &st) != 0)
+			break;
+		total += st.st_size;
+
+		tier_wal_keep_up();
+
+		/* A segment that is not full is the last one. */
+		if (st.st_size < (int64) RELSEG_SIZE * BLCKSZ)
+			break;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return total;
+}
