@@ -3,7 +3,7 @@
  * act/verify.h
  *		What moves were worth: predicted before, measured after.
  *
- * How it is measured, and what cannot be, is in docs/effect.md.
+ * How it is measured, and what cannot be, is in docs/internals/effect.md.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,7 +6,7 @@
  * Pure: plain structs in, plain structs out.  No PostgreSQL header, no
  * allocation that outlives the call (scratch memory comes from the caller's
  * two callbacks), no clock, no logging, no global state.  The same problem
- * always gives the same answer.  Method and proof: docs/solver.md.
+ * always gives the same answer.  Method and proof: docs/internals/solver.md.
  *
  *-------------------------------------------------------------------------
  */
