@@ -5,8 +5,10 @@ FROM pg_class p JOIN pg_inherits i ON i.inhparent = p.oid JOIN pg_class c ON c.o
 WHERE p.relkind = 'p' GROUP BY p.oid ORDER BY 1;
 SELECT pg_size_pretty(pg_database_size(current_database())) AS all_of_it;
 \set ECHO none
--- What has to move in the end, worked out without the extension: partitions that by their
--- names ended two years before the newest one did, their indexes and their TOAST tables.
+/*
+ * What has to move in the end, worked out without the extension: partitions that by their
+ * names ended two years before the newest one did, their indexes and their TOAST tables.
+ */
 CREATE VIEW cold AS
 	SELECT c.oid, c.oid::regclass AS relation, c.relkind,
 			COALESCE(s.spcname = 'slow', false) AS on_slow
@@ -19,5 +21,5 @@ CREATE VIEW cold AS
 		LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
 		WHERE to_date(substring(part.relname FROM '\d{4}m\d\d$'), 'YYYY"m"MM') + interval '1 month'
 			<= p.newest_end - interval '2 years';
--- What loading did is not what these tables are used for.
+/* What loading did is not what these tables are used for. */
 SELECT pg_stat_reset() \gset ignored_

@@ -6,7 +6,8 @@ SELECT current_tier || ' > ' || recommended_tier AS move, kind, count(*) AS rela
        pg_size_pretty(sum(size_bytes)) AS size,
        round(sum(price_delta_per_month)::numeric, 4) AS price_per_month
 FROM tiered_storage.recommend_placement() GROUP BY 1, 2 ORDER BY sum(size_bytes) DESC;
--- The five that save most, with their reasons:
+-- The three that save most, with their reasons:
+\x
 SELECT relation, current_tier || ' > ' || recommended_tier AS move,
        pg_size_pretty(size_bytes) AS size, confidence, reason
-FROM tiered_storage.recommend_placement() ORDER BY price_delta_per_month LIMIT 5;
+FROM tiered_storage.recommend_placement() ORDER BY price_delta_per_month LIMIT 3;

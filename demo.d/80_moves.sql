@@ -12,6 +12,7 @@ SELECT kind, count(*) AS moves, sum(attempts) AS attempts,
 FROM tiered_storage.moves WHERE state = 'done' GROUP BY kind ORDER BY kind DESC;
 SELECT relation_name, move_after, tier_name, last_due, last_on_target, last_result
 FROM tiered_storage.policies ORDER BY policy_id;
+-- Where the space went:
 CALL tiered_storage.sample();
 SELECT t.tier_name, pg_size_pretty(b.relation_bytes) AS before, pg_size_pretty(t.relation_bytes) AS after,
        pg_size_pretty(t.capacity_bytes) AS capacity

@@ -1,5 +1,7 @@
 -- Is everything where it belongs, and whole?
 \set ECHO none
+/* One snapshot for all, since the last transactions of the load may still be committing. */
+BEGIN ISOLATION LEVEL REPEATABLE READ;
 DO $$
 BEGIN
 	IF EXISTS (SELECT FROM cold WHERE NOT on_slow) THEN
@@ -25,3 +27,4 @@ BEGIN
 	RAISE NOTICE 'pgbench''s accounts balance';
 END
 $$;
+COMMIT;

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154 # root, dir, bindir, psql: of the demo
 #
-# The load of the demonstration.  To be sourced by it.
+# The load of the demonstration, and what must be the same after it.  To be sourced by it.
 #
 #   start_load, stop_load, is_loaded
 #   reported               how many seconds pgbench has reported
 #   report LABEL FROM TO   what it reported between two of them
+#   checksums              one line for each table and query
 
 load=()
 
@@ -36,3 +37,12 @@ report() { # label first last
 		"(worst second %.1f ms)\n", label, tps / k, ms / k, worst }' "$dir/load.log"
 }
 reported() { grep -c '^progress:' "$dir/load.log" || true; }
+
+# Rows and checksum of each table, and the answers of three queries.
+checksums() {
+	local query
+	psql -Atf "$root/demo.d/checksums.sql"
+	for query in q01 q03 q18; do
+		echo "$query||$(psql -Atf "$root/bench/tpch/$query.sql" | md5sum | cut -c -32)"
+	done
+}
