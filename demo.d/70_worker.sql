@@ -29,9 +29,9 @@ BEGIN
 		IF clock_timestamp() > LEAST(changed + interval '30 s', began + interval '5 min') THEN
 			RAISE EXCEPTION 'the worker has moved % of % relations, and no more for % s', moved, total,
 					extract(epoch FROM clock_timestamp() - changed)::int
-				USING DETAIL = (SELECT string_agg(w::text, E'\n') FROM tiered_storage.workers w),
-					HINT = (SELECT string_agg(DISTINCT m.error, E'\n') FROM tiered_storage.moves m
-						WHERE m.state <> 'done');
+				USING DETAIL = (SELECT string_agg('Left: ' || relation, E'\n') FROM cold WHERE NOT on_slow),
+					HINT = concat_ws(E'\n', (SELECT string_agg(w::text, E'\n') FROM tiered_storage.workers w),
+						(SELECT string_agg(DISTINCT m.error, E'\n') FROM tiered_storage.moves m WHERE m.state <> 'done'));
 		END IF;
 		COMMIT;
 		PERFORM pg_sleep(0.3);
