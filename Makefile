@@ -36,7 +36,8 @@ ISOLATION_OPTS = --inputdir=$(SRC)/test/isolation
 ISOLATION_BEFORE_18 = move_grant
 # These stop the mover at a point, which only a library with TIER_DEBUG can do.
 ifndef TIER_DEBUG
-ISOLATION_DEBUG := $(basename $(notdir $(shell grep -l tier_debug_ $(SRC)/test/isolation/specs/*.spec)))
+ISOLATION_DEBUG := $(shell grep -l tier_debug_ $(SRC)/test/isolation/specs/*.spec)
+ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
 endif
 
 PG_CONFIG ?= pg_config

@@ -15,7 +15,8 @@ SELECT date_trunc('month', max(o_orderdate))::date AS newest_orders FROM orders 
 CREATE VIEW cold AS
 	SELECT c.oid, c.oid::regclass AS relation, c.relkind,
 			COALESCE(s.spcname = 'slow', false) AS on_slow
-		FROM (VALUES ('lineitem'::regclass, date :'newest_lines'), ('orders', :'newest_orders')) p (parent, newest)
+		FROM (VALUES ('lineitem'::regclass, date :'newest_lines'),
+			('orders', :'newest_orders')) p (parent, newest)
 		JOIN pg_inherits i ON i.inhparent = p.parent
 		JOIN pg_class part ON part.oid = i.inhrelid
 		JOIN pg_class c ON c.oid IN (part.oid, part.reltoastrelid)

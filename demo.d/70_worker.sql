@@ -13,7 +13,8 @@ DECLARE
 BEGIN
 	LOOP
 		SELECT count(*) FILTER (WHERE on_slow), count(*),
-				COALESCE(sum(pg_relation_size(oid)) FILTER (WHERE on_slow), 0), sum(pg_relation_size(oid))
+				COALESCE(sum(pg_relation_size(oid)) FILTER (WHERE on_slow), 0),
+				sum(pg_relation_size(oid))
 			INTO moved, total, moved_bytes, total_bytes FROM cold;
 		IF moved <> before THEN
 			before := moved;
@@ -31,7 +32,8 @@ BEGIN
 					extract(epoch FROM clock_timestamp() - changed)::int
 				USING DETAIL = (SELECT string_agg('Left: ' || relation, E'\n') FROM cold WHERE NOT on_slow),
 					HINT = concat_ws(E'\n', (SELECT string_agg(w::text, E'\n') FROM tiered_storage.workers w),
-						(SELECT string_agg(DISTINCT m.error, E'\n') FROM tiered_storage.moves m WHERE m.state <> 'done'));
+						(SELECT string_agg(DISTINCT m.error, E'\n') FROM tiered_storage.moves m
+							WHERE m.state <> 'done'));
 		END IF;
 		COMMIT;
 		PERFORM pg_sleep(0.3);

@@ -14,6 +14,6 @@ SELECT relation_name, move_after, tier_name, last_due, last_on_target, last_resu
 FROM tiered_storage.policies ORDER BY policy_id;
 -- Where the space went:
 CALL tiered_storage.sample();
-SELECT t.tier_name, pg_size_pretty(b.relation_bytes) AS before, pg_size_pretty(t.relation_bytes) AS after,
-       pg_size_pretty(t.capacity_bytes) AS capacity
+SELECT t.tier_name, pg_size_pretty(b.relation_bytes) AS before,
+       pg_size_pretty(t.relation_bytes) AS after, pg_size_pretty(t.capacity_bytes) AS capacity
 FROM tiered_storage.tiers t JOIN tiers_before b USING (tier_name) ORDER BY t.rank;

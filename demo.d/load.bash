@@ -32,9 +32,17 @@ stop_load() {
 
 # What pgbench reported from one second of its to another.
 report() { # label first last
-	awk -v label="$1" -v a="$2" -v b="$3" '/^progress:/ && ++n > a && n <= b { tps += $4; ms += $7; k++
-		if ($7 > worst) worst = $7 } END { if (k) printf "pgbench %s: %.0f transactions/s, latency %.1f ms " \
-		"(worst second %.1f ms)\n", label, tps / k, ms / k, worst }' "$dir/load.log"
+	awk -v label="$1" -v a="$2" -v b="$3" '
+		/^progress:/ && ++n > a && n <= b {
+			k++
+			tps += $4
+			ms += $7
+			if ($7 > worst) worst = $7
+		}
+		END {
+			if (k) printf "pgbench %s: %.0f transactions/s, latency %.1f ms (worst second %.1f ms)\n",
+				label, tps / k, ms / k, worst
+		}' "$dir/load.log"
 }
 reported() { grep -c '^progress:' "$dir/load.log" || true; }
 

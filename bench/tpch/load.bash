@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # bindir: of throwaway-server.bash; dir: of the sourcing script
+# shellcheck shell=bash disable=SC2154 # bindir, dir: of who sources this
 #
 # Loads TPC-H.  To be sourced, after throwaway-server.bash; needs "dir", the caller's own
 # directory, and the PG* variables of a server.
@@ -9,7 +9,8 @@ readonly TPCH_GENERATOR='tpchgen-cli==4.0.0'
 
 # Sets tpchgen; from PyPI into the cache, unless it is there.
 find_tpch_generator() {
-	local cache=${TIERED_STORAGE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/tiered_storage}/${TPCH_GENERATOR//==/-}
+	local cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/tiered_storage
+	cache=${TIERED_STORAGE_CACHE:-$cache}/${TPCH_GENERATOR//==/-}
 	tpchgen=$(command -v tpchgen-cli) && return
 	if ! mkdir -p "$cache" 2>/dev/null || [ ! -w "$cache" ]; then
 		cache=$dir/generator
@@ -18,7 +19,8 @@ find_tpch_generator() {
 	[ ! -x "$tpchgen" ] || return 0
 	echo "installing the generator $TPCH_GENERATOR from PyPI" >&2
 	if ! { python3 -m venv --clear "$cache" &&
-		"$cache/bin/pip" install --quiet --disable-pip-version-check "$TPCH_GENERATOR"; } >"$dir/venv.log" 2>&1; then
+		"$cache/bin/pip" install --quiet --disable-pip-version-check "$TPCH_GENERATOR"; } \
+		>"$dir/venv.log" 2>&1; then
 		cat "$dir/venv.log" >&2
 		return 1
 	fi
@@ -31,7 +33,8 @@ load_tpch() { # scale
 	"${psql[@]}" --file="$here/schema.sql" &&
 		"$tpchgen" csv --scale-factor "$1" --quiet --output-dir "$dir/tpch" || return
 	for table in region nation part supplier partsupp customer orders lineitem; do
-		"${psql[@]}" --command="COPY $table FROM STDIN (FORMAT csv, HEADER)" <"$dir/tpch/$table.csv" || return
+		"${psql[@]}" --command="COPY $table FROM STDIN (FORMAT csv, HEADER)" \
+			<"$dir/tpch/$table.csv" || return
 	done
 	rm -r "$dir/tpch"
 	"${psql[@]}" --file="$here/indexes.sql"
