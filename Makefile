@@ -15,23 +15,30 @@ DATA := $(call sources,src/sql/tiered_storage--*.sql)
 ifeq ($(and $(EXTVERSION),$(OBJS),$(DATA)),)
 $(error no sources of tiered_storage in "$(SRC)")
 endif
-# No rule makes these: by VPATH, make finds them in the source tree.
-ifneq ($(SRC),.)
-$(shell mkdir -p $(sort $(dir $(OBJS))))
+# VPATH would find these, and the build would take them for its own.
+ifneq ($(realpath $(SRC)),$(CURDIR))
+ifneq ($(wildcard $(addprefix $(SRC)/,tiered_storage.so $(OBJS) $(OBJS:.o=.bc))),)
+$(error "$(SRC)" was built in place: run "make clean" there first)
 endif
-PG_CPPFLAGS = -I$(SRC) -DTIER_VERSION='"$(EXTVERSION)"'
+endif
+# Beside what somebody gives on the command line.
+override PG_CPPFLAGS += -I$(SRC) -DTIER_VERSION='"$(EXTVERSION)"'
 # Stop points and faults for the tests of the mover; never in what ships.
 ifdef TIER_DEBUG
-PG_CPPFLAGS += -DTIER_DEBUG
+override PG_CPPFLAGS += -DTIER_DEBUG
 endif
 
 REGRESS = $(basename $(notdir $(call sources,sql/*.sql)))
-REGRESS_OPTS = --inputdir=$(SRC)
 ISOLATION = $(basename $(notdir $(call sources,test/isolation/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=$(SRC)/test/isolation
 # From 18 on GRANT locks the relation, so that it waits where this is about that
 # it does not.
 ISOLATION_BEFORE_18 = move_grant
+# These stop the mover at a point, which only a library with TIER_DEBUG can do.
+ifndef TIER_DEBUG
+ISOLATION_DEBUG := $(shell grep -l tier_debug_ $(SRC)/test/isolation/specs/*.spec)
+ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
+endif
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -40,17 +47,24 @@ include $(PGXS)
 ifneq ($(filter 15 16 17,$(MAJORVERSION)),)
 ISOLATION_BEFORE_18 =
 endif
-ISOLATION := $(filter-out $(ISOLATION_BEFORE_18),$(ISOLATION))
+ISOLATION := $(filter-out $(ISOLATION_BEFORE_18) $(ISOLATION_DEBUG),$(ISOLATION))
 
-$(OBJS): $(INCLUDED) tiered_storage.control
+# The folders of an out-of-tree build; by their full names, or VPATH would find those
+# of the sources.
+FOLDERS := $(patsubst %/,$(CURDIR)/%,$(sort $(dir $(OBJS))))
+$(OBJS) $(OBJS:.o=.bc): $(INCLUDED) tiered_storage.control | $(FOLDERS)
+$(FOLDERS):
+	mkdir -p $@
 
 # For scripts that need a variable of this file.
 print-%:
 	@echo '$($*)'
 
-.PHONY: check-all check-matrix check-unit lint demo
+.PHONY: check-all check-build check-matrix check-unit lint demo
 check-all:
 	$(SRC)/.ci/check-all
+check-build:
+	$(SRC)/test/build/run
 check-matrix:
 	$(SRC)/.ci/matrix
 check-unit:

@@ -446,7 +446,7 @@ sub value
 		  . ")::$type";
 	}
 	die
-	  "no values for arguments of type $type: add them to test/t/026_fuzz.pl";
+	  "no values for arguments of type $type: add them to test/t/026_fuzz_calls.pl";
 }
 
 # Each routine: its name, kind, whether it is for our own use, and its arguments, each

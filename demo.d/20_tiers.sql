@@ -1,0 +1,11 @@
+-- One statement, no configuration: which storage is there?
+CREATE EXTENSION tiered_storage;
+\if :plain_directories
+-- Two directories of one disk are one tier, so here the tiers have to be named.
+SELECT tiered_storage.add_tier('ssd', '{fast,pg_default}', profile => 'sata_ssd');
+SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200');
+\endif
+-- Prices per GB and month are assumptions, until alter_tier() is told the true ones.
+SELECT tier_name, tablespaces, devices, profile,
+       pg_size_pretty(capacity_bytes) AS capacity, price_per_gb_month AS price
+FROM tiered_storage.tiers ORDER BY rank;

@@ -1,0 +1,19 @@
+-- What that took
+-- Each table and index is copied, block for block, while it is read and written. It is locked
+-- only when its new file takes the place of the old one, for as long as the last changed
+-- blocks and a flush of the WAL take. The worker waits 200 ms for that lock at most, then
+-- steps back and tries again, so that nobody queues behind it for longer.
+SELECT kind, count(*) AS moves, sum(attempts) AS attempts,
+       max(lock_wait_ms)::numeric(9, 1) AS longest_wait_ms,
+       (percentile_disc(0.5) WITHIN GROUP (ORDER BY lock_held_ms))::numeric(9, 1)
+         AS median_held_ms,
+       max(lock_held_ms)::numeric(9, 1) AS longest_held_ms,
+       max(lock_flush_ms)::numeric(9, 1) AS longest_flush_ms
+FROM tiered_storage.moves WHERE state = 'done' GROUP BY kind ORDER BY kind DESC;
+SELECT relation_name, move_after, tier_name, last_due, last_on_target, last_result
+FROM tiered_storage.policies ORDER BY policy_id;
+-- Where the space went:
+CALL tiered_storage.sample();
+SELECT t.tier_name, pg_size_pretty(b.relation_bytes) AS before,
+       pg_size_pretty(t.relation_bytes) AS after, pg_size_pretty(t.capacity_bytes) AS capacity
+FROM tiered_storage.tiers t JOIN tiers_before b USING (tier_name) ORDER BY t.rank;
