@@ -1,0 +1,39 @@
+---------------------------------------------------------------------------
+-- How full the tiers are.
+---------------------------------------------------------------------------
+
+CREATE VIEW tiered_storage.tiers AS
+	SELECT t.tier_name, t.rank, s.tablespaces, t.profile, s.devices, t.compressed,
+		t.random_read_ms, t.random_write_ms,
+		t.sequential_read_mb_per_s, t.sequential_write_mb_per_s,
+		t.fsync_ms, t.parallelism,
+		t.price_per_gb_month, t.price_is_assumed,
+		COALESCE(t.capacity_bytes, f.total_bytes) AS capacity_bytes,
+		f.total_bytes OPERATOR(pg_catalog.-) f.free_bytes AS used_bytes,
+		f.free_bytes,
+		COALESCE(r.relation_bytes, 0)::pg_catalog.int8 AS relation_bytes,
+		COALESCE(r.relations, 0) AS relations,
+		t.reserve_fraction, t.low_watermark, t.high_watermark,
+		t.endurance_tbw, t.endurance_dwpd, t.discovered, t.compression_ratio,
+		(SELECT pg_catalog.max(k.calibrated_at) FROM tiered_storage.tier_calibration k
+			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS calibrated_at
+	FROM tiered_storage.tier t
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.array_agg(tt.tablespace_name ORDER BY tt.tablespace_name) AS tablespaces,
+			pg_catalog.array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices
+		FROM tiered_storage.tier_tablespaces tt
+		JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) s ON true
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.sum(x.total_bytes)::pg_catalog.int8 AS total_bytes, pg_catalog.sum(x.free_bytes)::pg_catalog.int8 AS free_bytes
+		FROM (SELECT DISTINCT ON (d.file_system_id) d.total_bytes, d.free_bytes
+			FROM tiered_storage.tier_tablespaces tt
+			JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+			WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name AND d.total_bytes OPERATOR(pg_catalog.>=) 0) x) f ON true
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.sum(rs.size_bytes) AS relation_bytes, pg_catalog.count(*) AS relations
+		FROM tiered_storage.tier_tablespaces tt
+		JOIN tiered_storage.relation_state rs ON rs.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) r ON true;
+COMMENT ON VIEW tiered_storage.tiers IS
+'the tiers with their tablespaces, devices, figures and fill: used and free bytes are those of the file systems, relation_bytes those of this database''s relations at the last sample';
