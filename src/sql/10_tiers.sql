@@ -3,32 +3,78 @@
 ---------------------------------------------------------------------------
 
 /*
- * What a number may be is said here, for whatever writes it: beyond these limits it
- * is a slip of the pen, or made to have every later computation fail.  NaN is
- * above all of them.  tier_check_values() says the same in words.
+ * What a number may be is said here, for the table and for tier_check_values(), which
+ * has the words: beyond these limits it is a slip of the pen, or made to have every
+ * later computation fail.  NaN is above all of them.
  */
+CREATE FUNCTION tiered_storage.tier_limits(OUT property text, OUT lowest numeric, OUT highest numeric)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	VALUES
+		('rank'::text,                0::numeric, 1000000::numeric),
+		('random_read_ms',            1e-6,       1e6),
+		('random_write_ms',           1e-6,       1e6),
+		('sequential_read_mb_per_s',  1e-6,       1e9),
+		('sequential_write_mb_per_s', 1e-6,       1e9),
+		('fsync_ms',                  1e-6,       1e6),
+		('parallelism',               1e-3,       1e6),
+		('price_per_gb_month',        1e-9,       1e9),	-- or 0
+		('capacity_bytes',            1,          1152921504606846976),
+		('reserve_fraction',          0,          1),	-- but less than 1
+		('endurance_tbw',             1e-9,       1e12),
+		('endurance_dwpd',            1e-9,       1e6),
+		('compression_ratio',         1,          1e6)
+$$;
+COMMENT ON FUNCTION tiered_storage.tier_limits() IS
+'between what the numbers of a tier have to be';
+
+CREATE FUNCTION tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE property
+		WHEN 'price_per_gb_month' THEN value = 0 OR value BETWEEN l.lowest AND l.highest
+		WHEN 'reserve_fraction' THEN value >= l.lowest AND value < l.highest
+		ELSE value BETWEEN l.lowest AND l.highest END
+	FROM tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
+$$;
+COMMENT ON FUNCTION tiered_storage.tier_value_fits(text, numeric) IS
+'whether this number of a tier is within its limits; null if it is not given';
+
 CREATE TABLE tiered_storage.tier
 (
 	tier_name name NOT NULL PRIMARY KEY CHECK (tier_name OPERATOR(pg_catalog.<>) ''),
-	rank integer NOT NULL CHECK (rank OPERATOR(pg_catalog.>=) 0 AND rank OPERATOR(pg_catalog.<=) 1000000),
+	rank integer NOT NULL
+		CHECK (tiered_storage.tier_value_fits('rank', rank::pg_catalog.numeric)),
 	profile text NOT NULL,
-	random_read_ms float8 NOT NULL CHECK (random_read_ms OPERATOR(pg_catalog.>=) 1e-6 AND random_read_ms OPERATOR(pg_catalog.<=) 1e6),
-	random_write_ms float8 NOT NULL CHECK (random_write_ms OPERATOR(pg_catalog.>=) 1e-6 AND random_write_ms OPERATOR(pg_catalog.<=) 1e6),
-	sequential_read_mb_per_s float8 NOT NULL CHECK (sequential_read_mb_per_s OPERATOR(pg_catalog.>=) 1e-6 AND sequential_read_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
-	sequential_write_mb_per_s float8 NOT NULL CHECK (sequential_write_mb_per_s OPERATOR(pg_catalog.>=) 1e-6 AND sequential_write_mb_per_s OPERATOR(pg_catalog.<=) 1e9),
-	fsync_ms float8 NOT NULL CHECK (fsync_ms OPERATOR(pg_catalog.>=) 1e-6 AND fsync_ms OPERATOR(pg_catalog.<=) 1e6),
-	parallelism float8 NOT NULL CHECK (parallelism OPERATOR(pg_catalog.>=) 1e-3 AND parallelism OPERATOR(pg_catalog.<=) 1e6),
+	random_read_ms float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('random_read_ms', random_read_ms::pg_catalog.numeric)),
+	random_write_ms float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('random_write_ms', random_write_ms::pg_catalog.numeric)),
+	sequential_read_mb_per_s float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('sequential_read_mb_per_s', sequential_read_mb_per_s::pg_catalog.numeric)),
+	sequential_write_mb_per_s float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('sequential_write_mb_per_s', sequential_write_mb_per_s::pg_catalog.numeric)),
+	fsync_ms float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('fsync_ms', fsync_ms::pg_catalog.numeric)),
+	parallelism float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('parallelism', parallelism::pg_catalog.numeric)),
 	price_per_gb_month numeric NOT NULL
-		CHECK (price_per_gb_month OPERATOR(pg_catalog.=) 0 OR price_per_gb_month OPERATOR(pg_catalog.>=) 1e-9 AND price_per_gb_month OPERATOR(pg_catalog.<=) 1e9),
+		CHECK (tiered_storage.tier_value_fits('price_per_gb_month', price_per_gb_month)),
 	price_is_assumed boolean NOT NULL,
-	capacity_bytes bigint CHECK (capacity_bytes OPERATOR(pg_catalog.>) 0 AND capacity_bytes OPERATOR(pg_catalog.<=) 1152921504606846976),
-	reserve_fraction float8 NOT NULL CHECK (reserve_fraction OPERATOR(pg_catalog.>=) 0 AND reserve_fraction OPERATOR(pg_catalog.<) 1),
+	capacity_bytes bigint
+		CHECK (tiered_storage.tier_value_fits('capacity_bytes', capacity_bytes::pg_catalog.numeric)),
+	reserve_fraction float8 NOT NULL
+		CHECK (tiered_storage.tier_value_fits('reserve_fraction', reserve_fraction::pg_catalog.numeric)),
 	low_watermark float8 NOT NULL,
 	high_watermark float8 NOT NULL,
-	endurance_tbw float8 CHECK (endurance_tbw OPERATOR(pg_catalog.>=) 1e-9 AND endurance_tbw OPERATOR(pg_catalog.<=) 1e12),
-	endurance_dwpd float8 CHECK (endurance_dwpd OPERATOR(pg_catalog.>=) 1e-9 AND endurance_dwpd OPERATOR(pg_catalog.<=) 1e6),
+	endurance_tbw float8
+		CHECK (tiered_storage.tier_value_fits('endurance_tbw', endurance_tbw::pg_catalog.numeric)),
+	endurance_dwpd float8
+		CHECK (tiered_storage.tier_value_fits('endurance_dwpd', endurance_dwpd::pg_catalog.numeric)),
 	compressed boolean NOT NULL,
-	compression_ratio float8 CHECK (compression_ratio OPERATOR(pg_catalog.>=) 1 AND compression_ratio OPERATOR(pg_catalog.<=) 1e6),
+	compression_ratio float8
+		CHECK (tiered_storage.tier_value_fits('compression_ratio', compression_ratio::pg_catalog.numeric)),
 	discovered boolean NOT NULL,
 	CHECK (low_watermark OPERATOR(pg_catalog.>) 0 AND low_watermark OPERATOR(pg_catalog.<) high_watermark
 		AND high_watermark OPERATOR(pg_catalog.<=) 1)
@@ -57,6 +103,30 @@ ALTER TABLE tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
 COMMENT ON TABLE tiered_storage.tier_tablespace IS
 'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
 
+CREATE FUNCTION tiered_storage.tier_overwrite(t tiered_storage.tier, name name, only_discovered boolean)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	UPDATE tiered_storage.tier x SET
+			tier_name = t.tier_name, rank = t.rank, profile = t.profile,
+			random_read_ms = t.random_read_ms, random_write_ms = t.random_write_ms,
+			sequential_read_mb_per_s = t.sequential_read_mb_per_s,
+			sequential_write_mb_per_s = t.sequential_write_mb_per_s,
+			fsync_ms = t.fsync_ms, parallelism = t.parallelism,
+			price_per_gb_month = t.price_per_gb_month, price_is_assumed = t.price_is_assumed,
+			capacity_bytes = t.capacity_bytes, reserve_fraction = t.reserve_fraction,
+			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
+			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
+			compressed = t.compressed, compression_ratio = t.compression_ratio,
+			discovered = t.discovered
+		WHERE x.tier_name = tier_overwrite.name AND (x.discovered OR NOT only_discovered);
+	RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.tier_overwrite(tiered_storage.tier, name, boolean) IS
+'gives the tier of that name, if it is there, all values of t; policies and pins keep referring to it';
+
 /*
  * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads
  * the dumped rows: what was only discovered steps aside for them.  The row of
@@ -77,20 +147,7 @@ BEGIN
 			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
 				HINT = 'A tier can have more than one tablespace.';
 	END IF;
-	UPDATE tiered_storage.tier t SET
-			rank = NEW.rank, profile = NEW.profile,
-			random_read_ms = NEW.random_read_ms, random_write_ms = NEW.random_write_ms,
-			sequential_read_mb_per_s = NEW.sequential_read_mb_per_s,
-			sequential_write_mb_per_s = NEW.sequential_write_mb_per_s,
-			fsync_ms = NEW.fsync_ms, parallelism = NEW.parallelism,
-			price_per_gb_month = NEW.price_per_gb_month, price_is_assumed = NEW.price_is_assumed,
-			capacity_bytes = NEW.capacity_bytes, reserve_fraction = NEW.reserve_fraction,
-			low_watermark = NEW.low_watermark, high_watermark = NEW.high_watermark,
-			endurance_tbw = NEW.endurance_tbw, endurance_dwpd = NEW.endurance_dwpd,
-			compressed = NEW.compressed, compression_ratio = NEW.compression_ratio,
-			discovered = NEW.discovered
-		WHERE t.tier_name = NEW.tier_name AND t.discovered;
-	RETURN CASE WHEN FOUND THEN NULL ELSE NEW END;
+	RETURN CASE WHEN tiered_storage.tier_overwrite(NEW, NEW.tier_name, true) THEN NULL ELSE NEW END;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.tier_before_insert() IS

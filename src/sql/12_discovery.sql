@@ -29,6 +29,44 @@ $$;
 COMMENT ON FUNCTION tiered_storage.tier_make_rank(name, float8, boolean) IS
 'internal: the rank at which a new tier of this speed belongs; slower tiers are shifted by one';
 
+CREATE FUNCTION tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean) RETURNS name
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN compressed THEN 'compressed'
+		WHEN kind = 'hdd' THEN 'hdd'
+		WHEN kind = 'sata_ssd' THEN 'ssd'
+		WHEN kind = 'nvme' AND has_sata THEN 'nvme'
+		WHEN kind = 'nvme' THEN 'ssd'
+		WHEN kind = 'memory' THEN 'memory'
+		ELSE 'unknown' END
+$$;
+COMMENT ON FUNCTION tiered_storage.discovered_name(text, boolean, boolean) IS
+'what a tier is called after the device beneath it, and whether the server has SATA SSDs as well';
+
+/* A device of unknown kind is taken for a decent one until somebody says. */
+CREATE FUNCTION tiered_storage.tier_insert_discovered(name name, profile text, is_virtual boolean, compressed boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t tiered_storage.tier;
+BEGIN
+	t.tier_name := name;
+	t.price_is_assumed := true;
+	t.reserve_fraction := 0.15;
+	t.low_watermark := 0.80;
+	t.high_watermark := 0.90;
+	t.compressed := COALESCE(tier_insert_discovered.compressed, false);
+	t.discovered := true;
+	t := tiered_storage.tier_with_profile(t,
+		COALESCE(tier_insert_discovered.profile, CASE WHEN is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END));
+	t.rank := tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed);
+	PERFORM tiered_storage.tier_insert(t);
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.tier_insert_discovered(name, text, boolean, boolean) IS
+'makes the tier of a device that was found';
+
 CREATE FUNCTION tiered_storage.discover_tiers(
 	OUT tier_name name, OUT tablespace_name name, OUT device text,
 	OUT kind text, OUT action text)
@@ -38,7 +76,6 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	d record;
-	p record;
 	has_sata boolean;
 	is_new boolean;
 BEGIN
@@ -78,32 +115,14 @@ BEGIN
 		END IF;
 
 		/* What another database of the cluster calls it, else by the device. */
-		tier_name := COALESCE(d.claimed_tier,
-			CASE
-				WHEN d.compressed THEN 'compressed'
-				WHEN d.kind = 'hdd' THEN 'hdd'
-				WHEN d.kind = 'sata_ssd' THEN 'ssd'
-				WHEN d.kind = 'nvme' AND has_sata THEN 'nvme'
-				WHEN d.kind = 'nvme' THEN 'ssd'
-				WHEN d.kind = 'memory' THEN 'memory'
-				ELSE 'unknown'
-			END);
-
+		tier_name := COALESCE(d.claimed_tier, tiered_storage.discovered_name(d.kind, d.compressed, has_sata));
 		is_new := NOT EXISTS (SELECT FROM tiered_storage.tier t
 			WHERE t.tier_name = discover_tiers.tier_name);
 		IF is_new THEN
-			/* A device of unknown kind is taken for a decent one until somebody says. */
-			SELECT * INTO STRICT p FROM tiered_storage.device_profiles() q
-				WHERE q.profile = COALESCE(d.profile, CASE WHEN d.is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END);
-			INSERT INTO tiered_storage.tier
-				VALUES (discover_tiers.tier_name,
-					tiered_storage.tier_make_rank(discover_tiers.tier_name, p.random_read_ms, COALESCE(d.compressed, false)),
-					p.profile, p.random_read_ms, p.random_write_ms,
-					p.sequential_read_mb_per_s, p.sequential_write_mb_per_s,
-					p.fsync_ms, p.parallelism, p.price_per_gb_month, true,
-					NULL, 0.15, 0.80, 0.90, NULL, NULL, COALESCE(d.compressed, false), NULL, true);
+			PERFORM tiered_storage.tier_insert_discovered(discover_tiers.tier_name, d.profile, d.is_virtual, d.compressed);
 		END IF;
 		INSERT INTO tiered_storage.tier_tablespace
+				(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
 			SELECT d.tablespace_name, d.tablespace_oid, c.system_identifier, discover_tiers.tier_name,
 				(SELECT t.discovered FROM tiered_storage.tier t
 					WHERE t.tier_name = discover_tiers.tier_name)

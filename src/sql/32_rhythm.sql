@@ -2,6 +2,21 @@
 -- When relations are read: hours, days, bursts.
 ---------------------------------------------------------------------------
 
+CREATE FUNCTION tiered_storage.hourly_reads(only_relation regclass, OUT relation_oid oid, OUT t timestamptz, OUT reads float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT r.relation_oid, date_trunc('hour', r.period_start + n * interval '1 hour'),
+		sum((r.random_reads + r.sequential_reads)::float8 / p.hours)
+	FROM tiered_storage.relation_history r
+	CROSS JOIN LATERAL (SELECT LEAST(GREATEST(ceil(r.period_s / 3600.0), 1), 10000)::integer AS hours) p
+	CROSS JOIN LATERAL generate_series(0, p.hours - 1) n
+	WHERE (only_relation IS NULL OR r.relation_oid = only_relation) AND r.random_reads + r.sequential_reads > 0
+	GROUP BY 1, 2
+$$;
+COMMENT ON FUNCTION tiered_storage.hourly_reads(regclass) IS
+'reads by hour, by the clock of the reader; a longer period counts in equal parts in each of its hours; no row for an hour without reads';
+
 /*
  * By the clock of the reader: hours and days are those of his time zone.  An
  * hour in which a relation was observed and has no row is an hour without
@@ -47,13 +62,7 @@ BEGIN
 			CROSS JOIN span s
 			GROUP BY b.begins_at, h.unit, h.value
 		), read AS MATERIALIZED (
-			SELECT r.relation_oid, date_trunc('hour', r.period_start + n * interval '1 hour') AS t,
-				sum((r.random_reads + r.sequential_reads)::float8 / p.hours) AS reads
-			FROM tiered_storage.relation_history r
-			CROSS JOIN LATERAL (SELECT LEAST(GREATEST(ceil(r.period_s / 3600.0), 1), 10000)::integer AS hours) p
-			CROSS JOIN LATERAL generate_series(0, p.hours - 1) n
-			WHERE (only_relation IS NULL OR r.relation_oid = only_relation) AND r.random_reads + r.sequential_reads > 0
-			GROUP BY 1, 2
+			SELECT * FROM tiered_storage.hourly_reads(only_relation)
 		), done AS (
 			SELECT r.relation_oid, h.unit, h.value, sum(r.reads) AS reads, count(DISTINCT h.t::date)::integer AS days
 			FROM read r JOIN hour h ON h.t = r.t
@@ -84,13 +93,7 @@ AS $$
 		SELECT s.last_sample_at AS ends_at, (SELECT min(h.period_start) FROM tiered_storage.relation_history h) AS begins_at
 		FROM tiered_storage.sampler s
 	), read AS MATERIALIZED (
-		SELECT r.relation_oid, date_trunc('hour', r.period_start + n * interval '1 hour') AS t,
-			sum((r.random_reads + r.sequential_reads)::float8 / p.hours) AS reads
-		FROM tiered_storage.relation_history r
-		CROSS JOIN LATERAL (SELECT LEAST(GREATEST(ceil(r.period_s / 3600.0), 1), 10000)::integer AS hours) p
-		CROSS JOIN LATERAL generate_series(0, p.hours - 1) n
-		WHERE r.random_reads + r.sequential_reads > 0
-		GROUP BY 1, 2
+		SELECT * FROM tiered_storage.hourly_reads(NULL)
 	), peak AS (
 		SELECT DISTINCT ON (relation_oid) relation_oid, t, reads FROM read ORDER BY relation_oid, reads DESC, t
 	), day AS (

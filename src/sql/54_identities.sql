@@ -46,11 +46,20 @@ BEGIN
 				AND (t.tablespace_oid, t.tablespace_name, t.system_identifier)
 					IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
 	END IF;
+	PERFORM tiered_storage.refresh_claimed(this_database);
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.refresh_tablespaces() IS
+'internal: brings the names and OIDs that tiers remember up to date';
 
-	/*
-	 * What was only discovered here follows what somebody defines in another
-	 * database, unless a policy or a pin relies on it.
-	 */
+/*
+ * What was only discovered here follows what somebody defines in another
+ * database, unless a policy or a pin relies on it.
+ */
+CREATE FUNCTION tiered_storage.refresh_claimed(this_database oid) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
 	IF EXISTS (SELECT FROM tiered_storage.tier_tablespace t
 			JOIN tiered_storage.tablespace_claims() c ON c.tablespace_oid = t.tablespace_oid
 			WHERE t.discovered AND c.database_oid <> this_database AND c.tier_name <> t.tier_name
@@ -81,10 +90,10 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.refresh_tablespaces() IS
-'internal: brings the names and OIDs that tiers remember up to date';
+COMMENT ON FUNCTION tiered_storage.refresh_claimed(oid) IS
+'gives up discovered tiers whose tablespaces belong to a tier in another database';
 
-CREATE FUNCTION tiered_storage.refresh_identities() RETURNS void
+CREATE FUNCTION tiered_storage.refresh_policies() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -93,8 +102,6 @@ DECLARE
 		WHERE d.datname = pg_catalog.current_database());
 	locked integer[];
 BEGIN
-	PERFORM tiered_storage.refresh_tablespaces();
-
 	/* Of several policies that have come to mean the same, the first stays. */
 	DELETE FROM tiered_storage.policy p
 		WHERE p.policy_id IN (SELECT x.policy_id FROM tiered_storage.policy x
@@ -121,7 +128,20 @@ BEGIN
 			WHERE v.policy_id = p.policy_id AND c.oid = v.relation::pg_catalog.oid
 				AND n.oid = c.relnamespace AND p.policy_id = ANY (locked);
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.refresh_policies() IS
+'brings the names and OIDs that policies remember up to date';
 
+CREATE FUNCTION tiered_storage.refresh_pins() RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	this_system bigint := (SELECT c.system_identifier FROM pg_catalog.pg_control_system() c);
+	this_database oid := (SELECT d.oid FROM pg_catalog.pg_database d
+		WHERE d.datname = pg_catalog.current_database());
+	locked integer[];
+BEGIN
 	/*
 	 * Pins that have expired go, and those of a relation that has not been
 	 * there for long enough: until then it may be made anew.  Of several that
@@ -165,6 +185,18 @@ BEGIN
 		FOR UPDATE OF p SKIP LOCKED);
 	UPDATE tiered_storage.pin p SET missing_since = now()
 		WHERE p.pin_id = ANY (locked);
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.refresh_pins() IS
+'brings the names and OIDs that pins remember up to date, and forgets pins that have expired';
+
+CREATE FUNCTION tiered_storage.refresh_identities() RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM tiered_storage.refresh_tablespaces();
+	PERFORM tiered_storage.refresh_policies();
+	PERFORM tiered_storage.refresh_pins();
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.refresh_identities() IS

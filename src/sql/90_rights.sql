@@ -52,9 +52,11 @@ GRANT EXECUTE ON FUNCTION tiered_storage.wait_times(),
 	tiered_storage.load_totals(timestamptz, timestamptz),
 	tiered_storage.load_profile(timestamptz, timestamptz),
 	tiered_storage.compare_load(timestamptz, timestamptz, timestamptz, timestamptz),
-	tiered_storage.rhythm(regclass), tiered_storage.find_heat_peaks(),
+	tiered_storage.hourly_reads(regclass), tiered_storage.rhythm(regclass), tiered_storage.find_heat_peaks(),
 	tiered_storage.cached_ranges(regclass, integer), tiered_storage.hot_range(regclass),
-	tiered_storage.partition_interval(oid, text, text),
+	tiered_storage.partition_interval(oid, text, text), tiered_storage.partition_key(regclass),
+	tiered_storage.partition_saving(name, bigint), tiered_storage.partition_command(regclass, name),
+	tiered_storage.partition_advice(tiered_storage.heat, boolean),
 	tiered_storage.recommend_partitioning(bigint, boolean) TO pg_monitor;
 GRANT SELECT ON tiered_storage.write_amplification, tiered_storage.server_writes TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.server_write_counters() TO pg_monitor;

@@ -56,6 +56,52 @@ $$;
 COMMENT ON FUNCTION tiered_storage.calibration_verdict(text, float8, float8) IS
 'internal: which device profile is nearest to what was measured, and what contradicts the given one';
 
+CREATE FUNCTION tiered_storage.calibration_tablespace(tier name, OUT tablespace_oid oid, OUT tablespace_name name)
+RETURNS record
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	/* One file system may have another amount free with each look. */
+	SELECT tt.tablespace_oid, tt.tablespace_name INTO calibration_tablespace.tablespace_oid, calibration_tablespace.tablespace_name
+		FROM tiered_storage.tier_tablespaces tt
+		JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+		WHERE tt.tier_name = calibration_tablespace.tier
+		ORDER BY d.path_exists AND d.writable DESC,
+			max(d.free_bytes) OVER (PARTITION BY d.file_system_id) DESC NULLS LAST, tt.tablespace_name LIMIT 1;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'tier "%" has no tablespace', tier
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				HINT = 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.calibration_tablespace(name) IS
+'where the scratch file of a calibration is written: where most is free, if that can be written to';
+
+/* Takes over what was measured, and keeps the last ten times. */
+CREATE FUNCTION tiered_storage.calibration_store(name name, figures jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	UPDATE tiered_storage.tier x SET
+			random_read_ms = COALESCE((figures ->> 'random_read_ms')::float8, x.random_read_ms),
+			random_write_ms = COALESCE((figures ->> 'random_write_ms')::float8, x.random_write_ms),
+			sequential_read_mb_per_s = COALESCE((figures ->> 'sequential_read_mb_per_s')::float8, x.sequential_read_mb_per_s),
+			sequential_write_mb_per_s = COALESCE((figures ->> 'sequential_write_mb_per_s')::float8, x.sequential_write_mb_per_s),
+			fsync_ms = COALESCE((figures ->> 'fsync_ms')::float8, x.fsync_ms),
+			parallelism = COALESCE((figures ->> 'parallelism')::float8, x.parallelism)
+		WHERE x.tier_name = calibration_store.name;
+	DELETE FROM tiered_storage.tier_calibration x
+		WHERE x.tier_name = calibration_store.name AND x.calibrated_at < (
+			SELECT min(k.calibrated_at) FROM (SELECT DISTINCT y.calibrated_at
+				FROM tiered_storage.tier_calibration y WHERE y.tier_name = calibration_store.name
+				ORDER BY 1 DESC LIMIT 10) k);
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.calibration_store(name, jsonb) IS
+'gives a tier the figures that were measured';
+
 CREATE FUNCTION tiered_storage.calibrate_tier(
 	name name,
 	max_seconds float8 DEFAULT 20,
@@ -68,7 +114,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	t tiered_storage.tier;
-	p record;
+	prior_figures jsonb;
 	spc record;
 	m record;
 	sample_oid oid := 0;
@@ -81,24 +127,8 @@ BEGIN
 		RAISE EXCEPTION 'arguments of calibrate_tier() must not be null'
 			USING ERRCODE = 'null_value_not_allowed';
 	END IF;
-	SELECT * INTO t FROM tiered_storage.tier x WHERE x.tier_name = calibrate_tier.name;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION 'tier "%" does not exist', calibrate_tier.name
-			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT tier_name FROM tiered_storage.tiers lists the tiers.';
-	END IF;
-	/* One file system may have another amount free with each look. */
-	SELECT tt.tablespace_oid, tt.tablespace_name INTO spc
-		FROM tiered_storage.tier_tablespaces tt
-		JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
-		WHERE tt.tier_name = t.tier_name
-		ORDER BY d.path_exists AND d.writable DESC,
-			max(d.free_bytes) OVER (PARTITION BY d.file_system_id) DESC NULLS LAST, tt.tablespace_name LIMIT 1;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION 'tier "%" has no tablespace', t.tier_name
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				HINT = 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).';
-	END IF;
+	t := tiered_storage.tier_require(calibrate_tier.name);
+	spc := tiered_storage.calibration_tablespace(t.tier_name);
 	IF t.compressed THEN
 		/* Compressible as this database's own largest table is. */
 		SELECT r.relation_oid INTO sample_oid FROM tiered_storage.relation_state r
@@ -107,7 +137,7 @@ BEGIN
 		sample_oid := COALESCE(sample_oid, 'pg_catalog.pg_proc'::regclass);
 	END IF;
 
-	SELECT * INTO p FROM tiered_storage.device_profiles() q WHERE q.profile = t.profile;
+	prior_figures := (SELECT pg_catalog.to_jsonb(q) FROM tiered_storage.device_profiles() q WHERE q.profile = t.profile);
 	FOR m IN
 		SELECT * FROM tiered_storage.measure_device(spc.tablespace_oid, calibrate_tier.max_seconds,
 			calibrate_tier.max_bytes, t.reserve_fraction, t.compressed, sample_oid)
@@ -115,18 +145,11 @@ BEGIN
 		measurement := m.measurement;
 		unit := m.unit;
 		measured := m.value;
-		prior := CASE m.measurement
-			WHEN 'random_read_ms' THEN p.random_read_ms WHEN 'random_write_ms' THEN p.random_write_ms
-			WHEN 'sequential_read_mb_per_s' THEN p.sequential_read_mb_per_s
-			WHEN 'sequential_write_mb_per_s' THEN p.sequential_write_mb_per_s
-			WHEN 'fsync_ms' THEN p.fsync_ms WHEN 'parallelism' THEN p.parallelism END;
-		previous := CASE m.measurement
-			WHEN 'random_read_ms' THEN t.random_read_ms WHEN 'random_write_ms' THEN t.random_write_ms
-			WHEN 'sequential_read_mb_per_s' THEN t.sequential_read_mb_per_s
-			WHEN 'sequential_write_mb_per_s' THEN t.sequential_write_mb_per_s
-			WHEN 'fsync_ms' THEN t.fsync_ms WHEN 'parallelism' THEN t.parallelism END;
+		prior := (prior_figures ->> m.measurement)::float8;
+		previous := (pg_catalog.to_jsonb(t) ->> m.measurement)::float8;
 		IF NOT dry_run THEN
 			INSERT INTO tiered_storage.tier_calibration
+					(tier_name, calibrated_at, measurement, unit, measured, previous, prior, tablespace_name)
 				VALUES (t.tier_name, now_at, measurement, unit, measured, previous, prior, spc.tablespace_name);
 		END IF;
 		IF previous IS NOT NULL THEN
@@ -142,23 +165,9 @@ BEGIN
 			USING DETAIL = verdict.contradiction,
 				HINT = pg_catalog.format('It is more like "%s". Caches in the device and limits of a virtual machine can be the reason.', verdict.nearest_profile);
 	END IF;
-	IF dry_run THEN
-		RETURN;
+	IF NOT dry_run THEN
+		PERFORM tiered_storage.calibration_store(t.tier_name, figures);
 	END IF;
-
-	UPDATE tiered_storage.tier x SET
-			random_read_ms = COALESCE((figures ->> 'random_read_ms')::float8, x.random_read_ms),
-			random_write_ms = COALESCE((figures ->> 'random_write_ms')::float8, x.random_write_ms),
-			sequential_read_mb_per_s = COALESCE((figures ->> 'sequential_read_mb_per_s')::float8, x.sequential_read_mb_per_s),
-			sequential_write_mb_per_s = COALESCE((figures ->> 'sequential_write_mb_per_s')::float8, x.sequential_write_mb_per_s),
-			fsync_ms = COALESCE((figures ->> 'fsync_ms')::float8, x.fsync_ms),
-			parallelism = COALESCE((figures ->> 'parallelism')::float8, x.parallelism)
-		WHERE x.tier_name = t.tier_name;
-	DELETE FROM tiered_storage.tier_calibration x
-		WHERE x.tier_name = t.tier_name AND x.calibrated_at < (
-			SELECT min(k.calibrated_at) FROM (SELECT DISTINCT y.calibrated_at
-				FROM tiered_storage.tier_calibration y WHERE y.tier_name = t.tier_name
-				ORDER BY 1 DESC LIMIT 10) k);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.calibrate_tier(name, float8, bigint, boolean) IS
