@@ -9,8 +9,14 @@
 \echo Use "CREATE EXTENSION tiered_storage" to load this file. \quit
 
 /*
- * A schema of that name may have been prepared by somebody who owns it and
- * could put his own functions beside ours.
+ * Two schemas: tiered_storage has what users call and read, _tiered_storage has the
+ * tables and what else is beneath.
+ *
+ * Schemas of these names may have been prepared by somebody who owns them: he could put
+ * his own functions beside ours, or rename the schema later and put tables of his own
+ * where functions with more rights than his look for ours.  CREATE EXTENSION has made
+ * the first one if it was not there, and a dump brings it along; the second one is made
+ * here and belongs to the extension, so that no dump does.
  */
 DO $$
 BEGIN
@@ -28,5 +34,16 @@ BEGIN
 			USING ERRCODE = 'duplicate_schema',
 				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
 	END IF;
+	IF EXISTS (SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname OPERATOR(pg_catalog.=) '_tiered_storage') THEN
+		RAISE EXCEPTION 'schema "_tiered_storage" exists already'
+			USING ERRCODE = 'duplicate_schema',
+				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
+	END IF;
 END
 $$;
+
+CREATE SCHEMA _tiered_storage;
+COMMENT ON SCHEMA _tiered_storage IS
+'tables of tiered_storage and what is beneath its functions; not for use, and no promise that any of it stays';
+COMMENT ON SCHEMA tiered_storage IS
+'storage tiering: what to call and to read';

@@ -7,7 +7,7 @@
  * has the words: beyond these limits it is a slip of the pen, or made to have every
  * later computation fail.  NaN is above all of them.
  */
-CREATE FUNCTION tiered_storage.tier_limits(OUT property text, OUT lowest numeric, OUT highest numeric)
+CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric, OUT highest numeric)
 RETURNS SETOF record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -26,62 +26,62 @@ AS $$
 		('endurance_dwpd',            1e-9,       1e6),
 		('compression_ratio',         1,          1e6)
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_limits() IS
+COMMENT ON FUNCTION _tiered_storage.tier_limits() IS
 'between what the numbers of a tier have to be';
 
-CREATE FUNCTION tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
+CREATE FUNCTION _tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE property
 		WHEN 'price_per_gb_month' THEN value = 0 OR value BETWEEN l.lowest AND l.highest
 		WHEN 'reserve_fraction' THEN value >= l.lowest AND value < l.highest
 		ELSE value BETWEEN l.lowest AND l.highest END
-	FROM tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
+	FROM _tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_value_fits(text, numeric) IS
+COMMENT ON FUNCTION _tiered_storage.tier_value_fits(text, numeric) IS
 'whether this number of a tier is within its limits; null if it is not given';
 
-CREATE TABLE tiered_storage.tier
+CREATE TABLE _tiered_storage.tier
 (
 	tier_name name NOT NULL PRIMARY KEY CHECK (tier_name OPERATOR(pg_catalog.<>) ''),
 	rank integer NOT NULL
-		CHECK (tiered_storage.tier_value_fits('rank', rank::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('rank', rank::pg_catalog.numeric)),
 	profile text NOT NULL,
 	random_read_ms float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('random_read_ms', random_read_ms::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('random_read_ms', random_read_ms::pg_catalog.numeric)),
 	random_write_ms float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('random_write_ms', random_write_ms::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('random_write_ms', random_write_ms::pg_catalog.numeric)),
 	sequential_read_mb_per_s float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('sequential_read_mb_per_s', sequential_read_mb_per_s::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('sequential_read_mb_per_s', sequential_read_mb_per_s::pg_catalog.numeric)),
 	sequential_write_mb_per_s float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('sequential_write_mb_per_s', sequential_write_mb_per_s::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('sequential_write_mb_per_s', sequential_write_mb_per_s::pg_catalog.numeric)),
 	fsync_ms float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('fsync_ms', fsync_ms::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('fsync_ms', fsync_ms::pg_catalog.numeric)),
 	parallelism float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('parallelism', parallelism::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('parallelism', parallelism::pg_catalog.numeric)),
 	price_per_gb_month numeric NOT NULL
-		CHECK (tiered_storage.tier_value_fits('price_per_gb_month', price_per_gb_month)),
+		CHECK (_tiered_storage.tier_value_fits('price_per_gb_month', price_per_gb_month)),
 	price_is_assumed boolean NOT NULL,
 	capacity_bytes bigint
-		CHECK (tiered_storage.tier_value_fits('capacity_bytes', capacity_bytes::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('capacity_bytes', capacity_bytes::pg_catalog.numeric)),
 	reserve_fraction float8 NOT NULL
-		CHECK (tiered_storage.tier_value_fits('reserve_fraction', reserve_fraction::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('reserve_fraction', reserve_fraction::pg_catalog.numeric)),
 	low_watermark float8 NOT NULL,
 	high_watermark float8 NOT NULL,
 	endurance_tbw float8
-		CHECK (tiered_storage.tier_value_fits('endurance_tbw', endurance_tbw::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('endurance_tbw', endurance_tbw::pg_catalog.numeric)),
 	endurance_dwpd float8
-		CHECK (tiered_storage.tier_value_fits('endurance_dwpd', endurance_dwpd::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('endurance_dwpd', endurance_dwpd::pg_catalog.numeric)),
 	compressed boolean NOT NULL,
 	compression_ratio float8
-		CHECK (tiered_storage.tier_value_fits('compression_ratio', compression_ratio::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('compression_ratio', compression_ratio::pg_catalog.numeric)),
 	discovered boolean NOT NULL,
 	CHECK (low_watermark OPERATOR(pg_catalog.>) 0 AND low_watermark OPERATOR(pg_catalog.<) high_watermark
 		AND high_watermark OPERATOR(pg_catalog.<=) 1)
 );
-COMMENT ON TABLE tiered_storage.tier IS
+COMMENT ON TABLE _tiered_storage.tier IS
 'storage tiers of this database; use the view tiered_storage.tiers to read, add_tier() and alter_tier() to change';
-COMMENT ON COLUMN tiered_storage.tier.discovered IS
+COMMENT ON COLUMN _tiered_storage.tier.discovered IS
 'made by discover_tiers() and never changed by hand since: not dumped, and gives way to a tier that a person defines';
 
 /*
@@ -89,26 +89,26 @@ COMMENT ON COLUMN tiered_storage.tier.discovered IS
  * cluster that wrote the row (system_identifier) the OID counts, elsewhere the
  * name.  refresh_tablespaces() brings both up to date.
  */
-CREATE TABLE tiered_storage.tier_tablespace
+CREATE TABLE _tiered_storage.tier_tablespace
 (
 	tablespace_name name NOT NULL PRIMARY KEY DEFERRABLE,	-- names may be exchanged
 	tablespace_oid oid NOT NULL,
 	system_identifier bigint NOT NULL,
-	tier_name name NOT NULL REFERENCES tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
+	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
 	discovered boolean NOT NULL
 );
-CREATE INDEX tier_tablespace_tier_name_idx ON tiered_storage.tier_tablespace (tier_name);
+CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (tier_name);
 /* A deferrable key cannot be what replication finds a row by. */
-ALTER TABLE tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
-COMMENT ON TABLE tiered_storage.tier_tablespace IS
+ALTER TABLE _tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
+COMMENT ON TABLE _tiered_storage.tier_tablespace IS
 'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
 
-CREATE FUNCTION tiered_storage.tier_overwrite(t tiered_storage.tier, name name, only_discovered boolean)
+CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, name name, only_discovered boolean)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	UPDATE tiered_storage.tier x SET
+	UPDATE _tiered_storage.tier x SET
 			tier_name = t.tier_name, rank = t.rank, profile = t.profile,
 			random_read_ms = t.random_read_ms, random_write_ms = t.random_write_ms,
 			sequential_read_mb_per_s = t.sequential_read_mb_per_s,
@@ -124,7 +124,7 @@ BEGIN
 	RETURN FOUND;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_overwrite(tiered_storage.tier, name, boolean) IS
+COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, name, boolean) IS
 'gives the tier of that name, if it is there, all values of t; policies and pins keep referring to it';
 
 /*
@@ -132,36 +132,36 @@ COMMENT ON FUNCTION tiered_storage.tier_overwrite(tiered_storage.tier, name, boo
  * the dumped rows: what was only discovered steps aside for them.  The row of
  * a discovered tier is overwritten in place, since policies may refer to it.
  */
-CREATE FUNCTION tiered_storage.tier_before_insert() RETURNS trigger
+CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF TG_TABLE_NAME = 'tier_tablespace' THEN
-		DELETE FROM tiered_storage.tier_tablespace t
+		DELETE FROM _tiered_storage.tier_tablespace t
 			WHERE t.tablespace_name = NEW.tablespace_name AND t.discovered;
 		RETURN NEW;
 	END IF;
-	IF (SELECT count(*) FROM tiered_storage.tier) >= 32
-		AND NOT EXISTS (SELECT FROM tiered_storage.tier t WHERE t.tier_name = NEW.tier_name) THEN
+	IF (SELECT count(*) FROM _tiered_storage.tier) >= 32
+		AND NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = NEW.tier_name) THEN
 		RAISE EXCEPTION 'there are too many tiers'
 			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
 				HINT = 'A tier can have more than one tablespace.';
 	END IF;
-	RETURN CASE WHEN tiered_storage.tier_overwrite(NEW, NEW.tier_name, true) THEN NULL ELSE NEW END;
+	RETURN CASE WHEN _tiered_storage.tier_overwrite(NEW, NEW.tier_name, true) THEN NULL ELSE NEW END;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_before_insert() IS
+COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS
 'trigger: a discovered tier or tablespace assignment gives way to one that is dumped or made by hand';
-CREATE TRIGGER tier_before_insert BEFORE INSERT ON tiered_storage.tier
-	FOR EACH ROW EXECUTE FUNCTION tiered_storage.tier_before_insert();
-CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON tiered_storage.tier_tablespace
-	FOR EACH ROW EXECUTE FUNCTION tiered_storage.tier_before_insert();
+CREATE TRIGGER tier_before_insert BEFORE INSERT ON _tiered_storage.tier
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
+CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.tier_tablespace
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
 
 /* A discovered tier that a policy or a pin uses has to come along with it. */
-SELECT pg_catalog.pg_extension_config_dump('tiered_storage.tier',
-	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM tiered_storage.policy p UNION ALL SELECT p.tier_name FROM tiered_storage.pin p)');
-SELECT pg_catalog.pg_extension_config_dump('tiered_storage.tier_tablespace',
-	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM tiered_storage.policy p UNION ALL SELECT p.tier_name FROM tiered_storage.pin p)');
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier',
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM _tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier_tablespace',
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM _tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
 
 CREATE FUNCTION tiered_storage.tablespace_devices(
 	OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
@@ -176,12 +176,12 @@ AS 'MODULE_PATHNAME', 'tier_tablespace_devices';
 COMMENT ON FUNCTION tiered_storage.tablespace_devices() IS
 'the directory, device and file system beneath each tablespace but pg_global';
 
-CREATE FUNCTION tiered_storage.tablespace_claims(
+CREATE FUNCTION _tiered_storage.tablespace_claims(
 	OUT tablespace_oid oid, OUT database_oid oid, OUT tier_name name)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_claims';
-COMMENT ON FUNCTION tiered_storage.tablespace_claims() IS
+COMMENT ON FUNCTION _tiered_storage.tablespace_claims() IS
 'which database defines a tablespace as part of which tier, as the workers have published it; empty without shared_preload_libraries';
 
 /*
@@ -211,15 +211,15 @@ COMMENT ON FUNCTION tiered_storage.device_profiles() IS
 'device profiles to choose from in add_tier(), with the figures assumed until they are measured or given';
 
 /* Restores and renames included: which tablespace of this cluster a row means. */
-CREATE VIEW tiered_storage.tier_tablespaces AS
+CREATE VIEW _tiered_storage.tier_tablespaces AS
 	SELECT tt.tier_name, t.rank, ts.oid AS tablespace_oid, ts.spcname AS tablespace_name,
 		tt.discovered, tt.tablespace_name AS stored_name
-	FROM tiered_storage.tier_tablespace tt
-	JOIN tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) tt.tier_name
+	FROM _tiered_storage.tier_tablespace tt
+	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) tt.tier_name
 	CROSS JOIN pg_catalog.pg_control_system() c
 	JOIN pg_catalog.pg_tablespace ts
 		ON CASE WHEN tt.system_identifier OPERATOR(pg_catalog.=) c.system_identifier
 			THEN ts.oid OPERATOR(pg_catalog.=) tt.tablespace_oid
 			ELSE ts.spcname OPERATOR(pg_catalog.=) tt.tablespace_name END;
-COMMENT ON VIEW tiered_storage.tier_tablespaces IS
+COMMENT ON VIEW _tiered_storage.tier_tablespaces IS
 'the existing tablespaces of each tier; renames and restores into another cluster are resolved';

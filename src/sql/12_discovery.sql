@@ -3,33 +3,33 @@
 ---------------------------------------------------------------------------
 
 /* Makes room in the order of ranks for a tier of that speed, and says where. */
-CREATE FUNCTION tiered_storage.tier_make_rank(name name, random_read_ms float8, compressed boolean) RETURNS integer
+CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8, compressed boolean) RETURNS integer
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	new_rank integer;
 BEGIN
 	/* Where there is no room for one more, they are numbered anew in their order. */
-	IF EXISTS (SELECT FROM tiered_storage.tier t WHERE t.rank >= 1000000) THEN
-		UPDATE tiered_storage.tier t SET rank = r.place
-			FROM (SELECT x.tier_name, dense_rank() OVER (ORDER BY x.rank) - 1 AS place FROM tiered_storage.tier x) r
+	IF EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.rank >= 1000000) THEN
+		UPDATE _tiered_storage.tier t SET rank = r.place
+			FROM (SELECT x.tier_name, dense_rank() OVER (ORDER BY x.rank) - 1 AS place FROM _tiered_storage.tier x) r
 			WHERE r.tier_name = t.tier_name;
 	END IF;
 	SELECT COALESCE(max(t.rank) + 1, 0) INTO new_rank
-		FROM tiered_storage.tier t
+		FROM _tiered_storage.tier t
 		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed, tier_make_rank.random_read_ms)
 			AND t.tier_name <> tier_make_rank.name;
-	UPDATE tiered_storage.tier t SET rank = t.rank + 1
+	UPDATE _tiered_storage.tier t SET rank = t.rank + 1
 		WHERE t.rank >= new_rank
-			AND EXISTS (SELECT FROM tiered_storage.tier o
+			AND EXISTS (SELECT FROM _tiered_storage.tier o
 				WHERE o.rank = new_rank AND o.tier_name <> tier_make_rank.name);
 	RETURN new_rank;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_make_rank(name, float8, boolean) IS
-'internal: the rank at which a new tier of this speed belongs; slower tiers are shifted by one';
+COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean) IS
+'the rank at which a new tier of this speed belongs; slower tiers are shifted by one';
 
-CREATE FUNCTION tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean) RETURNS name
+CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean) RETURNS name
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE
@@ -41,15 +41,15 @@ AS $$
 		WHEN kind = 'memory' THEN 'memory'
 		ELSE 'unknown' END
 $$;
-COMMENT ON FUNCTION tiered_storage.discovered_name(text, boolean, boolean) IS
+COMMENT ON FUNCTION _tiered_storage.discovered_name(text, boolean, boolean) IS
 'what a tier is called after the device beneath it, and whether the server has SATA SSDs as well';
 
 /* A device of unknown kind is taken for a decent one until somebody says. */
-CREATE FUNCTION tiered_storage.tier_insert_discovered(name name, profile text, is_virtual boolean, compressed boolean) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_insert_discovered(name name, profile text, is_virtual boolean, compressed boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	t tiered_storage.tier;
+	t _tiered_storage.tier;
 BEGIN
 	t.tier_name := name;
 	t.price_is_assumed := true;
@@ -58,13 +58,13 @@ BEGIN
 	t.high_watermark := 0.90;
 	t.compressed := COALESCE(tier_insert_discovered.compressed, false);
 	t.discovered := true;
-	t := tiered_storage.tier_with_profile(t,
+	t := _tiered_storage.tier_with_profile(t,
 		COALESCE(tier_insert_discovered.profile, CASE WHEN is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END));
-	t.rank := tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed);
-	PERFORM tiered_storage.tier_insert(t);
+	t.rank := _tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed);
+	PERFORM _tiered_storage.tier_insert(t);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_insert_discovered(name, text, boolean, boolean) IS
+COMMENT ON FUNCTION _tiered_storage.tier_insert_discovered(name, text, boolean, boolean) IS
 'makes the tier of a device that was found';
 
 CREATE FUNCTION tiered_storage.discover_tiers(
@@ -79,8 +79,8 @@ DECLARE
 	has_sata boolean;
 	is_new boolean;
 BEGIN
-	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_tablespaces();
+	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM _tiered_storage.refresh_tablespaces();
 
 	has_sata := EXISTS (SELECT FROM tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
@@ -88,9 +88,9 @@ BEGIN
 	FOR d IN
 		SELECT x.*, r.tier_name AS known_tier, c.tier_name AS claimed_tier
 		FROM tiered_storage.tablespace_devices() x
-		LEFT JOIN tiered_storage.tier_tablespaces r ON r.tablespace_oid = x.tablespace_oid
+		LEFT JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = x.tablespace_oid
 		LEFT JOIN LATERAL (
-			SELECT k.tier_name FROM tiered_storage.tablespace_claims() k
+			SELECT k.tier_name FROM _tiered_storage.tablespace_claims() k
 			WHERE k.tablespace_oid = x.tablespace_oid
 				AND k.database_oid <> (SELECT b.oid FROM pg_catalog.pg_database b
 					WHERE b.datname = pg_catalog.current_database())
@@ -115,16 +115,16 @@ BEGIN
 		END IF;
 
 		/* What another database of the cluster calls it, else by the device. */
-		tier_name := COALESCE(d.claimed_tier, tiered_storage.discovered_name(d.kind, d.compressed, has_sata));
-		is_new := NOT EXISTS (SELECT FROM tiered_storage.tier t
+		tier_name := COALESCE(d.claimed_tier, _tiered_storage.discovered_name(d.kind, d.compressed, has_sata));
+		is_new := NOT EXISTS (SELECT FROM _tiered_storage.tier t
 			WHERE t.tier_name = discover_tiers.tier_name);
 		IF is_new THEN
-			PERFORM tiered_storage.tier_insert_discovered(discover_tiers.tier_name, d.profile, d.is_virtual, d.compressed);
+			PERFORM _tiered_storage.tier_insert_discovered(discover_tiers.tier_name, d.profile, d.is_virtual, d.compressed);
 		END IF;
-		INSERT INTO tiered_storage.tier_tablespace
+		INSERT INTO _tiered_storage.tier_tablespace
 				(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
 			SELECT d.tablespace_name, d.tablespace_oid, c.system_identifier, discover_tiers.tier_name,
-				(SELECT t.discovered FROM tiered_storage.tier t
+				(SELECT t.discovered FROM _tiered_storage.tier t
 					WHERE t.tier_name = discover_tiers.tier_name)
 			FROM pg_catalog.pg_control_system() c;
 		action := CASE WHEN is_new THEN 'tier created' ELSE 'added to tier' END

@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 /* Names the argument that it refuses; the limits are those of the table. */
-CREATE FUNCTION tiered_storage.tier_check_values(t tiered_storage.tier) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -19,25 +19,25 @@ BEGIN
 		('parallelism', t.parallelism),
 		('endurance_tbw', t.endurance_tbw),
 		('endurance_dwpd', t.endurance_dwpd)) v (property, value)
-	JOIN tiered_storage.tier_limits() l ON l.property = v.property
-	WHERE NOT tiered_storage.tier_value_fits(v.property, v.value::numeric)
+	JOIN _tiered_storage.tier_limits() l ON l.property = v.property
+	WHERE NOT _tiered_storage.tier_value_fits(v.property, v.value::numeric)
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
 		RAISE EXCEPTION 'invalid device profile for tier "%"', t.tier_name
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad || '.',
 				HINT = 'Times, rates, parallelism and endurance are positive finite numbers.';
 	END IF;
-	IF NOT tiered_storage.tier_value_fits('price_per_gb_month', t.price_per_gb_month) THEN
+	IF NOT _tiered_storage.tier_value_fits('price_per_gb_month', t.price_per_gb_month) THEN
 		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name, left(t.price_per_gb_month::text, 40)
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'The price per GB and month is zero, or between 0.000000001 and 1000000000.';
 	END IF;
-	IF NOT tiered_storage.tier_value_fits('rank', t.rank) THEN
+	IF NOT _tiered_storage.tier_value_fits('rank', t.rank) THEN
 		RAISE EXCEPTION 'invalid rank for tier "%": %', t.tier_name, t.rank
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'Ranks count from 0, the fastest tier, and are at most a million.';
 	END IF;
-	IF NOT tiered_storage.tier_value_fits('reserve_fraction', t.reserve_fraction::numeric) THEN
+	IF NOT _tiered_storage.tier_value_fits('reserve_fraction', t.reserve_fraction::numeric) THEN
 		RAISE EXCEPTION 'invalid reserve fraction for tier "%": %', t.tier_name, t.reserve_fraction
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'The reserve is a fraction of the capacity: at least 0 and below 1.';
@@ -48,29 +48,29 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'Watermarks are fractions of the capacity with 0 < low < high <= 1.';
 	END IF;
-	IF NOT tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
+	IF NOT _tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name, t.compression_ratio
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.';
 	END IF;
-	IF NOT tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
+	IF NOT _tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
 		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use the size of the file system.';
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_check_values(tiered_storage.tier) IS
-'internal: refuses numbers that a tier cannot have';
+COMMENT ON FUNCTION _tiered_storage.tier_check_values(_tiered_storage.tier) IS
+'refuses numbers that a tier cannot have';
 
-CREATE FUNCTION tiered_storage.tier_require(name name) RETURNS tiered_storage.tier
+CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	t tiered_storage.tier;
+	t _tiered_storage.tier;
 BEGIN
-	SELECT * INTO t FROM tiered_storage.tier x WHERE x.tier_name = tier_require.name;
+	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = tier_require.name;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'tier "%" does not exist', name
 			USING ERRCODE = 'undefined_object',
@@ -79,10 +79,10 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_require(name) IS
+COMMENT ON FUNCTION _tiered_storage.tier_require(name) IS
 'the tier of that name, or an error';
 
-CREATE FUNCTION tiered_storage.tier_check_name(name name) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
@@ -92,10 +92,10 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_check_name(name) IS
+COMMENT ON FUNCTION _tiered_storage.tier_check_name(name) IS
 'refuses what is no name for a tier';
 
-CREATE FUNCTION tiered_storage.tier_with_profile(t tiered_storage.tier, profile text) RETURNS tiered_storage.tier
+CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -120,11 +120,11 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_with_profile(tiered_storage.tier, text) IS
+COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text) IS
 'the tier with the figures of a device profile, and with its price as long as none was given';
 
 /* What is null in `given` stays as it is, but a ratio goes with the compression. */
-CREATE FUNCTION tiered_storage.tier_with_values(t tiered_storage.tier, given tiered_storage.tier) RETURNS tiered_storage.tier
+CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier, given _tiered_storage.tier) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
@@ -148,10 +148,10 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_with_values(tiered_storage.tier, tiered_storage.tier) IS
+COMMENT ON FUNCTION _tiered_storage.tier_with_values(_tiered_storage.tier, _tiered_storage.tier) IS
 'the tier with the values that are given';
 
-CREATE FUNCTION tiered_storage.tier_without(t tiered_storage.tier, unset text[]) RETURNS tiered_storage.tier
+CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[]) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -172,14 +172,14 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_without(tiered_storage.tier, text[]) IS
+COMMENT ON FUNCTION _tiered_storage.tier_without(_tiered_storage.tier, text[]) IS
 'the tier without the values that are to be unset';
 
-CREATE FUNCTION tiered_storage.tier_insert(t tiered_storage.tier) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_insert(t _tiered_storage.tier) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	INSERT INTO tiered_storage.tier
+	INSERT INTO _tiered_storage.tier
 			(tier_name, rank, profile, random_read_ms, random_write_ms,
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, price_is_assumed, capacity_bytes,
@@ -192,10 +192,10 @@ BEGIN
 			t.endurance_tbw, t.endurance_dwpd, t.compressed, t.compression_ratio, t.discovered);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_insert(tiered_storage.tier) IS
+COMMENT ON FUNCTION _tiered_storage.tier_insert(_tiered_storage.tier) IS
 'stores a new tier';
 
-CREATE FUNCTION tiered_storage.tier_check_tablespace(tier name, spc name, given boolean) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -214,8 +214,8 @@ BEGIN
 				DETAIL = 'It holds the shared system catalogs, which cannot be moved.';
 	END IF;
 	SELECT r.tier_name, t.discovered INTO other
-		FROM tiered_storage.tier_tablespaces r
-		JOIN tiered_storage.tier t ON t.tier_name = r.tier_name
+		FROM _tiered_storage.tier_tablespaces r
+		JOIN _tiered_storage.tier t ON t.tier_name = r.tier_name
 		WHERE r.tablespace_oid = spc_oid AND r.tier_name <> tier;
 	IF FOUND THEN
 		IF NOT other.discovered THEN
@@ -226,7 +226,7 @@ BEGIN
 		RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc, other.tier_name;
 	END IF;
 	SELECT c.tier_name, b.datname INTO other
-		FROM tiered_storage.tablespace_claims() c
+		FROM _tiered_storage.tablespace_claims() c
 		JOIN pg_catalog.pg_database b ON b.oid = c.database_oid
 		WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
 			AND b.datname <> pg_catalog.current_database();
@@ -238,10 +238,10 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_check_tablespace(name, name, boolean) IS
+COMMENT ON FUNCTION _tiered_storage.tier_check_tablespace(name, name, boolean) IS
 'refuses a tablespace that cannot be one of this tier; says what it is taken over from';
 
-CREATE FUNCTION tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -252,7 +252,7 @@ BEGIN
 		SELECT DISTINCT d.file_system_id, d.total_bytes
 		FROM tiered_storage.tablespace_devices() d
 		WHERE d.tablespace_name = ANY (tablespaces) AND d.total_bytes >= 0) f;
-	SELECT t.capacity_bytes INTO capacity FROM tiered_storage.tier t WHERE t.tier_name = tier;
+	SELECT t.capacity_bytes INTO capacity FROM _tiered_storage.tier t WHERE t.tier_name = tier;
 	IF capacity > total THEN
 		RAISE EXCEPTION 'capacity of tier "%" is larger than its file systems', tier
 			USING ERRCODE = 'invalid_parameter_value',
@@ -261,7 +261,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_check_capacity(name, name[]) IS
+COMMENT ON FUNCTION _tiered_storage.tier_check_capacity(name, name[]) IS
 'refuses a capacity that the file systems of a tier do not have';
 
 /*
@@ -271,7 +271,7 @@ COMMENT ON FUNCTION tiered_storage.tier_check_capacity(name, name[]) IS
  * them is no reason to refuse: a tier that two databases have must be renamed
  * in one of them first.  Until then their workers move nothing.
  */
-CREATE FUNCTION tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean) RETURNS void
+CREATE FUNCTION _tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -289,32 +289,32 @@ BEGIN
 	END IF;
 
 	FOREACH spc IN ARRAY tablespaces LOOP
-		PERFORM tiered_storage.tier_check_tablespace(tier, spc, given);
+		PERFORM _tiered_storage.tier_check_tablespace(tier, spc, given);
 	END LOOP;
 
-	DELETE FROM tiered_storage.tier_tablespace tt
-		USING tiered_storage.tier_tablespaces r
+	DELETE FROM _tiered_storage.tier_tablespace tt
+		USING _tiered_storage.tier_tablespaces r
 		WHERE tt.tablespace_name = r.stored_name
 			AND (r.tier_name = tier OR r.tablespace_name = ANY (tablespaces));
-	DELETE FROM tiered_storage.tier_tablespace tt WHERE tt.tablespace_name = ANY (tablespaces);
-	INSERT INTO tiered_storage.tier_tablespace
+	DELETE FROM _tiered_storage.tier_tablespace tt WHERE tt.tablespace_name = ANY (tablespaces);
+	INSERT INTO _tiered_storage.tier_tablespace
 			(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
 		SELECT DISTINCT s.spcname, s.oid, c.system_identifier, tier, false
 		FROM pg_catalog.pg_tablespace s, pg_catalog.pg_control_system() c
 		WHERE s.spcname = ANY (tablespaces);
-	DELETE FROM tiered_storage.tier t
+	DELETE FROM _tiered_storage.tier t
 		WHERE t.discovered AND t.tier_name <> tier
-			AND NOT EXISTS (SELECT FROM tiered_storage.tier_tablespace tt WHERE tt.tier_name = t.tier_name)
-			AND NOT EXISTS (SELECT FROM tiered_storage.policy p WHERE p.tier_name = t.tier_name)
-			AND NOT EXISTS (SELECT FROM tiered_storage.pin p WHERE p.tier_name = t.tier_name);
+			AND NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt WHERE tt.tier_name = t.tier_name)
+			AND NOT EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.tier_name = t.tier_name)
+			AND NOT EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = t.tier_name);
 
-	PERFORM tiered_storage.tier_check_capacity(tier, tablespaces);
+	PERFORM _tiered_storage.tier_check_capacity(tier, tablespaces);
 
 	FOR other IN
 		SELECT DISTINCT r.tier_name
 		FROM tiered_storage.tablespace_devices() d
 		JOIN tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
-		JOIN tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
+		JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
 		WHERE given AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
 		ORDER BY 1
 	LOOP
@@ -323,5 +323,5 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.tier_set_tablespaces(name, name[], boolean) IS
-'internal: checks and stores the tablespaces of a tier';
+COMMENT ON FUNCTION _tiered_storage.tier_set_tablespaces(name, name[], boolean) IS
+'checks and stores the tablespaces of a tier';

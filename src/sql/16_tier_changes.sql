@@ -26,17 +26,17 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
-	given tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
+	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction, low_watermark, high_watermark,
 			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);	-- as the table has them
-	t tiered_storage.tier;
+	t _tiered_storage.tier;
 	d record;
 BEGIN
-	PERFORM tiered_storage.tier_check_name(name);
-	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_tablespaces();
-	IF EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = add_tier.name AND NOT x.discovered) THEN
+	PERFORM _tiered_storage.tier_check_name(name);
+	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM _tiered_storage.refresh_tablespaces();
+	IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = add_tier.name AND NOT x.discovered) THEN
 		RAISE EXCEPTION 'tier "%" already exists', name
 			USING ERRCODE = 'duplicate_object',
 				HINT = 'Use tiered_storage.alter_tier() to change it.';
@@ -54,13 +54,13 @@ BEGIN
 	t.high_watermark := 0.90;
 	t.compressed := COALESCE(d.compressed, false);
 	t.discovered := false;
-	t := tiered_storage.tier_with_profile(t, COALESCE(add_tier.profile, d.profile, 'sata_ssd'));
-	t := tiered_storage.tier_with_values(t, given);
-	PERFORM tiered_storage.tier_check_values(t);
-	t.rank := COALESCE(add_tier.rank, tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed));
+	t := _tiered_storage.tier_with_profile(t, COALESCE(add_tier.profile, d.profile, 'sata_ssd'));
+	t := _tiered_storage.tier_with_values(t, given);
+	PERFORM _tiered_storage.tier_check_values(t);
+	t.rank := COALESCE(add_tier.rank, _tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed));
 
-	PERFORM tiered_storage.tier_insert(t);
-	PERFORM tiered_storage.tier_set_tablespaces(name, tablespaces, true);
+	PERFORM _tiered_storage.tier_insert(t);
+	PERFORM _tiered_storage.tier_set_tablespaces(name, tablespaces, true);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_tier(name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint, float8, float8, float8, float8, float8, boolean, float8) IS
@@ -92,24 +92,24 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
-	given tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
+	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction, low_watermark, high_watermark,
 			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);	-- as the table has them
-	t tiered_storage.tier;
+	t _tiered_storage.tier;
 BEGIN
-	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_tablespaces();
-	t := tiered_storage.tier_require(name);
+	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM _tiered_storage.refresh_tablespaces();
+	t := _tiered_storage.tier_require(name);
 	IF alter_tier.profile IS NOT NULL THEN
-		t := tiered_storage.tier_with_profile(t, alter_tier.profile);
+		t := _tiered_storage.tier_with_profile(t, alter_tier.profile);
 	END IF;
-	t := tiered_storage.tier_with_values(t, given);
-	t := tiered_storage.tier_without(t, unset);
-	PERFORM tiered_storage.tier_check_values(t);
+	t := _tiered_storage.tier_with_values(t, given);
+	t := _tiered_storage.tier_without(t, unset);
+	PERFORM _tiered_storage.tier_check_values(t);
 	IF new_name <> name THEN
-		PERFORM tiered_storage.tier_check_name(new_name);
-		IF EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = new_name) THEN
+		PERFORM _tiered_storage.tier_check_name(new_name);
+		IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = new_name) THEN
 			RAISE EXCEPTION 'tier "%" already exists', new_name
 				USING ERRCODE = 'duplicate_object';
 		END IF;
@@ -117,14 +117,14 @@ BEGIN
 	END IF;
 
 	t.discovered := false;
-	PERFORM tiered_storage.tier_overwrite(t, name, false);
-	UPDATE tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = t.tier_name;
+	PERFORM _tiered_storage.tier_overwrite(t, name, false);
+	UPDATE _tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = t.tier_name;
 	/* Also without a new list: the capacity is checked against the file systems. */
 	IF tablespaces IS NOT NULL
-		OR EXISTS (SELECT FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name) THEN
-		PERFORM tiered_storage.tier_set_tablespaces(t.tier_name,
+		OR EXISTS (SELECT FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name) THEN
+		PERFORM _tiered_storage.tier_set_tablespaces(t.tier_name,
 			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
-				FROM tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
+				FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
 			tablespaces IS NOT NULL);
 	END IF;
 END
@@ -139,13 +139,13 @@ AS $$
 DECLARE
 	users text;
 BEGIN
-	LOCK TABLE tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM tiered_storage.refresh_tablespaces();
-	IF if_exists AND NOT EXISTS (SELECT FROM tiered_storage.tier x WHERE x.tier_name = remove_tier.name) THEN
+	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM _tiered_storage.refresh_tablespaces();
+	IF if_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = remove_tier.name) THEN
 		RAISE NOTICE 'tier "%" does not exist, skipping', name;
 		RETURN;
 	END IF;
-	PERFORM tiered_storage.tier_require(name);
+	PERFORM _tiered_storage.tier_require(name);
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
 		FROM tiered_storage.policies p WHERE p.tier_name = remove_tier.name;
 	IF users IS NOT NULL THEN
@@ -155,18 +155,18 @@ BEGIN
 				HINT = 'Remove them first with tiered_storage.remove_tiering_policy().';
 	END IF;
 	/* What is pinned by nothing any more cannot be unpinned either. */
-	DELETE FROM tiered_storage.pin p USING tiered_storage.pin_targets v
+	DELETE FROM _tiered_storage.pin p USING _tiered_storage.pin_targets v
 		WHERE v.pin_id = p.pin_id AND p.tier_name = remove_tier.name
 			AND (v.relation_oid IS NULL OR v.until <= now());
 	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
-		FROM tiered_storage.pin_targets v WHERE v.tier_name = remove_tier.name;
+		FROM _tiered_storage.pin_targets v WHERE v.tier_name = remove_tier.name;
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a pin', name
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('It is where %s is pinned.', users),
 				HINT = 'Remove the pins first with tiered_storage.unpin().';
 	END IF;
-	DELETE FROM tiered_storage.tier x WHERE x.tier_name = remove_tier.name;
+	DELETE FROM _tiered_storage.tier x WHERE x.tier_name = remove_tier.name;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS

@@ -6,9 +6,9 @@
  * What was measured, newest first by calibrated_at; previous is what the tier
  * had then.  Belongs to this machine: not dumped.
  */
-CREATE TABLE tiered_storage.tier_calibration
+CREATE TABLE _tiered_storage.tier_calibration
 (
-	tier_name name NOT NULL REFERENCES tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
+	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
 	calibrated_at timestamptz NOT NULL,
 	measurement text NOT NULL,
 	unit text NOT NULL,
@@ -18,23 +18,37 @@ CREATE TABLE tiered_storage.tier_calibration
 	tablespace_name name NOT NULL,
 	PRIMARY KEY (tier_name, calibrated_at, measurement)
 );
-COMMENT ON TABLE tiered_storage.tier_calibration IS
+COMMENT ON TABLE _tiered_storage.tier_calibration IS
 'what calibrate_tier() measured: the last ten times of each tier, with what the tier''s figures were before, and those of its device profile';
 
-CREATE FUNCTION tiered_storage.measure_device(
+CREATE VIEW tiered_storage.tier_calibration AS
+	SELECT c.tier_name, c.calibrated_at, c.measurement, c.unit, c.measured, c.previous, c.prior, c.tablespace_name
+	FROM _tiered_storage.tier_calibration c;
+COMMENT ON VIEW tiered_storage.tier_calibration IS
+'what calibrate_tier() measured: the last ten times of each tier, with what the tier''s figures were before, and those of its device profile';
+COMMENT ON COLUMN tiered_storage.tier_calibration.tier_name IS 'name of the tier';
+COMMENT ON COLUMN tiered_storage.tier_calibration.calibrated_at IS 'when it was measured';
+COMMENT ON COLUMN tiered_storage.tier_calibration.measurement IS 'what was measured: the name of the tier''s figure';
+COMMENT ON COLUMN tiered_storage.tier_calibration.unit IS 'unit of the three values';
+COMMENT ON COLUMN tiered_storage.tier_calibration.measured IS 'what was found';
+COMMENT ON COLUMN tiered_storage.tier_calibration.previous IS 'what the tier had before';
+COMMENT ON COLUMN tiered_storage.tier_calibration.prior IS 'what the device profile has';
+COMMENT ON COLUMN tiered_storage.tier_calibration.tablespace_name IS 'where the scratch file was written';
+
+CREATE FUNCTION _tiered_storage.measure_device(
 	tablespace_oid oid, max_seconds float8, max_bytes bigint, reserve_fraction float8,
 	compressed boolean, sample_relation oid,
 	OUT measurement text, OUT value float8, OUT unit text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_device';
-COMMENT ON FUNCTION tiered_storage.measure_device(oid, float8, bigint, float8, boolean, oid) IS
-'internal: measures reads, writes and syncs on a scratch file in a tablespace; see calibrate_tier()';
+COMMENT ON FUNCTION _tiered_storage.measure_device(oid, float8, bigint, float8, boolean, oid) IS
+'measures reads, writes and syncs on a scratch file in a tablespace; see calibrate_tier()';
 
 /*
  * A device is told by its slowest habit, which is to seek.  More than five times
  * off is no other device of the same kind.
  */
-CREATE FUNCTION tiered_storage.calibration_verdict(
+CREATE FUNCTION _tiered_storage.calibration_verdict(
 	profile text, random_read_ms float8, sequential_read_mb_per_s float8,
 	OUT nearest_profile text, OUT contradiction text)
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
@@ -53,10 +67,10 @@ AS $$
 			round(calibration_verdict.sequential_read_mb_per_s::numeric, 1), c.sequential_read_mb_per_s) END), '') END
 	FROM nearest n LEFT JOIN compared c ON c.profile = calibration_verdict.profile
 $$;
-COMMENT ON FUNCTION tiered_storage.calibration_verdict(text, float8, float8) IS
-'internal: which device profile is nearest to what was measured, and what contradicts the given one';
+COMMENT ON FUNCTION _tiered_storage.calibration_verdict(text, float8, float8) IS
+'which device profile is nearest to what was measured, and what contradicts the given one';
 
-CREATE FUNCTION tiered_storage.calibration_tablespace(tier name, OUT tablespace_oid oid, OUT tablespace_name name)
+CREATE FUNCTION _tiered_storage.calibration_tablespace(tier name, OUT tablespace_oid oid, OUT tablespace_name name)
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -64,7 +78,7 @@ AS $$
 BEGIN
 	/* One file system may have another amount free with each look. */
 	SELECT tt.tablespace_oid, tt.tablespace_name INTO calibration_tablespace.tablespace_oid, calibration_tablespace.tablespace_name
-		FROM tiered_storage.tier_tablespaces tt
+		FROM _tiered_storage.tier_tablespaces tt
 		JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
 		WHERE tt.tier_name = calibration_tablespace.tier
 		ORDER BY d.path_exists AND d.writable DESC,
@@ -76,15 +90,15 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.calibration_tablespace(name) IS
+COMMENT ON FUNCTION _tiered_storage.calibration_tablespace(name) IS
 'where the scratch file of a calibration is written: where most is free, if that can be written to';
 
 /* Takes over what was measured, and keeps the last ten times. */
-CREATE FUNCTION tiered_storage.calibration_store(name name, figures jsonb) RETURNS void
+CREATE FUNCTION _tiered_storage.calibration_store(name name, figures jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	UPDATE tiered_storage.tier x SET
+	UPDATE _tiered_storage.tier x SET
 			random_read_ms = COALESCE((figures ->> 'random_read_ms')::float8, x.random_read_ms),
 			random_write_ms = COALESCE((figures ->> 'random_write_ms')::float8, x.random_write_ms),
 			sequential_read_mb_per_s = COALESCE((figures ->> 'sequential_read_mb_per_s')::float8, x.sequential_read_mb_per_s),
@@ -92,14 +106,14 @@ BEGIN
 			fsync_ms = COALESCE((figures ->> 'fsync_ms')::float8, x.fsync_ms),
 			parallelism = COALESCE((figures ->> 'parallelism')::float8, x.parallelism)
 		WHERE x.tier_name = calibration_store.name;
-	DELETE FROM tiered_storage.tier_calibration x
+	DELETE FROM _tiered_storage.tier_calibration x
 		WHERE x.tier_name = calibration_store.name AND x.calibrated_at < (
 			SELECT min(k.calibrated_at) FROM (SELECT DISTINCT y.calibrated_at
-				FROM tiered_storage.tier_calibration y WHERE y.tier_name = calibration_store.name
+				FROM _tiered_storage.tier_calibration y WHERE y.tier_name = calibration_store.name
 				ORDER BY 1 DESC LIMIT 10) k);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.calibration_store(name, jsonb) IS
+COMMENT ON FUNCTION _tiered_storage.calibration_store(name, jsonb) IS
 'gives a tier the figures that were measured';
 
 CREATE FUNCTION tiered_storage.calibrate_tier(
@@ -113,7 +127,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	t tiered_storage.tier;
+	t _tiered_storage.tier;
 	prior_figures jsonb;
 	spc record;
 	m record;
@@ -127,11 +141,11 @@ BEGIN
 		RAISE EXCEPTION 'arguments of calibrate_tier() must not be null'
 			USING ERRCODE = 'null_value_not_allowed';
 	END IF;
-	t := tiered_storage.tier_require(calibrate_tier.name);
-	spc := tiered_storage.calibration_tablespace(t.tier_name);
+	t := _tiered_storage.tier_require(calibrate_tier.name);
+	spc := _tiered_storage.calibration_tablespace(t.tier_name);
 	IF t.compressed THEN
 		/* Compressible as this database's own largest table is. */
-		SELECT r.relation_oid INTO sample_oid FROM tiered_storage.relation_state r
+		SELECT r.relation_oid INTO sample_oid FROM _tiered_storage.relation_state r
 			WHERE r.kind IN ('r', 'm', 't') AND r.size_bytes > 0
 			ORDER BY r.size_bytes DESC LIMIT 1;
 		sample_oid := COALESCE(sample_oid, 'pg_catalog.pg_proc'::regclass);
@@ -139,7 +153,7 @@ BEGIN
 
 	prior_figures := (SELECT pg_catalog.to_jsonb(q) FROM tiered_storage.device_profiles() q WHERE q.profile = t.profile);
 	FOR m IN
-		SELECT * FROM tiered_storage.measure_device(spc.tablespace_oid, calibrate_tier.max_seconds,
+		SELECT * FROM _tiered_storage.measure_device(spc.tablespace_oid, calibrate_tier.max_seconds,
 			calibrate_tier.max_bytes, t.reserve_fraction, t.compressed, sample_oid)
 	LOOP
 		measurement := m.measurement;
@@ -148,7 +162,7 @@ BEGIN
 		prior := (prior_figures ->> m.measurement)::float8;
 		previous := (pg_catalog.to_jsonb(t) ->> m.measurement)::float8;
 		IF NOT dry_run THEN
-			INSERT INTO tiered_storage.tier_calibration
+			INSERT INTO _tiered_storage.tier_calibration
 					(tier_name, calibrated_at, measurement, unit, measured, previous, prior, tablespace_name)
 				VALUES (t.tier_name, now_at, measurement, unit, measured, previous, prior, spc.tablespace_name);
 		END IF;
@@ -158,7 +172,7 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 
-	SELECT * INTO verdict FROM tiered_storage.calibration_verdict(t.profile,
+	SELECT * INTO verdict FROM _tiered_storage.calibration_verdict(t.profile,
 		(figures ->> 'random_read_ms')::float8, (figures ->> 'sequential_read_mb_per_s')::float8);
 	IF verdict.contradiction IS NOT NULL THEN
 		RAISE WARNING 'what was measured contradicts the profile "%" of tier "%"', t.profile, t.tier_name
@@ -166,7 +180,7 @@ BEGIN
 				HINT = pg_catalog.format('It is more like "%s". Caches in the device and limits of a virtual machine can be the reason.', verdict.nearest_profile);
 	END IF;
 	IF NOT dry_run THEN
-		PERFORM tiered_storage.calibration_store(t.tier_name, figures);
+		PERFORM _tiered_storage.calibration_store(t.tier_name, figures);
 	END IF;
 END
 $$;
@@ -204,7 +218,7 @@ AS $$
 	advice AS (
 		SELECT c.tier_name, tt.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value, a.reason
 		FROM costs c
-		JOIN tiered_storage.tier_tablespaces tt ON tt.tier_name = c.tier_name
+		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = c.tier_name
 		JOIN pg_tablespace s ON s.oid = tt.tablespace_oid
 		CROSS JOIN LATERAL (VALUES
 			('seq_page_cost', c.seq_page_cost::text,

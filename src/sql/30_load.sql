@@ -8,7 +8,7 @@
  * database and waits of its backends; WAL, checkpoints, written buffers and
  * SLRU are those of the whole server.
  */
-CREATE TABLE tiered_storage.load_history
+CREATE TABLE _tiered_storage.load_history
 (
 	period_start timestamptz NOT NULL PRIMARY KEY,
 	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0),
@@ -46,19 +46,19 @@ CREATE TABLE tiered_storage.load_history
 	wait_lwlock_ms bigint,
 	wait_other_ms bigint
 );
-COMMENT ON TABLE tiered_storage.load_history IS
+COMMENT ON TABLE _tiered_storage.load_history IS
 'what this database and the server did in a period; an idle database has no row; recent rows are one sample, older ones are rolled up to an hour; use load_profile()';
-COMMENT ON COLUMN tiered_storage.load_history.wait_sampled_ms IS
+COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
 'for how long of the period somebody looked what the backends wait for';
 
-CREATE TABLE tiered_storage.load_state
+CREATE TABLE _tiered_storage.load_state
 (
 	singleton boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (singleton),
 	observed_since timestamptz NOT NULL,
 	sampled_at timestamptz NOT NULL,
 	counters bigint[] NOT NULL
 );
-COMMENT ON TABLE tiered_storage.load_state IS
+COMMENT ON TABLE _tiered_storage.load_state IS
 'the cumulative counters at the last sample, in the order of the columns of load_history';
 
 CREATE FUNCTION tiered_storage.wait_times(
@@ -69,7 +69,7 @@ AS 'MODULE_PATHNAME', 'tier_wait_times';
 COMMENT ON FUNCTION tiered_storage.wait_times() IS
 'what the backends of this database have waited for since the server started, by class of file, from a look each tiered_storage.wait_sample_interval; empty without shared_preload_libraries';
 
-CREATE FUNCTION tiered_storage.load_period(from_at timestamptz, to_at timestamptz, OUT begins_at timestamptz, OUT ends_at timestamptz)
+CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz, OUT begins_at timestamptz, OUT ends_at timestamptz)
 RETURNS record
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -87,7 +87,7 @@ BEGIN
 				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at);
 	END IF;
 	SELECT GREATEST(s.observed_since, s.sampled_at - current_setting('tiered_storage.history_retention', true)::interval), s.sampled_at
-		INTO observed_since, sampled_at FROM tiered_storage.load_state s;
+		INTO observed_since, sampled_at FROM _tiered_storage.load_state s;
 	IF sampled_at IS NULL OR sampled_at <= observed_since THEN
 		RAISE EXCEPTION 'there are no two samples yet that a load could be computed from'
 			USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -106,21 +106,21 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.load_period(timestamptz, timestamptz) IS
-'internal: checks a period and cuts it to what has been sampled';
+COMMENT ON FUNCTION _tiered_storage.load_period(timestamptz, timestamptz) IS
+'checks a period and cuts it to what has been sampled';
 
 /*
  * A sample that reaches beyond the period counts in part.  Where no row is,
  * the database was idle.
  */
-CREATE FUNCTION tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
+CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
 	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH part AS (
 		SELECT h.*, p.inside_s / h.period_s AS share, p.inside_s
-		FROM tiered_storage.load_history h
+		FROM _tiered_storage.load_history h
 		CROSS JOIN LATERAL (SELECT h.period_start + h.period_s * interval '1 second' AS period_end) e
 		CROSS JOIN LATERAL (SELECT EXTRACT(epoch FROM LEAST(e.period_end, ends_at) - GREATEST(h.period_start, begins_at))::float8 AS inside_s) p
 		WHERE h.period_start < ends_at AND e.period_end > begins_at
@@ -181,8 +181,8 @@ AS $$
 		(34, 'wait_lwlock', 's', lwlock / 1000),
 		(35, 'wait_other', 's', other / 1000)) v
 $$;
-COMMENT ON FUNCTION tiered_storage.load_totals(timestamptz, timestamptz) IS
-'internal: the load of a period by metric; samples that reach beyond it count in part';
+COMMENT ON FUNCTION _tiered_storage.load_totals(timestamptz, timestamptz) IS
+'the load of a period by metric; samples that reach beyond it count in part';
 
 CREATE FUNCTION tiered_storage.load_profile(
 	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
@@ -196,15 +196,15 @@ DECLARE
 	period_s float8;
 	transactions float8;
 BEGIN
-	SELECT * INTO period FROM tiered_storage.load_period(from_at, to_at);
+	SELECT * INTO period FROM _tiered_storage.load_period(from_at, to_at);
 	SELECT max(t.total) FILTER (WHERE t.metric = 'period'), NULLIF(max(t.total) FILTER (WHERE t.metric = 'transactions'), 0)
-		INTO period_s, transactions FROM tiered_storage.load_totals(period.begins_at, period.ends_at) t;
+		INTO period_s, transactions FROM _tiered_storage.load_totals(period.begins_at, period.ends_at) t;
 	RETURN QUERY
 		SELECT t.metric, t.total,
 			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / period_s END,
 			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / transactions END,
 			t.unit
-		FROM tiered_storage.load_totals(period.begins_at, period.ends_at) t
+		FROM _tiered_storage.load_totals(period.begins_at, period.ends_at) t
 		ORDER BY t.place;
 END
 $$;
@@ -243,19 +243,19 @@ CREATE VIEW tiered_storage.file_class_io AS
 			NULLIF(EXTRACT(epoch FROM p.ends_at OPERATOR(pg_catalog.-) p.begins_at)::pg_catalog.float8 OPERATOR(pg_catalog./) 3600, 0) AS hours
 		FROM (SELECT s.sampled_at AS ends_at,
 				GREATEST(s.observed_since, s.sampled_at OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval) AS begins_at
-			FROM tiered_storage.load_state s) p
+			FROM _tiered_storage.load_state s) p
 	), load AS (
 		SELECT t.metric, t.total OPERATOR(pg_catalog./) s.hours AS per_hour
-		FROM span s CROSS JOIN LATERAL tiered_storage.load_totals(s.begins_at, s.ends_at) t
+		FROM span s CROSS JOIN LATERAL _tiered_storage.load_totals(s.begins_at, s.ends_at) t
 		WHERE s.hours OPERATOR(pg_catalog.>) 0
 	), relations AS (
 		SELECT tt.tier_name, GROUPING(tt.tier_name) AS is_total,
 			pg_catalog.sum(h.random_reads OPERATOR(pg_catalog.+) h.sequential_reads)::pg_catalog.float8
 				OPERATOR(pg_catalog./) pg_catalog.max(s.hours) AS per_hour
 		FROM span s
-		JOIN tiered_storage.relation_history h ON h.period_start OPERATOR(pg_catalog.>=) s.begins_at AND h.period_start OPERATOR(pg_catalog.<) s.ends_at
-		LEFT JOIN tiered_storage.relation_state r ON r.relation_oid OPERATOR(pg_catalog.=) h.relation_oid
-		LEFT JOIN tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=) r.tablespace_oid
+		JOIN _tiered_storage.relation_history h ON h.period_start OPERATOR(pg_catalog.>=) s.begins_at AND h.period_start OPERATOR(pg_catalog.<) s.ends_at
+		LEFT JOIN _tiered_storage.relation_state r ON r.relation_oid OPERATOR(pg_catalog.=) h.relation_oid
+		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=) r.tablespace_oid
 		GROUP BY GROUPING SETS ((tt.tier_name), ())
 	), block AS (
 		SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 AS bytes
@@ -295,3 +295,10 @@ CREATE VIEW tiered_storage.file_class_io AS
 	CROSS JOIN (VALUES ('relations'::pg_catalog.text), ('wal'), ('temp'), ('slru')) c (file_class);
 COMMENT ON VIEW tiered_storage.file_class_io IS
 'reads, writes and waits per hour by class of file, of the last day that was sampled; reads of relations are blocks that missed shared buffers, their row without a tier is all of them together; writes and wal and slru are of the whole server, all else of this database; null is what the server does not count';
+COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp or slru';
+COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS 'tier of these relations; null: the whole class';
+COMMENT ON COLUMN tiered_storage.file_class_io.reads_per_hour IS 'blocks read per hour; of relations those that missed shared buffers; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.read_bytes_per_hour IS 'the same in bytes';
+COMMENT ON COLUMN tiered_storage.file_class_io.writes_per_hour IS 'blocks or requests written per hour; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.write_bytes_per_hour IS 'bytes written per hour; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS 'seconds per hour that backends of this database have waited for it; null: not looked at';

@@ -2,7 +2,7 @@
 -- When relations are read: hours, days, bursts.
 ---------------------------------------------------------------------------
 
-CREATE FUNCTION tiered_storage.hourly_reads(only_relation regclass, OUT relation_oid oid, OUT t timestamptz, OUT reads float8)
+CREATE FUNCTION _tiered_storage.hourly_reads(only_relation regclass, OUT relation_oid oid, OUT t timestamptz, OUT reads float8)
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -14,7 +14,7 @@ AS $$
 	WHERE (only_relation IS NULL OR r.relation_oid = only_relation) AND r.random_reads + r.sequential_reads > 0
 	GROUP BY 1, 2
 $$;
-COMMENT ON FUNCTION tiered_storage.hourly_reads(regclass) IS
+COMMENT ON FUNCTION _tiered_storage.hourly_reads(regclass) IS
 'reads by hour, by the clock of the reader; a longer period counts in equal parts in each of its hours; no row for an hour without reads';
 
 /*
@@ -62,7 +62,7 @@ BEGIN
 			CROSS JOIN span s
 			GROUP BY b.begins_at, h.unit, h.value
 		), read AS MATERIALIZED (
-			SELECT * FROM tiered_storage.hourly_reads(only_relation)
+			SELECT * FROM _tiered_storage.hourly_reads(only_relation)
 		), done AS (
 			SELECT r.relation_oid, h.unit, h.value, sum(r.reads) AS reads, count(DISTINCT h.t::date)::integer AS days
 			FROM read r JOIN hour h ON h.t = r.t
@@ -82,7 +82,7 @@ $$;
 COMMENT ON FUNCTION tiered_storage.rhythm(regclass) IS
 'when a relation is read: mean reads per hour in each hour of the day, day of the week (1 is Monday), day of the month and day before its end, in the time zone of the reader, over the history that is kept; without an argument all relations that were read';
 
-CREATE FUNCTION tiered_storage.find_heat_peaks(
+CREATE FUNCTION _tiered_storage.find_heat_peaks(
 	OUT relation regclass, OUT peak_at timestamptz, OUT peak_reads_per_hour float8,
 	OUT mean_reads_per_hour float8, OUT busiest_day_of_month integer, OUT busiest_days_to_end_of_month integer,
 	OUT active_days integer, OUT observed_days integer, OUT burst_share float8, OUT is_burst boolean)
@@ -93,7 +93,7 @@ AS $$
 		SELECT s.last_sample_at AS ends_at, (SELECT min(h.period_start) FROM tiered_storage.relation_history h) AS begins_at
 		FROM tiered_storage.sampler s
 	), read AS MATERIALIZED (
-		SELECT * FROM tiered_storage.hourly_reads(NULL)
+		SELECT * FROM _tiered_storage.hourly_reads(NULL)
 	), peak AS (
 		SELECT DISTINCT ON (relation_oid) relation_oid, t, reads FROM read ORDER BY relation_oid, reads DESC, t
 	), day AS (
@@ -120,9 +120,19 @@ AS $$
 	LEFT JOIN slot m ON m.relation = s.relation AND m.unit = 'day of month'
 	LEFT JOIN slot e ON e.relation = s.relation AND e.unit = 'days to end of month'
 $$;
-COMMENT ON FUNCTION tiered_storage.find_heat_peaks() IS 'see the view heat_peaks';
+COMMENT ON FUNCTION _tiered_storage.find_heat_peaks() IS 'see the view heat_peaks';
 
 CREATE VIEW tiered_storage.heat_peaks AS
-	SELECT * FROM tiered_storage.find_heat_peaks();
+	SELECT * FROM _tiered_storage.find_heat_peaks();
 COMMENT ON VIEW tiered_storage.heat_peaks IS
 'the busiest hour of each relation in the history that is kept, its busiest day of the month, and whether it works in bursts: more than half of its reads on the busiest tenth of at least ten observed days; days are those of the reader''s time zone';
+COMMENT ON COLUMN tiered_storage.heat_peaks.relation IS 'the relation';
+COMMENT ON COLUMN tiered_storage.heat_peaks.peak_at IS 'begin of its busiest hour';
+COMMENT ON COLUMN tiered_storage.heat_peaks.peak_reads_per_hour IS 'reads in that hour';
+COMMENT ON COLUMN tiered_storage.heat_peaks.mean_reads_per_hour IS 'mean over the history';
+COMMENT ON COLUMN tiered_storage.heat_peaks.busiest_day_of_month IS 'day of the month with most reads';
+COMMENT ON COLUMN tiered_storage.heat_peaks.busiest_days_to_end_of_month IS 'the same, counted from the end of the month: 0 is its last day';
+COMMENT ON COLUMN tiered_storage.heat_peaks.active_days IS 'days on which it was read';
+COMMENT ON COLUMN tiered_storage.heat_peaks.observed_days IS 'days on which it was observed';
+COMMENT ON COLUMN tiered_storage.heat_peaks.burst_share IS 'share of its reads on the busiest tenth of the observed days';
+COMMENT ON COLUMN tiered_storage.heat_peaks.is_burst IS 'more than half of its reads on the busiest tenth of at least ten observed days';

@@ -2,7 +2,7 @@
 -- Reads of standbys, which count here, too.
 ---------------------------------------------------------------------------
 
-CREATE TABLE tiered_storage.standby
+CREATE TABLE _tiered_storage.standby
 (
 	standby_name name NOT NULL PRIMARY KEY CHECK (standby_name OPERATOR(pg_catalog.<>) ''),
 	server_name name,
@@ -12,13 +12,13 @@ CREATE TABLE tiered_storage.standby
 	added_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	CHECK ((server_name IS NULL) OPERATOR(pg_catalog.<>) (conninfo IS NULL))
 );
-COMMENT ON TABLE tiered_storage.standby IS
+COMMENT ON TABLE _tiered_storage.standby IS
 'standbys whose reads count, too; use tiered_storage.add_standby() and the view tiered_storage.standbys';
-SELECT pg_catalog.pg_extension_config_dump('tiered_storage.standby', '');
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.standby', '');
 
-CREATE TABLE tiered_storage.standby_state
+CREATE TABLE _tiered_storage.standby_state
 (
-	standby_name name NOT NULL PRIMARY KEY REFERENCES tiered_storage.standby ON DELETE CASCADE,
+	standby_name name NOT NULL PRIMARY KEY REFERENCES _tiered_storage.standby ON DELETE CASCADE,
 	system_identifier bigint,
 	in_recovery boolean,
 	last_attempt_at timestamptz NOT NULL,
@@ -28,12 +28,12 @@ CREATE TABLE tiered_storage.standby_state
 	relations bigint,
 	error text
 );
-COMMENT ON TABLE tiered_storage.standby_state IS
+COMMENT ON TABLE _tiered_storage.standby_state IS
 'how the last pull from each standby went; use the view tiered_storage.standbys';
 
-CREATE TABLE tiered_storage.standby_counters
+CREATE TABLE _tiered_storage.standby_counters
 (
-	standby_name name NOT NULL REFERENCES tiered_storage.standby ON DELETE CASCADE,
+	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
 	relation_oid oid NOT NULL,
 	scans bigint NOT NULL,
 	tuples_read bigint NOT NULL,
@@ -41,11 +41,11 @@ CREATE TABLE tiered_storage.standby_counters
 	blocks_hit bigint NOT NULL,
 	PRIMARY KEY (standby_name, relation_oid)
 );
-COMMENT ON TABLE tiered_storage.standby_counters IS
+COMMENT ON TABLE _tiered_storage.standby_counters IS
 'what the statistics of each standby showed at the last pull';
 
 /* Emptied by each sample, so it needs no memory of its own of what was added. */
-CREATE TABLE tiered_storage.standby_reads
+CREATE TABLE _tiered_storage.standby_reads
 (
 	relation_oid oid NOT NULL PRIMARY KEY,
 	scans bigint NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE tiered_storage.standby_reads
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.1);
-COMMENT ON TABLE tiered_storage.standby_reads IS
+COMMENT ON TABLE _tiered_storage.standby_reads IS
 'what standbys have read since the last sample, which takes it from here';
 
 CREATE VIEW tiered_storage.standbys AS
@@ -61,19 +61,29 @@ CREATE VIEW tiered_storage.standbys AS
 		CASE WHEN s.server_name IS NULL THEN 'connection string' ELSE 'server ' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(s.server_name::pg_catalog.text) END AS connection,
 		t.system_identifier OPERATOR(pg_catalog.=) c.system_identifier AS system_identifier_matches,
 		t.in_recovery, t.relations, t.last_pull_at, t.last_attempt_at, t.next_pull_at, t.failures, t.error
-	FROM tiered_storage.standby s
+	FROM _tiered_storage.standby s
 	CROSS JOIN pg_catalog.pg_control_system() c
-	LEFT JOIN tiered_storage.standby_state t ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
+	LEFT JOIN _tiered_storage.standby_state t ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
 COMMENT ON VIEW tiered_storage.standbys IS
 'standbys whose reads are added to those of this server, and how the last pull of their statistics went';
+COMMENT ON COLUMN tiered_storage.standbys.standby_name IS 'name given to add_standby()';
+COMMENT ON COLUMN tiered_storage.standbys.connection IS 'how it is reached';
+COMMENT ON COLUMN tiered_storage.standbys.system_identifier_matches IS 'whether it is of this cluster; null: not known yet';
+COMMENT ON COLUMN tiered_storage.standbys.in_recovery IS 'whether it was a standby when last asked';
+COMMENT ON COLUMN tiered_storage.standbys.relations IS 'relations that its statistics showed';
+COMMENT ON COLUMN tiered_storage.standbys.last_pull_at IS 'when its statistics were last taken';
+COMMENT ON COLUMN tiered_storage.standbys.last_attempt_at IS 'when that was last tried';
+COMMENT ON COLUMN tiered_storage.standbys.next_pull_at IS 'before this time the worker does not try again';
+COMMENT ON COLUMN tiered_storage.standbys.failures IS 'failed attempts in a row';
+COMMENT ON COLUMN tiered_storage.standbys.error IS 'what the last attempt failed with; null: it did not';
 
-CREATE FUNCTION tiered_storage.standby_check(added_by_oid oid, added_by name, server name, dblink_schema name) RETURNS void
+CREATE FUNCTION _tiered_storage.standby_check(added_by_oid oid, added_by name, server name, dblink_schema name) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_check_standby';
-COMMENT ON FUNCTION tiered_storage.standby_check(oid, name, name, name) IS
-'internal: raises an error unless a connection to a standby that this role has added, by this foreign server if any, comes from superusers alone';
+COMMENT ON FUNCTION _tiered_storage.standby_check(oid, name, name, name) IS
+'raises an error unless a connection to a standby that this role has added, by this foreign server if any, comes from superusers alone';
 
-CREATE FUNCTION tiered_storage.standby_check_server(server name) RETURNS void
+CREATE FUNCTION _tiered_storage.standby_check_server(server name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -95,11 +105,11 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.standby_check_server(name) IS
-'internal: raises an error unless a foreign server can be used to pull statistics';
+COMMENT ON FUNCTION _tiered_storage.standby_check_server(name) IS
+'raises an error unless a foreign server can be used to pull statistics';
 
 /* With the rights of the owner of the extension, after who may was checked. */
-CREATE FUNCTION tiered_storage.standby_add(name name, server name, conninfo text, added_by_oid oid) RETURNS void
+CREATE FUNCTION _tiered_storage.standby_add(name name, server name, conninfo text, added_by_oid oid) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -114,10 +124,10 @@ BEGIN
 		RAISE EXCEPTION 'give either a foreign server or a connection string'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	PERFORM tiered_storage.standby_check(standby_add.added_by_oid, adder, standby_add.server,
+	PERFORM _tiered_storage.standby_check(standby_add.added_by_oid, adder, standby_add.server,
 		(SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'dblink'));
 	IF standby_add.server IS NOT NULL THEN
-		PERFORM tiered_storage.standby_check_server(standby_add.server);
+		PERFORM _tiered_storage.standby_check_server(standby_add.server);
 	ELSE
 		IF standby_add.conninfo ~* E'^\\s*postgres(ql)?://' THEN
 			RAISE EXCEPTION 'the connection string must be of keywords and values'
@@ -131,21 +141,21 @@ BEGIN
 					HINT = 'Use a foreign server with a user mapping, or a password file.';
 		END IF;
 	END IF;
-	IF EXISTS (SELECT FROM tiered_storage.standby s WHERE s.standby_name = standby_add.name) THEN
+	IF EXISTS (SELECT FROM _tiered_storage.standby s WHERE s.standby_name = standby_add.name) THEN
 		RAISE EXCEPTION 'standby "%" exists already', standby_add.name
 			USING ERRCODE = 'duplicate_object';
 	END IF;
-	IF (SELECT count(*) FROM tiered_storage.standby) >= 16 THEN
+	IF (SELECT count(*) FROM _tiered_storage.standby) >= 16 THEN
 		RAISE EXCEPTION 'there are too many standbys'
 			USING ERRCODE = 'program_limit_exceeded',
 				DETAIL = 'At most 16 are possible.';
 	END IF;
-	INSERT INTO tiered_storage.standby (standby_name, server_name, conninfo, added_by, added_by_oid)
+	INSERT INTO _tiered_storage.standby (standby_name, server_name, conninfo, added_by, added_by_oid)
 		VALUES (standby_add.name, standby_add.server, standby_add.conninfo, adder, standby_add.added_by_oid);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.standby_add(name, name, text, oid) IS
-'internal: what add_standby() does once it knows that its caller may';
+COMMENT ON FUNCTION _tiered_storage.standby_add(name, name, text, oid) IS
+'what add_standby() does once it knows that its caller may';
 
 CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL, conninfo text DEFAULT NULL) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -157,7 +167,7 @@ CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAU
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	DELETE FROM tiered_storage.standby s WHERE s.standby_name = remove_standby.name;
+	DELETE FROM _tiered_storage.standby s WHERE s.standby_name = remove_standby.name;
 	IF NOT FOUND AND remove_standby.if_exists IS NOT TRUE THEN
 		RAISE EXCEPTION 'standby "%" does not exist', remove_standby.name
 			USING ERRCODE = 'undefined_object';

@@ -2,20 +2,20 @@
 -- Which tables should be partitioned, and how.
 ---------------------------------------------------------------------------
 
-CREATE FUNCTION tiered_storage.cached_ranges(
+CREATE FUNCTION _tiered_storage.cached_ranges(
 	relation regclass, ranges integer,
 	OUT range integer, OUT first_block bigint, OUT blocks bigint, OUT cached_blocks bigint)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_cached_ranges';
-COMMENT ON FUNCTION tiered_storage.cached_ranges(regclass, integer) IS
-'internal: how many blocks of each of so many equal parts of a relation are in shared buffers';
+COMMENT ON FUNCTION _tiered_storage.cached_ranges(regclass, integer) IS
+'how many blocks of each of so many equal parts of a relation are in shared buffers';
 
 /*
  * The shortest run of the relation's parts that has nine tenths of its cached
  * blocks; parts count from 1.
  */
-CREATE FUNCTION tiered_storage.hot_range(
+CREATE FUNCTION _tiered_storage.hot_range(
 	relation regclass,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer)
 RETURNS record
@@ -28,7 +28,7 @@ DECLARE
 	head integer := 1;
 BEGIN
 	SELECT array_agg(c.cached_blocks ORDER BY c.range), sum(c.cached_blocks), count(*)
-		INTO cached, cached_blocks, parts FROM tiered_storage.cached_ranges(relation, 100) c;
+		INTO cached, cached_blocks, parts FROM _tiered_storage.cached_ranges(relation, 100) c;
 	IF COALESCE(cached_blocks, 0) = 0 THEN
 		RETURN;
 	END IF;
@@ -46,14 +46,14 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.hot_range(regclass) IS
-'internal: where nine tenths of the cached blocks of a relation lie together';
+COMMENT ON FUNCTION _tiered_storage.hot_range(regclass) IS
+'where nine tenths of the cached blocks of a relation lie together';
 
 /*
  * An interval that makes ten partitions or a few more: a natural one of times,
  * a round one of numbers.  NULL when the values span too little.
  */
-CREATE FUNCTION tiered_storage.partition_interval(
+CREATE FUNCTION _tiered_storage.partition_interval(
 	column_type oid, lowest text, highest text,
 	OUT step text, OUT partitions integer)
 RETURNS record
@@ -81,14 +81,14 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.partition_interval(oid, text, text) IS
-'internal: a natural interval for range partitions over these values';
+COMMENT ON FUNCTION _tiered_storage.partition_interval(oid, text, text) IS
+'a natural interval for range partitions over these values';
 
 /*
  * What the server's statistics say, as far as whoever asks may see them: times
  * before numbers.
  */
-CREATE FUNCTION tiered_storage.partition_key(
+CREATE FUNCTION _tiered_storage.partition_key(
 	relation regclass,
 	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text, OUT others text)
 RETURNS SETOF record
@@ -111,10 +111,10 @@ AS $$
 		ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
 		LIMIT 1
 $$;
-COMMENT ON FUNCTION tiered_storage.partition_key(regclass) IS
+COMMENT ON FUNCTION _tiered_storage.partition_key(regclass) IS
 'the column of a table that follows the order of its blocks best, from where to where its values go, and the other ones that do';
 
-CREATE FUNCTION tiered_storage.partition_saving(
+CREATE FUNCTION _tiered_storage.partition_saving(
 	tier name, cold_bytes bigint,
 	OUT cold_tier name, OUT saved_per_month float8)
 RETURNS record
@@ -127,11 +127,11 @@ AS $$
 	WHERE h.tier_name = tier
 	ORDER BY c.price_per_gb_month, c.rank LIMIT 1
 $$;
-COMMENT ON FUNCTION tiered_storage.partition_saving(name, bigint) IS
+COMMENT ON FUNCTION _tiered_storage.partition_saving(name, bigint) IS
 'the cheapest tier that has room for so much of what is on this one, and what that saves; no tier: null';
 
 /* No comment in it: a name could end one.  The new name is one even if it has to be cut. */
-CREATE FUNCTION tiered_storage.partition_command(relation regclass, key_column name) RETURNS text
+CREATE FUNCTION _tiered_storage.partition_command(relation regclass, key_column name) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (%I)',
@@ -140,10 +140,10 @@ AS $$
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE c.oid = relation
 $$;
-COMMENT ON FUNCTION tiered_storage.partition_command(regclass, name) IS
+COMMENT ON FUNCTION _tiered_storage.partition_command(regclass, name) IS
 'the statement that makes a partitioned table like this one';
 
-CREATE FUNCTION tiered_storage.partition_advice(
+CREATE FUNCTION _tiered_storage.partition_advice(
 	t tiered_storage.heat, include_all boolean,
 	OUT hot_fraction float8, OUT key_column name, OUT key_correlation float8, OUT other_keys text,
 	OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint,
@@ -161,7 +161,7 @@ BEGIN
 	confidence := 'insufficient data';
 
 	-- 1. Is the heat in one place?
-	SELECT * INTO hot FROM tiered_storage.hot_range(t.relation);
+	SELECT * INTO hot FROM _tiered_storage.hot_range(t.relation);
 	IF hot.first_part IS NULL OR hot.cached_blocks < LEAST(100, t.size_bytes / current_setting('block_size')::bigint / 100 + 1) THEN
 		reason := format('only %s of its blocks are in shared buffers, which says nothing about which are used', COALESCE(hot.cached_blocks, 0));
 	ELSE
@@ -175,7 +175,7 @@ BEGIN
 	END IF;
 
 	-- 2. Which column follows the order of the blocks?
-	SELECT * INTO key FROM tiered_storage.partition_key(t.relation);
+	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
 	IF key.attname IS NULL AND reason IS NULL THEN
 		reason := CASE
 			WHEN NOT EXISTS (SELECT FROM pg_stats p JOIN pg_class c ON c.oid = t.relation
@@ -189,7 +189,7 @@ BEGIN
 		key_correlation := key.correlation;
 		other_keys := key.others;
 		SELECT p.step, p.partitions INTO partition_interval, partitions
-			FROM tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
+			FROM _tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
 		IF partition_interval IS NULL AND reason IS NULL THEN
 			reason := format('the values of %I span too little for partitions', key_column);
 		END IF;
@@ -199,7 +199,7 @@ BEGIN
 	IF reason IS NULL THEN
 		cold_bytes := t.size_bytes * (1 - hot_fraction);
 		SELECT v.cold_tier, v.saved_per_month INTO cold_tier, saved_per_month
-			FROM tiered_storage.partition_saving(t.tier_name, cold_bytes) v;
+			FROM _tiered_storage.partition_saving(t.tier_name, cold_bytes) v;
 		confidence := CASE
 			WHEN hot.cached_blocks < 100 OR now() - t.observed_since < current_setting('tiered_storage.observation_period', true)::interval
 				THEN 'insufficient data'
@@ -213,11 +213,11 @@ BEGIN
 			round((hot_fraction * 100)::numeric), place, key_column, round(key_correlation::numeric, 3), partition_interval, partitions, pg_size_pretty(cold_bytes),
 			CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
 				ELSE format(' and cost %s less per month on tier %I', round(saved_per_month::numeric, 2), cold_tier) END);
-		command := tiered_storage.partition_command(t.relation, key_column);
+		command := _tiered_storage.partition_command(t.relation, key_column);
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.partition_advice(tiered_storage.heat, boolean) IS
+COMMENT ON FUNCTION _tiered_storage.partition_advice(tiered_storage.heat, boolean) IS
 'what recommend_partitioning() says of one table; unless include_all is set it says no more once it is known that nothing comes of it';
 
 CREATE FUNCTION tiered_storage.recommend_partitioning(
@@ -242,7 +242,7 @@ BEGIN
 			a.confidence, a.reason, a.command
 		FROM tiered_storage.heat h
 		JOIN pg_class c ON c.oid = h.relation
-		CROSS JOIN LATERAL tiered_storage.partition_advice(h, include_all) a
+		CROSS JOIN LATERAL _tiered_storage.partition_advice(h, include_all) a
 		WHERE c.relkind = 'r' AND NOT c.relispartition AND h.size_bytes >= min_size_bytes AND h.size_bytes > 0
 			AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
 			AND (a.command IS NOT NULL OR include_all)

@@ -4,4 +4,4 @@
 
 SELECT pg_catalog.count(*) FROM tiered_storage.discover_tiers();
 CALL tiered_storage.sample();
-SELECT tiered_storage.notify_launcher();
+SELECT _tiered_storage.notify_launcher();
