@@ -91,11 +91,8 @@ foreach my $relation (
 {
 	next if $relation =~ /^tiered_storage\.(workers|heat)$/;
 	is( $standby->safe_psql(
-			'app',
-			"SELECT count(*) FROM (SELECT * FROM $relation) x"
-		),
-		$primary->safe_psql(
-			'app', "SELECT count(*) FROM $relation"),
+			'app', "SELECT count(*) FROM (SELECT * FROM $relation) x"),
+		$primary->safe_psql('app', "SELECT count(*) FROM $relation"),
 		"$relation shows the same");
 }
 

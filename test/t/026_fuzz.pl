@@ -532,7 +532,8 @@ sub call_of
 			  unless grep { /^$name => / } @given;
 		}
 	}
-	my $call = "$routine->{schema}.$routine->{name}(" . join(', ', @given) . ')';
+	my $call =
+	  "$routine->{schema}.$routine->{name}(" . join(', ', @given) . ')';
 	return $routine->{kind} eq 'p' ? "CALL $call" : "SELECT * FROM $call";
 }
 
