@@ -65,6 +65,20 @@ FROM pg_control_system(), unnest(ARRAY[0, 4294967295]::oid[]) WITH ORDINALITY u 
 CALL sweep();
 SELECT count(*) FROM _tiered_storage.move_file;
 
+-- Another table of that name is none of ours, wherever it is.
+CREATE TABLE public.move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);
+CREATE TABLE tiered_storage.move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);
+CREATE TEMPORARY TABLE move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);
+INSERT INTO public.move_file SELECT 0, 4294967295, 1, 1, now(), system_identifier FROM pg_control_system();
+INSERT INTO tiered_storage.move_file SELECT * FROM public.move_file;
+INSERT INTO pg_temp.move_file SELECT * FROM public.move_file;
+SET search_path = pg_temp, tiered_storage, public;
+CALL public.sweep();
+RESET search_path;
+SELECT (SELECT count(*) FROM public.move_file) AS public, (SELECT count(*) FROM tiered_storage.move_file) AS face,
+	(SELECT count(*) FROM pg_temp.move_file) AS temporary;
+DROP TABLE pg_temp.move_file, tiered_storage.move_file, public.move_file;
+
 DROP FUNCTION refuse;
 DROP VIEW files;
 DROP PROCEDURE sweep;

@@ -103,13 +103,18 @@ ALTER TABLE _tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
 COMMENT ON TABLE _tiered_storage.tier_tablespace IS
 'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
 
-CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, name name, only_discovered boolean)
+/*
+ * Not the name: an UPDATE that names a key column locks the row more strongly, also when
+ * it stays the same, and would wait for open transactions that have pinned something to
+ * the tier.
+ */
+CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, only_discovered boolean)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	UPDATE _tiered_storage.tier x SET
-			tier_name = t.tier_name, rank = t.rank, profile = t.profile,
+			rank = t.rank, profile = t.profile,
 			random_read_ms = t.random_read_ms, random_write_ms = t.random_write_ms,
 			sequential_read_mb_per_s = t.sequential_read_mb_per_s,
 			sequential_write_mb_per_s = t.sequential_write_mb_per_s,
@@ -120,12 +125,12 @@ BEGIN
 			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
 			compressed = t.compressed, compression_ratio = t.compression_ratio,
 			discovered = t.discovered
-		WHERE x.tier_name = tier_overwrite.name AND (x.discovered OR NOT only_discovered);
+		WHERE x.tier_name = t.tier_name AND (x.discovered OR NOT only_discovered);
 	RETURN FOUND;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, name, boolean) IS
-'gives the tier of that name, if it is there, all values of t; policies and pins keep referring to it';
+COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, boolean) IS
+'gives the tier of that name, if it is there, all other values of t; policies and pins keep referring to it';
 
 /*
  * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads
@@ -147,7 +152,7 @@ BEGIN
 			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
 				HINT = 'A tier can have more than one tablespace.';
 	END IF;
-	RETURN CASE WHEN _tiered_storage.tier_overwrite(NEW, NEW.tier_name, true) THEN NULL ELSE NEW END;
+	RETURN CASE WHEN _tiered_storage.tier_overwrite(NEW, true) THEN NULL ELSE NEW END;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS

@@ -107,18 +107,18 @@ BEGIN
 	t := _tiered_storage.tier_with_values(t, given);
 	t := _tiered_storage.tier_without(t, unset);
 	PERFORM _tiered_storage.tier_check_values(t);
+	t.discovered := false;
+	PERFORM _tiered_storage.tier_overwrite(t, false);
+	UPDATE _tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = alter_tier.name;
 	IF new_name <> name THEN
 		PERFORM _tiered_storage.tier_check_name(new_name);
 		IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = new_name) THEN
 			RAISE EXCEPTION 'tier "%" already exists', new_name
 				USING ERRCODE = 'duplicate_object';
 		END IF;
+		UPDATE _tiered_storage.tier x SET tier_name = new_name WHERE x.tier_name = alter_tier.name;
 		t.tier_name := new_name;
 	END IF;
-
-	t.discovered := false;
-	PERFORM _tiered_storage.tier_overwrite(t, name, false);
-	UPDATE _tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = t.tier_name;
 	/* Also without a new list: the capacity is checked against the file systems. */
 	IF tablespaces IS NOT NULL
 		OR EXISTS (SELECT FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name) THEN
