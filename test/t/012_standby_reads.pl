@@ -469,10 +469,10 @@ my $dump = $primary->basedir . '/dump.sql';
 command_ok([ 'pg_dump', '-d', $primary->connstr('app'), '-f', $dump ],
 	'pg_dump');
 my $text = slurp_file($dump);
-like($text, qr/COPY tiered_storage\.standby /, 'standbys are dumped');
+like($text, qr/COPY _tiered_storage\.standby /, 'standbys are dumped');
 unlike(
 	$text,
-	qr/COPY tiered_storage\.(standby_|load_)/,
+	qr/COPY _tiered_storage\.(standby_|load_)/,
 	'what was seen is not');
 
 $stranger->stop;
