@@ -11,8 +11,13 @@ sources = $(patsubst $(SRC)/%,%,$(sort $(wildcard $(addprefix $(SRC)/,$(1)))))
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SRC)/tiered_storage.control)
 OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c src/*/*/*.c))
 INCLUDED := $(call sources,src/*.h src/*/*.h src/*/*/*.h)
-DATA := $(call sources,src/sql/tiered_storage--*.sql)
-ifeq ($(and $(EXTVERSION),$(OBJS),$(DATA)),)
+# The install script is made of its topics, in the order of their numbers; scripts of
+# versions that are released, and from one version to another, stand beside them.
+TOPICS := $(call sources,src/sql/[0-9][0-9]_*.sql)
+EXTENSION_SCRIPT := $(EXTENSION)--$(EXTVERSION).sql
+DATA := $(call sources,src/sql/$(EXTENSION)--*.sql)
+DATA_built = $(EXTENSION_SCRIPT)
+ifeq ($(and $(EXTVERSION),$(OBJS),$(TOPICS)),)
 $(error no sources of tiered_storage in "$(SRC)")
 endif
 # VPATH would find these, and the build would take them for its own.
@@ -55,6 +60,11 @@ FOLDERS := $(patsubst %/,$(CURDIR)/%,$(sort $(dir $(OBJS))))
 $(OBJS) $(OBJS:.o=.bc): $(INCLUDED) tiered_storage.control | $(FOLDERS)
 $(FOLDERS):
 	mkdir -p $@
+
+# Made anew each time: a topic may have gone, and VPATH may have an old one.
+.PHONY: $(EXTENSION_SCRIPT)
+$(EXTENSION_SCRIPT): $(TOPICS)
+	cat $^ >$@
 
 # For scripts that need a variable of this file.
 print-%:

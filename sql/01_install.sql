@@ -29,14 +29,14 @@ ALTER EXTENSION tiered_storage SET SCHEMA public;
 -- there has been a sample.
 SELECT d.tablespace_name
 	FROM tiered_storage.tablespace_devices() d
-	LEFT JOIN tiered_storage.tier_tablespaces t USING (tablespace_oid)
+	LEFT JOIN _tiered_storage.tier_tablespaces t USING (tablespace_oid)
 	WHERE d.path_exists AND t.tier_name IS NULL;
 SELECT count(*) AS tiers_of_pg_default FROM tiered_storage.tiers
 	WHERE 'pg_default' = ANY (tablespaces);
 SELECT 'pg_global' = ANY (tablespaces) AS has_pg_global, discovered, price_is_assumed,
 	reserve_fraction, low_watermark, high_watermark
 	FROM tiered_storage.tiers WHERE 'pg_default' = ANY (tablespaces);
-SELECT count(*) AS sampler_rows FROM tiered_storage.sampler;
+SELECT count(*) AS sampler_rows FROM _tiered_storage.sampler;
 
 -- Every object that a person meets says what it is.
 CREATE VIEW pg_temp.members AS
@@ -65,7 +65,9 @@ SELECT c.oid::regclass AS granted_to_public, a.privilege_type
 	WHERE a.grantee = 0
 	ORDER BY 1, 2;
 SELECT has_schema_privilege('public', 'tiered_storage', 'USAGE') AS usage,
-	has_schema_privilege('public', 'tiered_storage', 'CREATE') AS "create";
+	has_schema_privilege('public', 'tiered_storage', 'CREATE') AS "create",
+	has_schema_privilege('public', '_tiered_storage', 'USAGE') AS usage_beneath,
+	has_schema_privilege('public', '_tiered_storage', 'CREATE') AS create_beneath;
 
 -- No function looks names up where a user can put his own.
 SELECT p.oid::regprocedure AS unpinned_search_path, l.lanname, p.proconfig
@@ -116,7 +118,7 @@ RESET ROLE;
 DROP VIEW pg_temp.members;
 DROP EXTENSION tiered_storage;
 SELECT count(*) AS left_in_schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE n.nspname = 'tiered_storage';
+	WHERE n.nspname IN ('tiered_storage', '_tiered_storage');
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 SELECT count(*) AS tiers_of_pg_default FROM tiered_storage.tiers
 	WHERE 'pg_default' = ANY (tablespaces);
@@ -148,6 +150,19 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 DROP EXTENSION IF EXISTS tiered_storage;
+DROP SCHEMA tiered_storage;
+-- What is beneath is in a schema of the extension's own, whoever made the other one.
+\set VERBOSITY terse
+CREATE SCHEMA _tiered_storage AUTHORIZATION regress_install_user;
+CREATE EXTENSION tiered_storage;
+ALTER SCHEMA _tiered_storage OWNER TO CURRENT_USER;
+CREATE EXTENSION tiered_storage;
+DROP SCHEMA _tiered_storage;
+CREATE EXTENSION tiered_storage;
+DROP SCHEMA _tiered_storage CASCADE;
+\set VERBOSITY default
+DROP EXTENSION tiered_storage;
+SELECT nspname FROM pg_namespace WHERE nspname ~ 'tiered_storage';
 DROP SCHEMA tiered_storage;
 
 DROP ROLE regress_install_user;

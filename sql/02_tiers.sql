@@ -10,7 +10,7 @@ RESET client_min_messages;
 
 -- A tablespace that was there at CREATE EXTENSION has been discovered.
 SELECT t.tier_name = d.tier_name AS with_its_neighbour, t.discovered
-	FROM tiered_storage.tier_tablespaces t, tiered_storage.tier_tablespaces d
+	FROM _tiered_storage.tier_tablespaces t, _tiered_storage.tier_tablespaces d
 	WHERE t.tablespace_name = 'regress_ts_a' AND d.tablespace_name = 'pg_default';
 -- One that came later is found when asked, and known from then on.
 CREATE TABLESPACE regress_ts_b LOCATION '';
@@ -22,8 +22,8 @@ SELECT tablespace_name, action
 -- The discovered tier's name depends on the machine: from here on it does not.
 DO $$
 BEGIN
-	UPDATE tiered_storage.tier SET tier_name = 'regress_found', rank = 0, compressed = false
-		WHERE tier_name = (SELECT tier_name FROM tiered_storage.tier_tablespaces WHERE tablespace_name = 'pg_default');
+	UPDATE _tiered_storage.tier SET tier_name = 'regress_found', rank = 0, compressed = false
+		WHERE tier_name = (SELECT tier_name FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'pg_default');
 	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers WHERE tier_name <> 'regress_found';
 END
 $$;
@@ -41,16 +41,16 @@ SELECT tablespaces, discovered FROM tiered_storage.tiers WHERE tier_name = 'regr
 SELECT tiered_storage.add_tier('regress_rest', '{pg_default,regress_ts_b}', profile => 'nvme', reserve_fraction => 0, compressed => false);
 SELECT tier_name, tablespaces, discovered FROM tiered_storage.tiers ORDER BY rank;
 -- One that is altered, or added under its own name, belongs to the person from then on.
-UPDATE tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
-UPDATE tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
+UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
+UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
 SELECT tiered_storage.alter_tier('regress_rest', parallelism => 2);
-SELECT t.discovered, array_agg(tt.discovered) FROM tiered_storage.tier t JOIN tiered_storage.tier_tablespace tt USING (tier_name)
+SELECT t.discovered, array_agg(tt.discovered) FROM _tiered_storage.tier t JOIN _tiered_storage.tier_tablespace tt USING (tier_name)
 	WHERE tier_name = 'regress_rest' GROUP BY 1;
-UPDATE tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
-UPDATE tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
+UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
+UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
 SELECT tiered_storage.add_tier('regress_rest', '{pg_default}', profile => 'sata_ssd', price_per_gb_month => 3);
 SELECT :ours FROM tiered_storage.tiers WHERE tier_name = 'regress_rest';
-SELECT count(*) AS tiers_of_b FROM tiered_storage.tier_tablespaces WHERE tablespace_name = 'regress_ts_b';
+SELECT count(*) AS tiers_of_b FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'regress_ts_b';
 SELECT tiered_storage.remove_tier('regress_rest');
 -- Every property.
 SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_b}', profile => 'nvme', rank => 0,
@@ -75,9 +75,9 @@ SELECT * FROM tiered_storage.device_profiles();
 -- What cannot be a tier.  Nothing may change in between.
 CREATE TEMP VIEW everything AS
 	SELECT md5(string_agg(x::text, '' ORDER BY x::text)) AS state FROM (
-		SELECT to_jsonb(t) FROM tiered_storage.tier t
-		UNION ALL SELECT to_jsonb(t) FROM tiered_storage.tier_tablespace t
-		UNION ALL SELECT to_jsonb(p) FROM tiered_storage.policy p) x (x);
+		SELECT to_jsonb(t) FROM _tiered_storage.tier t
+		UNION ALL SELECT to_jsonb(t) FROM _tiered_storage.tier_tablespace t
+		UNION ALL SELECT to_jsonb(p) FROM _tiered_storage.policy p) x (x);
 SELECT state AS before FROM everything \gset
 SELECT tiered_storage.add_tier(NULL, '{pg_default}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('', '{pg_default}'); \echo :SQLSTATE
@@ -202,7 +202,7 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :policy_id);
 DROP TABLE "regress Readings";
 SELECT tiered_storage.remove_tier('regress_slower');
 SELECT tier_name FROM tiered_storage.tiers;
-SELECT tablespace_name FROM tiered_storage.tier_tablespaces;
+SELECT tablespace_name FROM _tiered_storage.tier_tablespaces;
 
 ---------------------------------------------------------------------------
 -- Hostile names
@@ -260,7 +260,7 @@ ALTER TABLESPACE regress_ts_third RENAME TO regress_ts_b;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 CALL tiered_storage.sample();
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
-SELECT tier_name, tablespace_name, stored_name FROM tiered_storage.tier_tablespaces ORDER BY rank;
+SELECT tier_name, tablespace_name, stored_name FROM _tiered_storage.tier_tablespaces ORDER BY rank;
 -- discover_tiers() sees the new one behind an old name, too.
 ALTER TABLESPACE regress_ts_b RENAME TO regress_ts_third;
 CREATE TABLESPACE regress_ts_b LOCATION '';
@@ -271,7 +271,7 @@ SELECT tier_name, tablespaces FROM tiered_storage.tiers WHERE NOT discovered ORD
 DROP TABLESPACE regress_ts_renamed;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
 CALL tiered_storage.sample();
-SELECT count(*) AS rows_of_it FROM tiered_storage.tier_tablespace WHERE tier_name = 'regress_slow';
+SELECT count(*) AS rows_of_it FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_slow';
 SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1);
 CREATE TABLE regress_readings (at date, v int) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_readings', '30 days', 'regress_slow'); \echo :SQLSTATE

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -189,7 +189,7 @@ ALTER TABLE "regress ""T""" SET SCHEMA "regress schema";
 SELECT relation, relation_name, tier_name, last_result FROM tiered_storage.policies;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.sample();
-SELECT schema_name, relation_name FROM tiered_storage.policy;
+SELECT schema_name, relation_name FROM _tiered_storage.policy;
 -- A new table of the old name is another one, and gets no policy from it.
 CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
 SELECT relation FROM tiered_storage.policies;

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -242,7 +242,7 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7', age_from => 'newest') AS id \gset
 SELECT relation, reason FROM regress_verdicts WHERE relation = 'regress_uuid_6'::regclass;
 -- A policy that cannot be evaluated does no harm to another one, nor to the session.
-UPDATE tiered_storage.policy SET time_zone = 'Nowhere/Land' WHERE policy_id = :id;
+UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land' WHERE policy_id = :id;
 CREATE TABLE regress_other (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_other_a PARTITION OF regress_other FOR VALUES FROM (MINVALUE) TO ('2026-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_slow') AS other \gset

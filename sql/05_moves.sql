@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -86,7 +86,7 @@ RESET enable_seqscan;
 DROP TABLE regress_m;
 -- The history knows it still.
 SELECT relation, count(*) FROM tiered_storage.moves GROUP BY relation ORDER BY relation COLLATE "C";
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 -- Materialized views, unlogged and empty tables; hostile names.
 CREATE SCHEMA "regress mv schema";
@@ -110,7 +110,7 @@ SET client_min_messages = warning;
 DROP SCHEMA "regress mv schema" CASCADE;
 RESET client_min_messages;
 DROP TABLE regress_m_empty;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 -- A partitioned table means its leaves; foreign ones are not ours.
 CREATE FOREIGN DATA WRAPPER regress_fdw;
@@ -139,7 +139,7 @@ SELECT relation, tablespace FROM regress_where WHERE relation IN ('regress_m_par
 -- What is refused
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 CREATE VIEW regress_m_view AS SELECT 1;
 CREATE SEQUENCE regress_m_sequence;
 CREATE TYPE regress_m_type AS (a int);
@@ -225,9 +225,9 @@ SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_x', tablespaces => '{regress_x,regress_y}');
 SELECT tiered_storage.alter_tier('regress_x', new_name => 'regress_two');
 RESET client_min_messages;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 CALL tiered_storage.move_relation('regress_m_parent', 'regress_two');
-SELECT t.tier_name FROM regress_where w JOIN tiered_storage.tier_tablespaces t ON t.tablespace_name = w.tablespace
+SELECT t.tier_name FROM regress_where w JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_name = w.tablespace
 	WHERE w.relation = 'regress_m_parent';
 ALTER TABLE regress_m_parent SET TABLESPACE regress_x;
 ALTER TABLE regress_m_2 SET TABLESPACE regress_y;

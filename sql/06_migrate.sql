@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -139,7 +139,7 @@ CALL tiered_storage.migrate();
 :where;
 DROP TABLE regress_p;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- One that fails does not stop the others
@@ -199,13 +199,13 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_
 CREATE TABLE regress_p (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM (0) TO (1) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow', key_unit => 'seconds') > 0 AS added;
-UPDATE tiered_storage.policy SET time_zone = 'Nowhere/Land';
+UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land';
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap', key_unit => 'seconds') > 0 AS added;
 DROP TABLESPACE regress_ts_cheap;
 CALL tiered_storage.migrate();
 SELECT tier_name, last_due, last_on_target, last_result FROM tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate(dry_run => true);
-UPDATE tiered_storage.policy SET time_zone = 'UTC';
+UPDATE _tiered_storage.policy SET time_zone = 'UTC';
 CALL tiered_storage.migrate();
 :where;
 

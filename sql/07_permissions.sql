@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -45,8 +45,8 @@ GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation, tiered_storage.migrate 
 GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_tiering_policy TO regress_owner, regress_stranger;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_owner, regress_stranger;
 -- What makes an administrator of tiers.
-GRANT USAGE ON SCHEMA tiered_storage TO regress_admin;
-GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage TO regress_admin;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_admin;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage, _tiered_storage TO regress_admin;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_admin;
 CREATE SCHEMA regress_s AUTHORIZATION regress_owner;
 GRANT USAGE ON SCHEMA regress_s TO PUBLIC;
@@ -70,15 +70,15 @@ CREATE VIEW regress_where AS
 SET ROLE regress_nobody;
 CALL tiered_storage.move_relation('pg_class', 'regress_slow');
 RESET ROLE;
-GRANT USAGE ON SCHEMA tiered_storage TO regress_nobody;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
 SELECT * FROM tiered_storage.tiers;
-SELECT * FROM tiered_storage.tier;
+SELECT * FROM _tiered_storage.tier;
 SELECT * FROM tiered_storage.policies;
 SELECT * FROM tiered_storage.moves;
 SELECT * FROM tiered_storage.heat;
 SELECT * FROM tiered_storage.workers;
-SELECT * FROM tiered_storage.relation_history;
+SELECT * FROM _tiered_storage.relation_history;
 SELECT * FROM tiered_storage.recommend_placement();
 SELECT * FROM tiered_storage.explain_placement('pg_class');
 SELECT * FROM tiered_storage.evaluate_policies();
@@ -89,7 +89,7 @@ CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.sample();
-SELECT tiered_storage.notify_launcher();
+SELECT _tiered_storage.notify_launcher();
 RESET ROLE;
 \set VERBOSITY default
 
@@ -139,7 +139,7 @@ CALL tiered_storage.migrate();
 RESET ROLE;
 SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1;
 SELECT tiered_storage.remove_tiering_policy('regress_s.p');
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- pg_monitor reads everything, and changes nothing
@@ -148,7 +148,7 @@ TRUNCATE tiered_storage.move;
 CALL tiered_storage.sample();
 SET ROLE regress_monitor;
 SELECT count(*) FROM tiered_storage.tiers;
-SELECT count(*) FROM tiered_storage.tier_tablespaces;
+SELECT count(*) FROM _tiered_storage.tier_tablespaces;
 SELECT count(*) FROM tiered_storage.policies;
 SELECT count(*) FROM tiered_storage.moves;
 SELECT count(*) FROM tiered_storage.move_progress;
@@ -158,14 +158,14 @@ SELECT count(*) FROM tiered_storage.relation_history WHERE period_s < 0;
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason
 	FROM tiered_storage.workers WHERE database_name = current_database();
 SELECT tablespace_name, path_exists, writable FROM tiered_storage.tablespace_devices() WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
-SELECT count(*) FROM tiered_storage.tablespace_claims() WHERE tier_name IS NULL;
+SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL;
 SELECT count(*) FROM tiered_storage.device_profiles();
 SELECT count(*) > 0 AS buffers FROM tiered_storage.relation_buffers();
-SELECT tiered_storage.smoothed_rate(1, 0, 1e9, 1);
+SELECT _tiered_storage.smoothed_rate(1, 0, 1e9, 1);
 SELECT count(*) FROM tiered_storage.evaluate_policies();
 SELECT count(*) > 0 AS units FROM tiered_storage.recommend_placement(include_unchanged => true);
 SELECT count(*) FROM tiered_storage.explain_placement('regress_s.p_1');
-SELECT count(*) FROM tiered_storage.mover_progress(pg_backend_pid());
+SELECT count(*) FROM _tiered_storage.mover_progress(pg_backend_pid());
 SELECT tiered_storage.is_paused();
 \set VERBOSITY terse
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}');
@@ -177,14 +177,14 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => 1);
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
 CALL tiered_storage.sample();
-SELECT tiered_storage.notify_launcher();
+SELECT _tiered_storage.notify_launcher();
 SELECT tiered_storage.pause();
 SELECT tiered_storage.resume();
-SELECT * FROM tiered_storage.move_file;
-UPDATE tiered_storage.sampler SET samples = 0;
+SELECT * FROM _tiered_storage.move_file;
+UPDATE _tiered_storage.sampler SET samples = 0;
 DELETE FROM tiered_storage.moves;
-INSERT INTO tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false);
-SELECT * FROM tiered_storage.tier;
+INSERT INTO _tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false);
+SELECT * FROM _tiered_storage.tier;
 \set VERBOSITY default
 RESET ROLE;
 
@@ -209,9 +209,9 @@ SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow')
 CALL tiered_storage.move_relation('pg_class', 'regress_slow'); \echo :SQLSTATE
 -- What is beneath the functions is not his.
 \set VERBOSITY terse
-DELETE FROM tiered_storage.move;
-DELETE FROM tiered_storage.move_file;
-UPDATE tiered_storage.policy SET created_by = 'postgres';
+DELETE FROM _tiered_storage.move;
+DELETE FROM _tiered_storage.move_file;
+UPDATE _tiered_storage.policy SET created_by = 'postgres';
 \set VERBOSITY default
 RESET ROLE;
 :where;

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -36,24 +36,24 @@ SET tiered_storage.track_access = off;
 
 -- Counters of this session arrive at once.
 \set flush 'SELECT pg_stat_force_next_flush()'
-\set history 'SELECT relation_oid::regclass AS relation, period_start, period_s, scans, random_reads, sequential_reads, hits > 0 AS hits, row_changes FROM tiered_storage.relation_history WHERE relation_oid IN (SELECT oid FROM pg_class WHERE relname LIKE \'regress\\_o%\' AND relkind <> \'i\') ORDER BY period_start, relation_oid::regclass::text COLLATE "C"'
+\set history 'SELECT relation_oid::regclass AS relation, period_start, period_s, scans, random_reads, sequential_reads, hits > 0 AS hits, row_changes FROM _tiered_storage.relation_history WHERE relation_oid IN (SELECT oid FROM pg_class WHERE relname LIKE \'regress\\_o%\' AND relkind <> \'i\') ORDER BY period_start, relation_oid::regclass::text COLLATE "C"'
 
 ---------------------------------------------------------------------------
 -- The first sample, and what it sees
 ---------------------------------------------------------------------------
 
 -- From a fresh start, by a clock of our own.
-TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CREATE TABLE regress_o_first (a int) TABLESPACE regress_ts_slow;
 INSERT INTO regress_o_first VALUES (1);
 :flush \g /dev/null
 CALL tiered_storage.sample();
-SELECT last_sample_at, last_duration_ms < 60000 AS duration, last_relations, last_active, samples, counter_resets FROM tiered_storage.sampler;
+SELECT last_sample_at, last_duration_ms < 60000 AS duration, last_relations, last_active, samples, counter_resets FROM _tiered_storage.sampler;
 SELECT relation_oid::regclass AS relation, kind, tuples, heat_at, sampled_since, observed_since < sampled_since AS from_statistics,
-	last_used_at, last_written_at, rewritten_at FROM tiered_storage.relation_state;
+	last_used_at, last_written_at, rewritten_at FROM _tiered_storage.relation_state;
 -- It is no history: its counters are all of the past.
-SELECT count(*) FROM tiered_storage.relation_history;
+SELECT count(*) FROM _tiered_storage.relation_history;
 
 -- What is observed: what has storage and can be moved, and TOAST.
 CREATE TABLE regress_o (id int PRIMARY KEY, v int, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
@@ -70,7 +70,7 @@ SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 CALL tiered_storage.sample();
 SELECT CASE WHEN kind = 'toast table' OR relation::text LIKE 'pg_toast.%' THEN 'pg_toast' ELSE relation::text END AS relation, kind, tier_name
 	FROM tiered_storage.heat ORDER BY relation::text COLLATE "C", kind;
-SELECT last_relations = (SELECT count(*) FROM tiered_storage.relation_state) AS all_of_them, samples FROM tiered_storage.sampler;
+SELECT last_relations = (SELECT count(*) FROM _tiered_storage.relation_state) AS all_of_them, samples FROM _tiered_storage.sampler;
 
 ---------------------------------------------------------------------------
 -- Activity
@@ -90,20 +90,20 @@ CALL tiered_storage.sample();
 SELECT round(writes_per_hour::numeric, 3) AS writes_per_hour, round((1000 * 0.5 ^ (1/24.0))::numeric, 3) AS expected, last_used_at, last_written_at
 	FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 -- An idle relation costs nothing: no history, not even a new version of its row.
-SELECT xmin AS version FROM tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass \gset
-SELECT count(*) AS history FROM tiered_storage.relation_history \gset
+SELECT xmin AS version FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass \gset
+SELECT count(*) AS history FROM _tiered_storage.relation_history \gset
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
-SELECT xmin = :'version' AS untouched FROM tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass;
-SELECT count(*) = :history AS no_history FROM tiered_storage.relation_history;
-SELECT last_sample_at, last_active, samples, counter_resets FROM tiered_storage.sampler;
+SELECT xmin = :'version' AS untouched FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass;
+SELECT count(*) = :history AS no_history FROM _tiered_storage.relation_history;
+SELECT last_sample_at, last_active, samples, counter_resets FROM _tiered_storage.sampler;
 -- A HOT update is no change for the index; another one is.
 UPDATE regress_o SET t = 'y' WHERE id = 1000;
 UPDATE regress_o SET id = -id WHERE id <= 10;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
-SELECT relation_oid::regclass AS relation, row_changes FROM tiered_storage.relation_history
+SELECT relation_oid::regclass AS relation, row_changes FROM _tiered_storage.relation_history
 	WHERE period_start = '2030-01-01 03:00:00+00' AND row_changes > 0 ORDER BY relation_oid::regclass::text COLLATE "C";
 -- Reads that missed: the counters of before are put back a little.  Without a
 -- scan they are random, of a complete scan they are sequential.
@@ -111,31 +111,31 @@ ANALYZE regress_o;
 SELECT pg_relation_size('regress_o') / current_setting('block_size')::int AS pages \gset
 :flush \g /dev/null
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0 WHERE relation_oid = 'regress_o_pkey'::regclass;
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - :pages, scans = scans - 1, tuples_read = tuples_read - 1000
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0 WHERE relation_oid = 'regress_o_pkey'::regclass;
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - :pages, scans = scans - 1, tuples_read = tuples_read - 1000
 	WHERE relation_oid = 'regress_o'::regclass;
 SET tiered_storage.test_now = '2030-01-01 05:00:00+00';
 CALL tiered_storage.sample();
 SELECT relation_oid::regclass AS relation, scans, random_reads, sequential_reads / :pages AS sequential_reads_in_table_sizes, row_changes
-	FROM tiered_storage.relation_history WHERE period_start = '2030-01-01 04:00:00+00' ORDER BY relation_oid::regclass::text COLLATE "C", scans;
+	FROM _tiered_storage.relation_history WHERE period_start = '2030-01-01 04:00:00+00' ORDER BY relation_oid::regclass::text COLLATE "C", scans;
 SELECT relation, round(random_reads_per_hour::numeric, 3) AS random, round(sequential_reads_per_hour::numeric / :pages, 3) AS sequential_in_table_sizes
 	FROM tiered_storage.heat WHERE relation IN ('regress_o'::regclass, 'regress_o_pkey'::regclass) ORDER BY relation::text COLLATE "C";
 -- A counter that went back has started from zero, and with it all of its table's: what they show now is new.
-SELECT counter_resets FROM tiered_storage.sampler;
-UPDATE tiered_storage.relation_state SET scans = scans + 1000000 WHERE relation_oid = 'regress_o'::regclass;
+SELECT counter_resets FROM _tiered_storage.sampler;
+UPDATE _tiered_storage.relation_state SET scans = scans + 1000000 WHERE relation_oid = 'regress_o'::regclass;
 SET tiered_storage.test_now = '2030-01-01 06:00:00+00';
 CALL tiered_storage.sample();
 SELECT h.scans = pg_stat_get_numscans('regress_o'::regclass) AS all_scans, h.row_changes, s.counter_resets
-	FROM tiered_storage.relation_history h, tiered_storage.sampler s
+	FROM _tiered_storage.relation_history h, _tiered_storage.sampler s
 	WHERE h.relation_oid = 'regress_o'::regclass AND h.period_start = '2030-01-01 05:00:00+00';
 -- A clock that goes back does no harm.
 SELECT count(*) FROM regress_o;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2029-12-31 00:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(*) AS strange FROM tiered_storage.relation_state
+SELECT count(*) AS strange FROM _tiered_storage.relation_state
 	WHERE NOT (random_fast >= 0 AND random_fast < 'Infinity' AND changes_fast >= 0 AND changes_fast < 'Infinity');
-SELECT count(*) AS strange FROM tiered_storage.relation_history WHERE period_s < 0;
+SELECT count(*) AS strange FROM _tiered_storage.relation_history WHERE period_s < 0;
 
 ---------------------------------------------------------------------------
 -- Moved, rewritten, dropped
@@ -158,53 +158,53 @@ CALL tiered_storage.sample();
 SELECT relation, size_bytes, cached_fraction FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 -- Dropped: forgotten with the next sample; its history stays for its time.
 SELECT 'regress_o'::regclass::oid AS dropped \gset
-SELECT count(*) > 0 AS history FROM tiered_storage.relation_history WHERE relation_oid = :dropped;
+SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;
 DROP TABLE regress_o;
 SELECT count(*) AS heat FROM tiered_storage.heat WHERE relation::oid = :dropped;
-SELECT count(*) AS state FROM tiered_storage.relation_state WHERE relation_oid = :dropped;
+SELECT count(*) AS state FROM _tiered_storage.relation_state WHERE relation_oid = :dropped;
 CALL tiered_storage.sample();
-SELECT count(*) AS state FROM tiered_storage.relation_state WHERE relation_oid = :dropped;
-SELECT count(*) > 0 AS history FROM tiered_storage.relation_history WHERE relation_oid = :dropped;
-SELECT count(*) AS of_nothing FROM tiered_storage.relation_state s LEFT JOIN pg_class c ON c.oid = s.relation_oid WHERE c.oid IS NULL;
+SELECT count(*) AS state FROM _tiered_storage.relation_state WHERE relation_oid = :dropped;
+SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;
+SELECT count(*) AS of_nothing FROM _tiered_storage.relation_state s LEFT JOIN pg_class c ON c.oid = s.relation_oid WHERE c.oid IS NULL;
 
 ---------------------------------------------------------------------------
 -- Roll-up and retention
 ---------------------------------------------------------------------------
 
 -- Samples of an hour that ended two hours ago become one row; later ones stay.
-TRUNCATE tiered_storage.relation_history;
-INSERT INTO tiered_storage.relation_history
+TRUNCATE _tiered_storage.relation_history;
+INSERT INTO _tiered_storage.relation_history
 	SELECT t, 'regress_o_first'::regclass, 600, 1, 2, 3, 4, 5
 	FROM generate_series('2030-01-01 08:00+00'::timestamptz, '2030-01-01 11:50+00', interval '10 minutes') t;
 SET tiered_storage.test_now = '2030-01-01 12:05:00+00';
 CALL tiered_storage.sample();
-SELECT period_start, period_s, scans, random_reads, sequential_reads, hits, row_changes FROM tiered_storage.relation_history
+SELECT period_start, period_s, scans, random_reads, sequential_reads, hits, row_changes FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_o_first'::regclass ORDER BY 1 LIMIT 4;
-SELECT count(*), sum(row_changes) FROM tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
+SELECT count(*), sum(row_changes) FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
 -- Once: the next sample finds it done.
 CALL tiered_storage.sample();
-SELECT count(*), sum(row_changes) FROM tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
-SELECT rolled_up_until FROM tiered_storage.sampler;
+SELECT count(*), sum(row_changes) FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
+SELECT rolled_up_until FROM _tiered_storage.sampler;
 -- What is older than tiered_storage.history_retention goes, and so did the moves, which are of today.
 SELECT count(*) AS moves FROM tiered_storage.moves;
 SELECT ('2030-01-01 10:30+00'::timestamptz + current_setting('tiered_storage.history_retention')::interval)::text AS later \gset
 SET tiered_storage.test_now = :'later';
 CALL tiered_storage.sample();
-SELECT min(period_start) FROM tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
+SELECT min(period_start) FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
 
 ---------------------------------------------------------------------------
 -- sample() and transactions
 ---------------------------------------------------------------------------
 
-SELECT samples AS before FROM tiered_storage.sampler \gset
+SELECT samples AS before FROM _tiered_storage.sampler \gset
 BEGIN;
 CALL tiered_storage.sample();
 CALL tiered_storage.sample();
-SELECT samples - :before AS inside FROM tiered_storage.sampler;
+SELECT samples - :before AS inside FROM _tiered_storage.sampler;
 ROLLBACK;
-SELECT samples - :before AS after FROM tiered_storage.sampler;
+SELECT samples - :before AS after FROM _tiered_storage.sampler;
 DO $$ BEGIN CALL tiered_storage.sample(); EXCEPTION WHEN division_by_zero THEN END $$;
-SELECT samples - :before AS after FROM tiered_storage.sampler;
+SELECT samples - :before AS after FROM _tiered_storage.sampler;
 \set VERBOSITY sqlstate
 BEGIN READ ONLY;
 CALL tiered_storage.sample();
@@ -230,11 +230,11 @@ CALL tiered_storage.sample();
 SELECT cached_fraction, dirty_buffers FROM tiered_storage.heat WHERE relation = 'regress_o_cached'::regclass;
 
 -- Half-lives: now, after one, after two; what was observed for one half-life only weighs half.
-SELECT round(tiered_storage.smoothed_rate(r, idle, observed, 86400)::numeric, 6) AS rate
+SELECT round(_tiered_storage.smoothed_rate(r, idle, observed, 86400)::numeric, 6) AS rate
 	FROM (VALUES (100, 0, 1e9), (100, 86400, 1e9), (100, 172800, 1e9), (100, 0, 86400), (100, 86400, 86400), (0, 0, 86400)) v (r, idle, observed);
-SELECT tiered_storage.smoothed_rate(-5, 0, 1, 1) AS negative, tiered_storage.smoothed_rate('NaN', 0, 1, 1) AS nan,
-	tiered_storage.smoothed_rate('Infinity', 0, 1, 1) AS infinite, tiered_storage.smoothed_rate(5, 1, 1e9, 0) AS no_memory,
-	tiered_storage.smoothed_rate(5, -1, 1e9, 1) AS future, tiered_storage.smoothed_rate(NULL, 0, 1, 1) AS unknown;
+SELECT _tiered_storage.smoothed_rate(-5, 0, 1, 1) AS negative, _tiered_storage.smoothed_rate('NaN', 0, 1, 1) AS nan,
+	_tiered_storage.smoothed_rate('Infinity', 0, 1, 1) AS infinite, _tiered_storage.smoothed_rate(5, 1, 1e9, 0) AS no_memory,
+	_tiered_storage.smoothed_rate(5, -1, 1e9, 1) AS future, _tiered_storage.smoothed_rate(NULL, 0, 1, 1) AS unknown;
 
 -- Tablespaces and their devices: what is the same everywhere.
 SELECT tablespace_name, tablespace_oid = (SELECT oid FROM pg_tablespace WHERE spcname = tablespace_name) AS oid_is_right,
@@ -244,7 +244,7 @@ SELECT tablespace_name, tablespace_oid = (SELECT oid FROM pg_tablespace WHERE sp
 -- Each database has a row; what it says depends on the server.
 SELECT w.database_name = current_database() AS this, state IN ('starting', 'running', 'waiting', 'not running', 'failed', 'idle') AS state, reason <> '' AS reason
 	FROM tiered_storage.workers w WHERE w.database_name = current_database();
-SELECT count(*) AS without_row FROM pg_database d WHERE NOT EXISTS (SELECT FROM tiered_storage.worker_status() w WHERE w.database_name = d.datname);
+SELECT count(*) AS without_row FROM pg_database d WHERE NOT EXISTS (SELECT FROM _tiered_storage.worker_status() w WHERE w.database_name = d.datname);
 
 SET client_min_messages = warning;
 DROP VIEW regress_o_view;

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -74,21 +74,21 @@ CREATE INDEX regress_a_cold_index ON regress_a_cold (a) TABLESPACE regress_ts_sl
 SELECT tiered_storage.add_tiering_policy('regress_a_p', '1 year', 'regress_cheap') AS policy \gset
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
-UPDATE tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000
+UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000
 	WHERE relation_oid IN ('regress_a_hot'::regclass, 'regress_a_nowhere'::regclass, 'regress_a_p1'::regclass, '"regress_a Quoted''Name"'::regclass);
 -- What was hot in the last days counts, also when it is quiet today, but that it lasts is not certain; hits are no I/O.
-UPDATE tiered_storage.relation_state SET random_slow = 20000, random_fast = 5, hits_slow = 60000 WHERE relation_oid = 'regress_a_hotter'::regclass;
-UPDATE tiered_storage.relation_state SET sampled_since = '2029-12-31' WHERE relation_oid = 'regress_a_young'::regclass;
-UPDATE tiered_storage.relation_state SET sampled_since = '2029-12-31 23:00+00', random_fast = 5000 WHERE relation_oid = 'regress_a_young_hot'::regclass;
+UPDATE _tiered_storage.relation_state SET random_slow = 20000, random_fast = 5, hits_slow = 60000 WHERE relation_oid = 'regress_a_hotter'::regclass;
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31' WHERE relation_oid = 'regress_a_young'::regclass;
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31 23:00+00', random_fast = 5000 WHERE relation_oid = 'regress_a_young_hot'::regclass;
 -- A thousand blocks an hour are little if they are sequential, and much if they are not.
-UPDATE tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_a_doubtful'::regclass;
-UPDATE tiered_storage.relation_state SET sequential_fast = 1000000, sequential_slow = 1000000, sequential_low_slow = 1000000, sequential_high_slow = 1000000, scans_slow = 100
+UPDATE _tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_a_doubtful'::regclass;
+UPDATE _tiered_storage.relation_state SET sequential_fast = 1000000, sequential_slow = 1000000, sequential_low_slow = 1000000, sequential_high_slow = 1000000, scans_slow = 100
 	WHERE relation_oid = 'regress_a_scanned'::regclass;
 -- All of it reaches the device.
-UPDATE tiered_storage.relation_state SET device_random_fast = random_fast, device_random_slow = random_slow,
+UPDATE _tiered_storage.relation_state SET device_random_fast = random_fast, device_random_slow = random_slow,
 	device_sequential_fast = sequential_fast, device_sequential_slow = sequential_slow;
 
 ---------------------------------------------------------------------------
@@ -115,11 +115,11 @@ SET tiered_storage.observation_period = '100d';
 SELECT relation, recommended_tier, confidence FROM regress_advice;
 RESET tiered_storage.observation_period;
 -- It changes nothing, and can be asked where nothing may be changed.
-SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) AS before FROM tiered_storage.relation_state s \gset
+SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) AS before FROM _tiered_storage.relation_state s \gset
 BEGIN READ ONLY;
 SELECT count(*) FROM tiered_storage.recommend_placement();
 COMMIT;
-SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) = :'before' AS unchanged FROM tiered_storage.relation_state s;
+SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) = :'before' AS unchanged FROM _tiered_storage.relation_state s;
 
 ---------------------------------------------------------------------------
 -- explain_placement()
@@ -149,7 +149,7 @@ SELECT * FROM tiered_storage.explain_placement('regress_a_view'); \echo :SQLSTAT
 SELECT * FROM tiered_storage.explain_placement('regress_a_sequence'); \echo :SQLSTATE
 SELECT * FROM tiered_storage.explain_placement('regress_a_p'); \echo :SQLSTATE
 SELECT * FROM tiered_storage.explain_placement('pg_class'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('tiered_storage.tier'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.explain_placement('_tiered_storage.tier'); \echo :SQLSTATE
 SELECT * FROM tiered_storage.explain_placement('regress_a_nowhere'); \echo :SQLSTATE
 \set VERBOSITY sqlstate
 SELECT * FROM tiered_storage.explain_placement(:toast);

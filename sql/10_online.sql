@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -188,7 +188,7 @@ SELECT fork, size FROM regress_forks WHERE relation = 'regress_o' ORDER BY fork;
 SELECT regress_fill(1, 1000);
 SELECT * FROM regress_by_index();
 SELECT state, method, count(*) > 30 AS all_of_them FROM tiered_storage.moves GROUP BY 1, 2;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- Tables here, indexes there
@@ -213,7 +213,7 @@ CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 
 :oi;
 SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
 DROP TABLE regress_oi, regress_op;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- What was left behind
@@ -238,7 +238,7 @@ CALL tiered_storage.move_relation('regress_o', 'regress_fast', include_indexes =
 RESET allow_system_table_mods;
 SELECT count(t) AS toasted, sum(length(t)) AS length FROM regress_o;
 :moves;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- What cannot be moved online
@@ -302,7 +302,7 @@ CALL tiered_storage.move_relation('regress_o_invalid', 'regress_fast', include_i
 DROP TABLE "regress_o u%s", regress_o_am, regress_o_heap, regress_o_invalid;
 DROP SEQUENCE regress_o_sequence;
 DROP VIEW regress_o_view;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 -- A policy leaves such a partition where it is, unless it may lock it.
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
@@ -329,7 +329,7 @@ SELECT count(*) FROM regress_o_p;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 DROP TABLE regress_o_p;
 RESET tiered_storage.test_now;
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- Shared buffers
@@ -363,7 +363,7 @@ DROP VIEW regress_cached;
 -- Pause
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.move;
+TRUNCATE _tiered_storage.move;
 SELECT tiered_storage.is_paused();
 SELECT tiered_storage.resume();
 -- At once and for all, whatever becomes of the transaction.
@@ -377,7 +377,7 @@ CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast'); \echo :SQL
 RESET statement_timeout;
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 :moves;
-SELECT * FROM tiered_storage.mover_progress(pg_backend_pid());
+SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid());
 SELECT tiered_storage.resume();
 SELECT tiered_storage.resume();
 SELECT tiered_storage.is_paused();
@@ -385,9 +385,9 @@ CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast');
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 :moves;
 SELECT * FROM tiered_storage.move_progress;
-SELECT * FROM tiered_storage.mover_progress(pg_backend_pid());
-SELECT * FROM tiered_storage.mover_progress(NULL);
-SELECT * FROM tiered_storage.mover_progress(-1);
+SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid());
+SELECT * FROM _tiered_storage.mover_progress(NULL);
+SELECT * FROM _tiered_storage.mover_progress(-1);
 
 ---------------------------------------------------------------------------
 -- The session
@@ -440,7 +440,7 @@ $$;
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 
 -- Nothing is left behind: neither a record of a file, nor a file that nobody has.
-SELECT count(*) AS files FROM tiered_storage.move_file;
+SELECT count(*) AS files FROM _tiered_storage.move_file;
 CHECKPOINT;
 SELECT s.spcname, f.file
 	FROM pg_tablespace s, pg_database d,

@@ -10,7 +10,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -489,13 +489,13 @@ RESET enable_seqscan;
 
 -- Random, sequential, other, as what an hour brought.
 VACUUM ANALYZE regress_a;
-TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 :cold
 SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 :cold
-UPDATE tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, other_fast = 0;
+UPDATE _tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, other_fast = 0;
 SELECT count(pad) FROM regress_a;
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
@@ -503,7 +503,7 @@ CALL tiered_storage.sample();
 SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour > 0 AS sequential, round(other_reads_per_hour) AS other,
 	sequential_reads_low_14d_per_hour = sequential_reads_14d_per_hour AS low, sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
 	FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
-SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int AS all_pages FROM tiered_storage.relation_history
+SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int AS all_pages FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
 -- Taken: the next sample begins anew.
 SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
@@ -514,7 +514,7 @@ INSERT INTO regress_added SELECT i, repeat('x', 100) FROM generate_series(1, 100
 CALL regress_flush();
 CALL tiered_storage.sample();
 SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
-SELECT sum(random_reads + sequential_reads) AS reads FROM tiered_storage.relation_history WHERE relation_oid = 'regress_added'::regclass;
+SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_added'::regclass;
 DROP TABLE regress_added;
 -- Vacuum, analyze and dumps are no use.
 CALL regress_cold();
@@ -526,9 +526,9 @@ COPY regress_a TO '/dev/null';
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
-SELECT random_reads, sequential_reads FROM tiered_storage.relation_history
+SELECT random_reads, sequential_reads FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
-SELECT source, other_fast > 0 AS other, other_slow > 0 AS other_slow FROM tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
+SELECT source, other_fast > 0 AS other, other_slow > 0 AS other_slow FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
 -- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.
 :cold
 SELECT complete FROM tiered_storage.access_tracking();

@@ -11,7 +11,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -59,17 +59,17 @@ AS $$
 DECLARE
 	hour CONSTANT float8 := 1 - 0.5 ^ (1 / 24.0);
 BEGIN
-	UPDATE tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0,
+	UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0,
 		maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0;
-	PERFORM set_config('tiered_storage.test_now', (s.last_sample_at + interval '1 hour')::text, false) FROM tiered_storage.sampler s;
+	PERFORM set_config('tiered_storage.test_now', (s.last_sample_at + interval '1 hour')::text, false) FROM _tiered_storage.sampler s;
 	CALL tiered_storage.sample();
 	RETURN QUERY SELECT s.relation_oid::regclass, round(s.page_writes_fast / hour)::int, round(s.maintenance_writes_fast / hour)::int,
 			round(s.wal_bytes_fast / hour)::int, round(s.image_bytes_fast / hour)::int
-		FROM tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid
+		FROM _tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid
 		WHERE c.relname ~ ('^(' || relations || ')$') ORDER BY c.relname COLLATE "C";
 END
 $$;
-TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
 
@@ -98,17 +98,17 @@ UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 SELECT pg_relation_size('regress_w') / current_setting('block_size')::int - :pages AS grown;
 -- In the history, too, and in the view.
-SELECT period_start, page_writes - :pages AS off_by FROM tiered_storage.relation_history
+SELECT period_start, page_writes - :pages AS off_by FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_w'::regclass AND page_writes > 0 ORDER BY 1;
 SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour > 0 AS pages_14d, maintenance_writes_per_hour AS maintenance,
 	wal_bytes_per_hour > full_page_image_bytes_per_hour AS wal, full_page_image_bytes_per_hour > 0 AS images
 	FROM tiered_storage.heat WHERE relation = 'regress_w'::regclass;
 
 -- Rolled up with the rest.
-INSERT INTO tiered_storage.relation_history
+INSERT INTO _tiered_storage.relation_history
 	SELECT t, 'regress_w'::regclass, 600, 1, 2, 3, 4, 5, 6 FROM generate_series('2029-12-31 08:00+00'::timestamptz, '2029-12-31 08:50+00', interval '10 minutes') t;
 SELECT relation FROM regress_w_writes();
-SELECT period_start, period_s, row_changes, page_writes FROM tiered_storage.relation_history
+SELECT period_start, period_s, row_changes, page_writes FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_w'::regclass AND period_start < '2030-01-01' ORDER BY 1;
 
 ---------------------------------------------------------------------------
@@ -182,23 +182,23 @@ INSERT INTO regress_w_large SELECT 'x' FROM generate_series(1, 10000);
 SELECT relation, abs(pages * current_setting('block_size')::float8 / pg_relation_size(relation) - 1) < 0.1 AS pages_within_a_tenth, maintenance,
 	abs(wal_bytes / (10000 * 950.0) - 1) < 0.1 AS wal_within_a_tenth FROM regress_w_writes('regress_w_large');
 SELECT last_wal_read_bytes <= 1024 * 1024 + 32768 AS bounded, last_wal_bytes > 10000 * 900 AS all_of_it,
-	abs(last_wal_scale * last_wal_read_bytes / last_wal_bytes - 1) < 0.001 AS scale_fits FROM tiered_storage.sampler;
+	abs(last_wal_scale * last_wal_read_bytes / last_wal_bytes - 1) < 0.001 AS scale_fits FROM _tiered_storage.sampler;
 -- Enough for what is written now.
 UPDATE regress_w_large SET filler = 'y' WHERE ctid = '(0,1)';
 SELECT relation, pages > 0 AS pages FROM regress_w_writes('regress_w_large');
-SELECT last_wal_read_bytes = last_wal_bytes AS all_of_it, last_wal_scale FROM tiered_storage.sampler;
+SELECT last_wal_read_bytes = last_wal_bytes AS all_of_it, last_wal_scale FROM _tiered_storage.sampler;
 -- None.
 SET tiered_storage.wal_sample_size = 0;
 UPDATE regress_w_large SET filler = 'z' WHERE ctid = '(0,2)';
 SELECT * FROM regress_w_writes('regress_w_large');
-SELECT wal_position, wal_since, last_wal_bytes, last_wal_read_bytes, last_wal_scale, last_wal_unattributed_bytes FROM tiered_storage.sampler;
+SELECT wal_position, wal_since, last_wal_bytes, last_wal_read_bytes, last_wal_scale, last_wal_unattributed_bytes FROM _tiered_storage.sampler;
 SELECT page_writes_per_hour, wal_bytes_per_hour, write_source FROM tiered_storage.heat WHERE relation = 'regress_w_large'::regclass;
 -- Again: anew, without what was known before.
-UPDATE tiered_storage.relation_state SET page_writes_fast = 1000, wal_bytes_fast = 1000;
+UPDATE _tiered_storage.relation_state SET page_writes_fast = 1000, wal_bytes_fast = 1000;
 RESET tiered_storage.wal_sample_size;
 CALL tiered_storage.sample();
-SELECT max(page_writes_fast), max(wal_bytes_fast) FROM tiered_storage.relation_state;
-SELECT wal_since = last_sample_at AS begins, last_wal_bytes, last_wal_scale FROM tiered_storage.sampler;
+SELECT max(page_writes_fast), max(wal_bytes_fast) FROM _tiered_storage.relation_state;
+SELECT wal_since = last_sample_at AS begins, last_wal_bytes, last_wal_scale FROM _tiered_storage.sampler;
 
 ---------------------------------------------------------------------------
 -- Without full_page_writes
@@ -225,9 +225,9 @@ UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 CHECKPOINT;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
-SELECT pg_column_size(changed_pages) > 0 AS remembered FROM tiered_storage.sampler;
+SELECT pg_column_size(changed_pages) > 0 AS remembered FROM _tiered_storage.sampler;
 -- What is remembered may be anything.  Then each page is new again, also those that are only pruned.
-UPDATE tiered_storage.sampler SET changed_pages = '\xdeadbeef';
+UPDATE _tiered_storage.sampler SET changed_pages = '\xdeadbeef';
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 
@@ -246,13 +246,13 @@ SELECT tier_name, is_total, row_changes_per_hour > 0 AS rows, row_bytes_per_hour
 SELECT checkpoint_bytes > 0 AS checkpoint, bgwriter_bytes IS NOT NULL AS bgwriter, backend_bytes > 0 AS backend, wal_bytes > 0 AS wal,
 	full_page_images > 100 AS images, temp_bytes IS NOT NULL AS temp, moved_bytes AS forgotten FROM tiered_storage.server_writes;
 -- The advice takes what was counted for a day at least; before, and for the unlogged table, what it can guess.
-UPDATE tiered_storage.relation_state SET page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
+UPDATE _tiered_storage.relation_state SET page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, heat_at = '2030-02-01', observed_since = '2029-01-01', sampled_since = '2029-01-01' WHERE relation_oid IN ('regress_w'::regclass, 'regress_w_unlogged'::regclass);
-UPDATE tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-01-31 12:00+00';
+UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-01-31 12:00+00';
 SET tiered_storage.test_now = '2030-02-01';
 SELECT relation, substring(reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
 	FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ 'regress_w(_unlogged)?$' ORDER BY relation::text COLLATE "C";
-UPDATE tiered_storage.sampler SET wal_since = '2029-01-01';
+UPDATE _tiered_storage.sampler SET wal_since = '2029-01-01';
 SELECT relation, substring(reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
 	FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ 'regress_w(_unlogged)?$' ORDER BY relation::text COLLATE "C";
 

@@ -11,7 +11,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -151,31 +151,31 @@ CALL tiered_storage.sample();
 SELECT CASE WHEN os_cached_fraction IS NULL OR os_cached_fraction = 1 THEN 'unknown or all' ELSE os_cached_fraction::text END AS os_cached
 	FROM tiered_storage.heat WHERE relation = 'regress_d'::regclass;
 -- 100 random reads in an hour: all of them miss shared buffers, and those that the page cache has do not reach the device.
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 0, os_cached_bytes = size_bytes
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 0, os_cached_bytes = size_bytes
 	WHERE relation_oid = 'regress_d'::regclass AND os_cached_bytes >= 0;
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 100
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 100
 	WHERE relation_oid = 'regress_d'::regclass AND os_cached_bytes < 0;
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 CALL tiered_storage.sample();
 SELECT random_fast > 2.8 AS random, CASE WHEN os_cached_bytes < 0 THEN 'unknown or none' WHEN device_random_fast = 0 THEN 'unknown or none' ELSE device_random_fast::text END AS device
-	FROM tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
+	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 -- Without looking at the page cache each of them does.
 SET tiered_storage.track_page_cache = off;
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 0, random_slow = 0, device_random_slow = 0
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 0, random_slow = 0, device_random_slow = 0
 	WHERE relation_oid = 'regress_d'::regclass;
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();
 SELECT random_fast > 2.8 AS random, device_random_fast = random_fast AS device_fast, device_random_slow = random_slow AS device_slow, os_cached_bytes
-	FROM tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
+	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 SELECT os_cached_fraction, device_random_reads_per_hour = random_reads_per_hour AS same FROM tiered_storage.heat WHERE relation = 'regress_d'::regclass;
 RESET tiered_storage.track_page_cache;
 -- An idle relation's row stays as it is, also when the page cache is looked at.
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
-SELECT xmin AS version FROM tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass \gset
+SELECT xmin AS version FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass \gset
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
-SELECT xmin = :'version' AS untouched FROM tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
+SELECT xmin = :'version' AS untouched FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 
 ---------------------------------------------------------------------------
 -- Devices
@@ -188,8 +188,8 @@ SELECT count(*) AS strange FROM tiered_storage.device_io d WHERE device NOT IN (
 -- The fit, from its sums: y = x / 2; too little data; nothing at all; garbage.
 SELECT v.*, f.factor, round(f.residual::numeric, 6) AS residual, f.explained
 	FROM (VALUES (1, 4e18, 2e18, 1e18, 4.0), (2, 4e18, 2e18, 4e18, 4), (3, 4e6, 2e6, 1e6, 4), (4, 0, 0, 0, 0), (5, 0, 0, 1e18, 4), (6, 'NaN', '-Infinity', -1, 'Infinity')) v (n, xx, xy, yy, periods),
-		tiered_storage.device_fit(xx, xy, yy, periods) f ORDER BY n;
-SELECT * FROM tiered_storage.device_fit(NULL, 1, 1, 1);
+		_tiered_storage.device_fit(xx, xy, yy, periods) f ORDER BY n;
+SELECT * FROM _tiered_storage.device_fit(NULL, 1, 1, 1);
 
 ---------------------------------------------------------------------------
 -- Rights
@@ -197,12 +197,12 @@ SELECT * FROM tiered_storage.device_fit(NULL, 1, 1, 1);
 
 CREATE ROLE regress_nobody;
 CREATE ROLE regress_monitor IN ROLE pg_monitor;
-GRANT USAGE ON SCHEMA tiered_storage TO regress_nobody;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
 \set VERBOSITY terse
 SELECT * FROM tiered_storage.block_heat('regress_d');
 SELECT * FROM tiered_storage.device_io;
-SELECT * FROM tiered_storage.device_state;
+SELECT * FROM _tiered_storage.device_state;
 SET tiered_storage.track_page_cache = off;
 SET ROLE regress_monitor;
 SELECT count(*) FROM tiered_storage.block_heat('regress_d');

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -41,16 +41,16 @@ SET jit = off;
 -- What a sample remembers
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.relation_history,
-	tiered_storage.load_state, tiered_storage.load_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history,
+	_tiered_storage.load_state, _tiered_storage.load_history;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CREATE TABLE regress_l (id int, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 -- Nothing can be said after one sample: its counters are all of the past.
 :flush \g /dev/null
 SELECT count(*) FROM tiered_storage.load_profile(); \echo :SQLSTATE
 CALL tiered_storage.sample();
-SELECT observed_since, sampled_at FROM tiered_storage.load_state;
-SELECT count(*) FROM tiered_storage.load_history;
+SELECT observed_since, sampled_at FROM _tiered_storage.load_state;
+SELECT count(*) FROM _tiered_storage.load_history;
 SELECT count(*) FROM tiered_storage.load_profile(); \echo :SQLSTATE
 
 -- A minute with work: rows, a sort that does not fit into memory, WAL.
@@ -72,53 +72,53 @@ SELECT period_start, period_s, commits BETWEEN 5 AND 1000 AS commits, rollbacks 
 	checkpoints_timed IS NOT NULL AND checkpoints_requested IS NOT NULL AS checkpoints,
 	buffers_checkpointer IS NOT NULL AND buffers_bgwriter IS NOT NULL AND buffers_backends IS NOT NULL AS written,
 	slru_reads IS NOT NULL AND slru_writes IS NOT NULL AS slru
-	FROM tiered_storage.load_history;
+	FROM _tiered_storage.load_history;
 
 -- An idle minute leaves no row, but is known.
 SET tiered_storage.test_now = '2030-01-01 00:02:00+00';
 :flush \g /dev/null
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.load_history;
-SELECT sampled_at FROM tiered_storage.load_state;
+SELECT count(*) FROM _tiered_storage.load_history;
+SELECT sampled_at FROM _tiered_storage.load_state;
 
 -- Counters that went back: what they show now is what happened since, in their group.
-UPDATE tiered_storage.load_state SET counters[1] = 1000000000000000;
-SELECT counters[13] AS wal_records FROM tiered_storage.load_state \gset
+UPDATE _tiered_storage.load_state SET counters[1] = 1000000000000000;
+SELECT counters[13] AS wal_records FROM _tiered_storage.load_state \gset
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:03:00+00';
 CALL tiered_storage.sample();
 SELECT commits BETWEEN 1 AND 1000000000 AS commits, rows_inserted >= 3000 AS from_zero, wal_records < :wal_records AS others_not
-	FROM tiered_storage.load_history ORDER BY period_start DESC LIMIT 1;
+	FROM _tiered_storage.load_history ORDER BY period_start DESC LIMIT 1;
 -- Counters of another version say nothing.
-UPDATE tiered_storage.load_state SET counters = '{1, 2}';
+UPDATE _tiered_storage.load_state SET counters = '{1, 2}';
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:04:00+00';
 CALL tiered_storage.sample();
-SELECT count(*), max(period_start) FROM tiered_storage.load_history;
-SELECT cardinality(counters) FROM tiered_storage.load_state;
+SELECT count(*), max(period_start) FROM _tiered_storage.load_history;
+SELECT cardinality(counters) FROM _tiered_storage.load_state;
 -- A clock that was set back.
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2029-12-31 00:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.load_history;
-SELECT sampled_at FROM tiered_storage.load_state;
+SELECT count(*) FROM _tiered_storage.load_history;
+SELECT sampled_at FROM _tiered_storage.load_state;
 
 ---------------------------------------------------------------------------
 -- The profile of a period
 ---------------------------------------------------------------------------
 
 -- Two hours of one sample each, idle ones, and one sample of 10 minutes at 4 o'clock.
-TRUNCATE tiered_storage.load_history;
-UPDATE tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 06:00+00';
-INSERT INTO tiered_storage.load_history VALUES
+TRUNCATE _tiered_storage.load_history;
+UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 06:00+00';
+INSERT INTO _tiered_storage.load_history VALUES
 	('2030-02-01 00:00+00', 3600, 7000, 200, 36000, 18000, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
 		3600000, 7200000, 3600000, 1800000, 900000, 360, 3600, 36, 0, 1),
 	('2030-02-01 01:00+00', 3600, 3600, 0, 7200, 3600, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3600000, 0, 0, 0, 0, 0, 0, 0, 0,
 		NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO tiered_storage.load_history (period_start, period_s, commits, rollbacks, blocks_fetched, blocks_hit)
+INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, blocks_fetched, blocks_hit)
 	VALUES ('2030-02-01 04:00+00', 600, 60, 0, 100, 200);
 SELECT * FROM tiered_storage.load_profile('2030-02-01 00:00+00', '2030-02-01 01:00+00');
 -- Waits are unknown where nobody looked, and not made up.
@@ -158,32 +158,32 @@ SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:
 -- Roll-up and retention
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.load_history;
-UPDATE tiered_storage.sampler SET rolled_up_until = NULL;
-INSERT INTO tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms)
+TRUNCATE _tiered_storage.load_history;
+UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
+INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms)
 	SELECT '2030-03-01 00:00+00'::timestamptz + i * interval '1 minute', 60, 1, i, CASE WHEN i < 10 THEN 60000 END, CASE WHEN i < 10 THEN 6 END
 	FROM generate_series(0, 239) i;
-INSERT INTO tiered_storage.load_history (period_start, period_s, commits) VALUES
+INSERT INTO _tiered_storage.load_history (period_start, period_s, commits) VALUES
 	('2029-11-30 00:00+00', 3600, 1), ('2029-12-02 00:00+00', 7200, 1);
 SET tiered_storage.test_now = '2030-03-01 04:30:00+00';
 CALL tiered_storage.sample();
-SELECT period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms FROM tiered_storage.load_history
+SELECT period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms FROM _tiered_storage.load_history
 	WHERE period_s >= 3600 AND period_start <> '2029-12-31 00:00+00' ORDER BY 1;
-SELECT count(*), min(period_start) FROM tiered_storage.load_history WHERE period_s = 60;
+SELECT count(*), min(period_start) FROM _tiered_storage.load_history WHERE period_s = 60;
 
 ---------------------------------------------------------------------------
 -- Files by class
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.load_history, tiered_storage.relation_history;
-UPDATE tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history;
+UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 -- Nothing is known of nothing.
 SELECT * FROM tiered_storage.file_class_io ORDER BY file_class, tier_name NULLS FIRST;
-INSERT INTO tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
+INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
 		buffers_checkpointer, buffers_bgwriter, buffers_backends, slru_reads, slru_writes,
 		wait_sampled_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms)
 	VALUES ('2030-02-01 00:00+00', 7200, 1, 2000, 4000, 20, 100, 60, 40, 6, 8, 7200000, 10000, 20000, 30000, 40000);
-INSERT INTO tiered_storage.relation_history VALUES
+INSERT INTO _tiered_storage.relation_history VALUES
 	('2030-02-01 00:00+00', 'regress_l'::regclass, 3600, 0, 10, 20, 0, 0),
 	('2030-02-01 01:00+00', 'regress_l'::regclass, 3600, 0, 30, 0, 0, 0),
 	('2030-01-01 01:00+00', 'regress_l'::regclass, 3600, 0, 5000, 0, 0, 0),
@@ -199,19 +199,19 @@ CREATE TABLE regress_l_even (a int) WITH (autovacuum_enabled = off) TABLESPACE r
 CREATE TABLE regress_l_idle (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 SET tiered_storage.test_now = '2030-03-01 04:31:00+00';
 CALL tiered_storage.sample();
-TRUNCATE tiered_storage.relation_history;
-UPDATE tiered_storage.relation_state SET sampled_since = '2029-10-01 00:00+00';
-UPDATE tiered_storage.sampler SET last_sample_at = '2030-01-30 00:00+00';
-INSERT INTO tiered_storage.relation_history
+TRUNCATE _tiered_storage.relation_history;
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-10-01 00:00+00';
+UPDATE _tiered_storage.sampler SET last_sample_at = '2030-01-30 00:00+00';
+INSERT INTO _tiered_storage.relation_history
 	SELECT d + interval '9 hours', 'regress_l'::regclass, 3600, 0, 8, 2, 0, 0
 	FROM generate_series('2029-11-01 00:00+00'::timestamptz, '2030-01-29 00:00+00', interval '1 day') d WHERE EXTRACT(isodow FROM d) < 6;
-INSERT INTO tiered_storage.relation_history VALUES
+INSERT INTO _tiered_storage.relation_history VALUES
 	('2029-11-30 23:00+00', 'regress_l'::regclass, 3600, 0, 1000, 0, 0, 0),
 	('2029-12-31 23:00+00', 'regress_l'::regclass, 3600, 0, 600, 400, 0, 0);
 -- Not rolled up, and one that is longer than an hour.
-INSERT INTO tiered_storage.relation_history
+INSERT INTO _tiered_storage.relation_history
 	SELECT '2029-11-01 00:00+00'::timestamptz + i * interval '1 minute', 'regress_l_even'::regclass, 60, 0, 1, 0, 0, 0 FROM generate_series(0, 59) i;
-INSERT INTO tiered_storage.relation_history VALUES ('2029-11-01 01:00+00', 'regress_l_even'::regclass, 2159 * 3600, 0, 2159 * 60, 0, 0, 0);
+INSERT INTO _tiered_storage.relation_history VALUES ('2029-11-01 01:00+00', 'regress_l_even'::regclass, 2159 * 3600, 0, 2159 * 60, 0, 0, 0);
 SELECT * FROM tiered_storage.rhythm('regress_l') WHERE reads_per_hour > 0 AND unit IN ('hour of day', 'day of week');
 SELECT * FROM tiered_storage.rhythm('regress_l') WHERE value IN (1, 30, 31) AND unit = 'day of month';
 SELECT * FROM tiered_storage.rhythm('regress_l') WHERE value <= 2 AND unit = 'days to end of month';
@@ -234,18 +234,18 @@ SELECT * FROM tiered_storage.rhythm(4294967295::oid::regclass); \echo :SQLSTATE
 ---------------------------------------------------------------------------
 
 -- What was pulled is added by the next sample, once; what belongs to nothing is forgotten.
-SELECT random_fast, standby_fast, last_used_at FROM tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
-INSERT INTO tiered_storage.standby_reads VALUES ('regress_l_idle'::regclass, 0, 0, 5000, 1400), (1, 1, 1, 1, 1);
-UPDATE tiered_storage.sampler SET last_sample_at = '2030-03-01 05:00+00';
-UPDATE tiered_storage.relation_state SET heat_at = '2030-03-01 05:00+00' WHERE relation_oid = 'regress_l_idle'::regclass;
+SELECT random_fast, standby_fast, last_used_at FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
+INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_idle'::regclass, 0, 0, 5000, 1400), (1, 1, 1, 1, 1);
+UPDATE _tiered_storage.sampler SET last_sample_at = '2030-03-01 05:00+00';
+UPDATE _tiered_storage.relation_state SET heat_at = '2030-03-01 05:00+00' WHERE relation_oid = 'regress_l_idle'::regclass;
 SET tiered_storage.test_now = '2030-03-01 06:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.standby_reads;
-SELECT scans, blocks_fetched, random_fast::numeric(6, 1), standby_fast::numeric(6, 1), last_used_at, last_written_at FROM tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
-SELECT random_reads, hits, row_changes FROM tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
+SELECT count(*) FROM _tiered_storage.standby_reads;
+SELECT scans, blocks_fetched, random_fast::numeric(6, 1), standby_fast::numeric(6, 1), last_used_at, last_written_at FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
+SELECT random_reads, hits, row_changes FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
 SET tiered_storage.test_now = '2030-03-01 07:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
+SELECT count(*) FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
 
 SELECT tiered_storage.add_standby(NULL, 'x'); \echo :SQLSTATE
 SELECT tiered_storage.add_standby('', 'x'); \echo :SQLSTATE
@@ -255,7 +255,7 @@ SELECT tiered_storage.add_standby('s', conninfo => 'host=y'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s', if_exists => true);
 -- Without dblink that is what the view says, and nothing fails.
-INSERT INTO tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) SELECT 'Odd "one"', 'host=nowhere', rolname, oid FROM pg_roles WHERE rolname = current_user;
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) SELECT 'Odd "one"', 'host=nowhere', rolname, oid FROM pg_roles WHERE rolname = current_user;
 CALL tiered_storage.pull_standby_statistics();
 SELECT standby_name, connection, system_identifier_matches, in_recovery, last_pull_at, failures, error FROM tiered_storage.standbys;
 SELECT next_pull_at AS first_pull_at FROM tiered_storage.standbys \gset

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -77,19 +77,19 @@ CREATE TABLE regress_t_p (id int) PARTITION BY RANGE (id);
 CREATE TABLE regress_t_p1 PARTITION OF regress_t_p FOR VALUES FROM (0) TO (1000000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_t_p SELECT i FROM generate_series(1, 50000) i;
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET observed_since = now() - interval '1 year';
+UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year';
 
 -- What it looks at: the cached blocks of each part.
 SELECT regress_cache('regress_t', 1890, 1999);
-SELECT * FROM tiered_storage.cached_ranges('regress_t', 10);
-SELECT * FROM tiered_storage.cached_ranges('regress_t', 3);
-SELECT count(*), sum(blocks), sum(cached_blocks) FROM tiered_storage.cached_ranges('regress_t', 1000);
-SELECT * FROM tiered_storage.hot_range('regress_t');
-SELECT * FROM tiered_storage.cached_ranges('regress_t', 0); \echo :SQLSTATE
-SELECT * FROM tiered_storage.cached_ranges('regress_t', 1001); \echo :SQLSTATE
-SELECT * FROM tiered_storage.cached_ranges(NULL, 1); \echo :SQLSTATE
-SELECT * FROM tiered_storage.cached_ranges(4294967295::oid::regclass, 1); \echo :SQLSTATE
-SELECT * FROM tiered_storage.cached_ranges('regress_t_p', 1);
+SELECT * FROM _tiered_storage.cached_ranges('regress_t', 10);
+SELECT * FROM _tiered_storage.cached_ranges('regress_t', 3);
+SELECT count(*), sum(blocks), sum(cached_blocks) FROM _tiered_storage.cached_ranges('regress_t', 1000);
+SELECT * FROM _tiered_storage.hot_range('regress_t');
+SELECT * FROM _tiered_storage.cached_ranges('regress_t', 0); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.cached_ranges('regress_t', 1001); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.cached_ranges(NULL, 1); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.cached_ranges(4294967295::oid::regclass, 1); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.cached_ranges('regress_t_p', 1);
 
 SELECT regress_cache('"regress_t shuffled"', 190, 199);
 SELECT regress_cache('regress_t_spread', 0, 199);
@@ -113,7 +113,7 @@ SELECT * FROM tiered_storage.recommend_partitioning(-1); \echo :SQLSTATE
 SELECT command FROM tiered_storage.recommend_partitioning(100 * 8192) WHERE relation = 'regress_t'::regclass \gexec
 SELECT partattrs, partstrat FROM pg_partitioned_table WHERE partrelid = 'regress_t_partitioned'::regclass;
 -- A short time is not enough.
-UPDATE tiered_storage.relation_state SET observed_since = now();
+UPDATE _tiered_storage.relation_state SET observed_since = now();
 SELECT DISTINCT confidence FROM tiered_storage.recommend_partitioning(100 * 8192);
 
 -- Who may not see a table's statistics is not told what is in them.
@@ -130,10 +130,10 @@ RESET ROLE;
 SELECT lowest, highest, p.* FROM (VALUES
 	('2000-01-01', '2020-01-01'), ('2015-01-01', '2020-01-01'), ('2019-01-01', '2020-01-01'), ('2019-10-01', '2020-01-01'),
 	('2020-01-01', '2020-01-12'), ('2020-01-01', '2020-01-02'), ('2020-01-01 00:00', '2020-01-01 09:00'), ('-infinity', '2020-01-01')) v (lowest, highest),
-	tiered_storage.partition_interval('timestamptz'::regtype, lowest, highest) p;
-SELECT * FROM tiered_storage.partition_interval('date'::regtype, '2020-01-01', '2020-01-09');
+	_tiered_storage.partition_interval('timestamptz'::regtype, lowest, highest) p;
+SELECT * FROM _tiered_storage.partition_interval('date'::regtype, '2020-01-01', '2020-01-09');
 SELECT lowest, highest, p.* FROM (VALUES ('0', '99'), ('0', '100'), ('1', '12345'), ('-5000000', '5000000'),
-	('-9223372036854775808', '9223372036854775807')) v (lowest, highest), tiered_storage.partition_interval('int8'::regtype, lowest, highest) p;
+	('-9223372036854775808', '9223372036854775807')) v (lowest, highest), _tiered_storage.partition_interval('int8'::regtype, lowest, highest) p;
 
 SET client_min_messages = warning;
 DROP TABLE regress_t, "regress_t shuffled", regress_t_spread, regress_t_number, regress_t_back, regress_t_short, regress_t_few, regress_t_cold, regress_t_unknown, regress_t_small, regress_t_p, regress_t_partitioned;

@@ -15,7 +15,7 @@ SELECT measurement, unit, prior, previous, measured > 0 AS has_value
 FROM shown
 WHERE measurement NOT IN ('parallelism', 'random_write_ms', 'read_iops_depth_8', 'read_iops_depth_32', 'wal_sync_method open_datasync', 'past the page cache')
 ORDER BY measurement COLLATE "C";
-SELECT count(*) AS remembered FROM tiered_storage.tier_calibration;
+SELECT count(*) AS remembered FROM _tiered_storage.tier_calibration;
 SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
 
 -- Rates and times are those of the same measurement.
@@ -33,23 +33,23 @@ SELECT scratch_files();
 SELECT count(*) > 6 AS measured FROM tiered_storage.calibrate_tier('measured', max_seconds => 0.5, max_bytes => 8388608);
 SELECT t.random_read_ms = r.measured AS random_read, t.sequential_read_mb_per_s = s.measured AS sequential_read, t.fsync_ms = f.measured AS fsync,
 	r.previous AS random_read_before, f.prior AS fsync_prior, t.profile
-FROM tiered_storage.tiers t, tiered_storage.tier_calibration r, tiered_storage.tier_calibration s, tiered_storage.tier_calibration f
+FROM tiered_storage.tiers t, _tiered_storage.tier_calibration r, _tiered_storage.tier_calibration s, _tiered_storage.tier_calibration f
 WHERE t.tier_name = 'measured' AND r.measurement = 'random_read_ms' AND s.measurement = 'sequential_read_mb_per_s' AND f.measurement = 'fsync_ms';
 SELECT count(*) > 6 AS again FROM tiered_storage.calibrate_tier('measured', max_seconds => 0.5, max_bytes => 8388608);
 SELECT count(*) AS times, bool_and(a.previous = b.measured) AS previous_is_the_one_before
-FROM tiered_storage.tier_calibration a JOIN tiered_storage.tier_calibration b USING (tier_name, measurement)
+FROM _tiered_storage.tier_calibration a JOIN _tiered_storage.tier_calibration b USING (tier_name, measurement)
 WHERE a.calibrated_at > b.calibrated_at AND measurement = 'random_read_ms';
 
 -- No more than ten are kept.
-INSERT INTO tiered_storage.tier_calibration
+INSERT INTO _tiered_storage.tier_calibration
 	SELECT 'measured', '2001-01-01 UTC'::timestamptz + i * interval '1 day', 'random_read_ms', 'ms', i, NULL, NULL, 'calibrate_a' FROM generate_series(1, 20) i;
 SELECT count(*) > 6 AS once_more FROM tiered_storage.calibrate_tier('measured', max_seconds => 0.5, max_bytes => 8388608);
-SELECT count(DISTINCT calibrated_at) AS kept, min(calibrated_at) AT TIME ZONE 'UTC' AS oldest FROM tiered_storage.tier_calibration;
+SELECT count(DISTINCT calibrated_at) AS kept, min(calibrated_at) AT TIME ZONE 'UTC' AS oldest FROM _tiered_storage.tier_calibration;
 
 -- A device that is nothing like its profile, and one that is.
 SELECT v.* FROM (VALUES ('hdd_7200', 12.4, 150), ('hdd_7200', 3, 35), ('hdd_7200', 0.1, 150), ('hdd_7200', 12, 29), ('nvme', 0.1, 900),
 	('nvme', 8, 120), ('sata_ssd', 0.1, 6000), ('custom', 8, 120)) f (profile, random_ms, mb)
-	CROSS JOIN LATERAL tiered_storage.calibration_verdict(f.profile, f.random_ms, f.mb) v;
+	CROSS JOIN LATERAL _tiered_storage.calibration_verdict(f.profile, f.random_ms, f.mb) v;
 
 -- Compressed: with pages of the database's own.
 SELECT tiered_storage.add_tier('slowest', '{pg_default}', profile => 'cloud_st1', reserve_fraction => 0, compressed => true);
@@ -58,7 +58,7 @@ SELECT tiered_storage.remove_tier('slowest');
 
 -- Removing a tier forgets what was measured of it; renaming does not.
 SELECT tiered_storage.alter_tier('measured', new_name => 'known');
-SELECT count(DISTINCT calibrated_at) FROM tiered_storage.tier_calibration WHERE tier_name = 'known';
+SELECT count(DISTINCT calibrated_at) FROM _tiered_storage.tier_calibration WHERE tier_name = 'known';
 
 -- What is refused, and changes nothing.
 \set VERBOSITY default
@@ -73,9 +73,9 @@ SELECT tiered_storage.calibrate_tier('known', max_bytes => 0);
 SELECT tiered_storage.calibrate_tier('known', max_bytes => -8388608);
 \set VERBOSITY terse
 SELECT tiered_storage.calibrate_tier('known', max_bytes => 9223372036854775807);
-SELECT tiered_storage.measure_device(1664, 1, 8388608, 0, false, 0);
-SELECT tiered_storage.measure_device(4, 1, 8388608, 0, false, 0);
-SELECT count(DISTINCT calibrated_at) FROM tiered_storage.tier_calibration;
+SELECT _tiered_storage.measure_device(1664, 1, 8388608, 0, false, 0);
+SELECT _tiered_storage.measure_device(4, 1, 8388608, 0, false, 0);
+SELECT count(DISTINCT calibrated_at) FROM _tiered_storage.tier_calibration;
 
 -- What the planner should know.
 SELECT tiered_storage.alter_tier('known', random_read_ms => 12.4, sequential_read_mb_per_s => 150, parallelism => 1);
@@ -92,13 +92,13 @@ SELECT tablespace_name, setting, current_value, recommended_value FROM tiered_st
 
 -- Nobody but who is allowed to.
 CREATE ROLE calibrate_nobody;
-GRANT USAGE ON SCHEMA tiered_storage TO calibrate_nobody;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO calibrate_nobody;
 SET ROLE calibrate_nobody;
 SELECT tiered_storage.calibrate_tier('known');
-SELECT tiered_storage.measure_device(1663, 1, 8388608, 0, false, 0);
+SELECT _tiered_storage.measure_device(1663, 1, 8388608, 0, false, 0);
 SELECT * FROM tiered_storage.recommend_settings();
 RESET ROLE;
-REVOKE USAGE ON SCHEMA tiered_storage FROM calibrate_nobody;
+REVOKE USAGE ON SCHEMA tiered_storage, _tiered_storage FROM calibrate_nobody;
 DROP ROLE calibrate_nobody;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

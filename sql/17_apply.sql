@@ -10,7 +10,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -46,14 +46,14 @@ $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
-	UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
-	UPDATE tiered_storage.relation_state SET random_slow = 20000 WHERE relation_oid = 'regress_p_hot'::regclass;
-	UPDATE tiered_storage.relation_state SET random_slow = 10000 WHERE relation_oid = to_regclass('regress_p_warm');
-	UPDATE tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_p_doubtful'::regclass;
-	UPDATE tiered_storage.relation_state SET random_slow = 5000 WHERE relation_oid = 'regress_p_small'::regclass;
-	UPDATE tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = sequential_slow,
+	UPDATE _tiered_storage.relation_state SET random_slow = 20000 WHERE relation_oid = 'regress_p_hot'::regclass;
+	UPDATE _tiered_storage.relation_state SET random_slow = 10000 WHERE relation_oid = to_regclass('regress_p_warm');
+	UPDATE _tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_p_doubtful'::regclass;
+	UPDATE _tiered_storage.relation_state SET random_slow = 5000 WHERE relation_oid = 'regress_p_small'::regclass;
+	UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = sequential_slow,
 		device_random_fast = random_slow, device_sequential_fast = sequential_slow,
 		device_random_slow = random_slow, device_sequential_slow = sequential_slow;
 $$;
@@ -123,8 +123,8 @@ CALL regress_heat();
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'regress_ts_fast')),
 	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'regress_ts_slow')) \g /dev/null
 SELECT * FROM regress_places;
-UPDATE tiered_storage.relation_state SET random_slow = CASE relation_oid WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
-UPDATE tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0, device_random_fast = random_slow, device_random_slow = random_slow,
+UPDATE _tiered_storage.relation_state SET random_slow = CASE relation_oid WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
+UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0, device_random_fast = random_slow, device_random_slow = random_slow,
 	device_sequential_fast = 0, device_sequential_slow = 0;
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true);
@@ -168,7 +168,7 @@ RESET ROLE;
 GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
 ALTER TABLE regress_p_small OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
-UPDATE tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;
+UPDATE _tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;
 SELECT count(*) AS advised FROM tiered_storage.recommend_placement();
 SET ROLE regress_placer;
 CALL tiered_storage.apply_placement();

@@ -12,7 +12,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -51,7 +51,7 @@ END
 $$;
 -- What a relation is taken to do now, before a move: random reads per hour.
 CREATE PROCEDURE regress_heat(relation regclass, reads float8) LANGUAGE sql AS $$
-	UPDATE tiered_storage.relation_state SET heat_at = current_setting('tiered_storage.test_now')::timestamptz, observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	UPDATE _tiered_storage.relation_state SET heat_at = current_setting('tiered_storage.test_now')::timestamptz, observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, page_writes_fast = 0, page_writes_slow = 0,
 		device_random_fast = reads, device_random_slow = reads / 2, device_sequential_fast = 0, device_sequential_slow = 0
@@ -59,11 +59,11 @@ CREATE PROCEDURE regress_heat(relation regclass, reads float8) LANGUAGE sql AS $
 $$;
 -- What it has read since the last sample.
 CREATE PROCEDURE regress_read(relation regclass, reads bigint) LANGUAGE sql AS $$
-	UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - reads WHERE relation_oid = relation;
+	UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - reads WHERE relation_oid = relation;
 $$;
 -- Moves are recorded by the real clock, which has nothing to do with that of the samples.
 CREATE PROCEDURE regress_date() LANGUAGE sql AS $$
-	UPDATE tiered_storage.move SET started_at = '2030-01-01', finished_at = '2030-01-01' WHERE state = 'done';
+	UPDATE _tiered_storage.move SET started_at = '2030-01-01', finished_at = '2030-01-01' WHERE state = 'done';
 $$;
 CREATE VIEW regress_effects AS
 	SELECT relation, from_tier AS "from", to_tier AS "to", round(before_io_s_per_hour::numeric, 3) AS before,
@@ -77,7 +77,7 @@ CREATE VIEW regress_effects AS
 ---------------------------------------------------------------------------
 
 -- Predicted, measured: a factor of two either way, but for what is next to nothing.
-SELECT p AS predicted, u AS unmoved, m AS measured, u - m AS saved, tiered_storage.effect_verdict(p, u, m)
+SELECT p AS predicted, u AS unmoved, m AS measured, u - m AS saved, _tiered_storage.effect_verdict(p, u, m)
 	FROM (VALUES (10::float8, 20::float8, 10::float8), (10, 20, 15), (10, 20, 17), (10, 20, 19.5), (10, 20, 21.5), (10, 40, 10),
 		(-10, 20, 30), (-10, 20, 39), (-10, 20, 45), (-10, 20, 24.1), (-10, 20, 16), (0, 0.05, 0.02), (0, 0.02, 0.05), (0, 0, 0.2),
 		(0, 0.2, 0), (NULL, 20, 20.5), (NULL, 20, 10), (NULL, 20, 30), (NULL, NULL, NULL), (5, NULL, NULL), (5, 3, NULL)) v (p, u, m);
@@ -94,7 +94,7 @@ CALL regress_make('regress_e_cost', 'regress_ts_fast');
 CALL regress_make('regress_e_new', 'regress_ts_slow');
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
-DELETE FROM tiered_storage.relation_state WHERE relation_oid = 'regress_e_new'::regclass;
+DELETE FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_e_new'::regclass;
 CALL regress_heat('regress_e_same', 100);
 CALL regress_heat('regress_e_more', 100);
 CALL regress_heat('regress_e_less', 100);
@@ -108,12 +108,12 @@ CALL tiered_storage.move_relation('regress_e_cost', 'regress_slow');
 CALL tiered_storage.move_relation('regress_e_new', 'regress_fast');
 CALL regress_date();
 SELECT * FROM regress_effects;
-SELECT observed_since, totals FROM tiered_storage.move_effect WHERE observed_since IS NOT NULL OR totals IS NOT NULL;
+SELECT observed_since, totals FROM _tiered_storage.move_effect WHERE observed_since IS NOT NULL OR totals IS NOT NULL;
 -- What was read until the first sample after the move does not count.
 CALL regress_read('regress_e_same', 5000);
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(*), min(observed_since), max(observed_since), max(totals[1]) FROM tiered_storage.move_effect;
+SELECT count(*), min(observed_since), max(observed_since), max(totals[1]) FROM _tiered_storage.move_effect;
 -- The time is not over.
 CALL regress_read('regress_e_same', 1200);
 SET tiered_storage.test_now = '2030-01-02 00:59:00+00';
@@ -140,7 +140,7 @@ SELECT count(*) FROM tiered_storage.move_batches;
 -- Writes, scans, TOAST, rewrites
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 CREATE TABLE regress_e_toast (t text) WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 ALTER TABLE regress_e_toast ALTER t SET STORAGE EXTERNAL;
 INSERT INTO regress_e_toast SELECT repeat('x', 1000000);
@@ -154,9 +154,9 @@ CALL regress_date();
 SET tiered_storage.test_now = '2030-01-05 00:00:00+00';
 CALL tiered_storage.sample();
 -- 24 scans that read 2400 blocks: per hour one positioning and 0.8192 MB, at 150 and 6500 MB/s.
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 2400, scans = scans - 24, tuples_read = tuples_read - 2400 WHERE relation_oid = 'regress_e_same'::regclass;
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 2400, scans = scans - 24, tuples_read = tuples_read - 2400 WHERE relation_oid = 'regress_e_same'::regclass;
 -- 480 page writes, that the WAL has told of.
-UPDATE tiered_storage.relation_state SET total_page_writes = total_page_writes + 480 WHERE relation_oid = 'regress_e_more'::regclass;
+UPDATE _tiered_storage.relation_state SET total_page_writes = total_page_writes + 480 WHERE relation_oid = 'regress_e_more'::regclass;
 -- 12000 reads of the TOAST table, then another TOAST table, and 12000 reads of that.
 SELECT reltoastrelid AS toast FROM pg_class WHERE oid = 'regress_e_toast'::regclass \gset
 CALL regress_read(:toast, 12000);
@@ -177,18 +177,18 @@ CALL tiered_storage.sample();
 SELECT relation, CASE relation WHEN 'regress_e_toast' THEN round(unmoved_io_s_per_hour) ELSE round(unmoved_io_s_per_hour::numeric, 5) END AS unmoved,
 	round(measured_io_s_per_hour::numeric, CASE relation WHEN 'regress_e_toast' THEN 1 ELSE 5 END) AS measured, effect FROM tiered_storage.moves ORDER BY move_id;
 -- Where nobody reads the WAL, changed rows say how many pages were written: here each is on another page, more or less.
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 SET tiered_storage.wal_sample_size = 0;
 CALL tiered_storage.move_relation('regress_e_more', 'regress_fast');
 CALL regress_date();
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET total_row_changes = total_row_changes + 240, total_page_writes = total_page_writes + 1000000 WHERE relation_oid = 'regress_e_more'::regclass;
+UPDATE _tiered_storage.relation_state SET total_row_changes = total_row_changes + 240, total_page_writes = total_page_writes + 1000000 WHERE relation_oid = 'regress_e_more'::regclass;
 SET tiered_storage.test_now = '2030-01-07 00:00:00+00';
 CALL tiered_storage.sample();
 SELECT relation, round(unmoved_io_s_per_hour::numeric, 2) AS unmoved, round(measured_io_s_per_hour::numeric, 3) AS measured FROM tiered_storage.moves;
 RESET tiered_storage.wal_sample_size;
 -- Statistics that are reset in between take nothing away from what was seen before.
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 CALL tiered_storage.move_relation('regress_e_more', 'regress_slow');
 CALL regress_date();
 CALL tiered_storage.sample();
@@ -205,7 +205,7 @@ SELECT relation, unmoved_io_s_per_hour AS unmoved, measured_io_s_per_hour AS mea
 -- Not measurable
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 CALL regress_make('regress_e_dropped', 'regress_ts_slow');
 CALL regress_make('regress_e_early', 'regress_ts_slow');
 CALL regress_make('regress_e_again', 'regress_ts_slow');
@@ -237,34 +237,34 @@ CALL regress_date();
 ALTER TABLE regress_e_hand SET TABLESPACE regress_ts_slow;
 ALTER TABLE regress_e_back SET TABLESPACE regress_ts_slow;
 DROP TABLE regress_e_dropped;
-UPDATE tiered_storage.relation_state SET total_random_reads = -1 WHERE relation_oid = 'regress_e_lost'::regclass;
+UPDATE _tiered_storage.relation_state SET total_random_reads = -1 WHERE relation_oid = 'regress_e_lost'::regclass;
 SET tiered_storage.test_now = '2030-01-08 12:00:00+00';
 CALL tiered_storage.sample();
 ALTER TABLE regress_e_back SET TABLESPACE regress_ts_fast;
-DELETE FROM tiered_storage.relation_state WHERE relation_oid = 'regress_e_gone'::regclass;
+DELETE FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_e_gone'::regclass;
 SET tiered_storage.test_now = '2030-01-08 13:00:00+00';
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET total_random_reads = total_random_reads + 1e6, total_sequential_reads = total_sequential_reads + 1e6, total_scans = total_scans + 1e6,
+UPDATE _tiered_storage.relation_state SET total_random_reads = total_random_reads + 1e6, total_sequential_reads = total_sequential_reads + 1e6, total_scans = total_scans + 1e6,
 	total_page_writes = total_page_writes + 1e6, total_row_changes = total_row_changes + 1e6 WHERE relation_oid = 'regress_e_gone'::regclass;
-SELECT m.relation, e.settled_at, m.effect FROM tiered_storage.moves m JOIN tiered_storage.move_effect e USING (move_id) ORDER BY move_id;
+SELECT m.relation, e.settled_at, m.effect FROM tiered_storage.moves m JOIN _tiered_storage.move_effect e USING (move_id) ORDER BY move_id;
 SET tiered_storage.test_now = '2030-01-09 12:00:00+00';
 CALL tiered_storage.sample();
-SELECT m.relation, e.settled_at, m.measured_at, m.effect_source AS source, m.effect FROM tiered_storage.moves m JOIN tiered_storage.move_effect e USING (move_id) ORDER BY move_id;
+SELECT m.relation, e.settled_at, m.measured_at, m.effect_source AS source, m.effect FROM tiered_storage.moves m JOIN _tiered_storage.move_effect e USING (move_id) ORDER BY move_id;
 -- A clock that went back: measuring begins again.
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 CALL tiered_storage.move_relation('regress_e_hand', 'regress_fast');
 CALL regress_date();
 CALL tiered_storage.sample();
-SELECT observed_since FROM tiered_storage.move_effect;
+SELECT observed_since FROM _tiered_storage.move_effect;
 SET tiered_storage.test_now = '2030-01-09 00:00:00+00';
 CALL tiered_storage.sample();
-SELECT observed_since FROM tiered_storage.move_effect;
+SELECT observed_since FROM _tiered_storage.move_effect;
 
 ---------------------------------------------------------------------------
 -- Batches
 ---------------------------------------------------------------------------
 
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 DROP TABLE regress_e_same, regress_e_more, regress_e_less, regress_e_idle, regress_e_cost, regress_e_new, regress_e_toast,
 	regress_e_again, regress_e_hand, regress_e_back, regress_e_lost, regress_e_gone, regress_e_none, regress_e_unseen;
 CALL regress_make('regress_e_hot', 'regress_ts_slow');
@@ -280,7 +280,7 @@ CALL tiered_storage.apply_placement();
 CALL regress_date();
 :batches;
 CALL tiered_storage.sample();
-UPDATE tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour' WHERE relation_oid = 'regress_e_cool'::regclass;
+UPDATE _tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour' WHERE relation_oid = 'regress_e_cool'::regclass;
 -- What was cold is hot now.
 CALL regress_read('regress_e_hot', 2400);
 CALL regress_read('regress_e_cold', 12000);
@@ -302,7 +302,7 @@ DROP ROLE regress_effect_monitor;
 -- That is said once.
 SET tiered_storage.test_now = '2030-01-12 00:00:00+00';
 CALL tiered_storage.sample();
-SELECT DISTINCT batch_effect FROM tiered_storage.move_effect;
+SELECT DISTINCT batch_effect FROM _tiered_storage.move_effect;
 -- Half of it is taken back by hand, the rest by the command.
 CALL tiered_storage.move_relation('regress_e_cool', 'regress_fast');
 SELECT batch_id, effect, undo_command, undone_by FROM tiered_storage.move_batches;
@@ -316,13 +316,13 @@ SET tiered_storage.test_now = '2030-01-13 00:00:00+00';
 CALL tiered_storage.sample();
 :batches;
 -- A move of it that is settled later, and worse too, is no second warning.
-UPDATE tiered_storage.move_effect SET settled_at = NULL, unmoved_io_s_per_hour = NULL, measured_io_s_per_hour = NULL, batch_effect = NULL
+UPDATE _tiered_storage.move_effect SET settled_at = NULL, unmoved_io_s_per_hour = NULL, measured_io_s_per_hour = NULL, batch_effect = NULL
 	WHERE batch_id = 1 AND relation_oid = 'regress_e_cool'::regclass;
 SELECT effect FROM tiered_storage.move_batches WHERE batch_id = 1;
 CALL tiered_storage.move_relation('regress_e_cold', 'regress_slow');
 CALL tiered_storage.sample();
 SELECT effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 1;
-SELECT DISTINCT batch_effect FROM tiered_storage.move_effect WHERE batch_id = 1;
+SELECT DISTINCT batch_effect FROM _tiered_storage.move_effect WHERE batch_id = 1;
 CALL tiered_storage.move_relation('regress_e_cold', 'regress_fast');
 -- Nothing is said of a batch before all of it is known, nor of one that was undone by then.
 CALL tiered_storage.sample();
@@ -332,7 +332,7 @@ CALL regress_heat('regress_e_hot', 100);
 CALL tiered_storage.apply_placement();
 CALL regress_date();
 CALL tiered_storage.sample();
-UPDATE tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour' WHERE batch_id = 3 AND relation_oid = 'regress_e_cool'::regclass;
+UPDATE _tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour' WHERE batch_id = 3 AND relation_oid = 'regress_e_cool'::regclass;
 CALL regress_read('regress_e_cold', 12000);
 SET tiered_storage.test_now = '2030-01-14 00:00:00+00';
 CALL tiered_storage.sample();
@@ -342,7 +342,7 @@ CALL tiered_storage.undo_move(3);
 CALL tiered_storage.sample();
 SELECT measured_moves, effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 3;
 -- A batch of which nothing was moved.
-UPDATE tiered_storage.move SET state = 'failed', batch_id = 5 WHERE batch_id = 3;
+UPDATE _tiered_storage.move SET state = 'failed', batch_id = 5 WHERE batch_id = 3;
 SELECT batch_id, moves_done, moves_failed, moved_bytes, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 5;
 
 ---------------------------------------------------------------------------
@@ -350,28 +350,28 @@ SELECT batch_id, moves_done, moves_failed, moved_bytes, predicted_saved_io_s_per
 ---------------------------------------------------------------------------
 
 -- A thousand in one sample, and no more.
-TRUNCATE tiered_storage.move, tiered_storage.move_effect;
-INSERT INTO tiered_storage.move (move_id, relation_oid, relation_name, kind, from_tablespace, to_tablespace, state, requested_by, reason, method, size_bytes, started_at, finished_at)
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
+INSERT INTO _tiered_storage.move (move_id, relation_oid, relation_name, kind, from_tablespace, to_tablespace, state, requested_by, reason, method, size_bytes, started_at, finished_at)
 	SELECT 1000000 + i, 'regress_e_hot'::regclass, 'x', 'table', 'regress_ts_fast', 'regress_ts_slow', 'done', 'x', 'x', 'online', 0, '2030-01-01', '2030-01-01' FROM generate_series(1, 1003) i;
-INSERT INTO tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile)
-	SELECT move_id, relation_oid, (SELECT oid FROM pg_tablespace WHERE spcname = 'regress_ts_slow'), '{1,1,1,1,1,1}', '{1,1,1,1,1,1}' FROM tiered_storage.move;
+INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile)
+	SELECT move_id, relation_oid, (SELECT oid FROM pg_tablespace WHERE spcname = 'regress_ts_slow'), '{1,1,1,1,1,1}', '{1,1,1,1,1,1}' FROM _tiered_storage.move;
 SET tiered_storage.test_now = '2030-01-15 00:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(observed_since) FROM tiered_storage.move_effect;
+SELECT count(observed_since) FROM _tiered_storage.move_effect;
 CALL tiered_storage.sample();
-SELECT count(observed_since) FROM tiered_storage.move_effect;
+SELECT count(observed_since) FROM _tiered_storage.move_effect;
 SET tiered_storage.test_now = '2030-01-16 00:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(settled_at) FROM tiered_storage.move_effect;
+SELECT count(settled_at) FROM _tiered_storage.move_effect;
 CALL tiered_storage.sample();
-SELECT count(settled_at) FROM tiered_storage.move_effect;
+SELECT count(settled_at) FROM _tiered_storage.move_effect;
 -- They go with their moves, when these are too old.
-UPDATE tiered_storage.move SET finished_at = '2029-01-01' WHERE move_id > 1000002;
+UPDATE _tiered_storage.move SET finished_at = '2029-01-01' WHERE move_id > 1000002;
 SET tiered_storage.test_now = '2030-01-16 01:00:00+00';
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.move_effect;
+SELECT count(*) FROM _tiered_storage.move_effect;
 -- Without effects a view is not at a loss.
-DELETE FROM tiered_storage.move_effect;
+DELETE FROM _tiered_storage.move_effect;
 SELECT DISTINCT effect FROM tiered_storage.moves;
 
 SET client_min_messages = warning;

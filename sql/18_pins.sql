@@ -12,7 +12,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -24,7 +24,7 @@ BEGIN
 	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_fast_too}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
 	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
 	PERFORM tiered_storage.add_tier('regress_empty', '{regress_ts_nowhere}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, compressed => false);
-	DELETE FROM tiered_storage.tier_tablespace WHERE tier_name = 'regress_empty';
+	DELETE FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_empty';
 END
 $$;
 RESET client_min_messages;
@@ -62,11 +62,11 @@ $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat(since timestamptz DEFAULT '2029-12-01') LANGUAGE sql AS $$
-	UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = since,
+	UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = since,
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0,
 		device_random_fast = 0, device_random_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0;
-	UPDATE tiered_storage.relation_state SET random_fast = 20000, random_slow = 20000, device_random_fast = 20000, device_random_slow = 20000
+	UPDATE _tiered_storage.relation_state SET random_fast = 20000, random_slow = 20000, device_random_fast = 20000, device_random_slow = 20000
 		WHERE relation_oid IN ('hot'::regclass, 'hot_i'::regclass);
 $$;
 CALL regress_heat();
@@ -79,7 +79,7 @@ CREATE VIEW pins AS
 CREATE VIEW pinned AS
 	SELECT relation, tier_name, pinned_as, current_tier, is_on_tier FROM tiered_storage.pinned_relations ORDER BY relation::text COLLATE "C";
 CREATE VIEW places AS
-	SELECT c.relname, t.tier_name FROM pg_class c LEFT JOIN tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
+	SELECT c.relname, t.tier_name FROM pg_class c LEFT JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
 	WHERE c.relnamespace = 'regress_pin'::regnamespace AND c.relkind IN ('r', 'i', 'm') ORDER BY c.relname COLLATE "C";
 SELECT * FROM advice;
 
@@ -108,7 +108,7 @@ SELECT * FROM pins;
 -- Children by inheritance are tables of their own.
 SELECT * FROM pinned WHERE relation IN ('parent'::regclass, 'child'::regclass);
 SELECT tiered_storage.unpin('"Mat ""V"'), tiered_storage.unpin('m_2010_i'), tiered_storage.unpin('parent'), tiered_storage.unpin('hot'), tiered_storage.unpin('cold');
-SELECT count(*) FROM tiered_storage.pin;
+SELECT count(*) FROM _tiered_storage.pin;
 
 ---------------------------------------------------------------------------
 -- Elsewhere
@@ -143,12 +143,12 @@ SELECT tiered_storage.unpin('cold', true);
 -- An expired one does nothing, and a sample forgets it.
 SELECT tiered_storage.pin('cold', 'regress_fast', now() + interval '1 day');
 SELECT * FROM pinned;
-UPDATE tiered_storage.pin SET until = now() - interval '1 second';
+UPDATE _tiered_storage.pin SET until = now() - interval '1 second';
 SELECT relation, tier_name, relations, is_on_tier, is_expired FROM tiered_storage.pins;
 SELECT * FROM pinned;
 SELECT count(*) FROM advice WHERE relation = 'cold'::regclass;
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.pin;
+SELECT count(*) FROM _tiered_storage.pin;
 CALL regress_heat();
 
 ---------------------------------------------------------------------------
@@ -254,13 +254,13 @@ SELECT state, error FROM tiered_storage.moves WHERE reason ~ 'undo';
 -- Names
 ---------------------------------------------------------------------------
 
-DELETE FROM tiered_storage.pin;
+DELETE FROM _tiered_storage.pin;
 SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false), tiered_storage.pin('hot', include_indexes => false);
 ALTER TABLE hot RENAME TO "Hot ""T";
 ALTER TABLE cold RENAME TO hot;
 SELECT relation, relation_name, tier_name FROM pins;
 CALL tiered_storage.sample();
-SELECT schema_name, relation_name, tier_name FROM tiered_storage.pin ORDER BY 2;
+SELECT schema_name, relation_name, tier_name FROM _tiered_storage.pin ORDER BY 2;
 ALTER TABLE hot RENAME TO cold;
 ALTER TABLE "Hot ""T" RENAME TO hot;
 CALL tiered_storage.sample();
@@ -270,11 +270,11 @@ INSERT INTO hot_copy TABLE hot;
 DROP TABLE hot;
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
 CALL tiered_storage.sample();
-SELECT relation_name, missing_since IS NOT NULL AS missing FROM tiered_storage.pin ORDER BY 1;
+SELECT relation_name, missing_since IS NOT NULL AS missing FROM _tiered_storage.pin ORDER BY 1;
 CREATE TABLE hot (a text) TABLESPACE regress_ts_slow;
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
 CALL tiered_storage.sample();
-SELECT relation_name, missing_since IS NOT NULL AS missing, relation_oid = 'hot'::regclass AS known FROM tiered_storage.pin WHERE relation_name = 'hot';
+SELECT relation_name, missing_since IS NOT NULL AS missing, relation_oid = 'hot'::regclass AS known FROM _tiered_storage.pin WHERE relation_name = 'hot';
 -- A view of that name is another thing.
 DROP TABLE hot;
 CREATE VIEW hot AS SELECT 1;
@@ -282,12 +282,12 @@ SELECT relation, relation_name FROM pins;
 DROP VIEW hot;
 -- It is not waited for forever.
 CALL tiered_storage.sample();
-UPDATE tiered_storage.pin SET missing_since = missing_since - interval '29 days' WHERE relation_name = 'hot';
+UPDATE _tiered_storage.pin SET missing_since = missing_since - interval '29 days' WHERE relation_name = 'hot';
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.pin;
-UPDATE tiered_storage.pin SET missing_since = missing_since - interval '2 days' WHERE relation_name = 'hot';
+SELECT count(*) FROM _tiered_storage.pin;
+UPDATE _tiered_storage.pin SET missing_since = missing_since - interval '2 days' WHERE relation_name = 'hot';
 CALL tiered_storage.sample();
-SELECT count(*) FROM tiered_storage.pin;
+SELECT count(*) FROM _tiered_storage.pin;
 ALTER TABLE hot_copy RENAME TO hot;
 CREATE INDEX hot_i ON hot (length(a));
 
@@ -304,7 +304,7 @@ SELECT tiered_storage.add_tier('regress_more', '{regress_ts_nowhere}', profile =
 CREATE TABLE gone (a int);
 SELECT tiered_storage.pin('gone', 'regress_more'), tiered_storage.pin('child', 'regress_more', now() + interval '1 day');
 DROP TABLE gone;
-UPDATE tiered_storage.pin SET until = now() - interval '1 second' WHERE relation_name = 'child';
+UPDATE _tiered_storage.pin SET until = now() - interval '1 second' WHERE relation_name = 'child';
 SELECT tiered_storage.remove_tier('regress_more');
 SELECT relation FROM pins;
 

@@ -11,7 +11,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -46,7 +46,7 @@ INSERT INTO regress_r_toast VALUES ('x');
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
-	UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 20000, random_slow = 20000, device_random_fast = 20000, device_random_slow = 20000
 $$;
 CREATE VIEW regress_placed AS
@@ -104,7 +104,7 @@ SELECT tiered_storage.pin('regress_r_hand', 'regress_fast');
 SELECT * FROM regress_advice WHERE relation = 'regress_r_hand'::regclass;
 SELECT tiered_storage.unpin('regress_r_hand');
 -- A clock that was set back does not keep it longer than that.
-UPDATE tiered_storage.relation_state SET placed_at = '2035-01-01' WHERE relation_oid = 'regress_r_hand'::regclass;
+UPDATE _tiered_storage.relation_state SET placed_at = '2035-01-01' WHERE relation_oid = 'regress_r_hand'::regclass;
 CALL tiered_storage.sample();
 SELECT * FROM regress_placed WHERE relation = 'regress_r_hand'::regclass;
 

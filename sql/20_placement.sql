@@ -10,7 +10,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -44,13 +44,13 @@ INSERT INTO regress_l4 VALUES (1);
 INSERT INTO "regress L".regress_l5 VALUES (1);
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, page_writes_fast = 0, page_writes_slow = 0;
-UPDATE tiered_storage.relation_state s SET random_slow = v.reads FROM (VALUES
+UPDATE _tiered_storage.relation_state s SET random_slow = v.reads FROM (VALUES
 	('regress_l1', 40000), ('regress_l2', 20000), ('regress_l3', 10000), ('regress_l4_1', 5000), ('"regress L".regress_l5', 5000)) v (name, reads)
 	WHERE s.relation_oid = v.name::regclass;
-UPDATE tiered_storage.relation_state SET random_fast = random_slow,
+UPDATE _tiered_storage.relation_state SET random_fast = random_slow,
 	device_random_fast = random_slow, device_random_slow = random_slow, device_sequential_fast = 0, device_sequential_slow = 0;
 
 ---------------------------------------------------------------------------
@@ -112,14 +112,14 @@ SELECT v.horizon, (SELECT count(*) FROM tiered_storage.recommend_placement(horiz
 ---------------------------------------------------------------------------
 
 SELECT * FROM tiered_storage.recommend_placement(as_of => '2029-06-01'); \echo :SQLSTATE
-INSERT INTO tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
 	SELECT t, 'regress_l4_1'::regclass, 3600, 0, 90000, 0, 0, 0 FROM generate_series('2029-05-25'::timestamptz, '2029-05-31 23:00', '1 hour') t;
 -- Then it was the hottest, and had not been sampled yet when its state was made.
 SELECT relation, recommended_tier, round(saved_io_s_per_hour::numeric, 2) AS saved, confidence
 	FROM tiered_storage.recommend_placement(as_of => '2029-06-01');
 SELECT relation, round(saved_io_s_per_hour::numeric, 2) AS saved FROM tiered_storage.recommend_placement(as_of => '2029-05-26');
 SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2029-05-25'); \echo :SQLSTATE
-DELETE FROM tiered_storage.relation_history WHERE period_start < '2029-12-01';
+DELETE FROM _tiered_storage.relation_history WHERE period_start < '2029-12-01';
 
 ---------------------------------------------------------------------------
 -- simulate_placement()

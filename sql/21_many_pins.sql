@@ -29,14 +29,14 @@ END $$;
 BEGIN;
 SELECT pg_temp.work('pin', 1, 20) AS first_pins \gset
 -- As many of others, which are nobody's business.
-INSERT INTO tiered_storage.pin SELECT (jsonb_populate_record(p, jsonb_build_object('pin_id', 1000 + i,
+INSERT INTO _tiered_storage.pin SELECT (jsonb_populate_record(p, jsonb_build_object('pin_id', 1000 + i,
 		'relation_oid', 'regress_pin_40'::regclass::oid::bigint + 100000 + i, 'relation_name', 'regress_other_' || i))).*
-	FROM tiered_storage.pin p, generate_series(1, 5000) i WHERE p.relation_name = 'regress_pin_1';
+	FROM _tiered_storage.pin p, generate_series(1, 5000) i WHERE p.relation_name = 'regress_pin_1';
 SELECT pg_temp.work('pin', 21, 40) < 2 * :first_pins AS no_more_work_than_before;
 -- Again, and no more.
 SELECT pg_temp.work('pin', 1, 20) < 2 * :first_pins AS no_more_work_than_before;
 SELECT pg_temp.work('unpin', 1, 20) < 2 * :first_pins AS no_more_work_than_before;
-SELECT count(*) FROM tiered_storage.pin;
+SELECT count(*) FROM _tiered_storage.pin;
 ROLLBACK;
 
 SET client_min_messages = warning;

@@ -15,7 +15,7 @@ DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM tiered_storage.sampler) < 2
+		((SELECT samples FROM _tiered_storage.sampler) < 2
 			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
@@ -35,8 +35,9 @@ RESET client_min_messages;
 CREATE ROLE regress_super SUPERUSER;
 CREATE ROLE regress_member IN ROLE regress_super;
 CREATE ROLE regress_admin;
-GRANT USAGE ON SCHEMA tiered_storage TO regress_admin, regress_member;
-GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage TO regress_admin, regress_member;
+-- More than an administrator needs: what is beneath, too.
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_admin, regress_member;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage, _tiered_storage TO regress_admin, regress_member;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_admin;
 CREATE SCHEMA regress_s AUTHORIZATION regress_admin;
 
@@ -48,7 +49,7 @@ CREATE SCHEMA regress_s AUTHORIZATION regress_admin;
 SET ROLE regress_admin;
 SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp'); \echo :SQLSTATE
 SELECT tiered_storage.add_standby('evil', 'server'); \echo :SQLSTATE
-INSERT INTO tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10); \echo :SQLSTATE
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10); \echo :SQLSTATE
 -- Code of his in a superuser's session: while an index is built again, a table
 -- analyzed, a materialized view refreshed, a table moved.
 CREATE FUNCTION regress_s.f(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
@@ -84,7 +85,7 @@ SET ROLE regress_super;
 SELECT current_setting('is_superuser') AS is_superuser;
 SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp'); \echo :SQLSTATE
 RESET SESSION AUTHORIZATION;
-SELECT count(*) AS standbys FROM tiered_storage.standby;
+SELECT count(*) AS standbys FROM _tiered_storage.standby;
 -- He himself: what stops him is not his rights.
 SELECT tiered_storage.add_standby('', conninfo => 'host=/tmp'); \echo :SQLSTATE
 SET SESSION AUTHORIZATION regress_super;
@@ -154,7 +155,7 @@ BEGIN
 END
 $$;
 CALL tiered_storage.sample();
-UPDATE tiered_storage.relation_state SET observed_since = now() - interval '1 year';
+UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year';
 -- recommend_partitioning(): the last blocks of each are in shared buffers.
 DO $$
 DECLARE
@@ -314,14 +315,14 @@ DROP TABLE regress_shared.m;
 CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1;
 -- From another cluster, where OIDs are others: the owner's name counts.
 CALL tiered_storage.sample();
-UPDATE tiered_storage.policy SET system_identifier = 1, relation_oid = 1, owner_oid = 1;
-UPDATE tiered_storage.pin SET system_identifier = 1, relation_oid = pin_id, owner_oid = 1;
+UPDATE _tiered_storage.policy SET system_identifier = 1, relation_oid = 1, owner_oid = 1;
+UPDATE _tiered_storage.pin SET system_identifier = 1, relation_oid = pin_id, owner_oid = 1;
 SELECT * FROM regress_bound;
-UPDATE tiered_storage.policy SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
-UPDATE tiered_storage.pin SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
+UPDATE _tiered_storage.policy SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
+UPDATE _tiered_storage.pin SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
 SELECT * FROM regress_bound;
-DELETE FROM tiered_storage.policy;
-DELETE FROM tiered_storage.pin;
+DELETE FROM _tiered_storage.policy;
+DELETE FROM _tiered_storage.pin;
 DROP VIEW regress_bound;
 DROP SCHEMA regress_shared CASCADE;
 DROP FUNCTION regress_make;

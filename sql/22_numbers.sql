@@ -113,11 +113,11 @@ DECLARE
 	c record;
 BEGIN
 	FOR c IN SELECT a.attname, v.value FROM pg_attribute a JOIN regress_n_value v ON v.type = format_type(a.atttypid, NULL)
-		WHERE a.attrelid = 'tiered_storage.tier'::regclass AND a.attnum > 0
+		WHERE a.attrelid = '_tiered_storage.tier'::regclass AND a.attnum > 0
 			AND v.value IN ('NaN', 'Infinity', '-Infinity', '-1', '1e308', '5e-324', '1e400', '1e-400', '2147483647', '-2147483648', '9223372036854775807')
 		ORDER BY 1, 2 LOOP
 		BEGIN
-			EXECUTE format('UPDATE tiered_storage.tier SET %I = %L', c.attname, c.value);
+			EXECUTE format('UPDATE _tiered_storage.tier SET %I = %L', c.attname, c.value);
 			state := 'stored';
 		EXCEPTION WHEN OTHERS THEN
 			state := SQLSTATE;

@@ -23,7 +23,7 @@ BEGIN
 			WHERE t.tier_name ~ 'regress'),
 		(SELECT string_agg(format('%s on %s', p.relation_name, p.tier_name), ', ') FROM tiered_storage.pins p),
 		(SELECT string_agg(format('%s %s', e.relation::oid = 'public.regress_h_old'::regclass, e.verdict), ', ') FROM tiered_storage.evaluate_policies() e),
-		(SELECT s.samples > 2 FROM tiered_storage.sampler s));
+		(SELECT s.samples > 2 FROM _tiered_storage.sampler s));
 END $$;
 -- Everything that writes, but moves; what came of it, as text.
 CREATE FUNCTION regress_h_everything() RETURNS text LANGUAGE plpgsql AS $$
@@ -64,10 +64,10 @@ ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO PUBLIC;
 CREATE EXTENSION tiered_storage;
 SELECT c.relname, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
-	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND a.grantee = 0;
+	WHERE c.relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND a.grantee = 0;
 SELECT p.proname FROM pg_proc p, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
-	WHERE p.pronamespace = 'tiered_storage'::regnamespace AND a.grantee = 0;
-SELECT a.privilege_type FROM pg_namespace n, aclexplode(n.nspacl) a WHERE n.nspname = 'tiered_storage' AND a.grantee = 0;
+	WHERE p.pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND a.grantee = 0;
+SELECT a.privilege_type FROM pg_namespace n, aclexplode(n.nspacl) a WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee = 0;
 DROP EXTENSION tiered_storage;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON SEQUENCES FROM PUBLIC;
@@ -112,7 +112,7 @@ DO $$
 DECLARE
 	t record;
 BEGIN
-	FOR t IN SELECT c.oid::regclass AS name FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace AND c.relkind = 'r' LOOP
+	FOR t IN SELECT c.oid::regclass AS name FROM pg_class c WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r' LOOP
 		EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', t.name);
 		EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', t.name);
 		EXECUTE format('CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION regress_h_log()', t.name);
@@ -131,9 +131,9 @@ SELECT count(*) > 0 AS some FROM tiered_storage.heat;
 RESET ROLE;
 -- A trigger that refuses is obeyed: its error is what one sees.
 CREATE FUNCTION regress_h_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'read-only'; END $$;
-CREATE TRIGGER refuse BEFORE INSERT ON tiered_storage.pin FOR EACH STATEMENT EXECUTE FUNCTION regress_h_refuse();
+CREATE TRIGGER refuse BEFORE INSERT ON _tiered_storage.pin FOR EACH STATEMENT EXECUTE FUNCTION regress_h_refuse();
 SELECT tiered_storage.pin('regress_h');
-DROP TRIGGER refuse ON tiered_storage.pin;
+DROP TRIGGER refuse ON _tiered_storage.pin;
 CALL tiered_storage.move_relation('regress_h', 'regress_fast');
 DROP EXTENSION tiered_storage;
 
@@ -213,7 +213,7 @@ SET default_tablespace = 'regress_h_slow';
 CREATE EXTENSION tiered_storage;
 RESET default_tablespace;
 SELECT count(*) > 10 AS tables_where_one_says FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
-	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND c.relkind = 'r' AND s.spcname = 'regress_h_slow';
+	WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r' AND s.spcname = 'regress_h_slow';
 CALL regress_h_begin();
 SELECT regress_h_everything() = :'usual' AS as_usual;
 

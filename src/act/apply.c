@@ -314,7 +314,7 @@ is_still_advised(const TierAdvice *advice, const Candidate *candidate)
 		return false;
 	values[0] = NameGetDatum(&tier_name);
 	values[1] = ObjectIdGetDatum(candidate->tablespace_oid);
-	wanted = tier_catalog_execute("SELECT FROM tiered_storage.tier_tablespaces t "
+	wanted = tier_catalog_execute("SELECT FROM _tiered_storage.tier_tablespaces t "
 								  "WHERE t.tier_name = $1 AND t.tablespace_oid = $2", 2, types, values, NULL) > 0;
 	pins = tier_catalog_load_pin_of(context, unit->relation_oid);
 	tier_catalog_leave(&scope);

@@ -159,8 +159,8 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 	values[2] = ObjectIdGetDatum(job->leaf->to_tablespace);
 	values[3] = ObjectIdGetDatum(job->leaf->info.relation_oid);
 	values[4] = ObjectIdGetDatum(job->evaluation->policy->relation_oid);
-	wanted = tier_catalog_execute("SELECT FROM tiered_storage.policy p "
-								  "JOIN tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
+	wanted = tier_catalog_execute("SELECT FROM _tiered_storage.policy p "
+								  "JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
 								  "WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 "
 								  "AND EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($4::regclass) a "
 								  "WHERE a.relid = $5)",

@@ -4,7 +4,7 @@
  *		Remembering devices: counters, smoothed rates, fit.
  *
  * See catalog/tables.h.  One row for each device beneath a tablespace, written by
- * each sample, under the lock on tiered_storage.sampler.
+ * each sample, under the lock on _tiered_storage.sampler.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,7 +119,7 @@ tier_catalog_load_devices(MemoryContext context)
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT ");
 	append_columns(&sql);
-	appendStringInfoString(&sql, " FROM tiered_storage.device_state ORDER BY device");
+	appendStringInfoString(&sql, " FROM _tiered_storage.device_state ORDER BY device");
 	n = tier_catalog_execute(sql.data, 0, NULL, NULL, NULL);
 
 	/* Never of size 0: it grows by repalloc. */
@@ -184,7 +184,7 @@ tier_catalog_store_devices(const TierDevices *devices)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "INSERT INTO tiered_storage.device_state (");
+	appendStringInfoString(&sql, "INSERT INTO _tiered_storage.device_state (");
 	append_columns(&sql);
 	appendStringInfoString(&sql, ") VALUES ($1");
 	for (int i = 2; i <= FIRST_COLUMN + NCOLUMNS; i++)
@@ -203,7 +203,7 @@ tier_catalog_store_devices(const TierDevices *devices)
 		if (state->present)
 			store_device(sql.data, state);
 		else
-			tier_catalog_execute("DELETE FROM tiered_storage.device_state WHERE device = $1",
+			tier_catalog_execute("DELETE FROM _tiered_storage.device_state WHERE device = $1",
 								 1, types, &name, NULL);
 	}
 }

@@ -165,7 +165,7 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 
 	values[0] = ObjectIdGetDatum(effect->relation_oid);
 	values[1] = TimestampTzGetDatum(now);
-	tier_catalog_execute("UPDATE tiered_storage.move_effect SET settled_at = $2, not_measurable = 'moved again' "
+	tier_catalog_execute("UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = 'moved again' "
 						 "WHERE relation_oid = $1 AND settled_at IS NULL",
 						 2, settle_types, values, NULL);
 
@@ -181,7 +181,7 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	values[7] = can_be ? (Datum) 0 : CStringGetTextDatum(effect->not_measurable);
 	values[8] = TimestampTzGetDatum(now);
 	nulls[7] = nulls[8] = can_be ? 'n' : ' ';
-	tier_catalog_execute("INSERT INTO tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid, "
+	tier_catalog_execute("INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid, "
 						 "from_profile, to_profile, from_factor, not_measurable, settled_at) "
 						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 						 9, types, values, nulls);
@@ -195,7 +195,7 @@ tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
 
 	if (ngone == 0)
 		return;
-	bulk = tier_bulk_create("UPDATE tiered_storage.move_effect e SET settled_at = g.now_at, "
+	bulk = tier_bulk_create("UPDATE _tiered_storage.move_effect e SET settled_at = g.now_at, "
 							"not_measurable = CASE WHEN c.oid IS NULL THEN 'dropped' ELSE 'moved again' END "
 							"FROM unnest($1, $2, $3) g (relation_oid, default_tablespace, now_at) "
 							"LEFT JOIN pg_catalog.pg_class c ON c.oid = g.relation_oid "
@@ -291,10 +291,10 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 					 "(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
 					 "CASE WHEN s.relation_oid IS NOT NULL THEN ARRAY[s.total_random_reads, s.total_sequential_reads, "
 					 "s.total_scans, s.total_page_writes, s.total_row_changes] END "
-					 "FROM tiered_storage.move_effect e "
+					 "FROM _tiered_storage.move_effect e "
 					 "LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation_oid "
-					 "LEFT JOIN tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
-					 "LEFT JOIN tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
+					 "LEFT JOIN _tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
+					 "LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
 					 "WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id LIMIT $3",
 					 started ? "e.observed_since <= $1" : "(e.observed_since IS NULL OR e.observed_since > $1)");
 	*n = (int) tier_catalog_execute(sql.data, 3, types, values, NULL);
@@ -318,7 +318,7 @@ settle_as_not_measurable(const TierEffect *effect, TimestampTz now)
 	values[0] = Int64GetDatum(effect->move_id);
 	values[1] = TimestampTzGetDatum(now);
 	values[2] = CStringGetTextDatum(effect->not_measurable);
-	tier_catalog_execute("UPDATE tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
+	tier_catalog_execute("UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
 						 "WHERE move_id = $1 AND settled_at IS NULL",
 						 3, types, values, NULL);
 }
@@ -346,7 +346,7 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 		values[3] = effect->device == NULL ? (Datum) 0 : CStringGetTextDatum(effect->device);
 		values[4] = work_array(&effect->device_before);
 		nulls[3] = nulls[4] = effect->device == NULL ? 'n' : ' ';
-		tier_catalog_execute("UPDATE tiered_storage.move_effect SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
+		tier_catalog_execute("UPDATE _tiered_storage.move_effect SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
 							 "WHERE move_id = $1 AND settled_at IS NULL",
 							 5, types, values, nulls);
 	}
@@ -373,7 +373,7 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 		values[2] = Float8GetDatum(effect->unmoved_s_per_hour);
 		values[3] = Float8GetDatum(effect->measured_s_per_hour);
 		values[4] = CStringGetTextDatum(effect->by_device ? "device" : "profile");
-		tier_catalog_execute("UPDATE tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
+		tier_catalog_execute("UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
 							 "measured_io_s_per_hour = $4, source = $5 WHERE move_id = $1 AND settled_at IS NULL",
 							 5, types, values, NULL);
 	}
@@ -387,14 +387,14 @@ tier_catalog_judge_batches(MemoryContext context, int *n)
 	bool		isnull;
 
 	*n = 0;
-	rows = tier_catalog_execute("WITH complete AS (SELECT DISTINCT e.batch_id FROM tiered_storage.move_effect e "
+	rows = tier_catalog_execute("WITH complete AS (SELECT DISTINCT e.batch_id FROM _tiered_storage.move_effect e "
 								"WHERE e.batch_id IS NOT NULL AND e.batch_effect IS NULL AND e.settled_at IS NOT NULL "
-								"AND NOT EXISTS (SELECT FROM tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
+								"AND NOT EXISTS (SELECT FROM _tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
 								"AND o.batch_effect IS NULL AND o.settled_at IS NULL)), "
-								"judged AS (SELECT b.*, EXISTS (SELECT FROM tiered_storage.move_effect o "
+								"judged AS (SELECT b.*, EXISTS (SELECT FROM _tiered_storage.move_effect o "
 								"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
 								"FROM tiered_storage.move_batches b JOIN complete USING (batch_id)), "
-								"stored AS (UPDATE tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
+								"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
 								"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
 								"SELECT batch_id, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, measured_moves, moves_done "
 								"FROM judged WHERE effect = 'worse' AND NOT was_worse AND undo_command IS NOT NULL ORDER BY batch_id",
@@ -418,7 +418,7 @@ tier_catalog_judge_batches(MemoryContext context, int *n)
 void
 tier_catalog_forget_effects(void)
 {
-	tier_catalog_execute("DELETE FROM tiered_storage.move_effect e "
-						 "WHERE NOT EXISTS (SELECT FROM tiered_storage.move m WHERE m.move_id = e.move_id)",
+	tier_catalog_execute("DELETE FROM _tiered_storage.move_effect e "
+						 "WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)",
 						 0, NULL, NULL, NULL);
 }

@@ -125,7 +125,7 @@ read_sql(void)
 	appendStringInfoString(&buf, " FROM (SELECT $1 AS oid) d CROSS JOIN pg_catalog.pg_stat_get_wal() w "
 						   "CROSS JOIN (SELECT sum(blks_read) AS blks_read, sum(blks_written) AS blks_written "
 						   "FROM pg_catalog.pg_stat_get_slru()) s "
-						   "LEFT JOIN tiered_storage.load_state l ON true");
+						   "LEFT JOIN _tiered_storage.load_state l ON true");
 	return buf.data;
 }
 
@@ -182,7 +182,7 @@ read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
 							 PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	if (tier_catalog_execute(read_sql(), 1, types, &database, NULL) != 1)
-		elog(ERROR, "tiered_storage.load_state has more than one row");
+		elog(ERROR, "_tiered_storage.load_state has more than one row");
 	AtEOXact_GUC(false, guc_level);
 
 	memset(before, 0, sizeof(Counters));
@@ -256,17 +256,17 @@ store_sql(void)
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, "WITH state AS (INSERT INTO tiered_storage.load_state AS l "
+	appendStringInfoString(&buf, "WITH state AS (INSERT INTO _tiered_storage.load_state AS l "
 						   "(observed_since, sampled_at, counters) VALUES ($1, $1, $2) "
 						   "ON CONFLICT (singleton) DO UPDATE SET "
 						   "sampled_at = EXCLUDED.sampled_at, counters = EXCLUDED.counters) "
-						   "INSERT INTO tiered_storage.load_history (period_start, period_s");
+						   "INSERT INTO _tiered_storage.load_history (period_start, period_s");
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", %s", metrics[i].name);
 
 	/* A clock that was set back does not bring the same period twice. */
 	appendStringInfoString(&buf, ") SELECT (SELECT COALESCE(max(h.period_start) + interval '1 microsecond', $3) "
-						   "FROM tiered_storage.load_history h "
+						   "FROM _tiered_storage.load_history h "
 						   "WHERE h.period_start >= $3 AND h.period_start < $3 + interval '1 second'), "
 						   "EXTRACT(epoch FROM $1 - $3)::float8");
 	for (int i = 0; i < NMETRICS; i++)
@@ -310,9 +310,9 @@ tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int reten
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(retention_min);
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "WITH hour AS (DELETE FROM tiered_storage.load_history "
+	appendStringInfo(&buf, "WITH hour AS (DELETE FROM _tiered_storage.load_history "
 					 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '%s') "
-					 "RETURNING *) INSERT INTO tiered_storage.load_history AS l (period_start, period_s", raw_retention);
+					 "RETURNING *) INSERT INTO _tiered_storage.load_history AS l (period_start, period_s", raw_retention);
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", %s", metrics[i].name);
 	appendStringInfoString(&buf, ") SELECT date_trunc('hour', period_start), 3600");
@@ -324,7 +324,7 @@ tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int reten
 						 metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name);
 	tier_catalog_execute(buf.data, 1, types, values, NULL);
 
-	tier_catalog_execute("DELETE FROM tiered_storage.load_history "
+	tier_catalog_execute("DELETE FROM _tiered_storage.load_history "
 						 "WHERE period_start < $1 - make_interval(mins => $2)",
 						 2, types, values, NULL);
 }

@@ -72,7 +72,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	values[17] = Int64GetDatum(row->undo_of);
 	nulls[17] = row->undo_of == 0 ? 'n' : ' ';
 
-	if (tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
+	if (tier_catalog_execute("UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
 							 "from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
 							 "reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
 							 "finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
@@ -80,11 +80,11 @@ tier_catalog_begin_move(const TierMoveRow *row)
 							 "before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
 							 "elapsed_ms = NULL, error = NULL, sqlstate = NULL, pid = a.pid, backend_start = a.backend_start "
 							 "FROM pg_catalog.pg_stat_activity a "
-							 "WHERE a.pid = $13 AND m.move_id = (SELECT max(l.move_id) FROM tiered_storage.move l "
+							 "WHERE a.pid = $13 AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 							 "WHERE l.relation_oid = $1) AND m.to_tablespace = $5 AND m.state IN ('failed', 'skipped') "
 							 "RETURNING m.move_id",
 							 MOVE_NARGS, types, values, nulls) == 0 &&
-		tier_catalog_execute("INSERT INTO tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
+		tier_catalog_execute("INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
 							 "to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
 							 "size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
 							 "before_io_s_per_hour, predicted_io_s_per_hour, undo_of) "
@@ -120,7 +120,7 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	nulls[8] = outcome->lock_flush_ms < 0 ? 'n' : ' ';
 	values[9] = Int64GetDatum(outcome->copied_bytes);
 	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
-	tier_catalog_execute("UPDATE tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
+	tier_catalog_execute("UPDATE _tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
 						 "attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
 						 "lock_flush_ms = $9, copied_bytes = $10, "
 						 "error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
@@ -139,7 +139,7 @@ tier_catalog_bytes_moved_by_advice(void)
 	/* What a person takes back was not advised. */
 	tier_catalog_execute("SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
 						 "THEN greatest(m.size_bytes, m.copied_bytes) ELSE COALESCE(m.copied_bytes, 0) END), 0)::int8 "
-						 "FROM tiered_storage.move m "
+						 "FROM _tiered_storage.move m "
 						 "WHERE m.batch_id IS NOT NULL AND m.undo_of IS NULL "
 						 "AND (m.state = 'running' OR m.finished_at > now() - interval '24 hours')",
 						 0, NULL, NULL, NULL);
@@ -151,7 +151,7 @@ tier_catalog_next_batch(void)
 {
 	bool		isnull;
 
-	tier_catalog_execute("SELECT nextval('tiered_storage.move_batch')", 0, NULL, NULL, NULL);
+	tier_catalog_execute("SELECT nextval('_tiered_storage.move_batch')", 0, NULL, NULL, NULL);
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 }
 
@@ -163,7 +163,7 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 	TierBatchMove *moves;
 	bool		isnull;
 
-	*n = (int) tier_catalog_execute("SELECT m.relation_oid, f.oid, t.oid FROM tiered_storage.move m "
+	*n = (int) tier_catalog_execute("SELECT m.relation_oid, f.oid, t.oid FROM _tiered_storage.move m "
 									"JOIN pg_catalog.pg_tablespace f ON f.spcname = m.from_tablespace "
 									"JOIN pg_catalog.pg_tablespace t ON t.spcname = m.to_tablespace "
 									"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC",
@@ -184,7 +184,7 @@ tier_catalog_batch_exists(int64 batch_id)
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);
 
-	return tier_catalog_execute("SELECT FROM tiered_storage.move m WHERE m.batch_id = $1 LIMIT 1",
+	return tier_catalog_execute("SELECT FROM _tiered_storage.move m WHERE m.batch_id = $1 LIMIT 1",
 								1, types, &value, NULL) > 0;
 }
 
@@ -194,7 +194,7 @@ tier_catalog_forget_move(int64 move_id)
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(move_id);
 
-	tier_catalog_execute("DELETE FROM tiered_storage.move WHERE move_id = $1", 1, types, &value, NULL);
+	tier_catalog_execute("DELETE FROM _tiered_storage.move WHERE move_id = $1", 1, types, &value, NULL);
 }
 
 /* A sample that is not committed may have the rows: the next one sees it itself. */
@@ -207,13 +207,13 @@ tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 	values[0] = ObjectIdGetDatum(relation_oid);
 	values[1] = ObjectIdGetDatum(tablespace_oid);
 	values[2] = TimestampTzGetDatum(tier_clock_now());
-	tier_catalog_execute("UPDATE tiered_storage.relation_state s "
+	tier_catalog_execute("UPDATE _tiered_storage.relation_state s "
 						 "SET tablespace_oid = $2, file_number = c.relfilenode, "
 						 "placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
 						 "previous_tablespace_oid = s.tablespace_oid, previous_file_number = s.file_number "
 						 "FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
 						 "AND c.relfilenode <> s.file_number AND s.relation_oid IN "
-						 "(SELECT x.relation_oid FROM tiered_storage.relation_state x WHERE x.relation_oid IN "
+						 "(SELECT x.relation_oid FROM _tiered_storage.relation_state x WHERE x.relation_oid IN "
 						 "(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
 						 "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
 						 "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid) FOR UPDATE OF x SKIP LOCKED)",
@@ -226,9 +226,9 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 	Oid		   *oids;
 	bool		isnull;
 
-	*n = (int) tier_catalog_execute("SELECT DISTINCT m.relation_oid FROM tiered_storage.move m "
+	*n = (int) tier_catalog_execute("SELECT DISTINCT m.relation_oid FROM _tiered_storage.move m "
 									"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
-									"AND m.move_id = (SELECT max(l.move_id) FROM tiered_storage.move l "
+									"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 									"WHERE l.relation_oid = m.relation_oid)",
 									0, NULL, NULL, NULL);
 	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));

@@ -26,10 +26,10 @@
  * grow with the number of pins.
  */
 #define PINS_OF \
-	"(SELECT v.* FROM tiered_storage.pin_targets v WHERE v.relation_oid = $1 AND v.pin_id = ANY (ARRAY(" \
-	"SELECT c.pin_id FROM tiered_storage.pin c WHERE c.relation_oid = $1 UNION ALL " \
+	"(SELECT v.* FROM _tiered_storage.pin_targets v WHERE v.relation_oid = $1 AND v.pin_id = ANY (ARRAY(" \
+	"SELECT c.pin_id FROM _tiered_storage.pin c WHERE c.relation_oid = $1 UNION ALL " \
 	"SELECT c.pin_id FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace " \
-	"JOIN tiered_storage.pin c ON c.relation_name = r.relname AND c.schema_name = n.nspname WHERE r.oid = $1)))"
+	"JOIN _tiered_storage.pin c ON c.relation_name = r.relname AND c.schema_name = n.nspname WHERE r.oid = $1)))"
 
 /* Of one relation, or with 0 of all. */
 static TierPins *
@@ -43,11 +43,11 @@ load_pins(MemoryContext context, Oid relation_oid)
 	bool		isnull;
 
 	/* Nobody pays for the walk through the partitions who has no pins. */
-	if (tier_catalog_execute("SELECT FROM tiered_storage.pin LIMIT 1", 0, NULL, NULL, NULL) == 0)
+	if (tier_catalog_execute("SELECT FROM _tiered_storage.pin LIMIT 1", 0, NULL, NULL, NULL) == 0)
 		return pins;
 	n = tier_catalog_execute("SELECT r.relation::pg_catalog.oid, r.tier_name, v.relation_name "
 							 "FROM tiered_storage.pinned_relations r "
-							 "JOIN tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
+							 "JOIN _tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
 							 "WHERE $1 IN (0, r.relation::pg_catalog.oid) ORDER BY r.relation::pg_catalog.oid",
 							 1, types, &value, NULL);
 	old_context = MemoryContextSwitchTo(context);
@@ -144,10 +144,10 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	key[2] = values[4];
 
 	/* What a restore has brought for the same relation gives way. */
-	tier_catalog_execute("DELETE FROM tiered_storage.pin p USING " PINS_OF " v "
+	tier_catalog_execute("DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
 						 "WHERE v.pin_id = p.pin_id AND (p.relation_oid, p.database_oid, p.system_identifier) <> ($1, $3, $2)",
 						 3, key_types, key, NULL);
-	tier_catalog_execute("INSERT INTO tiered_storage.pin (relation_oid, schema_name, relation_name, system_identifier, "
+	tier_catalog_execute("INSERT INTO _tiered_storage.pin (relation_oid, schema_name, relation_name, system_identifier, "
 						 "database_oid, tier_name, until, include_indexes, pinned_by, pinned_by_oid, "
 						 "owner_name, owner_oid, relation_kind, pinned_at) "
 						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp()) "
@@ -165,7 +165,7 @@ tier_catalog_remove_pin(Oid relation_oid)
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(relation_oid);
 
-	return tier_catalog_execute("DELETE FROM tiered_storage.pin p USING " PINS_OF " v "
+	return tier_catalog_execute("DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
 								"WHERE v.pin_id = p.pin_id", 1, types, &value, NULL) > 0;
 }
 

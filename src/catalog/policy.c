@@ -139,7 +139,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	 */
 	*existed = find_policy(row->relation_oid, &tier);
 	if (!*existed &&
-		tier_catalog_execute("INSERT INTO tiered_storage.policy (relation_oid, schema_name, relation_name, "
+		tier_catalog_execute("INSERT INTO _tiered_storage.policy (relation_oid, schema_name, relation_name, "
 							 "system_identifier, database_oid, tier_name, move_after, include_indexes, "
 							 "age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid, "
 							 "owner_name, owner_oid) "
@@ -165,7 +165,7 @@ tier_catalog_delete_policy(int policy_id)
 	static const Oid types[] = {INT4OID};
 	Datum		value = Int32GetDatum(policy_id);
 
-	tier_catalog_execute("DELETE FROM tiered_storage.policy WHERE policy_id = $1",
+	tier_catalog_execute("DELETE FROM _tiered_storage.policy WHERE policy_id = $1",
 						 1, types, &value, NULL);
 }
 
@@ -180,9 +180,9 @@ tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char 
 	values[1] = Int32GetDatum(due);
 	values[2] = Int32GetDatum(on_target);
 	values[3] = CStringGetTextDatum(result);
-	tier_catalog_execute("UPDATE tiered_storage.policy SET last_evaluated_at = now(), "
+	tier_catalog_execute("UPDATE _tiered_storage.policy SET last_evaluated_at = now(), "
 						 "last_due = $2, last_on_target = $3, last_result = $4 "
-						 "WHERE policy_id = (SELECT p.policy_id FROM tiered_storage.policy p "
+						 "WHERE policy_id = (SELECT p.policy_id FROM _tiered_storage.policy p "
 						 "WHERE p.policy_id = $1 FOR UPDATE SKIP LOCKED)",
 						 4, types, values, NULL);
 }

@@ -128,7 +128,7 @@ store_states_sql(void)
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, "INSERT INTO tiered_storage.relation_state (");
+	appendStringInfoString(&buf, "INSERT INTO _tiered_storage.relation_state (");
 	append_state_columns(&buf);
 	appendStringInfoString(&buf, ") SELECT * FROM unnest(");
 	for (int i = 1; i <= STATE_NCOLUMNS; i++)
@@ -148,7 +148,7 @@ static const Oid history_types[HISTORY_NCOLUMNS] = {
 };
 
 #define INSERT_HISTORY \
-	"INSERT INTO tiered_storage.relation_history AS r " \
+	"INSERT INTO _tiered_storage.relation_history AS r " \
 	"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
 
 /* One row for a relation and the begin of a period. */
@@ -185,7 +185,7 @@ load_states(MemoryContext context, const char *condition, Oid argument, int *nst
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT ");
 	append_state_columns(&sql);
-	appendStringInfo(&sql, " FROM tiered_storage.relation_state%s ORDER BY relation_oid", condition);
+	appendStringInfo(&sql, " FROM _tiered_storage.relation_state%s ORDER BY relation_oid", condition);
 	n = tier_catalog_execute(sql.data, condition[0] == '\0' ? 0 : 1, types, &value, NULL);
 	states = MemoryContextAllocExtended(context, sizeof(TierRelationState) * Max(n, 1),
 										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -202,7 +202,7 @@ tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute("SELECT last_sample_at FROM tiered_storage.sampler", 0, NULL, NULL, NULL);
+	n = tier_catalog_execute("SELECT last_sample_at FROM _tiered_storage.sampler", 0, NULL, NULL, NULL);
 	*last_sample_at = n == 0 ? 0 : DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
 	return load_states(context, "", InvalidOid, nstates);
 }
@@ -220,7 +220,7 @@ tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 bool
 tier_catalog_lock_sampler(int patience_ms)
 {
-	Oid			schema_oid = get_namespace_oid("tiered_storage", false);
+	Oid			schema_oid = get_namespace_oid(TIER_CATALOG_SCHEMA, false);
 	Oid			table_oid = get_relname_relid("sampler", schema_oid);
 
 	if (patience_ms < 0)
@@ -278,7 +278,7 @@ store_history_sql(TimestampTz period_start)
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(period_start);
 
-	if (tier_catalog_execute("SELECT FROM tiered_storage.relation_history WHERE period_start = $1 LIMIT 1",
+	if (tier_catalog_execute("SELECT FROM _tiered_storage.relation_history WHERE period_start = $1 LIMIT 1",
 							 1, types, &value, NULL) == 0)
 		return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 	return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) " ADD_TO_HISTORY;
@@ -316,7 +316,7 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 		tier_bulk_finish(bulk);
 	}
 
-	bulk = tier_bulk_create("DELETE FROM tiered_storage.relation_state "
+	bulk = tier_bulk_create("DELETE FROM _tiered_storage.relation_state "
 							"WHERE relation_oid = ANY ($1)", 1, dropped_types);
 	for (int i = 0; i < ndropped; i++)
 	{
@@ -331,7 +331,7 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	summary_values[2] = Int32GetDatum(summary->relations);
 	summary_values[3] = Int32GetDatum(summary->active);
 	summary_values[4] = Int64GetDatum(summary->saw_reset ? 1 : 0);
-	tier_catalog_execute("INSERT INTO tiered_storage.sampler AS s "
+	tier_catalog_execute("INSERT INTO _tiered_storage.sampler AS s "
 						 "(last_sample_at, last_duration_ms, last_relations, last_active, samples, counter_resets) "
 						 "VALUES ($1, $2, $3, $4, 1, $5) "
 						 "ON CONFLICT (singleton) DO UPDATE SET last_sample_at = EXCLUDED.last_sample_at, "
@@ -355,7 +355,7 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 
 	n = tier_catalog_execute("WITH known AS (SELECT min(period_start) AS since, "
 							 "min(period_start) FILTER (WHERE page_writes > 0) AS writes_since "
-							 "FROM tiered_storage.relation_history WHERE period_start < $1 "
+							 "FROM _tiered_storage.relation_history WHERE period_start < $1 "
 							 "AND period_start >= $1 - interval '14 days'), "
 							 "hours AS (SELECT writes_since, "
 							 "greatest(1, least(24, extract(epoch FROM $1 - since) / 3600))::float8 AS fast, "
@@ -370,7 +370,7 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 							 "(sum(r.row_changes) / min(h.slow))::float8, "
 							 "(coalesce(sum(r.page_writes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
 							 "(sum(r.page_writes) / min(h.slow))::float8 "
-							 "FROM tiered_storage.relation_history r, hours h "
+							 "FROM _tiered_storage.relation_history r, hours h "
 							 "WHERE r.period_start < $1 AND r.period_start >= $1 - interval '14 days' "
 							 "GROUP BY 1 ORDER BY 1",
 							 1, types, &value, NULL);
@@ -416,12 +416,12 @@ roll_up(TimestampTz now)
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(now);
 
-	if (tier_catalog_execute("UPDATE tiered_storage.sampler SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
+	if (tier_catalog_execute("UPDATE _tiered_storage.sampler SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
 							 "WHERE rolled_up_until IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "')",
 							 1, types, &value, NULL) == 0)
 		return false;
 
-	tier_catalog_execute("WITH hour AS (DELETE FROM tiered_storage.relation_history "
+	tier_catalog_execute("WITH hour AS (DELETE FROM _tiered_storage.relation_history "
 						 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
 						 "RETURNING *) "
 						 INSERT_HISTORY
@@ -447,7 +447,7 @@ enforce_size_limit(void)
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute("SELECT pg_catalog.pg_total_relation_size('tiered_storage.relation_history')",
+	n = tier_catalog_execute("SELECT pg_catalog.pg_total_relation_size('_tiered_storage.relation_history')",
 							 0, NULL, NULL, NULL);
 	if (n != 1 || DatumGetInt64(tier_catalog_datum(0, 1, &isnull)) <= max_bytes)
 		return;
@@ -455,8 +455,8 @@ enforce_size_limit(void)
 	/*
 	 * Whole periods go, since a period with half its relations would lie.
 	 */
-	tier_catalog_execute("DELETE FROM tiered_storage.relation_history WHERE period_start <= "
-						 "(SELECT period_start FROM tiered_storage.relation_history "
+	tier_catalog_execute("DELETE FROM _tiered_storage.relation_history WHERE period_start <= "
+						 "(SELECT period_start FROM _tiered_storage.relation_history "
 						 "ORDER BY period_start DESC OFFSET $1 * 9 / 10 LIMIT 1)",
 						 1, types, &value, NULL);
 }
@@ -472,12 +472,12 @@ tier_catalog_maintain_history(TimestampTz now)
 
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(tier_history_retention_min);
-	tier_catalog_execute("DELETE FROM tiered_storage.relation_history "
+	tier_catalog_execute("DELETE FROM _tiered_storage.relation_history "
 						 "WHERE period_start < $1 - make_interval(mins => $2)",
 						 2, types, values, NULL);
 
 	/* What move_limit_per_day counts is kept for a day in any case. */
-	tier_catalog_execute("DELETE FROM tiered_storage.move "
+	tier_catalog_execute("DELETE FROM _tiered_storage.move "
 						 "WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
 						 "CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)",
 						 2, types, values, NULL);

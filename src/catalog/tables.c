@@ -496,8 +496,8 @@ tier_catalog_load_tiers(MemoryContext context)
 											 "fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
 											 "reserve_fraction, high_watermark, compressed, capacity_bytes, "
 											 "compression_ratio, endurance_tbw, endurance_dwpd, "
-											 "EXISTS (SELECT FROM tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name) "
-											 "FROM tiered_storage.tier t ORDER BY rank, tier_name",
+											 "EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name) "
+											 "FROM _tiered_storage.tier t ORDER BY rank, tier_name",
 											 0, NULL, NULL, NULL);
 	if (set->ntiers > TIER_MAX_TIERS)
 		ereport(ERROR,
@@ -510,7 +510,7 @@ tier_catalog_load_tiers(MemoryContext context)
 		read_tier(&set->tiers[i], i);
 
 	set->ntablespaces = (int) tier_catalog_execute("SELECT tier_name, tablespace_oid, tablespace_name, discovered "
-												   "FROM tiered_storage.tier_tablespaces ORDER BY tablespace_oid",
+												   "FROM _tiered_storage.tier_tablespaces ORDER BY tablespace_oid",
 												   0, NULL, NULL, NULL);
 	set->tablespaces = MemoryContextAllocZero(context, sizeof(TierTablespace) * Max(set->ntablespaces, 1));
 	old_context = MemoryContextSwitchTo(context);
@@ -650,11 +650,11 @@ tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 void
 tier_catalog_refresh_identities(void)
 {
-	tier_catalog_execute("SELECT tiered_storage.refresh_identities()", 0, NULL, NULL, NULL);
-	tier_catalog_execute("UPDATE tiered_storage.move m SET state = 'failed', finished_at = now(), "
+	tier_catalog_execute("SELECT _tiered_storage.refresh_identities()", 0, NULL, NULL, NULL);
+	tier_catalog_execute("UPDATE _tiered_storage.move m SET state = 'failed', finished_at = now(), "
 						 "failures = failures + 1, next_attempt_at = now(), pid = NULL, backend_start = NULL, "
 						 "error = 'the process that moved it ended before it was done' "
-						 "WHERE m.move_id IN (SELECT r.move_id FROM tiered_storage.move r "
+						 "WHERE m.move_id IN (SELECT r.move_id FROM _tiered_storage.move r "
 						 "WHERE r.state = 'running' AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a "
 						 "WHERE a.pid = r.pid AND a.backend_start = r.backend_start) FOR UPDATE OF r SKIP LOCKED)",
 						 0, NULL, NULL, NULL);

@@ -21,6 +21,9 @@
 
 #define TIER_EXTENSION_NAME "tiered_storage"
 
+/* Where the tables are; it belongs to the extension.  What users call is elsewhere. */
+#define TIER_CATALOG_SCHEMA "_tiered_storage"
+
 /* ---------------------------------------------------------------------
  * Scope
  * ---------------------------------------------------------------------

@@ -78,7 +78,7 @@ tier_catalog_load_writes(TierWritesMemory *memory)
 	Datum		value;
 
 	memset(memory, 0, sizeof(TierWritesMemory));
-	if (tier_catalog_execute("SELECT wal_position, wal_since, changed_pages FROM tiered_storage.sampler "
+	if (tier_catalog_execute("SELECT wal_position, wal_since, changed_pages FROM _tiered_storage.sampler "
 							 "WHERE wal_position IS NOT NULL AND wal_since IS NOT NULL",
 							 0, NULL, NULL, NULL) == 0)
 		return;
@@ -95,7 +95,7 @@ tier_catalog_writes_since(void)
 	bool		isnull;
 	Datum		value;
 
-	if (tier_catalog_execute("SELECT wal_since FROM tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
+	if (tier_catalog_execute("SELECT wal_since FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
 		return 0;
 	value = tier_catalog_datum(0, 1, &isnull);
 	return isnull ? 0 : DatumGetTimestampTz(value);
@@ -119,7 +119,7 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 		nulls[4] = 'n';
 	if (!memory->has_pages)
 		nulls[6] = 'n';
-	tier_catalog_execute("UPDATE tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
+	tier_catalog_execute("UPDATE _tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
 						 "last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
 						 "last_wal_unattributed_bytes = $6, changed_pages = $7",
 						 7, types, values, nulls);
@@ -128,7 +128,7 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 void
 tier_catalog_forget_write_rates(void)
 {
-	tier_catalog_execute("UPDATE tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
+	tier_catalog_execute("UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
 						 "maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0 "
 						 "WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
 						 "OR wal_bytes_fast > 0 OR image_bytes_fast > 0",

@@ -48,7 +48,7 @@ first_block(const CachedRanges *ranges, int range)
 	return (range * ranges->nblocks + ranges->nranges - 1) / ranges->nranges;
 }
 
-/* tiered_storage.cached_ranges(relation, ranges) */
+/* _tiered_storage.cached_ranges(relation, ranges) */
 Datum
 tier_cached_ranges(PG_FUNCTION_ARGS)
 {

@@ -4,7 +4,7 @@
  *		Files that no relation has yet: registering, adopting, removing them.
  *
  * A file that is being made belongs to no relation, so that nothing would
- * remove it after a crash.  It is registered in tiered_storage.move_file, and
+ * remove it after a crash.  It is registered in _tiered_storage.move_file, and
  * that is committed before it is created.  What is here is the only code that
  * removes files, and it must never remove one that a relation uses.
  *
@@ -84,7 +84,7 @@
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 
-/* Columns of tiered_storage.move_file. */
+/* Columns of _tiered_storage.move_file. */
 #define COLUMN_TABLESPACE 1
 #define COLUMN_FILE 2
 #define COLUMN_RELATION 3
@@ -246,7 +246,7 @@ tier_pending_release(void)
 static Oid
 find_table(Oid extension_oid)
 {
-	Oid			table_oid = get_relname_relid("move_file", get_namespace_oid("tiered_storage", true));
+	Oid			table_oid = get_relname_relid("move_file", get_namespace_oid(TIER_CATALOG_SCHEMA, true));
 
 	if (!OidIsValid(table_oid) ||
 		getExtensionOfObject(RelationRelationId, table_oid) != extension_oid)
@@ -290,7 +290,7 @@ open_table_if_free(Oid table_oid)
 		return table;
 	table_close(table, NoLock);
 	ereport(LOG,
-			(errmsg("table tiered_storage.move_file was altered; files of unfinished moves are not removed")));
+			(errmsg("table _tiered_storage.move_file was altered; files of unfinished moves are not removed")));
 	return NULL;
 }
 
@@ -650,7 +650,7 @@ register_step(void *argument)
 	if (!is_as_made(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table tiered_storage.move_file was altered"),
+				 errmsg("table _tiered_storage.move_file was altered"),
 				 errdetail("Files of unfinished moves could not be found again."),
 				 errhint("Give it back its columns and its one index, or create the extension again.")));
 

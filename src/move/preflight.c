@@ -59,8 +59,8 @@ tier_relation_bytes(const char *tier_name)
 	namestrcpy(&name, tier_name);
 	value = NameGetDatum(&name);
 	tier_catalog_enter(&scope);
-	tier_catalog_execute("SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM tiered_storage.relation_state s "
-						 "JOIN tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
+	tier_catalog_execute("SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM _tiered_storage.relation_state s "
+						 "JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
 						 "WHERE t.tier_name = $1", 1, types, &value, NULL);
 	bytes = DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 	tier_catalog_leave(&scope);

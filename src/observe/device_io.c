@@ -4,7 +4,7 @@
  *		What devices did, what PostgreSQL asked of them, and how that fits.
  *
  * Runs within a sample, in one process for a database at a time (the lock on
- * tiered_storage.sampler); the first half of it also in the advice, which
+ * _tiered_storage.sampler); the first half of it also in the advice, which
  * stores nothing.
  *
  * A read of PostgreSQL reaches the device if the page cache does not have the

@@ -50,8 +50,6 @@
 #include "src/server/file_size.h"
 #include "src/observe/writes.h"
 
-#define SCHEMA_NAME "tiered_storage"
-
 /* A resident share that moved by less than this is not worth a row version. */
 #define RESIDENCY_TOLERANCE_BUFFERS 64
 
@@ -119,7 +117,7 @@ static void
 read_pg_class(RelationList *list, ToastLink **links, int *nlinks)
 {
 	Relation	rel = table_open(RelationRelationId, AccessShareLock);
-	Oid			our_schema = get_namespace_oid(SCHEMA_NAME, true);
+	Oid			our_schema = get_namespace_oid(TIER_CATALOG_SCHEMA, true);
 	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
 	HeapTuple	tuple;
 	int			capacity = 1024;

@@ -70,9 +70,9 @@ tier_standby_take(TierRelationState *states, int nstates)
 	uint64		n;
 
 	/* Locked in the order in which a pull inserts. */
-	n = tier_catalog_execute("WITH locked AS MATERIALIZED (SELECT relation_oid FROM tiered_storage.standby_reads "
+	n = tier_catalog_execute("WITH locked AS MATERIALIZED (SELECT relation_oid FROM _tiered_storage.standby_reads "
 							 "ORDER BY relation_oid FOR UPDATE SKIP LOCKED), "
-							 "taken AS (DELETE FROM tiered_storage.standby_reads r USING locked l "
+							 "taken AS (DELETE FROM _tiered_storage.standby_reads r USING locked l "
 							 "WHERE r.relation_oid = l.relation_oid RETURNING r.*) "
 							 "SELECT relation_oid, scans, tuples_read, blocks_fetched, blocks_hit "
 							 "FROM taken ORDER BY relation_oid", 0, NULL, NULL, NULL);
@@ -106,7 +106,7 @@ tier_standby_pull(void)
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (tier_catalog_try_enter(&scope))
 		{
-			if (tier_catalog_execute("SELECT FROM tiered_storage.standby LIMIT 1", 0, NULL, NULL, NULL) > 0)
+			if (tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1", 0, NULL, NULL, NULL) > 0)
 				tier_catalog_execute("CALL tiered_storage.pull_standby_statistics(false)", 0, NULL, NULL, NULL);
 			tier_catalog_leave(&scope);
 		}
@@ -189,7 +189,7 @@ tier_add_standby(PG_FUNCTION_ARGS)
 	}
 	values[3] = ObjectIdGetDatum(GetUserId());
 	tier_catalog_enter(&scope);
-	tier_catalog_execute("SELECT tiered_storage.standby_add($1, $2, $3, $4)", 4, types, values, nulls);
+	tier_catalog_execute("SELECT _tiered_storage.standby_add($1, $2, $3, $4)", 4, types, values, nulls);
 	tier_catalog_leave(&scope);
 	PG_RETURN_VOID();
 }

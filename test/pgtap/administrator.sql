@@ -16,12 +16,13 @@ ALTER DEFAULT PRIVILEGES REVOKE ALL ON SEQUENCES FROM tap_default;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON ROUTINES FROM tap_default;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON SCHEMAS FROM tap_default;
 SELECT plan(29);
-SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND has_function_privilege('tap_default', oid, 'EXECUTE') $$,
+SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND has_function_privilege('tap_default', oid, 'EXECUTE') $$,
 	'default privileges on functions are not for ours');
-SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)
 	AND (relkind IN ('r', 'v') AND has_table_privilege('tap_default', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
 		OR relkind = 'S' AND has_sequence_privilege('tap_default', oid, 'USAGE, SELECT, UPDATE')) $$, 'nor those on tables and sequences');
-SELECT ok(NOT has_schema_privilege('tap_default', 'tiered_storage', 'USAGE, CREATE'), 'nor those on schemas');
+SELECT ok(NOT has_schema_privilege('tap_default', 'tiered_storage', 'USAGE, CREATE')
+	AND NOT has_schema_privilege('tap_default', '_tiered_storage', 'USAGE, CREATE'), 'nor those on schemas');
 SELECT isnt_empty($$ SELECT FROM pg_proc p, aclexplode(p.proacl) a WHERE p.oid = 'tiered_storage.evaluate_policies()'::regprocedure AND a.grantee = 'pg_monitor'::regrole $$,
 	'what is granted to pg_monitor is');
 
@@ -74,15 +75,15 @@ SELECT lives_ok($$ SELECT tiered_storage.remove_tier('tap_slow') $$, 'remove_tie
 
 -- And no more.
 SELECT throws_ok($$ SELECT tiered_storage.add_standby('s', conninfo => 'host=x') $$, '42501', 'permission denied for function add_standby', 'not add_standby()');
-SELECT throws_ok($$ SELECT tiered_storage.standby_add('s', NULL, 'host=x', 10) $$, '42501', 'permission denied for function standby_add', 'nor what is beneath it');
-SELECT throws_ok($$ SELECT tiered_storage.refresh_identities() $$, '42501', 'permission denied for function refresh_identities', 'nothing internal');
-SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+SELECT throws_ok($$ SELECT _tiered_storage.standby_add('s', NULL, 'host=x', 10) $$, '42501', 'permission denied for function standby_add', 'nor what is beneath it');
+SELECT throws_ok($$ SELECT _tiered_storage.refresh_identities() $$, '42501', 'permission denied for function refresh_identities', 'nothing internal');
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v')
 	AND has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'no table but through functions');
 SELECT throws_ok($$ CREATE FUNCTION tiered_storage.x() RETURNS int LANGUAGE sql AS 'SELECT 1' $$, '42501', 'permission denied for schema tiered_storage', 'nothing new in the schema');
 SELECT throws_ok($$ ALTER TABLE tap_s.t SET (fillfactor = 50) $$, '42501', NULL, 'nothing but a move of the tables of others');
 RESET ROLE;
-SELECT is_empty($$ SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND has_function_privilege('tap_jane', p.oid, 'EXECUTE')
-	AND obj_description(p.oid, 'pg_proc') LIKE 'internal: %' AND NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE') $$, 'no internal function but those beneath views');
+SELECT is_empty($$ SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = '_tiered_storage'::regnamespace AND has_function_privilege('tap_jane', p.oid, 'EXECUTE')
+	AND NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE') $$, 'no internal function but those beneath views');
 
 -- Who is one is said by the extension's own function, whatever else has its name.
 CREATE ROLE tap_other;

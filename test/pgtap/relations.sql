@@ -3,19 +3,22 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(32);
+SELECT plan(36);
 
 CREATE TEMP VIEW relations AS
-	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace;
+	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
+	WHERE c.relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace);
 
 CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $$
 	SELECT E'\n' || string_agg(E'\t' || attname || ' ' || format_type(atttypid, atttypmod), E',\n' ORDER BY attnum) || E'\n' FROM pg_attribute
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'moves', 'pin_targets', 'pinned_relations', 'pins', 'policies', 'server_writes', 'standbys', 'tier_tablespaces', 'tiers', 'workers', 'write_amplification']);
-SELECT tables_are('tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tier', 'tier_calibration', 'tier_tablespace']);
-SELECT sequences_are('tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
+SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'moves', 'pinned_relations', 'pins', 'policies', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
+SELECT views_are('_tiered_storage', ARRAY['pin_targets', 'tier_tablespaces']);
+SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
+SELECT tables_are('_tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tier', 'tier_calibration', 'tier_tablespace']);
+SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
 	device text,
@@ -258,14 +261,42 @@ SELECT is(pg_temp.columns_of('pinned_relations'), $$
 	is_on_tier boolean,
 	pin_id integer
 $$, 'columns of pinned_relations, in order');
-SELECT is(pg_temp.columns_of('tier_tablespaces'), $$
+SELECT is(pg_temp.columns_of('tier_calibration'), $$
 	tier_name name,
-	rank integer,
-	tablespace_oid oid,
-	tablespace_name name,
-	discovered boolean,
-	stored_name name
-$$, 'columns of tier_tablespaces, in order');
+	calibrated_at timestamp with time zone,
+	measurement text,
+	unit text,
+	measured double precision,
+	previous double precision,
+	prior double precision,
+	tablespace_name name
+$$, 'columns of tier_calibration, in order');
+SELECT is(pg_temp.columns_of('relation_history'), $$
+	period_start timestamp with time zone,
+	relation_oid oid,
+	period_s integer,
+	scans bigint,
+	random_reads bigint,
+	sequential_reads bigint,
+	hits bigint,
+	row_changes bigint,
+	page_writes bigint
+$$, 'columns of relation_history, in order');
+SELECT is(pg_temp.columns_of('sampler'), $$
+	last_sample_at timestamp with time zone,
+	last_duration_ms double precision,
+	last_relations integer,
+	last_active integer,
+	samples bigint,
+	counter_resets bigint,
+	rolled_up_until timestamp with time zone,
+	wal_position pg_lsn,
+	wal_since timestamp with time zone,
+	last_wal_bytes bigint,
+	last_wal_read_bytes bigint,
+	last_wal_scale double precision,
+	last_wal_unattributed_bytes bigint
+$$, 'columns of sampler, in order');
 SELECT is(pg_temp.columns_of('tiers'), $$
 	tier_name name,
 	rank integer,
@@ -340,14 +371,14 @@ SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpers
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
-	$$ VALUES ('tiered_storage.tier'), ('tiered_storage.tier_tablespace'), ('tiered_storage.policy'), ('tiered_storage.policy_policy_id_seq'), ('tiered_storage.pin'), ('tiered_storage.pin_pin_id_seq'), ('tiered_storage.standby') $$,
+	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby') $$,
 	'tables that are dumped with their rows');
 SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
 	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)
-	WHERE e.extname = 'tiered_storage' AND u.t IN ('tiered_storage.tier'::regclass, 'tiered_storage.tier_tablespace'::regclass);
-SELECT fk_ok('tiered_storage', 'tier_tablespace', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
-SELECT fk_ok('tiered_storage', 'policy', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
-SELECT fk_ok('tiered_storage', 'pin', 'tier_name', 'tiered_storage', 'tier', 'tier_name');
+	WHERE e.extname = 'tiered_storage' AND u.t IN ('_tiered_storage.tier'::regclass, '_tiered_storage.tier_tablespace'::regclass);
+SELECT fk_ok('_tiered_storage', 'tier_tablespace', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
+SELECT fk_ok('_tiered_storage', 'policy', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
+SELECT fk_ok('_tiered_storage', 'pin', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
 
 SELECT * FROM finish();
 ROLLBACK;

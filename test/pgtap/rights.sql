@@ -5,97 +5,104 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
 SELECT plan(48);
 
--- Functions: pg_monitor what only looks; nobody else anything.
-SELECT bag_eq($$ SELECT CASE WHEN p.prokind = 'p' THEN 'procedure ' ELSE 'function ' END || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
-	FROM pg_proc p, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
-	WHERE p.pronamespace = 'tiered_storage'::regnamespace AND a.grantee <> p.proowner $$, $$ VALUES
-	('function block_heat', 'pg_monitor', 'EXECUTE'),
-	('function device_fit', 'pg_monitor', 'EXECUTE'),
-	('function cached_ranges', 'pg_monitor', 'EXECUTE'),
-	('function compare_load', 'pg_monitor', 'EXECUTE'),
-	('function access_statistics', 'pg_monitor', 'EXECUTE'),
-	('function access_tracking', 'pg_monitor', 'EXECUTE'),
-	('function device_profiles', 'pg_monitor', 'EXECUTE'),
-	('function effect_verdict', 'pg_monitor', 'EXECUTE'),
-	('function evaluate_policies', 'pg_monitor', 'EXECUTE'),
-	('function explain_placement', 'pg_monitor', 'EXECUTE'),
-	('function find_heat_peaks', 'pg_monitor', 'EXECUTE'),
-	('function hot_range', 'pg_monitor', 'EXECUTE'),
-	('function is_paused', 'pg_monitor', 'EXECUTE'),
-	('function load_period', 'pg_monitor', 'EXECUTE'),
-	('function load_profile', 'pg_monitor', 'EXECUTE'),
-	('function load_totals', 'pg_monitor', 'EXECUTE'),
-	('function mover_progress', 'pg_monitor', 'EXECUTE'),
-	('function orphaned_files', 'pg_monitor', 'EXECUTE'),
-	('function partition_interval', 'pg_monitor', 'EXECUTE'),
-	('function placement_summary', 'pg_monitor', 'EXECUTE'),
-	('function simulate_placement', 'pg_monitor', 'EXECUTE'),
-	('function tier_size_curve', 'pg_monitor', 'EXECUTE'),
-	('function recommend_partitioning', 'pg_monitor', 'EXECUTE'),
-	('function recommend_placement', 'pg_monitor', 'EXECUTE'),
-	('function recommend_settings', 'pg_monitor', 'EXECUTE'),
-	('function relation_buffers', 'pg_monitor', 'EXECUTE'),
-	('function server_write_counters', 'pg_monitor', 'EXECUTE'),
-	('function rhythm', 'pg_monitor', 'EXECUTE'),
-	('function smoothed_rate', 'pg_monitor', 'EXECUTE'),
-	('function tablespace_claims', 'pg_monitor', 'EXECUTE'),
-	('function tablespace_devices', 'pg_monitor', 'EXECUTE'),
-	('function wait_times', 'pg_monitor', 'EXECUTE'),
-	('function worker_status', 'pg_monitor', 'EXECUTE')
+-- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
+SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
+	FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
+	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> p.proowner $$, $$ VALUES
+	('tiered_storage.access_statistics', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.access_tracking', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.block_heat', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.compare_load', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.device_profiles', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.evaluate_policies', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.explain_placement', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.is_paused', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.load_profile', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.orphaned_files', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.placement_summary', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.recommend_partitioning', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.recommend_placement', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.relation_buffers', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.rhythm', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.tier_size_curve', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.wait_times', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.cached_ranges', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.device_fit', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.effect_verdict', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.find_heat_peaks', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.hot_range', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.hourly_reads', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.load_period', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.load_totals', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.mover_progress', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_advice', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_command', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_interval', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_key', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_saving', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.server_write_counters', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.smoothed_rate', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
--- Views, and the tables that are read as they are.
-SELECT bag_eq($$ SELECT c.relname::text, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
-	FROM pg_class c, aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
-	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND a.grantee <> c.relowner $$, $$ VALUES
-	('device_io', 'pg_monitor', 'SELECT'),
-	('file_class_io', 'pg_monitor', 'SELECT'),
-	('heat', 'pg_monitor', 'SELECT'),
-	('heat_peaks', 'pg_monitor', 'SELECT'),
-	('load_history', 'pg_monitor', 'SELECT'),
-	('load_state', 'pg_monitor', 'SELECT'),
-	('move_batches', 'pg_monitor', 'SELECT'),
-	('move_progress', 'pg_monitor', 'SELECT'),
-	('moves', 'pg_monitor', 'SELECT'),
-	('pin_targets', 'pg_monitor', 'SELECT'),
-	('pinned_relations', 'pg_monitor', 'SELECT'),
-	('pins', 'pg_monitor', 'SELECT'),
-	('policies', 'pg_monitor', 'SELECT'),
-	('relation_history', 'pg_monitor', 'SELECT'),
-	('sampler', 'pg_monitor', 'SELECT'),
-	('tier_calibration', 'pg_monitor', 'SELECT'),
-	('server_writes', 'pg_monitor', 'SELECT'),
-	('standbys', 'pg_monitor', 'SELECT'),
-	('tier_tablespaces', 'pg_monitor', 'SELECT'),
-	('tiers', 'pg_monitor', 'SELECT'),
-	('workers', 'pg_monitor', 'SELECT'),
-	('write_amplification', 'pg_monitor', 'SELECT')
+SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
+	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+		aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
+	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> c.relowner $$, $$ VALUES
+	('tiered_storage.device_io', 'pg_monitor', 'SELECT'),
+	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
+	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
+	('tiered_storage.heat_peaks', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
+	('tiered_storage.moves', 'pg_monitor', 'SELECT'),
+	('tiered_storage.pinned_relations', 'pg_monitor', 'SELECT'),
+	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
+	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
+	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
+	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
+	('tiered_storage.server_writes', 'pg_monitor', 'SELECT'),
+	('tiered_storage.standbys', 'pg_monitor', 'SELECT'),
+	('tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
+	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.load_history', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.load_state', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.tier_tablespaces', 'pg_monitor', 'SELECT')
 $$, 'SELECT is granted to pg_monitor on these relations, and nothing else to anybody');
 SELECT is_empty($$ SELECT attrelid::regclass, attname FROM pg_attribute WHERE attacl IS NOT NULL
-	AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace) $$, 'no rights on single columns');
-SELECT bag_eq($$ SELECT COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type, a.is_grantable
-	FROM pg_namespace n, aclexplode(COALESCE(n.nspacl, acldefault('n', n.nspowner))) a WHERE n.nspname = 'tiered_storage' AND a.grantee <> n.nspowner $$,
-	$$ VALUES ('pg_monitor', 'USAGE', false) $$, 'USAGE on the schema is granted to pg_monitor');
-SELECT is_empty($$ SELECT t.typname FROM pg_type t, aclexplode(t.typacl) a WHERE t.typnamespace = 'tiered_storage'::regnamespace AND a.grantee <> t.typowner $$,
+	AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)) $$, 'no rights on single columns');
+SELECT bag_eq($$ SELECT n.nspname::text, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type, a.is_grantable
+	FROM pg_namespace n, aclexplode(COALESCE(n.nspacl, acldefault('n', n.nspowner))) a
+	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> n.nspowner $$,
+	$$ VALUES ('tiered_storage', 'pg_monitor', 'USAGE', false), ('_tiered_storage', 'pg_monitor', 'USAGE', false) $$, 'USAGE on the schemas is granted to pg_monitor');
+SELECT is_empty($$ SELECT t.typname FROM pg_type t, aclexplode(t.typacl) a
+	WHERE t.typnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND a.grantee <> t.typowner $$,
 	'no rights on types are granted');
 
 -- By role: what counts in the end.
 CREATE ROLE tap_user;
 CREATE ROLE tap_monitor IN ROLE pg_monitor;
 CREATE ROLE tap_admin;
-GRANT USAGE ON SCHEMA tiered_storage TO tap_admin;
-GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage TO tap_admin;
-SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND has_function_privilege('tap_user', oid, 'EXECUTE') $$,
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO tap_admin;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage, _tiered_storage TO tap_admin;
+SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND has_function_privilege('tap_user', oid, 'EXECUTE') $$,
 	'a plain user executes nothing');
-SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v')
 	AND has_table_privilege('tap_user', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'a plain user reads nothing');
 SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind = 'v'
 	AND NOT has_table_privilege('tap_monitor', oid, 'SELECT') $$, 'a member of pg_monitor reads every view');
-SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v')
 	AND has_table_privilege('tap_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'a member of pg_monitor changes none');
-SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v')
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v')
 	AND has_table_privilege('tap_admin', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'an administrator of tiers changes no table but through functions');
-SELECT ok(NOT has_schema_privilege('tap_monitor', 'tiered_storage', 'CREATE') AND NOT has_schema_privilege('tap_admin', 'tiered_storage', 'CREATE')
-	AND NOT has_schema_privilege('tap_user', 'tiered_storage', 'USAGE'), 'nobody creates in the schema');
+SELECT is_empty($$ SELECT n.nspname, r.rolname FROM pg_namespace n, pg_roles r WHERE n.nspname IN ('tiered_storage', '_tiered_storage')
+	AND (r.rolname IN ('tap_monitor', 'tap_admin') AND has_schema_privilege(r.oid, n.oid, 'CREATE')
+		OR r.rolname = 'tap_user' AND has_schema_privilege(r.oid, n.oid, 'USAGE, CREATE')) $$, 'nobody creates in the schemas');
 -- All views work with those rights alone: a view checks EXECUTE for the one who asks.
 SET ROLE tap_monitor;
 SELECT lives_ok('SELECT * FROM tiered_storage.device_io', 'pg_monitor: device_io');
@@ -106,32 +113,32 @@ SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys')
 SELECT lives_ok('SELECT * FROM tiered_storage.rhythm()', 'pg_monitor: rhythm()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
 SELECT lives_ok('SELECT * FROM tiered_storage.wait_times()', 'pg_monitor: wait_times()');
-SELECT throws_ok('SELECT conninfo FROM tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor does not see connection strings');
+SELECT throws_ok('SELECT conninfo FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor does not see connection strings');
 SELECT throws_ok('SELECT * FROM tiered_storage.load_profile()', '55000', NULL, 'pg_monitor: load_profile(), of which one sample is not enough');
 SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: move_progress');
 SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: moves');
 SELECT lives_ok('SELECT * FROM tiered_storage.move_batches', 'pg_monitor: move_batches');
-SELECT throws_ok('SELECT * FROM tiered_storage.move_effect', '42501', 'permission denied for table move_effect', 'pg_monitor does not read what is beneath');
+SELECT throws_ok('SELECT * FROM _tiered_storage.move_effect', '42501', 'permission denied for table move_effect', 'pg_monitor does not read what is beneath');
 SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: pins');
 SELECT lives_ok('SELECT * FROM tiered_storage.pinned_relations', 'pg_monitor: pinned_relations');
 SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: policies');
 SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
-SELECT lives_ok('SELECT * FROM tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
+SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
-SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
+SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
 SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement()', 'pg_monitor: recommend_placement()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement(true)', 'pg_monitor: recommend_placement(true)');
 SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_policies()', 'pg_monitor: evaluate_policies()');
-SELECT lives_ok('SELECT * FROM tiered_storage.worker_status()', 'pg_monitor: worker_status()');
+SELECT lives_ok('SELECT * FROM _tiered_storage.worker_status()', 'pg_monitor: worker_status()');
 SELECT lives_ok('SELECT * FROM tiered_storage.access_statistics()', 'pg_monitor: access_statistics()');
 SELECT lives_ok('SELECT * FROM tiered_storage.access_tracking()', 'pg_monitor: access_tracking()');
-SELECT lives_ok('SELECT * FROM tiered_storage.mover_progress(pg_backend_pid())', 'pg_monitor: mover_progress()');
+SELECT lives_ok('SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid())', 'pg_monitor: mover_progress()');
 SELECT lives_ok('SELECT tiered_storage.is_paused()', 'pg_monitor: is_paused()');
 SELECT throws_ok('SELECT tiered_storage.pause()', '42501', 'permission denied for function pause', 'pg_monitor does not pause moves');
 SELECT throws_ok('SELECT tiered_storage.resume()', '42501', 'permission denied for function resume', 'pg_monitor does not resume them');

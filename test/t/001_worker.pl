@@ -37,7 +37,7 @@ sub samples
 {
 	my ($db) = @_;
 	return $node->safe_psql($db,
-		'SELECT samples FROM tiered_storage.sampler');
+		'SELECT samples FROM _tiered_storage.sampler');
 }
 
 # A worker of app that holds still: it waits for a lock on m_2001_09, which the
@@ -96,7 +96,7 @@ ok( $node->poll_query_until(
 is( $node->safe_psql(
 		'app',
 		q(SELECT last_finished_at - c.created < interval '30 s', next_run_at - last_started_at, failures, last_error IS NULL
-		FROM tiered_storage.workers, (SELECT min(sampled_since) AS created FROM tiered_storage.relation_state) c
+		FROM tiered_storage.workers, (SELECT min(sampled_since) AS created FROM _tiered_storage.relation_state) c
 		WHERE database_name = 'app')),
 	't|01:00:00|0|t',
 	'at once, and the next run comes after the interval');
@@ -116,7 +116,7 @@ is( worker_of($node, 'app', 'template0'),
 
 $node->safe_psql('other', 'CREATE EXTENSION tiered_storage');
 $node->poll_query_until('other',
-	'SELECT samples = 2 FROM tiered_storage.sampler')
+	'SELECT samples = 2 FROM _tiered_storage.sampler')
   or die 'no worker came';
 is(samples('other'), 2, 'the worker of a second database runs too');
 
@@ -213,7 +213,7 @@ $node->safe_psql('app',
 );
 ok( $node->poll_query_until(
 		'other',
-		"SELECT count(*) = 1 FROM tiered_storage.tablespace_claims() c JOIN pg_tablespace s ON s.oid = tablespace_oid WHERE spcname = 'shared' AND tier_name = 'archive'"
+		"SELECT count(*) = 1 FROM _tiered_storage.tablespace_claims() c JOIN pg_tablespace s ON s.oid = tablespace_oid WHERE spcname = 'shared' AND tier_name = 'archive'"
 	),
 	'the worker publishes what its database calls a tablespace');
 my $error = error_of($node, 'other',
@@ -225,7 +225,7 @@ like(
 	'another name for it is refused in another database');
 is( $node->safe_psql(
 		'other',
-		"SELECT count(*) FROM tiered_storage.tier WHERE tier_name = 'cold'"),
+		"SELECT count(*) FROM _tiered_storage.tier WHERE tier_name = 'cold'"),
 	0,
 	'and leaves nothing behind');
 
@@ -314,7 +314,7 @@ ok( $node->poll_query_until(
 	'the policy of the template works in the copy');
 is( $node->safe_psql(
 		'copy',
-		"SELECT count(*) FROM tiered_storage.policy p JOIN pg_database d ON d.oid = p.database_oid WHERE datname = 'copy'"
+		"SELECT count(*) FROM _tiered_storage.policy p JOIN pg_database d ON d.oid = p.database_oid WHERE datname = 'copy'"
 	),
 	1,
 	'and belongs to it now');
@@ -344,7 +344,7 @@ $launcher = $node->safe_psql('postgres', $launcher_pid_sql);
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($launcher)");
 ok( $node->poll_query_until(
 		'app',
-		'SELECT count(*) = 0 FROM tiered_storage.tablespace_claims() WHERE database_oid NOT IN (SELECT oid FROM pg_database)'
+		'SELECT count(*) = 0 FROM _tiered_storage.tablespace_claims() WHERE database_oid NOT IN (SELECT oid FROM pg_database)'
 	),
 	'nor do the claims');
 $node->safe_psql('app',
@@ -389,7 +389,7 @@ is(log_lines($node, $log, qr/(ERROR|FATAL|PANIC|WARNING):/),
 	'', 'nothing is logged about it');
 is( $node->safe_psql(
 		'other',
-		"SELECT count(*) FROM tiered_storage.tablespace_claims() c JOIN pg_database d ON d.oid = c.database_oid WHERE datname = 'app'"
+		"SELECT count(*) FROM _tiered_storage.tablespace_claims() c JOIN pg_database d ON d.oid = c.database_oid WHERE datname = 'app'"
 	),
 	0,
 	'its claims are gone');

@@ -86,16 +86,13 @@ foreach my $relation (
 	split /\n/,
 	$primary->safe_psql(
 		'app',
-		"SELECT relname FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind IN ('r', 'v') ORDER BY 1"
+		"SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v') ORDER BY 1"
 	))
 {
-	next if $relation eq 'workers' || $relation eq 'heat';
+	next if $relation =~ /^tiered_storage\.(workers|heat)$/;
 	is( $standby->safe_psql(
-			'app',
-			"SELECT count(*) FROM (SELECT * FROM tiered_storage.$relation) x"
-		),
-		$primary->safe_psql(
-			'app', "SELECT count(*) FROM tiered_storage.$relation"),
+			'app', "SELECT count(*) FROM (SELECT * FROM $relation) x"),
+		$primary->safe_psql('app', "SELECT count(*) FROM $relation"),
 		"$relation shows the same");
 }
 
@@ -127,7 +124,7 @@ like(
 		$standby, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
 	qr/NOTICE:  00000: 0 partitions are due/,
 	'a dry run of migrate() works');
-is($standby->safe_psql('app', 'SELECT tiered_storage.notify_launcher()'),
+is($standby->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()'),
 	'', 'a notification is harmless');
 
 # ---------------------------------------------------------------------
@@ -174,10 +171,10 @@ create_partition($primary, 'app', 3);
 $primary->wait_for_catchup($standby);
 my $rows = fingerprint($primary, 'app', 'measure');
 my $samples =
-  $primary->safe_psql('app', 'SELECT samples FROM tiered_storage.sampler');
+  $primary->safe_psql('app', 'SELECT samples FROM _tiered_storage.sampler');
 my $since = sampled_since($primary, 'app');
 my $changes =
-  "SELECT COALESCE(sum(row_changes), 0), count(*) FILTER (WHERE row_changes < 0) FROM tiered_storage.relation_history WHERE relation_oid IN ('m_2001_01'::regclass, 'm_next'::regclass)";
+  "SELECT COALESCE(sum(row_changes), 0), count(*) FILTER (WHERE row_changes < 0) FROM _tiered_storage.relation_history WHERE relation_oid IN ('m_2001_01'::regclass, 'm_next'::regclass)";
 my $changed = $primary->safe_psql('app', $changes);
 $primary->stop('immediate');
 $standby->promote;
@@ -195,7 +192,7 @@ ok( $standby->poll_query_until(
 	),
 	'the view says that it works');
 is( $standby->safe_psql(
-		'app', "SELECT samples > $samples FROM tiered_storage.sampler"),
+		'app', "SELECT samples > $samples FROM _tiered_storage.sampler"),
 	't',
 	'it samples');
 is(sampled_since($standby, 'app'),

@@ -81,7 +81,7 @@ sub column
 {
 	my ($table, $column) = @_;
 	return value_of(
-		"SELECT $column FROM tiered_storage.relation_state WHERE relation_oid = '$table'::regclass"
+		"SELECT $column FROM _tiered_storage.relation_state WHERE relation_oid = '$table'::regclass"
 	);
 }
 
@@ -90,7 +90,7 @@ sub history_of
 {
 	my ($table) = @_;
 	return value_of(
-		"SELECT count(*) || ' ' || COALESCE(sum(row_changes), 0) FROM tiered_storage.relation_history WHERE relation_oid = '$table'::regclass"
+		"SELECT count(*) || ' ' || COALESCE(sum(row_changes), 0) FROM _tiered_storage.relation_history WHERE relation_oid = '$table'::regclass"
 	);
 }
 
@@ -99,12 +99,12 @@ sub nothing_negative
 	my ($name) = @_;
 
 	is( value_of(
-			q(SELECT (SELECT count(*) FROM tiered_storage.relation_state
+			q(SELECT (SELECT count(*) FROM _tiered_storage.relation_state
 			WHERE least(random_fast, random_slow, sequential_fast, sequential_slow, sequential_low_slow,
 				sequential_high_slow, hits_slow, scans_slow, changes_fast, changes_slow) < 0
 				OR greatest(random_fast, random_slow, sequential_fast, sequential_slow, sequential_low_slow,
 				sequential_high_slow, hits_slow, scans_slow, changes_fast, changes_slow) = 'NaN')
-		+ (SELECT count(*) FROM tiered_storage.relation_history
+		+ (SELECT count(*) FROM _tiered_storage.relation_history
 			WHERE least(scans, random_reads, sequential_reads, hits, row_changes) < 0))
 		),
 		0,
@@ -125,11 +125,11 @@ $node->safe_psql('postgres',
 	"SET tiered_storage.test_now = '$start'; CREATE EXTENSION tiered_storage"
 );
 is( value_of(
-		"SELECT samples, counter_resets, last_sample_at = '$start' FROM tiered_storage.sampler"
+		"SELECT samples, counter_resets, last_sample_at = '$start' FROM _tiered_storage.sampler"
 	),
 	'1|0|t',
 	'CREATE EXTENSION takes the first sample, at the injected time');
-is(value_of('SELECT count(*) FROM tiered_storage.relation_history'),
+is(value_of('SELECT count(*) FROM _tiered_storage.relation_history'),
 	0, 'the past before it is no history');
 is( column(
 		'old', 'row_changes, last_used_at IS NULL, last_written_at IS NULL'),
@@ -146,7 +146,7 @@ work("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 2400) i");
 sample_at(2);
 is(history_of('t'), '1 2400', 'an active relation gets one row for a sample');
 is( value_of(
-		"SELECT period_start = '${\at(1)}' AND period_s = 3600 FROM tiered_storage.relation_history WHERE relation_oid = 't'::regclass"
+		"SELECT period_start = '${\at(1)}' AND period_s = 3600 FROM _tiered_storage.relation_history WHERE relation_oid = 't'::regclass"
 	),
 	't',
 	'which is for the time since the sample before');
@@ -161,14 +161,14 @@ is_close(
 is(column('t', "last_written_at = '${\at(2)}'"),
 	't', 'the time of use is remembered');
 
-my $rows = value_of('SELECT count(*) FROM tiered_storage.relation_history');
+my $rows = value_of('SELECT count(*) FROM _tiered_storage.relation_history');
 my $version = column('t', 'xmin, ctid');
 sample_at(3) foreach 1 .. 3;
 sample_at(4);
-is(value_of('SELECT count(*) FROM tiered_storage.relation_history'),
+is(value_of('SELECT count(*) FROM _tiered_storage.relation_history'),
 	$rows, 'samples of idle relations leave no history');
 is(column('t', 'xmin, ctid'), $version, 'and write nothing about them');
-is(value_of('SELECT samples, last_active FROM tiered_storage.sampler'),
+is(value_of('SELECT samples, last_active FROM _tiered_storage.sampler'),
 	'7|0', 'though they were taken');
 
 # ---------------------------------------------------------------------
@@ -204,7 +204,7 @@ WHERE relation = 't'::regclass)),
 	'the view decays rates to the present');
 is_close(
 	value_of(
-		'SELECT tiered_storage.smoothed_rate(100, 86400, 1e9, 86400) / tiered_storage.smoothed_rate(100, 0, 1e9, 86400)'
+		'SELECT _tiered_storage.smoothed_rate(100, 86400, 1e9, 86400) / _tiered_storage.smoothed_rate(100, 0, 1e9, 86400)'
 	),
 	0.5,
 	'a rate that is read a half-life later');
@@ -236,7 +236,7 @@ note 'Resets';
 
 sub counter_resets
 {
-	return value_of('SELECT counter_resets FROM tiered_storage.sampler');
+	return value_of('SELECT counter_resets FROM _tiered_storage.sampler');
 }
 
 # Before: t has 2401 changed rows.
@@ -290,7 +290,7 @@ sample_at(30.5);
 cmp_ok(column('t', 'blocks_hit'),
 	'>', $hits_before, 'another counter overtakes, while scans went back');
 is( value_of(
-		"SELECT hits FROM tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start = '${\at(30.25)}'"
+		"SELECT hits FROM _tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start = '${\at(30.25)}'"
 	),
 	value_of(
 		"SELECT heap_blks_hit FROM pg_statio_user_tables WHERE relname = 't'"
@@ -336,7 +336,7 @@ work(
 );
 sample_at(33);
 is( value_of(
-		"SELECT count(*) FROM tiered_storage.relation_state WHERE relation_oid = $oid"
+		"SELECT count(*) FROM _tiered_storage.relation_state WHERE relation_oid = $oid"
 	),
 	0,
 	'and the state with the next sample');
@@ -401,19 +401,19 @@ foreach my $sample (0 .. 23)
 is( value_of(
 		"SELECT string_agg(n || ' rows of ' || period_s || ' s, ' || changes, '; ' ORDER BY hour)
 	FROM (SELECT date_trunc('hour', period_start) AS hour, max(period_s) AS period_s, count(*) AS n, sum(row_changes) AS changes
-		FROM tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start >= '${\at(100)}' GROUP BY 1) h"
+		FROM _tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start >= '${\at(100)}' GROUP BY 1) h"
 	),
 	'1 rows of 3600 s, 70; 6 rows of 600 s, 60; 6 rows of 600 s, 60; 5 rows of 600 s, 50',
 	'hours that ended two hours ago are one row each; nothing is lost');
 sample_at(110);
 is( value_of(
 		"SELECT string_agg(period_s || ' s, ' || row_changes, '; ' ORDER BY period_start)
-	FROM tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start >= '${\at(100)}'"
+	FROM _tiered_storage.relation_history WHERE relation_oid = 't'::regclass AND period_start >= '${\at(100)}'"
 	),
 	'3600 s, 70; 3600 s, 60; 3600 s, 60; 3600 s, 50',
 	'later the other hours follow');
 is( value_of(
-		'SELECT count(*) FROM tiered_storage.relation_history WHERE period_s < 3600'
+		'SELECT count(*) FROM _tiered_storage.relation_history WHERE period_s < 3600'
 	),
 	0,
 	'no single sample is left');
@@ -422,7 +422,7 @@ reload_with($node, 'tiered_storage.history_retention' => '8h');
 sample_at(111);
 is( value_of(
 		"SELECT string_agg(((extract(epoch FROM period_start - '$epoch') / 3600)::int)::text, ' ' ORDER BY period_start)
-	FROM tiered_storage.relation_history WHERE relation_oid = 't'::regclass"),
+	FROM _tiered_storage.relation_history WHERE relation_oid = 't'::regclass"),
 	'103',
 	'history_retention: older hours go');
 
@@ -447,36 +447,36 @@ reload_with(
 	'tiered_storage.history_max_size' => '1MB');
 work(
 	qq(
-INSERT INTO tiered_storage.relation_history
+INSERT INTO _tiered_storage.relation_history
 SELECT '${\at($now)}'::timestamptz - h * interval '1 hour', 100000 + r, 3600, 1, 2, 3, 4, 5
 FROM generate_series(3, 302) h, generate_series(1, 100) r));
 cmp_ok(
-	value_of("SELECT pg_relation_size('tiered_storage.relation_history')"),
+	value_of("SELECT pg_relation_size('_tiered_storage.relation_history')"),
 	'>',
 	2 * 1024 * 1024,
 	'the history is too large');
 sample_at($now);
 my $left = value_of(
-	'SELECT count(*) FROM tiered_storage.relation_history WHERE relation_oid > 100000'
+	'SELECT count(*) FROM _tiered_storage.relation_history WHERE relation_oid > 100000'
 );
 is( value_of(
-		'SELECT DISTINCT n FROM (SELECT count(*) AS n FROM tiered_storage.relation_history WHERE relation_oid > 100000 GROUP BY period_start) p'
+		'SELECT DISTINCT n FROM (SELECT count(*) AS n FROM _tiered_storage.relation_history WHERE relation_oid > 100000 GROUP BY period_start) p'
 	),
 	100,
 	'history_max_size: whole periods go');
 is( value_of(
-		"SELECT max(period_start) = '${\at($now - 3)}' FROM tiered_storage.relation_history WHERE relation_oid > 100000"
+		"SELECT max(period_start) = '${\at($now - 3)}' FROM _tiered_storage.relation_history WHERE relation_oid > 100000"
 	),
 	't',
 	'the oldest ones');
-work('VACUUM FULL tiered_storage.relation_history');
+work('VACUUM FULL _tiered_storage.relation_history');
 my $bytes =
-  value_of("SELECT pg_relation_size('tiered_storage.relation_history')");
+  value_of("SELECT pg_relation_size('_tiered_storage.relation_history')");
 cmp_ok($bytes, '<=', 1024 * 1024, 'what is left fits');
 cmp_ok($bytes, '>', 512 * 1024, 'and is no less than need be');
 sample_at($now + 1);
 is( value_of(
-		'SELECT count(*) FROM tiered_storage.relation_history WHERE relation_oid > 100000'
+		'SELECT count(*) FROM _tiered_storage.relation_history WHERE relation_oid > 100000'
 	),
 	$left,
 	'nothing more goes when it fits');

@@ -95,7 +95,7 @@ sub no_file_is_left
 {
 	my ($name) = @_;
 	is( $node->safe_psql(
-			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+			'app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 		0,
 		"$name: no file is left");
 	return;
@@ -160,7 +160,7 @@ is( record_of('m_2001_02'),
 	'the worker does not try before that time');
 $reader->query_safe('COMMIT');
 $node->safe_psql('app',
-	"UPDATE tiered_storage.move SET next_attempt_at = now() WHERE relation_name ~ '^public.m_2001_02'"
+	"UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE relation_name ~ '^public.m_2001_02'"
 );
 ok( $node->poll_query_until(
 		'app',
@@ -200,7 +200,7 @@ DECLARE
 	began timestamptz;
 	longest_ms float8 := 0;
 BEGIN
-	WHILE EXISTS (SELECT FROM tiered_storage.move WHERE state = 'running') LOOP
+	WHILE EXISTS (SELECT FROM _tiered_storage.move WHERE state = 'running') LOOP
 		began := clock_timestamp();
 		PERFORM count(*) FROM m_2001_04;
 		longest_ms := greatest(longest_ms, extract(epoch FROM clock_timestamp() - began) * 1000);
@@ -260,7 +260,7 @@ is(tablespaces_of($node, 'app', 'm_2001_05'),
 no_file_is_left('after a cancel between two attempts');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.move WHERE state = 'running'"),
+		"SELECT count(*) FROM _tiered_storage.move WHERE state = 'running'"),
 	0,
 	'nothing is left running');
 $reader->query_safe('COMMIT');
@@ -623,7 +623,7 @@ $node->safe_psql('app', 'DROP TABLESPACE doomed');
 $node->safe_psql('app', 'CALL tiered_storage.sample()');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.tier_tablespace WHERE tablespace_name = 'doomed'"
+		"SELECT count(*) FROM _tiered_storage.tier_tablespace WHERE tablespace_name = 'doomed'"
 	),
 	0,
 	'the next sample forgets a tablespace that is dropped');

@@ -35,7 +35,7 @@ CREATE EXTENSION tiered_storage;
 
 # "unknown", "ssd" or whatever this machine's disk is taken for.
 my $discovered = $node->safe_psql('app',
-	"SELECT tier_name FROM tiered_storage.tier_tablespaces WHERE tablespace_name = 'pg_default'"
+	"SELECT tier_name FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'pg_default'"
 );
 $node->safe_psql(
 	'app', qq(
@@ -55,9 +55,9 @@ CALL tiered_storage.sample();
 ));
 
 my $tiers_sql =
-  'SELECT * FROM tiered_storage.tier WHERE NOT discovered ORDER BY tier_name';
+  'SELECT * FROM _tiered_storage.tier WHERE NOT discovered ORDER BY tier_name';
 my $tablespaces_sql =
-  'SELECT tier_name, rank, tablespace_name, discovered FROM tiered_storage.tier_tablespaces ORDER BY 1, 3';
+  'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
   'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
 my $pins_sql =
@@ -99,11 +99,11 @@ sub check_restored
 	$server->safe_psql($db, 'CALL tiered_storage.sample()');
 	is( $server->safe_psql(
 			$db,
-			q(SELECT (SELECT count(*) FROM tiered_storage.policy p JOIN pg_database d ON d.oid = p.database_oid
+			q(SELECT (SELECT count(*) FROM _tiered_storage.policy p JOIN pg_database d ON d.oid = p.database_oid
 				JOIN pg_class c ON c.oid = p.relation_oid AND c.relname = p.relation_name, pg_control_system() s
 				WHERE datname = current_database() AND s.system_identifier = p.system_identifier)
-			|| ' ' || (SELECT count(*) FROM tiered_storage.tier_tablespace t JOIN pg_tablespace s ON (s.oid, s.spcname) = (tablespace_oid, tablespace_name),
-				pg_control_system() c WHERE c.system_identifier = t.system_identifier) - (SELECT count(*) FROM tiered_storage.tier_tablespace))
+			|| ' ' || (SELECT count(*) FROM _tiered_storage.tier_tablespace t JOIN pg_tablespace s ON (s.oid, s.spcname) = (tablespace_oid, tablespace_name),
+				pg_control_system() c WHERE c.system_identifier = t.system_identifier) - (SELECT count(*) FROM _tiered_storage.tier_tablespace))
 		),
 		'3 0',
 		"$name: a sample makes everything belong to this database");
@@ -201,7 +201,7 @@ check_restored($node, 'plain', 'plain dump');
 restore_ok($node, '--schema-only', '--schema-only', '-d', 'two_steps', $dump);
 is( $node->safe_psql(
 		'two_steps',
-		'SELECT count(*), (SELECT count(*) FROM tiered_storage.policies) FROM tiered_storage.tier WHERE NOT discovered'
+		'SELECT count(*), (SELECT count(*) FROM tiered_storage.policies) FROM _tiered_storage.tier WHERE NOT discovered'
 	),
 	'0|0',
 	'--schema-only: the extension is there with what it discovers');
@@ -212,7 +212,7 @@ check_migrate($node, 'two_steps', '--schema-only, --data-only');
 # Samples are not dumped: they are about other tables.
 is( $node->safe_psql(
 		'custom',
-		q(SELECT count(*) FROM tiered_storage.relation_state WHERE relation_oid NOT IN (SELECT oid FROM pg_class))
+		q(SELECT count(*) FROM _tiered_storage.relation_state WHERE relation_oid NOT IN (SELECT oid FROM pg_class))
 	),
 	0,
 	'what was sampled elsewhere is not restored');
@@ -235,7 +235,7 @@ is($node->safe_psql('app', $tablespaces_sql), $renamed,
 	'also after a sample');
 is( $node->safe_psql(
 		'app',
-		'SELECT tier_name, tablespace_name FROM tiered_storage.tier_tablespace WHERE NOT discovered AND tier_name <> '
+		'SELECT tier_name, tablespace_name FROM _tiered_storage.tier_tablespace WHERE NOT discovered AND tier_name <> '
 		  . "'$discovered' ORDER BY 1"),
 	qq(Arch"ive|slow\nslow|slower),
 	'which stores the new names, for the next dump');
@@ -266,7 +266,7 @@ my $elsewhere = join "\n",
   sort grep { !/\|(archive|fast)\|/ } split /\n/, $expected{$tablespaces_sql};
 is( $other->safe_psql(
 		'app',
-		"SELECT tier_name, rank, tablespace_name, discovered FROM tiered_storage.tier_tablespaces WHERE tablespace_name <> 'more' ORDER BY tier_name || '|'"
+		"SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces WHERE tablespace_name <> 'more' ORDER BY tier_name || '|'"
 	),
 	$elsewhere,
 	'tablespaces are known by their names elsewhere');
@@ -286,7 +286,7 @@ $other->safe_psql('postgres', "CREATE TABLESPACE archive LOCATION ''");
 $other->safe_psql('app', 'CALL tiered_storage.sample()');
 is( $other->safe_psql(
 		'app',
-		"SELECT tier_name FROM tiered_storage.tier_tablespaces WHERE tablespace_name = 'archive'"
+		"SELECT tier_name FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'archive'"
 	),
 	'Arch"ive',
 	'a tablespace that is created later is found by its name');

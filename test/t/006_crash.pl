@@ -183,7 +183,7 @@ sub nothing_is_left
 	is(stray_files($node, 'app'), '', "$name: no file that no relation has");
 	$sweep->();
 	is( $node->safe_psql(
-			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+			'app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 		0,
 		"$name: no file is registered");
 	return;
@@ -194,7 +194,7 @@ sub run_cycle
 {
 	my ($db) = @_;
 	my $now = $node->safe_psql($db,
-		'SELECT clock_timestamp() FROM tiered_storage.notify_launcher()');
+		'SELECT clock_timestamp() FROM _tiered_storage.notify_launcher()');
 
 	$node->poll_query_until(
 		$db, qq(
@@ -498,7 +498,7 @@ foreach my $case (
 			"SELECT failures = 1 FROM tiered_storage.moves WHERE relation = '$table'"
 		);
 		$stops->query_safe(
-			"UPDATE tiered_storage.move SET next_attempt_at = now() WHERE state = 'failed'"
+			"UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE state = 'failed'"
 		);
 		$stops->quit;
 	}
@@ -514,7 +514,7 @@ foreach my $case (
 		'', "$how at $point: no file that no relation has");
 	run_cycle('measured');
 	is( $node->safe_psql(
-			'measured', 'SELECT count(*) FROM tiered_storage.move_file'),
+			'measured', 'SELECT count(*) FROM _tiered_storage.move_file'),
 		0,
 		"$how at $point: no file is registered");
 }

@@ -64,7 +64,7 @@ sub nothing_has_happened
 		'', "$name: all rows are there, by table and by index");
 	is(stray_files($node, 'app'), '', "$name: no file that no relation has");
 	is( $node->safe_psql(
-			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+			'app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 		0,
 		"$name: no file is registered");
 	return;
@@ -305,7 +305,7 @@ foreach my $case (
 		  : like($said, qr/$outcome/,
 			"$name at $point: the move says why not");
 		is( $node->safe_psql(
-				'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+				'app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 			0,
 			"$name at $point: no file is registered");
 		is(stray_files($node, 'app'),

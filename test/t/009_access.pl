@@ -88,7 +88,7 @@ sub last_period
 	return $node->safe_psql(
 		'app', qq(
 SELECT s.source, h.random_reads, h.sequential_reads
-FROM tiered_storage.relation_state s JOIN tiered_storage.relation_history h USING (relation_oid)
+FROM _tiered_storage.relation_state s JOIN _tiered_storage.relation_history h USING (relation_oid)
 WHERE s.relation_oid = '$relation'::regclass ORDER BY h.period_start DESC LIMIT 1)
 	);
 }
@@ -187,7 +187,7 @@ restart_cold();
 $node->safe_psql('app', "SELECT pad FROM t WHERE id = $_")
   foreach 1, 3000, 6000, 9000;
 my $told = $node->safe_psql('app', 'SELECT clock_timestamp()');
-$node->safe_psql('app', 'SELECT tiered_storage.notify_launcher()');
+$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 $node->poll_query_until('app',
 	"SELECT state = 'waiting' AND last_finished_at > '$told' FROM tiered_storage.workers WHERE database_name = 'app'"
 ) or die 'the worker does not come';
@@ -366,7 +366,7 @@ sub device_reads
 
 	sample();
 	return $node->safe_psql('app',
-		"SELECT round(total_sequential_reads) FROM tiered_storage.relation_state WHERE relation_oid = '$relation'::regclass"
+		"SELECT round(total_sequential_reads) FROM _tiered_storage.relation_state WHERE relation_oid = '$relation'::regclass"
 	);
 }
 

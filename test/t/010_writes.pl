@@ -58,10 +58,10 @@ sub pages_written
 
 	$node->safe_psql(
 		'app', join ';', @settings,
-		'TRUNCATE tiered_storage.relation_history',
+		'TRUNCATE _tiered_storage.relation_history',
 		'CALL tiered_storage.sample()');
 	return $node->safe_psql('app',
-		"SELECT COALESCE(sum(page_writes), 0) FROM tiered_storage.relation_history WHERE relation_oid = '$table'::regclass"
+		"SELECT COALESCE(sum(page_writes), 0) FROM _tiered_storage.relation_history WHERE relation_oid = '$table'::regclass"
 	);
 }
 
@@ -95,7 +95,7 @@ sub sampler
 	my ($node, $what) = @_;
 
 	return $node->safe_psql('app',
-		"SELECT $what FROM tiered_storage.sampler");
+		"SELECT $what FROM _tiered_storage.sampler");
 }
 
 # ---------------------------------------------------------------------
@@ -172,18 +172,18 @@ is(pages_written($primary, 'w'), $pages, 'the next sample is as always');
 
 # A position that no server was at: a copy of files that do not fit together.
 $primary->safe_psql('app',
-	"UPDATE tiered_storage.sampler SET wal_position = 'FFFF/0', wal_since = '2000-01-01'"
+	"UPDATE _tiered_storage.sampler SET wal_position = 'FFFF/0', wal_since = '2000-01-01'"
 );
 is(pages_written($primary, 'w'), 0, 'a position in the future');
 is( $primary->safe_psql(
 		'app',
-		"SELECT wal_position <= pg_current_wal_lsn(), wal_since > '2000-01-01', last_wal_bytes FROM tiered_storage.sampler"
+		"SELECT wal_position <= pg_current_wal_lsn(), wal_since > '2000-01-01', last_wal_bytes FROM _tiered_storage.sampler"
 	),
 	't|t|0',
 	'is forgotten');
 $primary->safe_psql('app', "CHECKPOINT; $update_each_page");
 $primary->safe_psql('app',
-	"UPDATE tiered_storage.sampler SET wal_position = wal_position + 3");
+	"UPDATE _tiered_storage.sampler SET wal_position = wal_position + 3");
 
 # Where it begins to read, a part of a record is missing, for which the rest stands.
 $written = pages_written($primary, 'w');
@@ -253,7 +253,7 @@ is(pages_written($standby, 'w'),
 	'a promoted server counts what was written before it was promoted');
 is( $standby->safe_psql(
 		'app',
-		'SELECT last_wal_scale, last_wal_read_bytes = last_wal_bytes FROM tiered_storage.sampler'
+		'SELECT last_wal_scale, last_wal_read_bytes = last_wal_bytes FROM _tiered_storage.sampler'
 	),
 	'1|t',
 	'all of it, on both timelines');

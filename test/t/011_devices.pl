@@ -120,7 +120,7 @@ INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
 ANALYZE t;
 DO $$ BEGIN FOR i IN 1..500 LOOP PERFORM count(*) FROM t; END LOOP; END $$;
 SELECT pg_stat_force_next_flush();
-TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.device_state;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state;
 ));
 
 my $seconds = 0;
@@ -147,7 +147,7 @@ sub hour_with
 
 	$node->safe_psql(
 		'postgres', qq(
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - $mb * 128,
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - $mb * 128,
 	random_fast = 0, device_random_fast = 0 WHERE relation_oid = 't'::regclass
 ));
 	sample(3600);
@@ -184,14 +184,14 @@ is( device_io(
 	'rates of the last period');
 is(device_io($fit), '0.500000|0.000|1.00|', 'one period is no fit yet');
 is( value_of(
-		q(SELECT device_random_fast = random_fast FROM tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+		q(SELECT device_random_fast = random_fast FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
 	),
 	't',
 	'without a fit all that misses is read');
 
 # What is smoothed: 1280 reads for the only hour there was.
 is( value_of(
-		q(SELECT round(tiered_storage.smoothed_rate(reads_fast, 0, 3600, 86400)::numeric, 6) FROM tiered_storage.device_state)
+		q(SELECT round(_tiered_storage.smoothed_rate(reads_fast, 0, 3600, 86400)::numeric, 6) FROM _tiered_storage.device_state)
 	),
 	'1280.000000',
 	'smoothed rates');
@@ -209,7 +209,7 @@ is( device_io(
 set_counters('fakea', 150, 7000, 250, 600);
 hour_with(20);
 is( value_of(
-		q(SELECT round((device_random_fast / random_fast)::numeric, 6) FROM tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+		q(SELECT round((device_random_fast / random_fast)::numeric, 6) FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
 	),
 	'0.500000',
 	'the factor is applied');
@@ -291,7 +291,7 @@ foreach my $strange (300, 0, 500, 200)
 is(device_io('explained, fit_residual > 0.3, fit_factor <= 4'),
 	'f|t|t', 'reads of others: not explained');
 is( value_of(
-		q(SELECT device_random_fast = random_fast FROM tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+		q(SELECT device_random_fast = random_fast FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
 	),
 	't',
 	'then there is no factor');
@@ -344,7 +344,7 @@ is(device_io('round(read_bytes / 1048576.0)'), '40', 'though it is shown');
 $session->query_safe('COMMIT');
 $session->quit;
 value_of(
-	"UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 40 * 128 WHERE relation_oid = 't'::regclass"
+	"UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 40 * 128 WHERE relation_oid = 't'::regclass"
 );
 sample(1);
 cmp_ok(abs(device_io('fit_periods') - $periods - 1),
@@ -426,7 +426,7 @@ SKIP:
 	$node->safe_psql('postgres',
 		"SET tiered_storage.debug_skip = ''; CALL tiered_storage.sample()");
 	is( value_of(
-			"SELECT os_cached_bytes = $half FROM tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass"
+			"SELECT os_cached_bytes = $half FROM _tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass"
 		),
 		't',
 		'and is remembered');
@@ -442,14 +442,14 @@ SKIP:
 		'skip=10', 'iflag=nocache', 'status=none');
 	sample(1);
 	value_of(
-		q(UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 1000, random_fast = 0, device_random_fast = 0, os_cached_bytes = -1 WHERE relation_oid = 'cached'::regclass)
+		q(UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 1000, random_fast = 0, device_random_fast = 0, os_cached_bytes = -1 WHERE relation_oid = 'cached'::regclass)
 	);
 	sample(1, '');
 	is( value_of(
 			q(SELECT cached_buffers >= 256 AND abs(device_random_fast / random_fast
 				- (1 - (os_cached_bytes - 8192.0 * cached_buffers) / (size_bytes - 8192.0 * cached_buffers)
 				+ 0.45 * r ^ 2 * (1 - r ^ 4))) < 0.03
-			FROM (SELECT *, os_cached_bytes::float8 / size_bytes AS r FROM tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass) s)
+			FROM (SELECT *, os_cached_bytes::float8 / size_bytes AS r FROM _tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass) s)
 		),
 		't',
 		'what it holds does not reach the device');

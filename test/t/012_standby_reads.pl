@@ -31,7 +31,7 @@ sub cycle
 
 	# What is told to a worker at work is of no consequence: tell it again.
 	$primary->poll_query_until('app',
-		"SELECT state = 'waiting' AND (last_started_at > '$now' OR tiered_storage.notify_launcher() IS NULL) FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT state = 'waiting' AND (last_started_at > '$now' OR _tiered_storage.notify_launcher() IS NULL) FROM tiered_storage.workers WHERE database_name = 'app'"
 	) or die 'no cycle ended';
 	return;
 }
@@ -83,7 +83,7 @@ is( $primary->safe_psql(
 # Sampled into the history, as waits of a period.
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
 ok( $primary->safe_psql('app',
-		"SELECT wait_lock_ms > 0 AND wait_sampled_ms > 0 FROM tiered_storage.load_history ORDER BY period_start DESC LIMIT 1"
+		"SELECT wait_lock_ms > 0 AND wait_sampled_ms > 0 FROM _tiered_storage.load_history ORDER BY period_start DESC LIMIT 1"
 	) eq 't',
 	'a period has its waits');
 
@@ -160,7 +160,7 @@ sub history_of
 {
 	my ($relation) = @_;
 	return $primary->safe_psql('app',
-		"SELECT COALESCE(sum(random_reads + sequential_reads + hits), 0), count(*) FROM tiered_storage.relation_history WHERE relation_oid = '$relation'::regclass"
+		"SELECT COALESCE(sum(random_reads + sequential_reads + hits), 0), count(*) FROM _tiered_storage.relation_history WHERE relation_oid = '$relation'::regclass"
 	);
 }
 
@@ -201,7 +201,7 @@ like(
 read_there('SELECT count(filler) FROM hot; SELECT count(filler) FROM cold');
 $primary->wait_for_catchup($standby);
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
-$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
 pull_and_sample();
 is(state_of('replica'), 't|t|t|0|-', 'the standby answers');
 is(history_of('hot'), '0|0', 'the first pull is where it starts from');
@@ -210,7 +210,7 @@ is(history_of('hot'), '0|0', 'the first pull is where it starts from');
 my $blocks =
   $primary->safe_psql('app', "SELECT pg_relation_size('hot') / 8192");
 $primary->safe_psql('app',
-	"UPDATE tiered_storage.relation_state SET last_used_at = '2001-01-01'");
+	"UPDATE _tiered_storage.relation_state SET last_used_at = '2001-01-01'");
 read_there('SELECT count(filler) FROM hot; SELECT count(filler) FROM hot')
   for 1 .. 2;
 pull_and_sample();
@@ -227,7 +227,7 @@ is( $primary->safe_psql(
 	'one was used, one was not');
 
 # Two pulls before a sample add up; a sample without a pull adds nothing.
-$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
 read_there('SELECT count(filler) FROM hot');
 pull();
 read_there('SELECT count(filler) FROM hot');
@@ -240,7 +240,7 @@ cmp_ok($reads, '<', 3 * $blocks, 'once');
 is($rows, 1, 'in one sample');
 
 # Its statistics start from zero: what they show then has happened since.
-$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
 $standby->stop('immediate');
 $standby->start;
 read_there('SELECT count(filler) FROM hot');
@@ -250,7 +250,7 @@ cmp_ok($reads, '>=', $blocks, 'after a crash of the standby its reads count');
 cmp_ok($reads, '<', 2 * $blocks, 'those since then');
 
 # The worker does it by itself, and a reset here is no business of that there.
-$primary->safe_psql('app', 'TRUNCATE tiered_storage.relation_history');
+$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
 read_there('SELECT count(filler) FROM hot');
 $primary->safe_psql('app', 'SELECT pg_stat_reset()');
 cycle();
@@ -264,8 +264,8 @@ $primary->safe_psql(
 	'app', qq(
 CREATE ROLE other_super SUPERUSER;
 CREATE ROLE operator;
-GRANT USAGE ON SCHEMA tiered_storage TO operator;
-GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage TO operator;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO operator;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage, _tiered_storage TO operator;
 GRANT USAGE ON FOREIGN DATA WRAPPER dblink_fdw TO operator;
 CREATE SERVER "Odd ""server" FOREIGN DATA WRAPPER dblink_fdw OPTIONS (host '@{[$standby->host]}', port '@{[$standby->port]}', dbname 'app');
 ));
@@ -290,7 +290,7 @@ like(
 	error_of(
 		$primary,
 		'app',
-		"SET ROLE operator; SELECT tiered_storage.standby_add('x', NULL, 'host=y', 10)"
+		"SET ROLE operator; SELECT _tiered_storage.standby_add('x', NULL, 'host=y', 10)"
 	),
 	qr/ERROR:  42501: permission denied for schema odd/,
 	'what is beneath it has no rights of its own');
@@ -324,8 +324,8 @@ refused(
 );
 refused(
 	'a role of that name, but another one',
-	"UPDATE tiered_storage.standby SET added_by_oid = 10 WHERE standby_name = 'by_server'",
-	"UPDATE tiered_storage.standby SET added_by_oid = 'other_super'::regrole WHERE standby_name = 'by_server'",
+	"UPDATE _tiered_storage.standby SET added_by_oid = 10 WHERE standby_name = 'by_server'",
+	"UPDATE _tiered_storage.standby SET added_by_oid = 'other_super'::regrole WHERE standby_name = 'by_server'",
 	'the role that added the standby, "other_super", is not the same any more'
 );
 refused(
@@ -368,14 +368,14 @@ like(
 # Removing one is no step back: what was read stays, and is not read again.
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
 $primary->safe_psql('app',
-	"TRUNCATE tiered_storage.relation_history; SELECT tiered_storage.remove_standby('by_server')"
+	"TRUNCATE _tiered_storage.relation_history; SELECT tiered_storage.remove_standby('by_server')"
 );
 my $resets = $primary->safe_psql('app',
-	'SELECT counter_resets FROM tiered_storage.sampler');
+	'SELECT counter_resets FROM _tiered_storage.sampler');
 pull_and_sample();
 is(history_of('hot'), '0|0', 'a standby that was removed adds nothing');
 is( $primary->safe_psql(
-		'app', 'SELECT counter_resets FROM tiered_storage.sampler'),
+		'app', 'SELECT counter_resets FROM _tiered_storage.sampler'),
 	$resets,
 	'and looks like no reset');
 
@@ -419,7 +419,7 @@ is(state_of('replica'), 't|t|t|0|-', 'the others are not in its way');
 cmp_ok($reads, '>=', $blocks, 'its reads came');
 is( $primary->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.standby_counters WHERE standby_name <> 'replica'"
+		"SELECT count(*) FROM _tiered_storage.standby_counters WHERE standby_name <> 'replica'"
 	),
 	'0',
 	'nothing was taken from the wrong ones');
@@ -439,7 +439,7 @@ like(
 	qr/^t\|t\|t\|1\|could not establish connection/,
 	'a standby that has gone');
 $primary->safe_psql('app',
-	'UPDATE tiered_storage.standby_state SET next_pull_at = now()');
+	'UPDATE _tiered_storage.standby_state SET next_pull_at = now()');
 cycle();
 like(worker_of($primary, 'app', 'app'), qr/^waiting\|/, 'the worker goes on');
 like(state_of('replica'), qr/^t\|t\|t\|2\|/, 'it has tried');
@@ -469,10 +469,10 @@ my $dump = $primary->basedir . '/dump.sql';
 command_ok([ 'pg_dump', '-d', $primary->connstr('app'), '-f', $dump ],
 	'pg_dump');
 my $text = slurp_file($dump);
-like($text, qr/COPY tiered_storage\.standby /, 'standbys are dumped');
+like($text, qr/COPY _tiered_storage\.standby /, 'standbys are dumped');
 unlike(
 	$text,
-	qr/COPY tiered_storage\.(standby_|load_)/,
+	qr/COPY _tiered_storage\.(standby_|load_)/,
 	'what was seen is not');
 
 $stranger->stop;

@@ -68,7 +68,7 @@ SELECT tiered_storage.pin('hot_pinned');
 
 -- As if they had been watched for a month.
 CREATE PROCEDURE heat(relation regclass, reads float8, doubt float8 DEFAULT 0) LANGUAGE sql AS $$
-	UPDATE tiered_storage.relation_state SET heat_at = now(), observed_since = now() - interval '1 year',
+	UPDATE _tiered_storage.relation_state SET heat_at = now(), observed_since = now() - interval '1 year',
 		sampled_since = now() - interval '30 days',
 		random_fast = reads, device_random_fast = reads, sequential_fast = doubt / 2, device_sequential_fast = doubt / 2,
 		random_slow = reads, device_random_slow = reads, sequential_slow = doubt / 2, device_sequential_slow = doubt / 2,
@@ -101,7 +101,7 @@ sub heat
 	  map { "CALL heat('$_', $reads{$_});" } sort keys %reads;
 
 	$node->safe_psql('app',
-		"BEGIN; LOCK TABLE tiered_storage.sampler IN SHARE UPDATE EXCLUSIVE MODE; $calls COMMIT;"
+		"BEGIN; LOCK TABLE _tiered_storage.sampler IN SHARE UPDATE EXCLUSIVE MODE; $calls COMMIT;"
 	);
 	return;
 }
@@ -211,20 +211,20 @@ like(
 	qr/0 relations are advised to move/,
 	'and how many there are within the limit');
 $node->safe_psql('app',
-	"UPDATE tiered_storage.move SET started_at = started_at - interval '25 hours', finished_at = finished_at - interval '25 hours'"
+	"UPDATE _tiered_storage.move SET started_at = started_at - interval '25 hours', finished_at = finished_at - interval '25 hours'"
 );
 $dry =
   notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
 like($dry, qr/would move public\.hot_2 /, 'but a day later it does');
 like($dry, qr/1 relation is advised to move/, 'one');
 $node->safe_psql('app',
-	"UPDATE tiered_storage.move SET started_at = started_at + interval '25 hours', finished_at = finished_at + interval '25 hours', batch_id = NULL"
+	"UPDATE _tiered_storage.move SET started_at = started_at + interval '25 hours', finished_at = finished_at + interval '25 hours', batch_id = NULL"
 );
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
 	qr/would move public\.hot_2 /,
 	'moves by hand do not count');
-$node->safe_psql('app', 'UPDATE tiered_storage.move SET batch_id = 1');
+$node->safe_psql('app', 'UPDATE _tiered_storage.move SET batch_id = 1');
 
 # ---------------------------------------------------------------------
 note 'By hand';
@@ -307,7 +307,7 @@ note 'Terminated';
 # ---------------------------------------------------------------------
 
 $node->safe_psql('app',
-	"ALTER TABLE hot_3 SET TABLESPACE slow; UPDATE tiered_storage.relation_state SET placed_at = NULL"
+	"ALTER TABLE hot_3 SET TABLESPACE slow; UPDATE _tiered_storage.relation_state SET placed_at = NULL"
 );
 settle_with(
 	'tiered_storage.residence_time' => '0',

@@ -42,7 +42,7 @@ $node->safe_psql(
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, price_per_gb_month => 1000000, reserve_fraction => 0);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, price_per_gb_month => 10, reserve_fraction => 0);
-UPDATE tiered_storage.relation_state SET sampled_since = sampled_since - interval '30 days', changes_fast = 0, changes_slow = 0,
+UPDATE _tiered_storage.relation_state SET sampled_since = sampled_since - interval '30 days', changes_fast = 0, changes_slow = 0,
 	page_writes_fast = 0, page_writes_slow = 0, random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0;
 ));
 
@@ -50,7 +50,7 @@ UPDATE tiered_storage.relation_state SET sampled_since = sampled_since - interva
 sub cycle
 {
 	my $now = $node->safe_psql('app',
-		'SELECT clock_timestamp(); SELECT tiered_storage.notify_launcher()');
+		'SELECT clock_timestamp(); SELECT _tiered_storage.notify_launcher()');
 
 	$now =~ s/\n//g;
 	$node->poll_query_until(
@@ -75,8 +75,8 @@ sub day_with
 
 	$node->safe_psql(
 		'app', qq(
-UPDATE tiered_storage.move_effect SET observed_since = observed_since - interval '1 day' WHERE settled_at IS NULL;
-UPDATE tiered_storage.relation_state SET total_random_reads = total_random_reads + $reads WHERE relation_oid = 'cold'::regclass;
+UPDATE _tiered_storage.move_effect SET observed_since = observed_since - interval '1 day' WHERE settled_at IS NULL;
+UPDATE _tiered_storage.relation_state SET total_random_reads = total_random_reads + $reads WHERE relation_oid = 'cold'::regclass;
 ));
 	cycle();
 	return;
@@ -220,7 +220,7 @@ SELECT pg_stat_force_next_flush();
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', random_read_ms => 0.1, compressed => false);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', random_read_ms => 10, compressed => false);
-TRUNCATE tiered_storage.sampler, tiered_storage.relation_state, tiered_storage.device_state;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state;
 ));
 
 my $hours = 0;
@@ -233,8 +233,8 @@ sub hours_with
 	$hours += $n;
 	$node->safe_psql(
 		'postgres', qq(
-UPDATE tiered_storage.move SET started_at = '2030-01-01', finished_at = '2030-01-01';
-UPDATE tiered_storage.relation_state SET blocks_fetched = blocks_fetched - $blocks WHERE relation_oid = 't'::regclass;
+UPDATE _tiered_storage.move SET started_at = '2030-01-01', finished_at = '2030-01-01';
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - $blocks WHERE relation_oid = 't'::regclass;
 SELECT ('2030-01-01 00:00:00+00'::timestamptz + $hours * interval '1 hour')::text AS now \\gset
 SET tiered_storage.test_now = :'now';
 CALL tiered_storage.sample();
@@ -278,7 +278,7 @@ is( $node->safe_psql(
 	'the device is explained');
 is( $node->safe_psql(
 		'postgres',
-		'SELECT total_reads, total_device_ms FROM tiered_storage.device_state'
+		'SELECT total_reads, total_device_ms FROM _tiered_storage.device_state'
 	),
 	'9600|192000',
 	'it worked no longer than its requests took');

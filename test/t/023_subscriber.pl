@@ -39,7 +39,7 @@ my $connstr = $publisher->connstr . ' dbname=app';
 # What of our tables UPDATE and DELETE would fail for.
 my $keyless = q(
 SELECT string_agg(c.relname, ',') FROM pg_class c
-WHERE c.relnamespace = 'tiered_storage'::regnamespace AND c.relkind = 'r' AND c.relreplident <> 'f'
+WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r' AND c.relreplident <> 'f'
 	AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate));
 
 # Everything that a worker and people do to our tables, each of which changes rows.
@@ -83,14 +83,14 @@ CALL tiered_storage.migrate();
 	# A sample of tomorrow's rolls up what was seen until now.
 	$publisher->safe_psql(
 		'app',
-		"UPDATE tiered_storage.relation_history SET period_start = period_start - interval '4 hours';
-		UPDATE tiered_storage.load_history SET period_start = period_start - interval '4 hours';
-		UPDATE tiered_storage.sampler SET rolled_up_until = NULL;
+		"UPDATE _tiered_storage.relation_history SET period_start = period_start - interval '4 hours';
+		UPDATE _tiered_storage.load_history SET period_start = period_start - interval '4 hours';
+		UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
 		CALL tiered_storage.sample()");
 	cmp_ok(
 		$publisher->safe_psql(
 			'app',
-			'SELECT count(*) FROM tiered_storage.relation_history WHERE period_s = 3600'
+			'SELECT count(*) FROM _tiered_storage.relation_history WHERE period_s = 3600'
 		),
 		'>', 0,
 		"$name: history is rolled up");
@@ -99,7 +99,7 @@ CALL tiered_storage.migrate();
 		'app', q(
 SELECT tiered_storage.remove_tiering_policy('parted');
 DROP TABLE moved, parted;
-DELETE FROM tiered_storage.move;
+DELETE FROM _tiered_storage.move;
 SELECT tiered_storage.remove_tier('slow');
 ));
 	return;
@@ -111,7 +111,7 @@ sub wait_for_cycle_now
 	my ($node) = @_;
 	my $now = $node->safe_psql('app', 'SELECT clock_timestamp()');
 
-	$node->safe_psql('app', 'SELECT tiered_storage.notify_launcher()');
+	$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 	$node->poll_query_until(
 		'app', qq(
 SELECT state = 'waiting' AND last_started_at > '$now' AND last_finished_at >= last_started_at
@@ -145,14 +145,14 @@ everything_goes_on('nobody subscribes');
 
 # What is its own: tiers, pins, samples.
 my $own = q(
-SELECT (SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.tier t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.tier_tablespace t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.pin t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.policy t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.move t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.sampler t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.load_state t),
-	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM tiered_storage.relation_state t));
+SELECT (SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.tier t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.tier_tablespace t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.pin t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.policy t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.move t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.sampler t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.load_state t),
+	(SELECT string_agg(t::text, ';' ORDER BY t::text) FROM _tiered_storage.relation_state t));
 $subscriber->safe_psql(
 	'app', q(
 CREATE TABLE early (id int PRIMARY KEY);
@@ -188,7 +188,7 @@ is($subscriber->safe_psql('app', $own),
 	$before, 'rows of ours change nothing');
 is( $subscriber->safe_psql(
 		'app',
-		'SELECT count(*) FROM tiered_storage.relation_history h WHERE h.period_s = 3600'
+		'SELECT count(*) FROM _tiered_storage.relation_history h WHERE h.period_s = 3600'
 	),
 	'0',
 	'nor is there any history of the publisher');
@@ -207,7 +207,7 @@ is( $subscriber->safe_psql(
 $subscriber->safe_psql(
 	'app', q(
 SET session_replication_role = replica;
-INSERT INTO tiered_storage.tier SELECT (jsonb_populate_record(t, '{"tier_name": "loaded"}')).* FROM tiered_storage.tier t WHERE tier_name = 'attic';
+INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(t, '{"tier_name": "loaded"}')).* FROM _tiered_storage.tier t WHERE tier_name = 'attic';
 ));
 is( $subscriber->safe_psql(
 		'app',
@@ -229,7 +229,7 @@ like(
 		'app',
 		"CREATE SUBSCRIPTION mirror_bare CONNECTION '$connstr' PUBLICATION everything"
 	),
-	qr/ERROR:  (3F000|42P01): .*"tiered_storage.*" does not exist/,
+	qr/ERROR:  (3F000|42P01): .*"_tiered_storage.*" does not exist/,
 	'it cannot subscribe');
 $bare->safe_psql('app',
 	"CREATE SUBSCRIPTION mirror_bare CONNECTION '$connstr' PUBLICATION everything WITH (connect = false)"
@@ -245,7 +245,7 @@ my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
 while (
 	$attempts-- > 0
 	&& log_lines($bare, $offset,
-		qr/logical replication target relation "tiered_storage\.\w+" does not exist/
+		qr/logical replication target relation "_tiered_storage\.\w+" does not exist/
 	) eq '')
 {
 	select undef, undef, undef, 0.1;
@@ -256,7 +256,7 @@ $bare->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 $publisher->wait_for_catchup('mirror_bare');
 pass('until it has the extension: then replication goes on');
 wait_for_cycle_now($bare);
-is($bare->safe_psql('app', q(SELECT count(*) FROM tiered_storage.move)),
+is($bare->safe_psql('app', q(SELECT count(*) FROM _tiered_storage.move)),
 	'0', 'and nothing of the publisher is there');
 
 # ---------------------------------------------------------------------
@@ -267,7 +267,7 @@ $publisher->safe_psql('app',
 	'CREATE PUBLICATION theirs FOR TABLES IN SCHEMA public');
 is( $publisher->safe_psql(
 		'app',
-		q(SELECT count(*) FROM pg_publication_tables WHERE pubname = 'theirs' AND schemaname = 'tiered_storage')
+		q(SELECT count(*) FROM pg_publication_tables WHERE pubname = 'theirs' AND schemaname = '_tiered_storage')
 	),
 	'0',
 	'a publication of schemas leaves our tables out');

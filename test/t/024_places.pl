@@ -137,7 +137,7 @@ is(finish_sql($one), '', 'a move that was paused gets a place again');
 sub samples_of
 {
 	return $node->safe_psql($_[0],
-		'SELECT samples FROM tiered_storage.sampler');
+		'SELECT samples FROM _tiered_storage.sampler');
 }
 
 $node->safe_psql('app',
@@ -154,7 +154,7 @@ my %before = map { $_ => samples_of($_) } qw(app other);
 foreach my $db (qw(app other))
 {
 	$node->poll_query_until($db,
-		"SELECT samples > $before{$db} + 1 FROM tiered_storage.sampler")
+		"SELECT samples > $before{$db} + 1 FROM _tiered_storage.sampler")
 	  or die "no sample of $db";
 	pass("$db is sampled while the worker of app waits for a place");
 }

@@ -151,14 +151,14 @@ sub wait_until
 	die "never: $what";
 }
 
-my $samples = ask('SELECT samples FROM tiered_storage.sampler');
-wait_until("SELECT samples > $samples + 2 FROM tiered_storage.sampler",
+my $samples = ask('SELECT samples FROM _tiered_storage.sampler');
+wait_until("SELECT samples > $samples + 2 FROM _tiered_storage.sampler",
 	'samples');
 pass('samples go on');
 wait_until(
-	q(SELECT count(*) > 0 FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass AND state <> 'running'),
+	q(SELECT count(*) > 0 FROM _tiered_storage.move WHERE relation_oid = 'parted_old'::regclass AND state <> 'running'),
 	'a move');
-is( ask(q(SELECT state, error FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass)
+is( ask(q(SELECT state, error FROM _tiered_storage.move WHERE relation_oid = 'parted_old'::regclass)
 	),
 	'skipped|it cannot be moved online: it is unlogged, so nothing tells what changes while it is copied',
 	'the worker does not lock what only the server may allow it to lock');
@@ -169,16 +169,16 @@ is( log_lines(
 	),
 	'',
 	'and nothing goes wrong');
-is( ask(q(SELECT state, last_error FROM tiered_storage.worker_status() WHERE database_name = 'app' AND state NOT IN ('starting', 'running'))
+is( ask(q(SELECT state, last_error FROM _tiered_storage.worker_status() WHERE database_name = 'app' AND state NOT IN ('starting', 'running'))
 	) =~ s/^$/waiting|/r,
 	'waiting|',
 	'the worker is well');
 
 # The server's own value counts.
 reload_with($node, 'tiered_storage.move_max_lock_time' => '-1');
-ask(q(UPDATE tiered_storage.move SET next_attempt_at = NULL));
+ask(q(UPDATE _tiered_storage.move SET next_attempt_at = NULL));
 wait_until(
-	q(SELECT state = 'done' FROM tiered_storage.move WHERE relation_oid = 'parted_old'::regclass),
+	q(SELECT state = 'done' FROM _tiered_storage.move WHERE relation_oid = 'parted_old'::regclass),
 	'a move by lock');
 pass('what the configuration allows is done');
 done_testing();

@@ -17,6 +17,7 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib $FindBin::RealBin;
 
+use File::Basename;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -98,7 +99,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.pin, tiered_storage.unpin TO fuzz_owner
 GRANT CREATE ON TABLESPACE slow TO fuzz_owner;
 
 -- More than nothing, so that it is the routines that refuse him.
-GRANT USAGE ON SCHEMA tiered_storage TO fuzz_nobody;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO fuzz_nobody;
 GRANT CREATE ON TABLESPACE fast, slow TO fuzz_nobody;
 
 CREATE SCHEMA f;
@@ -170,7 +171,7 @@ SELECT oid FROM pg_class WHERE relnamespace = 'f'::regnamespace OR relname = 'no
 UNION SELECT reltoastrelid FROM pg_class WHERE relname IN ('t', 'others')
 UNION SELECT indexrelid FROM pg_index WHERE indrelid = (SELECT reltoastrelid FROM pg_class WHERE relname = 't')
 UNION SELECT unnest(ARRAY['pg_class', 'pg_authid', 'pg_class_oid_index', 'pg_stat_activity',
-	'information_schema.tables', 'tiered_storage.tier', 'tiered_storage.move']::regclass[])
+	'information_schema.tables', '_tiered_storage.tier', '_tiered_storage.move']::regclass[])
 ORDER BY 1));
 my $plain = $node->safe_psql('app',
 	"SELECT string_agg(oid::text, ',' ORDER BY oid) FROM pg_class WHERE relnamespace = 'f'::regnamespace AND relname ~ '^(t|t_at|t_pkey|mv|parted|parted_1|by_number|by_far|by_far_1|by_list)\$'"
@@ -201,8 +202,8 @@ SET client_min_messages = error;
 DO $$
 BEGIN
 	PERFORM tiered_storage.remove_tiering_policy(policy_id => p.policy_id) FROM tiered_storage.policies p;
-	DELETE FROM tiered_storage.pin;
-	DELETE FROM tiered_storage.standby;
+	DELETE FROM _tiered_storage.pin;
+	DELETE FROM _tiered_storage.standby;
 	PERFORM tiered_storage.remove_tier(t.tier_name) FROM tiered_storage.tiers t;
 	PERFORM tiered_storage.add_tier('quick', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0);
 	PERFORM tiered_storage.add_tier('cheap', '{slow,pg_default}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 0.01);
@@ -233,7 +234,7 @@ my @hostile = (
 	"'; DROP TABLE f.t; --", 'x' x 63,
 	'x' x 64, 'é' x 40,
 	'f', 'public',
-	'tiered_storage', 'information_schema');
+	'_tiered_storage', 'information_schema');
 my @texts = (
 	@hostile, 'x' x 100000,
 	'(', '[[:',
@@ -456,15 +457,15 @@ foreach my $line (
 	split /\n/,
 	$node->safe_psql(
 		'app', q(
-SELECT p.proname, p.prokind, p.prorettype::regtype, obj_description(p.oid, 'pg_proc') ~ '^(internal|trigger):',
+SELECT p.proname, p.prokind, p.prorettype::regtype, p.pronamespace::regnamespace,
 	p.pronargs - p.pronargdefaults,
 	(SELECT string_agg(a.name || '=' || format_type(a.type, NULL), ',' ORDER BY a.n)
 		FROM unnest(COALESCE(p.proallargtypes, p.proargtypes::oid[]), p.proargnames, p.proargmodes)
 			WITH ORDINALITY a(type, name, mode, n) WHERE COALESCE(a.mode, 'i') = 'i')
-FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace
+FROM pg_proc p WHERE p.pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)
 ORDER BY p.proname, p.oid)))
 {
-	my ($name, $kind, $result, $internal, $needed, $arguments) = split /\|/,
+	my ($name, $kind, $result, $schema, $needed, $arguments) = split /\|/,
 	  $line, -1;
 	my @arguments;
 
@@ -482,7 +483,8 @@ ORDER BY p.proname, p.oid)))
 	  {
 		name => $name,
 		kind => $kind,
-		internal => $internal eq 't',
+		schema => $schema,
+		internal => $schema eq '_tiered_storage',
 		arguments => \@arguments
 	  };
 }
@@ -492,7 +494,8 @@ foreach my $line (
 		'app', q(
 SELECT c.oid::regclass, string_agg(format_type(a.atttypid, a.atttypmod), ',' ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-WHERE c.oid IN ('tiered_storage.tier'::regclass, 'tiered_storage.standby'::regclass) GROUP BY c.oid)
+WHERE c.oid IN ('_tiered_storage.tier'::regclass, '_tiered_storage.standby'::regclass,
+	'_tiered_storage.standby_counters'::regclass, 'tiered_storage.heat'::regclass) GROUP BY c.oid)
 	))
 {
 	my ($type, $columns) = split /\|/, $line;
@@ -531,7 +534,8 @@ sub call_of
 			  unless grep { /^$name => / } @given;
 		}
 	}
-	my $call = "tiered_storage.$routine->{name}(" . join(', ', @given) . ')';
+	my $call =
+	  "$routine->{schema}.$routine->{name}(" . join(', ', @given) . ')';
 	return $routine->{kind} eq 'p' ? "CALL $call" : "SELECT * FROM $call";
 }
 
@@ -570,6 +574,13 @@ my @settings = (
 	'tiered_storage.move_lock_attempts = 1',
 	'tiered_storage.track_sample_rate = 0');
 
+# What the library raises itself speaks of arguments of the caller.
+my $our_files = '('
+  . join('|',
+	map { quotemeta(basename($_)) }
+	  glob dirname(__FILE__) . '/../../src/*/*.c')
+  . ')';
+
 # What an error says of us.  Hard ones are never right.  Soft ones are right in what
 # they refuse, but speak of a query of ours that the caller does not know.
 sub judge
@@ -596,7 +607,7 @@ sub judge
 	  && $error =~ /^CONTEXT:/m
 	  && $error !~ /^CONTEXT:  PL.pgSQL function [^\n]* at RAISE$/m
 	  && $state =~ /^(21|22|23)/
-	  && $error !~ /^LOCATION:.*\btier_\w+\.c:/m;
+	  && $error !~ /^LOCATION:.*\b$our_files:/m;
 	return '';
 }
 
@@ -613,7 +624,7 @@ sub run_calls
 	my @calls;
 	my %may = map { $_ => 1 } split /\n/,
 	  $node->safe_psql('app',
-		"SELECT proname FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND has_function_privilege('$role', oid, 'EXECUTE')"
+		"SELECT proname FROM pg_proc WHERE pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND has_function_privilege('$role', oid, 'EXECUTE')"
 	  );
 	my $allowed = [ grep { $may{ $_->{name} } } @routines ];
 
@@ -695,19 +706,19 @@ sub state_of_others
 SELECT string_agg(c.oid::text || ' ' || c.reltablespace || ' ' || pg_relation_filenode(c.oid), ';' ORDER BY c.oid)
 	FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
 	WHERE c.relpersistence <> 't' AND r.rolname <> '$mine';
-SELECT t FROM tiered_storage.tier t ORDER BY t::text;
-SELECT t FROM tiered_storage.tier_tablespace t ORDER BY t::text;
-SELECT t FROM tiered_storage.tier_calibration t ORDER BY t::text;
-SELECT t FROM tiered_storage.standby t ORDER BY t::text;
+SELECT t FROM _tiered_storage.tier t ORDER BY t::text;
+SELECT t FROM _tiered_storage.tier_tablespace t ORDER BY t::text;
+SELECT t FROM _tiered_storage.tier_calibration t ORDER BY t::text;
+SELECT t FROM _tiered_storage.standby t ORDER BY t::text;
 SELECT tiered_storage.is_paused();
 )
 	  )
 	  . (
 		$role eq 'fuzz_owner' ? '' : $node->safe_psql(
 			'app', q(
-SELECT t FROM tiered_storage.policy t ORDER BY t::text;
-SELECT t FROM tiered_storage.pin t ORDER BY t::text;
-SELECT t FROM tiered_storage.move t ORDER BY t::text;
+SELECT t FROM _tiered_storage.policy t ORDER BY t::text;
+SELECT t FROM _tiered_storage.pin t ORDER BY t::text;
+SELECT t FROM _tiered_storage.move t ORDER BY t::text;
 )));
 }
 
@@ -816,7 +827,7 @@ foreach my $sql (
 	$node->safe_psql(
 		'app', q(
 SELECT 'SELECT * FROM ' || oid::regclass FROM pg_class
-WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind = 'v' ORDER BY 1)
+WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind = 'v' ORDER BY 1)
 	))
 {
 	is(($node->psql('app', $sql))[0], 0, "afterwards: $sql");

@@ -38,15 +38,15 @@ note 'An entry whose tablespace has become the default one';
 # been created.
 $node->safe_psql(
 	'app', q(
-INSERT INTO tiered_storage.move_file
+INSERT INTO _tiered_storage.move_file
 	SELECT t.oid, 4000000000, 'small'::regclass, 1, now(), s.system_identifier
 	FROM pg_tablespace t, pg_control_system() s WHERE spcname = 'slow'));
 $node->safe_psql('postgres', 'ALTER DATABASE app SET TABLESPACE slow');
 $node->safe_psql('app',
 	"CALL tiered_storage.move_relation('small', 'other')");
-is($node->safe_psql('app', 'SELECT * FROM tiered_storage.move_file'),
+is($node->safe_psql('app', 'SELECT * FROM _tiered_storage.move_file'),
 	'', 'is removed by the next sweep');
-$node->safe_psql('app', 'TRUNCATE tiered_storage.move_file');
+$node->safe_psql('app', 'TRUNCATE _tiered_storage.move_file');
 
 # ---------------------------------------------------------------------
 note 'A table of the entries that somebody has altered';
@@ -55,11 +55,11 @@ note 'A table of the entries that somebody has altered';
 my $offset = -s $node->logfile;
 
 foreach my $change (
-	'CREATE INDEX ON tiered_storage.move_file ((pid + 1))',
+	'CREATE INDEX ON _tiered_storage.move_file ((pid + 1))',
 	join(
 		'; ',
 		map {
-			"ALTER TABLE tiered_storage.move_file ADD a$_ text DEFAULT 'a'"
+			"ALTER TABLE _tiered_storage.move_file ADD a$_ text DEFAULT 'a'"
 		} 1 .. 10))
 {
 	$node->safe_psql('app',
@@ -89,7 +89,7 @@ $node->poll_query_until('app',
 my $pid =
   $node->safe_psql('app', 'SELECT pid FROM tiered_storage.move_progress');
 my $locker = $node->background_psql('app');
-$locker->query_safe('BEGIN; LOCK TABLE tiered_storage.move_file');
+$locker->query_safe('BEGIN; LOCK TABLE _tiered_storage.move_file');
 $node->safe_psql('app', "SELECT pg_cancel_backend($pid)");
 ok( $node->poll_query_until(
 		'postgres',

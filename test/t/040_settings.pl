@@ -61,7 +61,7 @@ foreach my $level ('repeatable read', 'serializable')
 		'SET default_transaction_deferrable = on');
 
 	$stops->query_safe(
-		"BEGIN; UPDATE tiered_storage.move SET reason = 'changed' WHERE pid = $move->{pid}"
+		"BEGIN; UPDATE _tiered_storage.move SET reason = 'changed' WHERE pid = $move->{pid}"
 	);
 	let_go($stops, 'copied');
 	wait_for($stops,
@@ -95,7 +95,7 @@ note 'Read only';
 # ---------------------------------------------------------------------
 
 my $moves =
-  $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move');
+  $node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.move');
 foreach my $call (
 	"move_relation('m_next', 'pg_default')", 'migrate()',
 	'apply_placement()', 'undo_move(1)',
@@ -111,7 +111,7 @@ foreach my $call (
 		qr/ERROR:  25006: cannot execute CALL tiered_storage.$name in a read-only transaction/,
 		"$name() is refused in a read-only session");
 }
-is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move'),
+is($node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.move'),
 	$moves, 'before anything was done');
 
 # Switched on when the move has begun, which looks at the configuration after
@@ -148,7 +148,7 @@ like(
 	qr/ERROR:  57014: canceling statement due to statement timeout\nHINT:  statement_timeout is for the whole CALL/,
 	'statement_timeout ends the CALL, and says what it is for');
 is(state_of('matter1'), 'failed|57014', 'it is in the record');
-is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
+is( $node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 	0,
 	'and no file is left behind');
 let_go($stops, 'copying');

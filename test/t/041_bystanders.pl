@@ -89,7 +89,7 @@ $node->safe_psql('app',
 	"SELECT tiered_storage.add_tiering_policy('vacuumed', '90 days', 'slow')"
 );
 $node->safe_psql('app',
-	"DELETE FROM tiered_storage.move WHERE relation_name = 'public.vacuumed_1'"
+	"DELETE FROM _tiered_storage.move WHERE relation_name = 'public.vacuumed_1'"
 );
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 ok( $node->poll_query_until(
@@ -164,7 +164,7 @@ $reader->quit;
 $stops->quit;
 foreach my $when ('', ', also after a restart')
 {
-	$node->safe_psql('app', 'DELETE FROM tiered_storage.move');
+	$node->safe_psql('app', 'DELETE FROM _tiered_storage.move');
 	like(
 		error_of(
 			$node, 'app',

@@ -98,7 +98,7 @@ foreach my $moment (@moments)
 		if ($what eq 'table')
 		{
 			$stops->query_safe(
-				"BEGIN; LOCK TABLE tiered_storage.$where IN ACCESS EXCLUSIVE MODE"
+				"BEGIN; LOCK TABLE _tiered_storage.$where IN ACCESS EXCLUSIVE MODE"
 			);
 		}
 		elsif ($what eq 'paused')
@@ -115,7 +115,7 @@ foreach my $moment (@moments)
 		if ($what eq 'table')
 		{
 			wait_for($stops,
-				"SELECT count(*) > 0 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND l.relation = 'tiered_storage.$where'::regclass AND a.query ~ '^CALL tiered'"
+				"SELECT count(*) > 0 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND l.relation = '_tiered_storage.$where'::regclass AND a.query ~ '^CALL tiered'"
 			);
 		}
 		elsif ($what eq 'paused')
@@ -208,7 +208,7 @@ for (1 .. $rounds)
 isnt(
 	$node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.move WHERE state = 'done' AND relation_name ~ '^public.(r\\d|aging)'"
+		"SELECT count(*) FROM _tiered_storage.move WHERE state = 'done' AND relation_name ~ '^public.(r\\d|aging)'"
 	),
 	0,
 	'some of them have been moved');
@@ -217,13 +217,13 @@ reload_with($node, 'tiered_storage.auto_migrate' => 'off');
 wait_for_cycle($node, 'app');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.move WHERE state = 'running' OR sqlstate ~ '^XX'"
+		"SELECT count(*) FROM _tiered_storage.move WHERE state = 'running' OR sqlstate ~ '^XX'"
 	),
 	0,
 	'no move is left, or failed by an internal error');
 is(log_lines($node, $offset, qr/ (ERROR|WARNING|LOG|FATAL):  XX/),
 	'', 'nor is one in the log');
-is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
+is( $node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 	0,
 	'no file is registered');
 is(stray_files($node, 'app'), '', 'or left behind');

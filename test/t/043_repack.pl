@@ -64,7 +64,7 @@ unlike(finish_sql($moves), qr/ERROR:  (?!55P03)/, 'and moved');
 isnt(
 	$node->safe_psql(
 		'postgres',
-		"SELECT count(*) FROM tiered_storage.move WHERE state = 'done'"),
+		"SELECT count(*) FROM _tiered_storage.move WHERE state = 'done'"),
 	0,
 	'some moves are done');
 
@@ -79,7 +79,7 @@ is(unsound_indexes($node, 'postgres', 'matter1'),
 is(log_lines($node, $offset, qr/ (ERROR|LOG|FATAL):  XX/),
 	'', 'no internal error');
 is( $node->safe_psql(
-		'postgres', 'SELECT count(*) FROM tiered_storage.move_file'),
+		'postgres', 'SELECT count(*) FROM _tiered_storage.move_file'),
 	0,
 	'no file is registered');
 is(stray_files($node, 'postgres'), '', 'or left behind');

@@ -227,7 +227,7 @@ sub sampled_since
 
 	return $node->safe_psql(
 		$db, q(
-SELECT s.relation_oid, s.sampled_since FROM tiered_storage.relation_state s
+SELECT s.relation_oid, s.sampled_since FROM _tiered_storage.relation_state s
 WHERE s.relation_oid IN (SELECT oid FROM pg_class WHERE relname LIKE 'm_2001_01%'
 	UNION SELECT reltoastrelid FROM pg_class WHERE relname = 'm_2001_01') ORDER BY 1)
 	);
@@ -665,7 +665,7 @@ sub stop_move
 	{
 		step_to($stops, 'registered', 'locked');
 		$stops->query_safe(
-			"BEGIN; SELECT FROM tiered_storage.move WHERE pid = $move{pid} FOR UPDATE"
+			"BEGIN; SELECT FROM _tiered_storage.move WHERE pid = $move{pid} FOR UPDATE"
 		);
 		let_go($stops, 'locked');
 		_wait_for_row($stops, $move{pid});

@@ -1,0 +1,230 @@
+---------------------------------------------------------------------------
+-- Tiers: which there are, which tablespaces they have, what is beneath those.
+---------------------------------------------------------------------------
+
+/*
+ * What a number may be is said here, for the table and for tier_check_values(), which
+ * has the words: beyond these limits it is a slip of the pen, or made to have every
+ * later computation fail.  NaN is above all of them.
+ */
+CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric, OUT highest numeric)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	VALUES
+		('rank'::text,                0::numeric, 1000000::numeric),
+		('random_read_ms',            1e-6,       1e6),
+		('random_write_ms',           1e-6,       1e6),
+		('sequential_read_mb_per_s',  1e-6,       1e9),
+		('sequential_write_mb_per_s', 1e-6,       1e9),
+		('fsync_ms',                  1e-6,       1e6),
+		('parallelism',               1e-3,       1e6),
+		('price_per_gb_month',        1e-9,       1e9),	-- or 0
+		('capacity_bytes',            1,          1152921504606846976),
+		('reserve_fraction',          0,          1),	-- but less than 1
+		('endurance_tbw',             1e-9,       1e12),
+		('endurance_dwpd',            1e-9,       1e6),
+		('compression_ratio',         1,          1e6)
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_limits() IS
+'between what the numbers of a tier have to be';
+
+CREATE FUNCTION _tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE property
+		WHEN 'price_per_gb_month' THEN value = 0 OR value BETWEEN l.lowest AND l.highest
+		WHEN 'reserve_fraction' THEN value >= l.lowest AND value < l.highest
+		ELSE value BETWEEN l.lowest AND l.highest END
+	FROM _tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_value_fits(text, numeric) IS
+'whether this number of a tier is within its limits; null if it is not given';
+
+CREATE TABLE _tiered_storage.tier
+(
+	tier_name name NOT NULL PRIMARY KEY CHECK (tier_name OPERATOR(pg_catalog.<>) ''),
+	rank integer NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('rank', rank::pg_catalog.numeric)),
+	profile text NOT NULL,
+	random_read_ms float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('random_read_ms', random_read_ms::pg_catalog.numeric)),
+	random_write_ms float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('random_write_ms', random_write_ms::pg_catalog.numeric)),
+	sequential_read_mb_per_s float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('sequential_read_mb_per_s', sequential_read_mb_per_s::pg_catalog.numeric)),
+	sequential_write_mb_per_s float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('sequential_write_mb_per_s', sequential_write_mb_per_s::pg_catalog.numeric)),
+	fsync_ms float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('fsync_ms', fsync_ms::pg_catalog.numeric)),
+	parallelism float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('parallelism', parallelism::pg_catalog.numeric)),
+	price_per_gb_month numeric NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('price_per_gb_month', price_per_gb_month)),
+	price_is_assumed boolean NOT NULL,
+	capacity_bytes bigint
+		CHECK (_tiered_storage.tier_value_fits('capacity_bytes', capacity_bytes::pg_catalog.numeric)),
+	reserve_fraction float8 NOT NULL
+		CHECK (_tiered_storage.tier_value_fits('reserve_fraction', reserve_fraction::pg_catalog.numeric)),
+	low_watermark float8 NOT NULL,
+	high_watermark float8 NOT NULL,
+	endurance_tbw float8
+		CHECK (_tiered_storage.tier_value_fits('endurance_tbw', endurance_tbw::pg_catalog.numeric)),
+	endurance_dwpd float8
+		CHECK (_tiered_storage.tier_value_fits('endurance_dwpd', endurance_dwpd::pg_catalog.numeric)),
+	compressed boolean NOT NULL,
+	compression_ratio float8
+		CHECK (_tiered_storage.tier_value_fits('compression_ratio', compression_ratio::pg_catalog.numeric)),
+	discovered boolean NOT NULL,
+	CHECK (low_watermark OPERATOR(pg_catalog.>) 0 AND low_watermark OPERATOR(pg_catalog.<) high_watermark
+		AND high_watermark OPERATOR(pg_catalog.<=) 1)
+);
+COMMENT ON TABLE _tiered_storage.tier IS
+'storage tiers of this database; use the view tiered_storage.tiers to read, add_tier() and alter_tier() to change';
+COMMENT ON COLUMN _tiered_storage.tier.discovered IS
+'made by discover_tiers() and never changed by hand since: not dumped, and gives way to a tier that a person defines';
+
+/*
+ * The name survives dump and restore, the OID survives a rename: inside the
+ * cluster that wrote the row (system_identifier) the OID counts, elsewhere the
+ * name.  refresh_tablespaces() brings both up to date.
+ */
+CREATE TABLE _tiered_storage.tier_tablespace
+(
+	tablespace_name name NOT NULL PRIMARY KEY DEFERRABLE,	-- names may be exchanged
+	tablespace_oid oid NOT NULL,
+	system_identifier bigint NOT NULL,
+	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
+	discovered boolean NOT NULL
+);
+CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (tier_name);
+/* A deferrable key cannot be what replication finds a row by. */
+ALTER TABLE _tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
+COMMENT ON TABLE _tiered_storage.tier_tablespace IS
+'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
+
+/*
+ * Not the name: an UPDATE that names a key column locks the row more strongly, also when
+ * it stays the same, and would wait for open transactions that have pinned something to
+ * the tier.
+ */
+CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, only_discovered boolean)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	UPDATE _tiered_storage.tier x SET
+			rank = t.rank, profile = t.profile,
+			random_read_ms = t.random_read_ms, random_write_ms = t.random_write_ms,
+			sequential_read_mb_per_s = t.sequential_read_mb_per_s,
+			sequential_write_mb_per_s = t.sequential_write_mb_per_s,
+			fsync_ms = t.fsync_ms, parallelism = t.parallelism,
+			price_per_gb_month = t.price_per_gb_month, price_is_assumed = t.price_is_assumed,
+			capacity_bytes = t.capacity_bytes, reserve_fraction = t.reserve_fraction,
+			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
+			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
+			compressed = t.compressed, compression_ratio = t.compression_ratio,
+			discovered = t.discovered
+		WHERE x.tier_name = t.tier_name AND (x.discovered OR NOT only_discovered);
+	RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, boolean) IS
+'gives the tier of that name, if it is there, all other values of t; policies and pins keep referring to it';
+
+/*
+ * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads
+ * the dumped rows: what was only discovered steps aside for them.  The row of
+ * a discovered tier is overwritten in place, since policies may refer to it.
+ */
+CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF TG_TABLE_NAME = 'tier_tablespace' THEN
+		DELETE FROM _tiered_storage.tier_tablespace t
+			WHERE t.tablespace_name = NEW.tablespace_name AND t.discovered;
+		RETURN NEW;
+	END IF;
+	IF (SELECT count(*) FROM _tiered_storage.tier) >= 32
+		AND NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = NEW.tier_name) THEN
+		RAISE EXCEPTION 'there are too many tiers'
+			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
+				HINT = 'A tier can have more than one tablespace.';
+	END IF;
+	RETURN CASE WHEN _tiered_storage.tier_overwrite(NEW, true) THEN NULL ELSE NEW END;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS
+'trigger: a discovered tier or tablespace assignment gives way to one that is dumped or made by hand';
+CREATE TRIGGER tier_before_insert BEFORE INSERT ON _tiered_storage.tier
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
+CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.tier_tablespace
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
+
+/* A discovered tier that a policy or a pin uses has to come along with it. */
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier',
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM _tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier_tablespace',
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM _tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
+
+CREATE FUNCTION tiered_storage.tablespace_devices(
+	OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
+	OUT path_exists boolean, OUT writable boolean, OUT device text,
+	OUT filesystem text, OUT mount_point text, OUT kind text,
+	OUT rotational boolean, OUT is_virtual boolean, OUT compressed boolean,
+	OUT file_system_id bigint, OUT total_bytes bigint, OUT free_bytes bigint,
+	OUT profile text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_tablespace_devices';
+COMMENT ON FUNCTION tiered_storage.tablespace_devices() IS
+'the directory, device and file system beneath each tablespace but pg_global';
+
+CREATE FUNCTION _tiered_storage.tablespace_claims(
+	OUT tablespace_oid oid, OUT database_oid oid, OUT tier_name name)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_tablespace_claims';
+COMMENT ON FUNCTION _tiered_storage.tablespace_claims() IS
+'which database defines a tablespace as part of which tier, as the workers have published it; empty without shared_preload_libraries';
+
+/*
+ * Priors from published measurements; calibration and the user replace them.
+ * The time of a random operation is its latency, parallelism how many the
+ * device serves at once.  Prices only give the curves a shape until the user
+ * sets his own.
+ */
+CREATE FUNCTION tiered_storage.device_profiles(
+	OUT profile text, OUT random_read_ms float8, OUT random_write_ms float8,
+	OUT sequential_read_mb_per_s float8, OUT sequential_write_mb_per_s float8,
+	OUT fsync_ms float8, OUT parallelism float8, OUT price_per_gb_month numeric,
+	OUT endurance_dwpd float8)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	VALUES
+		('memory'::text,   0.001::float8, 0.001::float8, 8000::float8, 8000::float8, 0.001::float8, 8::float8, 2.0::numeric, NULL::float8),
+		('nvme',           0.09,  0.16,  6500, 3500, 0.1, 32, 0.10,  1.3),
+		('sata_ssd',       0.15,  0.33,  530,  500,  0.5, 10, 0.08,  1.0),
+		('cloud_gp3',      1.0,   1.0,   131,  131,  2.0, 3,  0.08,  NULL),
+		('cloud_st1',      2.0,   2.0,   40,   40,   10,  1,  0.045, NULL),
+		('hdd_15k',        4.9,   5.0,   200,  200,  5.0, 1,  0.05,  NULL),
+		('hdd_7200',       12.4,  10.0,  150,  150,  8.0, 1,  0.025, NULL)
+$$;
+COMMENT ON FUNCTION tiered_storage.device_profiles() IS
+'device profiles to choose from in add_tier(), with the figures assumed until they are measured or given';
+
+/* Restores and renames included: which tablespace of this cluster a row means. */
+CREATE VIEW _tiered_storage.tier_tablespaces AS
+	SELECT tt.tier_name, t.rank, ts.oid AS tablespace_oid, ts.spcname AS tablespace_name,
+		tt.discovered, tt.tablespace_name AS stored_name
+	FROM _tiered_storage.tier_tablespace tt
+	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) tt.tier_name
+	CROSS JOIN pg_catalog.pg_control_system() c
+	JOIN pg_catalog.pg_tablespace ts
+		ON CASE WHEN tt.system_identifier OPERATOR(pg_catalog.=) c.system_identifier
+			THEN ts.oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+			ELSE ts.spcname OPERATOR(pg_catalog.=) tt.tablespace_name END;
+COMMENT ON VIEW _tiered_storage.tier_tablespaces IS
+'the existing tablespaces of each tier; renames and restores into another cluster are resolved';

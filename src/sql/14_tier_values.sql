@@ -1,0 +1,327 @@
+---------------------------------------------------------------------------
+-- What a tier may be: its numbers, its profile, its tablespaces.
+---------------------------------------------------------------------------
+
+/* Names the argument that it refuses; the limits are those of the table. */
+CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	bad text;
+BEGIN
+	SELECT pg_catalog.format('%s is %s, and must be between %s and %s', v.property, v.value, l.lowest, l.highest) INTO bad
+	FROM (VALUES
+		('random_read_ms', t.random_read_ms),
+		('random_write_ms', t.random_write_ms),
+		('sequential_read_mb_per_s', t.sequential_read_mb_per_s),
+		('sequential_write_mb_per_s', t.sequential_write_mb_per_s),
+		('fsync_ms', t.fsync_ms),
+		('parallelism', t.parallelism),
+		('endurance_tbw', t.endurance_tbw),
+		('endurance_dwpd', t.endurance_dwpd)) v (property, value)
+	JOIN _tiered_storage.tier_limits() l ON l.property = v.property
+	WHERE NOT _tiered_storage.tier_value_fits(v.property, v.value::numeric)
+	LIMIT 1;
+	IF bad IS NOT NULL THEN
+		RAISE EXCEPTION 'invalid device profile for tier "%"', t.tier_name
+			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad || '.',
+				HINT = 'Times, rates, parallelism and endurance are positive finite numbers.';
+	END IF;
+	IF NOT _tiered_storage.tier_value_fits('price_per_gb_month', t.price_per_gb_month) THEN
+		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name, left(t.price_per_gb_month::text, 40)
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'The price per GB and month is zero, or between 0.000000001 and 1000000000.';
+	END IF;
+	IF NOT _tiered_storage.tier_value_fits('rank', t.rank) THEN
+		RAISE EXCEPTION 'invalid rank for tier "%": %', t.tier_name, t.rank
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Ranks count from 0, the fastest tier, and are at most a million.';
+	END IF;
+	IF NOT _tiered_storage.tier_value_fits('reserve_fraction', t.reserve_fraction::numeric) THEN
+		RAISE EXCEPTION 'invalid reserve fraction for tier "%": %', t.tier_name, t.reserve_fraction
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'The reserve is a fraction of the capacity: at least 0 and below 1.';
+	END IF;
+	IF NOT (t.low_watermark > 0 AND t.low_watermark < t.high_watermark AND t.high_watermark <= 1) THEN
+		RAISE EXCEPTION 'invalid watermarks for tier "%": low % and high %',
+			t.tier_name, t.low_watermark, t.high_watermark
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Watermarks are fractions of the capacity with 0 < low < high <= 1.';
+	END IF;
+	IF NOT _tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
+		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
+		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name, t.compression_ratio
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.';
+	END IF;
+	IF NOT _tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
+		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use the size of the file system.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_check_values(_tiered_storage.tier) IS
+'refuses numbers that a tier cannot have';
+
+CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t _tiered_storage.tier;
+BEGIN
+	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = tier_require.name;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'tier "%" does not exist', name
+			USING ERRCODE = 'undefined_object',
+				HINT = 'SELECT tier_name FROM tiered_storage.tiers lists the tiers.';
+	END IF;
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_require(name) IS
+'the tier of that name, or an error';
+
+CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF name IS NULL OR name = '' THEN
+		RAISE EXCEPTION 'tier name must not be null or empty'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_check_name(name) IS
+'refuses what is no name for a tier';
+
+CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text) RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	p record;
+BEGIN
+	SELECT * INTO p FROM tiered_storage.device_profiles() q WHERE q.profile = tier_with_profile.profile;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'device profile "%" does not exist', profile
+			USING ERRCODE = 'undefined_object',
+				HINT = 'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.';
+	END IF;
+	t.profile := p.profile;
+	t.random_read_ms := p.random_read_ms;
+	t.random_write_ms := p.random_write_ms;
+	t.sequential_read_mb_per_s := p.sequential_read_mb_per_s;
+	t.sequential_write_mb_per_s := p.sequential_write_mb_per_s;
+	t.fsync_ms := p.fsync_ms;
+	t.parallelism := p.parallelism;
+	IF t.price_is_assumed THEN
+		t.price_per_gb_month := p.price_per_gb_month;
+	END IF;
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text) IS
+'the tier with the figures of a device profile, and with its price as long as none was given';
+
+/* What is null in `given` stays as it is, but a ratio goes with the compression. */
+CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier, given _tiered_storage.tier) RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	t.rank := COALESCE(given.rank, t.rank);
+	t.random_read_ms := COALESCE(given.random_read_ms, t.random_read_ms);
+	t.random_write_ms := COALESCE(given.random_write_ms, t.random_write_ms);
+	t.sequential_read_mb_per_s := COALESCE(given.sequential_read_mb_per_s, t.sequential_read_mb_per_s);
+	t.sequential_write_mb_per_s := COALESCE(given.sequential_write_mb_per_s, t.sequential_write_mb_per_s);
+	t.fsync_ms := COALESCE(given.fsync_ms, t.fsync_ms);
+	t.parallelism := COALESCE(given.parallelism, t.parallelism);
+	t.price_per_gb_month := COALESCE(given.price_per_gb_month, t.price_per_gb_month);
+	t.price_is_assumed := t.price_is_assumed AND given.price_per_gb_month IS NULL;
+	t.capacity_bytes := COALESCE(given.capacity_bytes, t.capacity_bytes);
+	t.reserve_fraction := COALESCE(given.reserve_fraction, t.reserve_fraction);
+	t.low_watermark := COALESCE(given.low_watermark, t.low_watermark);
+	t.high_watermark := COALESCE(given.high_watermark, t.high_watermark);
+	t.endurance_tbw := COALESCE(given.endurance_tbw, t.endurance_tbw);
+	t.endurance_dwpd := COALESCE(given.endurance_dwpd, t.endurance_dwpd);
+	t.compressed := COALESCE(given.compressed, t.compressed);
+	t.compression_ratio := COALESCE(given.compression_ratio, CASE WHEN t.compressed THEN t.compression_ratio END);
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_with_values(_tiered_storage.tier, _tiered_storage.tier) IS
+'the tier with the values that are given';
+
+CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[]) RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	u text;
+BEGIN
+	FOREACH u IN ARRAY COALESCE(unset, '{}') LOOP
+		CASE u
+			WHEN 'capacity_bytes' THEN t.capacity_bytes := NULL;
+			WHEN 'endurance_tbw' THEN t.endurance_tbw := NULL;
+			WHEN 'endurance_dwpd' THEN t.endurance_dwpd := NULL;
+			WHEN 'compression_ratio' THEN t.compression_ratio := NULL;
+			ELSE
+				RAISE EXCEPTION 'property "%" of a tier cannot be unset', u
+					USING ERRCODE = 'invalid_parameter_value',
+						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd and compression_ratio can be unset.';
+		END CASE;
+	END LOOP;
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_without(_tiered_storage.tier, text[]) IS
+'the tier without the values that are to be unset';
+
+CREATE FUNCTION _tiered_storage.tier_insert(t _tiered_storage.tier) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	INSERT INTO _tiered_storage.tier
+			(tier_name, rank, profile, random_read_ms, random_write_ms,
+			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
+			price_per_gb_month, price_is_assumed, capacity_bytes,
+			reserve_fraction, low_watermark, high_watermark,
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, discovered)
+		VALUES (t.tier_name, t.rank, t.profile, t.random_read_ms, t.random_write_ms,
+			t.sequential_read_mb_per_s, t.sequential_write_mb_per_s, t.fsync_ms, t.parallelism,
+			t.price_per_gb_month, t.price_is_assumed, t.capacity_bytes,
+			t.reserve_fraction, t.low_watermark, t.high_watermark,
+			t.endurance_tbw, t.endurance_dwpd, t.compressed, t.compression_ratio, t.discovered);
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_insert(_tiered_storage.tier) IS
+'stores a new tier';
+
+CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	spc_oid oid;
+	other record;
+BEGIN
+	SELECT s.oid INTO spc_oid FROM pg_catalog.pg_tablespace s WHERE s.spcname = spc;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'tablespace "%" does not exist', spc
+			USING ERRCODE = 'undefined_object',
+				HINT = 'SELECT spcname FROM pg_tablespace lists the tablespaces.';
+	END IF;
+	IF spc = 'pg_global' THEN
+		RAISE EXCEPTION 'tablespace "pg_global" cannot belong to a tier'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = 'It holds the shared system catalogs, which cannot be moved.';
+	END IF;
+	SELECT r.tier_name, t.discovered INTO other
+		FROM _tiered_storage.tier_tablespaces r
+		JOIN _tiered_storage.tier t ON t.tier_name = r.tier_name
+		WHERE r.tablespace_oid = spc_oid AND r.tier_name <> tier;
+	IF FOUND THEN
+		IF NOT other.discovered THEN
+			RAISE EXCEPTION 'tablespace "%" already belongs to tier "%"', spc, other.tier_name
+				USING ERRCODE = 'object_in_use',
+					HINT = pg_catalog.format('Take it out of that tier first with tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).', other.tier_name);
+		END IF;
+		RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc, other.tier_name;
+	END IF;
+	SELECT c.tier_name, b.datname INTO other
+		FROM _tiered_storage.tablespace_claims() c
+		JOIN pg_catalog.pg_database b ON b.oid = c.database_oid
+		WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
+			AND b.datname <> pg_catalog.current_database();
+	IF FOUND THEN
+		RAISE EXCEPTION 'tablespace "%" belongs to tier "%" in database "%"', spc, other.tier_name, other.datname
+			USING ERRCODE = 'object_in_use',
+				DETAIL = 'A tablespace is shared by all databases, which must agree on its tier.',
+				HINT = 'Use the same tier name here, or change it there first.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_check_tablespace(name, name, boolean) IS
+'refuses a tablespace that cannot be one of this tier; says what it is taken over from';
+
+CREATE FUNCTION _tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	total bigint;
+	capacity bigint;
+BEGIN
+	SELECT sum(f.total_bytes) INTO total FROM (
+		SELECT DISTINCT d.file_system_id, d.total_bytes
+		FROM tiered_storage.tablespace_devices() d
+		WHERE d.tablespace_name = ANY (tablespaces) AND d.total_bytes >= 0) f;
+	SELECT t.capacity_bytes INTO capacity FROM _tiered_storage.tier t WHERE t.tier_name = tier;
+	IF capacity > total THEN
+		RAISE EXCEPTION 'capacity of tier "%" is larger than its file systems', tier
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = pg_catalog.format('The capacity is %s bytes, the file systems have %s bytes.', capacity, total),
+				HINT = 'Leave capacity_bytes out to use the size of the file system.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_check_capacity(name, name[]) IS
+'refuses a capacity that the file systems of a tier do not have';
+
+/*
+ * Makes `tablespaces` the tablespaces of the tier.  Takes them over from a
+ * tier that was only discovered; one that a person defined keeps its own.  If
+ * they are not `given`, but the tier's own already, what other databases call
+ * them is no reason to refuse: a tier that two databases have must be renamed
+ * in one of them first.  Until then their workers move nothing.
+ */
+CREATE FUNCTION _tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	spc name;
+	other record;
+BEGIN
+	IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
+		RAISE EXCEPTION 'tier "%" needs at least one tablespace', tier
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Create one with CREATE TABLESPACE; pg_default is a tablespace too.';
+	END IF;
+	IF array_ndims(tablespaces) <> 1 OR array_position(tablespaces, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION 'tablespaces of tier "%" must be a one-dimensional array without nulls', tier
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+
+	FOREACH spc IN ARRAY tablespaces LOOP
+		PERFORM _tiered_storage.tier_check_tablespace(tier, spc, given);
+	END LOOP;
+
+	DELETE FROM _tiered_storage.tier_tablespace tt
+		USING _tiered_storage.tier_tablespaces r
+		WHERE tt.tablespace_name = r.stored_name
+			AND (r.tier_name = tier OR r.tablespace_name = ANY (tablespaces));
+	DELETE FROM _tiered_storage.tier_tablespace tt WHERE tt.tablespace_name = ANY (tablespaces);
+	INSERT INTO _tiered_storage.tier_tablespace
+			(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
+		SELECT DISTINCT s.spcname, s.oid, c.system_identifier, tier, false
+		FROM pg_catalog.pg_tablespace s, pg_catalog.pg_control_system() c
+		WHERE s.spcname = ANY (tablespaces);
+	DELETE FROM _tiered_storage.tier t
+		WHERE t.discovered AND t.tier_name <> tier
+			AND NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt WHERE tt.tier_name = t.tier_name)
+			AND NOT EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.tier_name = t.tier_name)
+			AND NOT EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = t.tier_name);
+
+	PERFORM _tiered_storage.tier_check_capacity(tier, tablespaces);
+
+	FOR other IN
+		SELECT DISTINCT r.tier_name
+		FROM tiered_storage.tablespace_devices() d
+		JOIN tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
+		JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
+		WHERE given AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
+		ORDER BY 1
+	LOOP
+		RAISE NOTICE 'tiers "%" and "%" share a file system', tier, other.tier_name
+			USING HINT = 'Moving data between them frees no space.';
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_set_tablespaces(name, name[], boolean) IS
+'checks and stores the tablespaces of a tier';

@@ -1,0 +1,154 @@
+---------------------------------------------------------------------------
+-- What the kernel counts for the devices, and block ranges of a relation.
+---------------------------------------------------------------------------
+
+/*
+ * One row per device beneath a tablespace: what the kernel counted until the
+ * last sample, and how well that is explained by what we say that relations
+ * read.  A fit is the sums over periods of x * x, x * y and y * y, where x is
+ * what was predicted and y what the device did: fit_* for bytes, random_fit_* for
+ * requests, in blocks.
+ */
+CREATE TABLE _tiered_storage.device_state
+(
+	device text NOT NULL PRIMARY KEY,
+	instance text NOT NULL,
+	tablespaces oid[] NOT NULL,
+	counters_at timestamptz,
+	observed_since timestamptz,
+	window_since timestamptz,
+	fit_at timestamptz,
+	reads bigint NOT NULL,
+	read_bytes bigint NOT NULL,
+	writes bigint NOT NULL,
+	write_bytes bigint NOT NULL,
+	busy_ms bigint NOT NULL,
+	read_ms bigint NOT NULL,
+	write_ms bigint NOT NULL,
+	period_s float8 NOT NULL,
+	last_reads bigint NOT NULL,
+	last_read_bytes bigint NOT NULL,
+	last_writes bigint NOT NULL,
+	last_write_bytes bigint NOT NULL,
+	last_busy_ms bigint NOT NULL,
+	last_read_ms bigint NOT NULL,
+	last_write_ms bigint NOT NULL,
+	predicted_bytes float8 NOT NULL,
+	predicted_reads float8 NOT NULL,
+	foreign_bytes float8 NOT NULL,
+	reads_fast float8 NOT NULL,
+	read_bytes_fast float8 NOT NULL,
+	writes_fast float8 NOT NULL,
+	write_bytes_fast float8 NOT NULL,
+	busy_ms_fast float8 NOT NULL,
+	device_ms_fast float8 NOT NULL,
+	total_reads float8 NOT NULL,
+	total_read_bytes float8 NOT NULL,
+	total_writes float8 NOT NULL,
+	total_write_bytes float8 NOT NULL,
+	total_device_ms float8 NOT NULL,
+	window_predicted float8 NOT NULL,
+	window_read float8 NOT NULL,
+	window_predicted_reads float8 NOT NULL,
+	window_reads float8 NOT NULL,
+	window_foreign float8 NOT NULL,
+	fit_xx float8 NOT NULL,
+	fit_xy float8 NOT NULL,
+	fit_yy float8 NOT NULL,
+	fit_periods float8 NOT NULL,
+	random_fit_xx float8 NOT NULL,
+	random_fit_xy float8 NOT NULL,
+	random_fit_yy float8 NOT NULL,
+	random_fit_periods float8 NOT NULL,
+	cluster_blocks_read bigint NOT NULL,
+	cluster_temp_bytes bigint NOT NULL
+) WITH (fillfactor = 50);
+COMMENT ON TABLE _tiered_storage.device_state IS
+'counters, smoothed rates and fit of each device at the last sample; use the view tiered_storage.device_io';
+COMMENT ON COLUMN _tiered_storage.device_state.total_device_ms IS
+'time in which the device worked, in all periods since observed_since: no more than it was busy, no more than its requests took together';
+COMMENT ON COLUMN _tiered_storage.device_state.counters_at IS
+'when the counters were read; null: there are none';
+
+CREATE FUNCTION _tiered_storage.device_fit(
+	fit_xx float8, fit_xy float8, fit_yy float8, fit_periods float8,
+	OUT factor float8, OUT residual float8, OUT explained boolean)
+RETURNS record
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_device_fit';
+COMMENT ON FUNCTION _tiered_storage.device_fit(float8, float8, float8, float8) IS
+'what the sums in device_state say: bytes of the device for each byte predicted, how much of them that leaves unexplained, and whether that is good enough; null: not known yet';
+
+CREATE VIEW tiered_storage.device_io AS
+	SELECT s.device,
+		t.tier_name, t.tablespaces,
+		s.counters_at AS sampled_at,
+		NULLIF(s.period_s, 0) AS period_s,
+		s.last_reads OPERATOR(pg_catalog./) p.period_s AS reads_per_s,
+		s.last_read_bytes OPERATOR(pg_catalog./) p.period_s AS read_bytes_per_s,
+		s.last_writes OPERATOR(pg_catalog./) p.period_s AS writes_per_s,
+		s.last_write_bytes OPERATOR(pg_catalog./) p.period_s AS write_bytes_per_s,
+		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN
+			LEAST(1.0, s.last_busy_ms OPERATOR(pg_catalog./) 1000.0 OPERATOR(pg_catalog./) s.period_s)::pg_catalog.float8 END AS busy_fraction,
+		_tiered_storage.smoothed_rate(s.reads_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS reads_1d_per_s,
+		_tiered_storage.smoothed_rate(s.read_bytes_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS read_bytes_1d_per_s,
+		_tiered_storage.smoothed_rate(s.writes_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS writes_1d_per_s,
+		_tiered_storage.smoothed_rate(s.write_bytes_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS write_bytes_1d_per_s,
+		CASE WHEN p.idle_s IS NOT NULL THEN
+			LEAST(1.0, _tiered_storage.smoothed_rate(s.busy_ms_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600000)::pg_catalog.float8 END AS busy_1d_fraction,
+		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.last_read_bytes END AS read_bytes,
+		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.predicted_bytes END AS predicted_read_bytes,
+		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.foreign_bytes END AS foreign_read_bytes,
+		f.factor AS fit_factor, f.residual AS fit_residual,
+		r.factor AS random_fit_factor, r.residual AS random_fit_residual, s.fit_periods,
+		f.explained AND COALESCE(r.explained, true) AS explained
+	FROM _tiered_storage.device_state s
+	CROSS JOIN LATERAL _tiered_storage.device_fit(s.fit_xx, s.fit_xy, s.fit_yy, s.fit_periods) f
+	CROSS JOIN LATERAL _tiered_storage.device_fit(s.random_fit_xx, s.random_fit_xy, s.random_fit_yy, s.random_fit_periods) r
+	CROSS JOIN LATERAL (SELECT NULLIF(s.period_s, 0) AS period_s,
+		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
+			GREATEST(0, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.counters_at))::pg_catalog.float8 END AS idle_s,
+		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) p
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.array_agg(x.spcname ORDER BY x.spcname) AS tablespaces,
+			CASE WHEN pg_catalog.count(DISTINCT tt.tier_name) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.min(tt.tier_name::pg_catalog.text)::pg_catalog.name END AS tier_name
+		FROM pg_catalog.pg_tablespace x
+		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=) x.oid
+		WHERE x.oid OPERATOR(pg_catalog.=) ANY (s.tablespaces)) t ON true;
+COMMENT ON VIEW tiered_storage.device_io IS
+'each device beneath a tablespace: what it did between the last two samples, and smoothed with a half-life of a day; what of its reads this database should have caused, what others read from it or another device, and whether the two agree; tier_name is null if it belongs to several';
+COMMENT ON COLUMN tiered_storage.device_io.device IS 'block device beneath one or more tablespaces';
+COMMENT ON COLUMN tiered_storage.device_io.tier_name IS 'tier of these tablespaces; null: none, or several';
+COMMENT ON COLUMN tiered_storage.device_io.tablespaces IS 'the tablespaces on it';
+COMMENT ON COLUMN tiered_storage.device_io.sampled_at IS 'when its counters were last read; null: it has none';
+COMMENT ON COLUMN tiered_storage.device_io.period_s IS 'seconds between the last two samples';
+COMMENT ON COLUMN tiered_storage.device_io.reads_per_s IS 'requests to read per second in that period';
+COMMENT ON COLUMN tiered_storage.device_io.read_bytes_per_s IS 'bytes read per second in that period';
+COMMENT ON COLUMN tiered_storage.device_io.writes_per_s IS 'requests to write per second in that period';
+COMMENT ON COLUMN tiered_storage.device_io.write_bytes_per_s IS 'bytes written per second in that period';
+COMMENT ON COLUMN tiered_storage.device_io.busy_fraction IS 'share of that period in which it had work';
+COMMENT ON COLUMN tiered_storage.device_io.reads_1d_per_s IS 'requests to read per second, half-life 1 day';
+COMMENT ON COLUMN tiered_storage.device_io.read_bytes_1d_per_s IS 'bytes read per second, half-life 1 day';
+COMMENT ON COLUMN tiered_storage.device_io.writes_1d_per_s IS 'requests to write per second, half-life 1 day';
+COMMENT ON COLUMN tiered_storage.device_io.write_bytes_1d_per_s IS 'bytes written per second, half-life 1 day';
+COMMENT ON COLUMN tiered_storage.device_io.busy_1d_fraction IS 'share of the time in which it had work, half-life 1 day';
+COMMENT ON COLUMN tiered_storage.device_io.read_bytes IS 'bytes read in the last period';
+COMMENT ON COLUMN tiered_storage.device_io.predicted_read_bytes IS 'bytes that this database should have read from it in that period';
+COMMENT ON COLUMN tiered_storage.device_io.foreign_read_bytes IS 'bytes that others read in that period, from whichever device';
+COMMENT ON COLUMN tiered_storage.device_io.fit_factor IS 'bytes of the device for each byte predicted; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.fit_residual IS 'share of its bytes that this leaves unexplained';
+COMMENT ON COLUMN tiered_storage.device_io.random_fit_factor IS 'requests of the device for each random read predicted; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.random_fit_residual IS 'share of its requests that this leaves unexplained';
+COMMENT ON COLUMN tiered_storage.device_io.fit_periods IS 'how many periods the fit rests on; old ones fade';
+COMMENT ON COLUMN tiered_storage.device_io.explained IS 'whether predicted and counted agree; null: not known yet';
+
+CREATE FUNCTION tiered_storage.block_heat(
+	relation regclass, buckets integer DEFAULT 100,
+	OUT bucket integer, OUT first_block bigint, OUT last_block bigint,
+	OUT cached_buffers bigint, OUT dirty_buffers bigint, OUT usage_sum bigint,
+	OUT os_cached_bytes bigint, OUT heat float8, OUT standard_error float8)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_block_heat';
+COMMENT ON FUNCTION tiered_storage.block_heat(regclass, integer) IS
+'which parts of a relation are hot: its blocks in equal ranges, with what of each is in shared buffers and in the page cache; heat is 0 for what is in neither, and 1 for what is in both and used all the time';

@@ -1,0 +1,66 @@
+---------------------------------------------------------------------------
+-- How full the tiers are.
+---------------------------------------------------------------------------
+
+CREATE VIEW tiered_storage.tiers AS
+	SELECT t.tier_name, t.rank, s.tablespaces, t.profile, s.devices, t.compressed,
+		t.random_read_ms, t.random_write_ms,
+		t.sequential_read_mb_per_s, t.sequential_write_mb_per_s,
+		t.fsync_ms, t.parallelism,
+		t.price_per_gb_month, t.price_is_assumed,
+		COALESCE(t.capacity_bytes, f.total_bytes) AS capacity_bytes,
+		f.total_bytes OPERATOR(pg_catalog.-) f.free_bytes AS used_bytes,
+		f.free_bytes,
+		COALESCE(r.relation_bytes, 0)::pg_catalog.int8 AS relation_bytes,
+		COALESCE(r.relations, 0) AS relations,
+		t.reserve_fraction, t.low_watermark, t.high_watermark,
+		t.endurance_tbw, t.endurance_dwpd, t.discovered, t.compression_ratio,
+		(SELECT pg_catalog.max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
+			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS calibrated_at
+	FROM _tiered_storage.tier t
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.array_agg(tt.tablespace_name ORDER BY tt.tablespace_name) AS tablespaces,
+			pg_catalog.array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices
+		FROM _tiered_storage.tier_tablespaces tt
+		JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) s ON true
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.sum(x.total_bytes)::pg_catalog.int8 AS total_bytes, pg_catalog.sum(x.free_bytes)::pg_catalog.int8 AS free_bytes
+		FROM (SELECT DISTINCT ON (d.file_system_id) d.total_bytes, d.free_bytes
+			FROM _tiered_storage.tier_tablespaces tt
+			JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+			WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name AND d.total_bytes OPERATOR(pg_catalog.>=) 0) x) f ON true
+	LEFT JOIN LATERAL (
+		SELECT pg_catalog.sum(rs.size_bytes) AS relation_bytes, pg_catalog.count(*) AS relations
+		FROM _tiered_storage.tier_tablespaces tt
+		JOIN _tiered_storage.relation_state rs ON rs.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
+		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) r ON true;
+COMMENT ON VIEW tiered_storage.tiers IS
+'the tiers with their tablespaces, devices, figures and fill: used and free bytes are those of the file systems, relation_bytes those of this database''s relations at the last sample';
+COMMENT ON COLUMN tiered_storage.tiers.tier_name IS 'name of the tier';
+COMMENT ON COLUMN tiered_storage.tiers.rank IS 'order of the tiers: 0 is the fastest';
+COMMENT ON COLUMN tiered_storage.tiers.tablespaces IS 'its tablespaces';
+COMMENT ON COLUMN tiered_storage.tiers.profile IS 'device profile that figures come from which are neither given nor measured';
+COMMENT ON COLUMN tiered_storage.tiers.devices IS 'devices beneath its tablespaces';
+COMMENT ON COLUMN tiered_storage.tiers.compressed IS 'whether the file system compresses';
+COMMENT ON COLUMN tiered_storage.tiers.random_read_ms IS 'latency of a random read of a block, in ms';
+COMMENT ON COLUMN tiered_storage.tiers.random_write_ms IS 'latency of a random write of a block, in ms';
+COMMENT ON COLUMN tiered_storage.tiers.sequential_read_mb_per_s IS 'sequential reads, in MB per second';
+COMMENT ON COLUMN tiered_storage.tiers.sequential_write_mb_per_s IS 'sequential writes, in MB per second';
+COMMENT ON COLUMN tiered_storage.tiers.fsync_ms IS 'time of an fsync, in ms';
+COMMENT ON COLUMN tiered_storage.tiers.parallelism IS 'requests that the device serves at once';
+COMMENT ON COLUMN tiered_storage.tiers.price_per_gb_month IS 'price per GB and month';
+COMMENT ON COLUMN tiered_storage.tiers.price_is_assumed IS 'whether the price is that of the profile: nobody has given one';
+COMMENT ON COLUMN tiered_storage.tiers.capacity_bytes IS 'capacity as given, else the size of the file systems';
+COMMENT ON COLUMN tiered_storage.tiers.used_bytes IS 'used on the file systems, by whomever';
+COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS 'free on the file systems';
+COMMENT ON COLUMN tiered_storage.tiers.relation_bytes IS 'relations of this database at the last sample';
+COMMENT ON COLUMN tiered_storage.tiers.relations IS 'number of relations of this database at the last sample';
+COMMENT ON COLUMN tiered_storage.tiers.reserve_fraction IS 'share of the capacity that is to stay free';
+COMMENT ON COLUMN tiered_storage.tiers.low_watermark IS 'share of the capacity down to which a tier that is too full is to be emptied';
+COMMENT ON COLUMN tiered_storage.tiers.high_watermark IS 'share of the capacity from which on the tier counts as too full';
+COMMENT ON COLUMN tiered_storage.tiers.endurance_tbw IS 'TB that may be written in the life of the device; null: not known';
+COMMENT ON COLUMN tiered_storage.tiers.endurance_dwpd IS 'how often the capacity may be written per day; null: not known';
+COMMENT ON COLUMN tiered_storage.tiers.discovered IS 'made by discover_tiers() and never changed since';
+COMMENT ON COLUMN tiered_storage.tiers.compression_ratio IS 'how many bytes fit into one; null: not given';
+COMMENT ON COLUMN tiered_storage.tiers.calibrated_at IS 'when calibrate_tier() measured it last; null: never';

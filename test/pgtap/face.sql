@@ -1,0 +1,57 @@
+-- The schema that users meet: exactly what is written here, each with a comment; and the
+-- one beneath it, which is nobody's.
+SET client_min_messages = warning;
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION tiered_storage;
+SELECT plan(11);
+
+CREATE TEMP VIEW objects AS
+	SELECT d.classid, d.objid, i.type, i.schema, i.name, i.identity
+	FROM pg_depend d
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'tiered_storage',
+		pg_identify_object(d.classid, d.objid, 0) i
+	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e';
+
+-- Types come with their tables and views, indexes and rules as well.
+SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
+	('device_io'), ('file_class_io'), ('heat'), ('heat_peaks'), ('move_batches'), ('move_progress'), ('moves'),
+	('pinned_relations'), ('pins'), ('policies'), ('relation_history'), ('sampler'), ('server_writes'),
+	('standbys'), ('tier_calibration'), ('tiers'), ('workers'), ('write_amplification')
+$$, 'relations that users read');
+SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
+	('access_statistics'), ('access_tracking'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),
+	('alter_tier'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('compare_load'),
+	('device_profiles'), ('discover_tiers'), ('evaluate_policies'), ('explain_placement'), ('is_paused'),
+	('load_profile'), ('migrate'), ('move_relation'), ('orphaned_files'), ('pause'), ('pin'),
+	('placement_summary'), ('pull_standby_statistics'), ('recommend_partitioning'), ('recommend_placement'),
+	('recommend_settings'), ('relation_buffers'), ('remove_standby'), ('remove_tier'), ('remove_tiering_policy'),
+	('resume'), ('rhythm'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'),
+	('undo_move'), ('unpin'), ('wait_times')
+$$, 'functions and procedures that users call');
+SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' AND type NOT IN ('view', 'function', 'procedure', 'type') $$,
+	'there is nothing else');
+SELECT is_empty($$ SELECT identity FROM objects WHERE schema <> ALL ('{tiered_storage,_tiered_storage}') $$,
+	'and nothing is elsewhere');
+SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' AND type <> 'type'
+	AND COALESCE(obj_description(objid, classid::regclass::name), '') = '' $$, 'each object has a comment');
+SELECT is_empty($$ SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND COALESCE(col_description(c.oid, a.attnum), '') = '' $$,
+	'and so has each column of a view');
+SELECT is_empty($$ SELECT nspname FROM pg_namespace WHERE nspname IN ('tiered_storage', '_tiered_storage')
+	AND COALESCE(obj_description(oid, 'pg_namespace'), '') = '' $$, 'and both schemas');
+
+-- What is beneath.
+SELECT isnt_empty($$ SELECT FROM objects WHERE type = 'schema' AND identity = '_tiered_storage' $$,
+	'the schema beneath belongs to the extension: dropped with it, made by it after a restore');
+SELECT is_empty($$ SELECT p.oid::regprocedure FROM pg_proc p, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
+	WHERE p.pronamespace = '_tiered_storage'::regnamespace AND a.grantee = 0 $$, 'PUBLIC executes nothing of it');
+SELECT is_empty($$ SELECT c.oid::regclass FROM pg_class c, aclexplode(c.relacl) a
+	WHERE c.relnamespace = '_tiered_storage'::regnamespace AND a.grantee = 0
+	UNION ALL SELECT a.attrelid::regclass FROM pg_attribute a, aclexplode(a.attacl) x
+	WHERE a.attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = '_tiered_storage'::regnamespace) AND x.grantee = 0 $$, 'and reads nothing of it');
+SELECT is_empty($$ SELECT FROM pg_namespace n, aclexplode(n.nspacl) a
+	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee = 0 $$, 'nor uses either schema');
+
+SELECT * FROM finish();
+ROLLBACK;
