@@ -318,7 +318,7 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 		locate_leaf(leaf, set, pins, evaluation->to_tier, evaluation->policy->include_indexes);
 		if (evaluation->policy->age_from_newest && OidIsValid(leaf->info.file_number))
 			leaf->partition.is_empty = tier_file_size(leaf->info.tablespace_oid,
-															 leaf->info.file_number, MAIN_FORKNUM) == 0;
+													  leaf->info.file_number, MAIN_FORKNUM) == 0;
 	}
 	evaluation->nleaves = walk.n;
 	evaluation->leaves = walk.leaves;

@@ -51,9 +51,9 @@ typedef struct TierDeviceState
 								 * ones: with a boot, or another disk of that
 								 * name */
 	int			ntablespaces;
-	uint32_t		   *tablespaces;	/* ascending */
+	uint32_t   *tablespaces;	/* ascending */
 
-	int64_t counters_at;	/* 0: it has no counters that we can read */
+	int64_t		counters_at;	/* 0: it has no counters that we can read */
 	TierDeviceCounters counters;
 
 	/* The last period; of 0 seconds if there was none. */
@@ -65,10 +65,10 @@ typedef struct TierDeviceState
 
 	TierDeviceRates rates;
 	TierEffectWork totals;		/* of all periods since observed_since */
-	int64_t observed_since;
+	int64_t		observed_since;
 
 	/* What is to be added to the fit, as soon as it is complete. */
-	int64_t window_since;	/* 0: nothing */
+	int64_t		window_since;	/* 0: nothing */
 	double		window_predicted;
 	double		window_read;
 	double		window_predicted_reads;
@@ -81,7 +81,7 @@ typedef struct TierDeviceState
 	 */
 	TierFit		fit;
 	TierFit		random_fit;
-	int64_t fit_at;			/* 0: never */
+	int64_t		fit_at;			/* 0: never */
 
 	/* Of the whole cluster, the same in all rows. */
 	int64_t		cluster_blocks_read;

@@ -109,7 +109,7 @@ typedef struct TierWritesMemory
 {
 	uint64_t	position;		/* what was written before was looked at;
 								 * invalid: the WAL is not looked at */
-	int64_t since;			/* looked at since then; 0: it is not */
+	int64_t		since;			/* looked at since then; 0: it is not */
 
 	/* Of the last sample. */
 	int64_t		wal_bytes;		/* written by the server */

@@ -19,7 +19,7 @@
 typedef struct TierKeyConversion
 {
 	char	   *unit;			/* NULL: the key is a date or timestamp */
-	int64_t epoch;			/* what a count begins at, if has_epoch; else
+	int64_t		epoch;			/* what a count begins at, if has_epoch; else
 								 * 1970-01-01 UTC */
 	bool		has_epoch;
 	int			shift;			/* bits beneath the count */

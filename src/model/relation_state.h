@@ -82,17 +82,17 @@ typedef struct TierWriteCounts
  */
 typedef struct TierRelationState
 {
-	uint32_t			relation_oid;
-	uint32_t			heap_oid;		/* of an index or TOAST table, else itself;
+	uint32_t	relation_oid;
+	uint32_t	heap_oid;		/* of an index or TOAST table, else itself;
 								 * known after tier_sample_collect only */
-	uint32_t			owner_oid;		/* role; after tier_sample_collect only */
-	uint32_t			tablespace_oid; /* never 0 */
-	uint32_t			file_number;
+	uint32_t	owner_oid;		/* role; after tier_sample_collect only */
+	uint32_t	tablespace_oid; /* never 0 */
+	uint32_t	file_number;
 	char		kind;			/* relkind: r, m, i, t */
 	char		persistence;	/* after tier_sample_collect only */
 	int64_t		size_bytes;		/* main fork; -1: not looked at yet */
-	uint32_t			previous_tablespace_oid;	/* the file before a move since */
-	uint32_t			previous_file_number;	/* the last sample; 0: none */
+	uint32_t	previous_tablespace_oid;	/* the file before a move since */
+	uint32_t	previous_file_number;	/* the last sample; 0: none */
 	double		tuples;			/* pg_class.reltuples, -1: unknown */
 	int32_t		cached_buffers;
 	int32_t		dirty_buffers;
@@ -100,13 +100,13 @@ typedef struct TierRelationState
 	TierCounters counters;
 	int64_t		vacuums;		/* how often it was vacuumed */
 	TierRates	rates;
-	int64_t heat_at;
-	int64_t observed_since;
-	int64_t sampled_since;
-	int64_t last_used_at;	/* 0: never seen */
-	int64_t last_written_at;
-	int64_t rewritten_at;
-	int64_t placed_at;		/* seen in another tablespace than before; 0:
+	int64_t		heat_at;
+	int64_t		observed_since;
+	int64_t		sampled_since;
+	int64_t		last_used_at;	/* 0: never seen */
+	int64_t		last_written_at;
+	int64_t		rewritten_at;
+	int64_t		placed_at;		/* seen in another tablespace than before; 0:
 								 * always here */
 	char		source;			/* TIER_SOURCE_..., of the last activity */
 	TierEffectTotals totals;	/* of a table its TOAST table's, too; those

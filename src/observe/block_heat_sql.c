@@ -168,7 +168,7 @@ tier_block_heat(PG_FUNCTION_ARGS)
 	file = require_file(PG_GETARG_OID(0));
 
 	buckets.nblocks = tier_file_size(tier_compat_locator_tablespace(file),
-											tier_compat_locator_file_number(file), MAIN_FORKNUM) / BLCKSZ;
+									 tier_compat_locator_file_number(file), MAIN_FORKNUM) / BLCKSZ;
 	buckets.n = (int) Min(wanted, buckets.nblocks);
 	if (buckets.n == 0)
 		return (Datum) 0;

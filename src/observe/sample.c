@@ -686,7 +686,7 @@ merge(TierRelationState *current, int ncurrent,
 		/* The file of an idle relation has not changed. */
 		if (state->changed)
 			state->size_bytes = tier_file_size(state->tablespace_oid,
-													  state->file_number, MAIN_FORKNUM);
+											   state->file_number, MAIN_FORKNUM);
 		else
 			state->size_bytes = before->size_bytes;
 

@@ -80,7 +80,7 @@ typedef struct Call
 typedef struct Control
 {
 	uint32_t	magic;
-	_Atomic		int32_t pid;	/* 0: nothing is armed */
+	_Atomic int32_t pid;		/* 0: nothing is armed */
 	uint32_t	classes;		/* bits */
 	uint32_t	action;
 	int32_t		error;
