@@ -94,7 +94,7 @@ BEGIN
 				HINT = 'The worker takes one each tiered_storage.sample_interval; or use CALL tiered_storage.sample().';
 	END IF;
 	ends_at := LEAST(to_at, sampled_at);
-	begins_at := GREATEST(COALESCE(from_at, COALESCE(to_at, sampled_at) - interval '1 hour'), observed_since);
+	begins_at := GREATEST(COALESCE(from_at, GREATEST(COALESCE(to_at, sampled_at), observed_since) - interval '1 hour'), observed_since);
 	IF begins_at >= ends_at THEN
 		RAISE EXCEPTION 'the load of that period was not sampled'
 			USING ERRCODE = 'no_data_found',
