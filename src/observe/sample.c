@@ -880,6 +880,9 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	/* 2. What happened since. */
 	view = tier_sample_look(&memory, result->devices, writes);
 	add_up(view.states, view.nstates);
+
+	/* Each statement of ours leaves us in a context that ends with the scope. */
+	MemoryContextSwitchTo(context);
 	dropped = find_dropped(view.states, view.nstates, memory.states, memory.nstates, &ndropped);
 	result->gone = find_gone(view.states, view.nstates, memory.states, memory.nstates, &result->ngone);
 	result->sampled_at = view.at;
@@ -894,6 +897,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	summary.duration_ms = elapsed_s(started_at, tier_clock_now()) * 1000.0;
 	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, memory.sampled_at, &summary);
 	tier_writes_end(writes);
+	MemoryContextSwitchTo(context);
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_sample_load(view.at, summary.active > 0);
