@@ -59,10 +59,11 @@
 /* A table may get a new TOAST table while the old one is moved, but not always. */
 #define MAX_PASSES 5
 
+/* By tier_clock_monotonic_us. */
 static double
-ms_between(TimestampTz from, TimestampTz to)
+ms_since(int64 begin_us)
 {
-	return to <= from ? 0.0 : (double) (to - from) / 1000.0;
+	return (double) (tier_clock_monotonic_us() - begin_us) / 1000.0;
 }
 
 /* ---------------------------------------------------------------------
@@ -423,7 +424,7 @@ move_with_retries(Move *move, TierMoveReport *report)
 		tier_relation_release_row();
 		outcome->lock_wait_ms += move->timing.lock_wait_ms;
 		if (move->timing.locked_at != 0)
-			outcome->lock_held_ms = ms_between(move->timing.locked_at, GetCurrentTimestamp());
+			outcome->lock_held_ms = ms_since(move->timing.locked_at);
 
 		if (thrown != NULL && thrown->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 		{
@@ -615,7 +616,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 {
 	TierMoveReport report;
 	TierRelationInfo info;
-	TimestampTz started_at = GetCurrentTimestamp();
+	int64		started_at = tier_clock_monotonic_us();
 	const char *why_not_online;
 	ErrorData  *thrown = NULL;
 	ErrorData  *late;
@@ -668,7 +669,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	tier_progress_end();
 
 	/* 4. What became of it. */
-	move.outcome.elapsed_ms = ms_between(started_at, GetCurrentTimestamp());
+	move.outcome.elapsed_ms = ms_since(started_at);
 	late = finish_record(&move, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		log_done(&move);

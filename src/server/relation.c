@@ -66,6 +66,7 @@
 
 #include "src/compat.h"
 #include "src/base/attempt.h"
+#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/server/relation.h"
 #include "src/server/file_size.h"
@@ -705,7 +706,7 @@ TierMoveResult
 tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, TierMoveTiming *timing)
 {
 	TierRelationInfo info;
-	TimestampTz asked_at;
+	int64		asked_at;
 	Oid			caller;
 	int			caller_context;
 	Oid			actor;
@@ -719,13 +720,13 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	 */
 	tier_transaction_limit_lock_waits(tier_move_lock_timeout_ms);
 
-	asked_at = GetCurrentTimestamp();
+	asked_at = tier_clock_monotonic_us();
 	if (!lock_with_timeout(relation_oid))
 	{
-		timing->lock_wait_ms = (double) (GetCurrentTimestamp() - asked_at) / 1000.0;
+		timing->lock_wait_ms = (double) (tier_clock_monotonic_us() - asked_at) / 1000.0;
 		return TIER_MOVE_LOCK_TIMEOUT;
 	}
-	timing->locked_at = GetCurrentTimestamp();
+	timing->locked_at = tier_clock_monotonic_us();
 	timing->lock_wait_ms = (double) (timing->locked_at - asked_at) / 1000.0;
 
 	/* While we waited anything may have happened to it. */

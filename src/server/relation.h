@@ -143,7 +143,7 @@ typedef enum TierMoveResult
 typedef struct TierMoveTiming
 {
 	double		lock_wait_ms;
-	TimestampTz locked_at;		/* 0: not granted */
+	int64		locked_at;		/* by tier_clock_monotonic_us; 0: not granted */
 } TierMoveTiming;
 
 /*
