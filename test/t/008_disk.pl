@@ -199,7 +199,7 @@ rename $version, "$version.away" or die "rename: $!";
 let_go($stops, 'discarding');
 finish_sql($away->{run});
 $node->safe_psql('app', 'CHECKPOINT; CALL tiered_storage.migrate()');
-is( $node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.move_file'),
+is( $node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 	1,
 	'a directory that is away: the file is still registered');
 rename "$version.away", $version or die "rename: $!";

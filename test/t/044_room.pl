@@ -94,7 +94,7 @@ sub nothing_is_left
 	$node->safe_psql('app', 'CHECKPOINT; CALL tiered_storage.migrate()');
 	is(stray_files($node, 'app'), '', "$name: no file that no relation has");
 	is( $node->safe_psql(
-			'app', 'SELECT count(*) FROM tiered_storage.move_file'),
+			'app', 'SELECT count(*) FROM _tiered_storage.move_file'),
 		0,
 		"$name: no file is registered");
 	return;
