@@ -642,8 +642,9 @@ stat(const char *restrict path, struct stat *restrict status)
 	REAL(int, stat, const char *, struct stat *);
 
 	/*
-	 * Whatever it says of a WAL segment, but that it is there, means to the server
-	 * that it is not, and its checkpointer puts another one in its place.
+	 * Whatever it says of a WAL segment, but that it is there, means to the
+	 * server that it is not, and its checkpointer puts another one in its
+	 * place.
 	 */
 	if (strstr(path, "pg_wal/") == NULL && judge_path(STAT, "stat", path, 0) != COUNT)
 		return failure();
