@@ -43,7 +43,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "compat.h"
+#include "src/compat.h"
 #include "src/move/online.h"
 
 PG_MODULE_MAGIC;
