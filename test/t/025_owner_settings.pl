@@ -111,7 +111,8 @@ my %settings = (
 	'plan_cache_mode' => 'force_generic_plan',);
 
 # From 19 on nobody can.
-delete $settings{standard_conforming_strings} if $node->pg_version >= 19;
+delete $settings{standard_conforming_strings}
+  if $node->safe_psql('postgres', 'SHOW server_version_num') >= 190000;
 
 my @refused;
 foreach my $name (sort keys %settings)
