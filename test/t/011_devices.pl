@@ -422,11 +422,11 @@ SKIP:
 		$size / 128,
 		'the sample is close');
 
-	# What a sample remembers.
+	# What a sample remembers; meanwhile the kernel may have read ahead.
 	$node->safe_psql('postgres',
 		"SET tiered_storage.debug_skip = ''; CALL tiered_storage.sample()");
 	is( value_of(
-			"SELECT os_cached_bytes = $half FROM _tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass"
+			"SELECT abs(os_cached_bytes - $half) <= $size / 128 FROM _tiered_storage.relation_state WHERE relation_oid = 'cached'::regclass"
 		),
 		't',
 		'and is remembered');
