@@ -52,7 +52,7 @@ COMMENT ON COLUMN tiered_storage.tiers.parallelism IS 'requests that the device 
 COMMENT ON COLUMN tiered_storage.tiers.price_per_gb_month IS 'price per GB and month';
 COMMENT ON COLUMN tiered_storage.tiers.price_is_assumed IS 'whether the price is that of the profile: nobody has given one';
 COMMENT ON COLUMN tiered_storage.tiers.capacity_bytes IS 'capacity as given, else the size of the file systems';
-COMMENT ON COLUMN tiered_storage.tiers.used_bytes IS 'used on the file systems, by whomever';
+COMMENT ON COLUMN tiered_storage.tiers.used_bytes IS 'used on the file systems, by everything on them';
 COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS 'free on the file systems';
 COMMENT ON COLUMN tiered_storage.tiers.relation_bytes IS 'relations of this database at the last sample';
 COMMENT ON COLUMN tiered_storage.tiers.relations IS 'number of relations of this database at the last sample';
