@@ -35,13 +35,13 @@ endif
 
 REGRESS = $(basename $(notdir $(call sources,sql/*.sql)))
 ISOLATION = $(basename $(notdir $(call sources,test/isolation/specs/*.spec)))
-ISOLATION_OPTS = --inputdir=$(SRC)/test/isolation
+ISOLATION_OPTS = --inputdir=$(SRC)/test/isolation --launcher=$(SRC)/test/isolation/run-spec
 # From 18 on GRANT locks the relation, so that it waits where this is about that
 # it does not.
 ISOLATION_BEFORE_18 = move_grant
 # These stop the mover at a point, which only a library with TIER_DEBUG can do.
 ifndef TIER_DEBUG
-ISOLATION_DEBUG := $(shell grep -l tier_debug_ $(SRC)/test/isolation/specs/*.spec)
+ISOLATION_DEBUG := $(shell grep -l '^.include stop_points' $(SRC)/test/isolation/specs/*.spec)
 ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
 endif
 
@@ -53,6 +53,16 @@ ifneq ($(filter 15 16 17,$(MAJORVERSION)),)
 ISOLATION_BEFORE_18 =
 endif
 ISOLATION := $(filter-out $(ISOLATION_BEFORE_18) $(ISOLATION_DEBUG),$(ISOLATION))
+
+# Nobody shall take a part for the whole.
+ifneq ($(ISOLATION_DEBUG),)
+.PHONY: installcheck-left-out
+installcheck: installcheck-left-out
+installcheck-left-out:
+	@echo 'installcheck: $(words $(ISOLATION_DEBUG)) isolation tests are left out, which need a' \
+		'library built with TIER_DEBUG=1 (test/run-suite isolation makes one):'
+	@echo '   ' $(ISOLATION_DEBUG)
+endif
 
 # The folders of an out-of-tree build; by their full names, or VPATH would find those
 # of the sources.

@@ -5,7 +5,10 @@ CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('ssd', '{fast,pg_default}', profile => 'sata_ssd');
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200');
 \endif
--- Prices per GB and month are assumptions, until alter_tier() is told the true ones.
+-- Prices per GB and month are assumptions, until alter_tier() is told the true ones. Here they
+-- are those of a thousand times as much, as if the 345 MB were as many GB.
+SELECT count(tiered_storage.alter_tier(tier_name,
+       price_per_gb_month => 1000 * price_per_gb_month)) AS tiers_altered FROM tiered_storage.tiers;
 SELECT tier_name, tablespaces, devices, profile,
        pg_size_pretty(capacity_bytes) AS capacity, price_per_gb_month AS price
 FROM tiered_storage.tiers ORDER BY rank;

@@ -1,6 +1,6 @@
 -- What is hot, and what is not?
--- Reads are blocks that were not in shared_buffers, writes are changed rows, both per hour,
--- and the first hour counts as a whole one.
+-- Reads are blocks that were not in shared_buffers, writes are changed rows, both per hour;
+-- 20 seconds count as an hour in which nothing else happened.
 SELECT relation, kind, pg_size_pretty(size_bytes) AS size,
        random_reads_per_hour::int AS random,
        sequential_reads_per_hour::int AS sequential, writes_per_hour::int AS writes

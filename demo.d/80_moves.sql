@@ -1,8 +1,9 @@
 -- What that took
 -- Each table and index is copied, block for block, while it is read and written. It is locked
 -- only when its new file takes the place of the old one, for as long as the last changed
--- blocks and a flush of the WAL take. The worker waits 200 ms for that lock at most, then
--- steps back and tries again, so that nobody queues behind it for longer.
+-- blocks and a flush of the WAL take. Each attempt waits 200 ms for that lock at most, then
+-- the worker steps back, so that nobody queues behind it for longer. longest_wait_ms is that of
+-- all attempts of one move together.
 SELECT kind, count(*) AS moves, sum(attempts) AS attempts,
        max(lock_wait_ms)::numeric(9, 1) AS longest_wait_ms,
        (percentile_disc(0.5) WITHIN GROUP (ORDER BY lock_held_ms))::numeric(9, 1)

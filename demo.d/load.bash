@@ -40,8 +40,9 @@ report() { # label first last
 			if ($7 > worst) worst = $7
 		}
 		END {
-			if (k) printf "pgbench %s: %.0f transactions/s, latency %.1f ms (worst second %.1f ms)\n",
-				label, tps / k, ms / k, worst
+			if (k)
+				printf "pgbench %s: %.0f transactions/s, latency %.1f ms (worst second %.1f ms)\n",
+					label, tps / k, ms / k, worst
 		}' "$dir/load.log"
 }
 reported() { grep -c '^progress:' "$dir/load.log" || true; }

@@ -17,11 +17,15 @@ CREATE EXTENSION tiered_storage SCHEMA regress_elsewhere;
 \set VERBOSITY default
 DROP SCHEMA regress_elsewhere;
 
+SET client_min_messages = error;
 CREATE EXTENSION tiered_storage;
+RESET client_min_messages;
 SELECT e.extversion, n.nspname, e.extrelocatable
 	FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
 	WHERE e.extname = 'tiered_storage';
+SET client_min_messages = error;
 CREATE EXTENSION tiered_storage;
+RESET client_min_messages;
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 ALTER EXTENSION tiered_storage SET SCHEMA public;
 
@@ -119,7 +123,9 @@ DROP VIEW pg_temp.members;
 DROP EXTENSION tiered_storage;
 SELECT count(*) AS left_in_schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE n.nspname IN ('tiered_storage', '_tiered_storage');
+SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
+RESET client_min_messages;
 SELECT count(*) AS tiers_of_pg_default FROM tiered_storage.tiers
 	WHERE 'pg_default' = ANY (tablespaces);
 
@@ -133,6 +139,7 @@ SELECT to_regclass('regress_uses_it') AS the_view;
 
 -- What a transaction undoes is undone.
 BEGIN;
+SET LOCAL client_min_messages = error;
 CREATE EXTENSION tiered_storage;
 ROLLBACK;
 SELECT count(*) AS extensions FROM pg_extension WHERE extname = 'tiered_storage';
@@ -158,7 +165,9 @@ CREATE EXTENSION tiered_storage;
 ALTER SCHEMA _tiered_storage OWNER TO CURRENT_USER;
 CREATE EXTENSION tiered_storage;
 DROP SCHEMA _tiered_storage;
+SET client_min_messages = error;
 CREATE EXTENSION tiered_storage;
+RESET client_min_messages;
 DROP SCHEMA _tiered_storage CASCADE;
 \set VERBOSITY default
 DROP EXTENSION tiered_storage;

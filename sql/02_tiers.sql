@@ -2,7 +2,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 \set SHOW_CONTEXT never
-SET client_min_messages = warning;
+SET client_min_messages = error;
 SET allow_in_place_tablespaces = true;
 CREATE TABLESPACE regress_ts_a LOCATION '';
 CREATE EXTENSION tiered_storage;

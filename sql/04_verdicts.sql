@@ -1,36 +1,7 @@
 -- What the policies say of each partition: verdict, bounds, reason.
-SET timezone = 'UTC';
-SET datestyle = 'ISO, MDY';
-SET intervalstyle = 'postgres';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
-CREATE TABLESPACE regress_ts_fast LOCATION '';
-CREATE TABLESPACE regress_ts_slow LOCATION '';
-CREATE TABLESPACE regress_ts_cheap LOCATION '';
-CREATE EXTENSION tiered_storage;
--- If there is a worker, its first look at this database is over before we go on;
--- what was discovered differs from machine to machine.
-DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
-BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
-END
-$$;
-RESET client_min_messages;
-\set SHOW_CONTEXT never
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
 
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 -- What a policy says of each partition, but for sizes.

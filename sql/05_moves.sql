@@ -1,36 +1,7 @@
 -- CALL move_relation(): what moves, what goes along, what is refused.
-SET timezone = 'UTC';
-SET datestyle = 'ISO, MDY';
-SET intervalstyle = 'postgres';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
-CREATE TABLESPACE regress_ts_fast LOCATION '';
-CREATE TABLESPACE regress_ts_slow LOCATION '';
-CREATE TABLESPACE regress_ts_cheap LOCATION '';
-CREATE EXTENSION tiered_storage;
--- If there is a worker, its first look at this database is over before we go on;
--- what was discovered differs from machine to machine.
-DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
-BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
-END
-$$;
-RESET client_min_messages;
-\set SHOW_CONTEXT never
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
 
 -- Where relations are: the database's own tablespace has no entry in pg_class.
 CREATE VIEW regress_where AS
@@ -258,6 +229,16 @@ SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}');
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
 SELECT relation, state, attempts > 0 AS attempted, failures, next_attempt_at, error, sqlstate FROM tiered_storage.moves WHERE relation = 'regress_m_big';
+
+-- A row that somebody keeps out of the record: an error of its own, and no move.
+CREATE FUNCTION regress_no_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER regress_no_row BEFORE INSERT ON _tiered_storage.move FOR EACH ROW EXECUTE FUNCTION regress_no_row();
+CREATE TABLE regress_m_unrecorded (id int) TABLESPACE regress_ts_fast;
+CALL tiered_storage.move_relation('regress_m_unrecorded', 'regress_slow');
+SELECT tablespace FROM regress_where WHERE relation = 'regress_m_unrecorded';
+DROP TRIGGER regress_no_row ON _tiered_storage.move;
+DROP FUNCTION regress_no_row;
+DROP TABLE regress_m_unrecorded;
 
 DROP TABLE regress_m, regress_m_parent, regress_m_child, regress_m_big, regress_toast, regress_m_temp;
 DROP VIEW regress_m_view, regress_where;

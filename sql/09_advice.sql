@@ -1,36 +1,7 @@
 -- Advice: where each relation should live, and why.
-SET timezone = 'UTC';
-SET datestyle = 'ISO, MDY';
-SET intervalstyle = 'postgres';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
-CREATE TABLESPACE regress_ts_fast LOCATION '';
-CREATE TABLESPACE regress_ts_slow LOCATION '';
-CREATE TABLESPACE regress_ts_cheap LOCATION '';
-CREATE EXTENSION tiered_storage;
--- If there is a worker, its first look at this database is over before we go on;
--- what was discovered differs from machine to machine.
-DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
-BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
-END
-$$;
-RESET client_min_messages;
-\set SHOW_CONTEXT never
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
 -- What is counted is made up here; the executor knows nothing of it.
 SET tiered_storage.track_access = off;
 
@@ -74,7 +45,7 @@ CREATE INDEX regress_a_cold_index ON regress_a_cold (a) TABLESPACE regress_ts_sl
 SELECT tiered_storage.add_tiering_policy('regress_a_p', '1 year', 'regress_cheap') AS policy \gset
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
 UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000
@@ -110,7 +81,7 @@ SELECT relation, current_tier, recommended_tier, round(saved_io_s_per_hour::nume
 SELECT count(*) FROM tiered_storage.recommend_placement(NULL);
 -- With another patience even what is a day old may go, and nothing is certain.
 SET tiered_storage.observation_period = '12h';
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() WHERE relation = 'regress_a_young'::regclass;
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement(objective => 'money') WHERE relation = 'regress_a_young'::regclass;
 SET tiered_storage.observation_period = '100d';
 SELECT relation, recommended_tier, confidence FROM regress_advice;
 RESET tiered_storage.observation_period;
@@ -169,7 +140,7 @@ DROP TABLE regress_a_toast;
 SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 16384);
 RESET client_min_messages;
-SELECT relation, current_tier, recommended_tier, reason LIKE '%; regress_fast would be better, but is full%' AS full
+SELECT relation, current_tier, recommended_tier, reason LIKE '%regress_fast is full' AS full
 	FROM tiered_storage.recommend_placement(true) WHERE current_tier IS NOT NULL ORDER BY relation::text COLLATE "C";
 SELECT tier, current, recommended, fits, reason FROM regress_explain('regress_a_hot');
 -- The reserve counts: half of it is nobody's.

@@ -1,27 +1,8 @@
 -- Random and sequential reads, by what the executor does.
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
-CREATE EXTENSION tiered_storage;
--- If there is a worker, its first look at this database is over before we go on.
-DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
-BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-END
-$$;
-RESET client_min_messages;
-\set SHOW_CONTEXT never
 
 -- Settings and their limits.
 SELECT name, setting, min_val, max_val, context FROM pg_settings
@@ -495,12 +476,12 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 :cold
-UPDATE _tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, other_fast = 0;
+UPDATE _tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, maintenance_reads_fast = 0;
 SELECT count(pad) FROM regress_a;
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();
-SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour > 0 AS sequential, round(other_reads_per_hour) AS other,
+SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour > 0 AS sequential, round(maintenance_reads_per_hour) AS other,
 	sequential_reads_low_14d_per_hour = sequential_reads_14d_per_hour AS low, sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
 	FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int AS all_pages FROM _tiered_storage.relation_history
@@ -528,7 +509,7 @@ SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
 SELECT random_reads, sequential_reads FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
-SELECT source, other_fast > 0 AS other, other_slow > 0 AS other_slow FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
+SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
 -- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.
 :cold
 SELECT complete FROM tiered_storage.access_tracking();

@@ -1,31 +1,15 @@
 -- Writes: which relations they are of, counted from the WAL.
-SET timezone = 'UTC';
-SET datestyle = 'ISO, MDY';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_slow LOCATION '';
-CREATE EXTENSION tiered_storage;
--- If there is a worker, its first look at this database is over before we go on.
+SET client_min_messages = warning;
 DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 	PERFORM tiered_storage.add_tier('regress_fast', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
 	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
 END
 $$;
 RESET client_min_messages;
-\set SHOW_CONTEXT never
 
 -- Checkpoints come when we say so.  The setting is the server's own when a
 -- checkpoint has it in its record.
@@ -176,7 +160,7 @@ SELECT page_writes_per_hour, write_source FROM tiered_storage.heat WHERE relatio
 -- More WAL than is read
 ---------------------------------------------------------------------------
 
-SET tiered_storage.wal_sample_size = '1MB';
+SET tiered_storage.wal_read_limit = '1MB';
 CREATE TABLE regress_w_large (filler char(900)) WITH (autovacuum_enabled = off);
 INSERT INTO regress_w_large SELECT 'x' FROM generate_series(1, 10000);
 SELECT relation, abs(pages * current_setting('block_size')::float8 / pg_relation_size(relation) - 1) < 0.1 AS pages_within_a_tenth, maintenance,
@@ -188,14 +172,14 @@ UPDATE regress_w_large SET filler = 'y' WHERE ctid = '(0,1)';
 SELECT relation, pages > 0 AS pages FROM regress_w_writes('regress_w_large');
 SELECT last_wal_read_bytes = last_wal_bytes AS all_of_it, last_wal_scale FROM _tiered_storage.sampler;
 -- None.
-SET tiered_storage.wal_sample_size = 0;
+SET tiered_storage.wal_read_limit = 0;
 UPDATE regress_w_large SET filler = 'z' WHERE ctid = '(0,2)';
 SELECT * FROM regress_w_writes('regress_w_large');
 SELECT wal_position, wal_since, last_wal_bytes, last_wal_read_bytes, last_wal_scale, last_wal_unattributed_bytes FROM _tiered_storage.sampler;
 SELECT page_writes_per_hour, wal_bytes_per_hour, write_source FROM tiered_storage.heat WHERE relation = 'regress_w_large'::regclass;
 -- Again: anew, without what was known before.
 UPDATE _tiered_storage.relation_state SET page_writes_fast = 1000, wal_bytes_fast = 1000;
-RESET tiered_storage.wal_sample_size;
+RESET tiered_storage.wal_read_limit;
 CALL tiered_storage.sample();
 SELECT max(page_writes_fast), max(wal_bytes_fast) FROM _tiered_storage.relation_state;
 SELECT wal_since = last_sample_at AS begins, last_wal_bytes, last_wal_scale FROM _tiered_storage.sampler;
@@ -241,20 +225,29 @@ UPDATE regress_w SET v = v + 1;
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT relation FROM regress_w_writes();
 SELECT tier_name, is_total, row_changes_per_hour > 0 AS rows, row_bytes_per_hour > 0 AS row_bytes, page_write_bytes_per_hour > 0 AS pages,
-	wal_bytes_per_hour > 0 AS wal, amplification > 0 AS amplification
+	wal_bytes_per_hour > 0 AS wal
+	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
+-- Rows of ten bytes, of which more was written; and rows so large that not all that was written for them can have been counted.
+UPDATE _tiered_storage.relation_state SET tuples = size_bytes / 10.0 WHERE size_bytes > 0;
+SELECT is_total, amplification > 1 AS amplification, amplification * row_bytes_per_hour - page_write_bytes_per_hour - maintenance_write_bytes_per_hour - wal_bytes_per_hour < 1 AS adds_up
+	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
+UPDATE _tiered_storage.relation_state SET tuples = 1 WHERE size_bytes > 0;
+SELECT is_total, row_bytes_per_hour > page_write_bytes_per_hour + maintenance_write_bytes_per_hour + wal_bytes_per_hour AS impossible, amplification
 	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
 SELECT checkpoint_bytes > 0 AS checkpoint, bgwriter_bytes IS NOT NULL AS bgwriter, backend_bytes > 0 AS backend, wal_bytes > 0 AS wal,
 	full_page_images > 100 AS images, temp_bytes IS NOT NULL AS temp, moved_bytes AS forgotten FROM tiered_storage.server_writes;
 -- The advice takes what was counted for a day at least; before, and for the unlogged table, what it can guess.
-UPDATE _tiered_storage.relation_state SET page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, heat_at = '2030-02-01', observed_since = '2029-01-01', sampled_since = '2029-01-01' WHERE relation_oid IN ('regress_w'::regclass, 'regress_w_unlogged'::regclass);
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-01-31 12:00+00';
 SET tiered_storage.test_now = '2030-02-01';
-SELECT relation, substring(reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
-	FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ 'regress_w(_unlogged)?$' ORDER BY relation::text COLLATE "C";
+SELECT r.relation, substring(e.reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
+	FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
+	WHERE e.is_recommended AND r.relation::text ~ 'regress_w(_unlogged)?$' ORDER BY r.relation::text COLLATE "C";
 UPDATE _tiered_storage.sampler SET wal_since = '2029-01-01';
-SELECT relation, substring(reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
-	FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ 'regress_w(_unlogged)?$' ORDER BY relation::text COLLATE "C";
+SELECT r.relation, substring(e.reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
+	FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
+	WHERE e.is_recommended AND r.relation::text ~ 'regress_w(_unlogged)?$' ORDER BY r.relation::text COLLATE "C";
 
 -- Nobody needs the rights of a superuser to look.
 CREATE ROLE regress_w_monitor IN ROLE pg_monitor;
@@ -262,11 +255,11 @@ SET ROLE regress_w_monitor;
 SELECT count(*) > 0 AS tiers FROM tiered_storage.write_amplification;
 SELECT count(*) FROM tiered_storage.server_writes;
 \set VERBOSITY sqlstate
-SET tiered_storage.wal_sample_size = 1;
+SET tiered_storage.wal_read_limit = 1;
 \set VERBOSITY default
 RESET ROLE;
 \set VERBOSITY sqlstate
-SET tiered_storage.wal_sample_size = -1;
+SET tiered_storage.wal_read_limit = -1;
 \set VERBOSITY default
 
 DROP ROLE regress_w_monitor;

@@ -1,28 +1,7 @@
 -- Page cache, devices, heat by block range.
-SET timezone = 'UTC';
-SET datestyle = 'ISO, MDY';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_fast LOCATION '';
-CREATE EXTENSION tiered_storage;
--- If there is a worker, its first look at this database is over before we go on.
-DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
-BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-END
-$$;
-RESET client_min_messages;
-\set SHOW_CONTEXT never
 \set flush 'SELECT pg_stat_force_next_flush()'
 
 ---------------------------------------------------------------------------
@@ -151,9 +130,9 @@ CALL tiered_storage.sample();
 SELECT CASE WHEN os_cached_fraction IS NULL OR os_cached_fraction = 1 THEN 'unknown or all' ELSE os_cached_fraction::text END AS os_cached
 	FROM tiered_storage.heat WHERE relation = 'regress_d'::regclass;
 -- 100 random reads in an hour: all of them miss shared buffers, and those that the page cache has do not reach the device.
-UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 0, os_cached_bytes = size_bytes
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, maintained_at = NULL, device_random_fast = 0, os_cached_bytes = size_bytes
 	WHERE relation_oid = 'regress_d'::regclass AND os_cached_bytes >= 0;
-UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 100
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, maintained_at = NULL, device_random_fast = 100
 	WHERE relation_oid = 'regress_d'::regclass AND os_cached_bytes < 0;
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 CALL tiered_storage.sample();
@@ -161,7 +140,7 @@ SELECT random_fast > 2.8 AS random, CASE WHEN os_cached_bytes < 0 THEN 'unknown 
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 -- Without looking at the page cache each of them does.
 SET tiered_storage.track_page_cache = off;
-UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, device_random_fast = 0, random_slow = 0, device_random_slow = 0
+UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, maintained_at = NULL, device_random_fast = 0, random_slow = 0, device_random_slow = 0
 	WHERE relation_oid = 'regress_d'::regclass;
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();

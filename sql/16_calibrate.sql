@@ -1,9 +1,8 @@
 -- Calibration: what is measured, what becomes of it, what is refused. No figure
 -- of this machine appears.
-\set SHOW_CONTEXT never
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
 SET client_min_messages = error;
-SET allow_in_place_tablespaces = on;
-CREATE EXTENSION tiered_storage;
 CREATE TABLESPACE calibrate_a LOCATION '';
 CREATE TABLESPACE calibrate_b LOCATION '';
 SELECT tiered_storage.add_tier('measured', '{calibrate_a,calibrate_b}', profile => 'hdd_7200', reserve_fraction => 0);

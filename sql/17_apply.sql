@@ -1,31 +1,17 @@
 -- Advice that is carried out: the order, the batch, and the way back.
-SET timezone = 'UTC';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
-CREATE EXTENSION tiered_storage;
+SET client_min_messages = warning;
 DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
 	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
 END
 $$;
-\set SHOW_CONTEXT never
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
-SET tiered_storage.residence_time = 0;
+SET tiered_storage.cooldown = 0;
 
 -- Tables of 10 blocks but for the small one, hot ones on the slow tier, a cold one on the fast.
 CREATE TABLE regress_p_cold (a text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
@@ -46,7 +32,7 @@ $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
-	UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
 	UPDATE _tiered_storage.relation_state SET random_slow = 20000 WHERE relation_oid = 'regress_p_hot'::regclass;
@@ -109,6 +95,8 @@ CALL tiered_storage.move_relation('regress_p_small', 'regress_fast');
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
 DROP TABLE regress_p_warm;
 CALL tiered_storage.undo_move(1);
+-- Twice: there is nothing to do, which makes no batch.
+CALL tiered_storage.undo_move(1);
 SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
 	FROM tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
@@ -155,6 +143,11 @@ CALL tiered_storage.apply_placement();
 ROLLBACK;
 BEGIN;
 CALL tiered_storage.undo_move(1);
+ROLLBACK;
+
+-- To look is possible there, too.
+BEGIN;
+CALL tiered_storage.apply_placement(dry_run => true);
 ROLLBACK;
 
 -- Only what the caller may move is moved.

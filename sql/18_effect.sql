@@ -1,26 +1,12 @@
 -- What moves were worth: predicted before, measured after.
-SET timezone = 'UTC';
-SET datestyle = 'ISO, MDY';
-SET client_min_messages = warning;
-SET allow_in_place_tablespaces = true;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 CREATE TABLESPACE regress_ts_none LOCATION '';
-CREATE EXTENSION tiered_storage;
+SET client_min_messages = warning;
 DO $$
-DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '1 minute';
 BEGIN
-	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
-		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
-				AND state IN ('starting', 'running')))
-	LOOP
-		IF clock_timestamp() > give_up_at THEN
-			RAISE EXCEPTION 'the worker does not come';
-		END IF;
-	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 	-- A random read takes 10 ms or 0.1 ms, a page write 5 ms or 0.2 ms.
 	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false,
 		price_per_gb_month => 1000000, random_read_ms => 0.1, random_write_ms => 0.2);
@@ -29,13 +15,12 @@ BEGIN
 END
 $$;
 RESET client_min_messages;
-\set SHOW_CONTEXT never
 -- What is counted is made up here: neither the executor nor the page cache knows of it.
 SET tiered_storage.track_access = off;
 SET tiered_storage.track_page_cache = off;
 -- What was moved may move again.
-SET tiered_storage.residence_time = 0;
-SHOW tiered_storage.effect_after;
+SET tiered_storage.cooldown = 0;
+SHOW tiered_storage.effect_period;
 
 -- Tables of 100 blocks that were asked for often enough that some of it can be made misses.
 CREATE PROCEDURE regress_make(name text, place text) LANGUAGE plpgsql AS $$
@@ -51,7 +36,7 @@ END
 $$;
 -- What a relation is taken to do now, before a move: random reads per hour.
 CREATE PROCEDURE regress_heat(relation regclass, reads float8) LANGUAGE sql AS $$
-	UPDATE _tiered_storage.relation_state SET heat_at = current_setting('tiered_storage.test_now')::timestamptz, observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = current_setting('tiered_storage.test_now')::timestamptz, observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, page_writes_fast = 0, page_writes_slow = 0,
 		device_random_fast = reads, device_random_slow = reads / 2, device_sequential_fast = 0, device_sequential_slow = 0
@@ -178,7 +163,7 @@ SELECT relation, CASE relation WHEN 'regress_e_toast' THEN round(unmoved_io_s_pe
 	round(measured_io_s_per_hour::numeric, CASE relation WHEN 'regress_e_toast' THEN 1 ELSE 5 END) AS measured, effect FROM tiered_storage.moves ORDER BY move_id;
 -- Where nobody reads the WAL, changed rows say how many pages were written: here each is on another page, more or less.
 TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
-SET tiered_storage.wal_sample_size = 0;
+SET tiered_storage.wal_read_limit = 0;
 CALL tiered_storage.move_relation('regress_e_more', 'regress_fast');
 CALL regress_date();
 CALL tiered_storage.sample();
@@ -186,7 +171,7 @@ UPDATE _tiered_storage.relation_state SET total_row_changes = total_row_changes 
 SET tiered_storage.test_now = '2030-01-07 00:00:00+00';
 CALL tiered_storage.sample();
 SELECT relation, round(unmoved_io_s_per_hour::numeric, 2) AS unmoved, round(measured_io_s_per_hour::numeric, 3) AS measured FROM tiered_storage.moves;
-RESET tiered_storage.wal_sample_size;
+RESET tiered_storage.wal_read_limit;
 -- Statistics that are reset in between take nothing away from what was seen before.
 TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
 CALL tiered_storage.move_relation('regress_e_more', 'regress_slow');
@@ -276,7 +261,10 @@ CALL regress_heat('regress_e_hot', 100);
 CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
 \set batches 'SELECT batch_id, kind, moves_done AS done, moves_failed AS failed, moves_skipped AS skipped, moves_running AS running, moved_bytes = (SELECT sum(size_bytes) FROM tiered_storage.moves m WHERE m.batch_id = b.batch_id) AS bytes, finished_at >= started_at AS finished, round(predicted_saved_io_s_per_hour::numeric, 2) AS predicted_saved, round(measured_saved_io_s_per_hour::numeric, 2) AS measured_saved, measured_moves AS measured, effect, undo_command, undo_of, undone_by FROM tiered_storage.move_batches b ORDER BY 1'
+-- There is room for one of them.
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1600000) \g /dev/null
 CALL tiered_storage.apply_placement();
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
 CALL regress_date();
 :batches;
 CALL tiered_storage.sample();
@@ -329,7 +317,10 @@ CALL tiered_storage.sample();
 CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
 CALL regress_heat('regress_e_hot', 100);
+-- There is room for one of them.
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1600000) \g /dev/null
 CALL tiered_storage.apply_placement();
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
 CALL regress_date();
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour' WHERE batch_id = 3 AND relation_oid = 'regress_e_cool'::regclass;

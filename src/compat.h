@@ -229,7 +229,7 @@ tier_compat_page_set_checksum(Page page, BlockNumber block)
 #endif
 }
 
-/* 16 wants what is read from and written to files aligned for direct I/O. */
+/* 16 requires buffers of file I/O to be aligned for direct I/O. */
 static inline char *
 tier_compat_alloc_io(MemoryContext context, Size size)
 {
@@ -252,11 +252,13 @@ tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block
 {
 #if PG_VERSION_NUM >= 160000
 	return ExtendBufferedRelTo(BMR_SMGR(tier_compat_smgropen(locator), RELPERSISTENCE_PERMANENT),
-							   fork, strategy, EB_SKIP_EXTENSION_LOCK, block + 1, RBM_ZERO_AND_LOCK);
+							   fork, strategy, EB_SKIP_EXTENSION_LOCK, block + 1,
+							   RBM_ZERO_AND_LOCK);
 #else
 	for (;;)
 	{
-		Buffer		buffer = ReadBufferWithoutRelcache(locator, fork, P_NEW, RBM_ZERO_AND_LOCK, strategy, true);
+		Buffer		buffer = ReadBufferWithoutRelcache(locator, fork, P_NEW, RBM_ZERO_AND_LOCK,
+													   strategy, true);
 
 		if (BufferGetBlockNumber(buffer) >= block)
 			return buffer;
@@ -272,8 +274,9 @@ tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block
 
 /*
  * A server that knows XLOG2_CHECKSUMS (it is not in 19rc1) can switch data
- * checksums on and off while it runs, which takes a while.  Does this process compute them for pages that it writes, as of the last
- * time that it has checked for interrupts?
+ * checksums on and off while it runs, which takes a while.  Does this process
+ * compute them for pages that it writes, as of the last time that it has checked
+ * for interrupts?
  */
 static inline bool
 tier_compat_writes_checksums(void)
@@ -387,18 +390,21 @@ typedef struct TierCompatTableStats
 	int64		tuples_updated;
 	int64		tuples_deleted;
 	int64		tuples_hot_updated;
+	int64		live_tuples;	/* estimate of what is there now */
+	TimestampTz last_scan_at;	/* 0: never, or before 16, where nobody knows */
 	int64		blocks_fetched;
 	int64		blocks_hit;
 	int64		vacuums;		/* by hand or not */
-	int64		maintenance;	/* times it was vacuumed or analyzed, by whom
-								 * ever */
+	int64		maintenance;	/* vacuums and analyzes, by hand or not */
+	TimestampTz reset_at;		/* of this entry alone; 0: never, or not known */
 } TierCompatTableStats;
 
 /*
  * False when there is no entry.  15 to 19 keep tables and indexes in entries of
  * one kind; is_index is for the day when they do not.  19 says whether the
  * entry may be freed; before, it goes with the caller's memory context.  16
- * renamed the counts of what autovacuum did.
+ * renamed the counts of what autovacuum did, and of live rows.  19 knows when an
+ * entry was reset.
  */
 static inline bool
 tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableStats *stats)
@@ -412,6 +418,7 @@ tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableSt
 
 	if (entry == NULL)
 		return false;
+	stats->reset_at = 0;
 	stats->scans = entry->numscans;
 	stats->tuples_returned = entry->tuples_returned;
 	stats->tuples_inserted = entry->tuples_inserted;
@@ -421,13 +428,18 @@ tier_compat_fetch_table_stats(Oid relation_oid, bool is_index, TierCompatTableSt
 	stats->blocks_fetched = entry->blocks_fetched;
 	stats->blocks_hit = entry->blocks_hit;
 #if PG_VERSION_NUM >= 160000
+	stats->live_tuples = entry->live_tuples;
+	stats->last_scan_at = entry->lastscan;
 	stats->vacuums = entry->vacuum_count + entry->autovacuum_count;
 	stats->maintenance = stats->vacuums + entry->analyze_count + entry->autoanalyze_count;
 #else
+	stats->live_tuples = entry->n_live_tuples;
+	stats->last_scan_at = 0;
 	stats->vacuums = entry->vacuum_count + entry->autovac_vacuum_count;
 	stats->maintenance = stats->vacuums + entry->analyze_count + entry->autovac_analyze_count;
 #endif
 #if PG_VERSION_NUM >= 190000
+	stats->reset_at = entry->stat_reset_time;
 	if (may_free)
 		pfree(entry);
 #endif
@@ -521,13 +533,18 @@ tier_compat_pending_block_counts(Oid relation_oid, TierCompatBlockCounts *counts
 #define TIER_COMPAT_BUFFER_USAGE_IS_PROMPT (PG_VERSION_NUM < 170000)
 
 /*
- * Does a session read blocks itself?  From 18 on other processes do it, or may
- * do it, unless io_method is sync.
+ * Are a session's reads counted by the kernel for itself?  From 18 on other processes read
+ * for it, unless io_method says otherwise.  With io_uring the kernel reads, on behalf of
+ * who has asked.
  */
 static inline bool
 tier_compat_reads_are_own(void)
 {
 #if PG_VERSION_NUM >= 180000
+#ifdef IOMETHOD_IO_URING_ENABLED
+	if (io_method == IOMETHOD_IO_URING)
+		return true;
+#endif
 	return io_method == IOMETHOD_SYNC;
 #else
 	return true;
@@ -564,14 +581,17 @@ tier_compat_backend_status(int i)
 #if PG_VERSION_NUM >= 170000
 #define TIER_COMPAT_SQL_CHECKPOINTS_TIMED "pg_catalog.pg_stat_get_checkpointer_num_timed()"
 #define TIER_COMPAT_SQL_CHECKPOINTS_REQUESTED "pg_catalog.pg_stat_get_checkpointer_num_requested()"
-#define TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER "pg_catalog.pg_stat_get_checkpointer_buffers_written()"
+#define TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER \
+	"pg_catalog.pg_stat_get_checkpointer_buffers_written()"
 #define TIER_COMPAT_SQL_BUFFERS_BACKENDS \
 	"SELECT sum(COALESCE(writes, 0) + COALESCE(extends, 0)) FROM pg_catalog.pg_stat_io " \
 	"WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')"
 #else
 #define TIER_COMPAT_SQL_CHECKPOINTS_TIMED "pg_catalog.pg_stat_get_bgwriter_timed_checkpoints()"
-#define TIER_COMPAT_SQL_CHECKPOINTS_REQUESTED "pg_catalog.pg_stat_get_bgwriter_requested_checkpoints()"
-#define TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER "pg_catalog.pg_stat_get_bgwriter_buf_written_checkpoints()"
+#define TIER_COMPAT_SQL_CHECKPOINTS_REQUESTED \
+	"pg_catalog.pg_stat_get_bgwriter_requested_checkpoints()"
+#define TIER_COMPAT_SQL_BUFFERS_CHECKPOINTER \
+	"pg_catalog.pg_stat_get_bgwriter_buf_written_checkpoints()"
 #define TIER_COMPAT_SQL_BUFFERS_BACKENDS "pg_catalog.pg_stat_get_buf_written_backend()"
 #endif
 
@@ -646,7 +666,8 @@ tier_compat_may_create_in_tablespace(Oid tablespace_oid, Oid role_oid)
 	if (!SearchSysCacheExists1(TABLESPACEOID, ObjectIdGetDatum(tablespace_oid)))
 		return false;
 #if PG_VERSION_NUM >= 160000
-	return object_aclcheck(TableSpaceRelationId, tablespace_oid, role_oid, ACL_CREATE) == ACLCHECK_OK;
+	return object_aclcheck(TableSpaceRelationId, tablespace_oid, role_oid,
+						   ACL_CREATE) == ACLCHECK_OK;
 #else
 	return pg_tablespace_aclcheck(tablespace_oid, role_oid, ACL_CREATE) == ACLCHECK_OK;
 #endif
@@ -670,7 +691,8 @@ tier_compat_may_execute(Oid function_oid, Oid role_oid)
 	if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function_oid)))
 		return false;
 #if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ProcedureRelationId, function_oid, role_oid, ACL_EXECUTE) == ACLCHECK_OK;
+	return object_aclcheck(ProcedureRelationId, function_oid, role_oid,
+						   ACL_EXECUTE) == ACLCHECK_OK;
 #else
 	return pg_proc_aclcheck(function_oid, role_oid, ACL_EXECUTE) == ACLCHECK_OK;
 #endif

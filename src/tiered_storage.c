@@ -3,13 +3,16 @@
  * tiered_storage.c
  *		Storage tiering for PostgreSQL: wiring only.
  *
- *		observe  ->  remember  ->  decide  ->  act
- *		tier_sample  tier_catalog  tier_cost     tier_move
- *		tier_buffers tier_heat     tier_solver   tier_relation
- *		tier_device                tier_policy
+ *		observe  ->  remember  ->  decide  ->  act  ->  verify
  *
- * Loaded by shared_preload_libraries it brings a launcher and workers that do
- * this by themselves; loaded by a session it lets that session do it.
+ *		src/observe	takes samples, with the help of storage/ and server/
+ *		src/catalog	remembers them in tables of the extension
+ *		src/decide	advises and evaluates policies, by the rules of model/
+ *		src/act		has relations moved by move/, and verifies the effect
+ *		src/base	what any of them may use
+ *
+ * Loaded by shared_preload_libraries, the library brings a launcher and workers
+ * that do this by themselves; loaded by a session, it lets that session do it.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +26,7 @@
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
-#include "src/act/worker.h"
+#include "src/act/launcher.h"
 
 PG_MODULE_MAGIC;
 
@@ -41,10 +44,10 @@ _PG_init(void)
 
 	tier_shmem_init();
 
-	/* pg_upgrade wants to be alone with the databases. */
+	/* Under pg_upgrade nothing else may work on the databases. */
 	if (!IsBinaryUpgrade)
 	{
 		tier_access_init();
-		tier_worker_init();
+		tier_launcher_init();
 	}
 }

@@ -28,7 +28,6 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
-#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -46,6 +45,8 @@
 #include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
+#include "src/move/preflight.h"
+#include "src/move/space.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
@@ -58,6 +59,16 @@ is_advised(const TierAdviceUnit *unit, TierConfidence least)
 {
 	return unit->current_tier >= 0 && unit->recommended_tier >= 0 &&
 		unit->recommended_tier != unit->current_tier && unit->confidence >= least;
+}
+
+/* Is anything, however little is known of it? */
+static bool
+is_advised_any(const TierAdvice *advice)
+{
+	for (int i = 0; i < advice->nunits; i++)
+		if (is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT))
+			return true;
+	return false;
 }
 
 static double
@@ -88,12 +99,13 @@ compare_candidates(const void *a, const void *b)
 }
 
 /*
- * Where the unit may be moved, and for whom; false: nowhere.  What fails again
- * and again, or would lock it for the whole copy, is only tried when a person
- * asks.
+ * Where the unit may be moved to, and with whose rights; false: nowhere.  What
+ * fails again and again, or would lock it for the whole copy, is only tried when a
+ * person asks.
  */
 static bool
-may_move(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff, int nbackoff,
+may_move(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff,
+		 int nbackoff,
 		 Candidate *candidate, bool *is_others)
 {
 	const TierAdviceUnit *unit = candidate->unit;
@@ -107,10 +119,12 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Oid *b
 	candidate->tablespace_oid = tier_set_usable_tablespace(advice->set, unit->recommended_tier,
 														   candidate->requester_oid);
 	*is_others = !OidIsValid(candidate->tablespace_oid) ||
-		!tier_relation_may_move(&info, candidate->requester_oid, candidate->tablespace_oid, &why, &hint);
+		!tier_relation_may_move(&info, candidate->requester_oid, candidate->tablespace_oid,
+								&why, &hint);
 	if (*is_others)
 		return false;
-	if (request->by_worker && bsearch(&unit->relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
+	if (request->by_worker &&
+		bsearch(&unit->relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
 	return !request->for_owners || tier_relation_why_not_online(&info) == NULL;
 }
@@ -124,8 +138,12 @@ room_of(const TierAdvice *advice)
 	for (int t = 0; t < advice->set->ntiers; t++)
 		room[t] = advice->available_bytes[t];
 	for (int i = 0; i < advice->nunits; i++)
-		if (advice->units[i].current_tier >= 0)
-			room[advice->units[i].current_tier] -= tier_advice_stored(advice, &advice->units[i], advice->units[i].current_tier);
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->current_tier >= 0)
+			room[unit->current_tier] -= tier_advice_stored(advice, unit, unit->current_tier);
+	}
 	return room;
 }
 
@@ -173,26 +191,32 @@ limit(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
  */
 static Candidate *
 choose(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff, int nbackoff,
-	   int *ncandidates, int *others)
+	   int *ncandidates, TierApplySummary *summary)
 {
-	Candidate  *candidates = palloc_extended(sizeof(Candidate) * Max(advice->nunits, 1), MCXT_ALLOC_HUGE);
+	Candidate  *candidates = palloc_extended(sizeof(Candidate) * Max(advice->nunits, 1),
+											 MCXT_ALLOC_HUGE);
 	int			n = 0;
 
-	*others = 0;
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		bool		is_others = false;
 
 		if (!is_advised(&advice->units[i], request->least))
+		{
+			summary->unsure += is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT);
 			continue;
+		}
 		candidates[n].unit = &advice->units[i];
-		candidates[n].density = gain_of(advice, &advice->units[i]) / Max(advice->units[i].size_bytes, 1.0);
+		candidates[n].density = gain_of(advice, &advice->units[i]) /
+			Max(advice->units[i].size_bytes, 1.0);
 		if (may_move(request, advice, backoff, nbackoff, &candidates[n], &is_others))
 			n++;
-		*others += is_others;
+		summary->others += is_others;
 	}
 	qsort(candidates, n, sizeof(Candidate), compare_candidates);
-	*ncandidates = isinf(request->max_bytes) ? n : limit(advice, candidates, n, request->max_bytes);
+	*ncandidates = isinf(request->max_bytes) ? n :
+		limit(advice, candidates, n, request->max_bytes);
+	summary->beyond_limit = n - *ncandidates;
 	return candidates;
 }
 
@@ -207,7 +231,7 @@ arrange(const TierAdvice *advice, Candidate *candidates, int n)
 	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	Candidate  *arranged = palloc_extended(sizeof(Candidate) * Max(n, 1), MCXT_ALLOC_HUGE);
 	int			possible;
-	int			rest;
+	int			last;
 
 	possible = tier_order(moves, n, room, advice->set->ntiers, order, scratch);
 	for (int i = 0; i < possible; i++)
@@ -215,10 +239,10 @@ arrange(const TierAdvice *advice, Candidate *candidates, int n)
 		arranged[i] = candidates[order[i]];
 		taken[order[i]] = true;
 	}
-	rest = possible;
+	last = possible;
 	for (int i = 0; i < n; i++)
 		if (!taken[i])
-			arranged[rest++] = candidates[i];
+			arranged[last++] = candidates[i];
 	memcpy(candidates, arranged, sizeof(Candidate) * n);
 	return possible;
 }
@@ -228,14 +252,16 @@ name_of(const TierAdviceUnit *unit)
 {
 	TierRelationInfo info;
 
-	return tier_relation_lookup(unit->relation_oid, &info) ? info.name : psprintf("%u", unit->relation_oid);
+	return tier_relation_lookup(unit->relation_oid, &info) ? info.name :
+		psprintf("%u", unit->relation_oid);
 }
 
 static void
 announce(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	ereport(NOTICE,
-			(errmsg("would move %s (%s) from %s to %s", name_of(unit), tier_size_text(unit->size_bytes),
+			(errmsg("would move %s (%s) from %s to %s", name_of(unit),
+					tier_size_text(unit->size_bytes),
 					NameStr(advice->set->tiers[unit->current_tier].name),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
 			 errdetail("%s.", tier_advice_reason(advice, unit))));
@@ -246,10 +272,13 @@ complain_of_room(const TierAdvice *advice, const TierAdviceUnit *unit, int level
 {
 	ereport(level,
 			(errcode(ERRCODE_DISK_FULL),
-			 errmsg("cannot move %s: tier \"%s\" has no room for it while the other moves are made", name_of(unit),
+			 errmsg("cannot move %s: tier \"%s\" has no room for it while the other "
+					"moves are made", name_of(unit),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
-			 errdetail("It takes %s, and what has to leave that tier first has no room either.", tier_size_text(unit->size_bytes)),
-			 errhint("Move something to a third place meanwhile, or lower the reserve_fraction of a tier.")));
+			 errdetail("It takes %s, and what has to leave that tier first has no room either.",
+					   tier_size_text(unit->size_bytes)),
+			 errhint("Move something to a third place meanwhile, "
+					 "or lower the reserve_fraction of a tier.")));
 }
 
 static int64
@@ -282,13 +311,7 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 	move.idle = request->idle;
 	report = tier_move_one(&move, advice->set);
 	tier_move_warn(&report, request->by_worker);
-	if (report.state == TIER_STATE_DONE)
-	{
-		summary->moved++;
-		summary->moved_bytes += report.size_bytes;
-	}
-	else if (report.state != TIER_STATE_NOT_NEEDED)
-		summary->not_moved++;
+	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
 }
 
 /*
@@ -298,10 +321,7 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 static bool
 is_still_advised(const TierAdvice *advice, const Candidate *candidate)
 {
-	static const Oid types[] = {NAMEOID, OIDOID};
 	const TierAdviceUnit *unit = candidate->unit;
-	NameData	tier_name = advice->set->tiers[unit->recommended_tier].name;
-	Datum		values[2];
 	bool		wanted;
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -312,14 +332,13 @@ is_still_advised(const TierAdvice *advice, const Candidate *candidate)
 		tier_set_tier_of_tablespace(advice->set, info.tablespace_oid) != unit->current_tier ||
 		!tier_catalog_try_enter(&scope))
 		return false;
-	values[0] = NameGetDatum(&tier_name);
-	values[1] = ObjectIdGetDatum(candidate->tablespace_oid);
-	wanted = tier_catalog_execute("SELECT FROM _tiered_storage.tier_tablespaces t "
-								  "WHERE t.tier_name = $1 AND t.tablespace_oid = $2", 2, types, values, NULL) > 0;
+	wanted = tier_catalog_tier_has(NameStr(advice->set->tiers[unit->recommended_tier].name),
+								   candidate->tablespace_oid);
 	pins = tier_catalog_load_pin_of(context, unit->relation_oid);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	return wanted && tier_pins_against(pins, advice->set, unit->relation_oid, unit->recommended_tier) == NULL;
+	return wanted &&
+		tier_pins_against(pins, advice->set, unit->relation_oid, unit->recommended_tier) == NULL;
 }
 
 /* The advice, with what of it is to be done, in order; *possible of *n. */
@@ -339,12 +358,132 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
-	*candidates = choose(request, advice, backoff, nbackoff, n, &summary->others);
+	*candidates = choose(request, advice, backoff, nbackoff, n, summary);
 	PopActiveSnapshot();
 	summary->advised = *n;
 	summary->for_owners = request->for_owners;
 	*possible = arrange(advice, *candidates, *n);
 	return advice;
+}
+
+/*
+ * What a person has to know of what is left out; nothing, if nothing is.  The surest
+ * of what is not sure enough says what to ask for.
+ */
+static void
+tell_unsure(const TierApplyRequest *request, const TierAdvice *advice, TierApplySummary *summary)
+{
+	TierConfidence best = TIER_CONFIDENCE_INSUFFICIENT;
+
+	if (request->by_worker)
+		return;
+	if (summary->beyond_limit > 0 && summary->advised > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%d more relation is advised to move, but beyond the limit of %s",
+							   "%d more relations are advised to move, but beyond the limit of %s",
+							   summary->beyond_limit, summary->beyond_limit,
+							   tier_size_text(request->max_bytes))));
+	if (summary->unsure == 0)
+		return;
+	for (int i = 0; i < advice->nunits; i++)
+		if (!is_advised(&advice->units[i], request->least) &&
+			is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT))
+			best = Max(best, advice->units[i].confidence);
+	ereport(NOTICE,
+			(errmsg_plural("%d more relation is advised to move, but not \"%s\" yet",
+						   "%d more relations are advised to move, but not \"%s\" yet",
+						   summary->unsure, summary->unsure,
+						   tier_advice_confidence_text(request->least)),
+			 request->for_owners ? 0 :
+			 errhint("CALL tiered_storage.apply_placement(%s) includes what is %s.",
+					 quote_literal_cstr(tier_advice_confidence_text(best)),
+					 best == TIER_CONFIDENCE_TENTATIVE ? "tentative" :
+					 "advised on insufficient data")));
+}
+
+/* Why there is nothing to do.  Not for a worker, to whom that is nothing new. */
+static void
+tell_nothing(const TierApplyRequest *request, const TierAdvice *advice, TierApplySummary *summary)
+{
+	if (request->by_worker || summary->others > 0 || summary->advised > 0)
+		return;
+	if (summary->beyond_limit > 0)
+		ereport(NOTICE,
+				(errmsg_plural("nothing is moved: the %d relation that is advised to move "
+							   "exceeds the limit of %s",
+							   "nothing is moved: each of the %d relations "
+							   "that are advised to move exceeds the limit of %s",
+							   summary->beyond_limit, summary->beyond_limit,
+							   tier_size_text(request->max_bytes)),
+				 request->for_owners ?
+				 errhint("It is what tiered_storage.move_limit_per_day leaves for today.") :
+				 errhint("Raise max_bytes.")));
+	else if (summary->unsure > 0)
+		ereport(NOTICE,
+				(errmsg("nothing is moved: no recommendation is \"%s\"",
+						tier_advice_confidence_text(request->least))));
+	else if (!is_advised_any(advice))
+		tier_advice_notice_empty(advice);
+	else
+		ereport(NOTICE,
+				(errmsg("nothing is moved: what is advised cannot be moved online"),
+				 errhint("recommend_placement() has the commands "
+						 "that lock it for the whole copy.")));
+	summary->is_told = true;
+}
+
+/* Why the run would skip it, in words that follow "would not move it: "; NULL: it would not. */
+static const char *
+refusal_of(const TierAdvice *advice, const Candidate *candidate, char **hint)
+{
+	TierMoveTarget where = {0};
+	TierRelationInfo info;
+	TierObstacle obstacle;
+	const char *why;
+
+	*hint = NULL;
+	if (!tier_relation_lookup(candidate->unit->relation_oid, &info))
+		return "it does not exist any more";
+	why = tier_relation_why_not_online(&info);
+	if (why != NULL)
+	{
+		*hint = psprintf("%s locks it for the whole copy.",
+						 tier_advice_command(advice, candidate->unit));
+		return psprintf("it cannot be moved online: %s", why);
+	}
+	if (!tier_relation_is_complete(&info))
+	{
+		*hint = "REINDEX it or drop it.";
+		return "the index is not valid";
+	}
+	where.tablespace_oid = candidate->tablespace_oid;
+	where.requester_oid = candidate->requester_oid;
+	obstacle = tier_preflight(&info, &where, advice->set, tier_relation_disk_bytes(&info));
+	tier_space_done();
+
+	/* There may be room by then: other moves come first. */
+	if (obstacle.message == NULL || strcmp(obstacle.sqlstate, "53100") == 0)
+		return NULL;
+	*hint = obstacle.hint;
+	return obstacle.message;
+}
+
+/* What the run would do with it; true if it would be moved. */
+static bool
+foretell(const TierAdvice *advice, const Candidate *candidate)
+{
+	char	   *hint;
+	const char *refusal = refusal_of(advice, candidate, &hint);
+
+	if (refusal == NULL)
+	{
+		announce(advice, candidate->unit);
+		return true;
+	}
+	ereport(WARNING,
+			(errmsg("would not move %s: %s", name_of(candidate->unit), refusal),
+			 hint == NULL ? 0 : errhint("%s", hint)));
+	return false;
 }
 
 TierApplySummary
@@ -357,10 +496,22 @@ tier_apply_announce(const TierApplyRequest *request)
 	int			possible;
 
 	advice = prepare(request, &summary, &candidates, &n, &possible);
+	tell_nothing(request, advice, &summary);
 	for (int i = 0; i < possible; i++)
-		announce(advice, candidates[i].unit);
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!foretell(advice, &candidates[i]))
+			summary.not_moved++;
+		else
+		{
+			summary.moved++;
+			summary.moved_bytes += (int64) candidates[i].unit->size_bytes;
+		}
+	}
 	for (int i = possible; i < n; i++)
 		complain_of_room(advice, candidates[i].unit, WARNING);
+	summary.not_moved += n - possible;
+	tell_unsure(request, advice, &summary);
 	return summary;
 }
 
@@ -376,6 +527,8 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	/* 1. What, and in which order? */
 	advice = prepare(request, summary, &candidates, &n, &possible);
 	summary->not_moved = n - possible;
+	tell_nothing(request, advice, summary);
+	tell_unsure(request, advice, summary);
 	for (int i = possible; i < n; i++)
 		complain_of_room(advice, candidates[i].unit, request->by_worker ? DEBUG1 : WARNING);
 	if (possible == 0)

@@ -25,8 +25,8 @@ typedef struct TierApplyRequest
 	bool		for_owners;		/* nobody asked for these moves: they are made
 								 * with the rights of the owners, and only
 								 * online.  Else for the current user. */
-	bool		by_worker;		/* respects back-off and auto_migrate, and
-								 * says in the log what went wrong */
+	bool		by_worker;		/* respects backoff and auto_migrate, and says
+								 * in the log what went wrong */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierApplyRequest;
 
@@ -39,6 +39,10 @@ typedef struct TierApplySummary
 	int			moved;
 	int			not_moved;
 	int			others;			/* advised, but the role may not move them */
+	int			unsure;			/* advised, but with less confidence */
+	int			beyond_limit;	/* advised and sure enough, but with the
+								 * others more than max_bytes */
+	bool		is_told;		/* why nothing is moved */
 	bool		for_owners;		/* of the request */
 	int64		moved_bytes;
 } TierApplySummary;
@@ -57,10 +61,13 @@ extern TierApplySummary tier_apply_run(const TierApplyRequest *request);
  */
 extern bool tier_apply_lock(LOCKTAG *tag);
 
-/* Raises the error for which there was no lock. */
-extern void tier_apply_complain_of_lock(void);
+/* Raises the error that another session has it. */
+extern void tier_apply_raise_busy(void);
 
-/* Says in NOTICEs what it would do, and changes nothing.  Needs no SPI. */
+/*
+ * Says what it would do and what not, each with its reason, and changes nothing.
+ * Needs no SPI.  moved and not_moved of the answer are what would become of them.
+ */
 extern TierApplySummary tier_apply_announce(const TierApplyRequest *request);
 
 /* What became of it, for a person, in a NOTICE; an error if it was busy. */

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/apply_sql.c
- *		The procedures that carry advice out and take it back: check, call,
- *		return.
+ *		The procedures that apply advice and undo it: check, call, return.
  *
  * What a function may do is decided by its EXECUTE privilege (nothing here is
  * granted to PUBLIC) and, where it touches a relation of somebody, by the
@@ -68,7 +67,7 @@ others_detail(const TierApplySummary *summary)
 }
 
 void
-tier_apply_complain_of_lock(void)
+tier_apply_raise_busy(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
@@ -81,7 +80,9 @@ void
 tier_apply_report(const TierApplySummary *summary)
 {
 	if (summary->is_busy)
-		tier_apply_complain_of_lock();
+		tier_apply_raise_busy();
+	if (summary->is_told)
+		return;
 	if (summary->batch_id == 0)
 	{
 		ereport(NOTICE,
@@ -93,7 +94,20 @@ tier_apply_report(const TierApplySummary *summary)
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					summary->batch_id, summary->moved, summary->not_moved),
 			 others_detail(summary),
-			 summary->moved == 0 ? 0 : errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.", summary->batch_id)));
+			 summary->moved == 0 ? 0 :
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
+					 summary->batch_id)));
+}
+
+static void
+report_dry_run(const TierApplySummary *summary)
+{
+	if (summary->is_told)
+		return;
+	ereport(NOTICE,
+			(errmsg("dry run: relations that would be moved: %d (%s), not moved: %d",
+					summary->moved, tier_size_text(summary->moved_bytes), summary->not_moved),
+			 others_detail(summary)));
 }
 
 static void
@@ -141,15 +155,17 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_bytes must be positive"),
 				 errhint("Leave it out to move everything that is advised.")));
+	if (PG_GETARG_BOOL(2))
+	{
+		tier_advice_options_at(fcinfo, advice_arguments, &options);
+		request.options = &options;
+		summary = tier_apply_announce(&request);
+		report_dry_run(&summary);
+		PG_RETURN_NULL();
+	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
 	tier_advice_options_at(fcinfo, advice_arguments, &options);
 	request.options = &options;
-	if (PG_GETARG_BOOL(2))
-	{
-		(void) tier_apply_announce(&request);
-		tier_disconnect_nonatomic();
-		PG_RETURN_NULL();
-	}
 	require_claims();
 	summary = tier_apply_run(&request);
 	tier_disconnect_nonatomic();
@@ -181,6 +197,36 @@ move_one(Batch *batch, const TierSet *set, Oid relation_oid, Oid tablespace_oid,
 		batch->not_moved++;
 }
 
+static int64
+next_batch(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	int64		batch_id;
+
+	tier_catalog_enter(&scope);
+	batch_id = tier_catalog_next_batch();
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	tier_transaction_commit();
+	return batch_id;
+}
+
+/* Of a batch all of whose relations are elsewhere, or that has moved none. */
+static void
+report_nothing_to_undo(int64 batch_id, int elsewhere, int64 undone_by)
+{
+	ereport(NOTICE,
+			(errmsg("batch " INT64_FORMAT ": there is nothing to undo", batch_id),
+			 undone_by != 0 ? errdetail("Batch " INT64_FORMAT " has undone it.", undone_by) :
+			 elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
+			 errdetail("Nothing that it moved exists any more."),
+			 undone_by == 0 ? 0 :
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") "
+					 "would move the relations again.",
+					 undone_by)));
+}
+
 Datum
 tier_undo_move(PG_FUNCTION_ARGS)
 {
@@ -192,6 +238,9 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	int64		batch_id;
 	LOCKTAG		lock;
 	volatile int elsewhere = 0;
+	volatile int refused = 0;
+	int64		undone_by;
+	int			policy_id;
 	int			n;
 
 	tier_require_argument(fcinfo, 0, "batch_id");
@@ -204,10 +253,12 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("batch " INT64_FORMAT " does not exist", batch_id),
-				 errhint("SELECT batch_id, undo_command FROM tiered_storage.move_batches lists the batches.")));
+				 errhint("SELECT batch_id, undo_command "
+						 "FROM tiered_storage.move_batches lists the batches.")));
 	set = tier_catalog_load_tiers(context);
 	moves = tier_catalog_load_batch(context, batch_id, &n);
-	batch.batch_id = tier_catalog_next_batch();
+	undone_by = tier_catalog_undone_by(batch_id);
+	policy_id = tier_catalog_policy_of_batch(batch_id);
 	batch.undo_of = batch_id;
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
@@ -217,12 +268,14 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	tier_transaction_commit();
 
 	if (!tier_apply_lock(&lock))
-		tier_apply_complain_of_lock();
+		tier_apply_raise_busy();
 	PG_TRY();
 	{
 		for (int i = 0; i < n; i++)
 		{
 			TierRelationInfo info;
+			char	   *why;
+			char	   *hint;
 
 			if (!tier_relation_lookup(moves[i].relation_oid, &info))
 				continue;
@@ -231,6 +284,24 @@ tier_undo_move(PG_FUNCTION_ARGS)
 				elsewhere++;
 				continue;
 			}
+
+			/*
+			 * Before anything is recorded: what a stranger is refused must
+			 * not count as a failure of the relation, which would make the
+			 * worker leave it alone.
+			 */
+			if (!tier_relation_may_move(&info, GetUserId(), moves[i].from_tablespace_oid,
+										&why, &hint))
+			{
+				refused++;
+				ereport(WARNING,
+						(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						 errmsg("%s is not moved back: %s", info.name, why),
+						 hint == NULL ? 0 : errhint("%s", hint)));
+				continue;
+			}
+			if (batch.batch_id == 0)
+				batch.batch_id = next_batch();
 			move_one(&batch, set, moves[i].relation_oid, moves[i].from_tablespace_oid,
 					 psprintf("undo of batch " INT64_FORMAT, batch_id));
 		}
@@ -241,11 +312,26 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	}
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
+	if (batch.batch_id == 0 && refused > 0)
+		PG_RETURN_NULL();
+	if (batch.batch_id == 0)
+	{
+		report_nothing_to_undo(batch_id, elsewhere, undone_by);
+		PG_RETURN_NULL();
+	}
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),
-			 elsewhere == 0 ? 0 : errdetail_plural("%d relation was left alone, because it has been moved since.",
-												   "%d relations were left alone, because they have been moved since.",
-												   elsewhere, elsewhere)));
+			 elsewhere == 0 ? 0 :
+			 errdetail_plural("%d relation was left alone, "
+							  "because it has been moved since.",
+							  "%d relations were left alone, "
+							  "because they have been moved since.",
+							  elsewhere, elsewhere),
+			 policy_id == 0 ? 0 :
+			 errhint("Tiering policy %d would move them again: "
+					 "SELECT tiered_storage.alter_tiering_policy(policy_id => %d, "
+					 "enabled => false) prevents that.",
+					 policy_id, policy_id)));
 	PG_RETURN_NULL();
 }

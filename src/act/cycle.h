@@ -9,8 +9,8 @@
 #define TIER_CYCLE_H
 
 /*
- * Takes a sample inside the caller's transaction, and measures what moves were
- * worth.  False as from tier_sample_run(), then nothing was done.
+ * Takes a sample inside the caller's transaction, and measures the effect of moves.
+ * False as from tier_sample_run(), then nothing was done.
  */
 extern bool tier_cycle_sample(int patience_ms);
 

@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
@@ -131,45 +130,54 @@ announce(const Job *job, const TierSet *set)
 					(errmsg("would move %s %s to tier \"%s\"",
 							tier_relation_kind_name(info.kind), info.name,
 							NameStr(set->tiers[job->evaluation->to_tier].name)),
-					 errdetail("Tablespace \"%s\"; %s.", target ? target : "?", job->leaf->reason)));
+					 errdetail("Tablespace \"%s\"; %s.", target ? target : "?",
+							   job->leaf->reason)));
 	}
 }
 
 /*
  * A run may take hours: is this what its policy still asks for?  It may have
- * been removed meanwhile, or the tier given other tablespaces, or the partition
- * been detached, or pinned.
+ * been removed, disabled or altered meanwhile, or the tier given other
+ * tablespaces, or the partition been detached, or pinned.
  */
 static bool
 still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 {
-	static const Oid types[] = {INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID};
-	NameData	tier_name = job->evaluation->policy->tier_name;
+	const TierPolicyRow *policy = job->evaluation->policy;
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierPins   *pins;
-	Datum		values[5];
 	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
 		return false;
 	pins = tier_catalog_load_pin_of(context, relation_oid);
-	values[0] = Int32GetDatum(job->evaluation->policy->policy_id);
-	values[1] = NameGetDatum(&tier_name);
-	values[2] = ObjectIdGetDatum(job->leaf->to_tablespace);
-	values[3] = ObjectIdGetDatum(job->leaf->info.relation_oid);
-	values[4] = ObjectIdGetDatum(job->evaluation->policy->relation_oid);
-	wanted = tier_catalog_execute("SELECT FROM _tiered_storage.policy p "
-								  "JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
-								  "WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 "
-								  "AND EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($4::regclass) a "
-								  "WHERE a.relid = $5)",
-								  5, types, values, NULL) > 0;
+	wanted = tier_catalog_policy_wants(policy, job->leaf->info.relation_oid,
+									   job->leaf->to_tablespace);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	wanted = wanted && tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
+	wanted = wanted &&
+		tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
 	tier_transaction_commit();
 	return wanted;
+}
+
+/* The batch of a run, which begins with its first move. */
+static int64
+next_batch(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	int64		batch_id = 0;
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		batch_id = tier_catalog_next_batch();
+		tier_catalog_leave(&scope);
+	}
+	MemoryContextSwitchTo(context);
+	tier_transaction_commit();
+	return batch_id;
 }
 
 /* How often an owner's relations were locked in this run. */
@@ -185,7 +193,7 @@ times_locked(const List *locked, Oid owner_oid)
 }
 
 /*
- * Moves one leaf with what goes along; a relation that fails does not stop the rest.
+ * Moves one leaf with what goes along; a relation that fails does not stop the others.
  * *locked: whose relations were locked in this run.
  */
 static void
@@ -230,9 +238,12 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		if (tier_relation_lookup(relation_oid, &info) &&
 			tier_set_tier_of_tablespace(set, info.tablespace_oid) == job->evaluation->to_tier)
 			request.tablespace_oid = info.tablespace_oid;
-		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by : job->leaf->info.owner_oid;
+		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by :
+			job->leaf->info.owner_oid;
 		request.policy_id = policy->policy_id;
-		request.batch_id = 0;
+		if (summary->batch_id == 0)
+			summary->batch_id = next_batch();
+		request.batch_id = summary->batch_id;
 		request.undo_of = 0;
 		request.predicted_s_per_hour = NAN;
 		request.reason = job->leaf->reason;
@@ -241,17 +252,10 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		request.idle = idle;
 		report = tier_move_one(&request, set);
 		tier_move_warn(&report, by_worker);
-		if (report.state == TIER_STATE_DONE)
-		{
-			summary->moved++;
-			summary->moved_bytes += report.size_bytes;
-		}
-		else if (report.state != TIER_STATE_NOT_NEEDED)
-		{
-			summary->not_moved++;
-			if (strcmp(report.sqlstate, "55P03") == 0)
-				*locked = lappend_oid(*locked, job->leaf->info.owner_oid);
-		}
+		tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
+		if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
+			strcmp(report.sqlstate, "55P03") == 0)
+			*locked = lappend_oid(*locked, job->leaf->info.owner_oid);
 	}
 }
 
@@ -271,13 +275,16 @@ tier_migrate_publish_claims(const TierSet *set)
 		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
 		claims[i].is_weak = set->tablespaces[i].discovered;
 	}
-	conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid, &tier_name);
+	conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid,
+										 &tier_name);
 	if (conflict >= 0)
 	{
 		char	   *database = get_database_name(database_oid);
 
-		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" here, but to tier \"%s\" in database \"%s\"",
-						   NameStr(set->tablespaces[conflict].name), NameStr(claims[conflict].tier_name),
+		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" "
+						   "here, but to tier \"%s\" in database \"%s\"",
+						   NameStr(set->tablespaces[conflict].name),
+						   NameStr(claims[conflict].tier_name),
 						   tier_foreign_text(NameStr(tier_name)), database ? database : "?");
 	}
 	pfree(claims);
@@ -293,7 +300,8 @@ tier_migrate_require_claims(const TierSet *set)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg_internal("%s", conflict),
-				 errdetail("A tablespace is shared by all databases, which must agree on its tier."),
+				 errdetail("A tablespace is shared by all databases, "
+						   "which must agree on its tier."),
 				 errhint("Use tiered_storage.alter_tier() in one of them.")));
 }
 
@@ -318,8 +326,10 @@ record_evaluations(TierEvaluation **evaluations, int n)
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
 									  evaluations[i]->error ? evaluations[i]->error :
-									  psprintf("%d of %d partitions are due%s", due, evaluations[i]->nleaves,
-											   pinned == 0 ? "" : psprintf(", %d pinned to another tier", pinned)));
+									  psprintf("%d of %d partitions are due%s", due,
+											   evaluations[i]->nleaves,
+											   pinned == 0 ? "" :
+											   psprintf(", %d pinned to another tier", pinned)));
 	}
 	tier_catalog_leave(&scope);
 }
@@ -345,12 +355,25 @@ apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSumm
 	if (!tier_catalog_try_enter(&scope))
 		return;
 	if (tier_move_limit_per_day_mb >= 0)
-		request.max_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
+		request.max_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 -
+			tier_catalog_bytes_moved_by_advice();
 	tier_catalog_leave(&scope);
 	summary->placement = request.max_bytes > 0;
 	if (!summary->placement)
 		return;
 	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
+}
+
+/* A disabled policy is as if it were not there. */
+static int
+keep_enabled(TierPolicyRow *policies, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (policies[i].is_enabled)
+			policies[kept++] = policies[i];
+	return kept;
 }
 
 TierMigrateSummary
@@ -388,6 +411,9 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	backoff = tier_catalog_load_backoff(context, &nbackoff);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	summary.policies = npolicies;
+	npolicies = keep_enabled(policies, npolicies);
+	summary.disabled = summary.policies - npolicies;
 	if (!by_worker)
 		nbackoff = 0;			/* a person who asks means now */
 
@@ -395,7 +421,11 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < npolicies; i++)
+	{
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
+		summary.failed += evaluations[i]->error != NULL;
+		summary.partitions += evaluations[i]->nleaves;
+	}
 	PopActiveSnapshot();
 	jobs = collect_jobs(evaluations, npolicies, set, &njobs);
 	summary.due = njobs;

@@ -31,6 +31,11 @@ typedef struct TierMigrateSummary
 	int			moved;
 	int			not_moved;		/* skipped or failed */
 	int64		moved_bytes;
+	int64		batch_id;		/* of these moves; 0: none was begun */
+	int			policies;
+	int			disabled;		/* of them */
+	int			failed;			/* of them: could not be evaluated */
+	int			partitions;		/* that were looked at */
 	bool		placement;		/* auto_migrate says so, and
 								 * move_limit_per_day is not used up */
 	TierApplySummary applied;	/* if so; not in the above */
@@ -38,10 +43,11 @@ typedef struct TierMigrateSummary
 
 /*
  * What CALL migrate() and the worker do: evaluates all policies and moves what
- * is due; then, with auto_migrate = placement, what the advice is sure of.  With dry_run nothing is changed or committed and each move is a
- * NOTICE.  by_worker limits lock times, respects back-off, and returns without
- * an error when the extension has gone.  What idle (may be NULL) says is done
- * between moves and during them.  Else as tier_move_one.
+ * is due; then, with auto_migrate = placement, what the advice is sure of.  With
+ * dry_run nothing is changed or committed and each move is a NOTICE.  by_worker
+ * limits lock times, respects backoff, and returns without an error when the
+ * extension has gone.  What idle (may be NULL) says is done between moves and during
+ * them.  Else as tier_move_one.
  */
 extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker,
 										   const TierIdle *idle);

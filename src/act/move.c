@@ -6,7 +6,7 @@
  * Runs in the worker and in sessions that CALL move_relation or migrate.  A
  * table is moved with its TOAST table and the index of that, one after the
  * other and the table last, so that a table which is in its place has its TOAST
- * there, too.  Each is moved online (move/online.c), many transactions with a
+ * there, too.  Each is moved online (move/online.h), many transactions with a
  * strong lock for milliseconds at the end of the last; or, what cannot be moved
  * so and only when that is allowed, by SET TABLESPACE, one transaction with a
  * lock for the whole copy (server/relation.c).
@@ -49,15 +49,46 @@
 #include "src/base/transaction.h"
 #include "src/act/verify.h"
 
-/* Pause before the second attempt, doubled each time, and its limit. */
-#define FIRST_PAUSE_MS 100
-#define LONGEST_PAUSE_MS 5000
+/* Backoff before the second attempt under one lock, doubled each time, and its limit. */
+#define FIRST_BACKOFF_MS 100
+#define LONGEST_BACKOFF_MS 5000
 
-/* How often somebody who is not let in looks again. */
+/* How often a move looks again whether it may begin. */
 #define QUEUE_INTERVAL_MS 200
 
 /* A table may get a new TOAST table while the old one is moved, but not always. */
 #define MAX_PASSES 5
+
+/*
+ * One move of one relation, from its record to the end of that.  In the memory of
+ * the process that moves; nobody else sees it but by the record and by
+ * move/progress.h.  What is set by a step that runs in a subtransaction (the
+ * functions called ..._step) is read after it, also if it has failed.
+ */
+typedef struct Move
+{
+	/* Set when the move begins. */
+	const TierMoveRequest *request;
+	const TierSet *set;
+	const TierRelationInfo *info;	/* as it was then */
+	MemoryContext context;		/* of the report's strings */
+	TierMoveReport *report;
+	int64		size_bytes;
+	int64		move_id;		/* of the record; 0: there is none */
+
+	bool		is_unwanted;	/* the last time that pin_step() asked */
+	bool		has_entered;	/* by queue_step(): nothing keeps it waiting
+								 * any more */
+	bool		has_told;		/* that it waits */
+	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
+
+	/* Of the last attempt under one lock; online moves do not use them. */
+	long		backoff_ms;		/* before the next attempt */
+	TierMoveTiming timing;
+
+	TierMoveResult result;		/* GONE until something was moved */
+	TierMoveOutcome outcome;	/* for the record; its state is set last */
+} Move;
 
 /* By tier_clock_monotonic_us. */
 static double
@@ -67,7 +98,178 @@ ms_since(int64 begin_us)
 }
 
 /* ---------------------------------------------------------------------
- * The move
+ * What to say
+ * ---------------------------------------------------------------------
+ */
+
+static void
+report_thrown(TierMoveReport *report, const ErrorData *error)
+{
+	/* That another process is at it is no failure of ours. */
+	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED :
+		TIER_STATE_FAILED;
+	report->error = tier_catalog_clip(error->message);
+	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
+	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
+}
+
+static void
+report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqlstate)
+{
+	report->state = TIER_STATE_SKIPPED;
+	report->error = error;
+	report->hint = hint;
+	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
+}
+
+/*
+ * A move changes pg_class, but it is no command that event triggers or auditors of
+ * commands would see, and what the worker does nobody has typed.
+ */
+static void
+log_done(const Move *move)
+{
+	const TierRelationInfo *info = move->info;
+	const char *from = get_tablespace_name(info->tablespace_oid);
+	const char *to = get_tablespace_name(move->request->tablespace_oid);
+	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
+
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" "
+					"in %.3f s, locked for %.3f ms",
+					tier_relation_kind_name(info->kind), info->name, from ? from : "?",
+					to ? to : "?",
+					requester ? requester : "?", move->outcome.elapsed_ms / 1000.0,
+					Max(move->outcome.lock_held_ms, 0.0)),
+			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
+}
+
+void
+tier_move_warn(const TierMoveReport *report, bool by_worker)
+{
+	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
+		return;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+								   report->sqlstate[3], report->sqlstate[4])),
+			 errmsg("could not move %s: %s", report->relation_name, report->error),
+			 report->hint ? errhint("%s", report->hint) : 0));
+}
+
+void
+tier_move_count(const TierMoveReport *report, int *moved, int *not_moved, int64 *moved_bytes)
+{
+	if (report->state == TIER_STATE_DONE)
+	{
+		(*moved)++;
+		*moved_bytes += report->size_bytes;
+	}
+	else if (report->state != TIER_STATE_NOT_NEEDED)
+		(*not_moved)++;
+}
+
+/* ---------------------------------------------------------------------
+ * The record
+ * ---------------------------------------------------------------------
+ */
+
+static const char *
+tier_name_or_null(const TierSet *set, int tier)
+{
+	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
+}
+
+/* Makes the record and commits it; 0 when the extension has gone. */
+static int64
+begin_record(const TierMoveRequest *request, const TierSet *set,
+			 const TierRelationInfo *info, int64 size_bytes, bool online)
+{
+	TierCatalogScope scope;
+	TierMoveRow row;
+	int64		move_id = 0;
+
+	row.relation_oid = info->relation_oid;
+	row.relation_name = info->name;
+	row.kind = tier_relation_kind_name(info->kind);
+	row.from_tablespace = get_tablespace_name(info->tablespace_oid);
+	row.to_tablespace = get_tablespace_name(request->tablespace_oid);
+	row.from_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, info->tablespace_oid));
+	row.to_tier = tier_name_or_null(set,
+									tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	row.requested_by = GetUserNameFromId(request->requester_oid, true);
+	row.policy_id = request->policy_id;
+	row.batch_id = request->batch_id;
+	row.undo_of = request->undo_of;
+	row.reason = request->reason;
+	row.method = online ? "online" : "set tablespace";
+	row.size_bytes = size_bytes;
+	if (row.from_tablespace == NULL || row.to_tablespace == NULL || row.requested_by == NULL)
+		return 0;				/* dropped in this moment */
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		tier_verify_expect(set, info->relation_oid, info->tablespace_oid, request->tablespace_oid,
+						   &row.before_s_per_hour, &row.after_s_per_hour);
+		row.predicted_s_per_hour = isnan(request->predicted_s_per_hour) ?
+			row.before_s_per_hour - row.after_s_per_hour : request->predicted_s_per_hour;
+		move_id = tier_catalog_begin_move(&row);
+		tier_catalog_leave(&scope);
+	}
+	return move_id;
+}
+
+static void
+finish_step(void *argument)
+{
+	Move	   *move = argument;
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	if (move->outcome.state == NULL)
+		tier_catalog_forget_move(move->move_id);
+	else
+		tier_catalog_finish_move(move->move_id, &move->outcome);
+	if (move->result == TIER_MOVE_DONE)
+		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
+
+	/* The table itself has moved, and not a part of it only. */
+	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
+		move->info->tablespace_oid != move->request->tablespace_oid)
+		tier_verify_begin(move->move_id,
+						  move->request->policy_id != 0 ? 0 : move->request->batch_id,
+						  move->set, move->info->relation_oid,
+						  move->info->tablespace_oid, move->request->tablespace_oid);
+	tier_catalog_leave(&scope);
+}
+
+/*
+ * Completes the record.  A cancel that comes just now must not leave it
+ * incomplete: it is caught, and returned to be thrown afterwards.
+ */
+static ErrorData *
+finish_record(Move *move, const TierMoveReport *report)
+{
+	static const char *const states[] = {
+		[TIER_STATE_DONE] = "done",
+		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
+		[TIER_STATE_SKIPPED] = "skipped",
+		[TIER_STATE_FAILED] = "failed",
+	};
+	ErrorData  *thrown;
+
+	move->outcome.state = states[report->state];
+	move->outcome.error = report->error;
+	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+	thrown = tier_attempt(finish_step, move);
+	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		(void) tier_attempt(finish_step, move);
+	tier_transaction_commit();
+	return thrown;
+}
+
+/* ---------------------------------------------------------------------
+ * Whether and when to begin
  * ---------------------------------------------------------------------
  */
 
@@ -90,30 +292,10 @@ pause_ms(long milliseconds)
 	}
 }
 
-/* What happens to one relation, step by step. */
-typedef struct Move
-{
-	const TierMoveRequest *request;
-	const TierSet *set;
-	const TierRelationInfo *info;
-	MemoryContext context;		/* of the report's strings */
-	TierMoveReport *report;
-	int64		size_bytes;
-	int64		move_id;
-	bool		is_unwanted;	/* the last time that somebody asked */
-	bool		has_entered;	/* nothing keeps it waiting any more */
-	long		pause;			/* before the next attempt, ms */
-	TierObstacle obstacle;
-	TierMoveTiming timing;
-	TierMoveResult result;
-	TierMoveOutcome outcome;
-} Move;
-
 static void
 preflight_step(void *argument)
 {
 	Move	   *move = argument;
-
 	TierMoveTarget where;
 
 	where.tablespace_oid = move->request->tablespace_oid;
@@ -136,6 +318,25 @@ run_idle(const Move *move)
 		move->request->idle->run();
 }
 
+/* Tells once what a person is waiting for; nobody reads what a worker says. */
+static void
+tell_waiting(Move *move, bool is_paused)
+{
+	if (move->has_told)
+		return;
+	move->has_told = true;
+	if (is_paused)
+		ereport(NOTICE,
+				(errmsg("%s waits to be moved: moves are paused", move->info->name),
+				 errhint("SELECT tiered_storage.resume() lets them continue.")));
+	else
+		ereport(NOTICE,
+				(errmsg("%s waits to be moved: "
+						"others move as much as tiered_storage.max_movers permits",
+						move->info->name),
+				 errhint("SELECT * FROM tiered_storage.move_progress shows what they do.")));
+}
+
 /*
  * Waits until moves are not paused, and not too many others are at it; or until
  * the transaction is too old for waiting, or something else is due.
@@ -147,75 +348,18 @@ queue_step(void *argument)
 	Oid			requester_oid = move->request->requester_oid;
 	bool		is_administrator = tier_is_administrator(requester_oid);
 
-	while (tier_throttle_is_paused() || !(move->has_entered = tier_throttle_enter(requester_oid, is_administrator)))
+	while (tier_throttle_is_paused() ||
+		   !(move->has_entered = tier_throttle_enter(requester_oid, is_administrator)))
 	{
+		bool		is_paused = tier_throttle_is_paused();
+
 		if (tier_transaction_is_old() || idle_is_due(move))
 			return;
-		tier_progress_set(TIER_PROGRESS_PHASE,
-						  tier_throttle_is_paused() ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
+		tier_progress_set(TIER_PROGRESS_PHASE, is_paused ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
+		tell_waiting(move, is_paused);
 		pause_ms(QUEUE_INTERVAL_MS);
 	}
 	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_STARTING);
-}
-
-/* One attempt after a pause; a cancel, also during the pause, is an error. */
-static void
-attempt_step(void *argument)
-{
-	Move	   *move = argument;
-
-	if (move->pause > 0)
-		tier_throttle_yield();
-	pause_ms(move->pause);
-	while (!tier_throttle_resume())
-		pause_ms(QUEUE_INTERVAL_MS);
-	tier_transaction_obey_timeout();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
-									  move->request->tablespace_oid, &move->timing);
-	PopActiveSnapshot();
-}
-
-static void
-finish_step(void *argument)
-{
-	Move	   *move = argument;
-	TierCatalogScope scope;
-
-	if (!tier_catalog_try_enter(&scope))
-		return;
-	if (move->outcome.state == NULL)
-		tier_catalog_forget_move(move->move_id);
-	else
-		tier_catalog_finish_move(move->move_id, &move->outcome);
-	if (move->result == TIER_MOVE_DONE)
-		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
-
-	/* The table itself has moved, and not a part of it only. */
-	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
-		move->info->tablespace_oid != move->request->tablespace_oid)
-		tier_verify_begin(move->move_id, move->request->batch_id, move->set, move->info->relation_oid,
-						  move->info->tablespace_oid, move->request->tablespace_oid);
-	tier_catalog_leave(&scope);
-}
-
-static void
-report_thrown(TierMoveReport *report, const ErrorData *error)
-{
-	/* That another process is at it is no failure of ours. */
-	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED : TIER_STATE_FAILED;
-	report->error = tier_catalog_clip(error->message);
-	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
-	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
-}
-
-static void
-report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqlstate)
-{
-	report->state = TIER_STATE_SKIPPED;
-	report->error = error;
-	report->hint = hint;
-	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
 }
 
 /*
@@ -235,7 +379,8 @@ is_pinned_meanwhile(Move *move)
 
 	/* Only its TOAST table follows, or within the tier: no pin is against it. */
 	if (move->info->tablespace_oid == request->tablespace_oid ||
-		(tier >= 0 && tier == tier_set_tier_of_tablespace(move->set, move->info->tablespace_oid)) ||
+		(tier >= 0 &&
+		 tier == tier_set_tier_of_tablespace(move->set, move->info->tablespace_oid)) ||
 		!tier_catalog_try_enter(&scope))
 	{
 		MemoryContextSwitchTo(old_context);
@@ -246,8 +391,11 @@ is_pinned_meanwhile(Move *move)
 	MemoryContextSwitchTo(move->context);
 	pinned = tier_pins_against(pins, move->set, request->relation_oid, tier);
 	if (pinned != NULL)
-		report_skipped(move->report, psprintf("it was pinned to tier \"%s\" meanwhile", NameStr(pinned->tier_name)),
-					   psprintf("Use SELECT tiered_storage.unpin(%s) first.", quote_literal_cstr(pinned->pinned_as)),
+		report_skipped(move->report,
+					   psprintf("it was pinned to tier \"%s\" meanwhile",
+								NameStr(pinned->tier_name)),
+					   psprintf("Use SELECT tiered_storage.unpin(%s) first.",
+								quote_literal_cstr(pinned->pinned_as)),
 					   "55000");
 	MemoryContextSwitchTo(old_context);
 	return pinned != NULL;
@@ -260,6 +408,57 @@ pin_step(void *argument)
 
 	move->is_unwanted = is_pinned_meanwhile(move);
 }
+
+/* What is in the way of the chosen method; false with the reason. */
+static bool
+may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorData **thrown)
+{
+	TierObstacle *obstacle = &move->obstacle;
+
+	if (why_not_online != NULL && !move->request->allow_lock)
+	{
+		report_skipped(report, psprintf("it cannot be moved online: %s", why_not_online),
+					   move->request->limit_lock_time ?
+					   "Raise tiered_storage.move_max_lock_time, which is 0, "
+					   "to let it be locked for the whole copy." :
+					   "CALL tiered_storage.move_relation(..., allow_lock => true) "
+					   "locks it for the whole copy.",
+					   "0A000");
+		return false;
+	}
+	*thrown = tier_attempt(preflight_step, move);
+	tier_transaction_commit();
+	if (*thrown != NULL)
+	{
+		report_thrown(report, *thrown);
+		return false;
+	}
+	if (obstacle->message != NULL)
+	{
+		report_skipped(report, obstacle->message, obstacle->hint, obstacle->sqlstate);
+		return false;
+	}
+	do
+	{
+		*thrown = tier_attempt(queue_step, move);
+		tier_transaction_commit();
+		if (*thrown == NULL)
+			run_idle(move);
+	} while (*thrown == NULL && !move->has_entered);
+	if (*thrown == NULL)
+	{
+		*thrown = tier_attempt(pin_step, move);
+		tier_transaction_commit();
+	}
+	if (*thrown != NULL)
+		report_thrown(report, *thrown);
+	return *thrown == NULL && !move->is_unwanted;
+}
+
+/* ---------------------------------------------------------------------
+ * Online: each part by itself
+ * ---------------------------------------------------------------------
+ */
 
 /*
  * In a subtransaction: what is thrown in a scope leaves a connection to SPI
@@ -287,7 +486,8 @@ parts_to_move(const TierMoveRequest *request)
 	{
 		TierRelationInfo info;
 
-		if (tier_relation_lookup(lfirst_oid(cell), &info) && info.tablespace_oid != request->tablespace_oid)
+		if (tier_relation_lookup(lfirst_oid(cell), &info) &&
+			info.tablespace_oid != request->tablespace_oid)
 			parts = lappend_oid(parts, info.relation_oid);
 	}
 	return parts;
@@ -322,7 +522,7 @@ go_on_after(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown
 		return false;
 	}
 	ereport(LOG,
-			(errmsg("after the move of %s: %s", report->relation_name, (*thrown)->message)));
+			(errmsg("error after the move of %s: %s", report->relation_name, (*thrown)->message)));
 	*thrown = NULL;
 	return true;
 }
@@ -365,7 +565,8 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			if (part.is_incomplete)
 				report_skipped(report, part.why, "REINDEX it or drop it.", "55000");
 			else
-				report_skipped(report, psprintf("it cannot be moved online: %s", part.why), NULL, "0A000");
+				report_skipped(report, psprintf("it cannot be moved online: %s", part.why),
+							   NULL, "0A000");
 			return false;
 		case TIER_ONLINE_UNWANTED:
 			return false;		/* reported by is_still_wanted() */
@@ -397,13 +598,38 @@ move_online(Move *move, TierMoveReport *report)
 			if (!move_part(move, lfirst_oid(cell), report, &thrown))
 			return thrown;
 	}
+
 	/* Dropped after its TOAST table was moved. */
-	if (report->state == TIER_STATE_DONE && !tier_relation_lookup(move->request->relation_oid, &info))
+	if (report->state == TIER_STATE_DONE &&
+		!tier_relation_lookup(move->request->relation_oid, &info))
 	{
 		report->state = TIER_STATE_NOT_NEEDED;
 		move->result = TIER_MOVE_GONE;
 	}
 	return thrown;
+}
+
+/* ---------------------------------------------------------------------
+ * Under one lock
+ * ---------------------------------------------------------------------
+ */
+
+/* One attempt after a pause; a cancel, also during the pause, is an error. */
+static void
+attempt_step(void *argument)
+{
+	Move	   *move = argument;
+
+	if (move->backoff_ms > 0)
+		tier_throttle_yield();
+	pause_ms(move->backoff_ms);
+	while (!tier_throttle_resume())
+		pause_ms(QUEUE_INTERVAL_MS);
+	tier_transaction_obey_timeout();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
+									  move->request->tablespace_oid, &move->timing);
+	PopActiveSnapshot();
 }
 
 /* Attempts until one succeeds, fails, or enough have waited in vain. */
@@ -433,7 +659,8 @@ move_with_retries(Move *move, TierMoveReport *report)
 		}
 		if (thrown == NULL && move->result != TIER_MOVE_LOCK_TIMEOUT)
 		{
-			report->state = move->result == TIER_MOVE_DONE ? TIER_STATE_DONE : TIER_STATE_NOT_NEEDED;
+			report->state = move->result == TIER_MOVE_DONE ? TIER_STATE_DONE :
+				TIER_STATE_NOT_NEEDED;
 			return NULL;
 		}
 		if (outcome->attempts >= tier_move_lock_attempts)
@@ -442,11 +669,13 @@ move_with_retries(Move *move, TierMoveReport *report)
 						   psprintf("could not lock the relation within %d ms in %d %s",
 									tier_move_lock_timeout_ms, outcome->attempts,
 									outcome->attempts == 1 ? "attempt" : "attempts"),
-						   "Others are using it. Raise tiered_storage.move_lock_timeout or move_lock_attempts, or try again later.",
+						   "Others are using it. Raise tiered_storage.move_lock_timeout or "
+						   "move_lock_attempts, or try again later.",
 						   "55P03");
 			return NULL;
 		}
-		move->pause = move->pause == 0 ? FIRST_PAUSE_MS : Min(move->pause * 2, LONGEST_PAUSE_MS);
+		move->backoff_ms = move->backoff_ms == 0 ? FIRST_BACKOFF_MS :
+			Min(move->backoff_ms * 2, LONGEST_BACKOFF_MS);
 		thrown = tier_attempt(pin_step, move);
 		tier_transaction_commit();
 		if (thrown != NULL)
@@ -461,144 +690,12 @@ move_with_retries(Move *move, TierMoveReport *report)
 }
 
 /* ---------------------------------------------------------------------
- * The record
+ * The move
  * ---------------------------------------------------------------------
  */
 
-static const char *
-tier_name_or_null(const TierSet *set, int tier)
-{
-	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
-}
-
-/* Makes the record and commits it; 0 when the extension has gone. */
-static int64
-begin_record(const TierMoveRequest *request, const TierSet *set,
-			 const TierRelationInfo *info, int64 size_bytes, bool online)
-{
-	TierCatalogScope scope;
-	TierMoveRow row;
-	int64		move_id = 0;
-
-	row.relation_oid = info->relation_oid;
-	row.relation_name = info->name;
-	row.kind = tier_relation_kind_name(info->kind);
-	row.from_tablespace = get_tablespace_name(info->tablespace_oid);
-	row.to_tablespace = get_tablespace_name(request->tablespace_oid);
-	row.from_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, info->tablespace_oid));
-	row.to_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, request->tablespace_oid));
-	row.requested_by = GetUserNameFromId(request->requester_oid, true);
-	row.policy_id = request->policy_id;
-	row.batch_id = request->batch_id;
-	row.undo_of = request->undo_of;
-	row.reason = request->reason;
-	row.method = online ? "online" : "set tablespace";
-	row.size_bytes = size_bytes;
-	if (row.from_tablespace == NULL || row.to_tablespace == NULL || row.requested_by == NULL)
-		return 0;				/* dropped in this moment */
-
-	if (tier_catalog_try_enter(&scope))
-	{
-		tier_verify_expect(set, info->relation_oid, info->tablespace_oid, request->tablespace_oid,
-						   &row.before_s_per_hour, &row.after_s_per_hour);
-		row.predicted_s_per_hour = isnan(request->predicted_s_per_hour) ?
-			row.before_s_per_hour - row.after_s_per_hour : request->predicted_s_per_hour;
-		move_id = tier_catalog_begin_move(&row);
-		tier_catalog_leave(&scope);
-	}
-	return move_id;
-}
-
 /*
- * Completes the record.  A cancel that comes just now must not leave it
- * incomplete: it is caught, and returned to be thrown afterwards.
- */
-static ErrorData *
-finish_record(Move *move, const TierMoveReport *report)
-{
-	static const char *const states[] = {
-		[TIER_STATE_DONE] = "done",
-		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
-		[TIER_STATE_SKIPPED] = "skipped",
-		[TIER_STATE_FAILED] = "failed",
-	};
-	ErrorData  *thrown;
-
-	move->outcome.state = states[report->state];
-	move->outcome.error = report->error;
-	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
-	thrown = tier_attempt(finish_step, move);
-	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		(void) tier_attempt(finish_step, move);
-	tier_transaction_commit();
-	return thrown;
-}
-
-/* What is in the way of the chosen method; false with the reason. */
-static bool
-may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorData **thrown)
-{
-	TierObstacle *obstacle = &move->obstacle;
-
-	if (why_not_online != NULL && !move->request->allow_lock)
-	{
-		report_skipped(report, psprintf("it cannot be moved online: %s", why_not_online),
-					   move->request->limit_lock_time ?
-					   "Raise tiered_storage.move_max_lock_time, which is 0, to let it be locked for the whole copy." :
-					   "CALL tiered_storage.move_relation(..., allow_lock => true) locks it for the whole copy.",
-					   "0A000");
-		return false;
-	}
-	*thrown = tier_attempt(preflight_step, move);
-	tier_transaction_commit();
-	if (*thrown != NULL)
-	{
-		report_thrown(report, *thrown);
-		return false;
-	}
-	if (obstacle->message != NULL)
-	{
-		report_skipped(report, obstacle->message, obstacle->hint, obstacle->sqlstate);
-		return false;
-	}
-	do
-	{
-		*thrown = tier_attempt(queue_step, move);
-		tier_transaction_commit();
-		if (*thrown == NULL)
-			run_idle(move);
-	} while (*thrown == NULL && !move->has_entered);
-	if (*thrown == NULL)
-	{
-		*thrown = tier_attempt(pin_step, move);
-		tier_transaction_commit();
-	}
-	if (*thrown != NULL)
-		report_thrown(report, *thrown);
-	return *thrown == NULL && !move->is_unwanted;
-}
-
-/*
- * A move changes pg_class, but it is no command that event triggers or auditors of
- * commands would see, and what the worker does nobody has typed.
- */
-static void
-log_done(const Move *move)
-{
-	const TierRelationInfo *info = move->info;
-	const char *from = get_tablespace_name(info->tablespace_oid);
-	const char *to = get_tablespace_name(move->request->tablespace_oid);
-	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
-
-	ereport(LOG_SERVER_ONLY,
-			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" in %.3f s, locked for %.3f ms",
-					tier_relation_kind_name(info->kind), info->name, from ? from : "?", to ? to : "?",
-					requester ? requester : "?", move->outcome.elapsed_ms / 1000.0, Max(move->outcome.lock_held_ms, 0.0)),
-			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
-}
-
-/*
- * A cancel goes on to the caller.  Whoever has a statement_timeout may wonder, as
+ * A cancel goes on to the caller.  With a statement_timeout that may be a surprise, as
  * no statement of a move takes long by itself.
  */
 static void
@@ -607,7 +704,8 @@ throw_cancel(ErrorData *error)
 	if (StatementTimeout > 0 && error->hint == NULL &&
 		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(),
 								   StatementTimeout))
-		error->hint = "statement_timeout is for the whole CALL. What was moved before stays where it is now; SET statement_timeout = 0 lets the next one take its time.";
+		error->hint = "statement_timeout is for the whole CALL. What was moved before stays "
+			"where it is now; SET statement_timeout = 0 lets the next one take its time.";
 	ThrowErrorData(error);
 }
 
@@ -636,7 +734,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 		return report;
 	why_not_online = tier_relation_why_not_online(&info);
 
-	/* 2. Let others see it. */
+	/* 2. Record it, so that others see it. */
 	move.request = request;
 	move.set = set;
 	move.info = &info;
@@ -670,6 +768,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 
 	/* 4. What became of it. */
 	move.outcome.elapsed_ms = ms_since(started_at);
+	report.lock_held_ms = Max(move.outcome.lock_held_ms, 0.0);
 	late = finish_record(&move, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		log_done(&move);
@@ -680,16 +779,4 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	if (late != NULL)
 		ThrowErrorData(late);
 	return report;
-}
-
-void
-tier_move_warn(const TierMoveReport *report, bool by_worker)
-{
-	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
-		return;
-	ereport(by_worker ? LOG : WARNING,
-			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
-								   report->sqlstate[3], report->sqlstate[4])),
-			 errmsg("could not move %s: %s", report->relation_name, report->error),
-			 report->hint ? errhint("%s", report->hint) : 0));
 }

@@ -3,6 +3,15 @@
  * act/move.h
  *		Moving relations: checks before, one transaction each, record after.
  *
+ * The room act/ does what others have decided.  A worker (worker.h), which the
+ * launcher (launcher.h) starts by the clock, takes a sample (cycle.h) and then does
+ * what the policies ask for (migrate.h) and what the load asks for (apply.h); a
+ * person does the same with CALL (move_sql.c, apply_sql.c).  Each decides on one
+ * snapshot what is to be moved, and hands relation after relation to tier_move_one(),
+ * where all ways meet: it records the move, asks again whether anything is in the
+ * way, moves it online or, if that is allowed, under a lock, and completes the
+ * record.  A day later a sample measures what it was good for (verify.h).
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_MOVE_H
@@ -21,7 +30,7 @@ typedef struct TierMoveRequest
 	Oid			requester_oid;	/* whose rights count */
 	int			policy_id;		/* 0: none */
 	int64		batch_id;		/* 0: none */
-	int64		undo_of;		/* the batch that is taken back, 0: none */
+	int64		undo_of;		/* the batch that is undone, 0: none */
 	double		predicted_s_per_hour;	/* device time that it is expected to
 										 * save; NaN: nobody said, then by the
 										 * load of the moment */
@@ -48,14 +57,16 @@ typedef struct TierMoveReport
 	char	   *hint;			/* NULL: none */
 	char		sqlstate[6];
 	int64		size_bytes;
+	double		lock_held_ms;	/* the longest strong lock; 0: none */
 } TierMoveReport;
 
 /*
  * Moves one relation, a table with its TOAST table; see tier_online_move and
- * tier_relation_move for locks and rights.  Must be called with SPI connected non-atomically and no scope, snapshot or
- * subtransaction open, since it commits: before the move, so that it can be
- * seen, after each attempt, and after the record.  Ordinary errors of the move
- * are caught, recorded and reported; a cancel is recorded and thrown again.
+ * tier_relation_move for locks and rights.  Must be called with SPI connected
+ * non-atomically and no scope, snapshot or subtransaction open, since it commits:
+ * before the move, so that it can be seen, after each attempt, and after the
+ * record.  Ordinary errors of the move are caught, recorded and reported; a
+ * cancel is recorded and thrown again.
  * Strings of the report live in the current memory context, which must outlive
  * transactions.
  */
@@ -63,5 +74,12 @@ extern TierMoveReport tier_move_one(const TierMoveRequest *request, const TierSe
 
 /* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
 extern void tier_move_warn(const TierMoveReport *report, bool by_worker);
+
+/*
+ * Adds one move to the counts of a series.  What was in its place already is
+ * neither moved nor not moved.
+ */
+extern void tier_move_count(const TierMoveReport *report, int *moved, int *not_moved,
+							int64 *moved_bytes);
 
 #endif							/* TIER_MOVE_H */

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
 #include "src/catalog/tables.h"
 #include "src/model/effect.h"
 #include "src/base/settings.h"
@@ -64,8 +65,10 @@ resolve_target(const TierSet *set, const char *target)
 			return tablespace_oid;
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_ALIAS),
-				 errmsg("\"%s\" is the name of a tier and of a tablespace outside of that tier", target),
-				 errhint("Name the tablespace that is meant, or rename the tier with tiered_storage.alter_tier().")));
+				 errmsg("\"%s\" is the name of a tier and of a tablespace outside of that tier",
+						target),
+				 errhint("Name the tablespace that is meant, "
+						 "or rename the tier with tiered_storage.alter_tier().")));
 	}
 	tablespace_oid = tier_set_roomiest_tablespace(set, tier);
 	if (!OidIsValid(tablespace_oid))
@@ -80,10 +83,13 @@ resolve_target(const TierSet *set, const char *target)
 static List *
 expand_relation(Oid relation_oid, char kind, bool include_indexes)
 {
-	List	   *heaps = kind == RELKIND_PARTITIONED_TABLE ? tier_relation_leaves(relation_oid) : list_make1_oid(relation_oid);
+	List	   *heaps;
+
 	List	   *all = NIL;
 	ListCell   *cell;
 
+	heaps = kind == RELKIND_PARTITIONED_TABLE ? tier_relation_leaves(relation_oid) :
+		list_make1_oid(relation_oid);
 	foreach(cell, heaps)
 	{
 		all = lappend_oid(all, lfirst_oid(cell));
@@ -126,12 +132,13 @@ is_secondary(const TierRelationInfo *member, const TierRelationInfo *asked)
 }
 
 /*
- * A pin is a promise to whoever relies on it, so that a person who wants
- * otherwise has to take it back first, which is one statement.  Else the next
- * advice would be to undo what he did.
+ * A pin is a promise to whoever relies on it.  A person who wants otherwise has to
+ * remove it first, which is one statement; else the next advice would be to undo
+ * what he did.
  */
 static void
-check_pin(const TierPins *pins, const TierSet *set, const TierRelationInfo *member, Oid tablespace_oid)
+check_pin(const TierPins *pins, const TierSet *set, const TierRelationInfo *member,
+		  Oid tablespace_oid)
 {
 	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
 	const TierPinned *pinned = tier_pins_against(pins, set, member->relation_oid, tier);
@@ -141,10 +148,13 @@ check_pin(const TierPins *pins, const TierSet *set, const TierRelationInfo *memb
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s %s is pinned to tier \"%s\"", tier_relation_kind_name(member->kind), member->name,
+			 errmsg("%s %s is pinned to tier \"%s\"", tier_relation_kind_name(member->kind),
+					member->name,
 					NameStr(pinned->tier_name)),
-			 strcmp(member->name, pinned->pinned_as) == 0 ? 0 : errdetail("It is held by the pin of %s.", pinned->pinned_as),
-			 errhint("Use SELECT tiered_storage.unpin(%s) first.", quote_literal_cstr(pinned->pinned_as))));
+			 strcmp(member->name, pinned->pinned_as) == 0 ? 0 :
+			 errdetail("It is held by the pin of %s.", pinned->pinned_as),
+			 errhint("Use SELECT tiered_storage.unpin(%s) first.",
+					 quote_literal_cstr(pinned->pinned_as))));
 }
 
 static void
@@ -155,108 +165,224 @@ report_failures(const TierMoveReport *first, int failed, int all)
 	ereport(ERROR,
 			(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
 			 errmsg("could not move %s: %s", first->relation_name, first->error),
-			 failed == 1 ? 0 : errdetail("%d of %d relations could not be moved; see tiered_storage.moves.",
-										 failed, all),
+			 failed == 1 ? 0 :
+			 errdetail("%d of %d relations could not be moved; see tiered_storage.moves.",
+					   failed, all),
 			 first->hint ? errhint("%s", first->hint) : 0));
 }
 
-Datum
-tier_move_relation(PG_FUNCTION_ARGS)
+/* What a CALL of move_relation asks for. */
+typedef struct Call
 {
-	TierCatalogScope scope;
-	TierRelationInfo info;
-	TierMoveReport report;
+	TierRelationInfo info;		/* of the relation that was named */
 	TierSet    *set;
-	TierPins   *pins;
-	MemoryContext context;
 	Destination destination[2]; /* of tables, of indexes */
-	List	   *relations;
-	ListCell   *cell;
 	bool		include_indexes;
-	int			failed = 0;
-	TierMoveReport first_failure = {0};
+	bool		allow_lock;
+	List	   *relations;		/* tables before their indexes */
+} Call;
 
-	tier_require_argument(fcinfo, 0, "relation");
-	tier_require_argument(fcinfo, 1, "target");
-	tier_require_argument(fcinfo, 3, "allow_lock");
-	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
-	context = CurrentMemoryContext;
-	include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
+static const Destination *
+destination_of(const Call *call, const TierRelationInfo *member)
+{
+	return &call->destination[is_secondary(member, &call->info)];
+}
 
-	/* 1. What, and where to?  Refuse before anything is moved. */
-	if (!tier_relation_lookup(PG_GETARG_OID(0), &info))
+/* The relation and the places that are named.  In a context that outlives transactions. */
+static void
+read_call(FunctionCallInfo fcinfo, Call *call, TierPins **pins)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	call->include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
+	call->allow_lock = PG_GETARG_BOOL(3);
+	if (!tier_relation_lookup(PG_GETARG_OID(0), &call->info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", PG_GETARG_OID(0))));
 	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
-	pins = tier_catalog_load_pins(context);
+	call->set = tier_catalog_load_tiers(context);
+	*pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	destination[0] = resolve_destination(set, NameStr(*PG_GETARG_NAME(1)));
-	destination[1] = PG_ARGISNULL(4) ? destination[0] :
-		resolve_destination(set, NameStr(*PG_GETARG_NAME(4)));
-	if (!PG_ARGISNULL(4) && (info.kind == RELKIND_INDEX || !include_indexes))
+	call->destination[0] = resolve_destination(call->set, NameStr(*PG_GETARG_NAME(1)));
+	call->destination[1] = PG_ARGISNULL(4) ? call->destination[0] :
+		resolve_destination(call->set, NameStr(*PG_GETARG_NAME(4)));
+	if (!PG_ARGISNULL(4) && (call->info.kind == RELKIND_INDEX || !call->include_indexes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("index_target is for the indexes that are moved along with a table"),
-				 info.kind == RELKIND_INDEX ?
+				 call->info.kind == RELKIND_INDEX ?
 				 errhint("Name the place of an index as the target.") :
 				 errhint("Leave it out, or set include_indexes.")));
-	relations = expand_relation(info.relation_oid, info.kind, include_indexes);
-	if (info.kind == RELKIND_PARTITIONED_TABLE)
-		tier_relation_check_rights(&info, GetUserId());
+	call->relations = expand_relation(call->info.relation_oid, call->info.kind,
+									  call->include_indexes);
+}
+
+/* Errors for everything that could be refused later: before anything is moved. */
+static void
+check_call(const Call *call, const TierPins *pins)
+{
+	ListCell   *cell;
+
+	if (call->info.kind == RELKIND_PARTITIONED_TABLE)
+		tier_relation_check_rights(&call->info, GetUserId());
 	else
-		tier_relation_check_move(&info, GetUserId(), destination[0].tablespace_oid);
-	foreach(cell, relations)
+		tier_relation_check_move(&call->info, GetUserId(), call->destination[0].tablespace_oid);
+	foreach(cell, call->relations)
 	{
 		TierRelationInfo member;
 		Oid			tablespace_oid;
 
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		tablespace_oid = destination[is_secondary(&member, &info)].tablespace_oid;
+		tablespace_oid = destination_of(call, &member)->tablespace_oid;
 		tier_relation_check_move(&member, GetUserId(), tablespace_oid);
-		check_pin(pins, set, &member, tablespace_oid);
+		check_pin(pins, call->set, &member, tablespace_oid);
 	}
+}
 
+/* Where to exactly: what is there may have left its TOAST table elsewhere. */
+static Oid
+tablespace_for(const Call *call, const TierRelationInfo *member)
+{
+	const Destination *to = destination_of(call, member);
+
+	return is_there(member, to, call->set) ? member->tablespace_oid : to->tablespace_oid;
+}
+
+/* Moves one of them. */
+static TierMoveReport
+move_member(const Call *call, const TierRelationInfo *member)
+{
+	TierMoveRequest request = {0};
+
+	request.relation_oid = member->relation_oid;
+	request.tablespace_oid = tablespace_for(call, member);
+	request.requester_oid = GetUserId();
+	request.predicted_s_per_hour = NAN;
+	request.reason = "requested";
+	request.allow_lock = call->allow_lock;
+	return tier_move_one(&request, call->set);
+}
+
+/* What a CALL has moved. */
+typedef struct Moved
+{
+	int			relations;
+	char	   *first;			/* "table s.t"; NULL: nothing was moved */
+	Oid			from_oid;		/* tablespaces; 0: more than one */
+	Oid			to_oid;
+	double		bytes;
+	double		lock_held_ms;	/* the longest */
+} Moved;
+
+static void
+add_moved(Moved *moved, const TierRelationInfo *member, Oid to_oid, const TierMoveReport *report)
+{
+	if (moved->relations++ == 0)
+	{
+		moved->first = psprintf("%s %s", tier_relation_kind_name(member->kind), member->name);
+		moved->from_oid = member->tablespace_oid;
+		moved->to_oid = to_oid;
+	}
+	if (moved->from_oid != member->tablespace_oid)
+		moved->from_oid = InvalidOid;
+	if (moved->to_oid != to_oid)
+		moved->to_oid = InvalidOid;
+	moved->bytes += report->size_bytes;
+	moved->lock_held_ms = Max(moved->lock_held_ms, report->lock_held_ms);
+}
+
+static char *
+place_text(Oid tablespace_oid)
+{
+	char	   *name = OidIsValid(tablespace_oid) ? get_tablespace_name(tablespace_oid) : NULL;
+
+	return name == NULL ? "several tablespaces" : psprintf("tablespace \"%s\"", name);
+}
+
+/*
+ * One line for the whole call, which may be one of many in a script.  It is that of
+ * the server's log, for whoever sees only one of them.
+ */
+static void
+report_moved(const Call *call, const Moved *moved, int failed, double elapsed_s)
+{
+	TierRelationInfo info;
+
+	if (moved->relations > 0 && tier_log_moves)
+		ereport(NOTICE,
+				(errmsg("moved %s%s from %s to %s: %s in %.3f s, locked for %s%.3f ms",
+						moved->first,
+						moved->relations == 1 ? "" :
+						psprintf(" and %d more", moved->relations - 1),
+						place_text(moved->from_oid), place_text(moved->to_oid),
+						tier_size_text(moved->bytes),
+						elapsed_s, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms)));
+	if (moved->relations == 0 && failed == 0 &&
+		!tier_relation_lookup(call->info.relation_oid, &info))
+		ereport(NOTICE,
+				(errmsg("nothing is moved: %s %s was dropped meanwhile",
+						tier_relation_kind_name(call->info.kind),
+						call->info.name)));
+	else if (moved->relations == 0 && failed == 0)
+		ereport(NOTICE,
+				(errmsg("nothing is moved: %s %s %s",
+						tier_relation_kind_name(call->info.kind), call->info.name,
+						call->relations == NIL ? "has no partitions" :
+						list_length(call->relations) == 1 ? "is there already" :
+						"and what goes with it are there already")));
+}
+
+Datum
+tier_move_relation(PG_FUNCTION_ARGS)
+{
+	Call		call;
+	TierPins   *pins;
+	ListCell   *cell;
+	TierMoveReport first_failure = {0};
+	Moved		moved = {0};
+	int			failed = 0;
+	int64		started_us = tier_clock_monotonic_us();
+
+	tier_require_argument(fcinfo, 0, "relation");
+	tier_require_argument(fcinfo, 1, "target");
+	tier_require_argument(fcinfo, 3, "allow_lock");
+	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
+
+	/* 1. What, and where to?  Refuse before anything is moved. */
+	read_call(fcinfo, &call, &pins);
+	check_call(&call, pins);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
 
 	/* 2. One after the other; one that fails does not stop the others. */
-	foreach(cell, relations)
+	foreach(cell, call.relations)
 	{
-		TierMoveRequest request;
 		TierRelationInfo member;
-		const Destination *to;
+		TierMoveReport report;
 
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		to = &destination[is_secondary(&member, &info)];
-		request.relation_oid = member.relation_oid;
-
-		/* What is there may have left its TOAST table elsewhere. */
-		request.tablespace_oid = is_there(&member, to, set) ? member.tablespace_oid : to->tablespace_oid;
-		request.requester_oid = GetUserId();
-		request.policy_id = 0;
-		request.batch_id = 0;
-		request.undo_of = 0;
-		request.predicted_s_per_hour = NAN;
-		request.reason = "requested";
-		request.allow_lock = PG_GETARG_BOOL(3);
-		request.limit_lock_time = false;
-		request.idle = NULL;
-		report = tier_move_one(&request, set);
+		report = move_member(&call, &member);
+		if (report.state == TIER_STATE_DONE)
+			add_moved(&moved, &member, tablespace_for(&call, &member), &report);
 		if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
 			continue;
 		if (failed++ == 0)
 			first_failure = report;
 	}
 
-	/* 3. All moves that succeeded are committed; now say what did not. */
+	/*
+	 * 3. All moves that succeeded are committed; now say so, and what did
+	 * not.
+	 */
+	report_moved(&call, &moved, failed, (tier_clock_monotonic_us() - started_us) / 1e6);
 	if (failed > 0)
-		report_failures(&first_failure, failed, list_length(relations));
+		report_failures(&first_failure, failed, list_length(call.relations));
 	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }
@@ -269,16 +395,49 @@ report_placement(const TierMigrateSummary *summary, bool dry_run)
 		return;
 	if (!summary->placement)
 		ereport(NOTICE,
-				(errmsg("nothing is moved as advised: tiered_storage.move_limit_per_day is used up")));
+				(errmsg("nothing is moved as advised: "
+						"tiered_storage.move_limit_per_day is used up")));
 	else if (summary->applied.is_busy)
 		ereport(NOTICE,
-				(errmsg("nothing is moved as advised: another batch of moves is under way in this database")));
+				(errmsg("nothing is moved as advised: "
+						"another batch of moves is under way in this database")));
 	else if (dry_run)
 		ereport(NOTICE,
-				(errmsg_plural("%d relation is advised to move", "%d relations are advised to move",
+				(errmsg_plural("%d relation is advised to move",
+							   "%d relations are advised to move",
 							   summary->applied.advised, summary->applied.advised)));
 	else
 		tier_apply_report(&summary->applied);
+}
+
+/* Why nothing is due; false if something is. */
+static bool
+report_not_due(const TierMigrateSummary *summary)
+{
+	if (summary->due > 0)
+		return false;
+	if (summary->policies == 0 && tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT)
+		return true;			/* nobody expects a policy to be at work */
+	if (summary->policies == 0)
+		ereport(NOTICE,
+				(errmsg("nothing is due: there is no tiering policy"),
+				 errhint("Add one with tiered_storage.add_tiering_policy(), "
+						 "or CALL tiered_storage.apply_placement() for what is advised.")));
+	else if (summary->disabled == summary->policies)
+		ereport(NOTICE,
+				(errmsg("nothing is due: all tiering policies are disabled"),
+				 errhint("SELECT tiered_storage.alter_tiering_policy("
+						 "policy_id => ..., enabled => true) enables one.")));
+	else
+		ereport(NOTICE,
+				(errmsg("nothing is due; tiering policies: %d, their partitions: %d",
+						summary->policies - summary->disabled, summary->partitions),
+				 summary->failed == 0 ?
+				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
+						 "says why not, for each.") :
+				 errhint("%d of the policies cannot be evaluated; "
+						 "see the view tiered_storage.policies.", summary->failed)));
+	return true;
 }
 
 Datum
@@ -290,17 +449,24 @@ tier_migrate(PG_FUNCTION_ARGS)
 	if (dry_run)
 	{
 		summary = tier_migrate_run(true, false, NULL);
-		ereport(NOTICE,
-				(errmsg_plural("%d partition is due", "%d partitions are due", summary.due, summary.due)));
+		if (!report_not_due(&summary))
+			ereport(NOTICE,
+					(errmsg_plural("%d partition is due", "%d partitions are due",
+								   summary.due, summary.due)));
 		report_placement(&summary, true);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
 	summary = tier_migrate_run(false, false, NULL);
 	tier_disconnect_nonatomic();
-	ereport(NOTICE,
-			(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
-					summary.due, summary.moved, summary.not_moved)));
+	if (!report_not_due(&summary))
+		ereport(NOTICE,
+				(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
+						summary.due, summary.moved, summary.not_moved),
+				 summary.moved == 0 ? 0 :
+				 errhint("To move them back, disable the policy, "
+						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
+						 summary.batch_id)));
 	report_placement(&summary, false);
 	PG_RETURN_NULL();
 }
@@ -352,9 +518,13 @@ tier_effect_verdict(PG_FUNCTION_ARGS)
 	double		predicted_saved = PG_ARGISNULL(0) ? NAN : PG_GETARG_FLOAT8(0);
 
 	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
-		PG_RETURN_TEXT_P(cstring_to_text(tier_effect_text(tier_effect_judge(predicted_saved, PG_GETARG_FLOAT8(1),
-																			PG_GETARG_FLOAT8(2)))));
-	if (tier_effect_after_min == 0)
-		PG_RETURN_TEXT_P(cstring_to_text("not measured: tiered_storage.effect_after is 0"));
+	{
+		TierEffectVerdict verdict = tier_effect_judge(predicted_saved, PG_GETARG_FLOAT8(1),
+													  PG_GETARG_FLOAT8(2));
+
+		PG_RETURN_TEXT_P(cstring_to_text(tier_effect_text(verdict)));
+	}
+	if (tier_effect_period_min == 0)
+		PG_RETURN_TEXT_P(cstring_to_text("not measured: tiered_storage.effect_period is 0"));
 	PG_RETURN_TEXT_P(cstring_to_text("not measured yet"));
 }

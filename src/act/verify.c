@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * act/verify.c
- *		What moves were worth: predicted before, measured after.
+ *		The effect of moves: predicted before, measured after.
  *
  * The mover runs the first half: what the relation costs before the move, and
  * what it should cost afterwards.  Samples run the second one.  The first sample
  * after the move notes how far the totals of the relation and of its new device
- * are; the first one after tiered_storage.effect_after looks how far they have
- * come.  So nothing is written in between, smoothed rates, which remember the
- * time before the move, have no part in it, and counters that are reset do no
+ * are; the first one after tiered_storage.effect_period looks how far they have
+ * come.  So nothing is written in between, smoothed rates, in which the time before
+ * the move still counts, have no part in it, and counters that are reset do no
  * harm, since the totals are our own.
  *
  * Where a relation is, is asked of pg_class and not of what the sample has
@@ -55,10 +55,11 @@ profile_of(const TierSet *set, Oid tablespace_oid)
  */
 
 static double
-rate_now(const TierRelationState *state, double rate, TimestampTz now, double half_life_s)
+rate_now(const TierRelationStored *stored, double rate, TimestampTz now, double half_life_s)
 {
-	return tier_heat_read(rate, tier_seconds_between(state->heat_at, now),
-						  Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+	return tier_heat_read(rate, tier_seconds_between(stored->heat_at, now),
+						  Max(tier_seconds_between(stored->observed_since, now),
+							  TIER_SHORTEST_OBSERVATION_S),
 						  half_life_s);
 }
 
@@ -66,46 +67,60 @@ rate_now(const TierRelationState *state, double rate, TimestampTz now, double ha
 static double
 page_writes_now(const TierRelationState *state, TimestampTz writes_since, TimestampTz now)
 {
-	double		idle_s = tier_seconds_between(state->heat_at, now);
-	double		counted_s = tier_seconds_between(Max(writes_since, state->observed_since), now);
+	double		idle_s = tier_seconds_between(state->stored.heat_at, now);
+	double		counted_s = tier_seconds_between(Max(writes_since, state->stored.observed_since),
+												 now);
 	double		changes;
 
 	if (writes_since != 0 && counted_s >= TIER_HALF_LIFE_FAST_S &&
-		get_rel_persistence(state->relation_oid) == RELPERSISTENCE_PERMANENT)
-		return Max(tier_heat_read(state->rates.page_writes_fast, idle_s, counted_s, TIER_HALF_LIFE_FAST_S),
-				   tier_heat_read(state->rates.page_writes_slow, idle_s, counted_s, TIER_HALF_LIFE_SLOW_S));
-	changes = Max(rate_now(state, state->rates.changes_fast, now, TIER_HALF_LIFE_FAST_S),
-				  rate_now(state, state->rates.changes_slow, now, TIER_HALF_LIFE_SLOW_S));
-	return tier_cost_page_writes_per_hour(changes, Max(state->size_bytes, 0) / (double) BLCKSZ,
+		get_rel_persistence(state->id.relation_oid) == RELPERSISTENCE_PERMANENT)
+		return Max(tier_heat_read(state->stored.rates.page_writes_fast, idle_s, counted_s,
+								  TIER_HALF_LIFE_FAST_S),
+				   tier_heat_read(state->stored.rates.page_writes_slow, idle_s, counted_s,
+								  TIER_HALF_LIFE_SLOW_S));
+	changes = Max(rate_now(&state->stored, state->stored.rates.changes_fast, now,
+						   TIER_HALF_LIFE_FAST_S),
+				  rate_now(&state->stored, state->stored.rates.changes_slow, now,
+						   TIER_HALF_LIFE_SLOW_S));
+	return tier_cost_page_writes_per_hour(changes,
+										  Max(state->stored.size_bytes, 0) / (double) BLCKSZ,
 										  tier_checkpoints_per_hour());
 }
 
 /* The larger of the two rates, as in the advice. */
 static void
-add_load(TierCostLoad *load, const TierRelationState *state, TimestampTz writes_since, TimestampTz now)
+add_load(TierCostLoad *load, const TierRelationState *state, TimestampTz writes_since,
+		 TimestampTz now)
 {
-	const TierRates *rates = &state->rates;
-	double		random_fast = rate_now(state, rates->device_random_fast, now, TIER_HALF_LIFE_FAST_S);
-	double		random_slow = rate_now(state, rates->device_random_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		sequential_fast = rate_now(state, rates->device_sequential_fast, now, TIER_HALF_LIFE_FAST_S);
-	double		sequential_slow = rate_now(state, rates->device_sequential_slow, now, TIER_HALF_LIFE_SLOW_S);
+	const TierRelationStored *stored = &state->stored;
+	const TierRates *rates = &stored->rates;
+	double		random_fast = rate_now(stored, rates->device_random_fast, now,
+									   TIER_HALF_LIFE_FAST_S);
+	double		random_slow = rate_now(stored, rates->device_random_slow, now,
+									   TIER_HALF_LIFE_SLOW_S);
+	double		sequential_fast = rate_now(stored, rates->device_sequential_fast, now,
+										   TIER_HALF_LIFE_FAST_S);
+	double		sequential_slow = rate_now(stored, rates->device_sequential_slow, now,
+										   TIER_HALF_LIFE_SLOW_S);
 	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
 	double		random = fast ? random_fast : random_slow;
 	double		sequential = fast ? sequential_fast : sequential_slow;
 
 	load->random_reads += random;
 	load->sequential_reads += sequential;
-	if (state->kind != RELKIND_INDEX)
+	if (state->id.kind != RELKIND_INDEX)
 	{
-		double		misses = Max(rate_now(state, rates->random_fast + rates->sequential_fast, now, TIER_HALF_LIFE_FAST_S),
-								 rate_now(state, rates->random_slow + rates->sequential_slow, now, TIER_HALF_LIFE_SLOW_S));
-		double		hits = rate_now(state, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
+		double		misses = Max(rate_now(stored, rates->random_fast + rates->sequential_fast,
+										  now, TIER_HALF_LIFE_FAST_S),
+								 rate_now(stored, rates->random_slow + rates->sequential_slow,
+										  now, TIER_HALF_LIFE_SLOW_S));
+		double		hits = rate_now(stored, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
 
-		load->scans += rate_now(state, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
+		load->scans += rate_now(stored, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
 			Min((random + sequential) / Max(misses + hits, 1.0), 1.0);
 	}
 	load->page_writes += page_writes_now(state, writes_since, now);
-	load->size_bytes += Max(state->size_bytes, 0);
+	load->size_bytes += Max(stored->size_bytes, 0);
 }
 
 void
@@ -127,7 +142,7 @@ tier_verify_expect(const TierSet *set, Oid relation_oid,
 	for (int i = 0; i < n; i++)
 	{
 		add_load(&load, &states[i], writes_since, now);
-		is_known |= states[i].relation_oid == relation_oid;
+		is_known |= states[i].id.relation_oid == relation_oid;
 	}
 	if (is_known && from != NULL)
 		*before_s_per_hour = tier_cost_busy_s_per_hour(&load, from);
@@ -149,7 +164,8 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 
 	if (device == NULL || !tier_device_is_explained(device))
 		return NAN;
-	hours = Min(tier_seconds_between(device->observed_since, now), TIER_HALF_LIFE_FAST_S) / SECONDS_PER_HOUR;
+	hours = Min(tier_seconds_between(device->observed_since, now), TIER_HALF_LIFE_FAST_S) /
+		SECONDS_PER_HOUR;
 	work.reads = device->rates.reads * hours;
 	work.read_bytes = device->rates.read_bytes * hours;
 	work.writes = device->rates.writes * hours;
@@ -227,7 +243,8 @@ factor_since(const TierEffect *effect, const TierDevices *devices)
 		device->observed_since > effect->since || !tier_device_is_explained(device) ||
 		!tier_effect_work_between(&effect->device_before, &device->totals, &work))
 		return NAN;
-	return tier_effect_device_factor(&work, &effect->to_profile, tier_device_request_bytes(device));
+	return tier_effect_device_factor(&work, &effect->to_profile,
+									 tier_device_request_bytes(device));
 }
 
 /*
@@ -244,8 +261,10 @@ measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since
 	if (effect->not_measurable != NULL)
 		return;
 	if (effect->sampled_since > effect->since ||
-		!tier_effect_load(&effect->before, &effect->after, tier_seconds_between(effect->since, now),
-						  effect->is_permanent && writes_since != 0 && writes_since <= effect->since,
+		!tier_effect_load(&effect->before, &effect->after,
+						  tier_seconds_between(effect->since, now),
+						  effect->is_permanent && writes_since != 0 &&
+						  writes_since <= effect->since,
 						  effect->size_bytes, tier_checkpoints_per_hour(), &load))
 	{
 		effect->not_measurable = "observation lost";
@@ -267,13 +286,16 @@ static void
 warn_of(const TierWorseBatch *batch)
 {
 	ereport(MyBgworkerEntry != NULL ? LOG : WARNING,
-			(errmsg("batch " INT64_FORMAT " has made things worse: it takes %.1f s of device time per hour more than without it",
+			(errmsg("batch " INT64_FORMAT " has made things worse: "
+					"it takes %.1f s of device time per hour more than without it",
 					batch->batch_id, -batch->measured_s_per_hour),
 			 isnan(batch->predicted_s_per_hour) ? 0 :
 			 errdetail("It was predicted to %s %.1f s per hour. Measured: %d of its %d moves.",
-					   batch->predicted_s_per_hour < 0 ? "take" : "save", fabs(batch->predicted_s_per_hour),
+					   batch->predicted_s_per_hour < 0 ? "take" : "save",
+					   fabs(batch->predicted_s_per_hour),
 					   batch->measured_moves, batch->moves),
-			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves the relations back.", batch->batch_id)));
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves the relations back.",
+					 batch->batch_id)));
 }
 
 void
@@ -288,10 +310,10 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 	tier_catalog_settle_gone(gone, ngone, now);
 
 	/* 2. The time of some is over, that of others begins. */
-	if (tier_effect_after_min > 0)
+	if (tier_effect_period_min > 0)
 	{
 		TimestampTz writes_since = tier_catalog_writes_since();
-		TimestampTz until = now - (int64) tier_effect_after_min * SECS_PER_MINUTE * USECS_PER_SEC;
+		TimestampTz until = now - (int64) tier_effect_period_min * SECS_PER_MINUTE * USECS_PER_SEC;
 
 		effects = tier_catalog_load_effects(context, true, until, MOST_EFFECTS, &n);
 		for (int i = 0; i < n; i++)

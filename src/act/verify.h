@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/verify.h
- *		What moves were worth: predicted before, measured after.
+ *		The effect of moves: predicted before, measured after.
  *
  * How it is measured, and what cannot be, is in docs/internals/effect.md.
  *
@@ -26,7 +26,7 @@ extern void tier_verify_expect(const TierSet *set, Oid relation_oid,
 							   double *before_s_per_hour, double *predicted_s_per_hour);
 
 /*
- * The move is done: remembers what its effect is to be measured against.  What
+ * The move is done: stores what its effect is to be measured against.  What
  * was still to be measured of older moves of the relation cannot be any more.
  * Inside a scope, in the transaction that completes the move's record.
  */
@@ -37,8 +37,8 @@ extern void tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set,
  * In a sample, after relations and devices were stored: begins to measure moves
  * that are done, measures those whose time has come, at most 1000 of either,
  * and warns once of each batch that has made things worse: in the log if this is
- * a worker, else by a warning.  gone:
- * relations that were dropped, or moved by somebody else.  Inside a scope.
+ * a worker, else by a warning.  gone: relations that were dropped, or moved by
+ * somebody else.  Inside a scope.
  */
 extern void tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone,
 							TimestampTz now);

@@ -1,36 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * act/worker.c
- *		The launcher, and the worker of each database.
+ *		The worker of a database: one cycle, and what is known of it.
  *
- * The launcher is one process for the cluster.  It is connected to no database,
- * reads pg_database, and starts a worker for each database whose time has come,
- * at most tiered_storage.max_workers at once.  It is started when recovery has
- * ended, so on a standby there is none until promotion.
+ * A worker is started by the launcher (act/launcher.c), connects to one database,
+ * takes a sample, migrates if that is due, and ends, as autovacuum's workers do.  A
+ * permanent worker for each database would use up max_worker_processes, would be in the
+ * way of DROP DATABASE for ever, and would have to survive whatever happens to the
+ * extension in its database; one that ends need not.
  *
- * A worker connects to one database, takes a sample, migrates if that is due,
- * and ends, as autovacuum's workers do.  A permanent worker for each database
- * would use up max_worker_processes, would be in the way of DROP DATABASE for
- * ever, and would have to survive whatever happens to the extension in its
- * database; one that ends need not.
- *
- * What they know of each other is in shared memory (TierDatabaseSlot, guarded
- * by tier_shmem->lock).  A worker's slot is completed by a callback at its
- * exit, however it ends, but for a crash, after which shared memory is new.
- * Neither process decides anything about placement.
+ * While it runs, its slot in shared memory is its own (TierDatabaseSlot, guarded by
+ * tier_shmem->lock).  A callback at its exit completes the slot, however the worker
+ * ends, but for a crash, after which shared memory is new.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_database.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -38,65 +26,43 @@
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
-#include "storage/latch.h"
-#include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
-#include "src/base/attempt.h"
-#include "src/catalog/tables.h"
-#include "src/base/settings.h"
-#include "src/act/migrate.h"
-#include "src/act/move.h"
-#include "src/move/pending_file.h"
 #include "src/act/cycle.h"
-#include "src/base/shmem.h"
-#include "src/observe/standby.h"
-#include "src/base/transaction.h"
-#include "src/server/waits.h"
+#include "src/act/migrate.h"
 #include "src/act/worker.h"
-
-#define LIBRARY_NAME "tiered_storage"
+#include "src/base/attempt.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/move/pending_file.h"
+#include "src/observe/standby.h"
 
 /*
- * How often the launcher looks for new and dropped databases.  Before it starts
- * a worker the list must not be older than FRESH_SCAN_MS, so that it does not
- * start one for a database that has just been dropped.
+ * A database without the extension is looked at again after this time; CREATE
+ * EXTENSION tells the launcher at once.
  */
-#define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
-#define FRESH_SCAN_MS 500
-
-/* A database without the extension is looked at again after this time; CREATE
- * EXTENSION tells the launcher at once. */
 #define NO_EXTENSION_INTERVAL_MS (10 * 60 * 1000)
-
-#define LONGEST_BACKOFF_MS (60 * 60 * 1000)
-
-/* A worker that was registered must have begun within this time. */
-#define START_TIMEOUT_MS (60 * 1000)
 
 /* A sample takes less; a transaction that stays open after it is not waited for. */
 #define SAMPLER_PATIENCE_MS 5000
 
-/* The worker's own: when the last sample of this cycle was taken. */
+/*
+ * When the last sample was begun.  Of this process; set by each sample, 0 before
+ * the first, and looked at only while moves are made.
+ */
 static TimestampTz last_sample_at = 0;
 
 /* ---------------------------------------------------------------------
  * Slots
  * ---------------------------------------------------------------------
  */
-
-static void
-wake_launcher(void)
-{
-	if (tier_shmem->launcher_pid != 0)
-		SetLatch(tier_shmem->launcher_latch);
-}
 
 /* As much of it as there is room for, by whole characters. */
 static void
@@ -108,12 +74,8 @@ set_error(TierDatabaseSlot *slot, const char *error)
 	slot->last_error[length] = '\0';
 }
 
-/*
- * Ends a cycle in the slot: the state, the next time, and what went wrong.
- * The lock is held exclusively.
- */
-static void
-end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
+void
+tier_worker_end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	int64		interval_ms = (int64) tier_sample_interval_s * 1000;
@@ -126,9 +88,14 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 	{
 		case TIER_WORKER_FAILED:
 			slot->failures++;
-			for (int i = 1; i < slot->failures && interval_ms < LONGEST_BACKOFF_MS; i++)
+			for (int i = 1; i < slot->failures; i++)
+			{
+				if (interval_ms >= TIER_WORKER_LONGEST_BACKOFF_MS)
+					break;
 				interval_ms *= 2;
-			interval_ms = Min(interval_ms, Max(LONGEST_BACKOFF_MS, (int64) tier_sample_interval_s * 1000));
+			}
+			interval_ms = Min(interval_ms, Max(TIER_WORKER_LONGEST_BACKOFF_MS,
+											   (int64) tier_sample_interval_s * 1000));
 			slot->next_run_at = TimestampTzPlusMilliseconds(now, interval_ms);
 			set_error(slot, error);
 			break;
@@ -141,22 +108,24 @@ end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char *error)
 		default:
 			slot->failures = 0;
 			set_error(slot, error);
-			slot->next_run_at = Max(now, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+			slot->next_run_at = Max(now,
+									TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
 			break;
 	}
 
-	/* Whoever called while it ran wants another cycle, but not of what fails. */
+	/* A call while it ran asks for another cycle, but not of what fails. */
 	if (slot->notified && state != TIER_WORKER_FAILED)
 		slot->next_run_at = now;
-	wake_launcher();
+	tier_shmem_wake_launcher();
 }
 
-/*
- * Settings that the server, a database or a role may have must not stop launcher
- * and workers.  Before they connect, which is a transaction, too.
+/* ---------------------------------------------------------------------
+ * Starting
+ * ---------------------------------------------------------------------
  */
-static void
-process_settings(void)
+
+void
+tier_worker_use_own_settings(void)
 {
 	static const char *const settings[][2] = {
 		{"role", "none"},
@@ -178,81 +147,17 @@ process_settings(void)
 	tier_guc_keep_server_values();
 }
 
-/* ---------------------------------------------------------------------
- * Launcher
- * ---------------------------------------------------------------------
- */
-
-static void
-launcher_exit(int code, Datum argument)
-{
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	tier_shmem->launcher_pid = 0;
-	tier_shmem->launcher_latch = NULL;
-	LWLockRelease(tier_shmem->lock);
-}
-
-/* Gives each database that can have a worker a slot, and frees the others. */
-static void
-scan_databases(void)
-{
-	Oid			known[TIER_MAX_DATABASES];
-	int			nknown = 0;
-	bool		overflow = false;
-	Relation	rel;
-	TableScanDesc scan;
-	HeapTuple	tuple;
-
-	tier_transaction_start();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	rel = table_open(DatabaseRelationId, AccessShareLock);
-	scan = table_beginscan_catalog(rel, 0, NULL);
-	while (HeapTupleIsValid(tuple = heap_getnext(scan, ForwardScanDirection)))
-	{
-		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
-
-		if (!form->datallowconn || form->datistemplate || form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
-			continue;
-		if (nknown == TIER_MAX_DATABASES)
-			overflow = true;
-		else
-			known[nknown++] = form->oid;
-	}
-	table_endscan(scan);
-	table_close(rel, AccessShareLock);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < tier_shmem->ndatabases; i++)
-	{
-		TierDatabaseSlot *slot = &tier_shmem->databases[i];
-		bool		found = false;
-
-		for (int j = 0; j < nknown && !found; j++)
-			found = known[j] == slot->database_oid;
-		if (!found && slot->state != TIER_WORKER_STARTING && slot->state != TIER_WORKER_RUNNING)
-			slot->database_oid = InvalidOid;
-	}
-	for (int i = 0; i < nknown; i++)
-		if (tier_shmem_slot(known[i], true) == NULL)
-			overflow = true;
-	tier_shmem->database_overflow = overflow;
-	if (!overflow)
-		tier_shmem_keep_claims(known, nknown);
-	LWLockRelease(tier_shmem->lock);
-}
-
-static bool
-register_worker(Oid database_oid)
+bool
+tier_worker_start(Oid database_oid)
 {
 	BackgroundWorker worker;
 
 	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION | TIER_COMPAT_WORKER_FLAGS;
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION |
+		TIER_COMPAT_WORKER_FLAGS;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, LIBRARY_NAME, sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_library_name, TIER_LIBRARY_NAME, sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "tier_worker_main", sizeof(worker.bgw_function_name));
 	strlcpy(worker.bgw_name, "tiered_storage worker", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "tiered_storage worker", BGW_MAXLEN);
@@ -261,194 +166,10 @@ register_worker(Oid database_oid)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/*
- * When a slot that is not at work is due: by the settings in force now, and at
- * once if the clock was set back meanwhile.
- */
-static TimestampTz
-due_at(const TierDatabaseSlot *slot, TimestampTz now)
-{
-	int64		interval_ms = (int64) tier_sample_interval_s * 1000;
-
-	if (slot->started_at > now ||
-		slot->next_run_at > TimestampTzPlusMilliseconds(now, Max(LONGEST_BACKOFF_MS, interval_ms)))
-		return now;
-	if (slot->state == TIER_WORKER_WAITING)
-		return Min(slot->next_run_at, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
-	return slot->next_run_at;
-}
-
-/* When the first worker that does not run is due, at the latest at `latest`. */
-static TimestampTz
-next_due(TimestampTz now, TimestampTz latest, int *running)
-{
-	TimestampTz next = latest;
-
-	*running = 0;
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	for (int i = 0; i < tier_shmem->ndatabases; i++)
-	{
-		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
-
-		if (!OidIsValid(slot->database_oid))
-			continue;
-		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			*running += slot->is_moving ? 0 : 1;
-		else
-			next = Min(next, due_at(slot, now));
-	}
-	LWLockRelease(tier_shmem->lock);
-	return next;
-}
-
-static bool
-worker_is_due(TimestampTz now)
-{
-	int			running;
-	bool		due = next_due(now, DT_NOEND, &running) <= now;
-
-	/* Who is due while all places are taken has to wait. */
-	return due && running < tier_max_workers;
-}
-
-/* Starts the next worker that is due; false when there is none or no room. */
-static bool
-start_next_worker(void)
-{
-	TimestampTz now = GetCurrentTimestamp();
-	TierDatabaseSlot *next = NULL;
-	Oid			database_oid = InvalidOid;
-	int			running = 0;
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < tier_shmem->ndatabases; i++)
-	{
-		TierDatabaseSlot *slot = &tier_shmem->databases[i];
-
-		if (!OidIsValid(slot->database_oid))
-			continue;
-		if (slot->state == TIER_WORKER_STARTING &&
-			now > TimestampTzPlusMilliseconds(slot->started_at, START_TIMEOUT_MS))
-			end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
-		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			running += slot->is_moving ? 0 : 1;
-		else if (due_at(slot, now) <= now && (next == NULL || due_at(slot, now) < due_at(next, now)))
-			next = slot;
-	}
-	if (next != NULL && running < tier_max_workers)
-	{
-		database_oid = next->database_oid;
-		next->state = TIER_WORKER_STARTING;
-		next->started_at = now;
-	}
-	LWLockRelease(tier_shmem->lock);
-	if (!OidIsValid(database_oid))
-		return false;
-
-	if (!register_worker(database_oid))
-	{
-		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-		end_cycle(tier_shmem_slot(database_oid, true), TIER_WORKER_FAILED,
-				  "no background worker is free; raise max_worker_processes");
-		LWLockRelease(tier_shmem->lock);
-	}
-	return true;
-}
-
-/* Milliseconds until something is due; a latch may come first. */
-static long
-launcher_sleep_ms(TimestampTz next_scan_at)
-{
-	TimestampTz now = GetCurrentTimestamp();
-	int			running;
-	TimestampTz next = next_due(now, next_scan_at, &running);
-
-	if (running >= tier_max_workers)
-		next = next_scan_at;	/* one that ends wakes us */
-	return TimestampDifferenceMilliseconds(now, next);
-}
-
-void
-tier_launcher_main(Datum argument)
-{
-	TimestampTz scanned_at = 0;
-
-	before_shmem_exit(launcher_exit, (Datum) 0);
-	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
-	BackgroundWorkerUnblockSignals();
-	process_settings();
-	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	tier_shmem->launcher_pid = MyProcPid;
-	tier_shmem->launcher_latch = MyLatch;
-	LWLockRelease(tier_shmem->lock);
-
-	while (!ShutdownRequestPending)
-	{
-		TimestampTz now;
-		long		waits_ms;
-		long		sleep_ms;
-
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
-		now = GetCurrentTimestamp();
-		if (scanned_at > now ||
-			now >= TimestampTzPlusMilliseconds(scanned_at, worker_is_due(now) ? FRESH_SCAN_MS : DATABASE_SCAN_INTERVAL_MS))
-		{
-			scan_databases();
-			scanned_at = now;
-		}
-		while (start_next_worker())
-			CHECK_FOR_INTERRUPTS();
-
-		waits_ms = tier_waits_sample();
-		sleep_ms = launcher_sleep_ms(TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS));
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 waits_ms >= 0 ? Min(sleep_ms, waits_ms) : sleep_ms, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-	}
-
-	/* Not 0: after pg_terminate_backend the postmaster shall start it again. */
-	proc_exit(1);
-}
-
 /* ---------------------------------------------------------------------
- * Worker
+ * One cycle
  * ---------------------------------------------------------------------
  */
-
-/* Completes the slot of a worker that was terminated or died of FATAL. */
-static void
-worker_exit(int code, Datum database_oid)
-{
-	TierDatabaseSlot *slot;
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	slot = tier_shmem_slot(DatumGetObjectId(database_oid), false);
-	if (slot != NULL && slot->pid == MyProcPid)
-		end_cycle(slot, TIER_WORKER_FAILED, "the worker was terminated");
-	LWLockRelease(tier_shmem->lock);
-}
-
-static void
-worker_finish(Oid database_oid, TierWorkerState state, const char *error)
-{
-	TierDatabaseSlot *slot;
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	slot = tier_shmem_slot(database_oid, false);
-	if (slot != NULL)
-		end_cycle(slot, state, error);
-	LWLockRelease(tier_shmem->lock);
-	if (state == TIER_WORKER_NO_EXTENSION)
-		tier_shmem_forget_claims(database_oid);
-}
 
 /* Claims this database's tablespaces; NULL, or why nothing may be moved. */
 static char *
@@ -532,7 +253,7 @@ sample_between_moves(void)
 	last_sample_at = GetCurrentTimestamp();
 	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
 	{
-		tier_transaction_commit();	/* lets go of the extension */
+		tier_transaction_commit();	/* releases the extension */
 		return;
 	}
 	error = tier_attempt(sample_step, NULL);
@@ -553,7 +274,8 @@ count_moving(void)
 	int			n = 0;
 
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
-		n += OidIsValid(tier_shmem->databases[i].database_oid) && tier_shmem->databases[i].is_moving;
+		n += OidIsValid(tier_shmem->databases[i].database_oid) &&
+			tier_shmem->databases[i].is_moving;
 	return n;
 }
 
@@ -561,7 +283,7 @@ count_moving(void)
  * True once per migrate_interval, if the worker may move anything at all.  From
  * then on it does not count among the max_workers: a move may take hours, and wait
  * for others, but the other databases want to be sampled.  There are as many such
- * workers at most; who finds no room asks again in the next cycle.
+ * workers at most; one that finds no room asks again in the next cycle.
  */
 static bool
 migrate_is_due(Oid database_oid)
@@ -576,12 +298,13 @@ migrate_is_due(Oid database_oid)
 	slot = tier_shmem_slot(database_oid, false);
 	if (slot != NULL && count_moving() < tier_max_workers &&
 		(slot->migrated_at > now ||
-		 now >= TimestampTzPlusMilliseconds(slot->migrated_at, (int64) tier_migrate_interval_s * 1000)))
+		 now >= TimestampTzPlusMilliseconds(slot->migrated_at,
+											(int64) tier_migrate_interval_s * 1000)))
 	{
 		slot->migrated_at = now;
 		slot->is_moving = true;
 		due = true;
-		wake_launcher();
+		tier_shmem_wake_launcher();
 	}
 	LWLockRelease(tier_shmem->lock);
 	return due;
@@ -608,12 +331,18 @@ migrate_once(void)
 	pgstat_report_stat(true);
 	if (summary.moved > 0)
 		ereport(LOG,
-				(errmsg("tiered_storage moved %d relations with " INT64_FORMAT " bytes",
-						summary.moved, summary.moved_bytes)));
+				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT " bytes",
+							   "tiered_storage moved %d relations with " INT64_FORMAT " bytes",
+							   summary.moved, summary.moved, summary.moved_bytes)));
 	if (summary.applied.moved > 0)
 		ereport(LOG,
-				(errmsg("tiered_storage moved %d relations with " INT64_FORMAT " bytes as advised, in batch " INT64_FORMAT,
-						summary.applied.moved, summary.applied.moved_bytes, summary.applied.batch_id)));
+				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT
+							   " bytes as advised, in batch " INT64_FORMAT,
+							   "tiered_storage moved %d relations with " INT64_FORMAT
+							   " bytes as advised, in batch " INT64_FORMAT,
+							   summary.applied.moved, summary.applied.moved,
+							   summary.applied.moved_bytes,
+							   summary.applied.batch_id)));
 }
 
 /* *problem: what keeps a healthy worker from moving anything, or NULL. */
@@ -630,6 +359,38 @@ run_cycle(Oid database_oid, char **problem)
 	if (!sampled && *problem == NULL)
 		*problem = pstrdup("no sample was taken: a transaction that has taken one is still open");
 	return state;
+}
+
+/* ---------------------------------------------------------------------
+ * The process
+ * ---------------------------------------------------------------------
+ */
+
+/* Completes the slot of a worker that was terminated or died of FATAL. */
+static void
+worker_exit(int code, Datum database_oid)
+{
+	TierDatabaseSlot *slot;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(DatumGetObjectId(database_oid), false);
+	if (slot != NULL && slot->pid == MyProcPid)
+		tier_worker_end_cycle(slot, TIER_WORKER_FAILED, "the worker was terminated");
+	LWLockRelease(tier_shmem->lock);
+}
+
+static void
+worker_finish(Oid database_oid, TierWorkerState state, const char *error)
+{
+	TierDatabaseSlot *slot;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(database_oid, false);
+	if (slot != NULL)
+		tier_worker_end_cycle(slot, state, error);
+	LWLockRelease(tier_shmem->lock);
+	if (state == TIER_WORKER_NO_EXTENSION)
+		tier_shmem_withdraw_claims(database_oid);
 }
 
 void
@@ -661,7 +422,7 @@ tier_worker_main(Datum argument)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
-	process_settings();
+	tier_worker_use_own_settings();
 	BackgroundWorkerInitializeConnectionByOid(database_oid, InvalidOid, 0);
 
 	/* The owner of the database may have set session_authorization, too. */
@@ -698,20 +459,4 @@ tier_worker_main(Datum argument)
 
 	worker_finish(database_oid, state, error ? error : "");
 	proc_exit(0);
-}
-
-void
-tier_worker_init(void)
-{
-	BackgroundWorker worker;
-
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = 5;
-	strlcpy(worker.bgw_library_name, LIBRARY_NAME, sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "tier_launcher_main", sizeof(worker.bgw_function_name));
-	strlcpy(worker.bgw_name, "tiered_storage launcher", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "tiered_storage launcher", BGW_MAXLEN);
-	RegisterBackgroundWorker(&worker);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/worker.h
- *		The launcher, and the worker of each database.
+ *		The worker of a database: one cycle, and what is known of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,11 +10,34 @@
 
 #include "postgres.h"
 
-/* Registers the launcher; only while preloading. */
-extern void tier_worker_init(void);
+#include "src/base/shmem.h"
 
-/* Entry points of the processes, found by name in the library. */
-extern PGDLLEXPORT void tier_launcher_main(Datum argument);
+/* Where the entry points of our processes are. */
+#define TIER_LIBRARY_NAME "tiered_storage"
+
+/* Each failure in a row doubles the time to the next cycle, up to this. */
+#define TIER_WORKER_LONGEST_BACKOFF_MS (60 * 60 * 1000)
+
+/* Entry point of the process, found by name in the library. */
 extern PGDLLEXPORT void tier_worker_main(Datum database_oid);
+
+/*
+ * For the launcher: registers a worker for the database, whose slot is STARTING.
+ * False when no background worker is free.
+ */
+extern bool tier_worker_start(Oid database_oid);
+
+/*
+ * Ends a cycle in the slot: the state, the next time, and what went wrong; wakes
+ * the launcher.  tier_shmem->lock is held exclusively.
+ */
+extern void tier_worker_end_cycle(TierDatabaseSlot *slot, TierWorkerState state,
+								  const char *error);
+
+/*
+ * Settings that the server, a database or a role may have must not stop launcher
+ * and workers.  To be called before they connect, which is a transaction, too.
+ */
+extern void tier_worker_use_own_settings(void);
 
 #endif							/* TIER_WORKER_H */

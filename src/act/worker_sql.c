@@ -16,6 +16,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_database.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
@@ -42,7 +43,7 @@ tier_sample_sql(PG_FUNCTION_ARGS)
 	/* In a transaction of somebody else it is his, with all its settings. */
 	if (!tier_may_commit(fcinfo))
 	{
-		PreventCommandDuringRecovery(what);
+		tier_require_writable(what);
 		(void) tier_cycle_sample(-1);
 		PG_RETURN_NULL();
 	}
@@ -98,11 +99,13 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 			return;
 		case TIER_WORKER_WAITING:
 			*state = "waiting";
-			*reason = slot->last_error[0] != '\0' ? "until the next sample; moves nothing, see last_error" :
+			*reason = slot->last_error[0] != '\0' ?
+				"until the next sample; moves nothing, see last_error" :
 				tier_throttle_is_paused() ?
 				"until the next sample; moves nothing until tiered_storage.resume() is called" :
 				tier_auto_migrate == TIER_AUTO_MIGRATE_OFF ?
-				"until the next sample; moves nothing, because tiered_storage.auto_migrate is off" :
+				"until the next sample; moves nothing, "
+				"because tiered_storage.auto_migrate is off" :
 				"until the next sample";
 			return;
 		case TIER_WORKER_NO_EXTENSION:
@@ -111,7 +114,8 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 			return;
 		case TIER_WORKER_VERSION_MISMATCH:
 			*state = "not running";
-			*reason = "the extension is not at the version of its library; run ALTER EXTENSION tiered_storage UPDATE";
+			*reason = "the extension is not at the version of its library; "
+				"run ALTER EXTENSION tiered_storage UPDATE";
 			return;
 		case TIER_WORKER_FAILED:
 			*state = "failed";
@@ -194,7 +198,8 @@ tier_worker_status(PG_FUNCTION_ARGS)
 			tier_row_time(&row, 5, slot->finished_at);
 			tier_row_time(&row, 6, slot->next_run_at);
 			tier_row_datum(&row, 7, Int32GetDatum(slot->failures));
-			tier_row_text(&row, 8, slot->last_error[0] ? tier_foreign_text(slot->last_error) : NULL);
+			tier_row_text(&row, 8,
+						  slot->last_error[0] ? tier_foreign_text(slot->last_error) : NULL);
 		}
 		tier_row_put(&row);
 	}
@@ -216,11 +221,37 @@ notify_callback(XactEvent event, void *argument)
 		notify_at_commit = false;
 }
 
+/*
+ * A warning, because the server hides notices of an extension's script.  Somebody who
+ * has loaded the library into his session only would wait in vain for a worker.
+ */
+static void
+warn_not_preloaded(void)
+{
+	const char *libraries = shared_preload_libraries_string;
+	const char *others = libraries == NULL ? "" : libraries;
+
+	ereport(WARNING,
+			(errmsg("tiered_storage is not in shared_preload_libraries: no worker will run"),
+			 errdetail("Tiers, advice and what you CALL work. "
+					   "Nothing samples, runs policies or measures moves by itself, "
+					   "random and sequential reads are only estimated, "
+					   "and tiered_storage.max_movers is not enforced."),
+			 errhint("Put shared_preload_libraries = '%s%stiered_storage' into postgresql.conf "
+					 "and restart the server; "
+					 "until then CALL tiered_storage.sample() and migrate() by a timer.",
+					 others, others[0] == '\0' ? "" : ",")));
+}
+
 Datum
 tier_notify_launcher(PG_FUNCTION_ARGS)
 {
 	if (tier_shmem == NULL)
+	{
+		if (creating_extension)
+			warn_not_preloaded();
 		PG_RETURN_VOID();
+	}
 	if (!callback_registered)
 	{
 		RegisterXactCallback(notify_callback, NULL);

@@ -15,22 +15,23 @@
 /*
  * The time by which samples and policies judge age.  Superusers can set it for
  * a session with tiered_storage.test_now, so that tests need not wait; durations
- * are always measured by the real clock.
+ * are always measured by the real clock.  May go back.  Error: test_now is not a
+ * time.
  */
 extern TimestampTz tier_clock_now(void);
 
 /*
  * Microseconds since some moment in the past, by a clock that nobody sets and
  * that never goes back: for durations, pauses and deadlines.  The same in all
- * processes of this machine since it was booted; means nothing after that, so it
- * is never stored, nor shown.
+ * processes of this machine since it was booted.  It means nothing after another
+ * boot, so it is neither stored nor shown.
  */
 extern int64 tier_clock_monotonic_us(void);
 
-/* Microseconds for which this process has had a processor. */
+/* Microseconds of processor time that this process has used. */
 extern int64 tier_clock_cpu_us(void);
 
-/* 0 if `to` is not after `from`. */
+/* Seconds; 0 if `to` is not after `from`. */
 static inline double
 tier_seconds_between(TimestampTz from, TimestampTz to)
 {

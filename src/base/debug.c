@@ -40,7 +40,9 @@ static char *debug_root = NULL;
 static int32
 point_key(const char *name)
 {
-	return (int32) (DatumGetUInt32(hash_any((const unsigned char *) name, (int) strlen(name))) & 0x7FFFFFFF);
+	Datum		hash = hash_any((const unsigned char *) name, (int) strlen(name));
+
+	return (int32) (DatumGetUInt32(hash) & 0x7FFFFFFF);
 }
 
 /* For tests: SELECT pg_advisory_lock(1953064306, key('copied')). */
@@ -73,7 +75,8 @@ tier_debug_point(const char *name)
 	}
 	LockRelease(&tag, ExclusiveLock, true);
 
-	if (debug_fault == NULL || strncmp(debug_fault, name, length) != 0 || debug_fault[length] != ':')
+	if (debug_fault == NULL || strncmp(debug_fault, name, length) != 0 ||
+		debug_fault[length] != ':')
 		return;
 	kind = debug_fault + length + 1;
 	if (strcmp(kind, "error") == 0)

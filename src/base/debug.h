@@ -13,19 +13,20 @@
 #ifdef TIER_DEBUG
 
 /*
- * A point that tests know by its name.  Waits there as long as somebody holds
- * the advisory lock (tier_debug_lock_class, hash of the name), with whatever
- * locks we have.  Then, if the name is that of tiered_storage.debug_fault,
- * what that says happens: an error, a FATAL error, or SIGKILL to ourselves.
+ * A point that tests know by its name.  Waits while somebody holds the advisory
+ * lock (first key 'tier', second the hash of the name), keeping the locks that
+ * this process has.  Then, if tiered_storage.debug_fault names the point, does
+ * what that says: raises an error or a FATAL error, or kills this process.
  */
 extern void tier_debug_point(const char *name);
 
-/* Is this rule named in tiered_storage.debug_skip, to see its test fail? */
+/* Does tiered_storage.debug_skip name this rule, so that its test must fail? */
 extern bool tier_debug_skips(const char *rule);
 
 /* What is put before /proc and /sys: tiered_storage.debug_root. */
 extern const char *tier_debug_root(void);
 
+/* Defines the settings; called once, from _PG_init. */
 extern void tier_debug_init(void);
 
 #else

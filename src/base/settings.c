@@ -5,10 +5,11 @@
  *
  * The worker's settings are for the whole cluster and change with a reload;
  * those of a move can be set in a session, because a person who moves a
- * relation by hand may have more patience than the worker.  What they allow him is
- * to hold up those who use a relation that he may lock anyway.  So the owner
- * of a database may set them for it, and then for relations of others: the
- * worker does not obey him.
+ * relation by hand may have more patience than the worker.  All that they allow
+ * is to make others wait for a relation that this person may lock anyway.  The
+ * owner of a database can set them for all sessions in it, where they would be
+ * about relations of other owners: so the worker ignores what is set for a
+ * database or role (tier_guc_keep_server_values).
  *
  *-------------------------------------------------------------------------
  */
@@ -42,9 +43,14 @@ int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_move_prewarm = true;
 bool		tier_log_moves = true;
 int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
-int			tier_effect_after_min = MINUTES_PER_DAY;
-int			tier_residence_time_min = MINUTES_PER_DAY;
-int			tier_wal_sample_size_mb = 16;
+int			tier_evidence_interval_s = 300;
+int			tier_advice_min_size_kb = 1024;
+double		tier_advice_min_share = 0.01;
+double		tier_advice_min_saved_time = 1.0;
+double		tier_advice_min_saved_price = 1.0;
+int			tier_effect_period_min = MINUTES_PER_DAY;
+int			tier_cooldown_min = MINUTES_PER_DAY;
+int			tier_wal_read_limit_mb = 16;
 bool		tier_track_page_cache = true;
 int			tier_buffer_scan_limit = 4 * 1024 * 1024;
 bool		tier_track_access = true;
@@ -66,7 +72,7 @@ assign_ignore_applications(const char *new_value, void *extra)
 	tier_ignore_applications_version++;
 }
 
-/* Those that anybody may set in his session, and for his database or role. */
+/* Anybody may set these for a session, and owners for a database or role. */
 static const char *const session_settings[] = {
 	"tiered_storage.move_lock_attempts",
 	"tiered_storage.move_lock_hold_limit",
@@ -74,7 +80,11 @@ static const char *const session_settings[] = {
 	"tiered_storage.move_max_lock_time",
 	"tiered_storage.move_prewarm",
 	"tiered_storage.observation_period",
-	"tiered_storage.residence_time",
+	"tiered_storage.advice_min_saved_price",
+	"tiered_storage.advice_min_saved_time",
+	"tiered_storage.advice_min_share",
+	"tiered_storage.advice_min_size",
+	"tiered_storage.cooldown",
 };
 
 void
@@ -92,6 +102,8 @@ tier_guc_keep_server_values(void)
 void
 tier_guc_init(void)
 {
+	bool		preloading = process_shared_preload_libraries_in_progress;
+
 	DefineCustomIntVariable("tiered_storage.sample_interval",
 							"Sets the time between two samples of a database by its worker.",
 							NULL,
@@ -101,7 +113,8 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.migrate_interval",
-							"Sets the time between two evaluations of the tiering policies by the worker.",
+							"Sets the time between two evaluations of the tiering policies by "
+							"the worker.",
 							NULL,
 							&tier_migrate_interval_s,
 							300, 1, 86400,
@@ -117,7 +130,8 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.history_retention",
-							"Sets how long the history of the relations' activity and of moves is kept.",
+							"Sets how long the history of the relations' activity and of moves "
+							"is kept.",
 							NULL,
 							&tier_history_retention_min,
 							90 * MINUTES_PER_DAY, 60, INT_MAX / 60,
@@ -126,7 +140,8 @@ tier_guc_init(void)
 
 	DefineCustomIntVariable("tiered_storage.history_max_size",
 							"Sets the size that the activity history of a database may reach.",
-							"The oldest periods are deleted when it is exceeded, also within the retention time.",
+							"The oldest periods are deleted when it is exceeded, also within "
+							"the retention time.",
 							&tier_history_max_size_mb,
 							256, 1, 1024 * 1024,
 							PGC_SIGHUP, GUC_UNIT_MB,
@@ -134,7 +149,9 @@ tier_guc_init(void)
 
 	DefineCustomEnumVariable("tiered_storage.auto_migrate",
 							 "Sets what the worker moves by itself.",
-							 "\"policies\" moves what a tiering policy asks for; \"placement\" also what recommend_placement() is sure of; \"off\" moves nothing.",
+							 "\"policies\" moves what a tiering policy asks for; \"placement\" "
+							 "also what recommend_placement() is sure of; \"off\" moves "
+							 "nothing.",
 							 &tier_auto_migrate,
 							 TIER_AUTO_MIGRATE_POLICIES, auto_migrate_options,
 							 PGC_SIGHUP, 0,
@@ -142,7 +159,8 @@ tier_guc_init(void)
 
 	DefineCustomIntVariable("tiered_storage.max_workers",
 							"Sets how many databases are sampled at the same time.",
-							"As many may be migrated beside them.  Each takes one of max_worker_processes while it works.",
+							"As many may be migrated beside them.  Each takes one of "
+							"max_worker_processes while it works.",
 							&tier_max_workers,
 							2, 1, 64,
 							PGC_SIGHUP, 0,
@@ -150,7 +168,8 @@ tier_guc_init(void)
 
 	DefineCustomIntVariable("tiered_storage.move_lock_timeout",
 							"Sets how long one attempt of a move waits for a lock.",
-							"Others queue behind a waiting move, so this bounds how long a move can hold them up before it has even started.",
+							"Others queue behind a waiting move, so this bounds how long a "
+							"move can hold them up before it has even started.",
 							&tier_move_lock_timeout_ms,
 							200, 1, 60000,
 							PGC_USERSET, GUC_UNIT_MS,
@@ -165,7 +184,8 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.move_lock_hold_limit",
-							"Sets how long a move may work under the strong lock, WAL flushes not counted.",
+							"Sets how long a move may work under the strong lock, WAL flushes "
+							"not counted.",
 							"When there is more left to do, it lets go and tries again.",
 							&tier_move_lock_hold_limit_ms,
 							20, 1, 10000,
@@ -173,7 +193,8 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.move_max_lock_time",
-							"Sets for how long the worker may lock a relation that cannot be moved online, by estimate.",
+							"Sets for how long the worker may lock a relation that cannot be "
+							"moved online, by estimate.",
 							"0 means that it moves none of these; -1 means no limit.",
 							&tier_move_max_lock_time_s,
 							0, -1, INT_MAX / 1000,
@@ -190,7 +211,8 @@ tier_guc_init(void)
 
 	DefineCustomIntVariable("tiered_storage.worker_rate_limit",
 							"Sets how much a move by the worker copies, per second.",
-							"0 means no limit but tiered_storage.move_rate_limit.  A change takes effect at once.",
+							"0 means no limit but tiered_storage.move_rate_limit.  A change "
+							"takes effect at once.",
 							&tier_worker_rate_limit_mb,
 							50, 0, 1024 * 1024,
 							PGC_SIGHUP, GUC_UNIT_MB,
@@ -206,14 +228,16 @@ tier_guc_init(void)
 
 	DefineCustomIntVariable("tiered_storage.move_limit_per_day",
 							"Sets how much of a database is moved in 24 hours because of advice.",
-							"0 means nothing, -1 no limit.  Moves by policies and by hand are not limited.",
+							"0 means nothing, -1 no limit.  Moves by policies and by hand are "
+							"not limited.",
 							&tier_move_limit_per_day_mb,
 							100 * 1024, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("tiered_storage.move_prewarm",
-							 "Sets whether a move reads into shared buffers what was there before.",
+							 "Sets whether a move reads into shared buffers what was there "
+							 "before.",
 							 NULL,
 							 &tier_move_prewarm,
 							 true,
@@ -221,56 +245,111 @@ tier_guc_init(void)
 							 NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("tiered_storage.log_moves",
-							 "Logs each completed move.",
-							 "A move is no utility command: neither event triggers nor log_statement = ddl see it.",
+							 "Logs each completed move, and tells who called move_relation().",
+							 "A move is no utility command: neither event triggers nor "
+							 "log_statement = ddl see it.",
 							 &tier_log_moves,
 							 true,
 							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.observation_period",
-							"Sets how long a relation must have been observed before advice about it is firm.",
+							"Sets how long a relation must have been observed before advice "
+							"about it is firm.",
 							"Nothing is recommended to leave a faster tier on less data.",
 							&tier_observation_period_min,
 							7 * MINUTES_PER_DAY, 0, INT_MAX / 60,
 							PGC_USERSET, GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.effect_after",
-							"Sets for how long the load is measured after a move, to say what the move was worth.",
+	DefineCustomIntVariable("tiered_storage.evidence_interval",
+							"Sets the length of the shortest interval in which activity counts "
+							"as one event.",
+							"What was active in fewer than four such intervals is taken for "
+							"a load or another event that will not be repeated.",
+							&tier_evidence_interval_s,
+							300, 1, SECS_PER_HOUR,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.advice_min_size",
+							"Sets the size that a relation must have to be advised to move.",
+							NULL,
+							&tier_advice_min_size_kb,
+							1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+
+	DefineCustomRealVariable("tiered_storage.advice_min_share",
+							 "Sets the share of all device time, or of the price, "
+							 "that advice may leave unsaved to be short.",
+							 "Moves that together save less than this are left out.",
+							 &tier_advice_min_share,
+							 0.01, 0.0, 1.0,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomRealVariable("tiered_storage.advice_min_saved_time",
+							 "Sets the device time, in seconds per hour, "
+							 "that advice may leave unsaved to be short.",
+							 "Counts with the objective \"time\", "
+							 "if it is more than advice_min_share comes to.",
+							 &tier_advice_min_saved_time,
+							 1.0, 0.0, 3600.0,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomRealVariable("tiered_storage.advice_min_saved_price",
+							 "Sets the money per month that advice may leave unsaved to be short.",
+							 "Counts with the objectives \"money\" and \"balanced\", "
+							 "if it is more than advice_min_share comes to.",
+							 &tier_advice_min_saved_price,
+							 1.0, 0.0, 1e9,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.effect_period",
+							"Sets for how long the load is measured after a move, to tell its "
+							"effect.",
 							"0 turns it off.",
-							&tier_effect_after_min,
+							&tier_effect_period_min,
 							MINUTES_PER_DAY, 0, INT_MAX / 60,
 							PGC_SIGHUP, GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.residence_time",
-							"Sets how long a relation that was moved is not advised to move again.",
-							"Whoever moved it, by hand or not.  0 means that it may be at once.",
-							&tier_residence_time_min,
+	DefineCustomIntVariable("tiered_storage.cooldown",
+							"Sets how long a relation that was moved is not advised to move "
+							"again.",
+							"No matter who moved it.  0 means that it may be at once.",
+							&tier_cooldown_min,
 							MINUTES_PER_DAY, 0, INT_MAX / 60,
 							PGC_USERSET, GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.wal_sample_size",
-							"Sets how much WAL a sample reads at most, to count which relations write.",
+	DefineCustomIntVariable("tiered_storage.wal_read_limit",
+							"Sets how much WAL a sample reads at most, to count which "
+							"relations write.",
 							"When more was written, parts of it stand for all.  0 reads none.",
-							&tier_wal_sample_size_mb,
+							&tier_wal_read_limit_mb,
 							16, 0, 64 * 1024,
 							PGC_SUSET, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("tiered_storage.track_page_cache",
-							 "Sets whether samples look at what of the relations is in the page cache of the operating system.",
-							 "Without it, all reads that miss shared buffers are taken for reads of the device.",
+							 "Sets whether samples look at what of the relations is in the "
+							 "page cache of the operating system.",
+							 "Without it, all reads that miss shared buffers are taken for "
+							 "reads of the device.",
 							 &tier_track_page_cache,
 							 true,
 							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("tiered_storage.track_access",
-							 "Sets whether the executor's reads are told apart as random and sequential.",
-							 "Takes effect when the library is loaded by shared_preload_libraries.",
+							 "Sets whether the executor's reads are told apart as random and "
+							 "sequential.",
+							 "Takes effect when the library is loaded by "
+							 "shared_preload_libraries.",
 							 &tier_track_access,
 							 true,
 							 PGC_SUSET, 0,
@@ -293,7 +372,7 @@ tier_guc_init(void)
 							 NULL, NULL, NULL);
 
 	DefineCustomStringVariable("tiered_storage.ignore_applications",
-							   "Names the applications whose reads are no use of a relation.",
+							   "Names the applications whose reads are not counted as use.",
 							   "A list of values of application_name, separated by commas.",
 							   &tier_ignore_applications,
 							   "pg_dump",
@@ -305,11 +384,12 @@ tier_guc_init(void)
 	 * then.
 	 */
 	DefineCustomIntVariable("tiered_storage.track_max_relations",
-							"Sets for about how many relations of all databases reads are tracked between two samples.",
+							"Sets for about how many relations of all databases reads are "
+							"tracked between two samples.",
 							"Takes shared memory of about 200 bytes for each.",
 							&tier_track_max_relations,
 							16384, 1024, 1024 * 1024,
-							process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP, 0,
+							preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0,
 							NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("tiered_storage");

@@ -3,6 +3,13 @@
  * base/settings.h
  *		Settings, with their units.
  *
+ * Each process has its own copy of these variables, which the server's GUC code
+ * changes and nobody else: at a reload, by SET, or at the end of a transaction or
+ * function.  So a value can change wherever interrupts are processed or a command
+ * ends; what has to stay the same during an operation is copied at its start.
+ * The last part of a name is the unit.  Who may change which of them, and why, is
+ * in settings.c.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_GUC_H
@@ -17,46 +24,61 @@ typedef enum TierAutoMigrate
 	TIER_AUTO_MIGRATE_PLACEMENT,	/* policies, then the advice */
 } TierAutoMigrate;
 
+/* Worker and launcher. */
 extern int	tier_sample_interval_s;
 extern int	tier_migrate_interval_s;
-extern int	tier_wait_sample_interval_ms;
-extern int	tier_history_retention_min;
-extern int	tier_history_max_size_mb;
+extern int	tier_wait_sample_interval_ms;	/* 0: off */
 extern int	tier_auto_migrate;	/* TierAutoMigrate */
 extern int	tier_max_workers;
-extern int	tier_move_lock_timeout_ms;
+
+/* History. */
+extern int	tier_history_retention_min;
+extern int	tier_history_max_size_mb;
+
+/* Moves. */
+extern int	tier_move_lock_timeout_ms;	/* of one attempt */
 extern int	tier_move_lock_attempts;
-extern int	tier_move_max_lock_time_s;
+extern int	tier_move_max_lock_time_s;	/* 0: none; -1: no limit */
 extern int	tier_move_lock_hold_limit_ms;
-extern int	tier_move_rate_limit_mb;
-extern int	tier_worker_rate_limit_mb;
+extern int	tier_move_rate_limit_mb;	/* per second, all moves; 0: no limit */
+extern int	tier_worker_rate_limit_mb;	/* per second, each worker's; 0: no
+										 * limit */
 extern int	tier_max_movers;
-extern int	tier_move_limit_per_day_mb; /* -1: no limit */
+extern int	tier_move_limit_per_day_mb; /* by advice; -1: no limit */
 extern bool tier_move_prewarm;
 extern bool tier_log_moves;
+
+/* Advice and effects. */
 extern int	tier_observation_period_min;
-extern int	tier_effect_after_min;
-extern int	tier_residence_time_min;
-extern int	tier_wal_sample_size_mb;
+extern int	tier_evidence_interval_s;	/* shortest one; > 0 */
+extern int	tier_advice_min_size_kb;	/* of a relation */
+extern double tier_advice_min_share;	/* of all; 0 to 1 */
+extern double tier_advice_min_saved_time;	/* s per hour */
+extern double tier_advice_min_saved_price;	/* per month */
+extern int	tier_effect_period_min; /* 0: off */
+extern int	tier_cooldown_min;
+
+/* Samples. */
+extern int	tier_wal_read_limit_mb; /* of one sample; 0: reads none */
 extern bool tier_track_page_cache;
-extern int	tier_buffer_scan_limit;
+extern int	tier_buffer_scan_limit; /* buffer headers */
 extern bool tier_track_access;
-extern double tier_track_sample_rate;
-extern char *tier_ignore_applications;
-extern uint32 tier_ignore_applications_version; /* another one for each list */
+extern double tier_track_sample_rate;	/* fraction of the cheap plans */
+extern char *tier_ignore_applications;	/* names, separated by commas */
+extern uint32 tier_ignore_applications_version; /* changes with the list */
 extern int	tier_track_max_relations;
 
 /*
- * What the settings of a session are in the configuration of the server stays so in
- * this process, whatever somebody has set for its database or role.  Called
- * before the process connects to a database.
+ * Fixes in this process those settings that a session may change at the values
+ * that the configuration of the server has, whatever is set for its database or
+ * role.  Called before the process connects to a database.
  */
 extern void tier_guc_keep_server_values(void);
 
 /* Defines them all; called once, from _PG_init. */
 extern void tier_guc_init(void);
 
-/* As the server is set: more may be forced, by WAL or by hand. */
+/* By checkpoint_timeout alone: max_wal_size and CHECKPOINT may cause more. */
 extern double tier_checkpoints_per_hour(void);
 
 #endif							/* TIER_GUC_H */

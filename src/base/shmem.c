@@ -4,14 +4,11 @@
  *		Shared memory: the state of each database's worker, and the claims of
  *		databases on tablespaces.
  *
- * Written by the launcher (slots), by each worker (its own slot and claims)
- * and, for notifications, by any session; all under one LWLock that is held
- * for a scan of a small array at most, never across anything that can fail.
+ * Who changes what, and under which lock, is in base/shmem.h.
  *
- * Claims are what keeps two databases from calling one tablespace by two tier
- * names: each worker publishes its own before it moves anything, and does not
- * move anything when another database was first with another name.  They are
- * lost at a restart and republished by the first cycle.
+ * Claims keep two databases from calling one tablespace by two tier names: each
+ * worker publishes its own before it moves anything, and does not move anything
+ * when another database was first with another name.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,6 +96,13 @@ tier_shmem_slot(Oid database_oid, bool create)
 }
 
 void
+tier_shmem_wake_launcher(void)
+{
+	if (tier_shmem->launcher_pid != 0)
+		SetLatch(tier_shmem->launcher_latch);
+}
+
+void
 tier_shmem_notify(Oid database_oid)
 {
 	if (tier_shmem == NULL)
@@ -114,8 +118,7 @@ tier_shmem_notify(Oid database_oid)
 			slot->next_run_at = 0;
 			slot->migrated_at = 0;
 		}
-		if (tier_shmem->launcher_pid != 0)
-			SetLatch(tier_shmem->launcher_latch);
+		tier_shmem_wake_launcher();
 	}
 	LWLockRelease(tier_shmem->lock);
 }
@@ -211,7 +214,7 @@ tier_shmem_copy_claims(int *nclaims)
 }
 
 void
-tier_shmem_forget_claims(Oid database_oid)
+tier_shmem_withdraw_claims(Oid database_oid)
 {
 	if (tier_shmem == NULL)
 		return;

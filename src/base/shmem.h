@@ -33,24 +33,48 @@ typedef enum TierWorkerState
 	TIER_WORKER_FAILED,			/* last_error is valid; next_run_at backs off */
 } TierWorkerState;
 
-/* One database.  database_oid is InvalidOid in a free slot. */
+/*
+ * One database.  All fields are read and changed under tier_shmem->lock; nobody
+ * keeps a pointer to a slot beyond that, but looks it up again by its OID.
+ *
+ * The launcher makes slots and frees those of databases that are gone, but never
+ * while a worker is STARTING or RUNNING.  It changes a slot to STARTING, with
+ * started_at, when it registers a worker.  That worker makes it RUNNING, with its
+ * pid, and from then on the slot is the worker's until it ends the cycle
+ * (tier_worker_end_cycle), by its exit callback at the latest.  The launcher ends
+ * the cycle itself where no worker could be registered, or none has begun in time;
+ * one that begins later finds no STARTING slot and exits.  Any session may set
+ * notified, next_run_at and migrated_at (tier_shmem_notify).
+ */
 typedef struct TierDatabaseSlot
 {
-	Oid			database_oid;
+	Oid			database_oid;	/* InvalidOid: the slot is free, and nothing
+								 * else in it means anything */
 	TierWorkerState state;
-	int			pid;
-	TimestampTz started_at;		/* begin of the last cycle, 0: never */
-	TimestampTz finished_at;	/* its end, 0: never */
-	TimestampTz next_run_at;	/* 0: as soon as possible; while waiting, the
+	int			pid;			/* of the worker while RUNNING, else 0 */
+	TimestampTz started_at;		/* beginning of the last cycle, 0: never */
+	TimestampTz finished_at;	/* end of the last cycle that has ended, 0:
+								 * none; before started_at while one runs */
+	TimestampTz next_run_at;	/* 0: as soon as possible; means nothing while
+								 * STARTING or RUNNING.  While WAITING, the
 								 * sample interval in force now counts, too */
-	TimestampTz migrated_at;	/* 0: migrate in the next cycle */
-	bool		notified;		/* tier_shmem_notify came since started_at */
-	bool		is_moving;		/* running, and migrating: takes no place from
+	TimestampTz migrated_at;	/* when it last began to migrate; 0: migrate
+								 * in the next cycle */
+	bool		notified;		/* tier_shmem_notify came since the worker
+								 * began; asks for another cycle at once */
+	bool		is_moving;		/* RUNNING, and migrating: takes no place from
 								 * those who sample */
-	int			failures;		/* in a row */
-	char		last_error[TIER_ERROR_LENGTH];
+	int			failures;		/* in a row, up to the last cycle that ended */
+	char		last_error[TIER_ERROR_LENGTH];	/* of FAILED; or, while
+												 * WAITING, what keeps it from
+												 * moving anything; "":
+												 * nothing. Of the last cycle
+												 * that has ended */
 
-	/* By the launcher, see server/waits.c; since the slot was made. */
+	/*
+	 * By the launcher alone, see server/waits.c; since the slot was made.
+	 * They mean nothing while wait_sampled_ms is 0.
+	 */
 	int64		wait_sampled_ms;	/* how long it has looked */
 	int64		wait_ms[TIER_WAIT_CLASSES]; /* sum over backends */
 } TierDatabaseSlot;
@@ -59,6 +83,11 @@ typedef struct TierDatabaseSlot
  * A database says that a tablespace belongs to a tier of this name.  What was
  * only discovered is a weak claim: nobody has said it, so it is neither
  * published nor compared.
+ *
+ * All claims of a database are replaced at once by a process that is connected to
+ * it, before that moves anything (tier_shmem_publish_claims), and removed when the
+ * database is gone or has lost the extension.  Under tier_shmem->lock, like all
+ * else here.  In no particular order; only the first nclaims mean anything.
  */
 typedef struct TierClaim
 {
@@ -71,23 +100,35 @@ typedef struct TierClaim
 /* More processes than this never move at the same time. */
 #define TIER_MAX_MOVERS 64
 
-/* See move/throttle.c. */
+/*
+ * Who moves something, and how fast all may be; see move/throttle.c.  Under
+ * tier_shmem->lock.  A mover takes a place, gives it back while it only waits, and
+ * at its exit at the latest.  limited_roles[i] means nothing while pids[i] is 0.
+ * Places beyond tiered_storage.max_movers, if that was lowered, are used to their
+ * end.
+ */
 typedef struct TierMoverControl
 {
 	int64		free_at;		/* all that was copied is paid for then; by
-								 * tier_clock_monotonic_us */
+								 * tier_clock_monotonic_us.  Put off by every
+								 * mover with each batch; in the past: nobody
+								 * has to wait.  Means nothing without
+								 * tiered_storage.move_rate_limit */
 	int			pids[TIER_MAX_MOVERS];	/* 0: free */
 	Oid			limited_roles[TIER_MAX_MOVERS]; /* whose move it is; 0: an
 												 * administrator's */
 } TierMoverControl;
 
+/* All zero at the start of the server; rebuilt by the launcher and the workers. */
 typedef struct TierShmem
 {
-	LWLock	   *lock;			/* guards everything below */
-	int			launcher_pid;	/* 0: not running */
+	LWLock	   *lock;			/* set once; guards everything below */
+	int			launcher_pid;	/* by the launcher itself; 0: not running */
 	struct Latch *launcher_latch;	/* valid while launcher_pid is not 0 */
-	bool		database_overflow;	/* some database got no slot */
-	int			ndatabases;		/* slots in use or free below this */
+	bool		database_overflow;	/* some database got no slot; as of the
+									 * launcher's last scan */
+	int			ndatabases;		/* slots in use or free below this; never less
+								 * than before */
 	int			nclaims;
 	TierDatabaseSlot databases[TIER_MAX_DATABASES];
 	TierClaim	claims[TIER_MAX_CLAIMS];
@@ -104,6 +145,9 @@ extern void tier_shmem_init(void);
  * all are taken.  The caller holds tier_shmem->lock, exclusively for create.
  */
 extern TierDatabaseSlot *tier_shmem_slot(Oid database_oid, bool create);
+
+/* The launcher looks at its slots now, if there is one; lock held in any mode. */
+extern void tier_shmem_wake_launcher(void);
 
 /* Makes the launcher look at this database at once.  No-op without preload. */
 extern void tier_shmem_notify(Oid database_oid);
@@ -122,10 +166,10 @@ extern int	tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims,
 /* Copies all claims into the current memory context. */
 extern TierClaim *tier_shmem_copy_claims(int *nclaims);
 
-/* Forgets a database that has lost the extension. */
-extern void tier_shmem_forget_claims(Oid database_oid);
+/* Removes the claims of a database that has lost the extension. */
+extern void tier_shmem_withdraw_claims(Oid database_oid);
 
-/* Forgets the claims of all databases but these; the lock is held exclusively. */
+/* Removes the claims of all databases but these; the lock is held exclusively. */
 extern void tier_shmem_keep_claims(const Oid *database_oids, int n);
 
 #endif							/* TIER_SHMEM_H */

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -21,6 +22,8 @@
 #include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
+
+PG_FUNCTION_INFO_V1(tier_require_writable_sql);
 
 void
 tier_result_start(FunctionCallInfo fcinfo, TierResultRow *row)
@@ -86,6 +89,24 @@ tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 				 errmsg("\"%s\" must not be null", name)));
 }
 
+void
+tier_require_writable(const char *what)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot execute %s during recovery", what),
+				 errhint("Call it on the primary; what it changes is replicated.")));
+	PreventCommandIfReadOnly(what);
+}
+
+Datum
+tier_require_writable_sql(PG_FUNCTION_ARGS)
+{
+	tier_require_writable(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	PG_RETURN_VOID();
+}
+
 bool
 tier_may_commit(FunctionCallInfo fcinfo)
 {
@@ -100,9 +121,11 @@ tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s cannot run inside a transaction block or function", what),
-				 errdetail("It commits several transactions, to hold its locks as short as possible.")));
-	PreventCommandDuringRecovery(what);
-	PreventCommandIfReadOnly(what);
+				 errdetail("It commits several transactions, to hold its locks "
+						   "as short as possible."),
+				 errhint("Run it alone, with autocommit: in psql \\set AUTOCOMMIT on, in a driver "
+						 "a connection in autocommit mode.")));
+	tier_require_writable(what);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 
@@ -132,5 +155,7 @@ tier_foreign_text(const char *foreign)
 char *
 tier_size_text(double bytes)
 {
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes))));
+	Datum		pretty = DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes));
+
+	return text_to_cstring(DatumGetTextPP(pretty));
 }

@@ -10,16 +10,16 @@
  * move: under SERIALIZABLE or REPEATABLE READ two movers that write their records
  * could not be serialized; default_transaction_read_only may be switched on when
  * the first transaction has long been committed; transaction_timeout is meant
- * for transactions that hold others up.  Ours do not get half as old, where they can
- * be ended at all, but the sync of a large file cannot.
+ * for transactions that hold others up.  Ours end when they are half as old, where
+ * they can be ended; the sync of a large file cannot be.
  *
  * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and
  * when it finds that an autovacuum worker is in its way, it cancels that worker.
  * A move is never so urgent; it comes back later.  So for the lock on the relation
  * the check is put off for ever, and the wait is ended by lock_timeout instead.
- * That can be done: a mover holds no lock on a relation of a user while it waits
- * for another one, and whoever should ever wait for us in a circle finds it with a
- * check of his own.  A lock_timeout below deadlock_timeout would not do, as the
+ * That is safe: a mover holds no lock on a relation of a user while it waits
+ * for another one, and a process that waits for us in a circle finds that by a
+ * check of its own.  A lock_timeout below deadlock_timeout would not do, as the
  * latter may be 1 ms.
  *
  *-------------------------------------------------------------------------
@@ -39,24 +39,27 @@
 #include "src/base/transaction.h"
 
 /*
- * For whatever is locked beside the relation: our tables, catalogs.  Somebody
- * has it for a moment; longer, if it is an autovacuum worker.
+ * For what is locked beside the relation: our tables, catalogs.  Others hold these
+ * locks for a moment only, an autovacuum worker for longer.
  */
 #define LEAST_LOCK_WAIT_MS 10000
 
 /*
- * No transaction of a copy gets older, so that nobody who looks for old ones
- * finds a mover; it holds neither a snapshot nor an ID.
+ * No transaction of a copy gets older, so that a search for old transactions does
+ * not find a mover; it holds neither a snapshot nor an ID.
  */
 #define LONGEST_MS 60000
 #define SHORTEST_MS 100
 
-/* Of the current transaction. */
+/*
+ * Of the current transaction: set by tier_transaction_prepare(), and meaningless
+ * before its first call.  By the real clock, which nobody sets.
+ */
 static instr_time began_at;
 static int	transaction_timeout_ms = 0; /* that of the session; 0: none */
 static int	longest_ms = LONGEST_MS;
 
-/* To the end of the transaction, whoever the current user is. */
+/* To the end of the transaction; the current user need not have the right. */
 static void
 set_for_transaction(const char *name, int milliseconds)
 {
@@ -131,5 +134,7 @@ tier_transaction_is_old(void)
 
 	INSTR_TIME_SET_CURRENT(age);
 	INSTR_TIME_SUBTRACT(age, began_at);
-	return INSTR_TIME_GET_MILLISEC(age) > (tier_debug_skips("patience") ? SHORTEST_MS : longest_ms);
+	if (tier_debug_skips("patience"))
+		return INSTR_TIME_GET_MILLISEC(age) > SHORTEST_MS;
+	return INSTR_TIME_GET_MILLISEC(age) > longest_ms;
 }

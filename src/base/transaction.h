@@ -3,9 +3,11 @@
  * base/transaction.h
  *		How each transaction of a move begins, and when it is old enough.
  *
- * Only these functions start or continue a transaction; SPI_commit() and the like
- * are not called anywhere else, since what follows would have the settings of the
- * session.  (But by tier_disconnect_nonatomic(), for that reason.)
+ * Only these functions start a transaction or continue in a new one; SPI_commit()
+ * and the like are not called anywhere else, since what follows would have the
+ * settings of the session.  (tier_disconnect_nonatomic() calls it for just that
+ * reason.)  A commit or rollback ends all snapshots, relation locks and memory of
+ * the transaction; SPI's procedure context survives both.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +23,10 @@
 extern void tier_transaction_start(void);
 
 /*
- * SPI_commit() and SPI_rollback(), and the next transaction has these settings,
- * too.  Connected to SPI non-atomically, with no subtransaction open.
+ * SPI_commit() and SPI_rollback(); the next transaction has the settings of
+ * tier_transaction_prepare(), too.  Connected to SPI non-atomically, outside of a
+ * catalog scope, with no subtransaction open.  CurrentMemoryContext is SPI's
+ * procedure context afterwards.
  */
 extern void tier_transaction_commit(void);
 extern void tier_transaction_rollback(void);
@@ -30,19 +34,20 @@ extern void tier_transaction_rollback(void);
 /*
  * Makes a transaction that has just begun, and has no snapshot yet, independent of
  * what the session, its role or database have set: READ COMMITTED, read write,
- * not ended by transaction_timeout; with patience for locks on our own tables.
+ * not ended by transaction_timeout, and with at least ten seconds for locks on
+ * our own tables.
  */
 extern void tier_transaction_prepare(void);
 
 /*
- * From now on to the end of the transaction we wait no longer than this for any
- * lock, and do not make an autovacuum worker give it up.
+ * From now to the end of the transaction, waits for a lock end after timeout_ms
+ * with an error, and do not cancel an autovacuum worker.
  */
 extern void tier_transaction_limit_lock_waits(int timeout_ms);
 
 /*
  * From now on transaction_timeout, if the session has one, ends this transaction
- * after all, and the session: it keeps others waiting.
+ * after all, and the session with it: others may have to wait for it.
  */
 extern void tier_transaction_obey_timeout(void);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/device.c
- *		Remembering devices: counters, smoothed rates, fit.
+ *		The store of devices: counters, smoothed rates, fit.
  *
  * See catalog/tables.h.  One row for each device beneath a tablespace, written by
  * each sample, under the lock on _tiered_storage.sampler.
@@ -19,8 +19,8 @@
 #include "src/catalog/tables.h"
 
 /* The columns of device_state after the first three, and their fields. */
-#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false}
-#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true}
+#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false, 0}
+#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0}
 
 static const TierColumn device_columns[] = {
 	/* Times that are not known are NULL. */
@@ -76,10 +76,10 @@ static const TierColumn device_columns[] = {
 	COLUMN("fit_xy", FLOAT8OID, fit.xy),
 	COLUMN("fit_yy", FLOAT8OID, fit.yy),
 	COLUMN("fit_periods", FLOAT8OID, fit.periods),
-	COLUMN("random_fit_xx", FLOAT8OID, random_fit.xx),
-	COLUMN("random_fit_xy", FLOAT8OID, random_fit.xy),
-	COLUMN("random_fit_yy", FLOAT8OID, random_fit.yy),
-	COLUMN("random_fit_periods", FLOAT8OID, random_fit.periods),
+	COLUMN("request_fit_xx", FLOAT8OID, request_fit.xx),
+	COLUMN("request_fit_xy", FLOAT8OID, request_fit.xy),
+	COLUMN("request_fit_yy", FLOAT8OID, request_fit.yy),
+	COLUMN("request_fit_periods", FLOAT8OID, request_fit.periods),
 
 	COLUMN("cluster_blocks_read", INT8OID, cluster_blocks_read),
 	COLUMN("cluster_temp_bytes", INT8OID, cluster_temp_bytes),
@@ -91,9 +91,8 @@ static const TierColumn device_columns[] = {
 static void
 append_columns(StringInfo buf)
 {
-	appendStringInfoString(buf, "device, instance, tablespaces");
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(buf, ", %s", device_columns[i].name);
+	appendStringInfoString(buf, "device, instance, tablespaces, ");
+	tier_columns_append(buf, device_columns, NCOLUMNS);
 }
 
 /* They were sorted when they were written. */
@@ -129,17 +128,13 @@ tier_catalog_load_devices(MemoryContext context)
 	{
 		TierDeviceState *state = &devices->devices[i];
 		bool		isnull;
+		Datum		device = tier_catalog_datum(i, 1, &isnull);
+		Datum		instance = tier_catalog_datum(i, 2, &isnull);
 
-		state->device = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(i, 1, &isnull)));
-		state->instance = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(i, 2, &isnull)));
+		state->device = MemoryContextStrdup(context, TextDatumGetCString(device));
+		state->instance = MemoryContextStrdup(context, TextDatumGetCString(instance));
 		read_oids(tier_catalog_datum(i, 3, &isnull), state, context);
-		for (int j = 0; j < NCOLUMNS; j++)
-		{
-			Datum		value = tier_catalog_datum(i, FIRST_COLUMN + 1 + j, &isnull);
-
-			if (!isnull)
-				tier_column_set(state, &device_columns[j], value);
-		}
+		tier_columns_load(state, device_columns, NCOLUMNS, i, FIRST_COLUMN + 1);
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return devices;
@@ -160,19 +155,18 @@ store_device(const char *sql, const TierDeviceState *state)
 {
 	Oid			types[FIRST_COLUMN + lengthof(device_columns)] = {TEXTOID, TEXTOID, OIDARRAYOID};
 	Datum		values[FIRST_COLUMN + lengthof(device_columns)];
+	bool		isnull[lengthof(device_columns)];
 	char		nulls[FIRST_COLUMN + lengthof(device_columns)];
 
 	memset(nulls, ' ', sizeof(nulls));
 	values[0] = CStringGetTextDatum(state->device);
 	values[1] = CStringGetTextDatum(state->instance);
 	values[2] = oid_array(state->tablespaces, state->ntablespaces);
+	tier_columns_get(state, device_columns, NCOLUMNS, values + FIRST_COLUMN, isnull);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		bool		isnull;
-
 		types[FIRST_COLUMN + i] = device_columns[i].type;
-		values[FIRST_COLUMN + i] = tier_column_get(state, &device_columns[i], &isnull);
-		if (isnull)
+		if (isnull[i])
 			nulls[FIRST_COLUMN + i] = 'n';
 	}
 	tier_catalog_execute(sql, FIRST_COLUMN + NCOLUMNS, types, values, nulls);
@@ -190,9 +184,8 @@ tier_catalog_store_devices(const TierDevices *devices)
 	for (int i = 2; i <= FIRST_COLUMN + NCOLUMNS; i++)
 		appendStringInfo(&sql, ", $%d", i);
 	appendStringInfoString(&sql, ") ON CONFLICT (device) DO UPDATE SET "
-						   "instance = EXCLUDED.instance, tablespaces = EXCLUDED.tablespaces");
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&sql, ", %s = EXCLUDED.%s", device_columns[i].name, device_columns[i].name);
+						   "instance = EXCLUDED.instance, tablespaces = EXCLUDED.tablespaces, ");
+	tier_columns_append_update(&sql, device_columns, NCOLUMNS);
 
 	for (int i = 0; i < devices->ndevices; i++)
 	{

@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/effect.c
- *		Remembering what moves are measured against, and what came of them.
+ *		The store of effects: what moves are measured against, and the result.
  *
- * See catalog/tables.h.  A row of move_effect is deleted soon after that of its
- * move; there is no foreign key, whose check the end of a move would have to
- * wait for.  It is open until it is settled, which happens once: by a measurement, or when it
- * turns out that there can be none.
+ * See catalog/tables.h, TierEffect.  A row of move_effect is deleted soon after
+ * that of its move; there is no foreign key, as the end of a move would have to
+ * wait for its check.
  *
- * Locks on rows are taken in the order relation_state, move_effect by the mover
- * and by the sampler alike.
+ * The mover and the sampler both lock rows in the order relation_state,
+ * move_effect.
  *
  *-------------------------------------------------------------------------
  */
@@ -155,9 +154,18 @@ read_work(Datum value, TierEffectWork *work)
 void
 tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 {
+	static const char settle_sql[] =
+	"UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = 'moved again' "
+	"WHERE relation_oid = $1 AND settled_at IS NULL";
+	static const char insert_sql[] =
+	"INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, "
+	"to_tablespace_oid, "
+	"from_profile, to_profile, from_factor, not_measurable, settled_at) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 	static const Oid settle_types[] = {OIDOID, TIMESTAMPTZOID};
 	static const Oid types[] = {
-		INT8OID, INT8OID, OIDOID, OIDOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID, TEXTOID, TIMESTAMPTZOID
+		INT8OID, INT8OID, OIDOID, OIDOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID,
+		TEXTOID, TIMESTAMPTZOID
 	};
 	bool		can_be = effect->not_measurable == NULL;
 	char		nulls[] = "         ";
@@ -165,9 +173,7 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 
 	values[0] = ObjectIdGetDatum(effect->relation_oid);
 	values[1] = TimestampTzGetDatum(now);
-	tier_catalog_execute("UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = 'moved again' "
-						 "WHERE relation_oid = $1 AND settled_at IS NULL",
-						 2, settle_types, values, NULL);
+	tier_catalog_execute(settle_sql, 2, settle_types, values, NULL);
 
 	values[0] = Int64GetDatum(effect->move_id);
 	values[1] = Int64GetDatum(effect->batch_id);
@@ -181,28 +187,26 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	values[7] = can_be ? (Datum) 0 : CStringGetTextDatum(effect->not_measurable);
 	values[8] = TimestampTzGetDatum(now);
 	nulls[7] = nulls[8] = can_be ? 'n' : ' ';
-	tier_catalog_execute("INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid, "
-						 "from_profile, to_profile, from_factor, not_measurable, settled_at) "
-						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-						 9, types, values, nulls);
+	tier_catalog_execute(insert_sql, 9, types, values, nulls);
 }
 
 void
 tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.move_effect e SET settled_at = g.now_at, "
+	"not_measurable = CASE WHEN c.oid IS NULL THEN 'dropped' ELSE 'moved again' END "
+	"FROM unnest($1, $2, $3) g (relation_oid, default_tablespace, now_at) "
+	"LEFT JOIN pg_catalog.pg_class c ON c.oid = g.relation_oid "
+	"WHERE e.relation_oid = g.relation_oid AND e.settled_at IS NULL "
+	"AND (c.oid IS NULL OR CASE c.reltablespace WHEN 0 THEN g.default_tablespace "
+	"ELSE c.reltablespace END <> e.to_tablespace_oid)";
 	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
 	TierBulk   *bulk;
 
 	if (ngone == 0)
 		return;
-	bulk = tier_bulk_create("UPDATE _tiered_storage.move_effect e SET settled_at = g.now_at, "
-							"not_measurable = CASE WHEN c.oid IS NULL THEN 'dropped' ELSE 'moved again' END "
-							"FROM unnest($1, $2, $3) g (relation_oid, default_tablespace, now_at) "
-							"LEFT JOIN pg_catalog.pg_class c ON c.oid = g.relation_oid "
-							"WHERE e.relation_oid = g.relation_oid AND e.settled_at IS NULL "
-							"AND (c.oid IS NULL OR CASE c.reltablespace WHEN 0 THEN g.default_tablespace "
-							"ELSE c.reltablespace END <> e.to_tablespace_oid)",
-							3, types);
+	bulk = tier_bulk_create(sql, 3, types);
 	for (int i = 0; i < ngone; i++)
 	{
 		Datum		values[3];
@@ -233,7 +237,7 @@ enum
 	EFFECT_IS_PERMANENT,
 	EFFECT_SAMPLED_SINCE,
 	EFFECT_SIZE_BYTES,
-	EFFECT_AFTER
+	EFFECT_PERIOD
 };
 
 static void
@@ -244,7 +248,8 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 
 	effect->move_id = DatumGetInt64(tier_catalog_datum(row, EFFECT_MOVE_ID, &isnull));
 	effect->relation_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_RELATION_OID, &isnull));
-	effect->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_TO_TABLESPACE_OID, &isnull));
+	value = tier_catalog_datum(row, EFFECT_TO_TABLESPACE_OID, &isnull);
+	effect->to_tablespace_oid = DatumGetObjectId(value);
 	read_profile(tier_catalog_datum(row, EFFECT_FROM_PROFILE, &isnull), &effect->from_profile);
 	read_profile(tier_catalog_datum(row, EFFECT_TO_PROFILE, &isnull), &effect->to_profile);
 	value = tier_catalog_datum(row, EFFECT_FROM_FACTOR, &isnull);
@@ -260,7 +265,8 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	if (!isnull)
 		read_work(value, &effect->device_before);
 	effect->exists = DatumGetBool(tier_catalog_datum(row, EFFECT_EXISTS, &isnull));
-	effect->tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_TABLESPACE_OID, &isnull));
+	value = tier_catalog_datum(row, EFFECT_TABLESPACE_OID, &isnull);
+	effect->tablespace_oid = DatumGetObjectId(value);
 	effect->is_permanent = DatumGetBool(tier_catalog_datum(row, EFFECT_IS_PERMANENT, &isnull));
 
 	/* Not sampled, though it is there: then nothing is known from before. */
@@ -268,7 +274,7 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	effect->sampled_since = isnull ? DT_NOEND : DatumGetTimestampTz(value);
 	value = tier_catalog_datum(row, EFFECT_SIZE_BYTES, &isnull);
 	effect->size_bytes = isnull ? 0.0 : DatumGetFloat8(value);
-	value = tier_catalog_datum(row, EFFECT_AFTER, &isnull);
+	value = tier_catalog_datum(row, EFFECT_PERIOD, &isnull);
 	if (!isnull)
 		read_totals(value, &effect->after);
 }
@@ -276,6 +282,21 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 TierEffect *
 tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until, int most, int *n)
 {
+	static const char select_sql[] =
+	"SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, "
+	"e.from_profile, e.to_profile, e.from_factor, "
+	"e.observed_since, e.totals, e.device, e.device_totals, c.oid IS NOT NULL, "
+	"CASE c.reltablespace WHEN 0 THEN $2 ELSE c.reltablespace END, "
+	"c.relpersistence = 'p', s.sampled_since, "
+	"(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
+	"CASE WHEN s.relation_oid IS NOT NULL THEN "
+	"ARRAY[s.total_random_reads, s.total_sequential_reads, "
+	"s.total_scans, s.total_page_writes, s.total_row_changes] END "
+	"FROM _tiered_storage.move_effect e "
+	"LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation_oid "
+	"LEFT JOIN _tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
+	"LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
+	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id LIMIT $3";
 	static const Oid types[] = {TIMESTAMPTZOID, OIDOID, INT4OID};
 	StringInfoData sql;
 	TierEffect *effects;
@@ -285,18 +306,9 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	values[1] = ObjectIdGetDatum(MyDatabaseTableSpace);
 	values[2] = Int32GetDatum(most);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, e.from_profile, e.to_profile, e.from_factor, "
-					 "e.observed_since, e.totals, e.device, e.device_totals, c.oid IS NOT NULL, "
-					 "CASE c.reltablespace WHEN 0 THEN $2 ELSE c.reltablespace END, c.relpersistence = 'p', s.sampled_since, "
-					 "(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
-					 "CASE WHEN s.relation_oid IS NOT NULL THEN ARRAY[s.total_random_reads, s.total_sequential_reads, "
-					 "s.total_scans, s.total_page_writes, s.total_row_changes] END "
-					 "FROM _tiered_storage.move_effect e "
-					 "LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation_oid "
-					 "LEFT JOIN _tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
-					 "LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
-					 "WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id LIMIT $3",
-					 started ? "e.observed_since <= $1" : "(e.observed_since IS NULL OR e.observed_since > $1)");
+	appendStringInfo(&sql, select_sql,
+					 started ? "e.observed_since <= $1" :
+					 "(e.observed_since IS NULL OR e.observed_since > $1)");
 	*n = (int) tier_catalog_execute(sql.data, 3, types, values, NULL);
 	effects = MemoryContextAllocZero(context, sizeof(TierEffect) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
@@ -306,26 +318,36 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 }
 
 /*
- * What an unmeasurable one needs is the same whether it was started or not.  One
- * at a time: they are few, and arrays of arrays are not.
+ * True for one that can be measured; any other is settled, whether its
+ * measurement was started or not.  One at a time: they are few, and SQL has no
+ * arrays of arrays of different lengths.
  */
-static void
-settle_as_not_measurable(const TierEffect *effect, TimestampTz now)
+static bool
+settle_unless_measurable(const TierEffect *effect, TimestampTz now)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
+	"WHERE move_id = $1 AND settled_at IS NULL";
 	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, TEXTOID};
 	Datum		values[3];
 
+	CHECK_FOR_INTERRUPTS();
+	if (effect->not_measurable == NULL)
+		return true;
 	values[0] = Int64GetDatum(effect->move_id);
 	values[1] = TimestampTzGetDatum(now);
 	values[2] = CStringGetTextDatum(effect->not_measurable);
-	tier_catalog_execute("UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
-						 "WHERE move_id = $1 AND settled_at IS NULL",
-						 3, types, values, NULL);
+	tier_catalog_execute(sql, 3, types, values, NULL);
+	return false;
 }
 
 void
 tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.move_effect "
+	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
+	"WHERE move_id = $1 AND settled_at IS NULL";
 	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8ARRAYOID, TEXTOID, FLOAT8ARRAYOID};
 
 	for (int i = 0; i < n; i++)
@@ -334,27 +356,24 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 		char		nulls[] = "     ";
 		Datum		values[5];
 
-		CHECK_FOR_INTERRUPTS();
-		if (effect->not_measurable != NULL)
-		{
-			settle_as_not_measurable(effect, now);
+		if (!settle_unless_measurable(effect, now))
 			continue;
-		}
 		values[0] = Int64GetDatum(effect->move_id);
 		values[1] = TimestampTzGetDatum(effect->since);
 		values[2] = totals_array(&effect->before);
 		values[3] = effect->device == NULL ? (Datum) 0 : CStringGetTextDatum(effect->device);
 		values[4] = work_array(&effect->device_before);
 		nulls[3] = nulls[4] = effect->device == NULL ? 'n' : ' ';
-		tier_catalog_execute("UPDATE _tiered_storage.move_effect SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
-							 "WHERE move_id = $1 AND settled_at IS NULL",
-							 5, types, values, nulls);
+		tier_catalog_execute(sql, 5, types, values, nulls);
 	}
 }
 
 void
 tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
+	"measured_io_s_per_hour = $4, source = $5 WHERE move_id = $1 AND settled_at IS NULL";
 	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID};
 
 	for (int i = 0; i < n; i++)
@@ -362,43 +381,40 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 		const TierEffect *effect = &effects[i];
 		Datum		values[5];
 
-		CHECK_FOR_INTERRUPTS();
-		if (effect->not_measurable != NULL)
-		{
-			settle_as_not_measurable(effect, now);
+		if (!settle_unless_measurable(effect, now))
 			continue;
-		}
 		values[0] = Int64GetDatum(effect->move_id);
 		values[1] = TimestampTzGetDatum(now);
 		values[2] = Float8GetDatum(effect->unmoved_s_per_hour);
 		values[3] = Float8GetDatum(effect->measured_s_per_hour);
 		values[4] = CStringGetTextDatum(effect->by_device ? "device" : "profile");
-		tier_catalog_execute("UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
-							 "measured_io_s_per_hour = $4, source = $5 WHERE move_id = $1 AND settled_at IS NULL",
-							 5, types, values, NULL);
+		tier_catalog_execute(sql, 5, types, values, NULL);
 	}
 }
 
 TierWorseBatch *
 tier_catalog_judge_batches(MemoryContext context, int *n)
 {
+	static const char sql[] =
+	"WITH complete AS (SELECT DISTINCT e.batch_id FROM _tiered_storage.move_effect e "
+	"WHERE e.batch_id IS NOT NULL AND e.batch_effect IS NULL AND e.settled_at IS NOT NULL "
+	"AND NOT EXISTS (SELECT FROM _tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
+	"AND o.batch_effect IS NULL AND o.settled_at IS NULL)), "
+	"judged AS (SELECT b.*, EXISTS (SELECT FROM _tiered_storage.move_effect o "
+	"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
+	"FROM tiered_storage.move_batches b JOIN complete USING (batch_id)), "
+	"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
+	"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
+	"SELECT batch_id, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "
+	"measured_moves, moves_done "
+	"FROM judged WHERE effect = 'worse' AND NOT was_worse "
+	"AND undo_command IS NOT NULL ORDER BY batch_id";
 	TierWorseBatch *batches;
 	uint64		rows;
 	bool		isnull;
 
 	*n = 0;
-	rows = tier_catalog_execute("WITH complete AS (SELECT DISTINCT e.batch_id FROM _tiered_storage.move_effect e "
-								"WHERE e.batch_id IS NOT NULL AND e.batch_effect IS NULL AND e.settled_at IS NOT NULL "
-								"AND NOT EXISTS (SELECT FROM _tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
-								"AND o.batch_effect IS NULL AND o.settled_at IS NULL)), "
-								"judged AS (SELECT b.*, EXISTS (SELECT FROM _tiered_storage.move_effect o "
-								"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
-								"FROM tiered_storage.move_batches b JOIN complete USING (batch_id)), "
-								"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
-								"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
-								"SELECT batch_id, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, measured_moves, moves_done "
-								"FROM judged WHERE effect = 'worse' AND NOT was_worse AND undo_command IS NOT NULL ORDER BY batch_id",
-								0, NULL, NULL, NULL);
+	rows = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	batches = MemoryContextAllocZero(context, sizeof(TierWorseBatch) * Max(rows, 1));
 	for (uint64 i = 0; i < rows; i++)
 	{
@@ -418,7 +434,9 @@ tier_catalog_judge_batches(MemoryContext context, int *n)
 void
 tier_catalog_forget_effects(void)
 {
-	tier_catalog_execute("DELETE FROM _tiered_storage.move_effect e "
-						 "WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)",
-						 0, NULL, NULL, NULL);
+	static const char sql[] =
+	"DELETE FROM _tiered_storage.move_effect e "
+	"WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)";
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 }

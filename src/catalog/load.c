@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/load.c
- *		Remembering the load of the database and of the server: load_history.
+ *		The store of the load of the database and of the server: load_history.
  *
  * Runs with each sample, in its transaction: one statement reads the server's
  * counters and those of the last sample, one writes both what happened in
  * between and the counters.  Nothing is written to the history for a period in
  * which the database was idle.
  *
+ * load_state holds the counters of the last sample, in one array in the order of
+ * the table of metrics below; load_history what happened from sample to sample.
  * Counters of one group are reset together.  When one of a group went back,
  * what the group shows now is taken as what has happened since.
  *
@@ -116,16 +118,19 @@ typedef struct Counters
 static const char *
 read_sql(void)
 {
+	static const char from_sql[] =
+	" FROM (SELECT $1 AS oid) d CROSS JOIN pg_catalog.pg_stat_get_wal() w "
+	"CROSS JOIN (SELECT sum(blks_read) AS blks_read, sum(blks_written) AS blks_written "
+	"FROM pg_catalog.pg_stat_get_slru()) s "
+	"LEFT JOIN _tiered_storage.load_state l ON true";
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "SELECT l.sampled_at, l.counters");
 	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, ", (%s)::int8", metrics[i].expression == NULL ? "NULL" : metrics[i].expression);
-	appendStringInfoString(&buf, " FROM (SELECT $1 AS oid) d CROSS JOIN pg_catalog.pg_stat_get_wal() w "
-						   "CROSS JOIN (SELECT sum(blks_read) AS blks_read, sum(blks_written) AS blks_written "
-						   "FROM pg_catalog.pg_stat_get_slru()) s "
-						   "LEFT JOIN _tiered_storage.load_state l ON true");
+		appendStringInfo(&buf, ", (%s)::int8",
+						 metrics[i].expression == NULL ? "NULL" : metrics[i].expression);
+	appendStringInfoString(&buf, from_sql);
 	return buf.data;
 }
 
@@ -139,8 +144,10 @@ read_waits(Counters *now)
 	for (int i = METRIC_WAIT_SAMPLED; i < NMETRICS; i++)
 	{
 		now->known[i] = known;
-		if (known)
-			now->values[i] = i == METRIC_WAIT_SAMPLED ? sampled_ms : wait_ms[i - METRIC_WAIT_SAMPLED - 1];
+		if (known && i == METRIC_WAIT_SAMPLED)
+			now->values[i] = sampled_ms;
+		else if (known)
+			now->values[i] = wait_ms[i - METRIC_WAIT_SAMPLED - 1];
 	}
 }
 
@@ -212,8 +219,10 @@ compute_delta(const Counters *before, const Counters *now, Counters *delta)
 	for (int i = 0; i < NMETRICS; i++)
 	{
 		delta->known[i] = before->known[i] && now->known[i];
-		delta->values[i] = delta->known[i] ?
-			tier_heat_counter_delta(before->values[i], now->values[i], reset[metrics[i].group]) : 0;
+		delta->values[i] = 0;
+		if (delta->known[i])
+			delta->values[i] = tier_heat_counter_delta(before->values[i], now->values[i],
+													   reset[metrics[i].group]);
 	}
 
 	/* Waits that nobody looked for. */
@@ -246,29 +255,40 @@ make_array(const Counters *counters)
 											  sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
+/* The names of all metrics, to follow other columns. */
+static void
+append_metrics(StringInfo buf)
+{
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(buf, ", %s", metrics[i].name);
+}
+
 /*
- * Remembers the counters ($1 when, $2), and if $5 is true, what happened from
- * $3 on ($4).
+ * Stores the counters ($2) and when they were read ($1); if $5 is true, also
+ * what has happened since $3 ($4).
  */
 static const char *
 store_sql(void)
 {
+	static const char insert_sql[] =
+	"WITH state AS (INSERT INTO _tiered_storage.load_state AS l "
+	"(observed_since, sampled_at, counters) VALUES ($1, $1, $2) "
+	"ON CONFLICT (singleton) DO UPDATE SET "
+	"sampled_at = EXCLUDED.sampled_at, counters = EXCLUDED.counters) "
+	"INSERT INTO _tiered_storage.load_history (period_start, period_s";
+
+	/* A clock that was set back does not bring the same period twice. */
+	static const char select_sql[] =
+	") SELECT (SELECT COALESCE(max(h.period_start) + interval '1 microsecond', $3) "
+	"FROM _tiered_storage.load_history h "
+	"WHERE h.period_start >= $3 AND h.period_start < $3 + interval '1 second'), "
+	"EXTRACT(epoch FROM $1 - $3)::float8";
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfoString(&buf, "WITH state AS (INSERT INTO _tiered_storage.load_state AS l "
-						   "(observed_since, sampled_at, counters) VALUES ($1, $1, $2) "
-						   "ON CONFLICT (singleton) DO UPDATE SET "
-						   "sampled_at = EXCLUDED.sampled_at, counters = EXCLUDED.counters) "
-						   "INSERT INTO _tiered_storage.load_history (period_start, period_s");
-	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, ", %s", metrics[i].name);
-
-	/* A clock that was set back does not bring the same period twice. */
-	appendStringInfoString(&buf, ") SELECT (SELECT COALESCE(max(h.period_start) + interval '1 microsecond', $3) "
-						   "FROM _tiered_storage.load_history h "
-						   "WHERE h.period_start >= $3 AND h.period_start < $3 + interval '1 second'), "
-						   "EXTRACT(epoch FROM $1 - $3)::float8");
+	appendStringInfoString(&buf, insert_sql);
+	append_metrics(&buf);
+	appendStringInfoString(&buf, select_sql);
 	for (int i = 0; i < NMETRICS; i++)
 		appendStringInfo(&buf, ", ($4)[%d]", i + 1);
 	appendStringInfoString(&buf, " WHERE $5");
@@ -278,7 +298,9 @@ store_sql(void)
 void
 tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
 {
-	static const Oid types[] = {TIMESTAMPTZOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID, BOOLOID};
+	static const Oid types[] = {
+		TIMESTAMPTZOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID, BOOLOID
+	};
 	Counters	now;
 	Counters	before;
 	Counters	delta;
@@ -296,35 +318,50 @@ tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
 	 * The first sample's counters are the whole past, and belong to no
 	 * period.
 	 */
-	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at && !is_idle(&delta, relations_active));
+	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at &&
+							 !is_idle(&delta, relations_active));
 	tier_catalog_execute(store_sql(), 5, types, values, NULL);
+}
+
+/* Makes one row of each hour that ended `raw_retention` before $1. */
+static const char *
+roll_up_sql(const char *raw_retention)
+{
+	static const char delete_sql[] =
+	"WITH hour AS (DELETE FROM _tiered_storage.load_history "
+	"WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '%s') "
+	"RETURNING *) INSERT INTO _tiered_storage.load_history AS l (period_start, period_s";
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, delete_sql, raw_retention);
+	append_metrics(&buf);
+	appendStringInfoString(&buf, ") SELECT date_trunc('hour', period_start), 3600");
+	for (int i = 0; i < NMETRICS; i++)
+		appendStringInfo(&buf, ", sum(%s)::int8", metrics[i].name);
+	appendStringInfoString(&buf,
+						   " FROM hour GROUP BY 1 ON CONFLICT (period_start) DO UPDATE SET ");
+	for (int i = 0; i < NMETRICS; i++)
+	{
+		const char *name = metrics[i].name;
+
+		appendStringInfo(&buf, "%s%s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)",
+						 i == 0 ? "" : ", ", name, name, name, name, name);
+	}
+	return buf.data;
 }
 
 void
 tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int retention_min)
 {
+	static const char sql[] =
+	"DELETE FROM _tiered_storage.load_history "
+	"WHERE period_start < $1 - make_interval(mins => $2)";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
-	StringInfoData buf;
 
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(retention_min);
-	initStringInfo(&buf);
-	appendStringInfo(&buf, "WITH hour AS (DELETE FROM _tiered_storage.load_history "
-					 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '%s') "
-					 "RETURNING *) INSERT INTO _tiered_storage.load_history AS l (period_start, period_s", raw_retention);
-	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, ", %s", metrics[i].name);
-	appendStringInfoString(&buf, ") SELECT date_trunc('hour', period_start), 3600");
-	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, ", sum(%s)::int8", metrics[i].name);
-	appendStringInfoString(&buf, " FROM hour GROUP BY 1 ON CONFLICT (period_start) DO UPDATE SET ");
-	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, "%s%s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)", i == 0 ? "" : ", ",
-						 metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name);
-	tier_catalog_execute(buf.data, 1, types, values, NULL);
-
-	tier_catalog_execute("DELETE FROM _tiered_storage.load_history "
-						 "WHERE period_start < $1 - make_interval(mins => $2)",
-						 2, types, values, NULL);
+	tier_catalog_execute(roll_up_sql(raw_retention), 1, types, values, NULL);
+	tier_catalog_execute(sql, 2, types, values, NULL);
 }

@@ -22,7 +22,7 @@
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 
-#define MOVE_NARGS 18
+#define MOVE_NARGS 19
 
 static Datum
 optional_name(NameData *storage, const char *name, char *null)
@@ -37,12 +37,33 @@ optional_name(NameData *storage, const char *name, char *null)
 int64
 tier_catalog_begin_move(const TierMoveRow *row)
 {
+	static const char update_sql[] =
+	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
+	"from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
+	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
+	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
+	"lock_flush_ms = NULL, copied_bytes = NULL, "
+	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
+	"before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
+	"elapsed_ms = NULL, error = NULL, sqlstate = NULL, "
+	"pid = $13, backend_start = $19 "
+	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
+	"WHERE l.relation_oid = $1) AND m.to_tablespace = $5 AND m.state IN ('failed', 'skipped') "
+	"RETURNING m.move_id";
+	static const char insert_sql[] =
+	"INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
+	"to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
+	"size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
+	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
+	"$13, $19, $14, $15, $16, $17, $18) "
+	"RETURNING move_id";
 	static const Oid types[MOVE_NARGS] = {
 		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
 		INT4OID, TEXTOID, TEXTOID, INT8OID, INT4OID, INT8OID, FLOAT8OID,
-		FLOAT8OID, FLOAT8OID, INT8OID
+		FLOAT8OID, FLOAT8OID, INT8OID, TIMESTAMPTZOID
 	};
-	char		nulls[MOVE_NARGS + 1] = "                  ";
+	char		nulls[MOVE_NARGS + 1] = "                   ";
 	Datum		values[MOVE_NARGS];
 	NameData	names[5];
 	bool		isnull;
@@ -72,35 +93,34 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	values[17] = Int64GetDatum(row->undo_of);
 	nulls[17] = row->undo_of == 0 ? 'n' : ' ';
 
-	if (tier_catalog_execute("UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
-							 "from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
-							 "reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
-							 "finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
-							 "lock_flush_ms = NULL, copied_bytes = NULL, batch_id = $14, predicted_saved_io_s_per_hour = $15, "
-							 "before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
-							 "elapsed_ms = NULL, error = NULL, sqlstate = NULL, pid = a.pid, backend_start = a.backend_start "
-							 "FROM pg_catalog.pg_stat_activity a "
-							 "WHERE a.pid = $13 AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
-							 "WHERE l.relation_oid = $1) AND m.to_tablespace = $5 AND m.state IN ('failed', 'skipped') "
-							 "RETURNING m.move_id",
-							 MOVE_NARGS, types, values, nulls) == 0 &&
-		tier_catalog_execute("INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
-							 "to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
-							 "size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
-							 "before_io_s_per_hour, predicted_io_s_per_hour, undo_of) "
-							 "SELECT $1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
-							 "a.pid, a.backend_start, $14, $15, $16, $17, $18 FROM pg_catalog.pg_stat_activity a WHERE a.pid = $13 "
-							 "RETURNING move_id",
-							 MOVE_NARGS, types, values, nulls) == 0)
-		elog(ERROR, "this process is not in pg_stat_activity");
+	/* As pg_stat_activity has it for who may see it, which we need not be. */
+	values[18] = TimestampTzGetDatum(MyStartTimestamp);
+
+	if (tier_catalog_execute(update_sql, MOVE_NARGS, types, values, nulls) == 0 &&
+		tier_catalog_execute(insert_sql, MOVE_NARGS, types, values, nulls) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not record the move of %s", row->relation_name),
+				 errdetail("Table _tiered_storage.move has not accepted the row."),
+				 errhint("Drop triggers and rules that were added to that table.")));
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 }
 
 void
 tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
+	"attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
+	"lock_flush_ms = $9, copied_bytes = $10, "
+	"error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
+	"failures = CASE WHEN $2 = 'done' THEN failures ELSE failures + 1 END, "
+	"next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
+	"least(interval '1 hour', interval '1 minute' * power(2, least(failures, 10))) END "
+	"WHERE move_id = $1";
 	static const Oid types[] = {
-		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, INT8OID
+		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
+		FLOAT8OID, INT8OID
 	};
 	char		nulls[] = "          ";
 	Datum		values[10];
@@ -120,29 +140,23 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	nulls[8] = outcome->lock_flush_ms < 0 ? 'n' : ' ';
 	values[9] = Int64GetDatum(outcome->copied_bytes);
 	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
-	tier_catalog_execute("UPDATE _tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
-						 "attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
-						 "lock_flush_ms = $9, copied_bytes = $10, "
-						 "error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
-						 "failures = CASE WHEN $2 = 'done' THEN failures ELSE failures + 1 END, "
-						 "next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
-						 "least(interval '1 hour', interval '1 minute' * power(2, least(failures, 10))) END "
-						 "WHERE move_id = $1",
-						 10, types, values, nulls);
+	tier_catalog_execute(sql, 10, types, values, nulls);
 }
 
 int64
 tier_catalog_bytes_moved_by_advice(void)
 {
+	static const char sql[] =
+	"SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
+	"THEN greatest(m.size_bytes, m.copied_bytes) "
+	"ELSE COALESCE(m.copied_bytes, 0) END), 0)::int8 "
+	"FROM _tiered_storage.move m "
+	"WHERE m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL "
+	"AND (m.state = 'running' OR m.finished_at > now() - interval '24 hours')";
 	bool		isnull;
 
-	/* What a person takes back was not advised. */
-	tier_catalog_execute("SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
-						 "THEN greatest(m.size_bytes, m.copied_bytes) ELSE COALESCE(m.copied_bytes, 0) END), 0)::int8 "
-						 "FROM _tiered_storage.move m "
-						 "WHERE m.batch_id IS NOT NULL AND m.undo_of IS NULL "
-						 "AND (m.state = 'running' OR m.finished_at > now() - interval '24 hours')",
-						 0, NULL, NULL, NULL);
+	/* What undo_move() moves was not advised. */
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 }
 
@@ -158,16 +172,17 @@ tier_catalog_next_batch(void)
 TierBatchMove *
 tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 {
+	static const char sql[] =
+	"SELECT m.relation_oid, f.oid, t.oid FROM _tiered_storage.move m "
+	"JOIN pg_catalog.pg_tablespace f ON f.spcname = m.from_tablespace "
+	"JOIN pg_catalog.pg_tablespace t ON t.spcname = m.to_tablespace "
+	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);
 	TierBatchMove *moves;
 	bool		isnull;
 
-	*n = (int) tier_catalog_execute("SELECT m.relation_oid, f.oid, t.oid FROM _tiered_storage.move m "
-									"JOIN pg_catalog.pg_tablespace f ON f.spcname = m.from_tablespace "
-									"JOIN pg_catalog.pg_tablespace t ON t.spcname = m.to_tablespace "
-									"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC",
-									1, types, &value, NULL);
+	*n = (int) tier_catalog_execute(sql, 1, types, &value, NULL);
 	moves = MemoryContextAlloc(context, sizeof(TierBatchMove) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
@@ -188,49 +203,80 @@ tier_catalog_batch_exists(int64 batch_id)
 								1, types, &value, NULL) > 0;
 }
 
+int
+tier_catalog_policy_of_batch(int64 batch_id)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(batch_id);
+	Datum		policy_id;
+	bool		isnull;
+
+	tier_catalog_execute("SELECT min(p.policy_id) FROM _tiered_storage.move m "
+						 "JOIN _tiered_storage.policy p ON p.policy_id = m.policy_id "
+						 "AND p.enabled "
+						 "WHERE m.batch_id = $1",
+						 1, types, &value, NULL);
+	policy_id = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? 0 : DatumGetInt32(policy_id);
+}
+
+int64
+tier_catalog_undone_by(int64 batch_id)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(batch_id);
+	Datum		undone_by;
+	bool		isnull;
+
+	tier_catalog_execute("SELECT max(m.batch_id) FROM _tiered_storage.move m "
+						 "WHERE m.undo_of = $1 AND m.state = 'done'", 1, types, &value, NULL);
+	undone_by = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? 0 : DatumGetInt64(undone_by);
+}
+
 void
 tier_catalog_forget_move(int64 move_id)
 {
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(move_id);
 
-	tier_catalog_execute("DELETE FROM _tiered_storage.move WHERE move_id = $1", 1, types, &value, NULL);
+	tier_catalog_execute("DELETE FROM _tiered_storage.move WHERE move_id = $1",
+						 1, types, &value, NULL);
 }
 
-/* A sample that is not committed may have the rows: the next one sees it itself. */
 void
 tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.relation_state s "
+	"SET tablespace_oid = $2, file_number = c.relfilenode, "
+	"placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
+	"previous_tablespace_oid = s.tablespace_oid, previous_file_number = s.file_number "
+	"FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
+	"AND c.relfilenode <> s.file_number AND s.relation_oid IN "
+	"(SELECT x.relation_oid FROM _tiered_storage.relation_state x WHERE x.relation_oid IN "
+	TIER_SQL_UNIT_OF_RELATION " FOR UPDATE OF x SKIP LOCKED)";
 	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
 	Datum		values[3];
 
 	values[0] = ObjectIdGetDatum(relation_oid);
 	values[1] = ObjectIdGetDatum(tablespace_oid);
 	values[2] = TimestampTzGetDatum(tier_clock_now());
-	tier_catalog_execute("UPDATE _tiered_storage.relation_state s "
-						 "SET tablespace_oid = $2, file_number = c.relfilenode, "
-						 "placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
-						 "previous_tablespace_oid = s.tablespace_oid, previous_file_number = s.file_number "
-						 "FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
-						 "AND c.relfilenode <> s.file_number AND s.relation_oid IN "
-						 "(SELECT x.relation_oid FROM _tiered_storage.relation_state x WHERE x.relation_oid IN "
-						 "(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
-						 "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
-						 "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid) FOR UPDATE OF x SKIP LOCKED)",
-						 3, types, values, NULL);
+	tier_catalog_execute(sql, 3, types, values, NULL);
 }
 
 Oid *
 tier_catalog_load_backoff(MemoryContext context, int *n)
 {
+	static const char sql[] =
+	"SELECT DISTINCT m.relation_oid FROM _tiered_storage.move m "
+	"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
+	"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
+	"WHERE l.relation_oid = m.relation_oid)";
 	Oid		   *oids;
 	bool		isnull;
 
-	*n = (int) tier_catalog_execute("SELECT DISTINCT m.relation_oid FROM _tiered_storage.move m "
-									"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
-									"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
-									"WHERE l.relation_oid = m.relation_oid)",
-									0, NULL, NULL, NULL);
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		oids[i] = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));

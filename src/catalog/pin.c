@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/pin.c
- *		Reading and writing the pins.  See catalog/tables.h.
+ *		The store of pins.  See catalog/tables.h.
  *
  * What a pin holds is said in one place, the view pinned_relations: a pin of
  * its own counts before that of the table, and that before those of partitioned
@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -26,15 +25,23 @@
  * grow with the number of pins.
  */
 #define PINS_OF \
-	"(SELECT v.* FROM _tiered_storage.pin_targets v WHERE v.relation_oid = $1 AND v.pin_id = ANY (ARRAY(" \
+	"(SELECT v.* FROM _tiered_storage.pin_targets v " \
+	"WHERE v.relation_oid = $1 AND v.pin_id = ANY (ARRAY(" \
 	"SELECT c.pin_id FROM _tiered_storage.pin c WHERE c.relation_oid = $1 UNION ALL " \
-	"SELECT c.pin_id FROM pg_catalog.pg_class r JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace " \
-	"JOIN _tiered_storage.pin c ON c.relation_name = r.relname AND c.schema_name = n.nspname WHERE r.oid = $1)))"
+	"SELECT c.pin_id FROM pg_catalog.pg_class r " \
+	"JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace " \
+	"JOIN _tiered_storage.pin c ON c.relation_name = r.relname AND c.schema_name = n.nspname " \
+	"WHERE r.oid = $1)))"
 
 /* Of one relation, or with 0 of all. */
 static TierPins *
 load_pins(MemoryContext context, Oid relation_oid)
 {
+	static const char sql[] =
+	"SELECT r.relation::pg_catalog.oid, r.tier_name, v.relation_name "
+	"FROM tiered_storage.pinned_relations r "
+	"JOIN _tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
+	"WHERE $1 IN (0, r.relation::pg_catalog.oid) ORDER BY r.relation::pg_catalog.oid";
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(relation_oid);
 	TierPins   *pins = MemoryContextAllocZero(context, sizeof(TierPins));
@@ -42,14 +49,10 @@ load_pins(MemoryContext context, Oid relation_oid)
 	uint64		n;
 	bool		isnull;
 
-	/* Nobody pays for the walk through the partitions who has no pins. */
+	/* Without pins the walk through the partitions is not worth its time. */
 	if (tier_catalog_execute("SELECT FROM _tiered_storage.pin LIMIT 1", 0, NULL, NULL, NULL) == 0)
 		return pins;
-	n = tier_catalog_execute("SELECT r.relation::pg_catalog.oid, r.tier_name, v.relation_name "
-							 "FROM tiered_storage.pinned_relations r "
-							 "JOIN _tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
-							 "WHERE $1 IN (0, r.relation::pg_catalog.oid) ORDER BY r.relation::pg_catalog.oid",
-							 1, types, &value, NULL);
+	n = tier_catalog_execute(sql, 1, types, &value, NULL);
 	old_context = MemoryContextSwitchTo(context);
 	pins->nrelations = (int) n;
 	pins->relations = palloc_extended(sizeof(TierPinned) * Max(n, 1), MCXT_ALLOC_HUGE);
@@ -108,76 +111,75 @@ tier_pins_against(const TierPins *pins, const TierSet *set, Oid relation_oid, in
 void
 tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 {
+	static const char delete_sql[] =
+	"DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
+	"WHERE v.pin_id = p.pin_id "
+	"AND (p.relation_oid, p.database_oid, p.system_identifier) <> ($1, $3, $2)";
+	static const char insert_sql[] =
+	"INSERT INTO _tiered_storage.pin (relation_oid, schema_name, relation_name, "
+	"system_identifier, database_oid, tier_name, "
+	"until, include_indexes, pinned_by, pinned_by_oid, "
+	"owner_name, owner_oid, relation_kind, pinned_at) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp()) "
+	"ON CONFLICT (relation_oid, database_oid, system_identifier) DO UPDATE SET "
+	"tier_name = EXCLUDED.tier_name, until = EXCLUDED.until, "
+	"include_indexes = EXCLUDED.include_indexes, "
+	"pinned_by = EXCLUDED.pinned_by, pinned_by_oid = EXCLUDED.pinned_by_oid, "
+	"owner_name = EXCLUDED.owner_name, owner_oid = EXCLUDED.owner_oid, "
+	"relation_kind = EXCLUDED.relation_kind, "
+	"pinned_at = EXCLUDED.pinned_at, missing_since = NULL";
 	static const Oid types[] = {
-		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID,
-		NAMEOID, OIDOID, CHAROID
+		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID,
+		TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID, NAMEOID, OIDOID, CHAROID
 	};
 	static const Oid key_types[] = {OIDOID, INT8OID, OIDOID};
 	char		nulls[] = "             ";
 	Datum		values[13];
 	Datum		key[3];
-	NameData	schema;
-	NameData	relation;
-	NameData	tier = row->tier_name;
-	NameData	creator;
-	NameData	owner;
+	TierIdentity identity;
 
-	tier_catalog_names_of(row->relation_oid, &schema, &relation);
-	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
-	namestrcpy(&owner, GetUserNameFromId(row->owner_oid, false));
-	values[0] = ObjectIdGetDatum(row->relation_oid);
-	values[1] = NameGetDatum(&schema);
-	values[2] = NameGetDatum(&relation);
-	values[3] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[4] = ObjectIdGetDatum(MyDatabaseId);
-	values[5] = NameGetDatum(&tier);
+	tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
+						  &identity, values);
 	values[6] = TimestampTzGetDatum(row->until);
 	nulls[6] = row->until == 0 ? 'n' : ' ';
 	values[7] = BoolGetDatum(row->include_indexes);
-	values[8] = NameGetDatum(&creator);
+	values[8] = NameGetDatum(&identity.creator);
 	values[9] = ObjectIdGetDatum(scope->caller);
-	values[10] = NameGetDatum(&owner);
+	values[10] = NameGetDatum(&identity.owner);
 	values[11] = ObjectIdGetDatum(row->owner_oid);
 	values[12] = CharGetDatum(row->kind);
 	key[0] = values[0];
 	key[1] = values[3];
 	key[2] = values[4];
 
-	/* What a restore has brought for the same relation gives way. */
-	tier_catalog_execute("DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
-						 "WHERE v.pin_id = p.pin_id AND (p.relation_oid, p.database_oid, p.system_identifier) <> ($1, $3, $2)",
-						 3, key_types, key, NULL);
-	tier_catalog_execute("INSERT INTO _tiered_storage.pin (relation_oid, schema_name, relation_name, system_identifier, "
-						 "database_oid, tier_name, until, include_indexes, pinned_by, pinned_by_oid, "
-						 "owner_name, owner_oid, relation_kind, pinned_at) "
-						 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp()) "
-						 "ON CONFLICT (relation_oid, database_oid, system_identifier) DO UPDATE SET "
-						 "tier_name = EXCLUDED.tier_name, until = EXCLUDED.until, include_indexes = EXCLUDED.include_indexes, "
-						 "pinned_by = EXCLUDED.pinned_by, pinned_by_oid = EXCLUDED.pinned_by_oid, "
-						 "owner_name = EXCLUDED.owner_name, owner_oid = EXCLUDED.owner_oid, relation_kind = EXCLUDED.relation_kind, "
-						 "pinned_at = EXCLUDED.pinned_at, missing_since = NULL",
-						 13, types, values, nulls);
+	/* A pin of the same relation that comes from a restore is replaced. */
+	tier_catalog_execute(delete_sql, 3, key_types, key, NULL);
+	tier_catalog_execute(insert_sql, 13, types, values, nulls);
 }
 
 bool
 tier_catalog_remove_pin(Oid relation_oid)
 {
+	static const char sql[] =
+	"DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
+	"WHERE v.pin_id = p.pin_id";
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(relation_oid);
 
-	return tier_catalog_execute("DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
-								"WHERE v.pin_id = p.pin_id", 1, types, &value, NULL) > 0;
+	return tier_catalog_execute(sql, 1, types, &value, NULL) > 0;
 }
 
 bool
 tier_catalog_has_pin(Oid relation_oid, bool *include_indexes)
 {
+	static const char sql[] =
+	"SELECT v.include_indexes FROM " PINS_OF " v "
+	"ORDER BY v.include_indexes DESC";
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(relation_oid);
 	bool		isnull;
 
-	if (tier_catalog_execute("SELECT v.include_indexes FROM " PINS_OF " v "
-							 "ORDER BY v.include_indexes DESC", 1, types, &value, NULL) == 0)
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
 		return false;
 	*include_indexes = DatumGetBool(tier_catalog_datum(0, 1, &isnull));
 	return true;

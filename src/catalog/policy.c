@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/policy.c
- *		Reading and writing the policies.  See catalog/tables.h.
+ *		The store of policies.  See catalog/tables.h.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -31,16 +30,19 @@ text_column(uint64 row, int column)
 TierPolicyRow *
 tier_catalog_load_policies(MemoryContext context, int *npolicies)
 {
+	static const char sql[] =
+	"SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, "
+	"v.move_after, "
+	"v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, "
+	"v.time_zone, "
+	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL "
+	"FROM tiered_storage.policies v ORDER BY v.policy_id";
 	MemoryContext old_context;
 	TierPolicyRow *policies;
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute("SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, v.move_after, "
-							 "v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, v.time_zone, "
-							 "v.created_by_oid "
-							 "FROM tiered_storage.policies v ORDER BY v.policy_id",
-							 0, NULL, NULL, NULL);
+	n = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	old_context = MemoryContextSwitchTo(context);
 	policies = palloc0(sizeof(TierPolicyRow) * Max(n, 1));
 	for (uint64 i = 0; i < n; i++)
@@ -68,6 +70,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->time_zone = text_column(i, 11);
 		creator = tier_catalog_datum(i, 12, &isnull);
 		policy->created_by = isnull ? InvalidOid : DatumGetObjectId(creator);
+		policy->is_enabled = DatumGetBool(tier_catalog_datum(i, 13, &isnull));
+		policy->key_counts = DatumGetBool(tier_catalog_datum(i, 14, &isnull));
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -78,45 +82,42 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 static bool
 find_policy(Oid relation_oid, const NameData *tier)
 {
+	static const char sql[] =
+	"SELECT policy_id FROM tiered_storage.policies "
+	"WHERE relation::pg_catalog.oid = $1 AND tier_name = $2 ORDER BY 1";
 	static const Oid types[] = {OIDOID, NAMEOID};
 	Datum		values[2];
 
 	values[0] = ObjectIdGetDatum(relation_oid);
 	values[1] = NameGetDatum(tier);
-	return tier_catalog_execute("SELECT policy_id FROM tiered_storage.policies "
-								"WHERE relation::pg_catalog.oid = $1 AND tier_name = $2 ORDER BY 1",
-								2, types, values, NULL) > 0;
+	return tier_catalog_execute(sql, 2, types, values, NULL) > 0;
 }
 
 int
 tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row, bool *existed)
 {
+	static const char sql[] =
+	"INSERT INTO _tiered_storage.policy (relation_oid, schema_name, relation_name, "
+	"system_identifier, database_oid, tier_name, move_after, include_indexes, "
+	"age_from, key_unit, key_epoch, key_shift, time_zone, "
+	"created_by, created_at, created_by_oid, owner_name, owner_oid) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
+	"RETURNING policy_id";
 	static const Oid types[] = {
-		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, INTERVALOID,
-		BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, NAMEOID, TIMESTAMPTZOID, OIDOID,
-		NAMEOID, OIDOID
+		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID,
+		INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID,
+		NAMEOID, TIMESTAMPTZOID, OIDOID, NAMEOID, OIDOID
 	};
 	char		nulls[] = "                  ";
 	Datum		values[18];
 	bool		counts = row->key_counts;
-	NameData	schema;
-	NameData	relation;
-	NameData	tier = row->tier_name;
-	NameData	creator;
-	NameData	owner;
+	TierIdentity identity;
 	Interval	move_after = row->move_after;
 	bool		isnull;
 
-	tier_catalog_names_of(row->relation_oid, &schema, &relation);
-	namestrcpy(&creator, GetUserNameFromId(scope->caller, false));
-	namestrcpy(&owner, GetUserNameFromId(row->owner_oid, false));
-
-	values[0] = ObjectIdGetDatum(row->relation_oid);
-	values[1] = NameGetDatum(&schema);
-	values[2] = NameGetDatum(&relation);
-	values[3] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[4] = ObjectIdGetDatum(MyDatabaseId);
-	values[5] = NameGetDatum(&tier);
+	tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
+						  &identity, values);
 	values[6] = IntervalPGetDatum(&move_after);
 	values[7] = BoolGetDatum(row->include_indexes);
 	values[8] = CStringGetTextDatum(row->age_from_newest ? "newest" : "now");
@@ -127,29 +128,22 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[11] = Int32GetDatum(row->key.shift);
 	nulls[11] = counts ? ' ' : 'n';
 	values[12] = CStringGetTextDatum(row->time_zone);
-	values[13] = NameGetDatum(&creator);
+	values[13] = NameGetDatum(&identity.creator);
 	values[14] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[15] = ObjectIdGetDatum(scope->caller);
-	values[16] = NameGetDatum(&owner);
+	values[16] = NameGetDatum(&identity.owner);
 	values[17] = ObjectIdGetDatum(row->owner_oid);
 
 	/*
-	 * Also one that a restore has brought, and that knows the table by its
-	 * name.
+	 * The policy that exists may come from a restore, and have only the name
+	 * of the table.
 	 */
-	*existed = find_policy(row->relation_oid, &tier);
+	*existed = find_policy(row->relation_oid, &identity.tier);
 	if (!*existed &&
-		tier_catalog_execute("INSERT INTO _tiered_storage.policy (relation_oid, schema_name, relation_name, "
-							 "system_identifier, database_oid, tier_name, move_after, include_indexes, "
-							 "age_from, key_unit, key_epoch, key_shift, time_zone, created_by, created_at, created_by_oid, "
-							 "owner_name, owner_oid) "
-							 "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
-							 "ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
-							 "RETURNING policy_id",
-							 18, types, values, nulls) == 0)
+		tier_catalog_execute(sql, 18, types, values, nulls) == 0)
 	{
-		/* Somebody else was faster; the snapshot may be older than that. */
-		*existed = find_policy(row->relation_oid, &tier);
+		/* Another session was faster; our snapshot may not show its row. */
+		*existed = find_policy(row->relation_oid, &identity.tier);
 		if (!*existed)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -157,6 +151,74 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 					 errhint("Try again.")));
 	}
 	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+}
+
+void
+tier_catalog_lock_policy(int policy_id)
+{
+	static const char sql[] =
+	"SELECT FROM _tiered_storage.policy WHERE policy_id = $1 FOR UPDATE";
+	static const Oid types[] = {INT4OID};
+	Datum		value = Int32GetDatum(policy_id);
+
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+}
+
+void
+tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row)
+{
+	static const char sql[] =
+	"UPDATE _tiered_storage.policy SET tier_name = $2, move_after = $3, include_indexes = $4, "
+	"age_from = $5, key_unit = $6, key_epoch = $7, key_shift = $8, time_zone = $9, "
+	"created_by = $10, created_by_oid = $11, enabled = $12 WHERE policy_id = $1";
+	static const Oid types[] = {
+		INT4OID, NAMEOID, INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID,
+		TEXTOID, NAMEOID, OIDOID, BOOLOID
+	};
+	char		nulls[] = "            ";
+	Datum		values[12];
+	NameData	tier = row->tier_name;
+	NameData	role;
+	Interval	move_after = row->move_after;
+	bool		isnull;
+
+	if (find_policy(row->relation_oid, &tier) &&
+		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("table %s already has a tiering policy for tier \"%s\"",
+						row->relation_name, NameStr(tier)),
+				 errhint("Alter that one, or remove it "
+						 "with tiered_storage.remove_tiering_policy().")));
+	namestrcpy(&role, GetUserNameFromId(scope->caller, false));
+	values[0] = Int32GetDatum(row->policy_id);
+	values[1] = NameGetDatum(&tier);
+	values[2] = IntervalPGetDatum(&move_after);
+	values[3] = BoolGetDatum(row->include_indexes);
+	values[4] = CStringGetTextDatum(row->age_from_newest ? "newest" : "now");
+	values[5] = row->key.unit ? CStringGetTextDatum(row->key.unit) : (Datum) 0;
+	nulls[5] = row->key.unit ? ' ' : 'n';
+	values[6] = TimestampTzGetDatum(row->key.epoch);
+	nulls[6] = row->key.has_epoch ? ' ' : 'n';
+	values[7] = Int32GetDatum(row->key.shift);
+	nulls[7] = row->key_counts ? ' ' : 'n';
+	values[8] = CStringGetTextDatum(row->time_zone);
+	values[9] = NameGetDatum(&role);
+	values[10] = ObjectIdGetDatum(scope->caller);
+	values[11] = BoolGetDatum(row->is_enabled);
+	tier_catalog_execute(sql, 12, types, values, nulls);
+}
+
+void
+tier_catalog_enable_policy(int policy_id, bool enabled)
+{
+	static const Oid types[] = {INT4OID, BOOLOID};
+	Datum		values[2];
+
+	values[0] = Int32GetDatum(policy_id);
+	values[1] = BoolGetDatum(enabled);
+	tier_catalog_execute("UPDATE _tiered_storage.policy SET enabled = $2 WHERE policy_id = $1",
+						 2, types, values, NULL);
 }
 
 void
@@ -169,10 +231,15 @@ tier_catalog_delete_policy(int policy_id)
 						 1, types, &value, NULL);
 }
 
-/* One that is just being removed need not know. */
+/* A row that somebody has locked, to remove it perhaps, is left as it is. */
 void
 tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char *result)
 {
+	static const char sql[] =
+	"UPDATE _tiered_storage.policy SET last_evaluated_at = now(), "
+	"last_due = $2, last_on_target = $3, last_result = $4 "
+	"WHERE policy_id = (SELECT p.policy_id FROM _tiered_storage.policy p "
+	"WHERE p.policy_id = $1 FOR UPDATE SKIP LOCKED)";
 	static const Oid types[] = {INT4OID, INT4OID, INT4OID, TEXTOID};
 	Datum		values[4];
 
@@ -180,9 +247,44 @@ tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char 
 	values[1] = Int32GetDatum(due);
 	values[2] = Int32GetDatum(on_target);
 	values[3] = CStringGetTextDatum(result);
-	tier_catalog_execute("UPDATE _tiered_storage.policy SET last_evaluated_at = now(), "
-						 "last_due = $2, last_on_target = $3, last_result = $4 "
-						 "WHERE policy_id = (SELECT p.policy_id FROM _tiered_storage.policy p "
-						 "WHERE p.policy_id = $1 FOR UPDATE SKIP LOCKED)",
-						 4, types, values, NULL);
+	tier_catalog_execute(sql, 4, types, values, NULL);
+}
+
+bool
+tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, Oid tablespace_oid)
+{
+	static const char sql[] =
+	"SELECT FROM _tiered_storage.policy p "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
+	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 "
+	"AND p.enabled AND p.move_after = $6 AND p.include_indexes = $7 AND p.age_from = $8 "
+	"AND p.key_unit IS NOT DISTINCT FROM $9 AND p.key_epoch IS NOT DISTINCT FROM $10 "
+	"AND p.key_shift IS NOT DISTINCT FROM $11 AND p.time_zone = $12 "
+	"AND EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($4::regclass) a "
+	"WHERE a.relid = $5)";
+	static const Oid types[] = {
+		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, INTERVALOID, BOOLOID, TEXTOID, TEXTOID,
+		TIMESTAMPTZOID, INT4OID, TEXTOID
+	};
+	char		nulls[] = "            ";
+	NameData	tier_name = policy->tier_name;
+	Interval	move_after = policy->move_after;
+	Datum		values[12];
+
+	values[0] = Int32GetDatum(policy->policy_id);
+	values[1] = NameGetDatum(&tier_name);
+	values[2] = ObjectIdGetDatum(tablespace_oid);
+	values[3] = ObjectIdGetDatum(leaf_oid);
+	values[4] = ObjectIdGetDatum(policy->relation_oid);
+	values[5] = IntervalPGetDatum(&move_after);
+	values[6] = BoolGetDatum(policy->include_indexes);
+	values[7] = CStringGetTextDatum(policy->age_from_newest ? "newest" : "now");
+	values[8] = policy->key.unit ? CStringGetTextDatum(policy->key.unit) : (Datum) 0;
+	nulls[8] = policy->key.unit ? ' ' : 'n';
+	values[9] = TimestampTzGetDatum(policy->key.epoch);
+	nulls[9] = policy->key.has_epoch ? ' ' : 'n';
+	values[10] = Int32GetDatum(policy->key.shift);
+	nulls[10] = policy->key_counts ? ' ' : 'n';
+	values[11] = CStringGetTextDatum(policy->time_zone);
+	return tier_catalog_execute(sql, 12, types, values, nulls) > 0;
 }

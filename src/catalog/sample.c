@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/sample.c
- *		Remembering samples: relation states, history, roll-up, limits.
+ *		The store of samples: relation states, history, roll-up, limits.
  *
  * See catalog/tables.h.  Sizes are bounded: one state row for each relation,
  * history rows for active ones only, and the history as a whole by
@@ -42,84 +42,94 @@
  * hold.  All there is to know about a column is its line here: statements,
  * loading and storing are made from it.
  */
-#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false}
-#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierRelationState, name), true}
+#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false, 0}
+#define NULLABLE_TIME(name) \
+	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0}
+#define BYTES(name, field) \
+	{name, BYTEAOID, offsetof(TierRelationState, field), false, \
+		sizeof(((TierRelationState *) NULL)->field)}
 
 static const TierColumn state_columns[] = {
-	COLUMN("relation_oid", OIDOID, relation_oid),
-	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
-	COLUMN("file_number", OIDOID, file_number),
-	COLUMN("kind", CHAROID, kind),
-	COLUMN("size_bytes", INT8OID, size_bytes),
-	COLUMN("tuples", FLOAT8OID, tuples),
-	COLUMN("cached_buffers", INT4OID, cached_buffers),
-	COLUMN("dirty_buffers", INT4OID, dirty_buffers),
-	COLUMN("os_cached_bytes", INT8OID, os_cached_bytes),
-	COLUMN("heat_at", TIMESTAMPTZOID, heat_at),
-	COLUMN("observed_since", TIMESTAMPTZOID, observed_since),
-	COLUMN("sampled_since", TIMESTAMPTZOID, sampled_since),
+	COLUMN("relation_oid", OIDOID, id.relation_oid),
+	COLUMN("tablespace_oid", OIDOID, id.tablespace_oid),
+	COLUMN("file_number", OIDOID, id.file_number),
+	COLUMN("kind", CHAROID, id.kind),
+	COLUMN("size_bytes", INT8OID, stored.size_bytes),
+	COLUMN("tuples", FLOAT8OID, id.tuples),
+	COLUMN("cached_buffers", INT4OID, stored.cached_buffers),
+	COLUMN("dirty_buffers", INT4OID, stored.dirty_buffers),
+	COLUMN("os_cached_bytes", INT8OID, stored.os_cached_bytes),
+	COLUMN("heat_at", TIMESTAMPTZOID, stored.heat_at),
+	COLUMN("observed_since", TIMESTAMPTZOID, stored.observed_since),
+	COLUMN("sampled_since", TIMESTAMPTZOID, stored.sampled_since),
+	COLUMN("proven_since", TIMESTAMPTZOID, stored.proven_since),
+	NULLABLE_TIME(last_read_at),
 	NULLABLE_TIME(last_used_at),
 	NULLABLE_TIME(last_written_at),
 	NULLABLE_TIME(rewritten_at),
 	NULLABLE_TIME(placed_at),
 
 	/* Counters of the statistics system. */
-	COLUMN("scans", INT8OID, counters.scans),
-	COLUMN("tuples_read", INT8OID, counters.tuples_read),
-	COLUMN("blocks_fetched", INT8OID, counters.blocks_fetched),
-	COLUMN("blocks_hit", INT8OID, counters.blocks_hit),
-	COLUMN("row_changes", INT8OID, counters.row_changes),
+	COLUMN("scans", INT8OID, stored.counters.scans),
+	COLUMN("tuples_read", INT8OID, stored.counters.tuples_read),
+	COLUMN("blocks_fetched", INT8OID, stored.counters.blocks_fetched),
+	COLUMN("blocks_hit", INT8OID, stored.counters.blocks_hit),
+	COLUMN("row_changes", INT8OID, stored.counters.row_changes),
+	{"counters_reset_at", TIMESTAMPTZOID,
+	offsetof(TierRelationState, stored.counters.reset_at), true, 0},
 
 	/* Reads. */
-	COLUMN("random_fast", FLOAT8OID, rates.random_fast),
-	COLUMN("random_slow", FLOAT8OID, rates.random_slow),
-	COLUMN("sequential_fast", FLOAT8OID, rates.sequential_fast),
-	COLUMN("sequential_slow", FLOAT8OID, rates.sequential_slow),
-	COLUMN("sequential_low_slow", FLOAT8OID, rates.sequential_low_slow),
-	COLUMN("sequential_high_slow", FLOAT8OID, rates.sequential_high_slow),
-	COLUMN("hits_slow", FLOAT8OID, rates.hits_slow),
-	COLUMN("scans_slow", FLOAT8OID, rates.scans_slow),
-	COLUMN("device_random_fast", FLOAT8OID, rates.device_random_fast),
-	COLUMN("device_random_slow", FLOAT8OID, rates.device_random_slow),
-	COLUMN("device_sequential_fast", FLOAT8OID, rates.device_sequential_fast),
-	COLUMN("device_sequential_slow", FLOAT8OID, rates.device_sequential_slow),
-	COLUMN("standby_fast", FLOAT8OID, rates.standby_fast),
+	COLUMN("random_fast", FLOAT8OID, stored.rates.random_fast),
+	COLUMN("random_slow", FLOAT8OID, stored.rates.random_slow),
+	COLUMN("sequential_fast", FLOAT8OID, stored.rates.sequential_fast),
+	COLUMN("sequential_slow", FLOAT8OID, stored.rates.sequential_slow),
+	COLUMN("sequential_low_slow", FLOAT8OID, stored.rates.sequential_low_slow),
+	COLUMN("sequential_high_slow", FLOAT8OID, stored.rates.sequential_high_slow),
+	COLUMN("hits_slow", FLOAT8OID, stored.rates.hits_slow),
+	COLUMN("scans_slow", FLOAT8OID, stored.rates.scans_slow),
+	COLUMN("device_random_fast", FLOAT8OID, stored.rates.device_random_fast),
+	COLUMN("device_random_slow", FLOAT8OID, stored.rates.device_random_slow),
+	COLUMN("device_sequential_fast", FLOAT8OID, stored.rates.device_sequential_fast),
+	COLUMN("device_sequential_slow", FLOAT8OID, stored.rates.device_sequential_slow),
+	COLUMN("standby_fast", FLOAT8OID, stored.rates.standby_fast),
 
 	/* Writes. */
-	COLUMN("changes_fast", FLOAT8OID, rates.changes_fast),
-	COLUMN("changes_slow", FLOAT8OID, rates.changes_slow),
+	COLUMN("changes_fast", FLOAT8OID, stored.rates.changes_fast),
+	COLUMN("changes_slow", FLOAT8OID, stored.rates.changes_slow),
 
 	/* Writes, from the WAL. */
-	COLUMN("previous_tablespace_oid", OIDOID, previous_tablespace_oid),
-	COLUMN("previous_file_number", OIDOID, previous_file_number),
-	COLUMN("vacuums", INT8OID, vacuums),
-	COLUMN("page_writes_fast", FLOAT8OID, rates.page_writes_fast),
-	COLUMN("page_writes_slow", FLOAT8OID, rates.page_writes_slow),
-	COLUMN("maintenance_writes_fast", FLOAT8OID, rates.maintenance_writes_fast),
-	COLUMN("wal_bytes_fast", FLOAT8OID, rates.wal_bytes_fast),
-	COLUMN("image_bytes_fast", FLOAT8OID, rates.image_bytes_fast),
-	/* How the reads were told apart, and those that are not use. */
-	COLUMN("source", CHAROID, source),
-	COLUMN("maintenance", INT8OID, counters.maintenance),
-	COLUMN("other_fast", FLOAT8OID, rates.other_fast),
-	COLUMN("other_slow", FLOAT8OID, rates.other_slow),
+	COLUMN("previous_tablespace_oid", OIDOID, stored.previous_tablespace_oid),
+	COLUMN("previous_file_number", OIDOID, stored.previous_file_number),
+	COLUMN("vacuums", INT8OID, stored.vacuums),
+	COLUMN("page_writes_fast", FLOAT8OID, stored.rates.page_writes_fast),
+	COLUMN("page_writes_slow", FLOAT8OID, stored.rates.page_writes_slow),
+	COLUMN("maintenance_writes_fast", FLOAT8OID, stored.rates.maintenance_writes_fast),
+	COLUMN("wal_bytes_fast", FLOAT8OID, stored.rates.wal_bytes_fast),
+	COLUMN("image_bytes_fast", FLOAT8OID, stored.rates.image_bytes_fast),
+	/* How the reads were classified, and maintenance reads. */
+	COLUMN("source", CHAROID, stored.source),
+	COLUMN("maintenance", INT8OID, stored.counters.maintenance),
+	COLUMN("maintenance_reads_fast", FLOAT8OID, stored.rates.maintenance_reads_fast),
+	COLUMN("maintenance_reads_slow", FLOAT8OID, stored.rates.maintenance_reads_slow),
+	COLUMN("unclaimed_growth", INT8OID, stored.unclaimed_growth),
+	COLUMN("unclaimed_at", TIMESTAMPTZOID, stored.unclaimed_at),
+	NULLABLE_TIME(maintained_at),
+
+	/* When it was used. */
+	COLUMN("evidence_began_at", TIMESTAMPTZOID, stored.evidence.began_at),
+	COLUMN("evidence_interval_s", FLOAT8OID, stored.evidence.interval_s),
+	BYTES("evidence_reads", stored.evidence.reads),
+	BYTES("evidence_writes", stored.evidence.writes),
 
 	/* Since it was first sampled. */
-	COLUMN("total_random_reads", FLOAT8OID, totals.random_reads),
-	COLUMN("total_sequential_reads", FLOAT8OID, totals.sequential_reads),
-	COLUMN("total_scans", FLOAT8OID, totals.scans),
-	COLUMN("total_page_writes", FLOAT8OID, totals.page_writes),
-	COLUMN("total_row_changes", FLOAT8OID, totals.row_changes),
+	COLUMN("total_random_reads", FLOAT8OID, stored.totals.random_reads),
+	COLUMN("total_sequential_reads", FLOAT8OID, stored.totals.sequential_reads),
+	COLUMN("total_scans", FLOAT8OID, stored.totals.scans),
+	COLUMN("total_page_writes", FLOAT8OID, stored.totals.page_writes),
+	COLUMN("total_row_changes", FLOAT8OID, stored.totals.row_changes),
 };
 
 #define STATE_NCOLUMNS ((int) lengthof(state_columns))
-
-static void
-append_state_columns(StringInfo buf)
-{
-	for (int i = 0; i < STATE_NCOLUMNS; i++)
-		appendStringInfo(buf, "%s%s", i == 0 ? "" : ", ", state_columns[i].name);
-}
 
 /* Inserts or replaces; its parameters are one array for each column. */
 static const char *
@@ -129,14 +139,12 @@ store_states_sql(void)
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "INSERT INTO _tiered_storage.relation_state (");
-	append_state_columns(&buf);
+	tier_columns_append(&buf, state_columns, STATE_NCOLUMNS);
 	appendStringInfoString(&buf, ") SELECT * FROM unnest(");
 	for (int i = 1; i <= STATE_NCOLUMNS; i++)
 		appendStringInfo(&buf, "%s$%d", i == 1 ? "" : ", ", i);
 	appendStringInfoString(&buf, ") ON CONFLICT (relation_oid) DO UPDATE SET ");
-	for (int i = 1; i < STATE_NCOLUMNS; i++)
-		appendStringInfo(&buf, "%s%s = EXCLUDED.%s", i == 1 ? "" : ", ",
-						 state_columns[i].name, state_columns[i].name);
+	tier_columns_append_update(&buf, state_columns + 1, STATE_NCOLUMNS - 1);
 	return buf.data;
 }
 
@@ -147,30 +155,23 @@ static const Oid history_types[HISTORY_NCOLUMNS] = {
 	INT8OID
 };
 
+/* To be followed by a SELECT of these columns. */
 #define INSERT_HISTORY \
 	"INSERT INTO _tiered_storage.relation_history AS r " \
-	"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes, page_writes) "
+	"(period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, " \
+	"row_changes, page_writes) "
 
-/* One row for a relation and the begin of a period. */
+/* Parameters are one array for each column. */
+#define SELECT_ROWS "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+
+/* A row that is already there for the relation and the start of the period grows. */
 #define ADD_TO_HISTORY \
-	"ON CONFLICT (period_start, relation_oid) DO UPDATE SET period_s = greatest(r.period_s, EXCLUDED.period_s), " \
+	"ON CONFLICT (period_start, relation_oid) DO UPDATE SET " \
+	"period_s = greatest(r.period_s, EXCLUDED.period_s), " \
 	"scans = r.scans + EXCLUDED.scans, random_reads = r.random_reads + EXCLUDED.random_reads, " \
-	"sequential_reads = r.sequential_reads + EXCLUDED.sequential_reads, hits = r.hits + EXCLUDED.hits, " \
-	"row_changes = r.row_changes + EXCLUDED.row_changes, page_writes = r.page_writes + EXCLUDED.page_writes"
-
-/* The state is zeroed: what is NULL stays 0. */
-static void
-read_state(TierRelationState *state, uint64 row)
-{
-	for (int i = 0; i < STATE_NCOLUMNS; i++)
-	{
-		bool		isnull;
-		Datum		value = tier_catalog_datum(row, i + 1, &isnull);
-
-		if (!isnull)
-			tier_column_set(state, &state_columns[i], value);
-	}
-}
+	"sequential_reads = r.sequential_reads + EXCLUDED.sequential_reads, " \
+	"hits = r.hits + EXCLUDED.hits, row_changes = r.row_changes + EXCLUDED.row_changes, " \
+	"page_writes = r.page_writes + EXCLUDED.page_writes"
 
 /* `condition` is that of a statement that has one argument. */
 static TierRelationState *
@@ -184,13 +185,14 @@ load_states(MemoryContext context, const char *condition, Oid argument, int *nst
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT ");
-	append_state_columns(&sql);
-	appendStringInfo(&sql, " FROM _tiered_storage.relation_state%s ORDER BY relation_oid", condition);
+	tier_columns_append(&sql, state_columns, STATE_NCOLUMNS);
+	appendStringInfo(&sql, " FROM _tiered_storage.relation_state%s ORDER BY relation_oid",
+					 condition);
 	n = tier_catalog_execute(sql.data, condition[0] == '\0' ? 0 : 1, types, &value, NULL);
 	states = MemoryContextAllocExtended(context, sizeof(TierRelationState) * Max(n, 1),
 										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint64 i = 0; i < n; i++)
-		read_state(&states[i], i);
+		tier_columns_load(&states[i], state_columns, STATE_NCOLUMNS, i, 1);
 	SPI_freetuptable(SPI_tuptable);
 	*nstates = (int) n;
 	return states;
@@ -202,7 +204,8 @@ tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute("SELECT last_sample_at FROM _tiered_storage.sampler", 0, NULL, NULL, NULL);
+	n = tier_catalog_execute("SELECT last_sample_at FROM _tiered_storage.sampler",
+							 0, NULL, NULL, NULL);
 	*last_sample_at = n == 0 ? 0 : DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
 	return load_states(context, "", InvalidOid, nstates);
 }
@@ -210,10 +213,7 @@ tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_
 TierRelationState *
 tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 {
-	return load_states(context, " WHERE relation_oid IN (SELECT $1 "
-					   "UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 "
-					   "UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h "
-					   "WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)",
+	return load_states(context, " WHERE relation_oid IN " TIER_SQL_UNIT_OF_RELATION,
 					   relation_oid, nstates);
 }
 
@@ -223,18 +223,23 @@ tier_catalog_lock_sampler(int patience_ms)
 	Oid			schema_oid = get_namespace_oid(TIER_CATALOG_SCHEMA, false);
 	Oid			table_oid = get_relname_relid("sampler", schema_oid);
 
+	int			waited_ms = 0;
+
 	if (patience_ms < 0)
+	{
 		LockRelationOid(table_oid, ShareUpdateExclusiveLock);
-	else
-		for (int waited_ms = 0; !ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock); waited_ms += SAMPLER_POLL_MS)
-		{
-			if (waited_ms >= patience_ms)
-				return false;
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							 SAMPLER_POLL_MS, PG_WAIT_EXTENSION);
-			ResetLatch(MyLatch);
-			CHECK_FOR_INTERRUPTS();
-		}
+		return true;
+	}
+	while (!ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock))
+	{
+		if (waited_ms >= patience_ms)
+			return false;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 SAMPLER_POLL_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		waited_ms += SAMPLER_POLL_MS;
+	}
 	return true;
 }
 
@@ -244,8 +249,7 @@ bulk_add_state(TierBulk *bulk, const TierRelationState *state)
 	Datum		values[lengthof(state_columns)];
 	bool		nulls[lengthof(state_columns)];
 
-	for (int i = 0; i < STATE_NCOLUMNS; i++)
-		values[i] = tier_column_get(state, &state_columns[i], &nulls[i]);
+	tier_columns_get(state, state_columns, STATE_NCOLUMNS, values, nulls);
 	tier_bulk_add(bulk, values, nulls);
 }
 
@@ -253,35 +257,37 @@ static void
 bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 				 TimestampTz period_start, TimestampTz period_end)
 {
-	const TierCostAttribution *split = &state->attribution;
+	const TierCostAttribution *split = &state->period.attribution;
 	int64		sequential = (int64) (split->sequential_mid + 0.5);
 	int64		misses = (int64) (split->misses + 0.5);
+	int64		period_s = (period_end - period_start) / USECS_PER_SEC;
 	Datum		values[HISTORY_NCOLUMNS] = {
-		TimestampTzGetDatum(period_start), ObjectIdGetDatum(state->relation_oid),
-		Int32GetDatum((int32) Max(1, Min((period_end - period_start) / USECS_PER_SEC, PG_INT32_MAX))),
-		Int64GetDatum(state->delta.scans), Int64GetDatum(misses - sequential),
-		Int64GetDatum(sequential), Int64GetDatum(state->delta.blocks_hit),
-		Int64GetDatum(state->delta.row_changes), Int64GetDatum(state->writes.pages)
+		TimestampTzGetDatum(period_start), ObjectIdGetDatum(state->id.relation_oid),
+		Int32GetDatum((int32) Max(1, Min(period_s, PG_INT32_MAX))),
+		Int64GetDatum(state->period.delta.scans), Int64GetDatum(misses - sequential),
+		Int64GetDatum(sequential), Int64GetDatum(state->period.delta.blocks_hit),
+		Int64GetDatum(state->period.delta.row_changes), Int64GetDatum(state->period.writes.pages)
 	};
 
 	tier_bulk_add(bulk, values, NULL);
 }
 
 /*
- * Two periods do not begin at the same moment, but for a clock that was set back
- * or that stands still: then what is there becomes more.  Nobody else pays for
- * ON CONFLICT.
+ * Two periods begin at the same moment only if the clock was set back or stands
+ * still: then the new period is added to the rows that are there.  In all other
+ * cases there is no need for ON CONFLICT, which costs time for each row.
  */
 static const char *
 store_history_sql(TimestampTz period_start)
 {
+	static const char sql[] =
+	"SELECT FROM _tiered_storage.relation_history WHERE period_start = $1 LIMIT 1";
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(period_start);
 
-	if (tier_catalog_execute("SELECT FROM _tiered_storage.relation_history WHERE period_start = $1 LIMIT 1",
-							 1, types, &value, NULL) == 0)
-		return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-	return INSERT_HISTORY "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) " ADD_TO_HISTORY;
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+		return INSERT_HISTORY SELECT_ROWS;
+	return INSERT_HISTORY SELECT_ROWS " " ADD_TO_HISTORY;
 }
 
 void
@@ -289,6 +295,17 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 						  const Oid *dropped, int ndropped,
 						  TimestampTz period_start, const TierSampleSummary *summary)
 {
+	static const char dropped_sql[] =
+	"DELETE FROM _tiered_storage.relation_state "
+	"WHERE relation_oid = ANY ($1)";
+	static const char summary_sql[] =
+	"INSERT INTO _tiered_storage.sampler AS s "
+	"(last_sample_at, last_duration_ms, last_relations, last_active, samples, counter_resets) "
+	"VALUES ($1, $2, $3, $4, 1, $5) "
+	"ON CONFLICT (singleton) DO UPDATE SET last_sample_at = EXCLUDED.last_sample_at, "
+	"last_duration_ms = EXCLUDED.last_duration_ms, last_relations = EXCLUDED.last_relations, "
+	"last_active = EXCLUDED.last_active, samples = s.samples + 1, "
+	"counter_resets = s.counter_resets + EXCLUDED.counter_resets";
 	static const Oid dropped_types[] = {OIDOID};
 	static const Oid summary_types[] = {TIMESTAMPTZOID, FLOAT8OID, INT4OID, INT4OID, INT8OID};
 	Datum		summary_values[5];
@@ -299,25 +316,24 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 		state_types[i] = state_columns[i].type;
 	bulk = tier_bulk_create(store_states_sql(), STATE_NCOLUMNS, state_types);
 	for (int i = 0; i < nstates; i++)
-		if (states[i].changed)
+		if (states[i].period.changed)
 			bulk_add_state(bulk, &states[i]);
 	tier_bulk_finish(bulk);
 
 	/*
 	 * The first sample's counters belong to no period: they are the whole
-	 * past.  They shape the rates, but are no history.
+	 * past.  They count for the rates, but not for the history.
 	 */
 	if (period_start != 0)
 	{
 		bulk = tier_bulk_create(store_history_sql(period_start), HISTORY_NCOLUMNS, history_types);
 		for (int i = 0; i < nstates; i++)
-			if (states[i].active || states[i].writes.pages > 0)
+			if (states[i].period.active || states[i].period.writes.pages > 0)
 				bulk_add_history(bulk, &states[i], period_start, summary->sampled_at);
 		tier_bulk_finish(bulk);
 	}
 
-	bulk = tier_bulk_create("DELETE FROM _tiered_storage.relation_state "
-							"WHERE relation_oid = ANY ($1)", 1, dropped_types);
+	bulk = tier_bulk_create(dropped_sql, 1, dropped_types);
 	for (int i = 0; i < ndropped; i++)
 	{
 		Datum		value = ObjectIdGetDatum(dropped[i]);
@@ -331,20 +347,52 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	summary_values[2] = Int32GetDatum(summary->relations);
 	summary_values[3] = Int32GetDatum(summary->active);
 	summary_values[4] = Int64GetDatum(summary->saw_reset ? 1 : 0);
-	tier_catalog_execute("INSERT INTO _tiered_storage.sampler AS s "
-						 "(last_sample_at, last_duration_ms, last_relations, last_active, samples, counter_resets) "
-						 "VALUES ($1, $2, $3, $4, 1, $5) "
-						 "ON CONFLICT (singleton) DO UPDATE SET last_sample_at = EXCLUDED.last_sample_at, "
-						 "last_duration_ms = EXCLUDED.last_duration_ms, last_relations = EXCLUDED.last_relations, "
-						 "last_active = EXCLUDED.last_active, samples = s.samples + 1, "
-						 "counter_resets = s.counter_resets + EXCLUDED.counter_resets",
-						 5, summary_types, summary_values, NULL);
+	tier_catalog_execute(summary_sql, 5, summary_types, summary_values, NULL);
 }
+
+/* Per hour: of the last day, as far as there is history; of all 14 days. */
+#define DAY_MEAN(column) \
+	"(coalesce(sum(r." column ") FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) " \
+	"/ min(h.fast))::float8"
+#define MEAN(column) "(sum(r." column ") / min(h.slow))::float8"
+
+/* What tier_catalog_load_history reads from its third column on. */
+#define RATE(field) {#field, FLOAT8OID, offsetof(TierHistoryLoad, rates.field), false, 0}
+
+static const TierColumn load_columns[] = {
+	RATE(random_fast),
+	RATE(random_slow),
+	RATE(sequential_fast),
+	RATE(sequential_slow),
+	RATE(hits_slow),
+	RATE(scans_slow),
+	RATE(changes_fast),
+	RATE(changes_slow),
+	RATE(page_writes_fast),
+	RATE(page_writes_slow),
+};
 
 TierHistoryLoad *
 tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 						  int *nloads, TimestampTz *writes_since)
 {
+	static const char sql[] =
+	"WITH known AS (SELECT min(period_start) AS since, "
+	"min(period_start) FILTER (WHERE page_writes > 0) AS writes_since "
+	"FROM _tiered_storage.relation_history WHERE period_start < $1 "
+	"AND period_start >= $1 - interval '14 days'), "
+	"hours AS (SELECT writes_since, "
+	"greatest(1, least(24, extract(epoch FROM $1 - since) / 3600))::float8 AS fast, "
+	"greatest(1, extract(epoch FROM $1 - since) / 3600)::float8 AS slow FROM known) "
+	"SELECT r.relation_oid, min(h.writes_since), "
+	DAY_MEAN("random_reads") ", " MEAN("random_reads") ", "
+	DAY_MEAN("sequential_reads") ", " MEAN("sequential_reads") ", "
+	MEAN("hits") ", " MEAN("scans") ", "
+	DAY_MEAN("row_changes") ", " MEAN("row_changes") ", "
+	DAY_MEAN("page_writes") ", " MEAN("page_writes") " "
+	"FROM _tiered_storage.relation_history r, hours h "
+	"WHERE r.period_start < $1 AND r.period_start >= $1 - interval '14 days' "
+	"GROUP BY 1 ORDER BY 1";
 	static const Oid types[] = {TIMESTAMPTZOID};
 
 	/* The query looks back from there, and the calendar has a beginning. */
@@ -353,27 +401,7 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 	bool		isnull;
 	uint64		n;
 
-	n = tier_catalog_execute("WITH known AS (SELECT min(period_start) AS since, "
-							 "min(period_start) FILTER (WHERE page_writes > 0) AS writes_since "
-							 "FROM _tiered_storage.relation_history WHERE period_start < $1 "
-							 "AND period_start >= $1 - interval '14 days'), "
-							 "hours AS (SELECT writes_since, "
-							 "greatest(1, least(24, extract(epoch FROM $1 - since) / 3600))::float8 AS fast, "
-							 "greatest(1, extract(epoch FROM $1 - since) / 3600)::float8 AS slow FROM known) "
-							 "SELECT r.relation_oid, min(h.writes_since), "
-							 "(coalesce(sum(r.random_reads) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
-							 "(sum(r.random_reads) / min(h.slow))::float8, "
-							 "(coalesce(sum(r.sequential_reads) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
-							 "(sum(r.sequential_reads) / min(h.slow))::float8, "
-							 "(sum(r.hits) / min(h.slow))::float8, (sum(r.scans) / min(h.slow))::float8, "
-							 "(coalesce(sum(r.row_changes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
-							 "(sum(r.row_changes) / min(h.slow))::float8, "
-							 "(coalesce(sum(r.page_writes) FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) / min(h.fast))::float8, "
-							 "(sum(r.page_writes) / min(h.slow))::float8 "
-							 "FROM _tiered_storage.relation_history r, hours h "
-							 "WHERE r.period_start < $1 AND r.period_start >= $1 - interval '14 days' "
-							 "GROUP BY 1 ORDER BY 1",
-							 1, types, &value, NULL);
+	n = tier_catalog_execute(sql, 1, types, &value, NULL);
 	loads = MemoryContextAllocExtended(context, sizeof(TierHistoryLoad) * Max(n, 1),
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	*writes_since = 0;
@@ -388,17 +416,12 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 			if (isnull)
 				*writes_since = 0;
 		}
-		rates->random_fast = rates->device_random_fast = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
-		rates->random_slow = rates->device_random_slow = DatumGetFloat8(tier_catalog_datum(i, 4, &isnull));
-		rates->sequential_fast = rates->device_sequential_fast = DatumGetFloat8(tier_catalog_datum(i, 5, &isnull));
-		rates->sequential_slow = rates->device_sequential_slow = DatumGetFloat8(tier_catalog_datum(i, 6, &isnull));
+		tier_columns_load(&loads[i], load_columns, (int) lengthof(load_columns), i, 3);
+		rates->device_random_fast = rates->random_fast;
+		rates->device_random_slow = rates->random_slow;
+		rates->device_sequential_fast = rates->sequential_fast;
+		rates->device_sequential_slow = rates->sequential_slow;
 		rates->sequential_low_slow = rates->sequential_high_slow = rates->sequential_slow;
-		rates->hits_slow = DatumGetFloat8(tier_catalog_datum(i, 7, &isnull));
-		rates->scans_slow = DatumGetFloat8(tier_catalog_datum(i, 8, &isnull));
-		rates->changes_fast = DatumGetFloat8(tier_catalog_datum(i, 9, &isnull));
-		rates->changes_slow = DatumGetFloat8(tier_catalog_datum(i, 10, &isnull));
-		rates->page_writes_fast = DatumGetFloat8(tier_catalog_datum(i, 11, &isnull));
-		rates->page_writes_slow = DatumGetFloat8(tier_catalog_datum(i, 12, &isnull));
 	}
 	*nloads = (int) n;
 	return loads;
@@ -413,57 +436,72 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 static bool
 roll_up(TimestampTz now)
 {
+	static const char claim_sql[] =
+	"UPDATE _tiered_storage.sampler "
+	"SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
+	"WHERE rolled_up_until IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "')";
+	static const char roll_up_sql[] =
+	"WITH hour AS (DELETE FROM _tiered_storage.relation_history "
+	"WHERE period_s < 3600 "
+	"AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
+	"RETURNING *) "
+	INSERT_HISTORY
+	"SELECT date_trunc('hour', period_start), relation_oid, 3600, "
+	"sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), "
+	"sum(page_writes) "
+	"FROM hour GROUP BY 1, 2 "
+	ADD_TO_HISTORY;
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(now);
 
-	if (tier_catalog_execute("UPDATE _tiered_storage.sampler SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
-							 "WHERE rolled_up_until IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "')",
-							 1, types, &value, NULL) == 0)
+	if (tier_catalog_execute(claim_sql, 1, types, &value, NULL) == 0)
 		return false;
 
-	tier_catalog_execute("WITH hour AS (DELETE FROM _tiered_storage.relation_history "
-						 "WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
-						 "RETURNING *) "
-						 INSERT_HISTORY
-						 "SELECT date_trunc('hour', period_start), relation_oid, 3600, "
-						 "sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), sum(page_writes) "
-						 "FROM hour GROUP BY 1, 2 "
-						 ADD_TO_HISTORY,
-						 1, types, &value, NULL);
+	tier_catalog_execute(roll_up_sql, 1, types, &value, NULL);
 	return true;
 }
 
 /*
  * Deletes the oldest periods until the rows that are left fit the limit.  The
- * space of deleted rows is used again after autovacuum has been there.  Called
+ * space of deleted rows is used again after an autovacuum.  Called
  * once an hour, so the limit can be exceeded by what one hour brings.
  */
 static void
 enforce_size_limit(void)
 {
+	static const char size_sql[] =
+	"SELECT pg_catalog.pg_total_relation_size('_tiered_storage.relation_history')";
+	static const char delete_sql[] =
+	"DELETE FROM _tiered_storage.relation_history WHERE period_start <= "
+	"(SELECT period_start FROM _tiered_storage.relation_history "
+	"ORDER BY period_start DESC OFFSET $1 * 9 / 10 LIMIT 1)";
 	static const Oid types[] = {INT8OID};
 	int64		max_bytes = (int64) tier_history_max_size_mb * 1024 * 1024;
 	Datum		value = Int64GetDatum(max_bytes / HISTORY_ROW_BYTES);
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute("SELECT pg_catalog.pg_total_relation_size('_tiered_storage.relation_history')",
-							 0, NULL, NULL, NULL);
+	n = tier_catalog_execute(size_sql, 0, NULL, NULL, NULL);
 	if (n != 1 || DatumGetInt64(tier_catalog_datum(0, 1, &isnull)) <= max_bytes)
 		return;
 
 	/*
-	 * Whole periods go, since a period with half its relations would lie.
+	 * Whole periods are deleted: one with half of its relations would be
+	 * wrong.
 	 */
-	tier_catalog_execute("DELETE FROM _tiered_storage.relation_history WHERE period_start <= "
-						 "(SELECT period_start FROM _tiered_storage.relation_history "
-						 "ORDER BY period_start DESC OFFSET $1 * 9 / 10 LIMIT 1)",
-						 1, types, &value, NULL);
+	tier_catalog_execute(delete_sql, 1, types, &value, NULL);
 }
 
 void
 tier_catalog_maintain_history(TimestampTz now)
 {
+	static const char history_sql[] =
+	"DELETE FROM _tiered_storage.relation_history "
+	"WHERE period_start < $1 - make_interval(mins => $2)";
+	static const char moves_sql[] =
+	"DELETE FROM _tiered_storage.move "
+	"WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
+	"CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
 
@@ -472,15 +510,10 @@ tier_catalog_maintain_history(TimestampTz now)
 
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(tier_history_retention_min);
-	tier_catalog_execute("DELETE FROM _tiered_storage.relation_history "
-						 "WHERE period_start < $1 - make_interval(mins => $2)",
-						 2, types, values, NULL);
+	tier_catalog_execute(history_sql, 2, types, values, NULL);
 
 	/* What move_limit_per_day counts is kept for a day in any case. */
-	tier_catalog_execute("DELETE FROM _tiered_storage.move "
-						 "WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
-						 "CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)",
-						 2, types, values, NULL);
+	tier_catalog_execute(moves_sql, 2, types, values, NULL);
 	tier_catalog_forget_effects();
 	tier_catalog_maintain_load(now, RAW_RETENTION, tier_history_retention_min);
 	enforce_size_limit();

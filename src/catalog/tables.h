@@ -3,6 +3,38 @@
  * catalog/tables.h
  *		The only code that reads and writes the extension's own tables.
  *
+ * The story of this room.  Everything that outlives a transaction is in a table
+ * in the schema _tiered_storage; the C structs below are copies of rows, which
+ * belong to whoever loaded them and are never shared between processes.  Our
+ * tables belong to the owner of the extension, and nobody else may write them: a
+ * function that a user calls checks the user, and then works on the tables
+ * inside a scope, with the owner's rights, a fixed search_path and nothing of
+ * the user's executed.  Rows are changed by
+ *
+ *		sampler, relation_state, relation_history, device_state, load_*
+ *					a sample, which holds the sampler's lock to the end of its
+ *					transaction; a move updates the relation_state of what it
+ *					has moved, if no sample has these rows locked
+ *		move, move_effect
+ *					the process that moves; a sample measures effects later
+ *		policy, pin	sessions, by SQL functions; policies are evaluated by migrate
+ *		tier_*		sessions, by SQL functions
+ *
+ * and by tier_catalog_refresh_identities(), after renames and restores.
+ *
+ * Statements see the snapshot that was taken on entering; a decision that waited
+ * for a lock calls tier_catalog_see_latest() first.  Row locks are taken in the
+ * order relation_state, move_effect.
+ *
+ * Memory.  A scope is a connection to SPI.  After tier_catalog_enter(), and again
+ * after each statement, CurrentMemoryContext is SPI's procedure context, which
+ * tier_catalog_leave() frees when it returns to the context in which the scope
+ * was entered.  So functions that return more than a number take the context in
+ * which the result lives, for which callers pass one that they have taken
+ * before they entered; what a function does not return is freed with the scope.
+ * Unless a comment says otherwise, each function below that is about tables runs
+ * inside a scope, runs at least one statement, and raises the errors of SQL.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_CATALOG_H
@@ -11,6 +43,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "lib/stringinfo.h"
 #include "src/model/cost.h"
 #include "src/model/device_state.h"
 #include "src/model/page_writes.h"
@@ -29,12 +62,17 @@
  * ---------------------------------------------------------------------
  */
 
+/*
+ * On the stack of the function that enters.  Set by enter, read by leave; between
+ * them only `caller` is of interest to others.
+ */
 typedef struct TierCatalogScope
 {
-	Oid			caller;			/* the user who called; privileges are his */
-	int			caller_context;
-	int			guc_level;
-	bool		entered;
+	Oid			caller;			/* the user whose privileges are to be checked */
+	int			caller_context; /* security context to restore */
+	int			guc_level;		/* settings of the scope end with it */
+	bool		entered;		/* if not, the other fields mean nothing, and
+								 * leave does nothing */
 } TierCatalogScope;
 
 typedef enum TierExtensionState
@@ -47,7 +85,8 @@ typedef enum TierExtensionState
 /*
  * Looks the extension up and locks it (AccessShareLock on the extension
  * object until the end of the transaction), so that it cannot be dropped or
- * updated while this transaction works on its tables.
+ * updated while this transaction works on its tables.  Outside of a scope, in a
+ * transaction; needs no snapshot.
  */
 extern TierExtensionState tier_catalog_extension_state(void);
 
@@ -56,57 +95,110 @@ extern TierExtensionState tier_catalog_extension_state(void);
  * is pg_catalog, pg_temp and the current user is the owner of the extension,
  * with SECURITY_RESTRICTED_OPERATION and SECURITY_LOCAL_USERID_CHANGE set; what
  * our SQL relies on is as it should be, whatever the session has set, and no
- * lock is waited for longer than 30 seconds.
- * No function of a user may run in between.  An error needs no cleanup: the
- * abort of the (sub)transaction undoes everything.
+ * lock is waited for longer than 30 seconds.  No function of a user may run in
+ * between.  An error needs no cleanup: the abort of the (sub)transaction undoes
+ * everything.
  *
  * tier_catalog_enter raises an error when the extension is not there in this
- * version; tier_catalog_try_enter returns false instead.  Scopes do not nest.
+ * version; tier_catalog_try_enter returns false instead.  Scopes do not nest; a
+ * scope inside another connection to SPI, such as that of a procedure, is fine.
  */
 extern void tier_catalog_enter(TierCatalogScope *scope);
 extern bool tier_catalog_try_enter(TierCatalogScope *scope);
 extern void tier_catalog_leave(TierCatalogScope *scope);
 
-/* From here to the end of the scope, what others have committed meanwhile is seen. */
+/*
+ * From here to the end of the scope, statements see what others had committed by
+ * now.  Does not change CurrentMemoryContext.
+ */
 extern void tier_catalog_see_latest(void);
 
 /*
  * Runs one statement inside a scope; returns the number of rows.  values may
- * be NULL when nargs is 0; nulls as in SPI (' ' or 'n') or NULL.
+ * be NULL when nargs is 0; nulls as in SPI (' ' or 'n') or NULL.  Leaves
+ * CurrentMemoryContext in SPI's procedure context, whatever it was before.
  */
 extern uint64 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 								   const Datum *values, const char *nulls);
 
 /*
- * The names by which a row of ours finds its relation after a restore.  Raises an
- * error if it has been dropped: nobody keeps it from that.
+ * Field of the last result; rows count from 0, columns from 1.  A value that is
+ * passed by reference points into the result: it lives until the next statement,
+ * or until the end of the scope.
  */
-extern void tier_catalog_names_of(Oid relation_oid, NameData *schema, NameData *relation);
-
-/* A copy in the current context, cut to what a message may take in our tables. */
-extern char *tier_catalog_clip(const char *message);
-
-/* Field of the last result; columns count from 1.  Pass-by-reference values
- * live until SPI's next statement or the end of the scope. */
 extern Datum tier_catalog_datum(uint64 row, int column, bool *isnull);
 
 /*
+ * Inside a scope: when a prepared transaction of any database was prepared, and
+ * its name, in the given context; false: it has ended.  And whether there is any.
+ */
+extern bool tier_catalog_prepared(MemoryContext context, TransactionId xid, const char **gid,
+								  TimestampTz *prepared_at);
+extern bool tier_catalog_any_prepared(void);
+
+/*
+ * A copy of a message in the current context, cut after a whole character to the
+ * 1000 bytes that one may take in our tables.  Inside a scope or outside.
+ */
+extern char *tier_catalog_clip(const char *message);
+
+/*
+ * What policies and pins store so that they find their relation, tier and roles
+ * again after a rename or a restore: names beside OIDs.
+ */
+typedef struct TierIdentity
+{
+	NameData	schema;
+	NameData	relation;
+	NameData	tier;
+	NameData	creator;		/* the caller of the scope */
+	NameData	owner;			/* of the relation */
+} TierIdentity;
+
+/*
+ * Fills *identity, and the first six of the values: relation_oid, schema_name,
+ * relation_name, system_identifier, database_oid, tier_name.  They point into
+ * *identity.  Raises an error if the relation has been dropped: nobody keeps it
+ * from that.  Runs no statement.
+ */
+extern void tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner_oid,
+								  const NameData *tier, TierIdentity *identity, Datum *values);
+
+/* ---------------------------------------------------------------------
+ * Columns: structs as rows
+ * ---------------------------------------------------------------------
+ */
+
+/*
  * A column of a table and the field of a struct that it holds.  The type is one
- * of "char", int4, int8, float8, oid and timestamptz.
+ * of "char", int4, int8, float8, oid, timestamptz and bytea.  A table has a constant
+ * array of these, which says all there is to know about its columns.
  */
 typedef struct TierColumn
 {
 	const char *name;
 	Oid			type;
-	size_t		offset;
+	size_t		offset;			/* of the field in the struct */
 	bool		null_if_zero;	/* times that may be unknown */
+	size_t		bytes;			/* of the field, bytea only: stored as it is
+								 * in memory; of another length, read as zeros */
 } TierColumn;
 
-/* The field of `row` as a value of the column; *isnull gets whether it is NULL. */
-extern Datum tier_column_get(const void *row, const TierColumn *column, bool *isnull);
+/* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
+extern void tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns);
+extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns, int ncolumns);
 
-/* Stores a value, which is not NULL, in the field of `row`. */
-extern void tier_column_set(void *row, const TierColumn *column, Datum value);
+/*
+ * Sets the fields of the struct at `row` from a row of the last result, in which
+ * the columns begin at first_column (from 1).  A field whose column is NULL
+ * stays as it is.  Nothing is allocated.
+ */
+extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
+							  uint64 result_row, int first_column);
+
+/* The fields of the struct at `row` as values, in the order of the columns. */
+extern void tier_columns_get(const void *row, const TierColumn *columns, int ncolumns,
+							 Datum *values, bool *nulls);
 
 /* ---------------------------------------------------------------------
  * Bulk writes: one statement for many rows, as arrays
@@ -116,9 +208,13 @@ extern void tier_column_set(void *row, const TierColumn *column, Datum value);
 typedef struct TierBulk TierBulk;
 
 /*
- * sql takes one array parameter for each column.  Rows are sent in batches of
- * a bounded size as they come.  Lives in the current memory context; use
- * inside one scope.
+ * sql takes one array parameter for each column.  It is not copied, nor are values
+ * that are passed by reference: both have to stay until finish.  Rows are sent
+ * in batches of 1000 as they come, so that add may run a statement, and may
+ * leave CurrentMemoryContext in SPI's context.  nulls may be NULL.
+ *
+ * Lives in the memory context that is current at create; inside one scope.
+ * finish sends the rest, and none if there is no row; the bulk ends with it.
  */
 extern TierBulk *tier_bulk_create(const char *sql, int ncolumns, const Oid *types);
 extern void tier_bulk_add(TierBulk *bulk, const Datum *values, const bool *nulls);
@@ -136,31 +232,42 @@ typedef struct TierTablespace
 	Oid			oid;			/* never 0: the default one has its own OID */
 	NameData	name;
 	int			tier;			/* index into TierSet.tiers */
-	bool		discovered;		/* put there by discover_tiers(), by nobody */
-	TierDevice *device;
+	bool		discovered;		/* put there by discover_tiers(), not by a
+								 * person */
+	TierDevice *device;			/* as it was when the set was loaded; never
+								 * NULL */
 } TierTablespace;
 
+/*
+ * A row of tier, and what the file systems beneath its tablespaces said when the
+ * set was loaded: device_bytes, free_bytes and, unless a person has set it,
+ * capacity_bytes.  Nothing of it changes afterwards; free space that must be
+ * right is looked up again (see move/space.h).
+ */
 typedef struct TierTier
 {
 	NameData	name;
-	int			rank;
-	TierCostProfile profile;
-	bool		price_is_assumed;
+	int			rank;			/* 0: fastest */
+	TierCostProfile profile;	/* as defined or calibrated; the endurance per
+								 * day is computed from the two below */
+	bool		price_is_assumed;	/* the price is a prior, not a person's */
 	bool		compressed;
-	double		reserve_fraction;
-	double		high_watermark;
-	int64		capacity_bytes; /* given, else of the file systems; -1 unknown */
-	int64		device_bytes;	/* size of its distinct file systems; -1
+	double		reserve_fraction;	/* of the capacity, kept free */
+	double		high_watermark; /* fraction of the capacity */
+	int64		capacity_bytes; /* given, else of the file systems; -1:
 								 * unknown */
-	int64		free_bytes;		/* of these; -1 unknown */
-	double		endurance_tbw;	/* 0: not known */
-	double		endurance_dwpd; /* 0: not known */
+	int64		device_bytes;	/* size of its distinct file systems; -1:
+								 * unknown */
+	int64		free_bytes;		/* of these; -1: unknown */
+	double		endurance_tbw;	/* 10^12 bytes in TIER_ENDURANCE_DAYS; 0: not
+								 * known */
+	double		endurance_dwpd; /* times device_bytes in a day; 0: not known */
 } TierTier;
 
-/* A compressed tier of which nobody has said how much fits into it. */
+/* Of a compressed tier for which nobody has set a ratio; an assumption. */
 #define TIER_PRIOR_COMPRESSION_RATIO 2.0
 
-/* TBW is what manufacturers warrant for five years. */
+/* Manufacturers state TBW for a warranty of usually five years. */
 #define TIER_ENDURANCE_DAYS (5 * 365.25)
 
 /* All tiers by rank, then name; all their tablespaces by OID. */
@@ -173,12 +280,24 @@ typedef struct TierSet
 } TierSet;
 
 /*
- * Loads the tiers and looks at their devices; inside a scope.  The result
- * lives in the given context.  Tiers beyond TIER_MAX_TIERS are an error.
+ * Loads the tiers and looks at their devices; the set lives in the given
+ * context.  Takes no lock on a tablespace.  More than TIER_MAX_TIERS tiers are an
+ * error.
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
-/* Index of a tier by name, or of a tablespace by OID (never 0); -1: none. */
+/* Does the tier have this tablespace now? */
+extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
+
+/* Bytes that this database's relations take on the tier, by the last sample. */
+extern int64 tier_catalog_tier_bytes(const char *tier_name);
+
+/*
+ * What follows works on a set that was loaded, inside a scope or outside of it,
+ * runs no statement, and allocates nothing.
+ */
+
+/* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
 
@@ -186,8 +305,9 @@ extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
 extern int	tier_require_tier(const TierSet *set, const char *name);
 
 /*
- * Raises an error unless the current user may create on one of the tier's
- * tablespaces at least; outside of a scope, since it is about the user.
+ * Raises an error unless the current user may create on at least one of the
+ * tier's tablespaces, or if it has none.  Outside of a scope, in which the
+ * current user is another one.
  */
 extern void tier_require_tier_rights(const TierSet *set, int tier);
 
@@ -204,9 +324,10 @@ extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
 
 /*
- * Brings stored names and OIDs of tablespaces and policies up to date with the
- * cluster (renames, restores), forgets tablespaces that were dropped and moves
- * whose backend is gone; inside a scope.
+ * Brings stored names and OIDs of tablespaces, policies and pins up to date with
+ * the cluster (renames, restores), deletes tablespaces that were dropped, and
+ * records moves as failed whose process has ended.  Locks the rows that it
+ * changes to the end of the transaction.
  */
 extern void tier_catalog_refresh_identities(void);
 
@@ -216,8 +337,18 @@ extern void tier_catalog_refresh_identities(void);
  */
 
 /*
+ * The relation $1 and, of a table, its TOAST table and the index of that: the
+ * relations that move together.  For statements of this room.
+ */
+#define TIER_SQL_UNIT_OF_RELATION \
+	"(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 " \
+	"UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h " \
+	"WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)"
+
+/*
  * Loads the stored state of all relations, ordered by OID, and when the last
- * sample was (0: never); inside a scope.
+ * sample was taken (0: never).  Fields that are not stored are 0.  The array may
+ * exceed 1 GB.
  */
 extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *nstates,
 												   TimestampTz *last_sample_at);
@@ -229,41 +360,45 @@ extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *n
 extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid relation_oid,
 												 int *nstates);
 
-/* What a relation did before some moment; rates of which only part is filled in. */
+/* What a relation did before some moment.  The other rates are 0. */
 typedef struct TierHistoryLoad
 {
 	Oid			relation_oid;
-	TierRates	rates;			/* *_fast: mean of the day before; *_slow: of
-								 * 14 days, as far as known */
+	TierRates	rates;			/* per hour; *_fast: mean of the day before;
+								 * *_slow: of 14 days, as far as known */
 } TierHistoryLoad;
 
 /*
  * From the history, ordered by OID; nothing of it is corrected for the page
- * cache.  *writes_since is as tier_catalog_writes_since().  Inside a scope;
- * result in the given context.
+ * cache, so that what reached the device is taken to be all that missed shared
+ * buffers.  *writes_since is as tier_catalog_writes_since().
  */
 extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 												  int *nloads, TimestampTz *writes_since);
 
 /*
- * Keeps two samplers from interleaving: held to the end of the transaction.
- * False when another one has it and has not ended after patience_ms; -1: waits as
- * for any lock.
+ * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE
+ * EXCLUSIVE mode to the end of the transaction.  False if another process still
+ * has the lock after patience_ms, of which nobody else waits behind us; -1: waits
+ * as for any lock.  What was loaded before may be out of date: call
+ * tier_catalog_see_latest() and load after this.  Runs no statement.
  */
 extern bool tier_catalog_lock_sampler(int patience_ms);
 
 typedef struct TierSampleSummary
 {
 	TimestampTz sampled_at;
-	double		duration_ms;
-	int			relations;
-	int			active;
-	bool		saw_reset;
+	double		duration_ms;	/* until the sample was stored */
+	int			relations;		/* that were looked at */
+	int			active;			/* of these, used since the last sample */
+	bool		saw_reset;		/* counters were reset meanwhile */
 } TierSampleSummary;
 
 /*
  * Writes what a sample found: states with their `changed` flag set, history
- * rows for those with `active` set, and the summary; deletes `dropped`.
+ * rows for those that were read or have written, and the summary; deletes the
+ * states of `dropped`.  period_start: when the last sample was, 0: this is the
+ * first, which has no history.  Under the sampler's lock.
  */
 extern void tier_catalog_store_sample(const TierRelationState *states, int nstates,
 									  const Oid *dropped, int ndropped,
@@ -272,23 +407,23 @@ extern void tier_catalog_store_sample(const TierRelationState *states, int nstat
 
 /*
  * Rolls finished hours up, deletes what is older than the retention time or
- * beyond the size limit; inside a scope.  Works once an hour, and returns at
- * once in between.
+ * beyond the size limit, in the history of relations, of the load and of moves.
+ * Works once an hour, and returns at once in between.  Under the sampler's lock.
  */
 extern void tier_catalog_maintain_history(TimestampTz now);
 
 /*
- * How far the WAL was looked at (see observe/writes.h); inside a scope.  What is
- * loaded is all zero where nothing is known.  Storing changes the row that
- * tier_catalog_store_sample has written.
+ * How far the WAL was read (see observe/writes.h).  What is loaded is all zero
+ * where nothing is known; it is a struct without pointers.  Storing changes the
+ * row that tier_catalog_store_sample has written; under the sampler's lock.
  */
 extern void tier_catalog_load_writes(TierWritesMemory *memory);
 extern void tier_catalog_store_writes(const TierWritesMemory *memory);
 
-/* Since when writes are counted from the WAL, 0: they are not; inside a scope. */
+/* Since when writes are counted from the WAL; 0: they are not. */
 extern TimestampTz tier_catalog_writes_since(void);
 
-/* All relations' rates of writes, which nobody has counted for a while, are 0. */
+/* Sets all relations' rates of writes to 0: nobody has counted for a while. */
 extern void tier_catalog_forget_write_rates(void);
 
 /* ---------------------------------------------------------------------
@@ -296,10 +431,13 @@ extern void tier_catalog_forget_write_rates(void);
  * ---------------------------------------------------------------------
  */
 
-/* What is remembered of devices; inside a scope; result in the given context. */
+/*
+ * The stored state of all devices, by name.  The array and all that it points to
+ * live in the given context, in which it can grow by repalloc.
+ */
 extern TierDevices *tier_catalog_load_devices(MemoryContext context);
 
-/* Writes those that are present, and forgets the others; inside a scope. */
+/* Writes those that are present and deletes the others; under the sampler's lock. */
 extern void tier_catalog_store_devices(const TierDevices *devices);
 
 /* ---------------------------------------------------------------------
@@ -308,15 +446,16 @@ extern void tier_catalog_store_devices(const TierDevices *devices);
  */
 
 /*
- * Adds what the database and the server did since the last call to
- * load_history, unless the database was idle: no relation of it active, hardly
- * a transaction; inside a scope.
+ * Adds to load_history what the database and the server did since the last call,
+ * unless the database was idle: no relation active, and at most ten transactions.
+ * Under the sampler's lock.
  */
 extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active);
 
 /*
- * Rolls samples older than raw_retention (an interval as text) up to hours and
- * deletes what is older than retention_min; inside a scope.
+ * Rolls samples older than raw_retention (an interval as text, put into a
+ * statement unquoted: a constant) up to hours, and deletes what is older than
+ * retention_min minutes.  Under the sampler's lock.
  */
 extern void tier_catalog_maintain_load(TimestampTz now, const char *raw_retention,
 									   int retention_min);
@@ -331,33 +470,77 @@ typedef struct TierPolicyRow
 	int			policy_id;
 	Oid			relation_oid;	/* InvalidOid: does not exist any more */
 	Oid			owner_oid;		/* of the relation; to add only */
-	char	   *relation_name;	/* qualified, for messages */
+	char	   *relation_name;	/* qualified, for messages; loaded only */
 	NameData	tier_name;
 	Interval	move_after;
 	bool		include_indexes;
-	bool		age_from_newest;
+	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
 	char	   *time_zone;		/* of dates and intervals */
-	Oid			created_by;		/* InvalidOid: that role is gone */
+	Oid			created_by;		/* or altered; InvalidOid: that role is gone */
+	bool		is_enabled;		/* loaded, and to change */
 } TierPolicyRow;
 
-/* Ordered by policy_id; inside a scope; result in the given context. */
+/* Ordered by policy_id; strings, too, are in the given context. */
 extern TierPolicyRow *tier_catalog_load_policies(MemoryContext context, int *npolicies);
 
 /*
  * Adds a policy for the caller of the scope.  Returns its id; *existed says
- * that relation and tier had one already, whose id is then returned.
+ * that relation and tier had one already, whose id is then returned.  Errors:
+ * the relation was dropped; another session adds the same policy at this moment.
  */
 extern int	tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 									bool *existed);
 
+/*
+ * Gives the policy with the id of the row what the row has, and the rights of the
+ * caller of the scope.  Error: the relation has a policy for that tier already.
+ */
+extern void tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
+
+/* Waits until nobody else changes the policy, until the end of the transaction. */
+extern void tier_catalog_lock_policy(int policy_id);
+
+/* Enables or disables a policy by id, whose rights stay the same. */
+extern void tier_catalog_enable_policy(int policy_id, bool enabled);
+
+/*
+ * Is the policy still there, enabled and unaltered, does its tier have this
+ * tablespace, and is the relation still in its table's partition tree?
+ */
+extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
+									  Oid tablespace_oid);
+
 /* Deletes a policy by id. */
 extern void tier_catalog_delete_policy(int policy_id);
 
-/* Records what an evaluation found. */
+/*
+ * Records what an evaluation found: how many relations are due, how many are on
+ * the tier already.  Nothing, if somebody has the row locked.
+ */
 extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
 										  const char *result);
+
+/* ---------------------------------------------------------------------
+ * Standbys (catalog/standby.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Takes what was pulled from standbys since the last sample out of
+ * standby_reads and puts it into period.standby of the states, which are
+ * ordered by OID; under the sampler's lock.  What belongs to none of them is
+ * dropped.  Does not change CurrentMemoryContext.
+ */
+extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
+
+/* Pulls the counters of the standbys whose time has come, if there are any. */
+extern void tier_catalog_pull_standbys(void);
+
+/* Adds a standby for a role that may; nulls as in tier_catalog_execute(). */
+extern void tier_catalog_add_standby(const Datum *name_server_connection, const char *nulls,
+									 Oid added_by_oid);
 
 /* ---------------------------------------------------------------------
  * Pins
@@ -381,20 +564,22 @@ typedef struct TierPins
 } TierPins;
 
 /*
- * Loads what the pins in force hold, or only what holds one relation; inside a
- * scope; result in the given context.  Takes no lock on anything of a user.
+ * Loads what the pins in force hold, or only what holds one relation.  The pins
+ * and their strings live in the given context.  Takes no lock on anything of a
+ * user.
  */
 extern TierPins *tier_catalog_load_pins(MemoryContext context);
 extern TierPins *tier_catalog_load_pin_of(MemoryContext context, Oid relation_oid);
 
 /*
  * The pin that keeps the relation from going to a tier (index into the set,
- * -1: none of them), or NULL when there is none.
+ * -1: none of them), or NULL when there is none.  Inside a scope or outside; the
+ * result points into the pins.
  */
 extern const TierPinned *tier_pins_against(const TierPins *pins, const TierSet *set,
 										   Oid relation_oid, int tier);
 
-/* The pin that holds the relation, or NULL. */
+/* The same for whichever tier. */
 extern const TierPinned *tier_pins_find(const TierPins *pins, Oid relation_oid);
 
 typedef struct TierPinRow
@@ -409,14 +594,15 @@ typedef struct TierPinRow
 
 /*
  * Sets a pin for the caller of the scope, in place of the one that the
- * relation has.  The caller has brought identities up to date.
+ * relation has.  The caller has brought identities up to date.  Error: the
+ * relation was dropped.
  */
 extern void tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row);
 
 /* Removes the pin that a relation has of its own; false: it has none. */
 extern bool tier_catalog_remove_pin(Oid relation_oid);
 
-/* The same question; *include_indexes of the pin. */
+/* Has it one?  *include_indexes is set if it has. */
 extern bool tier_catalog_has_pin(Oid relation_oid, bool *include_indexes);
 
 /* ---------------------------------------------------------------------
@@ -424,6 +610,7 @@ extern bool tier_catalog_has_pin(Oid relation_oid, bool *include_indexes);
  * ---------------------------------------------------------------------
  */
 
+/* A move that begins.  Strings belong to the caller, and are not kept. */
 typedef struct TierMoveRow
 {
 	Oid			relation_oid;
@@ -436,19 +623,20 @@ typedef struct TierMoveRow
 	const char *requested_by;
 	int			policy_id;		/* 0: none */
 	int64		batch_id;		/* 0: none */
-	int64		undo_of;		/* the batch that is taken back, 0: none */
+	int64		undo_of;		/* the batch that is undone, 0: none */
 	double		before_s_per_hour;	/* device time where it is; NaN: unknown */
-	double		after_s_per_hour;	/* where it goes */
-	double		predicted_s_per_hour;	/* that is saved */
+	double		after_s_per_hour;	/* where it goes; NaN: unknown */
+	double		predicted_s_per_hour;	/* that is saved; NaN: unknown */
 	const char *reason;
 	const char *method;
 	int64		size_bytes;
 } TierMoveRow;
 
+/* How a move ended.  Strings as above. */
 typedef struct TierMoveOutcome
 {
 	const char *state;			/* done, failed, skipped */
-	int			attempts;
+	int			attempts;		/* to get the strong lock */
 	double		lock_wait_ms;
 	double		lock_held_ms;	/* < 0: never held */
 	double		lock_flush_ms;	/* of these, flushing WAL; < 0: unknown */
@@ -459,14 +647,16 @@ typedef struct TierMoveOutcome
 } TierMoveOutcome;
 
 /*
- * Starts a move's row, or takes up the row of the same relation's last failed
- * move to the same place; returns its id.  The caller commits before moving.
+ * Starts a move's row, or starts the row of the same relation's last move anew,
+ * if that had the same target and failed or was skipped; returns its id.  The row
+ * says `running`, with the process that calls.  The caller commits before it
+ * moves, so that others see it, and so that a crash leaves a row.
  */
 extern int64 tier_catalog_begin_move(const TierMoveRow *row);
 
 /*
- * Ends it.  A failure sets the time before which migrate does not try again:
- * one minute, doubled with each failure in a row, one hour at most.
+ * Ends it.  Unless it is done, the backoff until the next attempt is one minute,
+ * doubled with each failure in a row, at most one hour.
  */
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
@@ -476,7 +666,7 @@ extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outco
  */
 extern int64 tier_catalog_bytes_moved_by_advice(void);
 
-/* A number for moves that belong together. */
+/* A number for moves that belong together; never used before, not even if rolled back. */
 extern int64 tier_catalog_next_batch(void);
 
 typedef struct TierBatchMove
@@ -487,22 +677,29 @@ typedef struct TierBatchMove
 } TierBatchMove;
 
 /*
- * The moves of a batch that were done, the last one first; in the given
- * context.  Those are left out whose tablespaces do not exist any more.
+ * The moves of a batch that were done, the last one first, in the given context;
+ * without those whose tablespaces do not exist any more.
  */
 extern TierBatchMove *tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n);
 extern bool tier_catalog_batch_exists(int64 batch_id);
 
-/* Forgets a move that turned out not to be needed. */
+/* A policy that asked for some of its moves and is still enabled; 0: none. */
+extern int	tier_catalog_policy_of_batch(int64 batch_id);
+
+/* The last batch that has undone something of it; 0: none. */
+extern int64 tier_catalog_undone_by(int64 batch_id);
+
+/* Deletes the row of a move that turned out not to be needed. */
 extern void tier_catalog_forget_move(int64 move_id);
 
 /*
  * Brings the stored state of a relation and its TOAST table up to date after
- * a move, so that the next move finds the tier as full as it is now.
+ * a move, so that the next move finds the tier as full as it is now.  Waits for
+ * nobody: rows that a sample has locked are left to the next sample.
  */
 extern void tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid);
 
-/* Relations that failed and must not be tried again yet; sorted by OID. */
+/* Relations whose last move failed and whose backoff has not ended; sorted by OID. */
 extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
 
 /* ---------------------------------------------------------------------
@@ -510,6 +707,12 @@ extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
  * ---------------------------------------------------------------------
  */
 
+/*
+ * A row of move_effect, which has three lives.  Begun, in the transaction that
+ * completes the move: the first group is set.  Started, by the first sample
+ * after that: the second, too, and the row is open.  Settled, once, by a later
+ * sample: either not_measurable or what was measured is set.
+ */
 typedef struct TierEffect
 {
 	int64		move_id;
@@ -544,8 +747,8 @@ typedef struct TierEffect
 } TierEffect;
 
 /*
- * Remembers a move that is done, and settles older ones of the relation that
- * are still open as not measurable.  All inside a scope.
+ * Adds a row for a move that is done, and settles older ones of the relation that
+ * are still open as not measurable.
  */
 extern void tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now);
 
@@ -553,8 +756,9 @@ extern void tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 extern void tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now);
 
 /*
- * Those that are open and were started until then, or were not started yet or,
- * by a clock that went back, later; at most so many, in the given context.
+ * At most `most` rows that are open: started at or before `until`, or else not
+ * started yet, or later than that by a clock that went back.  With their strings
+ * in the given context.
  */
 extern TierEffect *tier_catalog_load_effects(MemoryContext context, bool started,
 											 TimestampTz until, int most, int *n);
@@ -565,7 +769,7 @@ extern void tier_catalog_start_effects(const TierEffect *effects, int n, Timesta
 /* Stores what was measured, or that it is not measurable. */
 extern void tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now);
 
-/* Deletes those whose moves are not remembered any more. */
+/* Deletes those whose moves have been deleted. */
 extern void tier_catalog_forget_effects(void);
 
 typedef struct TierWorseBatch
@@ -578,8 +782,9 @@ typedef struct TierWorseBatch
 } TierWorseBatch;
 
 /*
- * Notes the verdict on batches of which nothing is open any more, and returns
- * those that have become worse and can be undone; each of them once.
+ * Stores the verdict on batches of which nothing is open any more, and returns
+ * those that have made things worse and can be undone, each of them once; in the
+ * given context.
  */
 extern TierWorseBatch *tier_catalog_judge_batches(MemoryContext context, int *n);
 

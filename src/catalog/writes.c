@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/writes.c
- *		Remembering how far the WAL was looked at.
+ *		The store of how far the WAL was read.
  *
  * See catalog/tables.h and observe/writes.h.  All of it is in the only row of
- * sampler, so that it is there exactly if the sample is.
+ * sampler, so that it is committed with the sample or not at all.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,10 +27,7 @@ typedef struct StoredPages
 	uint32		count;
 } StoredPages;
 
-/*
- * Nothing that it reads can do harm: a damaged value is a set of other pages,
- * or an empty one.
- */
+/* A damaged value does no harm: it is taken as a set of other pages, or an empty one. */
 static void
 read_pages(TierWritesMemory *memory, Datum value)
 {
@@ -74,13 +71,14 @@ pages_datum(const TierWritesMemory *memory)
 void
 tier_catalog_load_writes(TierWritesMemory *memory)
 {
+	static const char sql[] =
+	"SELECT wal_position, wal_since, changed_pages FROM _tiered_storage.sampler "
+	"WHERE wal_position IS NOT NULL AND wal_since IS NOT NULL";
 	bool		isnull;
 	Datum		value;
 
 	memset(memory, 0, sizeof(TierWritesMemory));
-	if (tier_catalog_execute("SELECT wal_position, wal_since, changed_pages FROM _tiered_storage.sampler "
-							 "WHERE wal_position IS NOT NULL AND wal_since IS NOT NULL",
-							 0, NULL, NULL, NULL) == 0)
+	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
 		return;
 	memory->position = DatumGetLSN(tier_catalog_datum(0, 1, &isnull));
 	memory->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
@@ -95,7 +93,8 @@ tier_catalog_writes_since(void)
 	bool		isnull;
 	Datum		value;
 
-	if (tier_catalog_execute("SELECT wal_since FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
+	if (tier_catalog_execute("SELECT wal_since FROM _tiered_storage.sampler",
+							 0, NULL, NULL, NULL) == 0)
 		return 0;
 	value = tier_catalog_datum(0, 1, &isnull);
 	return isnull ? 0 : DatumGetTimestampTz(value);
@@ -104,7 +103,13 @@ tier_catalog_writes_since(void)
 void
 tier_catalog_store_writes(const TierWritesMemory *memory)
 {
-	static const Oid types[] = {LSNOID, TIMESTAMPTZOID, INT8OID, INT8OID, FLOAT8OID, INT8OID, BYTEAOID};
+	static const char sql[] =
+	"UPDATE _tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
+	"last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
+	"last_wal_unattributed_bytes = $6, changed_pages = $7";
+	static const Oid types[] = {
+		LSNOID, TIMESTAMPTZOID, INT8OID, INT8OID, FLOAT8OID, INT8OID, BYTEAOID
+	};
 	bool		is_on = memory->position != InvalidXLogRecPtr;
 	Datum		values[7] = {
 		LSNGetDatum(memory->position), TimestampTzGetDatum(memory->since),
@@ -119,18 +124,17 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 		nulls[4] = 'n';
 	if (!memory->has_pages)
 		nulls[6] = 'n';
-	tier_catalog_execute("UPDATE _tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
-						 "last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
-						 "last_wal_unattributed_bytes = $6, changed_pages = $7",
-						 7, types, values, nulls);
+	tier_catalog_execute(sql, 7, types, values, nulls);
 }
 
 void
 tier_catalog_forget_write_rates(void)
 {
-	tier_catalog_execute("UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
-						 "maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0 "
-						 "WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
-						 "OR wal_bytes_fast > 0 OR image_bytes_fast > 0",
-						 0, NULL, NULL, NULL);
+	static const char sql[] =
+	"UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
+	"maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0 "
+	"WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
+	"OR wal_bytes_fast > 0 OR image_bytes_fast > 0";
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 }

@@ -11,9 +11,11 @@
  * Some rules stand above cost.  One whose tablespace belongs to no tier is left
  * alone; one that is pinned belongs to the pin's tier, for which no observation
  * is needed; one that a policy has moved stays where the policy wants it; one
- * that was moved lately stays for tiered_storage.residence_time; one that has
+ * that was moved lately stays for tiered_storage.cooldown; one that has
  * not been observed for tiered_storage.observation_period is never
- * sent to a slower tier.
+ * sent to a slower tier; one that is smaller than tiered_storage.advice_min_size
+ * stays.  And of what the placement moves, what saves next to nothing is left where
+ * it is.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +27,12 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "src/base/settings.h"
 #include "src/decide/advice.h"
 #include "src/decide/units.h"
+
+/* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
+#define EFFORT_OF_BOUNDS 0.3
 
 /* Which end of which range. */
 typedef enum Scenario
@@ -110,7 +116,9 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return "was moved lately and stays where it is";
 	if (!advice->takes[tier])
 		return "would have to go to a tier that was not asked for";
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT &&
+	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+		return "is too small to be moved";
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
 		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
 		return "has not been observed for long enough to be sent to a slower tier";
 	return NULL;
@@ -152,33 +160,20 @@ compute_used(TierAdvice *advice)
 	}
 }
 
-/*
- * What the units may have: of the capacity, and of the file systems, where other
- * files count as taken, whatever the capacity is said to be.  A capacity beyond
- * the file systems' size is that of larger ones.
- */
-static void
-compute_available(TierAdvice *advice)
+double
+tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		const TierTier *tier = &advice->set->tiers[t];
-		double		usable = 1.0 - tier->reserve_fraction;
-		double		more = Max(0.0, (double) tier->capacity_bytes - tier->device_bytes);
-		double		room;
+	const TierTier *t = &advice->set->tiers[tier];
+	double		usable = 1.0 - t->reserve_fraction;
+	double		more = Max(0.0, capacity_bytes - t->device_bytes);
+	double		room;
 
-		if (tier->capacity_bytes < 0)
-		{
-			advice->available_bytes[t] = INFINITY;
-			continue;
-		}
-		advice->available_bytes[t] = tier->capacity_bytes * usable;
-		if (tier->free_bytes < 0)
-			continue;
-		room = tier->free_bytes - tier->reserve_fraction * Min(tier->capacity_bytes, tier->device_bytes);
-		advice->available_bytes[t] = Min(advice->available_bytes[t],
-										 advice->used_bytes[t] + Max(room, 0.0) + more * usable);
-	}
+	if (capacity_bytes < 0)
+		return INFINITY;
+	if (t->free_bytes < 0)
+		return capacity_bytes * usable;
+	room = t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes);
+	return Min(capacity_bytes * usable, advice->used_bytes[tier] + Max(room, 0.0) + more * usable);
 }
 
 static void
@@ -209,8 +204,10 @@ apply_overrides(TierAdvice *advice)
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
-		apply_override(&tier->profile.sequential_read_mb_per_s, override->sequential_read_mb_per_s);
-		apply_override(&tier->profile.sequential_write_mb_per_s, override->sequential_write_mb_per_s);
+		apply_override(&tier->profile.sequential_read_mb_per_s,
+					   override->sequential_read_mb_per_s);
+		apply_override(&tier->profile.sequential_write_mb_per_s,
+					   override->sequential_write_mb_per_s);
 		apply_override(&tier->profile.parallelism, override->parallelism);
 		apply_override(&tier->profile.compression_ratio, override->compression_ratio);
 		if (!isnan(override->price_per_gb_month))
@@ -259,7 +256,8 @@ load_in(const TierAdviceUnit *unit, Scenario scenario)
 		case SCENARIO_READS_HIGH:
 			{
 				double		factor = reads > 0 ?
-				(scenario == SCENARIO_READS_LOW ? unit->reads_low : unit->reads_high) / reads : 1.0;
+				(scenario == SCENARIO_READS_LOW ? unit->reads_low : unit->reads_high) /
+				reads : 1.0;
 
 				load.random_reads *= factor;
 				load.sequential_reads *= factor;
@@ -284,8 +282,28 @@ solver_interrupted(void *argument)
 	return false;
 }
 
+/* What may be left unsaved for fewer moves, in the objective. */
+static double
+give_up(const TierAdvice *advice, const TierPlacementProblem *problem)
+{
+	double		whole = 0;
+
+	for (int i = 0; i < problem->nunits; i++)
+	{
+		size_t		cell = (size_t) i * problem->ntiers + problem->current[i];
+
+		if (problem->current[i] >= 0)
+			whole += problem->objective == TIER_OBJECTIVE_TIME ? problem->busy_s[cell] :
+				problem->price[cell];
+	}
+	return Max(whole * tier_advice_min_share,
+			   problem->objective == TIER_OBJECTIVE_TIME ? tier_advice_min_saved_time :
+			   tier_advice_min_saved_price);
+}
+
+/* The placement at one end of a range; the middle leaves its sums in the advice. */
 static void
-solve(const TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
+solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 {
 	int			ntiers = advice->set->ntiers;
 	int			nunits = advice->nunits;
@@ -302,6 +320,7 @@ solve(const TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	double	   *price = stored + ncells;
 	double	   *move = price + ncells;
 	TierPlacementProblem problem = {0};
+	TierMaterialityDropped dropped;
 
 	for (int t = 0; t < ntiers; t++)
 		endurance[t] = advice->set->tiers[t].profile.endurance_bytes_per_day > 0 ?
@@ -324,7 +343,8 @@ solve(const TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 			price[cell] = tier_advice_price(advice, unit, t);
 			move[cell] = tier_advice_move_s(advice, unit, t);
 			written[cell] = cost.written_bytes * HOURS_PER_DAY +
-				(t == unit->current_tier ? 0.0 : stored[cell] * HOURS_PER_DAY / advice->options.horizon_hours);
+				(t == unit->current_tier ? 0.0 :
+				 stored[cell] * HOURS_PER_DAY / advice->options.horizon_hours);
 			allowed[cell] = tier_advice_why_not(advice, unit, t) == NULL;
 		}
 	}
@@ -344,6 +364,9 @@ solve(const TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	problem.horizon_hours = advice->options.horizon_hours;
 	problem.objective = advice->options.objective;
 	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
+	problem.effort = advice->options.effort > 0 ? advice->options.effort : TIER_PLACEMENT_EFFORT;
+	if (scenario != SCENARIO_MIDDLE)
+		problem.effort *= EFFORT_OF_BOUNDS;
 	problem.alloc = solver_alloc;
 	problem.release = pfree;
 	problem.interrupted = solver_interrupted;
@@ -355,10 +378,38 @@ solve(const TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	if (scenario != SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 	tier_placement_solve(&problem, result);
+	dropped = tier_materiality_drop(&problem, result->price_per_wait_hour,
+									give_up(advice, &problem), result->tier);
+	if (scenario == SCENARIO_MIDDLE)
+	{
+		advice->dropped = dropped;
+		advice->give_up = give_up(advice, &problem);
+		tier_placement_add_up(&problem, result->tier, result->after);
+		result->objective += dropped.gain;
+		if (result->objective > 0)
+			result->gap = Min(result->gap + dropped.gain / result->objective, 1.0);
+	}
 	pfree(numbers);
 	pfree(allowed);
 	pfree(current);
 	pfree(endurance);
+}
+
+/* Is what is known of any load another one at this end? */
+static bool
+is_different(const TierAdvice *advice, Scenario scenario)
+{
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierCostLoad *load = &advice->units[i].load;
+		TierCostLoad other = load_in(&advice->units[i], scenario);
+
+		if (other.random_reads != load->random_reads ||
+			other.sequential_reads != load->sequential_reads ||
+			other.scans != load->scans)
+			return true;
+	}
+	return false;
 }
 
 /* Compares with the placement at both ends of a range. */
@@ -367,6 +418,8 @@ mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
 {
 	TierPlacementResult other = {0};
 
+	if (!is_different(advice, scenario))
+		return;
 	other.tier = tier;
 	other.pushed_out_of = pushed;
 	solve(advice, scenario, &other);
@@ -429,7 +482,9 @@ tier_advice_decide(TierAdvice *advice)
 	int			ntiers = advice->set->ntiers;
 
 	apply_overrides(advice);
-	compute_available(advice);
+	for (int t = 0; t < ntiers; t++)
+		advice->available_bytes[t] = tier_advice_available(advice, t,
+														   advice->set->tiers[t].capacity_bytes);
 	allocate_placement(advice);
 	placement->price_per_wait_hour = NAN;
 	if (advice->nunits > 0 && ntiers > 0)

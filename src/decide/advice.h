@@ -44,13 +44,77 @@ extern double tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *
 /* Device-seconds of moving it there, once; 0 for where it is. */
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
+/*
+ * What the units may have of a tier with this capacity, and of its file systems, where
+ * other files count as taken, whatever the capacity is said to be.  A capacity beyond
+ * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
+ */
+extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
+
 /* Why it may not live there, in words after "it" ("is not ..."); NULL: it may. */
-extern const char *tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
+extern const char *tier_advice_why_not(const TierAdvice *advice,
+									   const TierAdviceUnit *unit, int tier);
 
 extern const char *tier_advice_confidence_text(TierConfidence confidence);
 
-/* One sentence with the numbers in it, for where it should be. */
+/*
+ * Why it should be where it should, with the numbers: what decides first; at most
+ * TIER_REASON_CHARACTERS.
+ */
+#define TIER_REASON_CHARACTERS 120
+
 extern char *tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit);
+
+/* The same with everything that is known of it, as long as it takes. */
+extern char *tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit);
+
+/* A count or an amount as people say it: "4,100", "12", "0.3". */
+extern char *tier_advice_number(double number);
+
+/* "3 minutes", "5 hours", "12 days" */
+extern char *tier_advice_duration(double seconds);
+
+/* "3.2 GB" */
+extern char *tier_advice_bytes(double bytes);
+
+/* "12 March", or with the year if it is another one. */
+extern char *tier_advice_date(TimestampTz at);
+
+/* Has it mostly done what is taken for an event, not for a rate? */
+extern bool tier_advice_is_event(const TierAdviceUnit *unit);
+
+/* Since when it has not been used; 0: it was within a day, or that is not known. */
+extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
+
+/* Of a decided advice: is there more on the tier than its limit of bytes allows? */
+extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
+
+/* Tells in a NOTICE why nothing is advised, and what to do about it. */
+extern void tier_advice_notice_empty(const TierAdvice *advice);
+
+/*
+ * Tells in a NOTICE that what is asked about the whole rests on next to nothing: no
+ * tier, no relation, or none that has been observed for long enough.
+ */
+extern void tier_advice_notice_unknown(const TierAdvice *advice);
+
+/* What the advice comes to, in one sentence: what is left out, and why. */
+extern char *tier_advice_headline(const TierAdvice *advice);
+
+/*
+ * How busy a device is, in per cent: "45%"; what none can be comes with the word that
+ * it is the profile's doing: "640% (its profile is wrong)".
+ */
+extern char *tier_advice_busy_text(double occupied_s);
+
+/*
+ * What is wrong with a tier as it is: busier than a device can be, so that its figures
+ * are not those of the device, or written to beyond its endurance.  NULL: nothing.
+ */
+extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
+
+/* The same in NOTICEs, one for each tier. */
+extern void tier_advice_notice_tiers(const TierAdvice *advice);
 
 /* The statement that does it, or NULL when there is nothing to do. */
 extern char *tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit);

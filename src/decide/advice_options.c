@@ -44,8 +44,10 @@ static const OverrideKey override_keys[] = {
 	{"price_per_gb_month", offsetof(TierOverride, price_per_gb_month), 0, true, INFINITY},
 	{"random_read_ms", offsetof(TierOverride, random_read_ms), 0, false, INFINITY},
 	{"random_write_ms", offsetof(TierOverride, random_write_ms), 0, false, INFINITY},
-	{"sequential_read_mb_per_s", offsetof(TierOverride, sequential_read_mb_per_s), 0, false, INFINITY},
-	{"sequential_write_mb_per_s", offsetof(TierOverride, sequential_write_mb_per_s), 0, false, INFINITY},
+	{"sequential_read_mb_per_s", offsetof(TierOverride, sequential_read_mb_per_s),
+	0, false, INFINITY},
+	{"sequential_write_mb_per_s", offsetof(TierOverride, sequential_write_mb_per_s),
+	0, false, INFINITY},
 	{"parallelism", offsetof(TierOverride, parallelism), 0, false, INFINITY},
 	{"compression_ratio", offsetof(TierOverride, compression_ratio), 1, true, INFINITY},
 };
@@ -78,9 +80,11 @@ refuse_overrides(const char *what, const char *detail)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid %s", what),
 			 errdetail_internal("%s", detail),
-			 errhint("It looks like '{\"ssd\": {\"capacity_bytes\": 200000000000, \"price_per_gb_month\": 0.05}}'; the keys are "
-					 "capacity_bytes, reserve_fraction, price_per_gb_month, random_read_ms, random_write_ms, "
-					 "sequential_read_mb_per_s, sequential_write_mb_per_s, parallelism, compression_ratio.")));
+			 errhint("It looks like '{\"ssd\": {\"capacity_bytes\": 200000000000, "
+					 "\"price_per_gb_month\": 0.05}}'; the keys are capacity_bytes, "
+					 "reserve_fraction, price_per_gb_month, random_read_ms, random_write_ms, "
+					 "sequential_read_mb_per_s, sequential_write_mb_per_s, parallelism, "
+					 "compression_ratio.")));
 }
 
 static void
@@ -96,8 +100,10 @@ set_override(TierOverride *override, const char *name, const JsonbValue *value, 
 			continue;
 		if (value->type != jbvNumeric)
 			refuse_overrides(what, psprintf("The value of \"%s\" is not a number.", name));
-		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
-		if (number < key->least || (number == key->least && !key->least_is_allowed) || !(number < key->most))
+		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8,
+													NumericGetDatum(value->val.numeric)));
+		if (number < key->least || (number == key->least && !key->least_is_allowed) ||
+			!(number < key->most))
 			refuse_overrides(what, psprintf("The value of \"%s\" is out of range.", name));
 		*(double *) ((char *) override + key->offset) = number;
 		return;
@@ -157,7 +163,8 @@ elements_of(Datum array, Oid type, int length, bool by_value, char align, const 
 	Datum	   *elements;
 	bool	   *nulls;
 
-	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, align, &elements, &nulls, n);
+	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, align,
+					  &elements, &nulls, n);
 	if (*n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -174,14 +181,16 @@ elements_of(Datum array, Oid type, int length, bool by_value, char align, const 
 static double
 horizon_argument(const Interval *horizon)
 {
-	double		hours = ((horizon->month * (double) DAYS_PER_MONTH + horizon->day) * (double) HOURS_PER_DAY) +
+	double		hours = ((horizon->month * (double) DAYS_PER_MONTH + horizon->day) *
+						 (double) HOURS_PER_DAY) +
 	horizon->time / (double) USECS_PER_HOUR;
 
 	if (!(hours >= 1.0) || hours > 100.0 * 365.25 * 24.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid horizon"),
-				 errdetail("It is the time in which a move has to pay, between an hour and 100 years.")));
+				 errdetail("It is the time in which a move has to pay, "
+						   "between an hour and 100 years.")));
 	return hours;
 }
 
@@ -218,10 +227,12 @@ relations_argument(Datum array)
 					(errcode(ERRCODE_UNDEFINED_TABLE),
 					 errmsg("relation with OID %u does not exist", relation_oid)));
 		if (info.kind != RELKIND_RELATION && info.kind != RELKIND_PARTITIONED_TABLE &&
-			info.kind != RELKIND_MATVIEW && info.kind != RELKIND_INDEX && info.kind != RELKIND_PARTITIONED_INDEX)
+			info.kind != RELKIND_MATVIEW && info.kind != RELKIND_INDEX &&
+			info.kind != RELKIND_PARTITIONED_INDEX)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
+					 errmsg("%s %s is not placed by itself",
+							tier_relation_kind_name(info.kind), info.name),
 					 errhint("Tables, partitioned tables, materialized views and indexes are.")));
 		relations = lappend_oid(relations, relation_oid);
 	}
@@ -239,35 +250,43 @@ tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdvice
 	tier_advice_default_options(options);
 	if (GIVEN(TIER_OPTION_TIERS))
 	{
-		elements = elements_of(ARGUMENT(TIER_OPTION_TIERS), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, "tiers", &n);
+		elements = elements_of(ARGUMENT(TIER_OPTION_TIERS), NAMEOID, NAMEDATALEN, false,
+							   TYPALIGN_CHAR, "tiers", &n);
 		for (int i = 0; i < n; i++)
 			options->tiers = lappend(options->tiers, pstrdup(NameStr(*DatumGetName(elements[i]))));
 	}
 	if (GIVEN(TIER_OPTION_OVERRIDES))
 		tier_advice_add_overrides(options, ARGUMENT(TIER_OPTION_OVERRIDES), "overrides");
 	if (GIVEN(TIER_OPTION_HORIZON))
-		options->horizon_hours = horizon_argument(DatumGetIntervalP(ARGUMENT(TIER_OPTION_HORIZON)));
+		options->horizon_hours =
+			horizon_argument(DatumGetIntervalP(ARGUMENT(TIER_OPTION_HORIZON)));
 	if (GIVEN(TIER_OPTION_OBJECTIVE))
-		options->objective = objective_argument(TextDatumGetCString(ARGUMENT(TIER_OPTION_OBJECTIVE)));
+		options->objective =
+			objective_argument(TextDatumGetCString(ARGUMENT(TIER_OPTION_OBJECTIVE)));
 	if (GIVEN(TIER_OPTION_PRICE_PER_WAIT_HOUR))
 	{
 		options->price_per_wait_hour = DatumGetFloat8(ARGUMENT(TIER_OPTION_PRICE_PER_WAIT_HOUR));
 		if (options->objective != TIER_OBJECTIVE_BALANCED)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("price_per_wait_hour is of use with the objective \"balanced\" only")));
-		if (!(options->price_per_wait_hour >= 0) || options->price_per_wait_hour > MOST_PRICE_PER_WAIT_HOUR)
+					 errmsg("price_per_wait_hour is of use with the objective "
+							"\"balanced\" only")));
+		if (!(options->price_per_wait_hour >= 0) ||
+			options->price_per_wait_hour > MOST_PRICE_PER_WAIT_HOUR)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid price_per_wait_hour"),
-					 errhint("It is what an hour is worth that somebody waits for I/O: between 0 and 1e12.")));
+					 errhint("It is what an hour is worth that somebody waits for I/O: "
+							 "between 0 and 1e12.")));
 	}
 	if (GIVEN(TIER_OPTION_SCHEMAS))
 	{
-		elements = elements_of(ARGUMENT(TIER_OPTION_SCHEMAS), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, "schemas", &n);
+		elements = elements_of(ARGUMENT(TIER_OPTION_SCHEMAS), NAMEOID, NAMEDATALEN, false,
+							   TYPALIGN_CHAR, "schemas", &n);
 		for (int i = 0; i < n; i++)
 			options->schemas = lappend_oid(options->schemas,
-										   get_namespace_oid(NameStr(*DatumGetName(elements[i])), false));
+										   get_namespace_oid(NameStr(*DatumGetName(elements[i])),
+															 false));
 	}
 	if (GIVEN(TIER_OPTION_RELATIONS))
 		options->relations = relations_argument(ARGUMENT(TIER_OPTION_RELATIONS));

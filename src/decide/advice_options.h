@@ -32,10 +32,12 @@ enum
  * Reads TIER_OPTIONS arguments from `first` on; NULL is the default.  Raises an error
  * for what cannot be meant.  Allocates in the current memory context.
  */
-extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options);
+extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first,
+									 TierAdviceOptions *options);
 
 /* The same where they are elsewhere; -1: the function has no such argument. */
-extern void tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdviceOptions *options);
+extern void tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments,
+								   TierAdviceOptions *options);
 
 /*
  * Adds what a jsonb object {"tier": {"capacity_bytes": 1, ...}, ...} says; `what`

@@ -46,11 +46,13 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	MemoryContext row_context;
 	TierAdvice *advice;
 	TierResultRow row;
+	int			nrows = 0;
 
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
-	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row", ALLOCSET_DEFAULT_SIZES);
+	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row",
+										ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];
@@ -71,17 +73,26 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 			int			from = unit->current_tier;
 			int			to = unit->recommended_tier;
 
-			tier_row_datum(&row, 5, Float8GetDatum(tier_advice_busy(advice, unit, from) - tier_advice_busy(advice, unit, to)));
-			tier_row_datum(&row, 6, Float8GetDatum(tier_advice_price(advice, unit, to) - tier_advice_price(advice, unit, from)));
-			tier_row_datum(&row, 7, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
+			TierCost	here = tier_advice_cost(advice, unit, from);
+			TierCost	there = tier_advice_cost(advice, unit, to);
+
+			tier_row_datum(&row, 5, Float8GetDatum(here.busy_s - there.busy_s));
+			tier_row_datum(&row, 6, Float8GetDatum(here.wait_s - there.wait_s));
+			tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, to) -
+												   tier_advice_price(advice, unit, from)));
+			tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
 		}
-		tier_row_text(&row, 8, tier_advice_confidence_text(unit->confidence));
-		tier_row_text(&row, 9, tier_advice_reason(advice, unit));
-		tier_row_text(&row, 10, tier_advice_command(advice, unit));
+		tier_row_text(&row, 9, tier_advice_confidence_text(unit->confidence));
+		tier_row_text(&row, 10, tier_advice_reason(advice, unit));
+		tier_row_text(&row, 11, tier_advice_command(advice, unit));
 		tier_row_put(&row);
+		nrows++;
 		MemoryContextSwitchTo(old_context);
 		MemoryContextReset(row_context);
 	}
+	tier_advice_notice_tiers(advice);
+	if (nrows == 0)
+		tier_advice_notice_empty(advice);
 	return (Datum) 0;
 }
 
@@ -99,12 +110,15 @@ require_unit(const TierAdvice *advice, Oid relation_oid)
 	if (unit == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s is not placed by itself", tier_relation_kind_name(info.kind), info.name),
-				 errhint("Tables, partitions, materialized views and indexes of this database are, but for temporary and system ones.")));
+				 errmsg("%s %s is not placed by itself",
+						tier_relation_kind_name(info.kind), info.name),
+				 errhint("Tables, partitions, materialized views and indexes of this database "
+						 "are, but for temporary and system ones.")));
 	if (unit->current_tier < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info.kind), info.name),
+				 errmsg("tablespace of %s %s belongs to no tier",
+						tier_relation_kind_name(info.kind), info.name),
 				 errhint("Use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
 	return unit;
 }
@@ -114,21 +128,25 @@ static char *
 explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
 	double		worth = advice->placement.byte_worth[tier] * 1e9;
-	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) - tier_advice_busy(advice, unit, tier)) /
+	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) -
+					   tier_advice_busy(advice, unit, tier)) /
 	Max(tier_advice_stored(advice, unit, tier), 1.0) * 1e9;
 
 	switch (advice->placement.bottleneck[tier])
 	{
 		case TIER_BOTTLENECK_BUSY:
-			return pstrdup("it would be better here, but the device would be busy for too much of its time");
+			return pstrdup("it would be better here, "
+						   "but the device would be busy for too much of its time");
 		case TIER_BOTTLENECK_ENDURANCE:
-			return pstrdup("it would be better here, but more would be written than the device endures");
+			return pstrdup("it would be better here, "
+						   "but more would be written than the device endures");
 		case TIER_BOTTLENECK_NONE:
 		case TIER_BOTTLENECK_BYTES:
 			break;
 	}
 	if (advice->options.objective == TIER_OBJECTIVE_TIME && worth > 0 && own >= 0 && own <= worth)
-		return psprintf("it would be better here, but others gain more from the space for each byte: %.1f s of device time per hour and GB, this one %.1f s",
+		return psprintf("it would be better here, but others gain more from the space for "
+						"each byte: %.1f s of device time per hour and GB, this one %.1f s",
 						worth, own);
 	return pstrdup("it would be better here, but others gain more from the space for each byte");
 }
@@ -139,11 +157,11 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	double		busy = tier_advice_busy(advice, unit, tier);
 	double		difference = busy - tier_advice_busy(advice, unit, unit->current_tier);
 	const char *why_not = tier_advice_why_not(advice, unit, tier);
-	double		used;
+	double		used_s;
 	char	   *answer;
 
 	if (tier == unit->recommended_tier)
-		return tier_advice_reason(advice, unit);
+		return tier_advice_explanation(advice, unit);
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
 		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
 		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
@@ -151,15 +169,22 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	if (unit->pinned_tier >= 0)
 		return psprintf("it is pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
 	if (tier == unit->current_tier)
-		return psprintf("it is here now, and %s is better", NameStr(advice->set->tiers[unit->recommended_tier].name));
+		return psprintf("it is here now, and %s is better",
+						NameStr(advice->set->tiers[unit->recommended_tier].name));
 	if (why_not != NULL)
 		return psprintf("it %s", why_not);
 	if (!fits)
 		return pstrdup("there is no room");
-	answer = psprintf("%.3f s %s device time per hour than where it is", fabs(difference), difference >= 0 ? "more" : "less");
-	used = (advice->placement.after[tier].occupied_s + tier_advice_cost(advice, unit, tier).occupied_s) / 3600.0;
-	if (used >= WORTH_MENTIONING_BUSY)
-		answer = psprintf("%s, on a device that would be busy for %.0f%% of its time", answer, 100.0 * used);
+	if (fabs(difference) < 5e-4)
+		answer = pstrdup("the same device time per hour as where it is");
+	else
+		answer = psprintf("%.3f s %s device time per hour than where it is",
+						  fabs(difference), difference >= 0 ? "more" : "less");
+	used_s = advice->placement.after[tier].occupied_s +
+		tier_advice_cost(advice, unit, tier).occupied_s;
+	if (used_s >= WORTH_MENTIONING_BUSY * 3600.0)
+		answer = psprintf("%s, on a device that would be busy for %s of its time",
+						  answer, tier_advice_busy_text(used_s));
 	return answer;
 }
 
@@ -176,6 +201,8 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
 	unit = require_unit(advice, PG_GETARG_OID(0));
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		tier_advice_notice_unknown(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		const TierCostProfile *profile = &advice->set->tiers[t].profile;
@@ -201,7 +228,8 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
 		tier_row_datum(&row, 3, Float8GetDatum(cost.busy_s));
 		tier_row_datum(&row, 4, Float8GetDatum(tier_cost_busy_s_per_hour(&random_load, profile)));
-		tier_row_datum(&row, 5, Float8GetDatum(tier_cost_busy_s_per_hour(&sequential_load, profile)));
+		tier_row_datum(&row, 5,
+					   Float8GetDatum(tier_cost_busy_s_per_hour(&sequential_load, profile)));
 		tier_row_datum(&row, 6, Float8GetDatum(tier_cost_busy_s_per_hour(&write_load, profile)));
 		tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, t)));
 		tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, t)));

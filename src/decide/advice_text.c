@@ -9,10 +9,17 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "commands/tablespace.h"
+#include "mb/pg_wchar.h"
+#include "pgtime.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/timestamp.h"
 
 #include "src/decide/advice.h"
+#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/server/relation.h"
 
@@ -28,7 +35,23 @@
 /* Reads that are known as well as that are not what advice depends on. */
 #define NARROW_RANGE 1.1
 
+/* Sums of bytes are equal within this. */
+#define ROUNDING 1e-9
+
 #define S_PER_HOUR 3600.0
+
+/* The parts of a load. */
+enum
+{
+	PART_RANDOM,
+	PART_SEQUENTIAL,
+	PART_WRITES
+};
+
+static const char *const month_names[] = {
+	"January", "February", "March", "April", "May", "June", "July",
+	"August", "September", "October", "November", "December"
+};
 
 const char *
 tier_advice_confidence_text(TierConfidence confidence)
@@ -46,9 +69,13 @@ tier_advice_confidence_text(TierConfidence confidence)
 }
 
 /* "3 minutes", "5 hours", "12 days" */
-static char *
-duration_text(double seconds)
+char *
+tier_advice_duration(double seconds)
 {
+	if (seconds < 60)
+		return pstrdup("less than a minute");
+	if (seconds < 90)
+		return pstrdup("1 minute");
 	if (seconds < 2 * 3600)
 		return psprintf("%.0f minutes", seconds / 60);
 	if (seconds < 2 * 86400)
@@ -69,17 +96,20 @@ load_text(const TierAdviceUnit *unit)
 		return psprintf("it causes no I/O (%.0f%% cached)", 100.0 * unit->cached_fraction);
 	if (reads < misses * 0.995)
 		passed = psprintf(", %.0f%% of these the page cache, too", 100.0 * reads / misses);
-	return psprintf("%.0f%% of its %.0f block requests per hour miss shared buffers%s (%.0f random, %.0f sequential), %.0f pages per hour are written%s",
+	return psprintf("%.0f%% of its %.0f block requests per hour miss shared buffers%s "
+					"(%.0f random, %.0f sequential), %.0f pages per hour are written%s",
 					requests <= 0 ? 0.0 : 100.0 * misses / requests, requests, passed,
 					unit->load.random_reads, unit->load.sequential_reads, unit->load.page_writes,
-					unit->writes_estimated || unit->load.page_writes < 0.5 ? "" : ", as counted in the WAL");
+					unit->writes_estimated || unit->load.page_writes < 0.5 ? "" :
+					", as counted in the WAL");
 }
 
 char *
-tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
+tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	const TierTier *tiers = advice->set->tiers;
 	const TierPlacementTotals *now = advice->placement.now;
+	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			from = unit->current_tier;
 	int			to = unit->recommended_tier;
 	StringInfoData buffer;
@@ -91,74 +121,448 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 	appendStringInfoString(&buffer, load_text(unit));
 	if (to == from)
 	{
-		appendStringInfo(&buffer, "; it stays on %s, where that takes %.2f s of device time per hour",
+		appendStringInfo(&buffer,
+						 "; it stays on %s, where that takes %.2f s of device time per hour",
 						 NameStr(tiers[from].name), tier_advice_busy(advice, unit, from));
 		if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
 			appendStringInfoString(&buffer, ", because a tiering policy has put it there");
 		else if (unit->pinned_tier < 0 && unit->resides_s > 0.0)
 			appendStringInfo(&buffer, "; it was moved here %s ago and stays for %s",
-							 duration_text(tier_residence_time_min * 60.0 - unit->resides_s),
-							 duration_text(tier_residence_time_min * 60.0));
+							 tier_advice_duration(tier_cooldown_min * 60.0 - unit->resides_s),
+							 tier_advice_duration(tier_cooldown_min * 60.0));
 	}
 	else
 	{
-		double		saved = tier_advice_busy(advice, unit, from) - tier_advice_busy(advice, unit, to);
-		double		cheaper = tier_advice_price(advice, unit, from) - tier_advice_price(advice, unit, to);
+		double		saved = tier_advice_busy(advice, unit, from) -
+		tier_advice_busy(advice, unit, to);
+		double		cheaper = tier_advice_price(advice, unit, from) -
+		tier_advice_price(advice, unit, to);
 
 		if (saved >= LEAST_SAVED_S || (saved > 0 && cheaper <= 0))
-			appendStringInfo(&buffer, "; on %s this takes %.2f s of device time per hour instead of %.2f s on %s",
+			appendStringInfo(&buffer,
+							 "; on %s this takes %.2f s of device time per hour instead of "
+							 "%.2f s on %s",
 							 NameStr(tiers[to].name), tier_advice_busy(advice, unit, to),
 							 tier_advice_busy(advice, unit, from), NameStr(tiers[from].name));
 		else if (cheaper > 0)
-			appendStringInfo(&buffer, "; on %s it costs %.4f less per month%s and %.3f s more device time per hour",
+			appendStringInfo(&buffer,
+							 "; on %s it costs %.4f less per month%s and %.3f s more device "
+							 "time per hour",
 							 NameStr(tiers[to].name), cheaper,
-							 tiers[to].price_is_assumed || tiers[from].price_is_assumed ? " (at assumed prices)" : "",
+							 tiers[to].price_is_assumed || tiers[from].price_is_assumed ?
+							 " (at assumed prices)" : "",
 							 Max(-saved, 0.0));
 		else
-			appendStringInfo(&buffer, "; on %s it takes %.3f s of device time per hour more than on %s",
+			appendStringInfo(&buffer,
+							 "; on %s it takes %.3f s of device time per hour more than on %s",
 							 NameStr(tiers[to].name), Max(-saved, 0.0), NameStr(tiers[from].name));
-		if (now[from].occupied_s > WORTH_MENTIONING_BUSY * S_PER_HOUR || (saved < LEAST_SAVED_S && cheaper <= 0))
-			appendStringInfo(&buffer, "; device time of %s is used to %.0f%% now, and of %s to %.0f%%",
-							 NameStr(tiers[from].name), 100.0 * now[from].occupied_s / S_PER_HOUR,
-							 NameStr(tiers[to].name), 100.0 * now[to].occupied_s / S_PER_HOUR);
+		if (now[from].occupied_s > WORTH_MENTIONING_BUSY * S_PER_HOUR ||
+			(saved < LEAST_SAVED_S && cheaper <= 0))
+			appendStringInfo(&buffer, "; device time of %s is used to %s now, and of %s to %s",
+							 NameStr(tiers[from].name),
+							 tier_advice_busy_text(now[from].occupied_s),
+							 NameStr(tiers[to].name),
+							 tier_advice_busy_text(now[to].occupied_s));
 		if (unit->indexes_staying > 0)
-			appendStringInfo(&buffer, "; %d of its indexes %s: %.0f%% cached", unit->indexes_staying,
+			appendStringInfo(&buffer, "; %d of its indexes %s: %.0f%% cached",
+							 unit->indexes_staying,
 							 unit->indexes_staying == 1 ? "stays" : "stay",
-							 100.0 * unit->indexes_staying_cached_bytes / Max(unit->indexes_staying_bytes, 1.0));
+							 100.0 * unit->indexes_staying_cached_bytes /
+							 Max(unit->indexes_staying_bytes, 1.0));
 	}
 	if (unit->pinned_tier >= 0)
 		appendStringInfo(&buffer, "; it is pinned to %s", NameStr(tiers[unit->pinned_tier].name));
 	if (unit->wanted_tier >= 0 && unit->wanted_tier != to)
-		appendStringInfo(&buffer, "; %s would be better, but %s", NameStr(tiers[unit->wanted_tier].name),
-						 advice->placement.bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_BUSY ? "its device would be too busy" :
-						 advice->placement.bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ? "would be written to too much" :
+		appendStringInfo(&buffer, "; %s would be better, but %s",
+						 NameStr(tiers[unit->wanted_tier].name),
+						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_BUSY ?
+						 "its device would be too busy" :
+						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
+						 "would be written to too much" :
 						 "is full");
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
-		appendStringInfo(&buffer, "; observed for %s only", duration_text(unit->observed_s));
+		appendStringInfo(&buffer, "; observed for %s only",
+						 tier_advice_duration(unit->observed_s));
 	else if (unit->depends_on_sequential)
-		appendStringInfo(&buffer, "; depends on how many of its reads are sequential, %.0f to %.0f per hour",
+		appendStringInfo(&buffer, "; depends on how many of its reads are sequential, "
+						 "%.0f to %.0f per hour",
 						 unit->sequential_low, unit->sequential_high);
 	else if (unit->depends_on_reads && unit->reads_high <= unit->reads_low * NARROW_RANGE)
 		appendStringInfoString(&buffer, "; depends on how many reads others will have");
 	else if (unit->depends_on_reads)
-		appendStringInfo(&buffer, "; depends on how many reads there will be, %.0f to %.0f per hour",
+		appendStringInfo(&buffer,
+						 "; depends on how many reads there will be, %.0f to %.0f per hour",
 						 unit->reads_low, unit->reads_high);
 	if (unit->unexplained > 0.0)
-		appendStringInfo(&buffer, "; %.0f%% of what device %s read is not explained by what this database asked for",
+		appendStringInfo(&buffer,
+						 "; %.0f%% of what device %s read is not explained by what this database "
+						 "asked for",
 						 100.0 * Min(unit->unexplained, 1.0), unit->device);
 	return buffer.data;
+}
+
+/* ---------------------------------------------------------------------
+ * In short
+ * ---------------------------------------------------------------------
+ */
+
+char *
+tier_advice_number(double number)
+{
+	char	   *digits;
+	char	   *answer;
+	int			ndigits;
+	int			n = 0;
+
+	if (fabs(number) < 5e-4)
+		return pstrdup("0");
+	if (fabs(number) < 9.5)
+		return psprintf(fabs(number) < 0.095 ? "%.1g" : "%.2g", number);
+	if (fabs(number) > 1e3)
+	{
+		double		unit = pow(10.0, floor(log10(fabs(number))) - 2);
+
+		number = rint(number / unit) * unit;
+	}
+	digits = psprintf("%.0f", number);
+	ndigits = strlen(digits);
+	answer = palloc(ndigits * 2 + 1);
+	for (int i = 0; i < ndigits; i++)
+	{
+		if (i > 0 && (ndigits - i) % 3 == 0 && digits[i - 1] != '-')
+			answer[n++] = ',';
+		answer[n++] = digits[i];
+	}
+	answer[n] = '\0';
+	return answer;
+}
+
+char *
+tier_advice_bytes(double bytes)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	int			unit = 0;
+
+	while (bytes >= 1000.0 && unit < (int) lengthof(units) - 1)
+	{
+		bytes /= 1000.0;
+		unit++;
+	}
+	return psprintf("%s %s", tier_advice_number(bytes), units[unit]);
+}
+
+char *
+tier_advice_date(TimestampTz at)
+{
+	pg_time_t	then = timestamptz_to_time_t(at);
+	pg_time_t	now = timestamptz_to_time_t(tier_clock_now());
+	int			year = pg_localtime(&now, session_timezone)->tm_year;
+	struct pg_tm *tm = pg_localtime(&then, session_timezone);
+
+	if (tm->tm_year == year)
+		return psprintf("%d %s", tm->tm_mday, month_names[tm->tm_mon]);
+	return psprintf("%d %s %d", tm->tm_mday, month_names[tm->tm_mon], tm->tm_year + 1900);
+}
+
+/* Device time that one part of the load takes on a tier. */
+static double
+busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, int part, int tier)
+{
+	TierCostLoad load = {.size_bytes = unit->load.size_bytes};
+
+	if (part == PART_RANDOM)
+		load.random_reads = unit->load.random_reads;
+	else if (part == PART_SEQUENTIAL)
+	{
+		load.sequential_reads = unit->load.sequential_reads;
+		load.scans = unit->load.scans;
+	}
+	else
+		load.page_writes = unit->load.page_writes;
+	return tier_cost_on(&load, &advice->set->tiers[tier].profile).busy_s;
+}
+
+/* Of one that the device does next to nothing for. */
+static char *
+idle_text(const TierAdviceUnit *unit)
+{
+	if (tier_advice_is_event(unit))
+		return pstrdup("loaded or used once");
+	return pstrdup(unit->misses_per_hour >= 1.0 &&
+				   unit->load.random_reads + unit->load.sequential_reads + unit->event_reads <
+				   LEAST_PER_HOUR ?
+				   "next to no I/O, the page cache has what is read" : "next to no I/O");
+}
+
+/* What the part is of the load that differs most between two tiers. */
+static char *
+use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
+{
+	double		requests = unit->misses_per_hour + unit->hits_per_hour;
+	double		reads = unit->load.random_reads + unit->load.sequential_reads;
+	double		most = -1;
+	int			part = PART_RANDOM;
+
+	for (int p = PART_RANDOM; p <= PART_WRITES; p++)
+	{
+		double		difference = fabs(busy_of(advice, unit, p, from) -
+									  busy_of(advice, unit, p, to));
+
+		if (difference > most)
+		{
+			most = difference;
+			part = p;
+		}
+	}
+	switch (part)
+	{
+		case PART_SEQUENTIAL:
+			return psprintf("scans read %s/h",
+							tier_advice_bytes(unit->load.sequential_reads * BLCKSZ));
+		case PART_WRITES:
+			return psprintf("%s pages/h written", tier_advice_number(unit->load.page_writes));
+	}
+	if (reads < LEAST_PER_HOUR)
+		return idle_text(unit);
+	if (reads < 0.005 * requests)
+		return psprintf("read %s times/h at random, under 1%% from disk",
+						tier_advice_number(unit->load.random_reads));
+	return psprintf("read %s times/h at random, %.0f%% from disk",
+					tier_advice_number(unit->load.random_reads),
+					100.0 * Min(reads / Max(requests, reads), 1.0));
+}
+
+bool
+tier_advice_is_too_full(const TierAdvice *advice, int tier)
+{
+	return advice->placement.now[tier].bytes > advice->available_bytes[tier] * (1.0 + ROUNDING);
+}
+
+bool
+tier_advice_is_event(const TierAdviceUnit *unit)
+{
+	double		events = unit->event_reads + unit->event_writes;
+
+	return events >= LEAST_PER_HOUR &&
+		events > unit->load.random_reads + unit->load.sequential_reads + unit->load.page_writes;
+}
+
+static bool
+is_over_a_day_ago(TimestampTz at)
+{
+	return TimestampDifferenceExceeds(at, tier_clock_now(), SECS_PER_DAY * 1000);
+}
+
+TimestampTz
+tier_advice_unused_since(const TierAdviceUnit *unit)
+{
+	if (unit->load.random_reads + unit->load.sequential_reads >= LEAST_PER_HOUR)
+		return 0;
+	if (unit->last_read_at != 0)
+		return unit->event_reads < LEAST_PER_HOUR && is_over_a_day_ago(unit->last_read_at) ?
+			unit->unread_since : 0;
+
+	/* What was read though nothing was scanned was loading and maintenance. */
+	return unit->unread_since;
+}
+
+static char *
+reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	const char *there = NameStr(advice->set->tiers[unit->recommended_tier].name);
+	int			from = unit->current_tier;
+	int			to = unit->recommended_tier;
+	double		here_s = tier_advice_busy(advice, unit, from);
+	double		there_s = tier_advice_busy(advice, unit, to);
+	double		here_price = tier_advice_price(advice, unit, from);
+	double		cheaper = here_price - tier_advice_price(advice, unit, to);
+	TimestampTz since = tier_advice_unused_since(unit);
+	char	   *use;
+
+	if (here_s - there_s >= LEAST_SAVED_S)
+		return psprintf("%s: %s s/h here, %s s/h on %s", use_text(advice, unit, from, to),
+						tier_advice_number(here_s), tier_advice_number(there_s), there);
+	use = since != 0 ? psprintf("not read since %s", tier_advice_date(since)) :
+		use_text(advice, unit, from, to);
+	if (advice->options.objective != TIER_OBJECTIVE_TIME && cheaper > 0)
+		return psprintf(cheaper >= 0.01 ?
+						"%s: %.2f cheaper a month, %s s/h more" :
+						"%s: %.2g cheaper a month, %s s/h more",
+						use, cheaper, tier_advice_number(Max(there_s - here_s, 0.0)));
+	if (tier_advice_is_too_full(advice, from))
+		return psprintf("%s: makes room on %s, which is too full, %s s/h more", use,
+						NameStr(advice->set->tiers[from].name),
+						tier_advice_number(Max(there_s - here_s, 0.0)));
+	return psprintf("%s: makes room for what gains more from %s, %s s/h more", use,
+					NameStr(advice->set->tiers[from].name),
+					tier_advice_number(Max(there_s - here_s, 0.0)));
+}
+
+/* Not known for so long that it would mean something that it is not used. */
+static bool
+is_new(const TierAdviceUnit *unit)
+{
+	return unit->proven_s < tier_units_required_s();
+}
+
+static char *
+reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	const char *here = NameStr(advice->set->tiers[unit->current_tier].name);
+	double		busy_s = tier_advice_busy(advice, unit, unit->current_tier);
+	double		cooldown_s = tier_cooldown_min * 60.0;
+	TimestampTz since;
+
+	if (unit->policy_tier >= 0)
+		return psprintf("put on %s by a tiering policy", here);
+	if (unit->resides_s > 0.0)
+		return psprintf("moved to %s %s ago: stays for %s", here,
+						tier_advice_duration(cooldown_s - unit->resides_s),
+						tier_advice_duration(cooldown_s));
+	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+		return psprintf("too small to matter, %s", tier_advice_bytes(unit->size_bytes));
+	since = is_new(unit) ? 0 : tier_advice_unused_since(unit);
+	if (since != 0 && busy_s < LEAST_SAVED_S)
+		return psprintf("not read since %s", tier_advice_date(since));
+	if (tier_advice_is_event(unit))
+	{
+		if (unit->last_used_at != 0 && is_over_a_day_ago(unit->last_used_at))
+			return psprintf("loaded or used once, and not since %s",
+							tier_advice_date(unit->last_used_at));
+		return pstrdup("loaded or used once lately: whether that goes on is not known yet");
+	}
+	if (busy_s < LEAST_SAVED_S)
+		return idle_text(unit);
+	return psprintf("%s: %s s/h on %s",
+					use_text(advice, unit, unit->current_tier, unit->current_tier),
+					tier_advice_number(busy_s), here);
+}
+
+/* What it depends on, or what is in the way; NULL: nothing. */
+static char *
+but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
+	int			wanted = unit->wanted_tier;
+
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		return psprintf("observed for %s of %s", tier_advice_duration(unit->observed_s),
+						tier_advice_duration(tier_units_required_s()));
+	if (wanted >= 0 && wanted != unit->recommended_tier)
+		return psprintf("%s %s", NameStr(advice->set->tiers[wanted].name),
+						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
+						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
+						"would wear out" : "is full");
+	if (unit->recommended_tier == unit->current_tier)
+		return NULL;
+	if (unit->unexplained > 0.0)
+		return psprintf("%.0f%% of the reads of %s are unexplained",
+						100.0 * Min(unit->unexplained, 1.0), unit->device);
+	if (unit->depends_on_sequential)
+		return psprintf("if %s to %s reads/h are sequential",
+						tier_advice_number(unit->sequential_low),
+						tier_advice_number(unit->sequential_high));
+	if (unit->depends_on_reads && unit->reads_high >= 1.0 &&
+		unit->reads_high > unit->reads_low * NARROW_RANGE)
+		return psprintf("if that goes on, %s to %s reads/h", tier_advice_number(unit->reads_low),
+						tier_advice_number(unit->reads_high));
+	if (unit->depends_on_reads)
+		return pstrdup("depends on what others will read");
+	return NULL;
+}
+
+/* What the command does that an ordinary one does not, or why there is none; or NULL. */
+static char *
+method_text(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	const TierTier *tiers = advice->set->tiers;
+	TierRelationInfo info;
+	double		mb_per_s;
+
+	if (unit->recommended_tier < 0 || unit->recommended_tier == unit->current_tier ||
+		!tier_relation_lookup(unit->relation_oid, &info))
+		return NULL;
+	if (!tier_relation_is_complete(&info))
+		return pstrdup("not valid: REINDEX it first");
+	if (tier_relation_why_not_online(&info) == NULL)
+		return NULL;
+	mb_per_s = Min(tiers[unit->recommended_tier].profile.sequential_write_mb_per_s,
+				   tiers[unit->current_tier].profile.sequential_read_mb_per_s);
+	return psprintf("%s, so the move locks it for %s s",
+					info.persistence == RELPERSISTENCE_UNLOGGED ? "unlogged" :
+					!XLogIsNeeded() ? "wal_level is minimal" : "foreign access method",
+					tier_advice_number(Max(unit->size_bytes / (mb_per_s * 1e6), 0.001)));
+}
+
+char *
+tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	char	   *reason;
+	char	   *but;
+	char	   *method;
+
+	if (unit->current_tier < 0)
+		return pstrdup("its tablespace belongs to no tier");
+	if (unit->pinned_tier >= 0)
+		reason = psprintf("pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
+	else if (unit->recommended_tier != unit->current_tier)
+		reason = reason_to_go(advice, unit);
+	else
+		reason = reason_to_stay(advice, unit);
+	method = method_text(advice, unit);
+	if (method != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(method) <= TIER_REASON_CHARACTERS)
+		reason = psprintf("%s; %s", reason, method);
+	else if (method != NULL)
+		reason = method;
+	but = but_text(advice, unit);
+	if (but != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(but) <= TIER_REASON_CHARACTERS)
+		reason = psprintf("%s; %s", reason, but);
+
+	/* Names of tiers may have 63 bytes each. */
+	if (pg_mbstrlen(reason) > TIER_REASON_CHARACTERS)
+		reason[pg_mbcharcliplen(reason, strlen(reason), TIER_REASON_CHARACTERS)] = '\0';
+	return reason;
+}
+
+/*
+ * What move_relation() takes for the tier: its name, or where that is also the name
+ * of a tablespace elsewhere, the name of one of its tablespaces.  NULL: there is none.
+ */
+static const char *
+target_name(const TierSet *set, int tier)
+{
+	const char *name = NameStr(set->tiers[tier].name);
+	Oid			namesake_oid = get_tablespace_oid(name, true);
+	const char *target = NULL;
+
+	if (!OidIsValid(tier_set_roomiest_tablespace(set, tier)))
+		return NULL;
+	if (!OidIsValid(namesake_oid) || tier_set_tier_of_tablespace(set, namesake_oid) == tier)
+		return name;
+	for (int i = 0; i < set->ntablespaces && target == NULL; i++)
+	{
+		int			namesake = tier_set_find_tier(set, NameStr(set->tablespaces[i].name));
+
+		if (set->tablespaces[i].tier == tier && (namesake < 0 || namesake == tier))
+			target = NameStr(set->tablespaces[i].name);
+	}
+	return target;
 }
 
 char *
 tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	TierRelationInfo info;
+	const char *target;
 
 	if (unit->recommended_tier < 0 || unit->recommended_tier == unit->current_tier ||
 		!tier_relation_lookup(unit->relation_oid, &info))
 		return NULL;
-	return psprintf("CALL tiered_storage.move_relation(%s, %s%s)",
-					quote_literal_cstr(info.name),
-					quote_literal_cstr(NameStr(advice->set->tiers[unit->recommended_tier].name)),
-					unit->kind == RELKIND_INDEX ? "" : ", include_indexes => false");
+	target = target_name(advice->set, unit->recommended_tier);
+	if (target == NULL || !tier_relation_is_complete(&info))
+		return NULL;
+	return psprintf("CALL tiered_storage.move_relation(%s, %s%s%s)",
+					quote_literal_cstr(info.name), quote_literal_cstr(target),
+					unit->kind == RELKIND_INDEX ? "" : ", include_indexes => false",
+					tier_relation_why_not_online(&info) == NULL ? "" : ", allow_lock => true");
 }

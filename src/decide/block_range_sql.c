@@ -83,7 +83,8 @@ tier_cached_ranges(PG_FUNCTION_ARGS)
 		tier_row_clear(&row);
 		tier_row_datum(&row, 0, Int32GetDatum(i + 1));
 		tier_row_datum(&row, 1, Int64GetDatum(first_block(ranges, i)));
-		tier_row_datum(&row, 2, Int64GetDatum(first_block(ranges, i + 1) - first_block(ranges, i)));
+		tier_row_datum(&row, 2,
+					   Int64GetDatum(first_block(ranges, i + 1) - first_block(ranges, i)));
 		tier_row_datum(&row, 3, Int64GetDatum(ranges->cached[i]));
 		tier_row_put(&row);
 	}

@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -31,7 +30,6 @@
 #include "utils/datetime.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -135,7 +133,8 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 	}
 	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
 		tier_partition_bound_time(key, castNode(Const, upper->value),
-								  level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE : TIER_END_UPPER, &us) &&
+								  level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE :
+								  TIER_END_UPPER, &us) &&
 		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
 	{
 		partition->upper_kind = TIER_BOUND_FINITE;
@@ -218,7 +217,8 @@ toast_is_elsewhere(const TierRelationInfo *info, const TierSet *set, int to_tier
 
 /* Something of the leaf is not on the tier: shall it go there? */
 static void
-add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relation_oid, int to_tier)
+add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relation_oid,
+			int to_tier)
 {
 	const TierPinned *pinned = tier_pins_against(pins, set, relation_oid, to_tier);
 
@@ -230,7 +230,8 @@ add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relati
 
 /* What of the leaf and its indexes is not on the tier; where it is now. */
 static void
-locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tier, bool include_indexes)
+locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tier,
+			bool include_indexes)
 {
 	leaf->from_tier = tier_set_tier_of_tablespace(set, leaf->info.tablespace_oid);
 	if (leaf->partition.is_foreign)
@@ -278,19 +279,24 @@ leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
 			int64 reference_us, int64 threshold_us)
 {
 	Interval	move_after = policy->move_after;
-	char	   *age = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(&move_after)));
+	char	   *age = DatumGetCString(DirectFunctionCall1(interval_out,
+														  IntervalPGetDatum(&move_after)));
 	const char *from = from_now ? "now" : "the end of the newest partition";
 
 	switch (leaf->verdict)
 	{
 		case TIER_VERDICT_DUE:
 			return psprintf("all rows are before %s, that is more than %s before %s (%s)",
-							time_text(leaf->partition.upper_us), age, from, time_text(reference_us));
+							time_text(leaf->partition.upper_us), age, from,
+							time_text(reference_us));
 		case TIER_VERDICT_TOO_YOUNG:
-			return psprintf("may hold rows up to %s, but only what is before %s, %s before %s, is due",
-							time_text(leaf->partition.upper_us), time_text(threshold_us), age, from);
+			return psprintf("may hold rows up to %s, but only what is before %s, "
+							"%s before %s, is due",
+							time_text(leaf->partition.upper_us),
+							time_text(threshold_us), age, from);
 		case TIER_VERDICT_PINNED:
-			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as, NameStr(leaf->pinned->tier_name));
+			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,
+							NameStr(leaf->pinned->tier_name));
 		default:
 			return pstrdup(tier_policy_verdict_text(leaf->verdict));
 	}
@@ -298,7 +304,8 @@ leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
 
 /* Loads the leaves of the policy's table, with where they are. */
 static void
-load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set, const TierPins *pins)
+load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set,
+			const TierPins *pins)
 {
 	TreeWalk	walk;
 	TierPartition unbounded;
@@ -337,7 +344,9 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 		ListCell   *cell;
 
 		leaf->to_tablespace = tier_set_usable_tablespace(set, evaluation->to_tier,
-														 OidIsValid(policy->created_by) ? policy->created_by : leaf->info.owner_oid);
+														 OidIsValid(policy->created_by) ?
+														 policy->created_by :
+														 leaf->info.owner_oid);
 		leaf->pending_bytes = 0;
 		foreach(cell, leaf->pending)
 		{
@@ -357,11 +366,13 @@ static TimestampTz
 threshold_of(TimestampTz reference, const Interval *move_after)
 {
 	Interval	interval = *move_after;
-	double		longest_us = (interval.month * 31.0 + interval.day + 1.0) * USECS_PER_DAY + interval.time;
+	double		longest_days = interval.month * 31.0 + interval.day + 1.0;
+	double		longest_us = longest_days * USECS_PER_DAY + interval.time;
 
 	if (longest_us > (double) reference - (double) MIN_TIMESTAMP)
 		return MIN_TIMESTAMP;
-	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(reference),
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+												   TimestampTzGetDatum(reference),
 												   IntervalPGetDatum(&interval)));
 }
 
@@ -382,7 +393,8 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, T
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
 	for (int i = 0; i < evaluation->nleaves; i++)
 		partitions[i] = evaluation->leaves[i].partition;
-	if (policy->age_from_newest && !tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
+	if (policy->age_from_newest &&
+		!tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
 		reference_us = now;
 
 	/* One row dated far into the future must not make everything due. */
@@ -395,6 +407,28 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, T
 		finish_leaf(&evaluation->leaves[i], evaluation, set, reference_us == now,
 					reference_us, threshold_us);
 	}
+}
+
+/* What evaluate_step() is given. */
+typedef struct EvaluationJob
+{
+	TierEvaluation *evaluation;
+	const TierSet *set;
+	const TierPins *pins;
+	TimestampTz now;
+} EvaluationJob;
+
+/* When a day begins, and a month ends, is no matter of who asks. */
+static void
+evaluate_step(void *argument)
+{
+	EvaluationJob *job = argument;
+	int			guc_level = NewGUCNestLevel();
+
+	(void) set_config_option("TimeZone", job->evaluation->policy->time_zone, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	evaluate(job->evaluation, job->set, job->pins, job->now);
+	AtEOXact_GUC(false, guc_level);
 }
 
 /*
@@ -422,10 +456,9 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 						TimestampTz now)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	EvaluationJob job = {evaluation, set, pins, now};
 	TierRelationInfo info;
-	int			guc_level;
+	ErrorData  *error;
 
 	evaluation->policy = policy;
 	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
@@ -440,35 +473,14 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 		return evaluation;
 	}
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
+	error = tier_attempt(evaluate_step, &job);
+	if (error != NULL)
 	{
-		/* When a day begins, and a month ends, is no matter of who asks. */
-		guc_level = NewGUCNestLevel();
-		(void) set_config_option("TimeZone", policy->time_zone, PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
-		evaluate(evaluation, set, pins, now);
-		AtEOXact_GUC(false, guc_level);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = tier_attempt_take_error();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			ReThrowError(error);
 		evaluation->error = tier_catalog_clip(error->message);
 		evaluation->nleaves = 0;
 		FreeErrorData(error);
 	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
 	return evaluation;
 }

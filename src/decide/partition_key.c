@@ -32,7 +32,8 @@
 
 /* First key column of a partitioned table; false when it is no plain column. */
 bool
-tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column, Oid *type_oid)
+tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column,
+						Oid *type_oid)
 {
 	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relation_oid));
 	Form_pg_partitioned_table form;
@@ -163,7 +164,8 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
 								NameStr(key->column), format_type_be(key->type_oid)),
-						 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, which begins with the time.")));
+						 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, "
+								 "which begins with the time.")));
 			fits = unit->kind == TIER_KEY_UUIDV7;
 			break;
 		default:
@@ -172,7 +174,8 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 						(errcode(ERRCODE_DATATYPE_MISMATCH),
 						 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
 								NameStr(key->column), format_type_be(key->type_oid)),
-						 errhint("Keys of type date, timestamp, timestamptz, smallint, integer, bigint, numeric and uuid (version 7) can.")));
+						 errhint("Keys of type date, timestamp, timestamptz, smallint, integer, "
+								 "bigint, numeric and uuid (version 7) can.")));
 			if (unit == NULL)
 				ereport(ERROR,
 						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -189,7 +192,8 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 						format_type_be(key->type_oid)),
 				 is_number ? errhint("Use %s.", NUMBER_UNITS) :
 				 key->type_oid == UUIDOID ? errhint("Use uuidv7.") :
-				 errhint("Leave it out: the partition key \"%s\" is a time.", NameStr(key->column))));
+				 errhint("Leave it out: the partition key \"%s\" is a time.",
+						 NameStr(key->column))));
 
 	key->kind = unit == NULL ? TIER_KEY_TIME : unit->kind;
 	key->units_per_s = unit == NULL ? 0 : unit->units_per_s;
@@ -198,12 +202,14 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 	else if (conversion->has_epoch || conversion->shift != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is only for keys that count seconds, milliseconds, microseconds or nanoseconds",
+				 errmsg("%s is only for keys that count seconds, milliseconds, "
+						"microseconds or nanoseconds",
 						conversion->has_epoch ? "key_epoch" : "key_shift")));
 }
 
 void
-tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion, TierPartitionKey *key)
+tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
+						 TierPartitionKey *key)
 {
 	TierRelationInfo info;
 	char		strategy;
@@ -216,20 +222,24 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion, 
 	if (info.kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s is not a partitioned table", tier_relation_kind_name(info.kind), info.name),
-				 errhint("An age policy moves the partitions of a range-partitioned table; move a single relation with CALL tiered_storage.move_relation().")));
+				 errmsg("%s %s is not a partitioned table",
+						tier_relation_kind_name(info.kind), info.name),
+				 errhint("An age policy moves the partitions of a range-partitioned table; "
+						 "move a single relation with CALL tiered_storage.move_relation().")));
 	if (info.persistence == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("temporary table %s cannot have a tiering policy", info.name)));
 
 	memset(key, 0, sizeof(TierPartitionKey));
-	if (!tier_partition_read_key(relation_oid, &strategy, &ncolumns, &key->column, &key->type_oid) ||
+	if (!tier_partition_read_key(relation_oid, &strategy, &ncolumns, &key->column,
+								 &key->type_oid) ||
 		strategy != PARTITION_STRATEGY_RANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("table %s is not partitioned by range of a column", info.name),
-				 errhint("If its partitions are range-partitioned themselves, add the policy to each of them.")));
+				 errhint("If its partitions are range-partitioned themselves, "
+						 "add the policy to each of them.")));
 	check_conversion(conversion, key);
 }
 
@@ -284,13 +294,15 @@ plain_time(const TierPartitionKey *key, Datum value, bool inclusive, int64 *us)
 static bool
 numeric_to_integer(Datum value, bool round_up, int64 *result)
 {
+	Datum		least = NumericGetDatum(int64_to_numeric(PG_INT64_MIN));
+	Datum		most = NumericGetDatum(int64_to_numeric(PG_INT64_MAX));
 	Datum		rounded;
 
 	if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
 		return false;
 	rounded = DirectFunctionCall1(round_up ? numeric_ceil : numeric_floor, value);
-	if (DatumGetBool(DirectFunctionCall2(numeric_lt, rounded, NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))) ||
-		DatumGetBool(DirectFunctionCall2(numeric_gt, rounded, NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, rounded, least)) ||
+		DatumGetBool(DirectFunctionCall2(numeric_gt, rounded, most)))
 		return false;
 	*result = DatumGetInt64(DirectFunctionCall1(numeric_int8, rounded));
 	return true;
@@ -361,9 +373,11 @@ count_time(const TierPartitionKey *key, int64 value, bool round_up, int64 *us)
 static bool
 calendar_time(TierKeyKind kind, int64 value, int64 *us)
 {
-	int64		year = kind == TIER_KEY_YYYYMMDD ? value / 10000 : kind == TIER_KEY_YYYYMM ? value / 100 : value;
-	int			month = kind == TIER_KEY_YYYYMMDD ? value / 100 % 100 : kind == TIER_KEY_YYYYMM ? value % 100 : 1;
-	int			day = kind == TIER_KEY_YYYYMMDD ? value % 100 : 1;
+	bool		has_day = kind == TIER_KEY_YYYYMMDD;
+	bool		has_month = kind == TIER_KEY_YYYYMM;
+	int64		year = has_day ? value / 10000 : has_month ? value / 100 : value;
+	int			month = has_day ? value / 100 % 100 : has_month ? value % 100 : 1;
+	int			day = has_day ? value % 100 : 1;
 
 	if (value <= 0 || year < 1 || year >= JULIAN_MAXYEAR)
 		return false;
@@ -415,7 +429,8 @@ uuid_time(const pg_uuid_t *uuid, TierBoundEnd end, int64 *us)
 }
 
 bool
-tier_partition_bound_time(const TierPartitionKey *key, const Const *bound, TierBoundEnd end, int64 *us)
+tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
+						  TierBoundEnd end, int64 *us)
 {
 	int64		value;
 

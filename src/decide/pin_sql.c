@@ -80,10 +80,12 @@ check_kind(const TierRelationInfo *info)
 static void
 check_owner(const TierRelationInfo *info)
 {
-	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) && !tier_is_administrator(GetUserId()))
+	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
+		!tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name)));
+				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind),
+						info->name)));
 }
 
 /* 0: for ever. */
@@ -114,8 +116,10 @@ tier_of(const TierSet *set, const TierRelationInfo *info)
 	if (tier < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tablespace of %s %s belongs to no tier", tier_relation_kind_name(info->kind), info->name),
-				 errhint("Name the tier, or use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
+				 errmsg("tablespace of %s %s belongs to no tier",
+						tier_relation_kind_name(info->kind), info->name),
+				 errhint("Name the tier, or use tiered_storage.discover_tiers(), "
+						 "add_tier() or alter_tier().")));
 	return tier;
 }
 
@@ -196,6 +200,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	int			tier;
 
 	/* 1. Is it something to pin, and may the caller? */
+	tier_require_writable("tiered_storage.pin()");
 	tier_require_argument(fcinfo, 0, "relation");
 	memset(&row, 0, sizeof(row));
 	require_relation(PG_GETARG_OID(0), &info);
@@ -260,7 +265,8 @@ complain_of_none(const TierRelationInfo *info, const TierPins *pins)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s %s has no pin of its own", tier_relation_kind_name(info->kind), info->name),
+			 errmsg("%s %s has no pin of its own", tier_relation_kind_name(info->kind),
+					info->name),
 			 pinned == NULL ? 0 : errdetail("It is held by the pin of %s.", pinned->pinned_as),
 			 pinned == NULL ? errhint("SELECT * FROM tiered_storage.pins lists the pins.") :
 			 errhint("Use SELECT tiered_storage.unpin(%s), and pin again what of it shall stay.",
@@ -280,6 +286,7 @@ tier_unpin(PG_FUNCTION_ARGS)
 	bool		has_indexes = false;
 	int			removed = 0;
 
+	tier_require_writable("tiered_storage.unpin()");
 	tier_require_argument(fcinfo, 0, "relation");
 	require_relation(PG_GETARG_OID(0), &info);
 	check_kind(&info);

@@ -31,6 +31,7 @@
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
+PG_FUNCTION_INFO_V1(tier_alter_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_remove_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_evaluate_policies);
 
@@ -49,7 +50,8 @@ check_move_after(const Interval *move_after)
 
 	memset(&zero, 0, sizeof(zero));
 	if (tier_compat_interval_is_infinite(move_after) ||
-		DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(move_after), IntervalPGetDatum(&zero))))
+		DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(move_after),
+										 IntervalPGetDatum(&zero))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("move_after must not be negative or infinite")));
@@ -88,11 +90,25 @@ check_time_zone(FunctionCallInfo fcinfo, int argument)
 	return pstrdup(pg_get_timezone_name(zone));
 }
 
+/* Is it from the newest partition? */
+static bool
+check_age_from(const char *age_from)
+{
+	if (strcmp(age_from, "now") != 0 && strcmp(age_from, "newest") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid age_from \"%s\"", age_from),
+				 errhint("Age counts from \"now\", "
+						 "or from the \"newest\" partition that holds data.")));
+	return strcmp(age_from, "newest") == 0;
+}
+
 /* Owner or administrator; and somebody who may create on the tier. */
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
 {
-	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) && !tier_is_administrator(GetUserId()))
+	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
+		!tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", info->name)));
@@ -113,6 +129,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	int			tier;
 	int			policy_id;
 
+	tier_require_writable("tiered_storage.add_tiering_policy()");
 	tier_require_argument(fcinfo, 0, "relation");
 	tier_require_argument(fcinfo, 1, "move_after");
 	tier_require_argument(fcinfo, 2, "tier");
@@ -131,12 +148,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
 
 	/* 1. Is it well-formed? */
-	if (strcmp(age_from, "now") != 0 && strcmp(age_from, "newest") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid age_from \"%s\"", age_from),
-				 errhint("Age counts from \"now\", or from the \"newest\" partition that holds data.")));
-	policy.age_from_newest = strcmp(age_from, "newest") == 0;
+	policy.age_from_newest = check_age_from(age_from);
 	check_move_after(&policy.move_after);
 	tier_partition_check_key(policy.relation_oid, &policy.key, &key);
 	policy.time_zone = check_time_zone(fcinfo, 8);
@@ -155,7 +167,6 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */
-	PreventCommandIfReadOnly("INSERT");
 	tier_catalog_enter(&scope);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
 	tier_catalog_leave(&scope);
@@ -164,7 +175,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("table %s already has a tiering policy for tier \"%s\"%s", info.name,
 						NameStr(policy.tier_name), if_not_exists ? ", skipping" : ""),
-				 if_not_exists ? 0 : errhint("Remove it with tiered_storage.remove_tiering_policy(), or use if_not_exists => true.")));
+				 if_not_exists ? 0 :
+				 errhint("Change it with tiered_storage.alter_tiering_policy(), "
+						 "or use if_not_exists => true.")));
 	PG_RETURN_INT32(policy_id);
 }
 
@@ -181,6 +194,179 @@ policy_matches(const TierPolicyRow *policy, FunctionCallInfo fcinfo)
 	return true;
 }
 
+static void
+check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
+{
+	/* A policy whose table is gone is nobody's any more. */
+	if (OidIsValid(policy->relation_oid) &&
+		!tier_compat_owns_relation(policy->relation_oid, role_oid) &&
+		!tier_is_administrator(role_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", policy->relation_name)));
+}
+
+/* No policy is what was asked for. */
+static void
+complain_of_no_policy(FunctionCallInfo fcinfo, bool if_exists)
+{
+	char	   *which = PG_ARGISNULL(0) ? psprintf("tiering policy %d", PG_GETARG_INT32(2)) :
+	psprintf("tiering policy of relation %s",
+			 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
+
+	ereport(if_exists ? NOTICE : ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
+			 if_exists ? 0 :
+			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
+}
+
+/* Arguments of alter_tiering_policy() that say what is to be changed. */
+enum
+{
+	ALTER_ENABLED = 3,
+	ALTER_MOVE_AFTER,
+	ALTER_NEW_TIER,
+	ALTER_INCLUDE_INDEXES,
+	ALTER_AGE_FROM,
+	ALTER_KEY_UNIT,
+	ALTER_KEY_EPOCH,
+	ALTER_KEY_SHIFT,
+	ALTER_TIME_ZONE,
+	ALTER_IF_EXISTS
+};
+
+/* The policy as it is to be, well-formed, and such as the caller may have it. */
+static TierPolicyRow
+altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierSet *set)
+{
+	TierPolicyRow altered = *policy;
+	TierRelationInfo info;
+	TierPartitionKey key;
+
+	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table %s of tiering policy %d does not exist",
+						policy->relation_name, policy->policy_id),
+				 errhint("Remove the policy with "
+						 "tiered_storage.remove_tiering_policy(policy_id => %d).",
+						 policy->policy_id)));
+	if (!PG_ARGISNULL(ALTER_ENABLED))
+		altered.is_enabled = PG_GETARG_BOOL(ALTER_ENABLED);
+	if (!PG_ARGISNULL(ALTER_MOVE_AFTER))
+		altered.move_after = *PG_GETARG_INTERVAL_P(ALTER_MOVE_AFTER);
+	if (!PG_ARGISNULL(ALTER_NEW_TIER))
+		altered.tier_name = *PG_GETARG_NAME(ALTER_NEW_TIER);
+	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
+		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
+	if (!PG_ARGISNULL(ALTER_AGE_FROM))
+	{
+		char	   *age_from = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_AGE_FROM));
+
+		altered.age_from_newest = check_age_from(age_from);
+	}
+	if (!PG_ARGISNULL(ALTER_KEY_UNIT))
+	{
+		altered.key.unit = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KEY_UNIT));
+		altered.key_counts = tier_partition_unit_counts(altered.key.unit);
+
+		/*
+		 * What the former unit counted from means nothing to one that does
+		 * not.
+		 */
+		altered.key.has_epoch = altered.key_counts && altered.key.has_epoch;
+		altered.key.shift = altered.key_counts ? altered.key.shift : 0;
+	}
+	if (!PG_ARGISNULL(ALTER_KEY_EPOCH))
+	{
+		altered.key.has_epoch = true;
+		altered.key.epoch = PG_GETARG_TIMESTAMPTZ(ALTER_KEY_EPOCH);
+	}
+	if (!PG_ARGISNULL(ALTER_KEY_SHIFT))
+		altered.key.shift = PG_GETARG_INT32(ALTER_KEY_SHIFT);
+	if (!PG_ARGISNULL(ALTER_TIME_ZONE))
+		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
+	check_move_after(&altered.move_after);
+	tier_partition_check_key(altered.relation_oid, &altered.key, &key);
+	check_policy_rights(&info, set, tier_require_tier(set, NameStr(altered.tier_name)));
+	return altered;
+}
+
+/*
+ * To disable takes no right but that on the table, and leaves whose rights count.
+ * Everything else makes moves that were not asked for before: then the caller's
+ * count, or an owner could direct what an administrator's rights do to his table.
+ */
+Datum
+tier_alter_tiering_policy(PG_FUNCTION_ARGS)
+{
+	bool		if_exists = !PG_ARGISNULL(ALTER_IF_EXISTS) && PG_GETARG_BOOL(ALTER_IF_EXISTS);
+	bool		disables_only = !PG_ARGISNULL(ALTER_ENABLED) && !PG_GETARG_BOOL(ALTER_ENABLED);
+	bool		changes = !PG_ARGISNULL(ALTER_ENABLED);
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierPolicyRow *policies;
+	TierSet    *set;
+	int			npolicies;
+	int			n = 0;
+
+	tier_require_writable("tiered_storage.alter_tiering_policy()");
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("\"relation\" or \"policy_id\" must be given")));
+	for (int i = ALTER_ENABLED + 1; i < ALTER_IF_EXISTS; i++)
+	{
+		changes = changes || !PG_ARGISNULL(i);
+		disables_only = disables_only && PG_ARGISNULL(i);
+	}
+	if (!changes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nothing of the tiering policy is to be changed"),
+				 errhint("Give at least one property, such as enabled or move_after.")));
+
+	/*
+	 * 1. Which, and may the caller?  As they are when nobody else changes
+	 * them any more, or a change of theirs would be undone by what we do not
+	 * change.
+	 */
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	for (int i = 0; i < npolicies; i++)
+		if (policy_matches(&policies[i], fcinfo))
+		{
+			check_policy_owner(&policies[i], scope.caller);
+			tier_catalog_lock_policy(policies[i].policy_id);
+		}
+	policies = tier_catalog_load_policies(context, &npolicies);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < npolicies; i++)
+	{
+		if (!policy_matches(&policies[i], fcinfo))
+			continue;
+		check_policy_owner(&policies[i], GetUserId());
+		policies[n++] = disables_only ? policies[i] : altered_policy(&policies[i], fcinfo, set);
+	}
+
+	/* 2. Remember it. */
+	tier_catalog_enter(&scope);
+	for (int i = 0; i < n; i++)
+	{
+		if (disables_only)
+			tier_catalog_enable_policy(policies[i].policy_id, false);
+		else
+			tier_catalog_change_policy(&scope, &policies[i]);
+	}
+	tier_catalog_leave(&scope);
+	if (n == 0)
+		complain_of_no_policy(fcinfo, if_exists);
+	PG_RETURN_INT32(n);
+}
+
 Datum
 tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 {
@@ -191,6 +377,7 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 	int			npolicies;
 	int			removed = 0;
 
+	tier_require_writable("tiered_storage.remove_tiering_policy()");
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -203,29 +390,14 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 		if (!policy_matches(&policies[i], fcinfo))
 			continue;
 
-		/* A policy whose table is gone is nobody's any more. */
-		if (OidIsValid(policies[i].relation_oid) &&
-			!tier_compat_owns_relation(policies[i].relation_oid, scope.caller) &&
-			!tier_is_administrator(scope.caller))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("must be owner of table %s", policies[i].relation_name)));
+		check_policy_owner(&policies[i], scope.caller);
 		tier_catalog_delete_policy(policies[i].policy_id);
 		removed++;
 	}
 	tier_catalog_leave(&scope);
 
 	if (removed == 0)
-	{
-		char	   *which = PG_ARGISNULL(0) ? psprintf("tiering policy %d", PG_GETARG_INT32(2)) :
-		psprintf("tiering policy of relation %s",
-				 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
-
-		ereport(if_exists ? NOTICE : ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
-				 if_exists ? 0 : errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
-	}
+		complain_of_no_policy(fcinfo, if_exists);
 	PG_RETURN_INT32(removed);
 }
 
@@ -257,14 +429,16 @@ verdict_code(TierPolicyVerdict verdict)
 }
 
 static void
-put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
+put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf,
+		 const TierSet *set)
 {
 	const TierPartition *partition = &leaf->partition;
 
 	tier_row_clear(row);
 	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
 	tier_row_datum(row, 1, ObjectIdGetDatum(leaf->info.relation_oid));
-	tier_row_text(row, 2, verdict_code(leaf->verdict));
+	tier_row_text(row, 2, leaf->verdict == TIER_VERDICT_DUE && !evaluation->policy->is_enabled ?
+				  "disabled" : verdict_code(leaf->verdict));
 	if (partition->lower_kind == TIER_BOUND_FINITE)
 		tier_row_datum(row, 3, TimestampTzGetDatum(partition->lower_us));
 	if (partition->upper_kind == TIER_BOUND_FINITE)
@@ -303,7 +477,8 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < npolicies; i++)
 	{
-		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
+		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins,
+															 tier_clock_now());
 
 		if (evaluation->error != NULL)
 		{

@@ -25,8 +25,10 @@
 #include "src/base/clock.h"
 #include "src/observe/device_io.h"
 #include "src/base/settings.h"
+#include "src/model/evidence.h"
 #include "src/model/heat.h"
 #include "src/server/relation.h"
+#include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/decide/units.h"
 
@@ -64,65 +66,99 @@ static bool
 counted_page_writes(const TierAdvice *advice, const TierRelationState *state,
 					TimestampTz now, double *page_writes)
 {
-	TimestampTz since = Max(advice->writes_since, state->observed_since);
-	double		idle_s = tier_seconds_between(state->heat_at, now);
+	const TierRates *rates = &state->stored.rates;
+	TimestampTz since = Max(advice->writes_since, state->stored.observed_since);
+	double		idle_s = tier_seconds_between(state->stored.heat_at, now);
 	double		observed_s = tier_seconds_between(since, now);
 
-	if (advice->writes_since == 0 || state->persistence != RELPERSISTENCE_PERMANENT ||
+	if (advice->writes_since == 0 || state->id.persistence != RELPERSISTENCE_PERMANENT ||
 		observed_s < TIER_HALF_LIFE_FAST_S)
 		return false;
 	if (advice->options.as_of != 0)
 	{
 		/* Means, which know nothing of forgetting. */
-		*page_writes = Max(state->rates.page_writes_fast, state->rates.page_writes_slow);
+		*page_writes = Max(rates->page_writes_fast, rates->page_writes_slow);
 		return true;
 	}
-	*page_writes = Max(tier_heat_read(state->rates.page_writes_fast, idle_s, observed_s, TIER_HALF_LIFE_FAST_S),
-					   tier_heat_read(state->rates.page_writes_slow, idle_s, observed_s, TIER_HALF_LIFE_SLOW_S));
+	*page_writes = Max(tier_heat_read(rates->page_writes_fast, idle_s, observed_s,
+									  TIER_HALF_LIFE_FAST_S),
+					   tier_heat_read(rates->page_writes_slow, idle_s, observed_s,
+									  TIER_HALF_LIFE_SLOW_S));
 	return true;
 }
 
 /* One of the smoothed rates of a relation as of now. */
 static double
-rate_now(const TierRelationState *state, double rate, TimestampTz now, double half_life_s)
+rate_now(const TierRelationStored *stored, double rate, TimestampTz now, double half_life_s)
 {
-	return tier_heat_read(rate, tier_seconds_between(state->heat_at, now),
-						  Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
+	return tier_heat_read(rate, tier_seconds_between(stored->heat_at, now),
+						  Max(tier_seconds_between(stored->observed_since, now),
+							  TIER_SHORTEST_OBSERVATION_S),
 						  half_life_s);
+}
+
+/* As of a time in the past nothing is known of when in its period something happened. */
+static TierEvidenceJudgement
+judge(const TierAdvice *advice, const TierEvidence *evidence, const float *amounts,
+	  TimestampTz now)
+{
+	TierEvidenceJudgement known = {.weight = 1.0};
+
+	return advice->options.as_of != 0 ? known : tier_evidence_judge(evidence, amounts, now);
 }
 
 /* Adds what one relation does to the unit that it belongs to. */
 static void
-add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state, TimestampTz now)
+add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
+		 TimestampTz now)
 {
-	const TierRates *rates = &state->rates;
-	double		random_fast = rate_now(state, rates->device_random_fast, now, TIER_HALF_LIFE_FAST_S);
-	double		random_slow = rate_now(state, rates->device_random_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		sequential_fast = rate_now(state, rates->device_sequential_fast, now, TIER_HALF_LIFE_FAST_S);
-	double		sequential_slow = rate_now(state, rates->device_sequential_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		misses_fast = rate_now(state, rates->random_fast + rates->sequential_fast, now, TIER_HALF_LIFE_FAST_S);
-	double		misses_slow = rate_now(state, rates->random_slow + rates->sequential_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		low = rate_now(state, rates->sequential_low_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		high = rate_now(state, rates->sequential_high_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		hits = rate_now(state, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		changes = Max(rate_now(state, rates->changes_fast, now, TIER_HALF_LIFE_FAST_S),
-							  rate_now(state, rates->changes_slow, now, TIER_HALF_LIFE_SLOW_S));
+	const TierRelationStored *stored = &state->stored;
+	const TierRates *rates = &stored->rates;
+	double		random_fast = rate_now(stored, rates->device_random_fast, now,
+									   TIER_HALF_LIFE_FAST_S);
+	double		random_slow = rate_now(stored, rates->device_random_slow, now,
+									   TIER_HALF_LIFE_SLOW_S);
+	double		sequential_fast = rate_now(stored, rates->device_sequential_fast, now,
+										   TIER_HALF_LIFE_FAST_S);
+	double		sequential_slow = rate_now(stored, rates->device_sequential_slow, now,
+										   TIER_HALF_LIFE_SLOW_S);
+	double		misses_fast = rate_now(stored, rates->random_fast + rates->sequential_fast,
+									   now, TIER_HALF_LIFE_FAST_S);
+	double		misses_slow = rate_now(stored, rates->random_slow + rates->sequential_slow,
+									   now, TIER_HALF_LIFE_SLOW_S);
+	double		low = rate_now(stored, rates->sequential_low_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		high = rate_now(stored, rates->sequential_high_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		hits = rate_now(stored, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
+	double		changes = Max(rate_now(stored, rates->changes_fast, now, TIER_HALF_LIFE_FAST_S),
+							  rate_now(stored, rates->changes_slow, now, TIER_HALF_LIFE_SLOW_S));
 	double		misses = Max(misses_fast, misses_slow);
 	double		reads = Max(random_fast + sequential_fast, random_slow + sequential_slow);
 	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
-	double		pages = Max(state->size_bytes, 0) / (double) BLCKSZ;
-	double		counted_h = Min(Max(tier_seconds_between(state->observed_since, now), TIER_SHORTEST_OBSERVATION_S),
-								TIER_HALF_LIFE_SLOW_S / M_LN2) / 3600.0;
-	double		error = reads > 0 ? STANDARD_ERRORS / sqrt(reads * counted_h) : 0.0;
+	double		pages = Max(stored->size_bytes, 0) / (double) BLCKSZ;
+	double		counted_s = Max(tier_seconds_between(stored->observed_since, now),
+								TIER_SHORTEST_OBSERVATION_S);
+	double		counted_h = Min(counted_s, TIER_HALF_LIFE_SLOW_S / M_LN2) / 3600.0;
+	TierEvidenceJudgement read = judge(advice, &stored->evidence, stored->evidence.reads, now);
+	TierEvidenceJudgement written = judge(advice, &stored->evidence, stored->evidence.writes, now);
+	double		error = reads > 0 ?
+	hypot(STANDARD_ERRORS / sqrt(reads * counted_h), STANDARD_ERRORS * read.error) : 0.0;
 	double		page_writes;
 
-	unit->load.random_reads += fast ? random_fast : random_slow;
-	unit->load.sequential_reads += fast ? sequential_fast : sequential_slow;
+	/*
+	 * What may not come again has no part in the middle, but bounds what may
+	 * be.
+	 */
+	unit->load.random_reads += read.weight * (fast ? random_fast : random_slow);
+	unit->load.sequential_reads += read.weight * (fast ? sequential_fast : sequential_slow);
+	unit->event_reads += (1.0 - read.weight) * reads;
 	unit->misses_per_hour += misses;
 
 	/* What lasts, and how well so few events tell a rate. */
-	unit->reads_low += Min(random_fast + sequential_fast, random_slow + sequential_slow) * Max(1.0 - error, 0.0);
+	unit->reads_low += read.weight *
+		Min(random_fast + sequential_fast, random_slow + sequential_slow) *
+		Max(1.0 - error, 0.0);
 	unit->reads_high += reads * (1.0 + error);
+	reads *= read.weight;
 
 	/* The bounds as shares of the slow rate, applied to the rate in use. */
 	if (misses_slow > 0)
@@ -130,19 +166,20 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 		unit->sequential_low += reads * Min(low / misses_slow, 1.0);
 		unit->sequential_high += reads * Min(high / misses_slow, 1.0);
 	}
-	if (state->kind != RELKIND_INDEX)
-		unit->load.scans += rate_now(state, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
+	if (state->id.kind != RELKIND_INDEX)
+		unit->load.scans += rate_now(stored, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
 			Min(reads / Max(misses + hits, 1.0), 1.0);
 	if (!counted_page_writes(advice, state, now, &page_writes))
 	{
 		page_writes = tier_cost_page_writes_per_hour(changes, pages, tier_checkpoints_per_hour());
 		unit->writes_estimated = true;
 	}
-	unit->load.page_writes += page_writes;
+	unit->load.page_writes += written.weight * page_writes;
+	unit->event_writes += (1.0 - written.weight) * page_writes;
 	unit->hits_per_hour += hits;
-	unit->size_bytes += Max(state->size_bytes, 0);
+	unit->size_bytes += Max(stored->size_bytes, 0);
 	unit->load.size_bytes = unit->size_bytes;
-	unit->cached_fraction += state->cached_buffers;
+	unit->cached_fraction += stored->cached_buffers;
 }
 
 static TierAdviceUnit *
@@ -161,9 +198,9 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 	{
 		int			middle = low + (high - low) / 2;
 
-		if (states[middle].relation_oid == relation_oid)
+		if (states[middle].id.relation_oid == relation_oid)
 			return &states[middle];
-		if (states[middle].relation_oid < relation_oid)
+		if (states[middle].id.relation_oid < relation_oid)
 			low = middle + 1;
 		else
 			high = middle - 1;
@@ -175,36 +212,48 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 static void
 build_units(TierAdvice *advice, const TierRelationState *states, int nstates, TimestampTz now)
 {
-	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1),
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < nstates; i++)
 	{
 		const TierRelationState *state = &states[i];
-		const TierRelationState *heap = find_state(states, nstates, state->heap_oid);
+		const TierRelationState *heap = find_state(states, nstates, state->id.heap_oid);
 		TierAdviceUnit *unit;
 
-		if (state->kind == RELKIND_TOASTVALUE || heap == NULL || heap->kind == RELKIND_TOASTVALUE)
+		if (state->id.kind == RELKIND_TOASTVALUE || heap == NULL ||
+			heap->id.kind == RELKIND_TOASTVALUE)
 			continue;
 		unit = &advice->units[advice->nunits++];
-		unit->relation_oid = state->relation_oid;
-		unit->heap_oid = state->heap_oid;
+		unit->relation_oid = state->id.relation_oid;
+		unit->heap_oid = state->id.heap_oid;
 		unit->is_selected = true;
-		unit->kind = state->kind;
-		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->tablespace_oid);
+		unit->kind = state->id.kind;
+		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->id.tablespace_oid);
 		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = -1;
-		unit->observed_s = tier_seconds_between(state->sampled_since, now);
-		if (state->placed_at != 0)
-			unit->resides_s = Max(tier_residence_time_min * 60.0 - tier_seconds_between(state->placed_at, now), 0.0);
+		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
+		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
+							 unit->observed_s);
+		unit->last_used_at = state->stored.last_used_at;
+		unit->last_read_at = state->stored.last_read_at;
+		unit->never_scanned = unit->last_read_at == 0 &&
+			!tier_merge_was_scanned(state, &state->stored.counters);
+		if (state->stored.placed_at != 0)
+			unit->resides_s = Max(0.0, tier_cooldown_min * 60.0 -
+								  tier_seconds_between(state->stored.placed_at, now));
 		add_load(advice, unit, state, now);
 	}
 	for (int i = 0; i < nstates; i++)
 	{
 		const TierRelationState *state = &states[i];
-		const TierRelationState *heap = find_state(states, nstates, state->heap_oid);
+		const TierRelationState *heap = find_state(states, nstates, state->id.heap_oid);
 		TierAdviceUnit *unit;
 
-		if (heap == NULL || (state->kind != RELKIND_TOASTVALUE && heap->kind != RELKIND_TOASTVALUE))
+		if (heap == NULL ||
+			(state->id.kind != RELKIND_TOASTVALUE && heap->id.kind != RELKIND_TOASTVALUE))
 			continue;
-		unit = find_unit(advice, state->kind == RELKIND_TOASTVALUE ? state->heap_oid : heap->heap_oid);
+		unit = find_unit(advice,
+						 state->id.kind == RELKIND_TOASTVALUE ? state->id.heap_oid :
+						 heap->id.heap_oid);
 		if (unit != NULL)
 			add_load(advice, unit, state, now);
 	}
@@ -226,13 +275,15 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 	{
 		TierAdviceUnit *unit = &advice->units[i];
 		const TierRelationState *state = find_state(states, nstates, unit->relation_oid);
-		const TierDeviceState *device = tier_devices_find(devices, state->tablespace_oid);
+		const TierDeviceState *device = tier_devices_find(devices, state->id.tablespace_oid);
 
 		if (device == NULL)
 			continue;
 		unit->device = device->device;
-		if (tier_track_page_cache && tier_device_is_known(device) && !tier_device_is_explained(device))
-			unit->unexplained = unit->misses_per_hour < LEAST_PER_HOUR ? 0.0 : tier_device_residual(device);
+		if (tier_track_page_cache && tier_device_is_known(device) &&
+			!tier_device_is_explained(device))
+			unit->unexplained = unit->misses_per_hour < LEAST_PER_HOUR ? 0.0 :
+				tier_device_residual(device);
 	}
 }
 
@@ -243,9 +294,11 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies)
 	for (int i = 0; i < npolicies; i++)
 	{
 		int			tier = tier_set_find_tier(advice->set, NameStr(policies[i].tier_name));
-		List	   *leaves = OidIsValid(policies[i].relation_oid) ? tier_relation_leaves(policies[i].relation_oid) : NIL;
+		List	   *leaves = NIL;
 		ListCell   *cell;
 
+		if (policies[i].is_enabled && OidIsValid(policies[i].relation_oid))
+			leaves = tier_relation_leaves(policies[i].relation_oid);
 		foreach(cell, leaves)
 		{
 			List	   *members = lcons_oid(lfirst_oid(cell), policies[i].include_indexes ?
@@ -315,6 +368,8 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->sequential_high *= factor;
 		unit->reads_low *= factor;
 		unit->reads_high *= factor;
+		unit->event_reads *= factor;
+		unit->event_writes *= factor;
 	}
 }
 
@@ -339,7 +394,8 @@ select_units(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (options->schemas != NIL && !list_member_oid(options->schemas, get_rel_namespace(unit->relation_oid)))
+		if (options->schemas != NIL &&
+			!list_member_oid(options->schemas, get_rel_namespace(unit->relation_oid)))
 			unit->is_selected = false;
 		if (options->relations != NIL && !is_in_sorted(selected, unit->relation_oid) &&
 			!is_in_sorted(selected, unit->heap_oid))
@@ -363,16 +419,64 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 	{
 		TierRelationState *state = &states[i];
 
-		while (k < nloads && loads[k].relation_oid < state->relation_oid)
+		while (k < nloads && loads[k].relation_oid < state->id.relation_oid)
 			k++;
-		if (k < nloads && loads[k].relation_oid == state->relation_oid)
-			state->rates = loads[k].rates;
+		if (k < nloads && loads[k].relation_oid == state->id.relation_oid)
+			state->stored.rates = loads[k].rates;
 		else
-			memset(&state->rates, 0, sizeof(TierRates));
+			memset(&state->stored.rates, 0, sizeof(TierRates));
 
 		/* Means, which know nothing of forgetting. */
-		state->heat_at = advice->options.as_of;
-		state->observed_since = 0;
+		state->stored.heat_at = advice->options.as_of;
+		state->stored.observed_since = 0;
+	}
+}
+
+double
+tier_units_required_s(void)
+{
+	return Max(tier_observation_period_min * 60.0, TIER_EVIDENCE_RATE * tier_evidence_interval_s);
+}
+
+/*
+ * By how long it has been observed.  What the server's statistics knew before makes
+ * it tentative; and soon firm where they show no use at all, since that samples
+ * of a week would show more is not to be expected.
+ */
+static TierConfidence
+confidence_of(const TierAdviceUnit *unit)
+{
+	double		required_s = tier_units_required_s();
+
+	if (unit->pinned_tier >= 0 || unit->observed_s >= required_s)
+		return TIER_CONFIDENCE_FIRM;
+	if (unit->proven_s < required_s)
+		return TIER_CONFIDENCE_INSUFFICIENT;
+	return unit->never_scanned && unit->observed_s >= TIER_SHORTEST_OBSERVATION_S ?
+		TIER_CONFIDENCE_FIRM : TIER_CONFIDENCE_TENTATIVE;
+}
+
+/* A table of which an index is read is read; and then since when nothing was. */
+static void
+mark_unread(TierAdvice *advice, TimestampTz now)
+{
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		TierAdviceUnit *heap = find_unit(advice, unit->heap_oid);
+
+		if (!unit->never_scanned && heap != NULL)
+			heap->never_scanned = false;
+		if (heap != NULL)
+			heap->last_read_at = Max(heap->last_read_at, unit->last_read_at);
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		unit->unread_since = unit->last_read_at;
+		if (unit->last_read_at == 0 && unit->never_scanned)
+			unit->unread_since = now - (TimestampTz) (unit->proven_s * USECS_PER_SEC);
 	}
 }
 
@@ -408,12 +512,14 @@ tier_units_load(TierAdvice *advice)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("nothing is known of the time before %s", timestamptz_to_str(as_of)),
-				 errhint("tiered_storage.history_retention says for how long the past is remembered.")));
+				 errhint("tiered_storage.history_retention says for how long the past is "
+						 "remembered.")));
 
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
 	build_units(advice, view.states, view.nstates, now);
+	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies);
 	mark_pins(advice, pins);
@@ -421,7 +527,5 @@ tier_units_load(TierAdvice *advice)
 	if (advice->options.load_factor != 1.0)
 		scale_loads(advice, advice->options.load_factor);
 	for (int i = 0; i < advice->nunits; i++)
-		advice->units[i].confidence = advice->units[i].pinned_tier < 0 &&
-			advice->units[i].observed_s < tier_observation_period_min * 60.0 ?
-			TIER_CONFIDENCE_INSUFFICIENT : TIER_CONFIDENCE_FIRM;
+		advice->units[i].confidence = confidence_of(&advice->units[i]);
 }

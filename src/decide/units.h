@@ -16,6 +16,7 @@
 
 #include "src/catalog/tables.h"
 #include "src/model/cost.h"
+#include "src/model/materiality.h"
 #include "src/model/placement.h"
 
 typedef enum TierConfidence
@@ -59,6 +60,9 @@ typedef struct TierAdviceOptions
 	TimestampTz as_of;			/* load as observed until then; 0: until now */
 	double		load_factor;	/* all loads times this */
 	bool		bounds;			/* find out how sure it is */
+	double		effort;			/* of each placement; 0: TIER_PLACEMENT_EFFORT */
+	bool		as_if_observed; /* what would be advised if all had been
+								 * observed for long enough */
 } TierAdviceOptions;
 
 /*
@@ -83,6 +87,10 @@ typedef struct TierAdviceUnit
 	double		sequential_high;
 	double		reads_low;		/* blocks per hour, both kinds together */
 	double		reads_high;
+	double		event_reads;	/* blocks per hour that are left out of load,
+								 * since they came in too few intervals to be
+								 * a rate */
+	double		event_writes;	/* pages per hour, the same */
 	double		misses_per_hour;	/* of which load is what reached the
 									 * device */
 	double		hits_per_hour;
@@ -90,7 +98,15 @@ typedef struct TierAdviceUnit
 	double		unexplained;	/* residual of the device, if that is too much
 								 * for trust; else 0 */
 	const char *device;			/* NULL: not known */
-	double		observed_s;
+	double		observed_s;		/* by samples */
+	double		proven_s;		/* by the server's statistics, at least
+								 * observed_s */
+	bool		never_scanned;	/* by these */
+	TimestampTz last_used_at;	/* by samples; 0: not in any */
+	TimestampTz last_read_at;	/* last scan, of a table also of its indexes;
+								 * 0: not known */
+	TimestampTz unread_since;	/* that, or since when never_scanned is
+								 * proven; 0: not known */
 	double		resides_s;		/* still to stay, since it was moved lately */
 	bool		writes_estimated;	/* page_writes, of some of it, from row
 									 * changes */
@@ -115,6 +131,8 @@ typedef struct TierAdvice
 	double	   *used_bytes;		/* by tier: what the units take there now */
 	double	   *available_bytes;	/* by tier: what the units may take there */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
+	double		give_up;		/* what may be left out, in the objective */
+	TierMaterialityDropped dropped; /* what was */
 } TierAdvice;
 
 /*
@@ -123,6 +141,13 @@ typedef struct TierAdvice
  * tier_advice_load().
  */
 extern void tier_units_load(TierAdvice *advice);
+
+/*
+ * Seconds that a relation must have been observed before advice about it is firm:
+ * tiered_storage.observation_period, but never less than it takes to tell a rate
+ * from an event.
+ */
+extern double tier_units_required_s(void);
 
 /* The unit of this relation, or NULL. */
 extern const TierAdviceUnit *tier_advice_find(const TierAdvice *advice, Oid relation_oid);

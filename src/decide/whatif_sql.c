@@ -29,7 +29,20 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 #define BYTES_PER_GB 1e9
 #define S_PER_HOUR 3600.0
 
+/* At least both ends of the curve and what is there. */
+#define LEAST_CURVE_POINTS 3
 #define MAX_CURVE_POINTS 1000
+
+/* Of the solver, for all points of a curve: a second. */
+#define CURVE_EFFORT 1.5e8
+
+/* Of the whole curve: steps that are narrower, or lower, are not looked for. */
+#define LEAST_STEP 1e-3
+#define LEAST_DIFFERENCE 2e-3
+
+/* As good as no limit. */
+#define MOST_BYTES 9.2e18
+
 #define MOST_LOAD_FACTOR 1e6
 
 static const char *
@@ -47,6 +60,19 @@ bottleneck_text(TierPlacementBottleneck bottleneck)
 			break;
 	}
 	return NULL;
+}
+
+/* What keeps more from going there; one that endures no more takes no more, whatever the price. */
+static const char *
+limited_by(const TierAdvice *advice, int tier)
+{
+	TierPlacementBottleneck bottleneck = advice->placement.bottleneck[tier];
+	double		endures = advice->set->tiers[tier].profile.endurance_bytes_per_day;
+
+	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
+		advice->placement.after[tier].written_bytes > endures)
+		bottleneck = TIER_BOTTLENECK_ENDURANCE;
+	return bottleneck_text(bottleneck);
 }
 
 static void
@@ -121,6 +147,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	for (int t = 0; t < ntiers; t++)
 	{
 		const TierTier *tier = &advice->set->tiers[t];
+		double		missing;
 
 		tier_row_clear(&row);
 		tier_row_name(&row, 0, NameStr(tier->name));
@@ -130,11 +157,14 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		set_number(&row, 9, placement->after[t].occupied_s / S_PER_HOUR);
 		if (tier->profile.endurance_bytes_per_day > 0)
 			set_number(&row, 18, tier->profile.endurance_bytes_per_day);
-		tier_row_text(&row, 19, bottleneck_text(placement->bottleneck[t]));
+		tier_row_text(&row, 19, limited_by(advice, t));
 		if (!isinf(advice->available_bytes[t]))
 			set_number(&row, 20, placement->byte_worth[t] * BYTES_PER_GB);
-		if (placement->missing_bytes[t] > 0)
-			set_bytes(&row, 21, ceil(placement->missing_bytes[t]));
+		missing = Max(placement->missing_bytes[t],
+					  placement->after[t].bytes - advice->available_bytes[t]);
+		if (missing > 0)
+			set_bytes(&row, 21, ceil(missing));
+		tier_row_text(&row, 26, tier_advice_tier_remark(advice, t));
 		tier_row_put(&row);
 	}
 	now = total_of(placement->now, ntiers);
@@ -145,6 +175,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	set_number(&row, 23, placement->lower_bound);
 	set_number(&row, 24, placement->gap);
 	set_number(&row, 25, placement->price_per_wait_hour);
+	tier_row_text(&row, 26, tier_advice_headline(advice));
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -168,7 +199,11 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 	changed.overrides = NULL;
 	changed.noverrides = 0;
 	for (int i = 0; i < options.noverrides; i++)
-		*tier_advice_new_override(&changed, NameStr(options.overrides[i].tier_name)) = options.overrides[i];
+	{
+		TierOverride *override = &options.overrides[i];
+
+		*tier_advice_new_override(&changed, NameStr(override->tier_name)) = *override;
+	}
 	tier_advice_add_overrides(&changed, PG_GETARG_DATUM(0), "changes");
 	changed.load_factor = PG_GETARG_FLOAT8(1);
 	if (!(changed.load_factor >= 0) || changed.load_factor > MOST_LOAD_FACTOR)
@@ -178,12 +213,16 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 				 errhint("It is between 0 and a million; 2 is twice as much load as now.")));
 	advice = tier_advice_make(&options);
 	simulated = tier_advice_make(&changed);
+	tier_advice_notice_unknown(advice);
 	ntiers = Min(advice->set->ntiers, simulated->set->ntiers);
 	for (int t = 0; t <= ntiers; t++)
 	{
-		TierPlacementTotals now = t < ntiers ? advice->placement.now[t] : total_of(advice->placement.now, ntiers);
-		TierPlacementTotals after = t < ntiers ? advice->placement.after[t] : total_of(advice->placement.after, ntiers);
-		TierPlacementTotals then = t < ntiers ? simulated->placement.after[t] : total_of(simulated->placement.after, ntiers);
+		TierPlacementTotals now = t < ntiers ? advice->placement.now[t] :
+		total_of(advice->placement.now, ntiers);
+		TierPlacementTotals after = t < ntiers ? advice->placement.after[t] :
+		total_of(advice->placement.after, ntiers);
+		TierPlacementTotals then = t < ntiers ? simulated->placement.after[t] :
+		total_of(simulated->placement.after, ntiers);
 
 		tier_row_clear(&row);
 		if (t < ntiers)
@@ -193,7 +232,7 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 			set_bytes(&row, 5, simulated->available_bytes[t]);
 			set_number(&row, 9, advice->placement.after[t].occupied_s / S_PER_HOUR);
 			set_number(&row, 10, simulated->placement.after[t].occupied_s / S_PER_HOUR);
-			tier_row_text(&row, 18, bottleneck_text(simulated->placement.bottleneck[t]));
+			tier_row_text(&row, 18, limited_by(simulated, t));
 		}
 		set_bytes(&row, 1, now.bytes);
 		set_bytes(&row, 2, after.bytes);
@@ -213,43 +252,220 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* One capacity of the tier, and what the best placement is like with it. */
+/*
+ * One answer of the curve: the best placement with `capacity`, the least with which it
+ * fits, and with everything up to flat_until, as far as that was tried.
+ */
 typedef struct CurvePoint
 {
 	double		capacity;
+	double		flat_until;
 	double		used;
 	double		busy_s;			/* of all tiers */
 	double		queue_s;
 	double		price;			/* of all tiers, this one's for all of its
 								 * capacity */
 	double		byte_worth;
+	double		objective;
+	double		gap;
 	bool		is_current;
+	bool		was_flat;		/* the last try beyond it had this answer */
 } CurvePoint;
 
-static void
-solve_point(TierAdvice *advice, int tier, CurvePoint *point)
+/* Steps by capacity, each better than the one before it. */
+typedef struct Curve
 {
-	int			ntiers = advice->set->ntiers;
-	TierPlacementTotals after;
+	TierAdvice *advice;
+	int			tier;
+	int			nsteps;
+	int			most_steps;
+	CurvePoint *steps;			/* one more than most_steps */
+	double		difference;		/* answers that differ by no more are one */
+} Curve;
 
-	advice->set->tiers[tier].capacity_bytes = (int64) Min(point->capacity, 9.2e18);
-	tier_advice_decide(advice);
-	after = total_of(advice->placement.after, ntiers);
-	point->used = advice->placement.after[tier].bytes;
-	point->busy_s = after.busy_s;
-	point->queue_s = after.queue_s;
-	point->price = after.price - advice->placement.after[tier].price +
-		point->capacity / BYTES_PER_GB * advice->set->tiers[tier].profile.price_per_gb_month;
-	point->byte_worth = advice->placement.byte_worth[tier];
+static double
+price_with(const TierAdvice *advice, int tier, double capacity)
+{
+	const TierPlacementTotals *after = advice->placement.after;
+
+	return total_of(after, advice->set->ntiers).price - after[tier].price +
+		capacity / BYTES_PER_GB * advice->set->tiers[tier].profile.price_per_gb_month;
 }
 
-static int
-compare_points(const void *a, const void *b)
+static CurvePoint
+solve_point(TierAdvice *advice, int tier, double capacity)
 {
-	double		left = ((const CurvePoint *) a)->capacity;
-	double		right = ((const CurvePoint *) b)->capacity;
+	TierPlacementTotals after;
+	CurvePoint	point = {0};
 
-	return left < right ? -1 : left > right ? 1 : 0;
+	CHECK_FOR_INTERRUPTS();
+	advice->set->tiers[tier].capacity_bytes = (int64) Min(capacity, MOST_BYTES);
+	tier_advice_decide(advice);
+	after = total_of(advice->placement.after, advice->set->ntiers);
+	point.capacity = point.flat_until = capacity;
+	point.used = advice->placement.after[tier].bytes;
+	point.busy_s = after.busy_s;
+	point.queue_s = after.queue_s;
+	point.price = price_with(advice, tier, capacity);
+	point.byte_worth = advice->placement.byte_worth[tier];
+	point.objective = advice->placement.objective;
+	point.gap = advice->placement.gap;
+	return point;
+}
+
+/* The least capacity with which so much is available, if it is not more than `most`. */
+static double
+capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
+{
+	double		low = 0.0;
+	double		high = most;
+
+	if (tier_advice_available(advice, tier, 0.0) >= bytes)
+		return 0.0;
+	while (high - low > 0.5 && high - low > high * 1e-15)
+	{
+		double		middle = low + (high - low) / 2.0;
+
+		if (tier_advice_available(advice, tier, middle) >= bytes)
+			high = middle;
+		else
+			low = middle;
+	}
+	high = ceil(high);
+	while (high >= 1.0 && tier_advice_available(advice, tier, high - 1.0) >= bytes && high < 1e15)
+		high -= 1.0;
+	return tier_advice_available(advice, tier, high) >= bytes ? high : most;
+}
+
+/*
+ * Adds the answer for a capacity as the step where it begins, and removes steps that
+ * are no better than a smaller one.
+ */
+static void
+add_step(Curve *curve, double capacity)
+{
+	CurvePoint	point = solve_point(curve->advice, curve->tier, capacity);
+	int			at = 0;
+	int			kept = 1;
+
+	/* What must be there needs room, whatever the capacity is. */
+	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
+	point.flat_until = Max(capacity, point.capacity);
+	point.price = price_with(curve->advice, curve->tier, point.capacity);
+	while (at < curve->nsteps && (curve->steps[at].capacity < point.capacity ||
+								  (curve->steps[at].capacity == point.capacity &&
+								   curve->steps[at].objective <= point.objective)))
+		at++;
+	memmove(&curve->steps[at + 1], &curve->steps[at], sizeof(CurvePoint) * (curve->nsteps - at));
+	curve->steps[at] = point;
+	curve->nsteps++;
+	for (int i = 1; i < curve->nsteps; i++)
+	{
+		CurvePoint *last = &curve->steps[kept - 1];
+
+		if (curve->steps[i].objective < last->objective - curve->difference)
+			curve->steps[kept++] = curve->steps[i];
+		else
+		{
+			last->flat_until = Max(last->flat_until, curve->steps[i].flat_until);
+			last->was_flat = true;
+		}
+	}
+	curve->nsteps = kept;
+}
+
+/*
+ * Where most is not known yet: between two steps that are far from each other in
+ * capacity and in what they save.  Halfway; and where that had no other answer, just
+ * below the next step, which finds the one before that.  Negative: nowhere.
+ */
+static double
+next_capacity(Curve *curve)
+{
+	CurvePoint *chosen = NULL;
+	double		width_of_all = curve->steps[curve->nsteps - 1].capacity - curve->steps[0].capacity;
+	double		most = 0.0;
+	double		capacity = -1.0;
+
+	for (int i = 0; i < curve->nsteps - 1; i++)
+	{
+		CurvePoint *step = &curve->steps[i];
+		double		width = step[1].capacity - step->flat_until;
+		double		area = width * (step->objective - step[1].objective);
+
+		if (width < Max(width_of_all * LEAST_STEP, 2.0) || area <= most)
+			continue;
+		most = area;
+		chosen = step;
+		capacity = step->was_flat ? step[1].capacity - 1.0 : floor(step->flat_until + width / 2.0);
+	}
+	if (chosen != NULL)
+		chosen->was_flat = false;
+	return capacity;
+}
+
+/* From what must be there to what would be used if there were room for everything. */
+static void
+find_steps(Curve *curve)
+{
+	int			most_solved = 2 * curve->most_steps;
+	double		capacity;
+
+	add_step(curve, 0.0);
+	add_step(curve, MOST_BYTES);
+	curve->difference = LEAST_DIFFERENCE *
+		fabs(curve->steps[0].objective - curve->steps[curve->nsteps - 1].objective);
+	for (int solved = 2; solved < most_solved && curve->nsteps < curve->most_steps; solved++)
+	{
+		capacity = next_capacity(curve);
+		if (capacity < 0)
+			break;
+		add_step(curve, capacity);
+	}
+}
+
+static void
+put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, double now_s,
+		  bool is_knee)
+{
+	tier_row_clear(row);
+	set_bytes(row, 0, point->capacity);
+	set_bytes(row, 1, point->used);
+	set_number(row, 2, point->busy_s);
+	set_number(row, 3, point->queue_s);
+	set_number(row, 4, now_s - point->busy_s - point->queue_s);
+	set_number(row, 5, point->price);
+	set_number(row, 6, point->byte_worth * BYTES_PER_GB);
+	set_number(row, 7, curve->advice->set->tiers[curve->tier].profile.price_per_gb_month);
+	tier_row_datum(row, 8, BoolGetDatum(point->is_current));
+	tier_row_datum(row, 9, BoolGetDatum(is_knee));
+	set_number(row, 10, point->gap);
+	tier_row_put(row);
+}
+
+/* Puts the present capacity into its place among the steps; returns how many rows there are. */
+static int
+add_current(const Curve *curve, const CurvePoint *current, CurvePoint *rows)
+{
+	int			n = 0;
+	bool		is_placed = current == NULL;
+
+	for (int i = 0; i < curve->nsteps; i++)
+	{
+		const CurvePoint *step = &curve->steps[i];
+
+		if (!is_placed && current->capacity <= step->capacity)
+		{
+			rows[n++] = *current;
+			is_placed = true;
+			if (current->capacity == step->capacity)
+				continue;
+		}
+		rows[n++] = *step;
+	}
+	if (!is_placed)
+		rows[n++] = *current;
+	return n;
 }
 
 Datum
@@ -258,86 +474,75 @@ tier_size_curve(PG_FUNCTION_ARGS)
 	TierAdviceOptions options;
 	TierAdvice *advice;
 	TierResultRow row;
-	CurvePoint *points;
+	TierPlacementTotals now;
+	CurvePoint	current = {0};
+	CurvePoint *rows;
+	Curve		curve = {0};
 	double	   *x;
 	double	   *y;
-	double		usable;
+	double		now_s;
 	double		largest;
-	double		current;
+	double		capacity;
 	const char *name;
-	int			tier;
 	int			npoints;
-	int			n = 0;
+	int			n;
 	int			knee;
 
 	tier_require_argument(fcinfo, 0, "tier");
 	tier_require_argument(fcinfo, 1, "points");
 	npoints = PG_GETARG_INT32(1);
-	if (npoints < 2 || npoints > MAX_CURVE_POINTS)
+	if (npoints < LEAST_CURVE_POINTS || npoints > MAX_CURVE_POINTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid number of points: %d", npoints),
-				 errhint("Between 2 and %d.", MAX_CURVE_POINTS)));
+				 errhint("Between %d and %d.", LEAST_CURVE_POINTS, MAX_CURVE_POINTS)));
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 2, &options);
 	options.bounds = false;
 	advice = tier_advice_make(&options);
 	name = NameStr(*PG_GETARG_NAME(0));
-	tier = tier_set_find_tier(advice->set, name);
-	if (tier < 0)
+	curve.advice = advice;
+	curve.tier = tier_set_find_tier(advice->set, name);
+	if (curve.tier < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tier \"%s\" does not exist", name),
 				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
+	now = total_of(advice->placement.now, advice->set->ntiers);
+	now_s = now.busy_s + now.queue_s;
+	capacity = advice->set->tiers[curve.tier].capacity_bytes;
 
-	/* From nothing to what would be used if there were room for everything. */
-	advice->options.noverrides = 0; /* they are applied, once is enough */
-	current = advice->set->tiers[tier].capacity_bytes;
-	usable = 1.0 - advice->set->tiers[tier].reserve_fraction;
-	points = palloc0(sizeof(CurvePoint) * (npoints + 2));
-	points[0].capacity = 9.2e18;
-	solve_point(advice, tier, &points[0]);
-	largest = ceil(points[0].used / Max(usable, 0.01)) + 1;
-	for (int i = 0; i < npoints; i++)
+	tier_advice_notice_unknown(advice);
+
+	/* Once is enough; and all sizes are judged by the same price of waiting. */
+	advice->options.noverrides = 0;
+	advice->options.price_per_wait_hour = advice->placement.price_per_wait_hour;
+	if (capacity >= 0)
 	{
-		points[n].capacity = floor(largest * i / (npoints - 1));
-		if (points[n].capacity != current && (n == 0 || points[n].capacity > points[n - 1].capacity))
-			n++;
+		current = solve_point(advice, curve.tier, capacity);
+		current.is_current = true;
 	}
-	if (current >= 0)
-	{
-		points[n].capacity = current;
-		points[n++].is_current = true;
-	}
-	qsort(points, n, sizeof(CurvePoint), compare_points);
+	curve.most_steps = npoints - (capacity >= 0);
+	curve.steps = palloc(sizeof(CurvePoint) * (curve.most_steps + 1));
+	advice->options.effort = CURVE_EFFORT / (2.0 * curve.most_steps);
+	find_steps(&curve);
+
+	rows = palloc(sizeof(CurvePoint) * (curve.nsteps + 1));
+	n = add_current(&curve, capacity >= 0 ? &current : NULL, rows);
 	x = palloc(sizeof(double) * n);
 	y = palloc(sizeof(double) * n);
 	for (int i = 0; i < n; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		solve_point(advice, tier, &points[i]);
-		x[i] = points[i].capacity;
-		y[i] = points[0].busy_s + points[0].queue_s - points[i].busy_s - points[i].queue_s;
+		x[i] = rows[i].capacity;
+		y[i] = -rows[i].busy_s - rows[i].queue_s;
 	}
 
 	/* Beyond the end of the curve nothing bends any more. */
-	for (knee = n; knee > 0 && points[knee - 1].capacity > largest; knee--)
+	largest = curve.steps[curve.nsteps - 1].capacity;
+	for (knee = n; knee > 0 && rows[knee - 1].capacity > largest; knee--)
 		;
 	knee = tier_placement_knee(x, y, knee);
 	for (int i = 0; i < n; i++)
-	{
-		tier_row_clear(&row);
-		set_bytes(&row, 0, points[i].capacity);
-		set_bytes(&row, 1, points[i].used);
-		set_number(&row, 2, points[i].busy_s);
-		set_number(&row, 3, points[i].queue_s);
-		set_number(&row, 4, y[i]);
-		set_number(&row, 5, points[i].price);
-		set_number(&row, 6, points[i].byte_worth * BYTES_PER_GB);
-		set_number(&row, 7, advice->set->tiers[tier].profile.price_per_gb_month);
-		tier_row_datum(&row, 8, BoolGetDatum(points[i].is_current));
-		tier_row_datum(&row, 9, BoolGetDatum(i == knee));
-		tier_row_put(&row);
-	}
+		put_point(&row, &curve, &rows[i], now_s, i == knee);
 	return (Datum) 0;
 }

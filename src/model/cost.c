@@ -229,8 +229,10 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 {
 	TierCost	cost;
 	double		sequential = tier_amount(load->sequential_reads);
-	double		positionings = tier_amount(load->random_reads) + tier_smaller(tier_amount(load->scans), sequential);
-	double		parallelism = profile->parallelism > 1.0 && profile->parallelism <= DBL_MAX ? profile->parallelism : 1.0;
+	double		positionings = tier_amount(load->random_reads) +
+	tier_smaller(tier_amount(load->scans), sequential);
+	double		parallelism = profile->parallelism > 1.0 && profile->parallelism <= DBL_MAX ?
+	profile->parallelism : 1.0;
 	double		read_s = tier_amount(profile->random_read_ms) / MS_PER_S;
 	double		write_s = tier_amount(profile->random_write_ms) / MS_PER_S;
 	double		page_bytes = TIER_BLOCK_BYTES;
@@ -246,7 +248,8 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 			double		record_bytes = RECORD_BYTES / ratio;
 
 			if (record_bytes > TIER_BLOCK_BYTES)
-				read_s += transfer_s(record_bytes - TIER_BLOCK_BYTES, profile->sequential_read_mb_per_s);
+				read_s += transfer_s(record_bytes - TIER_BLOCK_BYTES,
+									 profile->sequential_read_mb_per_s);
 			read_s += RECORD_BYTES / UNPACK_BYTES_PER_S;
 			write_s *= REWRITE_TIME;
 			page_bytes /= ratio;

@@ -3,8 +3,19 @@
  * model/device_state.h
  *		What is known of one block device, and what it did.
  *
- * Plain data: observe/device_io.c reads the counters and advances the rates,
- * catalog/ stores it.  OIDs and times as in model/relation_state.h.
+ * Plain data, in the memory of one process.  catalog/device.c loads it as the
+ * last sample left it, and that is how the advice reads it.  A sample, which
+ * has the sampler locked, brings it up to date by tier_device_io_observe() when
+ * the relations' reads are known, and stores it:
+ *
+ *	find	 which devices are beneath tablespaces now: device, tablespaces,
+ *			 present; one that is another by its name starts from zero
+ *	count	 the growth of the kernel's counters: period_s, last, rates, totals
+ *	compare	 with what the relations should have read: predicted_*, foreign_bytes,
+ *			 summed up in the window
+ *	fit		 the window, as soon as it is complete, goes into the two fits
+ *
+ * OIDs and times as in model/relation_state.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +37,7 @@ typedef struct TierDeviceCounters
 	int64_t		write_bytes;
 	int64_t		busy_ms;		/* with at least one request in flight */
 	int64_t		read_ms;		/* of all requests together; these two are of */
-	int64_t		write_ms;		/* 32 bits, and begin again from 0 */
+	int64_t		write_ms;		/* 32 bits, and start again from 0 */
 } TierDeviceCounters;
 
 /* Smoothed with TIER_HALF_LIFE_FAST_S, per hour, right at counters_at. */
@@ -40,35 +51,43 @@ typedef struct TierDeviceRates
 	double		device_ms;		/* see tier_effect_device_ms */
 } TierDeviceRates;
 
-/*
- * One device with tablespaces of this cluster on it: what is remembered of it,
- * and after tier_device_io_observe what it does now.
- */
+/* One device with tablespaces of this cluster on it; the steps: see above. */
 typedef struct TierDeviceState
 {
+	/* find */
 	char	   *device;			/* the disk's name, as in TierDevice */
+	int			ntablespaces;
+	uint32_t   *tablespaces;	/* ascending */
+	bool		present;		/* this sample found it; else it will be
+								 * forgotten.  Not stored, and false before
+								 * find */
+
+	/* count: what the kernel says. */
 	char	   *instance;		/* changes when the counters become other
 								 * ones: with a boot, or another disk of that
 								 * name */
-	int			ntablespaces;
-	uint32_t   *tablespaces;	/* ascending */
-
 	int64_t		counters_at;	/* 0: it has no counters that we can read */
-	TierDeviceCounters counters;
+	TierDeviceCounters counters;	/* means nothing without counters_at */
 
-	/* The last period; of 0 seconds if there was none. */
+	/*
+	 * count: the last period; of 0 seconds, and then all of it 0, if the
+	 * counters do not go on where those of the last sample ended.
+	 */
 	double		period_s;
-	TierDeviceCounters last;
+	TierDeviceCounters last;	/* growth */
+
+	/* compare: in the last period. */
 	double		predicted_bytes;	/* read, by this database */
 	double		predicted_reads;	/* requests that this takes */
 	double		foreign_bytes;	/* read by others, from whichever device */
 
+	/* count: since it was first seen. */
 	TierDeviceRates rates;
 	TierEffectWork totals;		/* of all periods since observed_since */
-	int64_t		observed_since;
+	int64_t		observed_since; /* 0: there was no period yet */
 
-	/* What is to be added to the fit, as soon as it is complete. */
-	int64_t		window_since;	/* 0: nothing */
+	/* compare: what is to be added to the fits, as soon as it is complete. */
+	int64_t		window_since;	/* 0: nothing; then the others mean nothing */
 	double		window_predicted;
 	double		window_read;
 	double		window_predicted_reads;
@@ -80,14 +99,12 @@ typedef struct TierDeviceState
 	 * requests, which is what random reads cost; in units of a block.
 	 */
 	TierFit		fit;
-	TierFit		random_fit;
+	TierFit		request_fit;
 	int64_t		fit_at;			/* 0: never */
 
-	/* Of the whole cluster, the same in all rows. */
+	/* compare: of the whole cluster at this sample, the same for all devices. */
 	int64_t		cluster_blocks_read;
 	int64_t		cluster_temp_bytes;
-
-	bool		present;		/* this sample found it */
 } TierDeviceState;
 
 /* All devices by name. */

@@ -98,7 +98,8 @@ extern double tier_effect_noise(double cost_s_per_hour);
  * unmoved is what the measured load would have cost without the move.
  * predicted_saved NaN: nothing was predicted, then only the sign counts.
  */
-extern TierEffectVerdict tier_effect_judge(double predicted_saved, double unmoved, double measured);
+extern TierEffectVerdict tier_effect_judge(double predicted_saved, double unmoved,
+										   double measured);
 
 extern const char *tier_effect_text(TierEffectVerdict verdict);
 

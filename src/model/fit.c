@@ -202,7 +202,8 @@ tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks)
 	double		n = tier_amount(blocks);
 	double		passes = tier_larger(n / tier_larger(tier_amount(file_blocks), 1.0), 1.0);
 
-	return tier_smaller(n, passes * run_requests(n / passes, tier_larger(tier_amount(most_blocks), 1.0)));
+	most_blocks = tier_larger(tier_amount(most_blocks), 1.0);
+	return tier_smaller(n, passes * run_requests(n / passes, most_blocks));
 }
 
 /*

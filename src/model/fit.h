@@ -70,7 +70,7 @@ extern bool tier_fit_explains(const TierFit *fit);
 
 /*
  * The share of random reads that the page cache served in a period, when it
- * held the share `before` of the file at the begin and `after` at the end, and
+ * held the share `before` of the file at the start and `after` at the end, and
  * there were reads_per_block of them for each block of the file.  Between
  * before and after; within [0, 1].
  */
@@ -85,14 +85,15 @@ extern double tier_fit_read_ahead(double resident);
 
 /*
  * Requests by which the kernel reads that many blocks of a file of file_blocks
- * one after another, from its begin and as often as they say; what it reads
- * ahead begins small, and grows to most_blocks.
+ * one after another, from its start and as often as they say; what it reads
+ * ahead starts small, and grows to most_blocks.
  */
 extern double tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks);
 
 /*
- * The same as tier_fit_random_hits for sequential reads; passes is how often the file was read from
- * end to end, at least partly: sequential reads over its blocks.
+ * The same as tier_fit_random_hits for sequential reads; passes is how often
+ * the file was read from end to end, at least partly: sequential reads over its
+ * blocks.
  */
 extern double tier_fit_sequential_hits(double before, double after, double passes);
 

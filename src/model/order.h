@@ -58,7 +58,8 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
  */
 #define TIER_ORDER_EFFORT 10000000L
 
-extern int	tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+extern int	tier_order_choose(const TierOrderMove *moves, int nmoves,
+							  const double *room, int ntiers,
 							  double max_bytes, bool *chosen, int *scratch);
 
 #endif							/* TIER_ORDER_H */

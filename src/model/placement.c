@@ -48,7 +48,10 @@
 #define SWEEP_POINTS 13
 #define SWEEP_DECADES 6.0
 #define SWEEP_ROUNDS 2
-#define SWEEP_EFFORT 2e7
+#define SWEEP_EFFORT 2e5
+
+/* When the budget is used up each call of the solver still searches for so long. */
+#define LEAST_EFFORT 1e5
 
 /* Resources besides the size. */
 enum
@@ -69,6 +72,10 @@ typedef struct Weights
 	double		epsilon;
 } Weights;
 
+/*
+ * Scratch of one tier_placement_solve().  totals are those of the placement that was
+ * looked at last; tier, pushed, dual_price and missing are the solver's last answer.
+ */
 typedef struct Work
 {
 	const TierPlacementProblem *problem;
@@ -91,7 +98,7 @@ typedef struct Work
 	TierPlacementTotals *totals;
 } Work;
 
-/* The best answer so far. */
+/* The best answer so far; means nothing until it exists.  keep() sets it. */
 typedef struct Best
 {
 	bool		exists;
@@ -111,6 +118,13 @@ is_finite(double value)
 	return value >= -DBL_MAX && value <= DBL_MAX;
 }
 
+/* What is not finite says that a unit may not be there; it is there all the same. */
+static double
+finite_or_0(double value)
+{
+	return is_finite(value) ? value : 0.0;
+}
+
 static double
 queue_slope(double utilisation)
 {
@@ -125,7 +139,8 @@ queue_cost(double utilisation)
 {
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_s_per_hour(utilisation) - tier_cost_queue_s_per_hour(QUIET_UTILISATION) -
+	return tier_cost_queue_s_per_hour(utilisation) -
+		tier_cost_queue_s_per_hour(QUIET_UTILISATION) -
 		tier_cost_queue_slope(QUIET_UTILISATION) * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
 }
 
@@ -143,12 +158,12 @@ tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 			continue;
 		cell = (size_t) u * problem->ntiers + tier[u];
 		total = &totals[tier[u]];
-		total->bytes += problem->stored_bytes[cell];
-		total->busy_s += problem->busy_s[cell];
-		total->occupied_s += problem->occupied_s[cell];
-		total->wait_s += problem->wait_s[cell];
-		total->written_bytes += problem->written_bytes[cell];
-		total->price += problem->price[cell];
+		total->bytes += finite_or_0(problem->stored_bytes[cell]);
+		total->busy_s += finite_or_0(problem->busy_s[cell]);
+		total->occupied_s += finite_or_0(problem->occupied_s[cell]);
+		total->wait_s += finite_or_0(problem->wait_s[cell]);
+		total->written_bytes += finite_or_0(problem->written_bytes[cell]);
+		total->price += finite_or_0(problem->price[cell]);
 		total->units++;
 	}
 	for (int t = 0; t < problem->ntiers; t++)
@@ -158,7 +173,8 @@ tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 static bool
 may_live(const TierPlacementProblem *problem, size_t cell)
 {
-	return problem->allowed[cell] && is_finite(problem->busy_s[cell]) && is_finite(problem->price[cell]);
+	return problem->allowed[cell] && is_finite(problem->busy_s[cell]) &&
+		is_finite(problem->price[cell]);
 }
 
 /*
@@ -204,7 +220,7 @@ value_of(Work *work, const int *tier)
 		sum += work->weights.queue * queue_cost(work->totals[t].occupied_s / S_PER_HOUR);
 	for (int u = 0; u < problem->nunits; u++)
 		if (tier[u] >= 0 && tier[u] < problem->ntiers)
-			sum += unit_cost(work, u, tier[u]);
+			sum += finite_or_0(unit_cost(work, u, tier[u]));
 	return sum;
 }
 
@@ -215,7 +231,6 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 	const TierPlacementProblem *problem = work->problem;
 	const Weights *weights = &work->weights;
 	TierSolverProblem call;
-	bool		price_decides = problem->objective == TIER_OBJECTIVE_TIME;
 
 	for (int u = 0; u < problem->nunits; u++)
 		for (int t = 0; t < problem->ntiers; t++)
@@ -225,13 +240,19 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 			work->use[cell * NRESOURCES + RESOURCE_BUSY] = problem->occupied_s[cell];
 			work->use[cell * NRESOURCES + RESOURCE_ENDURANCE] = problem->written_bytes[cell];
 			work->cost[cell] = !may_live(problem, cell) ? INFINITY :
-				unit_cost(work, u, t) + weights->queue * work->slope[t] * problem->occupied_s[cell];
+				unit_cost(work, u, t) +
+				weights->queue * work->slope[t] * problem->occupied_s[cell];
 		}
 	memset(&call, 0, sizeof(call));
 	call.nunits = problem->nunits;
 	call.ntiers = problem->ntiers;
 	call.cost = work->cost;
-	call.price = price_decides ? problem->price : NULL;
+
+	/*
+	 * Of tiers that are equal the cheaper one; whether to go at all is
+	 * another question.
+	 */
+	call.price = problem->objective == TIER_OBJECTIVE_TIME ? problem->price : NULL;
 	call.size = problem->stored_bytes;
 	call.size_by_tier = problem->stored_bytes;
 	call.current = problem->current;
@@ -305,7 +326,8 @@ improve(Work *work, int *tier)
 			int			best = -1;
 			double		best_gain = work->weights.epsilon;
 
-			if (problem->interrupted != NULL && u % 1024 == 0 && problem->interrupted(problem->interrupted_argument))
+			if (problem->interrupted != NULL && u % 1024 == 0 &&
+				problem->interrupted(problem->interrupted_argument))
 				return objective;
 			if (from < 0 || from >= ntiers || !may_live(problem, first + from))
 				continue;
@@ -316,16 +338,20 @@ improve(Work *work, int *tier)
 				double		gain;
 
 				if (t == from || !may_live(problem, first + t) ||
-					total->bytes + problem->stored_bytes[first + t] > problem->available_bytes[t] ||
-					total->occupied_s + problem->occupied_s[first + t] > work->limit[t * NRESOURCES + RESOURCE_BUSY] ||
-					total->written_bytes + problem->written_bytes[first + t] > work->limit[t * NRESOURCES + RESOURCE_ENDURANCE])
+					total->bytes + problem->stored_bytes[first + t] >
+					problem->available_bytes[t] ||
+					total->occupied_s + problem->occupied_s[first + t] >
+					work->limit[t * NRESOURCES + RESOURCE_BUSY] ||
+					total->written_bytes + problem->written_bytes[first + t] >
+					work->limit[t * NRESOURCES + RESOURCE_ENDURANCE])
 					continue;
 				gain = unit_cost(work, u, from) - unit_cost(work, u, t) +
 					work->weights.queue *
 					(queue_cost(before / S_PER_HOUR) -
 					 queue_cost((before - problem->occupied_s[first + from]) / S_PER_HOUR) +
 					 queue_cost(total->occupied_s / S_PER_HOUR) -
-					 queue_cost((total->occupied_s + problem->occupied_s[first + t]) / S_PER_HOUR));
+					 queue_cost((total->occupied_s + problem->occupied_s[first + t]) /
+								S_PER_HOUR));
 				if (gain > best_gain)
 				{
 					best_gain = gain;
@@ -382,7 +408,8 @@ conceded(const Work *work, const int *tier)
 }
 
 /*
- * The best placement for these weights, in at most so many rounds.  The bound has
+ * The best placement for these weights, in at most so many rounds, which share the
+ * effort: what one leaves of it is for those after it.  The bound has
  * two forms: what nothing can be below, and what nothing can be below that gives
  * up as much for the price as this does, with which the gap is judged.
  */
@@ -409,7 +436,8 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 
 		for (int t = 0; t < problem->ntiers; t++)
 			work->slope[t] = work->weights.queue > 0 ? queue_slope(work->utilisation[t]) : 0;
-		solve_tangent(work, effort, &solved);
+		solve_tangent(work, fmax(effort, LEAST_EFFORT), &solved);
+		effort -= solved.effort;
 		objective = value_of(work, work->tier);
 		for (int t = 0; t < problem->ntiers; t++)
 			work->solved_s[t] = work->totals[t].occupied_s;
@@ -417,7 +445,8 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 		if (is_finite(solved.lower_bound))
 			lower_bound = fmax(lower_bound, solved.lower_bound + tangent);
 		if (is_finite(solved.lower_bound))
-			fair_bound = fmax(fair_bound, solved.lower_bound + tangent + conceded(work, work->tier));
+			fair_bound = fmax(fair_bound,
+							  solved.lower_bound + tangent + conceded(work, work->tier));
 		if (work->weights.queue > 0 && !solved.interrupted && is_crowded(work, work->totals))
 			objective = improve(work, work->tier);
 		if (!best->exists || objective < best->objective)
@@ -450,7 +479,8 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 			break;
 	}
 	best->lower_bound = fmin(lower_bound, best->objective);
-	best->gap = best->objective > 0 ? fmax(0.0, (best->objective - fmax(fair_bound, lower_bound)) / best->objective) : 0.0;
+	best->gap = best->objective > 0 ?
+		fmax(0.0, (best->objective - fmax(fair_bound, lower_bound)) / best->objective) : 0.0;
 }
 
 /*
@@ -511,7 +541,8 @@ array(const TierPlacementProblem *problem, size_t elements, size_t size)
 }
 
 static void
-find_bottlenecks(const TierPlacementProblem *problem, const Best *best, TierPlacementResult *result)
+find_bottlenecks(const TierPlacementProblem *problem, const Best *best,
+				 TierPlacementResult *result)
 {
 	for (int t = 0; t < problem->ntiers; t++)
 	{
@@ -567,7 +598,8 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	for (int t = 0; t < ntiers; t++)
 	{
 		double		busy = fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, work.now[t].occupied_s);
-		double		endurance = fmax(problem->endurance_bytes_per_day[t], work.now[t].written_bytes);
+		double		endurance = fmax(problem->endurance_bytes_per_day[t],
+									 work.now[t].written_bytes);
 
 		work.limit[t * NRESOURCES + RESOURCE_BUSY] = busy * (1.0 + ROUNDING);
 		work.limit[t * NRESOURCES + RESOURCE_ENDURANCE] = endurance * (1.0 + ROUNDING);
@@ -598,22 +630,25 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 				break;
 			}
 		case TIER_OBJECTIVE_BALANCED:
-			result->price_per_wait_hour = problem->price_per_wait_hour >= 0 && is_finite(problem->price_per_wait_hour) ?
+			result->price_per_wait_hour = problem->price_per_wait_hour >= 0 &&
+				is_finite(problem->price_per_wait_hour) ?
 				problem->price_per_wait_hour : find_price_per_wait_hour(&work, &best);
 			work.weights = balanced_weights(result->price_per_wait_hour);
 			break;
 	}
 
 	/* 3. Solve. */
-	solve_weighted(&work, MAX_ROUNDS, problem->effort, &best);
+	solve_weighted(&work, MAX_ROUNDS,
+				   problem->effort > 0 ? problem->effort : TIER_PLACEMENT_EFFORT, &best);
 
 	/*
 	 * Tangents may lead astray where the curve bends much.  What is worse
-	 * than what is there, by more than prices may cost, is no advice.
+	 * than what is there is no advice.
 	 */
 	stay = value_of(&work, problem->current);
 	tolerance = work.weights.epsilon * (ntiers + 1.0) * problem->nunits + ROUNDING * fabs(stay);
-	if (best.status != TIER_SOLVER_INFEASIBLE && is_finite(stay) && best.objective > stay + tolerance)
+	if (best.status != TIER_SOLVER_INFEASIBLE && is_finite(stay) &&
+		best.objective > stay + tolerance)
 	{
 		bool		fits = true;
 

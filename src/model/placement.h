@@ -19,7 +19,8 @@
 
 /*
  * TIME: the least device time, waiting in queues included.  Price decides only
- * between equals.
+ * between equals; tier_materiality_drop() takes moves back that are for the price
+ * alone, since storage that is paid for and has room costs nothing.
  * MONEY: the lowest price that the devices can carry.  Time decides only
  * between equals.
  * BALANCED: the least sum of the price and of what clients wait, with a price
@@ -51,7 +52,16 @@ typedef enum TierObjective
  */
 #define TIER_PLACEMENT_DOUBT 0.15
 
-/* What a placement takes of a tier; all by tier. */
+/*
+ * Default of effort, see model/solver/solver.h: some 40 ms.  An advice solves one of
+ * these, and four with a part of it.
+ */
+#define TIER_PLACEMENT_EFFORT 7e6
+
+/*
+ * What a placement takes of a tier.  Only tier_placement_add_up() fills it in; what is
+ * not finite is left out.
+ */
 typedef struct TierPlacementTotals
 {
 	double		bytes;			/* stored */
@@ -65,6 +75,7 @@ typedef struct TierPlacementTotals
 } TierPlacementTotals;
 
 /*
+ * Filled in by the caller and changed by nobody after.
  * Arrays by unit and tier are laid out [unit * ntiers + tier].  A cost that is
  * not finite means the same as allowed = false.
  */
@@ -89,7 +100,8 @@ typedef struct TierPlacementProblem
 										 * waiting is worth; NaN: find out
 										 * where the curve of price against
 										 * waiting bends */
-	double		effort;			/* of each call of the solver; 0: its default */
+	double		effort;			/* of all calls of the solver together; 0:
+								 * TIER_PLACEMENT_EFFORT */
 	void	   *(*alloc) (size_t bytes);
 	void		(*release) (void *ptr);
 	bool		(*interrupted) (void *argument);

@@ -3,9 +3,31 @@
  * model/relation_state.h
  *		What is known of one relation, and what it did.
  *
- * Plain data, which rooms hand to each other: observe/sample.c collects it and
- * advances the rates, catalog/ stores it, decide/ reads it.  OIDs and times (microseconds
- * since 2000-01-01 UTC; 0 is "never") are PostgreSQL's, without its headers.
+ * Plain data, which rooms hand to each other.  A state has three parts: what
+ * pg_class says (id), what is remembered from sample to sample (stored), and
+ * what this sample found (period).  No lock guards it: a state is in the memory
+ * of the one process that takes the sample or the advice.  It goes through these
+ * steps, in this order; tier_sample_look() has the second to the fifth, for the
+ * sample and for the advice, which stores nothing:
+ *
+ *	load	 id and stored, as the last sample left them, in an array of their
+ *			 own; period stays zero			(catalog/sample.c)
+ *	collect	 id, counters and buffers, as they are now; the rest is zero, and
+ *			 size_bytes and os_cached_bytes are -1	(observe/collect.c)
+ *	take	 what happened elsewhere: on standbys, in the WAL; a sample only
+ *			 (observe/standby.c, observe/writes.c)
+ *	merge	 what was loaded comes to what was collected; the difference of the
+ *			 counters becomes period, and that advances the rates
+ *			 (observe/merge.c)
+ *	correct	 which reads reached the device, and their rates
+ *			 (observe/device_reads.c)
+ *	add up	 the totals; a sample only		(observe/sample.c)
+ *	store	 id and stored of what has changed; a row of history of what was
+ *			 active; then period is gone	(catalog/sample.c)
+ *
+ * Each field names the step that sets it; before that step it means nothing.
+ * OIDs and times (microseconds since 2000-01-01 UTC; 0 is "never") are
+ * PostgreSQL's, without its headers.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +39,7 @@
 
 #include "src/model/cost.h"
 #include "src/model/effect.h"
+#include "src/model/evidence.h"
 
 /* Half-lives of the two smoothed rates, in seconds. */
 #define TIER_HALF_LIFE_FAST_S (24.0 * 3600.0)
@@ -37,6 +60,8 @@ typedef struct TierCounters
 	int64_t		blocks_hit;
 	int64_t		row_changes;	/* heap: ins + upd + del; index: entries added */
 	int64_t		maintenance;	/* vacuums and analyzes; index: of its table */
+	int64_t		reset_at;		/* when they were reset; 0: never, or not
+								 * known, as before 19 */
 } TierCounters;
 
 /* Smoothed events per hour, right at heat_at. */
@@ -57,13 +82,13 @@ typedef struct TierRates
 	double		maintenance_writes_fast;
 	double		wal_bytes_fast;
 	double		image_bytes_fast;
-	double		device_random_fast; /* what is left of the reads at the device */
+	double		device_random_fast; /* of the reads, what reached the device */
 	double		device_random_slow;
 	double		device_sequential_fast;
 	double		device_sequential_slow;
 	double		standby_fast;	/* misses on standbys, part of the above */
-	double		other_fast;		/* reads that are not use */
-	double		other_slow;
+	double		maintenance_reads_fast; /* reads that are not use */
+	double		maintenance_reads_slow;
 } TierRates;
 
 /* What the WAL says that a relation wrote since the last sample. */
@@ -77,77 +102,165 @@ typedef struct TierWriteCounts
 } TierWriteCounts;
 
 /*
- * One relation: what pg_class, the file and the counters say now, and what is
- * remembered of it.  A relation that was never sampled has sampled_since = 0.
+ * What pg_class says.  Set by collect, and changed by nobody; of a state that
+ * was loaded, what pg_class said at the last sample, or after our last move.
  */
-typedef struct TierRelationState
+typedef struct TierRelationId
 {
 	uint32_t	relation_oid;
-	uint32_t	heap_oid;		/* of an index or TOAST table, else itself;
-								 * known after tier_sample_collect only */
-	uint32_t	owner_oid;		/* role; after tier_sample_collect only */
+	uint32_t	heap_oid;		/* of an index or TOAST table its table, else
+								 * itself; not stored: 0 when loaded */
+	uint32_t	owner_oid;		/* role; not stored */
 	uint32_t	tablespace_oid; /* never 0 */
 	uint32_t	file_number;
 	char		kind;			/* relkind: r, m, i, t */
-	char		persistence;	/* after tier_sample_collect only */
-	int64_t		size_bytes;		/* main fork; -1: not looked at yet */
-	uint32_t	previous_tablespace_oid;	/* the file before a move since */
-	uint32_t	previous_file_number;	/* the last sample; 0: none */
-	double		tuples;			/* pg_class.reltuples, -1: unknown */
+	char		persistence;	/* not stored */
+	double		tuples;			/* reltuples, -1: unknown */
+} TierRelationId;
+
+/*
+ * What is remembered in relation_state.  Where nothing else is said, merge
+ * takes a field over from what was loaded.
+ */
+typedef struct TierRelationStored
+{
+	/* As of now; set by collect, and compared by merge with what was loaded. */
+	TierCounters counters;		/* of an advice on a standby: as loaded */
+	int64_t		vacuums;		/* how often it was vacuumed */
 	int32_t		cached_buffers;
 	int32_t		dirty_buffers;
-	int64_t		os_cached_bytes;	/* in the page cache, -1: unknown */
-	TierCounters counters;
-	int64_t		vacuums;		/* how often it was vacuumed */
-	TierRates	rates;
-	int64_t		heat_at;
-	int64_t		observed_since;
-	int64_t		sampled_since;
-	int64_t		last_used_at;	/* 0: never seen */
-	int64_t		last_written_at;
-	int64_t		rewritten_at;
-	int64_t		placed_at;		/* seen in another tablespace than before; 0:
-								 * always here */
-	char		source;			/* TIER_SOURCE_..., of the last activity */
-	TierEffectTotals totals;	/* of a table its TOAST table's, too; those
-								 * have none */
 
-	/* What this sample found. */
-	bool		active;			/* some counter grew */
-	bool		changed;		/* worth storing */
+	/* The file. */
+	int64_t		size_bytes;		/* main fork; -1 before merge, which looks at
+								 * the file of those that changed */
+	int64_t		unclaimed_growth;	/* blocks that the file has grown by and
+									 * that no counter has for misses yet;
+									 * merge */
+	int64_t		unclaimed_at;	/* when such growth was seen last, or somebody
+								 * who may have that counter; means nothing
+								 * without unclaimed growth; merge */
+	int64_t		maintained_at;	/* when it was seen to have been vacuumed or
+								 * analyzed, or somebody who may have counters
+								 * of that; 0: these have come; merge */
+	int64_t		os_cached_bytes;	/* in the page cache, -1: unknown; merge
+									 * takes it over, correct looks anew */
+
+	/*
+	 * The file before a move since the last sample, 0: none.  Set by the
+	 * move, in the catalog; only loaded states have it, and the next sample
+	 * stores 0.
+	 */
+	uint32_t	previous_tablespace_oid;
+	uint32_t	previous_file_number;
+
+	/* Rates: advanced by merge; device_* by correct. */
+	TierRates	rates;
+	int64_t		heat_at;		/* merge: when the rates were advanced */
+	int64_t		observed_since; /* what the rates know begins here */
+	char		source;			/* merge: TIER_SOURCE_..., of the last
+								 * activity */
+	TierEvidence evidence;		/* merge: when the use came; writes are rows
+								 * changed and pages written, together */
+
+	/* When something happened last; advanced by merge. */
+	int64_t		sampled_since;	/* never 0 after merge */
+	int64_t		proven_since;	/* what no counter shows did not happen since
+								 * then; later than sampled_since if counters
+								 * have gone back */
+	int64_t		last_read_at;	/* last scan, of a table also by its indexes;
+								 * 0: never seen */
+	int64_t		last_used_at;	/* 0: never seen */
+	int64_t		last_written_at;	/* 0: never seen */
+	int64_t		rewritten_at;	/* 0: never seen */
+	int64_t		placed_at;		/* seen in another tablespace than before; 0:
+								 * always here; also set by a move */
+
+	/*
+	 * Grown by add up: of a table its TOAST table's, too; those have none.
+	 */
+	TierEffectTotals totals;
+} TierRelationStored;
+
+/*
+ * What this sample found, since the last one or, without a last one, since the
+ * statistics began.  Zero after load and collect, but for live_rows, last_scan_at and
+ * known_pages.
+ */
+typedef struct TierRelationPeriod
+{
+	/*
+	 * collect: rows that are there, by the statistics; of an index its
+	 * table's.
+	 */
+	int64_t		live_rows;
+	int64_t		last_scan_at;	/* of the relation itself; 0: never, or the
+								 * server does not tell */
+
+	/* collect: blocks that it had when it was vacuumed or analyzed last. */
+	int64_t		known_pages;
+
+	/* take; zero in the advice. */
+	TierCounters standby;		/* reads on standbys, taken with the sample */
+	TierWriteCounts writes;		/* see tier_writes_count */
+
+	/* merge: is it to be split, advanced, stored? */
+	bool		active;			/* some counter grew; if not, what follows up
+								 * to load_* stays zero, but for delta and
+								 * what take has set */
+	bool		changed;		/* to be stored; also set by correct and add
+								 * up */
+	bool		lost_scans;		/* merge: its counters went back, and had
+								 * scans */
 	bool		index_scanned;	/* a table: one of its indexes was scanned */
-	TierCounters delta;			/* standbys included */
-	TierCounters standby;		/* of these; see tier_standby_take */
+
+	/* merge: what the counters show. */
+	TierCounters delta;			/* growth, blocks that were added taken out;
+								 * standbys included once the reads are split */
+	int64_t		added_blocks;	/* that the counters took for misses */
+
+	/* merge: what the executor and the statistics make of it. */
 	TierCostAttribution attribution;	/* reads that are use, standbys
 										 * included */
 	TierCostAttribution standby_attribution;	/* of these */
-	double		other_reads;	/* misses here that are not use */
+	double		maintenance_reads;	/* misses here that are not use */
 
 	/*
-	 * Of the sequential reads of plans, the part of which the kernel counted
-	 * what came from devices, and how much of it did; the same where that is
-	 * known of several relations together.
+	 * merge: of the sequential reads of plans, the part of which the kernel
+	 * counted what came from devices, and how much of it did; the same where
+	 * that is known of several relations together.
 	 */
 	float		measured_part;
 	float		measured_share;
 	float		shared_part;
 	float		shared_share;
-	TierWriteCounts writes;		/* after tier_writes_count only */
-	int64_t		added_blocks;	/* that the counters took for misses; not in
-								 * delta */
+
+	/* merge: what a rate is advanced by; also set if it only wrote. */
 	double		idle_s;			/* since heat_at, before the period */
 	double		active_s;		/* in the period */
 
-	/* Of this server's reads, in blocks, before the factor of the device. */
+	/*
+	 * correct: of this server's reads those that reached the device, in
+	 * blocks, before the factor of the device.
+	 */
 	double		device_random;
 	double		device_sequential;
-	double		device_other;
+	double		device_maintenance;
 	double		device_measured;	/* of the sequential ones, as the kernel
 									 * counted */
 
-	/* What is taken to have reached the device in the end, standbys included. */
+	/*
+	 * correct: what is taken to have reached the device in the end, standbys
+	 * included; use only.
+	 */
 	double		load_random;
 	double		load_sequential;
+} TierRelationPeriod;
+
+typedef struct TierRelationState
+{
+	TierRelationId id;
+	TierRelationStored stored;
+	TierRelationPeriod period;
 } TierRelationState;
 
 #endif							/* TIER_RELATION_STATE_H */

@@ -44,6 +44,9 @@
 #define UNSEEN_PLANS 3.0
 #define BLOCKS_OF_CHEAP_PLAN 10.0
 
+/* A plan that goes by an index may read so many times what the planner expects. */
+#define MISESTIMATE 10.0
+
 double
 tier_split_sequential(const TierSplitReads *reads)
 {
@@ -84,6 +87,29 @@ tier_split_sequential(const TierSplitReads *reads)
 	return 0.0;
 }
 
+void
+tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
+{
+	sum->random += more->random;
+	sum->sequential += more->sequential;
+	sum->random_variance += more->random_variance;
+	sum->sequential_variance += more->sequential_variance;
+	sum->added += more->added;
+	sum->ignored += more->ignored;
+	sum->hits += more->hits;
+	sum->plans += more->plans;
+	sum->measured += more->measured;
+	sum->measured_device += more->measured_device;
+	sum->shared += more->shared;
+	sum->shared_device += more->shared_device;
+}
+
+double
+tier_split_misses(const TierSplitPlans *plans)
+{
+	return plans->random + plans->sequential + plans->ignored;
+}
+
 static TierSplitResult
 by_statistics(const TierSplitPeriod *period)
 {
@@ -91,7 +117,7 @@ by_statistics(const TierSplitPeriod *period)
 
 	result.source = TIER_SOURCE_STATISTICS;
 	result.use = period->statistics;
-	result.other = 0.0;
+	result.maintenance = 0.0;
 	result.added = 0.0;
 	result.used_share = 0.0;
 	return result;
@@ -102,8 +128,46 @@ no_use(double misses)
 {
 	TierSplitResult result = {TIER_SOURCE_EXECUTOR, {0.0, 0.0, 0.0, 0.0}, 0.0, 0.0, 0.0};
 
-	result.other = misses;
+	result.maintenance = misses;
 	return result;
+}
+
+/* What so many cheap plans read of which none was tracked. */
+static double
+unseen_blocks(const TierSplitPeriod *period)
+{
+	return UNSEEN_PLANS / tier_larger(period->sample_rate, 1e-6) * BLOCKS_OF_CHEAP_PLAN;
+}
+
+/*
+ * How much plans can have read of which none was tracked (95 %).  A plan that reads the
+ * share s of certain_blocks is tracked with a probability of s at least.  That none was
+ * says that the probabilities have a sum of 3 at most, and so the shares: that many times
+ * certain_blocks, whatever the sample rate, if the planner knew what they would read.  It
+ * does for scans of tables, but for those that are given up early or late (LIMIT).  Where
+ * nothing shows use, there were only ways that leave no trace: rows by their place.
+ */
+static double
+explained_by_unseen(const TierSplitPeriod *period)
+{
+	double		few = unseen_blocks(period);
+	double		more = UNSEEN_PLANS * tier_amount(period->certain_blocks);
+
+	if (!period->touched)
+		return few;
+	return tier_larger(few, period->looked_up ? more * MISESTIMATE : more);
+}
+
+/* In no tracked plan. */
+static TierSplitResult
+without_plans(const TierSplitPeriod *period, double misses)
+{
+	if (!period->touched && (period->maintained || period->is_index))
+		return no_use(misses);
+	if (period->complete &&
+		(period->sample_rate >= 1.0 || misses > explained_by_unseen(period)))
+		return no_use(misses);
+	return by_statistics(period);
 }
 
 TierSplitResult
@@ -126,14 +190,11 @@ tier_split_period(const TierSplitPeriod *period)
 	if (!period->covered)
 		return by_statistics(period);
 	if (!(plans->plans > 0.0))
-	{
-		if (!period->touched)
-			return no_use(misses);
-		return (is_sample || !period->complete) ? by_statistics(period) : no_use(misses);
-	}
+		return without_plans(period, misses);
 
 	/* Blocks that were added count as read where rows are inserted. */
-	result.added = tier_smaller(tier_smaller(tier_amount(plans->added), random), tier_amount(period->grown));
+	result.added = tier_smaller(tier_smaller(tier_amount(plans->added), random),
+								tier_amount(period->grown));
 	random -= result.added;
 
 	seen = random + sequential;
@@ -147,9 +208,10 @@ tier_split_period(const TierSplitPeriod *period)
 	else
 		rest = misses - seen - ignored;
 
-	error = Z_95 * sqrt(tier_amount(plans->random_variance) + tier_amount(plans->sequential_variance));
+	error = Z_95 *
+		sqrt(tier_amount(plans->random_variance) + tier_amount(plans->sequential_variance));
 	margin = Z_95 * sqrt(tier_amount(plans->sequential_variance));
-	unseen = is_sample ? UNSEEN_PLANS / tier_larger(period->sample_rate, 1e-6) * BLOCKS_OF_CHEAP_PLAN : 0.0;
+	unseen = is_sample ? unseen_blocks(period) : 0.0;
 
 	result.use.sequential_mid = sequential;
 	result.use.sequential_low = tier_amount(sequential - margin);
@@ -170,10 +232,13 @@ tier_split_period(const TierSplitPeriod *period)
 	else if (factor < 1.0)
 		result.use.misses = seen * factor;
 
-	result.use.sequential_mid = tier_smaller(result.use.sequential_mid * factor, result.use.misses);
-	result.use.sequential_low = tier_smaller(result.use.sequential_low * factor, result.use.sequential_mid);
-	result.use.sequential_high = tier_smaller(tier_larger(result.use.sequential_high * factor, result.use.sequential_mid),
-											  result.use.misses);
-	result.other = tier_amount(misses - result.use.misses);
+	result.use.sequential_mid = tier_smaller(result.use.sequential_mid * factor,
+											 result.use.misses);
+	result.use.sequential_low = tier_smaller(result.use.sequential_low * factor,
+											 result.use.sequential_mid);
+	result.use.sequential_high =
+		tier_smaller(tier_larger(result.use.sequential_high * factor, result.use.sequential_mid),
+					 result.use.misses);
+	result.maintenance = tier_amount(misses - result.use.misses);
 	return result;
 }

@@ -96,6 +96,12 @@ typedef struct TierSplitPlans
 	double		shared_device;
 } TierSplitPlans;
 
+/* Adds what other plans have read. */
+extern void tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more);
+
+/* All that they read and did not find in shared buffers. */
+extern double tier_split_misses(const TierSplitPlans *plans);
+
 /* One relation in one period, from both sides. */
 typedef struct TierSplitPeriod
 {
@@ -104,9 +110,15 @@ typedef struct TierSplitPeriod
 	TierCostAttribution statistics; /* what these say by themselves */
 	bool		covered;		/* plans were tracked in all of the period */
 	bool		complete;		/* nothing that was tracked got lost */
+	bool		is_index;
 	bool		touched;		/* the statistics show scans or changed rows */
+	bool		looked_up;		/* of an index, or of one of the table's */
 	bool		maintained;		/* vacuumed or analyzed in the period */
 	double		sample_rate;	/* probability of tracking a cheap plan */
+	double		certain_blocks; /* what a plan reads at most whose probability
+								 * of being tracked is less than 1, if the
+								 * planner is right; that probability is at
+								 * least the share of it that it reads */
 	TierSplitPlans plans;
 } TierSplitPeriod;
 
@@ -114,7 +126,7 @@ typedef struct TierSplitResult
 {
 	char		source;			/* TIER_SOURCE_... */
 	TierCostAttribution use;	/* reads that are heat */
-	double		other;			/* reads that are not */
+	double		maintenance;	/* reads that are not */
 	double		added;			/* of the plans' `added`, blocks that were */
 	double		used_share;		/* of what else the plans read, 0 to 1: more
 								 * than the misses cannot be used */
@@ -123,15 +135,19 @@ typedef struct TierSplitResult
 /*
  * Which of a relation's misses were use, and how they split.
  *
- * Not covered, or touched but in no tracked plan: the statistics' own split,
- * all of it use.  In no tracked plan although every plan is tracked, or never
- * touched: none is use, all is other.  Else the estimate, at most the misses; a rest of the
- * misses is other, unless the sampling error explains it and nobody vacuumed
- * or analyzed: then it is use and split alike.  The bounds of the sequential
- * part are those of the sampling error (95 %); a rest that only plans that
- * were not tracked can explain counts as all random or all sequential.
+ * Not covered: the statistics' own split, all of it use.
  *
- * use.misses + other = misses.
+ * In no tracked plan: none is use, all is maintenance, if every plan is tracked; if
+ * somebody vacuumed or analyzed and nothing shows use; of an index that nothing shows use
+ * of, which every scan would do: then the planner has looked at its first block; or if it
+ * is more than plans that were not tracked can explain.  Else the statistics' own split.
+ *
+ * Otherwise the estimate, at most the misses; a rest of the misses is maintenance, unless
+ * the sampling error explains it and nobody vacuumed or analyzed: then it is use and split
+ * alike.  The bounds of the sequential part are those of the sampling error (95 %); a rest
+ * that only plans that were not tracked can explain counts as all random or all sequential.
+ *
+ * use.misses + maintenance = misses.
  */
 extern TierSplitResult tier_split_period(const TierSplitPeriod *period);
 

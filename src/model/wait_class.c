@@ -37,6 +37,8 @@ static const WaitRule rules[] = {
 	{"IPC", "BufferIO", NULL, TIER_WAIT_RELATION},
 	{"IPC", "BufferIo", NULL, TIER_WAIT_RELATION},
 
+	{"LWLock", "AioUring", NULL, TIER_WAIT_RELATION},	/* somebody waits for
+														 * the read itself */
 	{"LWLock", "WAL", NULL, TIER_WAIT_WAL},
 	{"LWLock", "", "SLRU", TIER_WAIT_SLRU},
 	{"LWLock", "Xact", "Buffer", TIER_WAIT_SLRU},

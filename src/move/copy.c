@@ -4,13 +4,13 @@
  *		A second file with the same blocks as a relation's.
  *
  * Runs in the mover.  Knows files, blocks and WAL, not relations: locks and
- * catalogs are the caller's (move/online.c).
+ * catalogs are the caller's (move/online/steps.c).
  *
  * Why the copy is true.  Crash recovery may lose everything that is not in the
  * WAL, so a file that has an image of each block, plus every change that the
  * WAL names after the image was taken, is one that recovery could have produced
  * itself.  A page is read under a share lock, so a change is either in the
- * image, or its WAL record comes after the begin of our reading.  The record
+ * image, or its WAL record comes after the beginning of our reading.  The record
  * names the block, and the block is copied again, as a whole.  Blocks are taken
  * from the set of changed blocks before they are copied, so that a change that
  * is read about later puts it back.
@@ -40,8 +40,6 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-
 #include "access/heapam.h"
 #include "access/transam.h"
 #include "access/visibilitymap.h"
@@ -53,7 +51,6 @@
 #include "catalog/storage_xlog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/fd.h"
 #include "storage/proc.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
@@ -63,23 +60,30 @@
 #include "src/base/clock.h"
 #include "src/move/copy.h"
 #include "src/base/debug.h"
+#include "src/move/segment_file.h"
 
 /* Heap blocks that a page of the visibility map is about, two bits each. */
 #define HEAP_BLOCKS_PER_MAP_PAGE ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
 
-#define WRITEBACK_BLOCKS ((8 * 1024 * 1024) / BLCKSZ)
-
-/*
- * So much is synced at once.  WAL is not read meanwhile, nor is it seen that
- * somebody waits for us.
- */
-#define SYNC_BLOCKS ((64 * 1024 * 1024) / BLCKSZ)
-
 /* The forks that are copied, in the order of the bulk copy. */
 static const ForkNumber copied_forks[] = {MAIN_FORKNUM, VISIBILITYMAP_FORKNUM, FSM_FORKNUM};
 
+/*
+ * One copy.  In the memory of the mover, which alone reads and changes it; it
+ * outlives transactions.  It has two ages: the bulk copy, in which tier_copy_step()
+ * goes through the forks and writes around shared buffers, and from its end on
+ * (through_buffers) catching up.  What belongs to the first age means nothing in the
+ * second one.
+ *
+ * A block gets into `changed` when the WAL names it, or when the source is found to
+ * be longer, and leaves it just before its image is taken, never after.  target_has
+ * and target_blocks say what we have made of the target; that it is so on disk is
+ * checked before it is truncated and under the strong lock, since nobody else should
+ * know the file.
+ */
 struct TierCopy
 {
+	/* Set when the copy begins. */
 	MemoryContext context;
 	RelFileLocator source;
 	RelFileLocator target;
@@ -87,42 +91,34 @@ struct TierCopy
 	bool		standard_pages;
 	TierWal    *wal;
 
-	bool		writes_checksums;	/* since it was begun */
-	bool		switched_checksums; /* that was, or is being, changed */
+	bool		writes_checksums;	/* did this process, when it was begun? */
 
-	/* What the WAL said, and is not yet copied. */
+	/* What the WAL said, and is not yet copied; by the note_... functions. */
+	bool		switched_checksums; /* never unset: the copy must restart */
 	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
-	BlockNumber truncated_to;	/* InvalidBlockNumber: was not */
+	BlockNumber truncated_to;	/* the lowest length; InvalidBlockNumber: it
+								 * was not, or the target has followed */
+
+	/* What the target is. */
+	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
+	BlockNumber target_blocks[MAX_FORKNUM + 1];
 
 	/* The bulk copy; nothing of it counts once through_buffers is set. */
-	bool		through_buffers;
+	bool		through_buffers;	/* the bulk copy is complete, and synced */
 	int			fork_index;		/* in copied_forks */
-	BlockNumber next_block;
-	File		segment_file;	/* the segment that is written; -1: none */
-	ForkNumber	segment_fork;
-	BlockNumber segment;
-	int			unsynced;		/* blocks written to segment_file */
+	BlockNumber next_block;		/* of that fork */
+	TierSegmentFile writer;		/* of the target */
+
+	/* Working memory. */
 	BufferAccessStrategy reading;	/* a few buffers, again and again */
 	BufferAccessStrategy writing;
 	char	   *pages;			/* TIER_COPY_STEP_BLOCKS */
-
-	BlockNumber target_blocks[MAX_FORKNUM + 1];
-	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
 };
 
 /* ---------------------------------------------------------------------
  * What the WAL says
  * ---------------------------------------------------------------------
  */
-
-/* For the block sets, which outlive transactions. */
-static void *
-resize_set(void *argument, void *old, size_t size)
-{
-	MemoryContext context = argument;
-
-	return old == NULL ? MemoryContextAllocHuge(context, size) : repalloc_huge(old, size);
-}
 
 static void
 note_block(void *argument, const RelFileLocator *locator, ForkNumber fork, BlockNumber block)
@@ -135,7 +131,8 @@ note_block(void *argument, const RelFileLocator *locator, ForkNumber fork, Block
 	{
 		tier_blockset_add(&copy->changed[MAIN_FORKNUM], block);
 		if (copy->is_heap && !tier_debug_skips("visibility_map"))
-			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block / HEAP_BLOCKS_PER_MAP_PAGE);
+			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM],
+							  block / HEAP_BLOCKS_PER_MAP_PAGE);
 	}
 	else if (fork == VISIBILITYMAP_FORKNUM && !tier_debug_skips("visibility_map"))
 		tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
@@ -194,7 +191,7 @@ writes_checksums(void)
 }
 
 const char *
-tier_copy_spoilt_by(const TierCopy *copy)
+tier_copy_restart_reason(const TierCopy *copy)
 {
 	if (!copy->through_buffers && copy->truncated_to != InvalidBlockNumber)
 		return "was truncated";
@@ -227,7 +224,8 @@ static void
 read_image(const TierCopy *copy, ForkNumber fork, BlockNumber block, char *page)
 {
 	Buffer		buffer = ReadBufferWithoutRelcache(copy->source, fork, block,
-												   fork == MAIN_FORKNUM ? RBM_NORMAL : RBM_ZERO_ON_ERROR,
+												   fork == MAIN_FORKNUM ? RBM_NORMAL :
+												   RBM_ZERO_ON_ERROR,
 												   copy->reading, true);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -255,98 +253,6 @@ create_fork(TierCopy *copy, ForkNumber fork)
  * The bulk copy
  * ---------------------------------------------------------------------
  */
-
-static void
-sync_segment(TierCopy *copy)
-{
-	if (copy->unsynced == 0)
-		return;
-	if (FileSync(copy->segment_file, WAIT_EVENT_DATA_FILE_IMMEDIATE_SYNC) < 0)
-		ereport(data_sync_elevel(ERROR),
-				(errcode_for_file_access(),
-				 errmsg("could not fsync file \"%s\": %m", FilePathName(copy->segment_file))));
-	copy->unsynced = 0;
-}
-
-/* Of a copy that goes on: synced before. */
-static void
-close_segment(TierCopy *copy)
-{
-	if (copy->segment_file >= 0)
-		FileClose(copy->segment_file);
-	copy->segment_file = -1;
-	copy->unsynced = 0;
-}
-
-static void
-open_segment(TierCopy *copy, ForkNumber fork, BlockNumber segment)
-{
-	char		path[MAXPGPATH];
-	size_t		length;
-
-	if (copy->segment_file >= 0 && copy->segment_fork == fork && copy->segment == segment)
-		return;
-	sync_segment(copy);
-	close_segment(copy);
-	tier_compat_relation_path(path, sizeof(path), tier_compat_locator_tablespace(copy->target),
-							  MyDatabaseId, tier_compat_locator_file_number(copy->target), fork);
-	length = strlen(path);
-	if (segment > 0)
-		snprintf(path + length, sizeof(path) - length, ".%u", segment);
-	copy->segment_file = PathNameOpenFile(path, O_RDWR | O_CREAT | PG_BINARY);
-	if (copy->segment_file < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", path)));
-	copy->segment_fork = fork;
-	copy->segment = segment;
-}
-
-/*
- * Adds pages to the end of the target's fork with one write for each segment,
- * where smgrextend needs one for each block, which is a third of all the work.
- * Nobody else knows the file, and smgr finds the segments by their sizes, which
- * are as it would have made them.
- */
-static void
-append_pages(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
-{
-	char	   *data = copy->pages;
-
-	while (n > 0)
-	{
-		BlockNumber place = first % (BlockNumber) RELSEG_SIZE;
-		int			count = (int) Min((BlockNumber) n, RELSEG_SIZE - place);
-		BlockNumber chunk;
-		int			written;
-
-		open_segment(copy, fork, first / (BlockNumber) RELSEG_SIZE);
-		errno = 0;
-		written = FileWrite(copy->segment_file, data, (size_t) count * BLCKSZ,
-							(off_t) place * BLCKSZ, WAIT_EVENT_DATA_FILE_EXTEND);
-		if (written != count * BLCKSZ)
-		{
-			if (written >= 0 || errno == 0)
-				errno = ENOSPC;
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not extend file \"%s\": %m", FilePathName(copy->segment_file)),
-					 errhint("Check free disk space.")));
-		}
-
-		/* Else a sync would find all of it at once. */
-		copy->unsynced += count;
-		chunk = (place + count) / WRITEBACK_BLOCKS;
-		if (copy->unsynced >= SYNC_BLOCKS)
-			sync_segment(copy);
-		else if (chunk != place / WRITEBACK_BLOCKS)
-			FileWriteback(copy->segment_file, (off_t) (chunk - 1) * WRITEBACK_BLOCKS * BLCKSZ,
-						  (off_t) WRITEBACK_BLOCKS * BLCKSZ, WAIT_EVENT_DATA_FILE_FLUSH);
-		data += (size_t) count * BLCKSZ;
-		first += count;
-		n -= count;
-	}
-}
 
 /* Copies blocks of the fork to the end of the target's, n at most a step. */
 static void
@@ -376,7 +282,7 @@ copy_batch(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
 
 	for (int i = 0; i < n; i++)
 		tier_compat_page_set_checksum(pages[i], blocks[i]);
-	append_pages(copy, fork, first, n);
+	tier_segment_file_append(&copy->writer, fork, first, n, copy->pages);
 	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
 	copy->target_blocks[fork] = first + n;
 }
@@ -401,8 +307,8 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
 		}
 
 		/* Written around the buffers, so no checkpoint will sync it. */
-		sync_segment(copy);
-		close_segment(copy);
+		tier_segment_file_sync(&copy->writer);
+		tier_segment_file_close(&copy->writer);
 		if (copy->target_has[fork] && copy->target_blocks[fork] == 0)
 			smgrimmedsync(tier_compat_smgropen(copy->target), fork);
 		copy->fork_index++;
@@ -429,7 +335,8 @@ copy_through_buffers(TierCopy *copy, ForkNumber fork, BlockNumber block)
 
 	create_fork(copy, fork);
 	if (block < copy->target_blocks[fork])
-		buffer = ReadBufferWithoutRelcache(copy->target, fork, block, RBM_ZERO_AND_LOCK, copy->writing, true);
+		buffer = ReadBufferWithoutRelcache(copy->target, fork, block, RBM_ZERO_AND_LOCK,
+										   copy->writing, true);
 	else
 	{
 		buffer = tier_compat_extend_to(copy->target, fork, block, copy->writing);
@@ -501,7 +408,8 @@ follow_truncation(TierCopy *copy)
 	copy->truncated_to = InvalidBlockNumber;
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 		if (copy->target_has[copied_forks[i]])
-			copy->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(copy->target), copied_forks[i]);
+			copy->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(copy->target),
+															   copied_forks[i]);
 	if (copy->is_heap && !tier_debug_skips("visibility_map"))
 		for (BlockNumber block = 0; block < source_blocks(copy, VISIBILITYMAP_FORKNUM); block++)
 			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
@@ -570,9 +478,26 @@ tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *
 }
 
 /* ---------------------------------------------------------------------
- * Begin and end
+ * Beginning and end
  * ---------------------------------------------------------------------
  */
+
+/* Memory of block sets, which outlive transactions. */
+static void *
+resize_set(void *argument, void *old, size_t size)
+{
+	MemoryContext context = argument;
+
+	return old == NULL ? MemoryContextAllocHuge(context, size) : repalloc_huge(old, size);
+}
+
+void
+tier_copy_init_set(TierBlockSet *set, MemoryContext context)
+{
+	memset(set, 0, sizeof(*set));
+	set->resize = resize_set;
+	set->argument = context;
+}
 
 TierCopy *
 tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator target,
@@ -588,12 +513,9 @@ tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator ta
 	copy->is_heap = is_heap;
 	copy->standard_pages = standard_pages;
 	copy->truncated_to = InvalidBlockNumber;
-	copy->segment_file = -1;
+	tier_segment_file_init(&copy->writer, target);
 	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
-	{
-		copy->changed[fork].resize = resize_set;
-		copy->changed[fork].argument = context;
-	}
+		tier_copy_init_set(&copy->changed[fork], context);
 	copy->reading = GetAccessStrategy(BAS_BULKREAD);
 	copy->writing = GetAccessStrategy(BAS_BULKWRITE);
 	MemoryContextSwitchTo(old_context);
@@ -634,8 +556,8 @@ tier_copy_difference(TierCopy *copy)
 
 	if (!copy->through_buffers || copy->truncated_to != InvalidBlockNumber)
 		return pstrdup("the copy is not complete");
-	if (tier_copy_spoilt_by(copy) != NULL)
-		return psprintf("it %s", tier_copy_spoilt_by(copy));
+	if (tier_copy_restart_reason(copy) != NULL)
+		return psprintf("it %s", tier_copy_restart_reason(copy));
 	if (!tier_debug_skips("catch_up") && !tier_wal_is_complete(copy->wal))
 		return pstrdup("changes of it were not read from the WAL");
 	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
@@ -667,7 +589,7 @@ tier_copy_target(const TierCopy *copy)
 void
 tier_copy_end(TierCopy *copy)
 {
-	close_segment(copy);
+	tier_segment_file_close(&copy->writer);
 	tier_wal_end(copy->wal);
 	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
 		if (copy->changed[fork].words != NULL)

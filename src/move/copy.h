@@ -24,7 +24,7 @@ typedef struct TierCopy TierCopy;
 /*
  * Begins a copy of `source` into the file `target`, which must not exist: it
  * is created here, and WAL-logged, in the current transaction, but it is not
- * tied to it.  Whoever calls has made sure that the file is removed whatever
+ * tied to it.  The caller has made sure that the file is removed whatever
  * happens.  is_heap: has a visibility map that must stay true.  standard_pages:
  * the space between pd_lower and pd_upper means nothing.  Everything lives in
  * `context`; no lock, pin or descriptor is kept between calls.
@@ -65,12 +65,12 @@ extern bool tier_copy_is_behind(const TierCopy *copy);
 extern bool tier_copy_was_truncated(const TierCopy *copy);
 
 /*
- * NULL, or why the copy must be begun again, in a new file: words that can follow
- * "it ".  It was truncated during the bulk copy (afterwards tier_copy_catch_up
- * deals with that); or data checksums were switched, so that some pages of the
- * target may have been written with a checksum and some without.
+ * NULL, or why the copy must restart, in a new file: words that can follow "it ".
+ * It was truncated during the bulk copy (afterwards tier_copy_catch_up deals with
+ * that); or data checksums were switched, so that some pages of the target may have
+ * been written with a checksum and some without.
  */
-extern const char *tier_copy_spoilt_by(const TierCopy *copy);
+extern const char *tier_copy_restart_reason(const TierCopy *copy);
 
 /* Blocks of the source now, all forks, and blocks of the target so far. */
 extern uint64 tier_copy_source_blocks(const TierCopy *copy);
@@ -90,6 +90,9 @@ extern char *tier_copy_difference(TierCopy *copy);
 
 /* Ends the copy in memory; the file stays.  No error. */
 extern void tier_copy_end(TierCopy *copy);
+
+/* An empty set of blocks that gets its memory in `context`. */
+extern void tier_copy_init_set(TierBlockSet *set, MemoryContext context);
 
 /* Does the file, its main fork, exist? */
 extern bool tier_copy_file_exists(RelFileLocator locator);

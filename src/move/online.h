@@ -3,6 +3,16 @@
  * move/online.h
  *		Moving one relation to another file while it is used.
  *
+ * The room move/ moves one file of a relation to another tablespace while it is read
+ * and written.  preflight.h asks before that whether anything is in the way, space.h
+ * whether there is room.  tier_online_move() runs the protocol (online/protocol.c):
+ * it registers the new file before it makes it (pending_file.h), so that a crash
+ * leaves nothing unknown behind; copies all blocks and then, read from the WAL, those
+ * that were changed meanwhile (copy.h); takes the strong lock for the last of them
+ * and the change of pg_class; and reads again what was in shared buffers.  Meanwhile
+ * throttle.h says how fast, how many and whether, and progress.h shows it to others.
+ * Knows no policy, no tier and no record of moves.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_ONLINE_H
@@ -88,7 +98,7 @@ typedef struct TierOnlineReport
  * while others read and write it; then waits for the strong lock, never longer
  * than tiered_storage.move_lock_timeout and holding nothing, and swaps the files
  * while it holds it, for tiered_storage.move_lock_hold_limit at most, WAL
- * flushes not counted.  Whoever waits for us while we copy is given way.
+ * flushes not counted.  While we copy, we give way to all who wait for us.
  *
  * Must be called with SPI connected non-atomically, in a transaction with no
  * lock on anything of a user and no snapshot; commits it and others, and leaves
@@ -98,10 +108,11 @@ typedef struct TierOnlineReport
  *
  * Runs no code of the relation's owner.
  */
-extern TierOnlineResult tier_online_move(const TierOnlineRequest *request, TierOnlineReport *report);
+extern TierOnlineResult tier_online_move(const TierOnlineRequest *request,
+										 TierOnlineReport *report);
 
 /*
- * For how long a move waits in all for a relation that others do not let go of,
+ * For how long a move waits in all for a relation that others do not release,
  * after a copy that took copy_ms.
  */
 extern int64 tier_online_patience_ms(int64 copy_ms);

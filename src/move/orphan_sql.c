@@ -28,13 +28,14 @@
 #include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/catalog/tables.h"
+#include "src/move/file_use.h"
 #include "src/move/pending_file.h"
 #include "src/base/sql.h"
 
@@ -109,7 +110,8 @@ list_tablespace(FoundList *list, Oid tablespace_oid)
 	struct dirent *item;
 	DIR		   *dir;
 
-	tier_compat_relation_path(directory, sizeof(directory), tablespace_oid, MyDatabaseId, 1, MAIN_FORKNUM);
+	tier_compat_relation_path(directory, sizeof(directory), tablespace_oid, MyDatabaseId, 1,
+							  MAIN_FORKNUM);
 	get_parent_directory(directory);
 	dir = AllocateDir(directory);
 	if (dir == NULL && errno == ENOENT)
@@ -165,7 +167,8 @@ list_files(void)
 			continue;
 		}
 		files.items[kept].bytes += files.items[i].bytes;
-		files.items[kept].written_at = Max(files.items[kept].written_at, files.items[i].written_at);
+		files.items[kept].written_at = Max(files.items[kept].written_at,
+										   files.items[i].written_at);
 	}
 	files.n = kept + 1;
 	return files;
@@ -190,7 +193,8 @@ list_used(void)
 		if (!RELKIND_HAS_STORAGE(form->relkind) || form->relisshared)
 			continue;
 		found = add_found(&used);
-		found->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
+		found->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace :
+			MyDatabaseTableSpace;
 		found->file_number = form->relfilenode;
 		if (!OidIsValid(found->file_number))
 			found->file_number = tier_compat_relation_map_oid_to_filenumber(form->oid, false);
@@ -222,14 +226,14 @@ oldest_transaction(void)
 static bool
 has_prepared_transactions(void)
 {
+	TierCatalogScope scope;
 	bool		found;
 
 	if (max_prepared_xacts == 0)
 		return false;
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "could not connect to SPI");
-	found = SPI_execute("SELECT FROM pg_catalog.pg_prepared_xact()", true, 1) == SPI_OK_SELECT && SPI_processed > 0;
-	SPI_finish();
+	tier_catalog_enter(&scope);
+	found = tier_catalog_any_prepared();
+	tier_catalog_leave(&scope);
 	return found;
 }
 
@@ -254,14 +258,19 @@ tier_orphaned_files(PG_FUNCTION_ARGS)
 	for (int i = 0; i < files.n; i++)
 	{
 		const Found *file = &files.items[i];
-		RelFileLocator locator = tier_compat_locator(file->tablespace_oid, MyDatabaseId, file->file_number);
+		RelFileLocator locator = tier_compat_locator(file->tablespace_oid, MyDatabaseId,
+													 file->file_number);
+		TierFileRemains remains;
 		char		path[MAXPGPATH];
 
 		if (file->bytes == 0 || time_t_to_timestamptz(file->written_at + SLACK_S) >= oldest ||
-			bsearch(file, used.items, used.n, sizeof(Found), compare_found) != NULL ||
-			tier_pending_bytes(locator) == 0)
+			bsearch(file, used.items, used.n, sizeof(Found), compare_found) != NULL)
 			continue;
-		tier_compat_relation_path(path, sizeof(path), file->tablespace_oid, MyDatabaseId, file->file_number, MAIN_FORKNUM);
+		tier_file_remains(locator, &remains);
+		if (remains.bytes == 0)
+			continue;
+		tier_compat_relation_path(path, sizeof(path), file->tablespace_oid, MyDatabaseId,
+								  file->file_number, MAIN_FORKNUM);
 		tier_row_clear(&row);
 		tier_row_name(&row, 0, get_tablespace_name(file->tablespace_oid));
 		tier_row_datum(&row, 1, ObjectIdGetDatum(file->file_number));

@@ -27,7 +27,7 @@ extern RelFileLocator tier_pending_register(Oid relation_oid, Oid tablespace_oid
 /*
  * Keeps DROP EXTENSION waiting, so that what is registered stays known.  To be
  * called at the beginning of each transaction while a file is registered: a
- * rollback lets go.  Does not wait; false when the extension is being dropped, or
+ * rollback releases it.  Does not wait; false when the extension is being dropped, or
  * is gone: then the file has to go, too.
  */
 extern bool tier_pending_hold_extension(void);
@@ -69,7 +69,10 @@ extern bool tier_pending_drop(RelFileLocator file);
  */
 extern void tier_pending_unregister(RelFileLocator file, bool is_ours);
 
-/* Lets others at the file and the relation.  No error; harmless when repeated. */
+/*
+ * Releases all three locks: others can remove the file, move the relation and drop
+ * the extension.  No error; harmless when repeated.
+ */
 extern void tier_pending_release(void);
 
 /*
@@ -80,10 +83,7 @@ extern void tier_pending_release(void);
  */
 extern int	tier_pending_sweep(void);
 
-/* Bytes on disk of all forks, by listing the directory. */
-extern int64 tier_pending_bytes(RelFileLocator file);
-
-/* Is the file registered, whoever did it?  As of now; false without the extension. */
+/* Is the file registered, by any process?  As of now; false without the extension. */
 extern bool tier_pending_is_registered(RelFileLocator file);
 
 #endif							/* TIER_PENDING_FILE_H */

@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "catalog/pg_authid.h"
-#include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -22,6 +21,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/catalog/tables.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/move/online.h"
@@ -29,7 +29,7 @@
 #include "src/move/space.h"
 #include "src/base/sql.h"
 
-/* A transaction that is younger is let alone. */
+/* A transaction that is younger is no obstacle. */
 #define LEAST_AGE_MS (2 * 60 * 1000)
 
 /* How fast a copy is that nothing limits; about that of a disk. */
@@ -49,20 +49,11 @@ check_space(Oid tablespace_oid, double reserve_bytes, int64 size_bytes)
 static int64
 tier_relation_bytes(const char *tier_name)
 {
-	static const Oid types[] = {NAMEOID};
 	TierCatalogScope scope;
-	NameData	name;
-	Datum		value;
-	int64		bytes = 0;
-	bool		isnull;
+	int64		bytes;
 
-	namestrcpy(&name, tier_name);
-	value = NameGetDatum(&name);
 	tier_catalog_enter(&scope);
-	tier_catalog_execute("SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM _tiered_storage.relation_state s "
-						 "JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
-						 "WHERE t.tier_name = $1", 1, types, &value, NULL);
-	bytes = DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+	bytes = tier_catalog_tier_bytes(tier_name);
 	tier_catalog_leave(&scope);
 	return bytes;
 }
@@ -85,8 +76,10 @@ check_pin(Oid relation_oid, Oid tablespace_oid, const TierSet *set)
 							   tier_set_tier_of_tablespace(set, tablespace_oid));
 	if (pinned == NULL)
 		return obstacle;
-	obstacle.message = psprintf("%s is pinned to tier \"%s\"", pinned->pinned_as, NameStr(pinned->tier_name));
-	obstacle.hint = psprintf("SELECT tiered_storage.unpin(%s) lets it go.", quote_literal_cstr(pinned->pinned_as));
+	obstacle.message = psprintf("%s is pinned to tier \"%s\"", pinned->pinned_as,
+								NameStr(pinned->tier_name));
+	obstacle.hint = psprintf("Use SELECT tiered_storage.unpin(%s) first.",
+							 quote_literal_cstr(pinned->pinned_as));
 	obstacle.sqlstate = "55000";
 	return obstacle;
 }
@@ -108,21 +101,12 @@ copy_ms(int64 size_bytes)
 static bool
 describe_prepared(TierHolder *holder)
 {
-	static const Oid types[] = {XIDOID};
 	MemoryContext context = CurrentMemoryContext;
-	Datum		value = TransactionIdGetDatum(holder->xid);
 	TierCatalogScope scope;
 	bool		found;
-	bool		isnull;
 
 	tier_catalog_enter(&scope);
-	found = tier_catalog_execute("SELECT p.gid, p.prepared FROM pg_catalog.pg_prepared_xacts p "
-								 "WHERE p.transaction = $1", 1, types, &value, NULL) > 0;
-	if (found)
-	{
-		holder->application = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(0, 1, &isnull)));
-		holder->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
-	}
+	found = tier_catalog_prepared(context, holder->xid, &holder->application, &holder->since);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	return found;
@@ -141,7 +125,7 @@ age_text(int64 ms)
 }
 
 /*
- * Is somebody using it who will not let go of it in time?  Nothing is known about
+ * Is somebody using it who will not release it in time?  Nothing is known about
  * when a transaction ends, but one that has lasted for an hour does not end in the
  * next minute, as a rule.  So a move is begun when every transaction that has the
  * relation is younger than the copy and the patience for a lock take together; or
@@ -183,19 +167,25 @@ check_holders(const TierRelationInfo *info, Oid requester_oid, int64 size_bytes)
 	obstacle.sqlstate = "55P03";
 	if (oldest->pid == 0)
 	{
-		obstacle.message = psprintf("it is in use by prepared transaction \"%s\", which has been open for %s",
+		obstacle.message = psprintf("it is in use by prepared transaction \"%s\", "
+									"which has been open for %s",
 									oldest->application, age_text(age_ms));
 		obstacle.hint = "COMMIT PREPARED or ROLLBACK PREPARED ends it.";
 		return obstacle;
 	}
 	if (has_privs_of_role(requester_oid, ROLE_PG_READ_ALL_STATS) ||
 		(OidIsValid(oldest->role_oid) && has_privs_of_role(requester_oid, oldest->role_oid)))
-		obstacle.message = psprintf("it is in use by process %d (%s), whose transaction has been open for %s",
-									oldest->pid, oldest->application[0] == '\0' ? "no application name" : oldest->application,
+		obstacle.message = psprintf("it is in use by process %d (%s), "
+									"whose transaction has been open for %s",
+									oldest->pid,
+									oldest->application[0] == '\0' ?
+									"no application name" : oldest->application,
 									age_text(age_ms));
 	else
-		obstacle.message = psprintf("it is in use by process %d, whose transaction has been open for too long", oldest->pid);
-	obstacle.hint = "It would not be free when it has been copied. Try again when that transaction has ended.";
+		obstacle.message = psprintf("it is in use by process %d, "
+									"whose transaction has been open for too long", oldest->pid);
+	obstacle.hint = "It would still be in use after the copy. "
+		"Try again when that transaction has ended.";
 	return obstacle;
 }
 
@@ -209,6 +199,71 @@ tier_preflight_reserve(const TierSet *set, Oid tablespace_oid)
 	return set->tiers[target->tier].reserve_fraction * Max(target->device->total_bytes, 0);
 }
 
+/* Is the directory of the tablespace there, and can it be written to? */
+static TierObstacle
+check_directory(const TierTablespace *target)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+
+	if (target->device->exists && target->device->writable)
+		return obstacle;
+	obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
+								target->device->path, NameStr(target->name),
+								target->device->exists ? "not writable" : "missing");
+	obstacle.hint = "Is its file system mounted, and mounted read-write?";
+	obstacle.sqlstate = "58P01";
+	return obstacle;
+}
+
+/* What somebody has set as the capacity of the tier, which may be less than the disk. */
+static TierObstacle
+check_capacity(const TierTier *tier, double device_bytes, bool is_in_tier, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	double		used;
+	double		needed;
+	double		usable;
+
+	if (tier->capacity_bytes <= 0 || tier->capacity_bytes >= Max(device_bytes, 0))
+		return obstacle;
+	used = tier_cost_stored_bytes(tier_relation_bytes(NameStr(tier->name)), &tier->profile);
+	needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
+	usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
+	if (is_in_tier)
+		used = Max(used - needed, 0);
+	if (used + needed > usable)
+	{
+		obstacle.message = psprintf("tier \"%s\" is full: %s are needed, "
+									"%s of %s usable are taken",
+									NameStr(tier->name), tier_size_text(needed),
+									tier_size_text(used), tier_size_text(usable));
+		obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
+		obstacle.sqlstate = "53100";
+	}
+	return obstacle;
+}
+
+/* How long a copy under the lock takes: tiered_storage.move_max_lock_time. */
+static TierObstacle
+check_lock_time(const TierTier *to, const TierTier *from, int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL, NULL, NULL};
+	double		slowest = to->profile.sequential_write_mb_per_s;
+	double		seconds;
+
+	if (from != NULL)
+		slowest = Min(slowest, from->profile.sequential_read_mb_per_s);
+	seconds = size_bytes / (slowest * 1e6);
+	if (seconds > tier_move_max_lock_time_s)
+	{
+		obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
+		obstacle.hint = "Raise tiered_storage.move_max_lock_time, "
+			"or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
+		obstacle.sqlstate = "55000";
+	}
+	return obstacle;
+}
+
 TierObstacle
 tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 			   const TierSet *set, int64 size_bytes)
@@ -216,7 +271,7 @@ tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 	TierObstacle obstacle = {NULL, NULL, NULL};
 	const TierTablespace *target = tier_set_tablespace(set, where->tablespace_oid);
 	const TierTablespace *source = tier_set_tablespace(set, info->tablespace_oid);
-	const TierTier *tier;
+	const TierTier *tier = target == NULL ? NULL : &set->tiers[target->tier];
 
 	if (!tier_relation_may_move(info, where->requester_oid, where->tablespace_oid,
 								&obstacle.message, &obstacle.hint))
@@ -225,63 +280,20 @@ tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 		return obstacle;
 	}
 	obstacle = check_pin(info->relation_oid, where->tablespace_oid, set);
-	if (obstacle.message != NULL)
-		return obstacle;
-	if (target == NULL)
-	{
-		/* It has no reserve, but can be full like any other. */
-		obstacle = check_space(where->tablespace_oid, 0, size_bytes);
-		return obstacle.message != NULL ? obstacle : check_holders(info, where->requester_oid, size_bytes);
-	}
-	tier = &set->tiers[target->tier];
+	if (obstacle.message == NULL && target != NULL)
+		obstacle = check_directory(target);
 
-	if (!target->device->exists || !target->device->writable)
-	{
-		obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
-									target->device->path, NameStr(target->name),
-									target->device->exists ? "not writable" : "missing");
-		obstacle.hint = "Is its file system mounted, and mounted read-write?";
-		obstacle.sqlstate = "58P01";
-		return obstacle;
-	}
-
-	obstacle = check_space(target->oid, tier_preflight_reserve(set, target->oid), size_bytes);
-	if (obstacle.message != NULL)
-		return obstacle;
-
-	if (tier->capacity_bytes > 0 && tier->capacity_bytes < Max(target->device->total_bytes, 0))
-	{
-		double		used = tier_cost_stored_bytes(tier_relation_bytes(NameStr(tier->name)), &tier->profile);
-		double		needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
-		double		usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
-
-		if (source != NULL && source->tier == target->tier)
-			used = Max(used - needed, 0);
-		if (used + needed > usable)
-		{
-			obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of %s usable are taken",
-										NameStr(tier->name), tier_size_text(needed), tier_size_text(used), tier_size_text(usable));
-			obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
-			obstacle.sqlstate = "53100";
-			return obstacle;
-		}
-	}
-
-	if (tier_relation_why_not_online(info) != NULL && where->limit_lock_time && tier_move_max_lock_time_s > 0)
-	{
-		double		slowest = tier->profile.sequential_write_mb_per_s;
-		double		seconds;
-
-		if (source != NULL)
-			slowest = Min(slowest, set->tiers[source->tier].profile.sequential_read_mb_per_s);
-		seconds = size_bytes / (slowest * 1e6);
-		if (seconds > tier_move_max_lock_time_s)
-		{
-			obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
-			obstacle.hint = "Raise tiered_storage.move_max_lock_time, or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
-			obstacle.sqlstate = "55000";
-			return obstacle;
-		}
-	}
-	return check_holders(info, where->requester_oid, size_bytes);
+	/* Outside of all tiers it has no reserve, but can be full like any other. */
+	if (obstacle.message == NULL)
+		obstacle = check_space(where->tablespace_oid,
+							   tier_preflight_reserve(set, where->tablespace_oid), size_bytes);
+	if (obstacle.message == NULL && tier != NULL)
+		obstacle = check_capacity(tier, target->device->total_bytes,
+								  source != NULL && source->tier == target->tier, size_bytes);
+	if (obstacle.message == NULL && tier != NULL && tier_relation_why_not_online(info) != NULL &&
+		where->limit_lock_time && tier_move_max_lock_time_s > 0)
+		obstacle = check_lock_time(tier, source == NULL ? NULL : &set->tiers[source->tier],
+								   size_bytes);
+	return obstacle.message != NULL ? obstacle :
+		check_holders(info, where->requester_oid, size_bytes);
 }

@@ -21,7 +21,7 @@ typedef struct TierObstacle
 	const char *sqlstate;
 } TierObstacle;
 
-/* Where to, and for whom. */
+/* Where it is to be moved, and with whose rights. */
 typedef struct TierMoveTarget
 {
 	Oid			tablespace_oid;

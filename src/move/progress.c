@@ -31,8 +31,18 @@
 #define ANNOUNCED_BYTES_PARAM (ANNOUNCED_PARAM + 2)
 #define ANNOUNCED_AT_PARAM (ANNOUNCED_PARAM + 3)
 
-static int64 current[TIER_PROGRESS_FIELDS];
-static TierAnnouncement announced;	/* of this process; InvalidOid: none */
+/*
+ * What this process shows, since st_progress_param is written only.  The numbers in
+ * shared memory are this process's to write, by pgstat_progress_update_param(), and
+ * everybody's to read, a copy at a time (pgstat_fetch_stat_numbackends); each
+ * number is written for itself, so that a reader may see some that are newer than
+ * others.  They mean nothing without their mark, which is therefore written last,
+ * and taken away first.
+ */
+static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
+											 * tier_progress_start() */
+static TierAnnouncement announced;	/* InvalidOid: none; outlives the part of
+									 * a table that is moved */
 
 StaticAssertDecl(ANNOUNCED_AT_PARAM < PGSTAT_NUM_PROGRESS_PARAM, "too many fields");
 

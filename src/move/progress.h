@@ -17,14 +17,15 @@ typedef enum TierPhase
 	TIER_PHASE_CATCHING_UP,
 	TIER_PHASE_SWAPPING,		/* waits for the strong lock, or has it */
 	TIER_PHASE_PREWARMING,
-	TIER_PHASE_GIVING_WAY,		/* somebody else wanted the relation */
+	TIER_PHASE_GIVING_WAY,		/* backing off: somebody else wanted the
+								 * relation */
 	TIER_PHASE_PAUSED,
 	TIER_PHASE_QUEUED,			/* too many others move something */
 	TIER_PHASE_CLEANING_UP,
 	TIER_PHASE_LOCKED,			/* the plain path, under one lock */
 } TierPhase;
 
-/* One field each; all numbers count from the begin of the part. */
+/* One field each; all numbers count from the beginning of the part. */
 typedef enum TierProgressField
 {
 	TIER_PROGRESS_RELATION,		/* the part: table, TOAST table, its index */

@@ -101,7 +101,8 @@ tier_space_wal_reserve(double total_bytes)
 {
 	double		least = Max((double) LEAST_WAL_SEGMENTS * wal_segment_size, LEAST_WAL_BYTES);
 
-	return Max(least, Min(WAL_RESERVE_FRACTION * total_bytes, max_wal_size_mb * TIER_BYTES_PER_MB));
+	return Max(least,
+			   Min(WAL_RESERVE_FRACTION * total_bytes, max_wal_size_mb * TIER_BYTES_PER_MB));
 }
 
 /* Does anything keep WAL beyond what checkpoints would leave? */
@@ -188,7 +189,8 @@ name_of(Oid tablespace_oid)
 static char *
 others_text(double bytes)
 {
-	return bytes > 0 ? psprintf(", %s are still to be written by other moves", tier_size_text(bytes)) : "";
+	return bytes > 0 ?
+		psprintf(", %s are still to be written by other moves", tier_size_text(bytes)) : "";
 }
 
 TierShortage
@@ -217,23 +219,29 @@ tier_space_admit(Oid tablespace_oid, double reserve_bytes, int64 size_bytes)
 
 		if (target.free_bytes - others.bytes_there - needed < reserve)
 		{
-			shortage.message = psprintf("not enough space in tablespace \"%s\": %s are needed%s and %s reserved, %s are free%s",
+			shortage.message = psprintf("not enough space in tablespace \"%s\": "
+										"%s are needed%s and %s reserved, %s are free%s",
 										name_of(tablespace_oid), tier_size_text(needed),
-										together ? " (with WAL, which is on the same file system)" : "",
+										together ?
+										" (with WAL, which is on the same file system)" : "",
 										tier_size_text(reserve), tier_size_text(target.free_bytes),
 										others_text(others.bytes_there));
 			shortage.hint = reserve > 0 && reserve == reserve_bytes ?
-				"Free space there, or lower the reserve_fraction of the tier." : "Free space there.";
+				"Free space there, or lower the reserve_fraction of the tier." :
+				"Free space there.";
 			return shortage;
 		}
 	}
 	if (wal.known && wal.free_bytes - wal_needed < wal_reserve)
 	{
-		shortage.message = psprintf("not enough space for WAL: the move may write %s and %s are reserved, %s are free%s",
-									tier_size_text(wal_bytes_needed(size_bytes)), tier_size_text(wal_reserve),
+		shortage.message = psprintf("not enough space for WAL: "
+									"the move may write %s and %s are reserved, %s are free%s",
+									tier_size_text(wal_bytes_needed(size_bytes)),
+									tier_size_text(wal_reserve),
 									tier_size_text(wal.free_bytes), others_text(others.bytes));
 		shortage.hint = wal_may_be_retained() ?
-			"Free space in the file system of pg_wal. An archiver or a replication slot may keep WAL there." :
+			"Free space in the file system of pg_wal. "
+			"An archiver or a replication slot may keep WAL there." :
 			"Free space in the file system of pg_wal.";
 	}
 	return shortage;
@@ -249,17 +257,20 @@ tier_space_look(Oid tablespace_oid, double reserve_bytes)
 
 	if (target.known && target.free_bytes - next < reserve_bytes)
 	{
-		shortage.message = psprintf("no space is left in tablespace \"%s\": %s are free, %s reserved",
+		shortage.message = psprintf("no space is left in tablespace \"%s\": "
+									"%s are free, %s reserved",
 									name_of(tablespace_oid), tier_size_text(target.free_bytes),
 									tier_size_text(reserve_bytes));
 		shortage.hint = "Free space there, or lower the reserve_fraction of the tier.";
 	}
-	else if (XLogIsNeeded() && wal.known && wal.free_bytes < tier_space_wal_reserve(wal.total_bytes))
+	else if (XLogIsNeeded() && wal.known &&
+			 wal.free_bytes < tier_space_wal_reserve(wal.total_bytes))
 	{
 		shortage.message = psprintf("no space is left for WAL: %s are free, %s reserved",
 									tier_size_text(wal.free_bytes),
 									tier_size_text(tier_space_wal_reserve(wal.total_bytes)));
-		shortage.hint = "Free space in the file system of pg_wal. An archiver or a replication slot may keep WAL there.";
+		shortage.hint = "Free space in the file system of pg_wal. "
+			"An archiver or a replication slot may keep WAL there.";
 	}
 	return shortage;
 }

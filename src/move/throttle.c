@@ -7,11 +7,12 @@
  * is in shared memory (TierMoverControl, guarded by tier_shmem->lock).
  *
  * The rate is kept by one moment, at which all that was copied so far would
- * have been copied at just the limit; who copies puts it off, and waits for it.
+ * have been copied at just the limit; each mover puts it off, and waits for it.
  * A change of the limit counts from the next bytes on.
  *
  * "Paused" is a file, so that it survives a restart and works without preload:
- * who has stopped all moves in an emergency would be surprised otherwise.
+ * an administrator who has stopped all moves in an emergency would be surprised
+ * otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,15 +38,30 @@
 /* So much of the past may be made up for. */
 #define THROTTLE_SLACK_US 100000
 
-static int64 local_free_at = 0; /* without preload */
+/*
+ * All of this is of the process alone.
+ *
+ * As TierMoverControl.free_at, put off by tier_throttle_charge(): for a mover
+ * without preload; and for the rate of workers, which each has for itself.
+ */
+static int64 local_free_at = 0;
 static int64 worker_free_at = 0;
 
+/* Our index in TierMoverControl.pids; -1: we have no place. */
 static int	my_place = -1;
 
-/* Whose move it is, while this process has a place or has lent it. */
+/*
+ * The place was given back by tier_throttle_yield(), and tier_throttle_resume() is to
+ * take one again; unset when it has, and by tier_throttle_leave().
+ */
+static bool my_place_is_lent = false;
+
+/*
+ * Whose move it is; set by tier_throttle_enter().  They mean nothing unless we have
+ * a place or have lent it.
+ */
 static Oid	my_role = InvalidOid;
 static bool my_role_is_administrator = false;
-static bool my_place_is_lent = false;
 
 /* Puts off the moment by what the bytes take at that rate; until when to wait. */
 static int64
@@ -88,7 +104,7 @@ leave_at_exit(int code, Datum argument)
 	tier_throttle_leave();
 }
 
-/* The lock is held. */
+/* May this role have a place now?  The lock is held. */
 static bool
 may_enter(Oid role_oid, bool is_administrator, int places)
 {
@@ -123,7 +139,8 @@ tier_throttle_enter(Oid role_oid, bool is_administrator)
 		registered = true;
 	}
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; may_enter(role_oid, is_administrator, places) && i < places && my_place < 0; i++)
+	for (int i = 0;
+		 may_enter(role_oid, is_administrator, places) && i < places && my_place < 0; i++)
 	{
 		if (tier_shmem->movers.pids[i] == 0)
 		{

@@ -7,11 +7,11 @@
  * Runs in every process that executes plans.  A plan is watched with a
  * probability that grows with the planner's estimate of its cost, so that watching
  * costs every plan about the same share of its time, and the plans that matter are
- * all watched; what is counted is divided by that probability.  Functions'
- * and triggers' plans are drawn on their own: a cheap plan may call a
+ * all watched; what is counted is divided by that probability.  For the plans of
+ * functions and triggers chance decides separately: a cheap plan may call a
  * function that reads much.
  *
- * Nothing is watched while nobody asks for it: see tier_access_counts_wanted().
+ * Nothing is watched while no samples are taken: see tier_access_shared_wanted().
  *
  *-------------------------------------------------------------------------
  */
@@ -24,15 +24,9 @@
 
 #include "src/compat.h"
 #include "src/observe/access.h"
-#include "src/observe/access_counts.h"
+#include "src/observe/access_shared.h"
 #include "src/observe/access_plan.h"
 #include "src/base/settings.h"
-
-/*
- * A plan of this cost or more is always watched.  About a thousand blocks in
- * sequence, so a millisecond at least, when watching it takes microseconds.
- */
-#define COST_OF_CERTAINTY 1000.0
 
 static ExecutorStart_hook_type previous_executor_start = NULL;
 static ExecutorRun_hook_type previous_executor_run = NULL;
@@ -41,11 +35,11 @@ static ExecutorFinish_hook_type previous_executor_finish = NULL;
 static double
 watch_probability(const QueryDesc *query)
 {
-	double		by_cost = query->plannedstmt->planTree->total_cost / COST_OF_CERTAINTY;
+	double		by_cost = query->plannedstmt->planTree->total_cost / TIER_COST_OF_CERTAINTY;
 
 	/*
-	 * A parallel worker has a part of the plan, at a part of its cost; but
-	 * who starts processes has much to do.
+	 * A parallel worker has a part of the plan, at a part of its cost; but a
+	 * plan that starts processes has much to do.
 	 */
 	if (IsParallelWorker())
 		return 1.0;
@@ -77,7 +71,7 @@ is_in_list(const char *list, const char *name)
 	return false;
 }
 
-/* Is what this session reads no use of it?  Searches only when a name or the list is a new one. */
+/* Are this session's reads not use?  Searches only when the name or the list has changed. */
 static bool
 is_ignored_application(void)
 {
@@ -87,7 +81,8 @@ is_ignored_application(void)
 
 	if (tier_ignore_applications == NULL || application_name == NULL)
 		return false;
-	if (checked_list != tier_ignore_applications_version || strcmp(checked_name, application_name) != 0)
+	if (checked_list != tier_ignore_applications_version ||
+		strcmp(checked_name, application_name) != 0)
 	{
 		is_ignored = is_in_list(tier_ignore_applications, application_name);
 		strlcpy(checked_name, application_name, sizeof(checked_name));
@@ -106,24 +101,29 @@ access_executor_start(QueryDesc *query, int eflags)
 	else
 		standard_ExecutorStart(query, eflags);
 
-	/* What rules most plans out comes first: all of them pay for it. */
+	/*
+	 * The cheap tests that rule most plans out come first: every plan pays
+	 * for them.
+	 */
 	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	probability = watch_probability(query);
-	if (probability < 1.0 && pg_prng_uint32(&pg_global_prng_state) >= probability * (PG_UINT32_MAX + 1.0))
+	if (probability < 1.0 &&
+		pg_prng_uint32(&pg_global_prng_state) >= probability * (PG_UINT32_MAX + 1.0))
 		return;
-	if (tier_access_counts_wanted())
+	if (tier_access_shared_wanted())
 		tier_access_plan_watch(query, probability, is_ignored_application());
 }
 
 /*
- * Where a plan is watched that this may be, or be within.  A function of its own
- * because of what PG_TRY puts on the stack.
+ * For a process with a watched plan, which may be this one or run around it.  A
+ * function of its own, so that other plans do not pay for PG_TRY's stack.
  */
 static pg_noinline void
 run_watched(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
 {
-	ExecutorRun_hook_type run = previous_executor_run != NULL ? previous_executor_run : standard_ExecutorRun;
+	ExecutorRun_hook_type run = previous_executor_run != NULL ?
+	previous_executor_run : standard_ExecutorRun;
 	TierAccessPlan *plan = tier_access_plan_find(query->estate);
 	TierAccessPlan *outer;
 
@@ -160,7 +160,8 @@ access_executor_run(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
 static pg_noinline void
 finish_watched(QueryDesc *query)
 {
-	ExecutorFinish_hook_type finish = previous_executor_finish != NULL ? previous_executor_finish : standard_ExecutorFinish;
+	ExecutorFinish_hook_type finish = previous_executor_finish != NULL ?
+	previous_executor_finish : standard_ExecutorFinish;
 	TierAccessPlan *plan = tier_access_plan_find(query->estate);
 	TierAccessPlan *outer;
 
@@ -184,8 +185,8 @@ finish_watched(QueryDesc *query)
 }
 
 /*
- * Is anything left to be done, or read, when the plan has run?  That is changes that
- * nobody asked for a row of, and AFTER triggers.
+ * Is anything left to be done, or read, when the plan has run?  That is changes
+ * of data-modifying CTEs that were not read to the end, and AFTER triggers.
  */
 static bool
 has_work_to_finish(const EState *estate)
@@ -216,7 +217,7 @@ access_executor_finish(QueryDesc *query)
 void
 tier_access_init(void)
 {
-	tier_access_counts_init();
+	tier_access_shared_init();
 
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = access_executor_start;

@@ -27,9 +27,7 @@
  * what the partitions' counters show.
  *
  * How much of that came from a device, and not from the page cache, the kernel
- * counts for each process.  It is asked only when something was read, and believed
- * for plans that read in sequence: of random reads it counts what is read
- * ahead of them as well.
+ * counts for each process.  It is asked only when something was read.
  *
  * Memory: the struct is taken from a list of spare ones; what does not fit in
  * it is in the memory context of the execution.  That context calls us when
@@ -41,42 +39,19 @@
 
 #include <sys/resource.h>
 
-#include "access/htup_details.h"
-#include "access/stratnum.h"
-#include "access/transam.h"
-#include "access/tsmapi.h"
 #include "access/xact.h"
-#include "catalog/pg_am_d.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
-#include "catalog/pg_statistic.h"
-#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
-#include "nodes/execnodes.h"
 #include "nodes/memnodes.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
-#include "utils/inval.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
-#include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/observe/access_counts.h"
 #include "src/observe/access_plan.h"
-#include "src/storage/page_cache.h"
-#include "src/model/split.h"
+#include "src/observe/access_plan_private.h"
 
-/* Plans with no more than this need no memory of their own. */
-#define INLINE_USES 12
-#define INLINE_MEASURES 8
-
-/* A bitmap scan with more indexes than this less one has the others' descents as random. */
+/* Of one bitmap scan: the table, and as many indexes; further ones count as random. */
 #define MAX_MEASURES_OF_NODE 4
 
 /*
@@ -85,106 +60,13 @@
  */
 #define MAX_INTERRUPTED_USES 32
 
-/* A plan with more is not watched: the end of it is not quite linear. */
+/* A plan with more is not watched: the time to report it is not quite linear. */
 #define MAX_USES 4096
 
 /* Spare structs that are kept: as deep as functions usually nest. */
 #define MAX_SPARE_PLANS 8
 
-/* A plan's reads from devices count if at least this share of what it missed was in sequence. */
-#define SEQUENTIAL_SHARE 0.9
-
-/* See share_is_its_own(). */
-#define OWN_SHARE 0.9
-
 #define RUSAGE_BLOCK_BYTES 512	/* of ru_inblock, on Linux */
-
-#define ORDER_BIT(order) (1 << (order))
-#define NO_USE (-1)
-
-/* One relation in a plan. */
-typedef struct RelationUse
-{
-	Oid			relation_oid;
-	Relation	rel;			/* open as long as the plan is, or NULL */
-	Oid			tablespace_oid; /* InvalidOid: of one that is not open */
-	int			next;			/* in the same bucket, NO_USE: none */
-	int			orders;			/* ORDER_BIT of all orders it is read in */
-	bool		is_changed;		/* blocks may be added to it */
-	bool		is_late;		/* was not there when the plan began to run */
-
-	/* INDEX: the table it leads to; VALUES: the index; GAPS: see passes() */
-	int			table_use;
-	int			index_use;
-	double		pages;			/* 0: unknown */
-	double		correlation;	/* of an index */
-
-	TierCompatBlockCounts base; /* when counting began or went on */
-	TierCompatBlockCounts own;	/* what was counted until then */
-	int64		measured_fetched;	/* of own, what its nodes have */
-	int64		measured_hit;
-	double		sequential;		/* of own misses, when the plan has ended */
-} RelationUse;
-
-/* What one node reads of one relation that others read as well. */
-typedef struct NodeMeasure
-{
-	PlanState  *node;
-	ExecProcNodeMtd real;		/* what measure_node() stands for */
-	int			use;
-	TierSplitOrder order;
-	int64		fetched;
-	int64		hit;
-} NodeMeasure;
-
-struct TierAccessPlan
-{
-	MemoryContextCallback callback;
-	TierAccessPlan *next_spare;
-	TierAccessPlan *outer;		/* while it runs: what ran before */
-	EState	   *estate;
-	double		weight;
-	bool		ignored;
-	bool		has_run;
-	bool		is_done;
-	bool		has_changes;
-	bool		is_parallel;	/* the counts of its workers will be added to
-								 * pgBufferUsage */
-
-	int			nuses;
-	int			max_uses;
-	RelationUse *uses;
-	int		   *buckets;		/* as many as max_uses, first use of each;
-								 * NULL: the few are searched one by one */
-	int			nmeasures;
-	int			max_measures;
-	NodeMeasure *measures;		/* ordered by node, when all are known */
-	int			last_measure;	/* the node that was asked for last */
-
-	int			nrouted;		/* partitions known so far */
-	int64		read_base;		/* blocks of all relations, as of base */
-	int64		hit_base;
-	int64		temp_base;
-	int64		device_base;	/* read by this process from devices, bytes */
-
-	/* While it ran: */
-	int64		device_bytes;	/* read from devices */
-	int64		all_misses;		/* blocks of any relation, if !is_parallel */
-	int64		temp_blocks;	/* read from temporary files */
-	bool		has_paused;
-	int64		requests_at_pause;	/* see all_requests */
-	int64		requests_at_resume;
-
-	RelationUse inline_uses[INLINE_USES];
-	NodeMeasure inline_measures[INLINE_MEASURES];
-};
-
-typedef struct WalkContext
-{
-	TierAccessPlan *plan;
-	PlanState  *bitmap_node;	/* that the bitmap is made for */
-	int			bitmap_use;		/* its table */
-} WalkContext;
 
 int			tier_access_plans_watched = 0;
 
@@ -195,438 +77,6 @@ static TierAccessPlan *spare_plans = NULL;
 static int	nspare_plans = 0;
 
 static void forget_plan(void *arg);
-
-/* ---------------------------------------------------------------------
- * What the catalogs say: remembered, since it is asked for in each plan
- * ---------------------------------------------------------------------
- */
-
-#define CORRELATION_SLOTS 128
-#define TOAST_SLOTS 128
-#define TABLESPACE_SLOTS 16
-
-typedef struct CorrelationSlot
-{
-	Oid			index_oid;
-	double		correlation;
-} CorrelationSlot;
-
-typedef struct ToastSlot
-{
-	Oid			toast_oid;
-	Oid			index_oid;
-} ToastSlot;
-
-static CorrelationSlot correlations[CORRELATION_SLOTS];
-static ToastSlot toast_indexes[TOAST_SLOTS];
-
-static void
-forget_correlations(Datum arg, int cache_id, uint32 hash_value)
-{
-	memset(correlations, 0, sizeof(correlations));
-}
-
-static void
-forget_toast_index(Datum arg, Oid relation_oid)
-{
-	ToastSlot  *slot = &toast_indexes[relation_oid % TOAST_SLOTS];
-
-	if (!OidIsValid(relation_oid))
-		memset(toast_indexes, 0, sizeof(toast_indexes));
-	else if (slot->toast_oid == relation_oid)
-		slot->toast_oid = InvalidOid;
-}
-
-static void
-prepare_caches(void)
-{
-	static bool is_prepared = false;
-
-	if (is_prepared)
-		return;
-	CacheRegisterSyscacheCallback(STATRELATTINH, forget_correlations, (Datum) 0);
-	CacheRegisterRelcacheCallback(forget_toast_index, (Datum) 0);
-	is_prepared = true;
-}
-
-/*
- * How well the order of an index fits that of its table, as the planner sees
- * it: that of the first column; three quarters if there are more.  0 where it
- * is unknown, or the index has no order.
- */
-static double
-read_correlation(Relation index)
-{
-	HeapTuple	tuple;
-	AttStatsSlot slot;
-	AttrNumber	column = index->rd_index->indkey.values[0];
-	Oid			relation_oid = column == 0 ? RelationGetRelid(index) : index->rd_index->indrelid;
-	Oid			less;
-	double		correlation = 0.0;
-
-	if (index->rd_rel->relam != BTREE_AM_OID)
-		return 0.0;
-	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation_oid),
-							Int16GetDatum(column == 0 ? 1 : column), BoolGetDatum(false));
-	if (!HeapTupleIsValid(tuple))
-		return 0.0;
-	less = get_opfamily_member(index->rd_opfamily[0], index->rd_opcintype[0],
-							   index->rd_opcintype[0], BTLessStrategyNumber);
-	if (OidIsValid(less) &&
-		get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, less, ATTSTATSSLOT_NUMBERS))
-	{
-		if (slot.nnumbers > 0)
-			correlation = slot.numbers[0];
-		free_attstatsslot(&slot);
-	}
-	ReleaseSysCache(tuple);
-	return index->rd_index->indnkeyatts > 1 ? correlation * 0.75 : correlation;
-}
-
-static double
-correlation_of(Relation index)
-{
-	CorrelationSlot *slot = &correlations[RelationGetRelid(index) % CORRELATION_SLOTS];
-
-	if (slot->index_oid != RelationGetRelid(index))
-	{
-		double		correlation = read_correlation(index);
-
-		/* Reading may have made us forget: so it is written after. */
-		slot->index_oid = RelationGetRelid(index);
-		slot->correlation = correlation;
-	}
-	return slot->correlation;
-}
-
-/* The valid one of a TOAST table's indexes. */
-static Oid
-read_toast_index(Oid toast_oid)
-{
-	Relation	toast = RelationIdGetRelation(toast_oid);
-	Oid			index_oid = InvalidOid;
-	List	   *indexes;
-	ListCell   *cell;
-
-	if (toast == NULL)
-		return InvalidOid;
-	indexes = RelationGetIndexList(toast);
-	foreach(cell, indexes)
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		if (((Form_pg_index) GETSTRUCT(tuple))->indisvalid)
-			index_oid = lfirst_oid(cell);
-		ReleaseSysCache(tuple);
-	}
-	list_free(indexes);
-	RelationClose(toast);
-	return index_oid;
-}
-
-static Oid
-toast_index_of(Oid toast_oid)
-{
-	ToastSlot  *slot = &toast_indexes[toast_oid % TOAST_SLOTS];
-
-	if (slot->toast_oid != toast_oid)
-	{
-		Oid			index_oid = read_toast_index(toast_oid);
-
-		slot->toast_oid = toast_oid;
-		slot->index_oid = index_oid;
-	}
-	return slot->index_oid;
-}
-
-/* ---------------------------------------------------------------------
- * Which relations a plan reads, and how
- * ---------------------------------------------------------------------
- */
-
-/* What samples observe: see observe/sample.c. */
-static bool
-is_observed(Relation rel)
-{
-	switch (rel->rd_rel->relkind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_MATVIEW:
-		case RELKIND_INDEX:
-		case RELKIND_TOASTVALUE:
-			return rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
-				RelationGetRelid(rel) >= FirstNormalObjectId;
-		default:
-			return false;
-	}
-}
-
-static void
-link_use(TierAccessPlan *plan, int use)
-{
-	int		   *bucket = &plan->buckets[murmurhash32(plan->uses[use].relation_oid) % plan->max_uses];
-
-	plan->uses[use].next = *bucket;
-	*bucket = use;
-}
-
-static void
-grow_uses(TierAccessPlan *plan)
-{
-	MemoryContext context = plan->estate->es_query_cxt;
-	int			max_uses = plan->max_uses * 4;
-	RelationUse *uses = MemoryContextAllocHuge(context, sizeof(RelationUse) * max_uses);
-	int		   *buckets = MemoryContextAllocHuge(context, sizeof(int) * max_uses);
-
-	memcpy(uses, plan->uses, sizeof(RelationUse) * plan->nuses);
-	memset(buckets, 0xFF, sizeof(int) * max_uses);
-	plan->uses = uses;
-	plan->buckets = buckets;
-	plan->max_uses = max_uses;
-	for (int i = 0; i < plan->nuses; i++)
-		link_use(plan, i);
-}
-
-static int
-find_use(const TierAccessPlan *plan, Oid relation_oid)
-{
-	int			use;
-
-	if (plan->buckets == NULL)
-	{
-		for (use = 0; use < plan->nuses; use++)
-			if (plan->uses[use].relation_oid == relation_oid)
-				return use;
-		return NO_USE;
-	}
-	use = plan->buckets[murmurhash32(relation_oid) % plan->max_uses];
-	while (use != NO_USE && plan->uses[use].relation_oid != relation_oid)
-		use = plan->uses[use].next;
-	return use;
-}
-
-/* Notes that a relation is read in this order; rel NULL: it is not open. */
-static int
-add_use(TierAccessPlan *plan, Oid relation_oid, Relation rel, TierSplitOrder order)
-{
-	int			use = find_use(plan, relation_oid);
-
-	if (use == NO_USE)
-	{
-		if (plan->nuses == plan->max_uses)
-			grow_uses(plan);
-		use = plan->nuses++;
-		memset(&plan->uses[use], 0, sizeof(RelationUse));
-		plan->uses[use].relation_oid = relation_oid;
-		plan->uses[use].table_use = NO_USE;
-		plan->uses[use].index_use = NO_USE;
-		if (plan->buckets != NULL)
-			link_use(plan, use);
-	}
-	if (rel != NULL)
-	{
-		plan->uses[use].rel = rel;
-		plan->uses[use].tablespace_oid = tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
-	}
-	plan->uses[use].orders |= ORDER_BIT(order);
-	return use;
-}
-
-static void
-add_measure(TierAccessPlan *plan, PlanState *node, int use, TierSplitOrder order)
-{
-	NodeMeasure *measure;
-
-	if (plan->nmeasures == plan->max_measures)
-	{
-		NodeMeasure *measures = MemoryContextAllocHuge(plan->estate->es_query_cxt,
-													   sizeof(NodeMeasure) * plan->max_measures * 4);
-
-		memcpy(measures, plan->measures, sizeof(NodeMeasure) * plan->nmeasures);
-		plan->measures = measures;
-		plan->max_measures *= 4;
-	}
-	measure = &plan->measures[plan->nmeasures++];
-	measure->node = node;
-	measure->real = NULL;
-	measure->use = use;
-	measure->order = order;
-	measure->fetched = measure->hit = 0;
-}
-
-static void
-add_toast(TierAccessPlan *plan, Relation rel, bool is_changed)
-{
-	Oid			toast_oid = rel->rd_rel->reltoastrelid;
-	Oid			index_oid = OidIsValid(toast_oid) ? toast_index_of(toast_oid) : InvalidOid;
-	int			table;
-	int			index;
-
-	if (!OidIsValid(index_oid))
-		return;
-	table = add_use(plan, toast_oid, NULL, is_changed ? TIER_SPLIT_SINGLE : TIER_SPLIT_VALUES);
-	index = add_use(plan, index_oid, NULL, is_changed ? TIER_SPLIT_SINGLE : TIER_SPLIT_INDEX);
-	plan->uses[table].index_use = index;
-	plan->uses[table].tablespace_oid = plan->uses[index].tablespace_oid =
-		tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
-	plan->uses[table].is_changed |= is_changed;
-	plan->uses[index].is_changed |= is_changed;
-}
-
-/* A table that a node scans; NO_USE if it is not observed. */
-static int
-add_table(TierAccessPlan *plan, PlanState *node, TierSplitOrder order)
-{
-	Relation	rel = ((ScanState *) node)->ss_currentRelation;
-	int			use;
-
-	if (rel == NULL || !is_observed(rel))
-		return NO_USE;
-	use = add_use(plan, RelationGetRelid(rel), rel, order);
-	if (order == TIER_SPLIT_GAPS)
-		plan->uses[use].pages = RelationGetNumberOfBlocks(rel);
-	add_measure(plan, node, use, order);
-	add_toast(plan, rel, false);
-	return use;
-}
-
-/* An index, and the node within which it is read. */
-static int
-add_index(TierAccessPlan *plan, PlanState *node, Relation index)
-{
-	int			use;
-
-	if (index == NULL || !is_observed(index))
-		return NO_USE;
-	use = add_use(plan, RelationGetRelid(index), index, TIER_SPLIT_INDEX);
-	plan->uses[use].pages = index->rd_rel->relpages;
-	if (node != NULL)
-		add_measure(plan, node, use, TIER_SPLIT_INDEX);
-	return use;
-}
-
-static void
-add_index_scan(TierAccessPlan *plan, PlanState *node, Relation index)
-{
-	int			table = add_table(plan, node, TIER_SPLIT_BY_INDEX);
-	int			use = add_index(plan, node, index);
-
-	if (table != NO_USE && use != NO_USE)
-	{
-		plan->uses[use].table_use = table;
-		plan->uses[use].correlation = correlation_of(index);
-	}
-}
-
-/* A table whose rows are changed; DELETE leaves the indexes alone. */
-static void
-add_result(TierAccessPlan *plan, Relation rel, bool with_indexes)
-{
-	int			use;
-
-	if (rel == NULL || !is_observed(rel))
-		return;
-	use = add_use(plan, RelationGetRelid(rel), rel, TIER_SPLIT_SINGLE);
-	plan->uses[use].is_changed = true;
-	if (with_indexes && rel->rd_rel->relhasindex)
-	{
-		ListCell   *cell;
-
-		/*
-		 * Most often it is known, and nothing below looks into a catalog: no
-		 * copy.
-		 */
-		if (!rel->rd_indexvalid)
-			list_free(RelationGetIndexList(rel));
-		foreach(cell, rel->rd_indexlist)
-		{
-			use = add_use(plan, lfirst_oid(cell), NULL, TIER_SPLIT_SINGLE);
-			plan->uses[use].is_changed = true;
-		}
-	}
-	add_toast(plan, rel, true);
-}
-
-static void
-add_modify_table(TierAccessPlan *plan, ModifyTableState *node)
-{
-	plan->has_changes = true;
-	for (int i = 0; i < node->mt_nrels; i++)
-		add_result(plan, node->resultRelInfo[i].ri_RelationDesc, node->operation != CMD_DELETE);
-}
-
-static void
-add_lock_rows(TierAccessPlan *plan, LockRowsState *node)
-{
-	ListCell   *cell;
-
-	foreach(cell, node->lr_arowMarks)
-	{
-		Relation	rel = ((ExecAuxRowMark *) lfirst(cell))->rowmark->relation;
-
-		if (rel != NULL && is_observed(rel))
-			(void) add_use(plan, RelationGetRelid(rel), rel, TIER_SPLIT_SINGLE);
-	}
-}
-
-static bool
-add_node(PlanState *node, void *arg)
-{
-	WalkContext *context = arg;
-	WalkContext inner = *context;
-	TierAccessPlan *plan = context->plan;
-
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_SeqScanState:
-		case T_TidRangeScanState:
-			(void) add_table(plan, node, TIER_SPLIT_SCAN);
-			break;
-		case T_SampleScanState:
-
-			/* A method that does not choose blocks looks at all of them. */
-			(void) add_table(plan, node,
-							 ((SampleScanState *) node)->tsmroutine->NextSampleBlock != NULL ?
-							 TIER_SPLIT_GAPS : TIER_SPLIT_SCAN);
-			break;
-		case T_TidScanState:
-			(void) add_table(plan, node, TIER_SPLIT_SINGLE);
-			break;
-		case T_IndexScanState:
-			add_index_scan(plan, node, ((IndexScanState *) node)->iss_RelationDesc);
-			break;
-		case T_IndexOnlyScanState:
-			add_index_scan(plan, node, ((IndexOnlyScanState *) node)->ioss_RelationDesc);
-			break;
-		case T_BitmapHeapScanState:
-			inner.bitmap_node = node;
-			inner.bitmap_use = add_table(plan, node, TIER_SPLIT_GAPS);
-			break;
-		case T_BitmapIndexScanState:
-			{
-				int			use = add_index(plan, context->bitmap_node,
-											((BitmapIndexScanState *) node)->biss_RelationDesc);
-
-				/* It is scanned once for each pass over the table. */
-				if (context->bitmap_use != NO_USE && !bms_is_empty(node->plan->extParam))
-					plan->uses[context->bitmap_use].index_use = use;
-			}
-			break;
-		case T_ModifyTableState:
-			add_modify_table(plan, (ModifyTableState *) node);
-			break;
-		case T_LockRowsState:
-			add_lock_rows(plan, (LockRowsState *) node);
-			break;
-		default:
-			break;
-	}
-	return planstate_tree_walker(node, add_node, &inner);
-}
 
 /* ---------------------------------------------------------------------
  * Counting
@@ -642,11 +92,12 @@ read_counts(const RelationUse *use, TierCompatBlockCounts *counts)
 		tier_compat_pending_block_counts(use->relation_oid, counts);
 }
 
-/* Grows with each block that this process reads, but for those of WAL and the like. */
+/* Grows with each block that this process reads, except those of WAL and the like. */
 static inline int64
 all_reads(void)
 {
-	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read + pgBufferUsage.temp_blks_read;
+	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read +
+		pgBufferUsage.temp_blks_read;
 }
 
 /* Grows with each block that anybody in this process asks for. */
@@ -715,8 +166,8 @@ end_reads(TierAccessPlan *plan, int64 misses)
  * allocated; else what it had before would be missed.
  *
  * After an error nothing may be looked up: locks may be held until the abort,
- * those of the statistics among them.  Relations that the plan has not open then
- * keep what is read meanwhile.
+ * those of the statistics among them.  Relations that the plan does not have
+ * open then keep what is read meanwhile.
  */
 static void
 resume_counting(TierAccessPlan *plan, bool may_look_up)
@@ -724,7 +175,8 @@ resume_counting(TierAccessPlan *plan, bool may_look_up)
 	int64		requests = all_requests();
 
 	plan->requests_at_resume = requests;
-	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && plan->has_paused && requests == plan->requests_at_pause)
+	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && plan->has_paused &&
+		requests == plan->requests_at_pause)
 		return;					/* nobody has read anything: all is as it was */
 	for (int i = 0; i < plan->nuses; i++)
 	{
@@ -757,7 +209,11 @@ count_new_partitions(TierAccessPlan *plan, int64 known_fetched, int64 known_miss
 	double		misses_share;
 
 	for (; plan->nrouted < list_length(partitions); plan->nrouted++)
-		add_result(plan, ((ResultRelInfo *) list_nth(partitions, plan->nrouted))->ri_RelationDesc, true);
+	{
+		ResultRelInfo *partition = list_nth(partitions, plan->nrouted);
+
+		tier_access_relations_add_result(plan, partition->ri_RelationDesc, true);
+	}
 
 	for (int i = first; i < plan->nuses; i++)
 	{
@@ -943,237 +399,19 @@ start_measuring(TierAccessPlan *plan)
 }
 
 /* ---------------------------------------------------------------------
- * The result
+ * From the start of a plan to the end of its memory
  * ---------------------------------------------------------------------
  */
-
-/* The index that most scans of a table used tells how it was read. */
-static void
-summarize_index_scans(const TierAccessPlan *plan, int table, double *scans, double *correlation)
-{
-	int64		most = -1;
-
-	*scans = *correlation = 0.0;
-	for (int i = 0; i < plan->nuses; i++)
-	{
-		const RelationUse *index = &plan->uses[i];
-
-		if (index->table_use != table)
-			continue;
-		*scans += index->own.scans;
-		if (index->own.scans > most)
-		{
-			most = index->own.scans;
-			*correlation = index->correlation;
-		}
-	}
-}
-
-/* How many of these blocks of a relation were sequential misses. */
-static double
-sequential_part(const TierAccessPlan *plan, int use, TierSplitOrder order, int64 fetched, int64 hit)
-{
-	const RelationUse *relation = &plan->uses[use];
-	TierSplitReads reads;
-
-	memset(&reads, 0, sizeof(reads));
-	reads.order = order;
-	reads.fetched = fetched;
-	reads.misses = fetched - hit;
-	reads.pages = relation->pages;
-	if (reads.misses <= 0.0)
-		return 0.0;
-	switch (order)
-	{
-		case TIER_SPLIT_BY_INDEX:
-			summarize_index_scans(plan, use, &reads.scans, &reads.correlation);
-			break;
-		case TIER_SPLIT_INDEX:
-			reads.scans = relation->own.scans;
-			break;
-		case TIER_SPLIT_VALUES:
-		case TIER_SPLIT_GAPS:
-			if (relation->index_use != NO_USE)
-				reads.scans = plan->uses[relation->index_use].own.scans;
-			break;
-		default:
-			break;
-	}
-	return tier_split_sequential(&reads);
-}
-
-static int
-lowest_order(int orders)
-{
-	int			order = 0;
-
-	while ((orders & ORDER_BIT(order)) == 0)
-		order++;
-	return order;
-}
-
-static bool
-is_mixed(const RelationUse *use)
-{
-	return (use->orders & (use->orders - 1)) != 0;
-}
-
-/* What belongs to none of its nodes that were measured. */
-static int64
-rest_misses(const RelationUse *use, int64 *fetched)
-{
-	int64		hit;
-
-	*fetched = Max(use->own.fetched - use->measured_fetched, 0);
-	hit = Max(Min(use->own.hit - use->measured_hit, *fetched), 0);
-	return *fetched - hit;
-}
-
-/* Of a relation of which not all was found in buffers: how much was read in sequence? */
-static void
-split_misses(TierAccessPlan *plan, int use)
-{
-	RelationUse *relation = &plan->uses[use];
-	TierSplitOrder rest_order = is_mixed(relation) ? TIER_SPLIT_SINGLE : lowest_order(relation->orders);
-	int64		fetched;
-	int64		misses = rest_misses(relation, &fetched);
-	double		sequential = sequential_part(plan, use, rest_order, fetched, fetched - misses);
-
-	if (is_mixed(relation))
-		for (int i = 0; i < plan->nmeasures; i++)
-			if (plan->measures[i].use == use)
-				sequential += sequential_part(plan, use, plan->measures[i].order,
-											  plan->measures[i].fetched, plan->measures[i].hit);
-	relation->sequential = Min(sequential, relation->own.fetched - relation->own.hit);
-}
-
-/* Are reads from the tablespace counted for this process?  Asked once for each of the last few. */
-static bool
-is_counted(Oid tablespace_oid)
-{
-	static struct
-	{
-		Oid			tablespace_oid;
-		bool		is_counted;
-	}			known[TABLESPACE_SLOTS];
-	int			slot = tablespace_oid % TABLESPACE_SLOTS;
-
-	if (known[slot].tablespace_oid != tablespace_oid)
-	{
-		known[slot].is_counted = tier_pagecache_counts_readers(tablespace_oid);
-		known[slot].tablespace_oid = tablespace_oid;
-	}
-	return known[slot].is_counted;
-}
-
-/*
- * How many of a plan's reads came from a device, for each of its misses; -1: not
- * known.  More than 1 when it was read ahead for others, who have less then.
- *
- * Temporary files have just been written, so that few of their blocks do; if they did,
- * this is too much, and with more of them than misses it says nothing.
- */
-static double
-device_share(const TierAccessPlan *plan, double misses, double sequential)
-{
-	double		all_misses = plan->is_parallel ? misses : Max(misses, plan->all_misses);
-
-	if (!tier_compat_reads_are_own() || plan->temp_blocks > all_misses ||
-		sequential < SEQUENTIAL_SHARE * all_misses)
-		return -1.0;
-	for (int i = 0; i < plan->nuses; i++)
-	{
-		const RelationUse *use = &plan->uses[i];
-
-		if (use->sequential > 0.0 && (!OidIsValid(use->tablespace_oid) || !is_counted(use->tablespace_oid)))
-			return -1.0;
-	}
-	return (double) plan->device_bytes / BLCKSZ / all_misses;
-}
-
-/*
- * Does that share of the whole plan tell what it is for one of its relations?  It does
- * if that relation is nearly all that was read, or everything came from the
- * device, or so little that it cannot be much of this one.
- */
-static bool
-share_is_its_own(double share, double its_misses, double misses)
-{
-	return its_misses >= OWN_SHARE * misses || share >= OWN_SHARE ||
-		share * misses <= (1.0 - OWN_SHARE) * its_misses;
-}
-
-/* all_misses: of all relations of the plan; share: see device_share() */
-static void
-report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_misses, double share)
-{
-	double		misses = use->own.fetched - use->own.hit;
-	double		random = misses - use->sequential;
-	double		weight = plan->weight;
-	int64		fetched;
-	TierSplitPlans plans;
-
-	memset(&plans, 0, sizeof(plans));
-	plans.plans = 1.0;
-	plans.hits = weight * use->own.hit;
-	if (plan->ignored)
-		plans.ignored = weight * misses;
-	else
-	{
-		plans.random = weight * random;
-		plans.sequential = weight * use->sequential;
-		plans.random_variance = weight * (weight - 1.0) * random * random;
-		plans.sequential_variance = weight * (weight - 1.0) * use->sequential * use->sequential;
-		if (use->is_changed && !use->is_late)
-			plans.added = weight * Min(random, rest_misses(use, &fetched));
-		if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
-		{
-			plans.measured = weight * use->sequential;
-			plans.measured_device = plans.measured * share;
-		}
-		else if (share >= 0.0)
-		{
-			plans.shared = weight * use->sequential;
-			plans.shared_device = plans.shared * share;
-		}
-	}
-	tier_access_counts_add(use->relation_oid, &plans);
-}
 
 /* Reports once.  Only numbers: the relations may be closed already. */
 static void
 finish(TierAccessPlan *plan)
 {
-	double		misses = 0.0;
-	double		sequential = 0.0;
-	double		share;
-
 	if (plan->is_done)
 		return;
 	plan->is_done = true;
-	if (!plan->has_run)
-		return;
-	for (int i = 0; i < plan->nuses; i++)
-	{
-		const RelationUse *use = &plan->uses[i];
-
-		if (use->own.fetched > use->own.hit)
-		{
-			split_misses(plan, i);
-			misses += use->own.fetched - use->own.hit;
-			sequential += use->sequential;
-		}
-		else if (use->own.fetched > 0)
-			tier_access_counts_add_hits(use->relation_oid, plan->weight * use->own.hit);
-	}
-	if (misses <= 0.0)
-		return;
-	share = device_share(plan, misses, sequential);
-	if (share > 0.0)
-		tier_access_counts_saw_device();
-	for (int i = 0; i < plan->nuses; i++)
-		if (plan->uses[i].own.fetched > plan->uses[i].own.hit)
-			report_misses(plan, &plan->uses[i], misses, share);
+	if (plan->has_run)
+		tier_access_report(plan);
 }
 
 /* The memory of the execution goes. */
@@ -1223,9 +461,7 @@ void
 tier_access_plan_watch(QueryDesc *query, double probability, bool ignored)
 {
 	TierAccessPlan *plan;
-	WalkContext context;
 
-	prepare_caches();
 	tier_access_counts_prepare(tier_access_plan_abandon);
 
 	plan = allocate_plan();
@@ -1238,10 +474,7 @@ tier_access_plan_watch(QueryDesc *query, double probability, bool ignored)
 	MemoryContextRegisterResetCallback(query->estate->es_query_cxt, &plan->callback);
 	tier_access_plans_watched++;
 
-	context.plan = plan;
-	context.bitmap_node = NULL;
-	context.bitmap_use = NO_USE;
-	(void) add_node(query->planstate, &context);
+	tier_access_relations_find(plan, query->planstate);
 	if ((plan->nuses == 0 && !plan->has_changes) || plan->nuses > MAX_USES)
 		plan->is_done = true;	/* nothing to watch, or too much */
 	else

@@ -33,7 +33,7 @@ extern void tier_access_plan_watch(QueryDesc *query, double probability, bool ig
 /* The watch of this execution, or NULL. */
 extern TierAccessPlan *tier_access_plan_find(EState *estate);
 
-/* Does a plan that is watched run at this moment? */
+/* Is a watched plan running at this moment? */
 extern bool tier_access_plan_is_running(void);
 
 /*

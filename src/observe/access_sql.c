@@ -83,7 +83,7 @@ tier_access_statistics(PG_FUNCTION_ARGS)
 Datum
 tier_access_tracking(PG_FUNCTION_ARGS)
 {
-	TierAccessStatus status = tier_access_counts_status();
+	TierAccessStatus status = tier_access_shared_status();
 	TupleDesc	descriptor;
 	Datum		values[TRACKING_COLUMNS];
 	bool		nulls[TRACKING_COLUMNS] = {0};

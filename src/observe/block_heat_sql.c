@@ -102,7 +102,8 @@ require_file(Oid relation_oid)
 	if (info.kind == RELKIND_PARTITIONED_TABLE || info.kind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s has no blocks of its own", tier_relation_kind_name(info.kind), info.name),
+				 errmsg("%s %s has no blocks of its own", tier_relation_kind_name(info.kind),
+						info.name),
 				 errhint("Ask for each of its partitions.")));
 	if (info.kind != RELKIND_RELATION && info.kind != RELKIND_MATVIEW &&
 		info.kind != RELKIND_INDEX && info.kind != RELKIND_TOASTVALUE)
@@ -119,7 +120,8 @@ require_file(Oid relation_oid)
 	if (info.tablespace_oid == GLOBALTABLESPACE_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s belongs to all databases", tier_relation_kind_name(info.kind), info.name),
+				 errmsg("%s %s belongs to all databases", tier_relation_kind_name(info.kind),
+						info.name),
 				 errdetail("Only relations of this database are observed.")));
 
 	/* Some catalogs have their file number in the relation map. */
@@ -140,7 +142,8 @@ require_file(Oid relation_oid)
 static double
 heat_of(const Bucket *bucket, double share, double nblocks, int64 os_cached_bytes)
 {
-	double		buffers = Min(1.0, (bucket->cached + bucket->usage) / share / (nblocks * (1.0 + BM_MAX_USAGE_COUNT)));
+	double		most = nblocks * (1.0 + BM_MAX_USAGE_COUNT);
+	double		buffers = Min(1.0, (bucket->cached + bucket->usage) / share / most);
 
 	if (os_cached_bytes < 0)
 		return buffers;
@@ -194,8 +197,10 @@ tier_block_heat(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, HEAT_USAGE_SUM, Int64GetDatum((int64) rint(bucket->usage / share)));
 		if (look.cached_bytes >= 0)
 			tier_row_datum(&row, HEAT_OS_CACHED_BYTES, Int64GetDatum(look.cached_bytes));
-		tier_row_datum(&row, HEAT_HEAT, Float8GetDatum(heat_of(bucket, share, (double) nblocks, look.cached_bytes)));
-		tier_row_datum(&row, HEAT_STANDARD_ERROR, Float8GetDatum(tier_buffers_error(bucket->cached / share, share)));
+		tier_row_datum(&row, HEAT_HEAT, Float8GetDatum(heat_of(bucket, share, (double) nblocks,
+															   look.cached_bytes)));
+		tier_row_datum(&row, HEAT_STANDARD_ERROR,
+					   Float8GetDatum(tier_buffers_error(bucket->cached / share, share)));
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

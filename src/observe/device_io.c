@@ -4,28 +4,25 @@
  *		What devices did, what PostgreSQL asked of them, and how that fits.
  *
  * Runs within a sample, in one process for a database at a time (the lock on
- * _tiered_storage.sampler); the first half of it also in the advice, which
- * stores nothing.
+ * _tiered_storage.sampler).
  *
- * A read of PostgreSQL reaches the device if the page cache does not have the
- * block.  Of each relation we know which part of its file is there at the begin
- * and at the end of a period; model/fit.c makes shares of it.  The sum over the
- * relations on a device is what we predict it to read, and the kernel counts
- * what it read.  Least squares over periods give a factor, and what is left
+ * The sum of the reads that should have reached a device (observe/device_reads.c,
+ * before any factor) is what we predict it to read, and the kernel counts what
+ * it read.  Least squares over periods give a factor, and what is left
  * unexplained says how far the factor can be trusted: another program that
  * uses the device, a backup, relations of other databases show there.
  *
  * That is done twice, for bytes and for requests.  Sequential reads cost bytes,
  * and hardly any requests, because the kernel reads ahead; random ones cost
  * requests, and their bytes say little: where a part of a file is in the page
- * cache, the kernel takes neighbours of random reads for runs, and reads ahead.
+ * cache, the kernel takes neighbors of random reads for runs, and reads ahead.
  *
  * Counters of a relation arrive when a transaction ends, those of a device at
  * once.  So periods are put together into a window until no transaction is
  * open that is old in comparison with it, but for an hour at most.
  *
- * Everything is bounded: files and time for the page cache, devices,
- * tablespaces that are looked at.
+ * What is known of a device, field by field: model/device_state.h.  Bounded:
+ * devices, file systems that are looked at.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,26 +52,18 @@
 #include "src/observe/device_io.h"
 #include "src/base/settings.h"
 #include "src/model/heat.h"
+#include "src/server/processes.h"
 #include "src/storage/mount.h"
 #include "src/storage/page_cache.h"
 
 #define MAX_DEVICES 64
-
-/* The page cache: for relations that read, and for others in turn. */
-#define ACTIVE_FILES 1000
-#define ACTIVE_MS 100.0
-#define IDLE_FILES 100
-#define IDLE_MS 10.0
-
-/* A share of the page cache that moved by less is not worth a row version. */
-#define RESIDENCY_TOLERANCE_BYTES (64 * BLCKSZ)
 
 /* Windows: see the top.  A transaction is old from this share of it on. */
 #define LONGEST_WINDOW_S 3600.0
 #define OLD_TRANSACTION_SHARE 0.1
 #define OLD_TRANSACTION_S 1.0
 
-/* What is less than this is no load that a fit could learn from. */
+/* Less than this is no load that a fit could learn from. */
 #define QUIET_BYTES 1048576.0
 
 /* The kernel's own default, where its setting cannot be read. */
@@ -94,13 +83,13 @@ bool
 tier_device_is_explained(const TierDeviceState *state)
 {
 	return tier_fit_explains(&state->fit) &&
-		(!tier_fit_is_known(&state->random_fit) || tier_fit_explains(&state->random_fit));
+		(!tier_fit_is_known(&state->request_fit) || tier_fit_explains(&state->request_fit));
 }
 
 double
 tier_device_residual(const TierDeviceState *state)
 {
-	return Max(tier_fit_residual(&state->fit), tier_fit_residual(&state->random_fit));
+	return Max(tier_fit_residual(&state->fit), tier_fit_residual(&state->request_fit));
 }
 
 const TierDeviceState *
@@ -115,274 +104,6 @@ tier_devices_find(const TierDevices *devices, Oid tablespace_oid)
 				return state;
 	}
 	return NULL;
-}
-
-/* ---------------------------------------------------------------------
- * From PostgreSQL's reads to those of the device
- * ---------------------------------------------------------------------
- */
-
-/* How many files may still be opened, and until when. */
-typedef struct LookBudget
-{
-	instr_time	started;
-	double		limit_ms;
-	int			files;
-} LookBudget;
-
-static void
-start_budget(LookBudget *budget, int files, double limit_ms)
-{
-	INSTR_TIME_SET_CURRENT(budget->started);
-	budget->files = files;
-	budget->limit_ms = limit_ms;
-}
-
-static bool
-has_budget(const LookBudget *budget)
-{
-	instr_time	now;
-
-	if (budget->files <= 0)
-		return false;
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, budget->started);
-	return INSTR_TIME_GET_MILLISEC(now) < budget->limit_ms;
-}
-
-/* What of the relation is in the page cache now; -1: not known. */
-static int64
-look(const TierRelationState *state, LookBudget *budget)
-{
-	RelFileLocator file = tier_compat_locator(state->tablespace_oid, MyDatabaseId, state->file_number);
-	TierPagecacheLook result;
-
-	if (state->size_bytes <= 0)
-		return state->size_bytes;
-	if (!tier_pagecache_look(file, 0, (BlockNumber) Min(state->size_bytes / BLCKSZ, MaxBlockNumber), &result))
-		result.cached_bytes = -1;
-	budget->files -= Max(result.files, 1);
-	return result.cached_bytes;
-}
-
-/*
- * The share of what is not in shared buffers that is in the page cache.  What is
- * in both was read through the page cache, and is taken to be there still: so
- * it takes room there, and is not asked for.
- */
-static double
-cached_share(const TierRelationState *state, int64 cached_bytes)
-{
-	double		size = Max(state->size_bytes, 0);
-	double		buffers = Min((double) state->cached_buffers * BLCKSZ, size);
-
-	if (cached_bytes <= buffers || size <= buffers)
-		return cached_bytes >= size ? 1.0 : 0.0;
-	return Min(1.0, (cached_bytes - buffers) / (size - buffers));
-}
-
-/* Reads of this server alone: those that are use, and of these the random ones. */
-static double
-local_sequential(const TierRelationState *state)
-{
-	return Max(state->attribution.sequential_mid - state->standby_attribution.sequential_mid, 0.0);
-}
-
-static double
-local_random(const TierRelationState *state)
-{
-	return Max(state->attribution.misses - state->standby_attribution.misses - local_sequential(state), 0.0);
-}
-
-static bool
-has_read(const TierRelationState *state)
-{
-	return state->active && state->attribution.misses + state->other_reads > 0;
-}
-
-/*
- * Splits its reads; before and after: bytes in the page cache, -1: unknown.
- * Those that are no use (vacuum, dumps) come one after the other.
- */
-static void
-estimate_device_reads(TierRelationState *state, int64 before, int64 after)
-{
-	double		sequential = local_sequential(state);
-	double		random = local_random(state);
-	double		other = state->other_reads;
-	double		blocks = Max(state->size_bytes, 0) / (double) BLCKSZ;
-	double		resident_before;
-	double		resident_after;
-	double		missing;
-	double		missed;
-
-	state->device_random = random;
-	state->device_sequential = sequential;
-	state->device_other = other;
-	state->device_measured = 0.0;
-	if (after < 0)
-		after = before;
-	if (after < 0 || blocks < 1)
-		return;
-	if (before < 0)
-		before = after;
-	resident_before = Min(1.0, before / (blocks * BLCKSZ));
-	resident_after = Min(1.0, after / (blocks * BLCKSZ));
-	missing = 1.0 - tier_fit_random_hits(cached_share(state, before), cached_share(state, after), random / blocks);
-	missing += tier_fit_read_ahead((resident_before + resident_after) / 2);
-	state->device_random = random * Min(missing, 1.0);
-	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after, (sequential + other) / blocks);
-	state->device_sequential = sequential * missed;
-	state->device_other = other * missed;
-}
-
-/*
- * The same, where the kernel has counted, which it does for sequential reads: what it
- * counted for this relation replaces the estimate, and what it counted for this and others
- * together can only raise it.
- */
-static void
-use_measured_reads(TierRelationState *state)
-{
-	double		sequential = local_sequential(state);
-	double		estimated;
-
-	if (sequential <= 0.0 || state->measured_part + state->shared_part <= 0.0 ||
-		!tier_pagecache_counts_readers(state->tablespace_oid))
-		return;
-	estimated = state->device_sequential / sequential;
-	state->device_measured = sequential * state->measured_part * state->measured_share;
-	state->device_sequential = state->device_measured + sequential *
-		(state->shared_part * Max(state->shared_share, estimated) +
-		 (1.0 - state->measured_part - state->shared_part) * estimated);
-}
-
-/* A read of PostgreSQL is at most one of the device, whatever the factor. */
-static double
-apply_fit(double reads, const TierFit *fit, double most)
-{
-	return tier_fit_explains(fit) ? Min(reads * tier_fit_factor(fit), most) : reads;
-}
-
-static double
-advance(double rate, const TierRelationState *state, double events, double half_life_s)
-{
-	return tier_heat_advance(tier_heat_advance(rate, 0.0, state->idle_s, half_life_s),
-							 events, state->active_s, half_life_s);
-}
-
-static void
-advance_device_rates(TierRelationState *state, const TierDevices *devices)
-{
-	const TierDeviceState *device = tier_devices_find(devices, state->tablespace_oid);
-	double		all_sequential = local_sequential(state);
-	double		all_random = local_random(state);
-	double		random = state->device_random;
-	double		sequential = state->device_sequential;
-	TierRates  *rates = &state->rates;
-
-	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
-	{
-		random = apply_fit(random, &device->random_fit, all_random);
-		sequential = state->device_measured +
-			apply_fit(sequential - state->device_measured, &device->fit, all_sequential - state->device_measured);
-	}
-
-	/* What of a standby's reads its page cache served is not known. */
-	random += Max(state->standby_attribution.misses - state->standby_attribution.sequential_mid, 0.0);
-	sequential += state->standby_attribution.sequential_mid;
-	state->load_random = random;
-	state->load_sequential = sequential;
-	rates->device_random_fast = advance(rates->device_random_fast, state, random, TIER_HALF_LIFE_FAST_S);
-	rates->device_random_slow = advance(rates->device_random_slow, state, random, TIER_HALF_LIFE_SLOW_S);
-	rates->device_sequential_fast = advance(rates->device_sequential_fast, state, sequential, TIER_HALF_LIFE_FAST_S);
-	rates->device_sequential_slow = advance(rates->device_sequential_slow, state, sequential, TIER_HALF_LIFE_SLOW_S);
-}
-
-static int
-compare_misses(const void *a, const void *b)
-{
-	const TierRelationState *first = *(TierRelationState *const *) a;
-	const TierRelationState *second = *(TierRelationState *const *) b;
-	double		left = first->attribution.misses + first->other_reads;
-	double		right = second->attribution.misses + second->other_reads;
-
-	return left > right ? -1 : left < right ? 1 : 0;
-}
-
-static bool
-residency_moved(int64 before, int64 now)
-{
-	int64		difference = Max(before, now) - Min(before, now);
-
-	return (before < 0) != (now < 0) ||
-		(difference > RESIDENCY_TOLERANCE_BYTES && difference > before / 16);
-}
-
-/*
- * Relations that did not read, from a random place on: after some samples all
- * of them have been looked at.  That costs no row of one whose share stays.
- */
-static void
-look_at_idle(TierRelationState *states, int nstates)
-{
-	LookBudget	budget;
-	int			start = (int) (pg_prng_double(&pg_global_prng_state) * nstates);
-
-	start_budget(&budget, IDLE_FILES, IDLE_MS);
-	for (int i = 0; i < nstates && has_budget(&budget); i++)
-	{
-		TierRelationState *state = &states[(start + i) % nstates];
-		int64		now;
-
-		if (has_read(state))
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		now = look(state, &budget);
-		if (residency_moved(state->os_cached_bytes, now))
-		{
-			state->os_cached_bytes = now;
-			state->changed = true;
-		}
-	}
-}
-
-void
-tier_device_io_correct(const TierDevices *devices, TierRelationState *states, int nstates)
-{
-	TierRelationState **readers = palloc_extended(sizeof(TierRelationState *) * Max(nstates, 1), MCXT_ALLOC_HUGE);
-	bool		looks = tier_track_page_cache && tier_pagecache_method() != NULL;
-	LookBudget	budget;
-	int			n = 0;
-
-	for (int i = 0; i < nstates; i++)
-	{
-		if (!looks)
-			states[i].os_cached_bytes = -1;
-		if (has_read(&states[i]))
-			readers[n++] = &states[i];
-	}
-	qsort(readers, n, sizeof(TierRelationState *), compare_misses);
-
-	start_budget(&budget, ACTIVE_FILES, ACTIVE_MS);
-	for (int i = 0; i < n; i++)
-	{
-		int64		before = readers[i]->os_cached_bytes;
-
-		CHECK_FOR_INTERRUPTS();
-		if (looks && has_budget(&budget))
-			readers[i]->os_cached_bytes = look(readers[i], &budget);
-		estimate_device_reads(readers[i], before, readers[i]->os_cached_bytes);
-		if (looks)
-			use_measured_reads(readers[i]);
-	}
-	pfree(readers);
-
-	for (int i = 0; i < nstates; i++)
-		if (states[i].active)
-			advance_device_rates(&states[i], devices);
-	if (looks && nstates > 0)
-		look_at_idle(states, nstates);
 }
 
 /* ---------------------------------------------------------------------
@@ -445,8 +166,8 @@ typedef struct FileSystems
 } FileSystems;
 
 /*
- * The name of a tablespace's device; NULL: none that is known.  The way down
- * from a path is long, so it is gone once for each file system.
+ * The name of a tablespace's device; NULL: none that is known.  From a
+ * path to the device takes many steps, so it is done once for each file system.
  */
 static const char *
 device_of(FileSystems *known, Oid tablespace_oid)
@@ -483,7 +204,8 @@ find_or_add_device(TierDevices *devices, const char *name)
 		return NULL;
 
 	/* One is always there, so that this can grow it. */
-	devices->devices = repalloc(devices->devices, sizeof(TierDeviceState) * (devices->ndevices + 1));
+	devices->devices = repalloc(devices->devices,
+								sizeof(TierDeviceState) * (devices->ndevices + 1));
 	state = &devices->devices[devices->ndevices++];
 	memset(state, 0, sizeof(TierDeviceState));
 	state->device = pstrdup(name);
@@ -491,7 +213,7 @@ find_or_add_device(TierDevices *devices, const char *name)
 	return state;
 }
 
-/* A device that has none of its tablespaces left is another one by its name. */
+/* A device with none of its former tablespaces is taken for another of that name. */
 static bool
 has_common_tablespace(const Oid *a, int na, const Oid *b, int nb)
 {
@@ -507,7 +229,7 @@ set_tablespaces(TierDeviceState *state, Oid *tablespaces, int n)
 	if (!has_common_tablespace(state->tablespaces, state->ntablespaces, tablespaces, n))
 	{
 		memset(&state->fit, 0, sizeof(state->fit));
-		memset(&state->random_fit, 0, sizeof(state->random_fit));
+		memset(&state->request_fit, 0, sizeof(state->request_fit));
 		memset(&state->rates, 0, sizeof(state->rates));
 		memset(&state->totals, 0, sizeof(state->totals));
 		state->fit_at = state->counters_at = state->observed_since = state->window_since = 0;
@@ -591,7 +313,8 @@ read_counters(const char *device, TierDeviceCounters *counters, char **instance)
 	if (!tier_path_build(directory, "%s/sys/class/block/%s", tier_debug_root(), device) ||
 		!tier_path_read_value(directory, "stat", line, sizeof(line)) ||
 		sscanf(line, "%lld %*s %lld %lld %lld %*s %lld %lld %*s %lld",
-			   &reads, &sectors_read, &read_ms, &writes, &sectors_written, &write_ms, &busy_ms) != 7 ||
+			   &reads, &sectors_read, &read_ms, &writes, &sectors_written, &write_ms,
+			   &busy_ms) != 7 ||
 		reads < 0 || writes < 0 || busy_ms < 0 || read_ms < 0 || write_ms < 0 ||
 		sectors_read < 0 || sectors_read > PG_INT64_MAX / SECTOR_BYTES ||
 		sectors_written < 0 || sectors_written > PG_INT64_MAX / SECTOR_BYTES)
@@ -647,24 +370,13 @@ read_cluster_totals(int64 *blocks_read, int64 *temp_bytes)
 	}
 }
 
-/* Seconds since the oldest open transaction but ours began. */
+/* For how many seconds the oldest counters of others have not been handed on. */
 static double
 oldest_transaction_s(void)
 {
-	TimestampTz now = GetCurrentTimestamp();
-	double		oldest = 0.0;
-	int			n = pgstat_fetch_stat_numbackends();
+	TimestampTz oldest = tier_processes_oldest();
 
-	for (int i = 1; i <= n; i++)
-	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
-
-		if (status == NULL || status->st_procpid <= 0 || status->st_procpid == MyProcPid ||
-			status->st_xact_start_timestamp == 0)
-			continue;
-		oldest = Max(oldest, tier_seconds_between(status->st_xact_start_timestamp, now));
-	}
-	return oldest;
+	return oldest == 0 ? 0.0 : tier_seconds_between(oldest, GetCurrentTimestamp());
 }
 
 /*
@@ -680,10 +392,14 @@ close_window(TierDeviceState *state, TimestampTz now)
 	if (ours >= QUIET_BYTES || state->window_read >= QUIET_BYTES)
 	{
 		double		weight = all > 0 ? ours / all : 1.0;
-		double		elapsed_s = state->fit_at == 0 ? 0.0 : tier_seconds_between(state->fit_at, now);
+		double		elapsed_s = 0.0;
 
-		tier_fit_add(&state->fit, ours, state->window_read, weight, elapsed_s, TIER_HALF_LIFE_FAST_S);
-		tier_fit_add(&state->random_fit, state->window_predicted_reads * BLCKSZ, state->window_reads * BLCKSZ,
+		if (state->fit_at != 0)
+			elapsed_s = tier_seconds_between(state->fit_at, now);
+		tier_fit_add(&state->fit, ours, state->window_read, weight, elapsed_s,
+					 TIER_HALF_LIFE_FAST_S);
+		tier_fit_add(&state->request_fit, state->window_predicted_reads * BLCKSZ,
+					 state->window_reads * BLCKSZ,
 					 weight, elapsed_s, TIER_HALF_LIFE_FAST_S);
 		state->fit_at = now;
 	}
@@ -691,20 +407,27 @@ close_window(TierDeviceState *state, TimestampTz now)
 }
 
 static void
+advance(double *rate, double events, double period_s)
+{
+	*rate = tier_heat_advance(*rate, events, period_s, TIER_HALF_LIFE_FAST_S);
+}
+
+static void
 add_period(TierDeviceState *state, TimestampTz from, TimestampTz now, double oldest_s)
 {
 	TierDeviceRates *rates = &state->rates;
-	double		device_ms = tier_effect_device_ms(state->last.busy_ms, state->last.read_ms + state->last.write_ms);
+	double		device_ms = tier_effect_device_ms(state->last.busy_ms,
+												  state->last.read_ms + state->last.write_ms);
 	double		window_s;
 
 	if (state->observed_since == 0)
 		state->observed_since = from;
-	rates->reads = tier_heat_advance(rates->reads, state->last.reads, state->period_s, TIER_HALF_LIFE_FAST_S);
-	rates->read_bytes = tier_heat_advance(rates->read_bytes, state->last.read_bytes, state->period_s, TIER_HALF_LIFE_FAST_S);
-	rates->writes = tier_heat_advance(rates->writes, state->last.writes, state->period_s, TIER_HALF_LIFE_FAST_S);
-	rates->write_bytes = tier_heat_advance(rates->write_bytes, state->last.write_bytes, state->period_s, TIER_HALF_LIFE_FAST_S);
-	rates->busy_ms = tier_heat_advance(rates->busy_ms, state->last.busy_ms, state->period_s, TIER_HALF_LIFE_FAST_S);
-	rates->device_ms = tier_heat_advance(rates->device_ms, device_ms, state->period_s, TIER_HALF_LIFE_FAST_S);
+	advance(&rates->reads, state->last.reads, state->period_s);
+	advance(&rates->read_bytes, state->last.read_bytes, state->period_s);
+	advance(&rates->writes, state->last.writes, state->period_s);
+	advance(&rates->write_bytes, state->last.write_bytes, state->period_s);
+	advance(&rates->busy_ms, state->last.busy_ms, state->period_s);
+	advance(&rates->device_ms, device_ms, state->period_s);
 	state->totals.reads += state->last.reads;
 	state->totals.read_bytes += state->last.read_bytes;
 	state->totals.writes += state->last.writes;
@@ -723,7 +446,8 @@ add_period(TierDeviceState *state, TimestampTz from, TimestampTz now, double old
 	state->window_reads += state->last.reads;
 	state->window_foreign += state->foreign_bytes;
 	window_s = tier_seconds_between(state->window_since, now);
-	if (oldest_s <= Max(OLD_TRANSACTION_S, OLD_TRANSACTION_SHARE * window_s) || window_s >= LONGEST_WINDOW_S)
+	if (oldest_s <= Max(OLD_TRANSACTION_S, OLD_TRANSACTION_SHARE * window_s) ||
+		window_s >= LONGEST_WINDOW_S)
 		close_window(state, now);
 }
 
@@ -783,16 +507,16 @@ predict(const TierDevices *devices, const TierRelationState *states, int nstates
 		Prediction *prediction;
 		double		sequential;
 
-		if (!state->active)
+		if (!state->period.active)
 			continue;
-		device = tier_devices_find(devices, state->tablespace_oid);
+		device = tier_devices_find(devices, state->id.tablespace_oid);
 		if (device == NULL)
 			continue;
 		prediction = &predictions[device - devices->devices];
-		sequential = state->device_sequential + state->device_other;
-		prediction->blocks += state->device_random + sequential;
-		prediction->requests += state->device_random +
-			tier_fit_scan_requests(sequential, Max(state->size_bytes, 0) / (double) BLCKSZ,
+		sequential = state->period.device_sequential + state->period.device_maintenance;
+		prediction->blocks += state->period.device_random + sequential;
+		prediction->requests += state->period.device_random +
+			tier_fit_scan_requests(sequential, Max(state->stored.size_bytes, 0) / (double) BLCKSZ,
 								   prediction->blocks_per_request);
 	}
 	return predictions;
@@ -848,9 +572,10 @@ tier_device_io_observe(TierDevices *devices, const TierRelationState *states, in
 	predicted = predict(devices, states, nstates);
 	read_cluster_totals(&blocks_read, &temp_bytes);
 	for (int i = 0; i < nstates; i++)
-		if (states[i].active)
-			ours += states[i].attribution.misses - states[i].standby_attribution.misses +
-				states[i].other_reads + states[i].added_blocks;
+		if (states[i].period.active)
+			ours += states[i].period.attribution.misses -
+				states[i].period.standby_attribution.misses +
+				states[i].period.maintenance_reads + states[i].period.added_blocks;
 
 	for (int i = 0; i < devices->ndevices; i++)
 	{

@@ -31,19 +31,8 @@ extern double tier_device_request_bytes(const TierDeviceState *state);
 extern const TierDeviceState *tier_devices_find(const TierDevices *devices, Oid tablespace_oid);
 
 /*
- * Of the relations that were active, estimates which of their reads reached the
- * device, and advances the rates device_*; after the merge of a sample, once.
- * Looks at the page cache of those that read most, and of some others in turn,
- * as far as the time allows.  Relations whose share of it moved noticeably get
- * `changed`.  Where the page cache cannot be seen, only the fit says what reached
- * the device; without tiered_storage.track_page_cache all reads did.
- */
-extern void tier_device_io_correct(const TierDevices *devices,
-								   TierRelationState *states, int nstates);
-
-/*
  * Reads the counters of the devices beneath all tablespaces, compares their
- * growth with what tier_device_io_correct said of the relations on them, and
+ * growth with what tier_device_reads_correct said of the relations on them, and
  * improves the fit.  Devices that are beneath no tablespace any more lose
  * theirs, and have no `present`.  Takes AccessShareLock on pg_tablespace and pg_database; results
  * in the current memory context.

@@ -85,7 +85,8 @@ begin_result(FunctionCallInfo fcinfo, int columns)
 	if (result->setDesc->natts != columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("function returns %d columns, but the library of extension \"%s\" provides %d",
+				 errmsg("function returns %d columns, "
+						"but the library of extension \"%s\" provides %d",
 						result->setDesc->natts, "tiered_storage", columns),
 				 errhint("Run ALTER EXTENSION %s UPDATE.", "tiered_storage")));
 
@@ -273,7 +274,8 @@ tier_relation_buffers(PG_FUNCTION_ARGS)
 		values[BUFFERS_CACHED] = Int64GetDatum((int64) counts[i].cached);
 		values[BUFFERS_DIRTY] = Int64GetDatum((int64) counts[i].dirty);
 		values[BUFFERS_USAGE_SUM] = Int64GetDatum((int64) counts[i].usage);
-		values[BUFFERS_STANDARD_ERROR] = Float8GetDatum(tier_buffers_error(counts[i].cached, tier_buffers_share(scan)));
+		values[BUFFERS_STANDARD_ERROR] =
+			Float8GetDatum(tier_buffers_error(counts[i].cached, tier_buffers_share(scan)));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
@@ -292,7 +294,8 @@ tier_device_fit(PG_FUNCTION_ARGS)
 	Datum		values[3];
 	bool		nulls[3];
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE || descriptor->natts != lengthof(values))
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE ||
+		descriptor->natts != lengthof(values))
 		elog(ERROR, "wrong result type");
 	fit.xx = PG_GETARG_FLOAT8(0);
 	fit.xy = PG_GETARG_FLOAT8(1);

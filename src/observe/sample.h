@@ -35,17 +35,16 @@ typedef struct TierSampleView
 struct TierWrites;
 
 /*
- * Looks at all permanent and unlogged tables, indexes, TOAST tables and materialized
- * views of the current database that are neither system catalogs nor our own: what
- * the server has counted, what plans read, what is in buffers.  Merges what is
- * remembered of them into it and advances the rates of those that were active, so
- * that the states can be stored or advised upon.  Where there is no memory, the
- * counters are taken as what happened since the statistics began.  With devices, the
- * rates device_* too (see tier_device_io_correct).
+ * The steps from collect to correct (see model/relation_state.h), for all
+ * relations that tier_collect finds.  After them the states can be stored, or an
+ * advice be based on them.  Without memory, the counters are taken as what
+ * happened since the statistics began.  Without devices, the last step is left
+ * out, and the rates device_* stay as they were.
  *
  * With writes this is the sample itself, inside a scope and with the sampler locked:
- * what standbys and plans have read is taken, so that nobody gets it again.  Without,
- * nothing is changed, and the page writes since the last sample are not counted.
+ * what standbys and plans have read is taken, so that no other sample gets it.
+ * Without, nothing is changed, and reads of standbys and page writes since the last
+ * sample are not counted.
  *
  * AccessShareLock on pg_class and pg_index only; no lock on any relation of a
  * user.  Result in the current memory context.
@@ -53,7 +52,7 @@ struct TierWrites;
 extern TierSampleView tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices,
 									   struct TierWrites *writes);
 
-/* What is of use to those who come after a sample. */
+/* What the steps after a sample need. */
 typedef struct TierSampleResult
 {
 	TimestampTz sampled_at;
@@ -65,11 +64,11 @@ typedef struct TierSampleResult
 } TierSampleResult;
 
 /*
- * Takes a sample of the current database inside the caller's transaction, and of
- * no scope.  False when another transaction has taken one and has not ended after
- * patience_ms; -1: waits for it as for any lock.  The sampler stays locked to the end
- * of the transaction.  Leaves all it has allocated, the result included, in the
- * current memory context.
+ * Takes a sample of the current database inside the caller's transaction, outside
+ * of any scope.  False when another transaction has the sampler locked and has not
+ * ended after patience_ms; -1: waits for it as for any lock.  The sampler stays
+ * locked to the end of the transaction.  Everything it has allocated, the result
+ * included, stays in the current memory context.
  */
 extern bool tier_sample_run(int patience_ms, TierSampleResult *result);
 

@@ -14,7 +14,7 @@
  * files, service files, certificates and the operating system's word of who we
  * are, as a superuser of this very server and with settings such as
  * session_preload_libraries.  So what a connection is made of must come from a
- * superuser, and nobody else:
+ * superuser, and from nobody else:
  *
  * - Only a superuser may add a standby, in a session of his own, himself: see
  *   require_own_superuser().
@@ -22,12 +22,12 @@
  *   where it leads, with which options and, by a user mapping for PUBLIC, as
  *   whom.  So must its wrapper and the functions of dblink.
  * - All of that is looked at again for each connection, by OID: roles lose rights,
- *   and are dropped and made anew; servers get other owners.
+ *   and are dropped and created again; servers get other owners.
  * - The table standby can be written by the owner of the extension and
  *   superusers only, and a dump is restored into it by no one else.  A row from
- *   another cluster names a role by the OID of there.  Unless the role
- *   of that OID has that name here as well, and is a superuser, the row does
- *   nothing until a superuser adds the standby again.
+ *   another cluster has the OID that a role had there.  Unless the role with
+ *   that OID has the same name here, and is a superuser, the row does nothing
+ *   until a superuser adds the standby again.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,6 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -63,37 +62,6 @@ PG_FUNCTION_INFO_V1(tier_add_standby);
 PG_FUNCTION_INFO_V1(tier_check_standby);
 
 void
-tier_standby_take(TierRelationState *states, int nstates)
-{
-	MemoryContext context = CurrentMemoryContext;
-	int			i = 0;
-	uint64		n;
-
-	/* Locked in the order in which a pull inserts. */
-	n = tier_catalog_execute("WITH locked AS MATERIALIZED (SELECT relation_oid FROM _tiered_storage.standby_reads "
-							 "ORDER BY relation_oid FOR UPDATE SKIP LOCKED), "
-							 "taken AS (DELETE FROM _tiered_storage.standby_reads r USING locked l "
-							 "WHERE r.relation_oid = l.relation_oid RETURNING r.*) "
-							 "SELECT relation_oid, scans, tuples_read, blocks_fetched, blocks_hit "
-							 "FROM taken ORDER BY relation_oid", 0, NULL, NULL, NULL);
-	MemoryContextSwitchTo(context);
-	for (uint64 row = 0; row < n; row++)
-	{
-		bool		isnull;
-		Oid			relation_oid = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
-
-		while (i < nstates && states[i].relation_oid < relation_oid)
-			i++;
-		if (i == nstates || states[i].relation_oid != relation_oid)
-			continue;
-		states[i].standby.scans = DatumGetInt64(tier_catalog_datum(row, 2, &isnull));
-		states[i].standby.tuples_read = DatumGetInt64(tier_catalog_datum(row, 3, &isnull));
-		states[i].standby.blocks_fetched = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));
-		states[i].standby.blocks_hit = DatumGetInt64(tier_catalog_datum(row, 5, &isnull));
-	}
-}
-
-void
 tier_standby_pull(void)
 {
 	MemoryContext context = CurrentMemoryContext;
@@ -106,8 +74,7 @@ tier_standby_pull(void)
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (tier_catalog_try_enter(&scope))
 		{
-			if (tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1", 0, NULL, NULL, NULL) > 0)
-				tier_catalog_execute("CALL tiered_storage.pull_standby_statistics(false)", 0, NULL, NULL, NULL);
+			tier_catalog_pull_standbys();
 			tier_catalog_leave(&scope);
 		}
 		PopActiveSnapshot();
@@ -115,7 +82,7 @@ tier_standby_pull(void)
 	}
 	PG_CATCH();
 	{
-		/* Whoever ends the worker or its query means the cycle. */
+		/* A request to end the worker or its query is for the whole cycle. */
 		if (geterrcode() == ERRCODE_QUERY_CANCELED || geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
 			PG_RE_THROW();
 		HOLD_INTERRUPTS();
@@ -156,7 +123,8 @@ tier_standby_pull(void)
 static void
 require_own_superuser(void)
 {
-	bool		switched = InSecurityRestrictedOperation() || InLocalUserIdChange() || MyBackendType != B_BACKEND;
+	bool		switched = InSecurityRestrictedOperation() || InLocalUserIdChange() ||
+	MyBackendType != B_BACKEND;
 
 	if (switched || !superuser_arg(GetUserId()) || !superuser_arg(GetOuterUserId()) ||
 		!superuser_arg(GetSessionUserId()))
@@ -165,7 +133,8 @@ require_own_superuser(void)
 				 errmsg("permission denied to add a standby"),
 				 errdetail("The connection to it is made with the rights of a superuser."),
 				 switched && superuser_arg(GetSessionUserId()) ?
-				 errhint("Call it by itself, not from code that runs with the rights of another role.") :
+				 errhint("Call it by itself, "
+						 "not from code that runs with the rights of another role.") :
 				 errhint("A superuser can add it, logged in as such.")));
 }
 
@@ -176,9 +145,9 @@ require_own_superuser(void)
 Datum
 tier_add_standby(PG_FUNCTION_ARGS)
 {
-	static const Oid types[] = {NAMEOID, NAMEOID, TEXTOID, OIDOID};
-	char		nulls[] = "    ";
-	Datum		values[4];
+	char		nulls[] = "   ";
+	Datum		values[3];
+	Oid			added_by_oid;
 	TierCatalogScope scope;
 
 	require_own_superuser();
@@ -187,9 +156,9 @@ tier_add_standby(PG_FUNCTION_ARGS)
 		values[i] = PG_ARGISNULL(i) ? (Datum) 0 : PG_GETARG_DATUM(i);
 		nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
 	}
-	values[3] = ObjectIdGetDatum(GetUserId());
+	added_by_oid = GetUserId();
 	tier_catalog_enter(&scope);
-	tier_catalog_execute("SELECT _tiered_storage.standby_add($1, $2, $3, $4)", 4, types, values, nulls);
+	tier_catalog_add_standby(values, nulls, added_by_oid);
 	tier_catalog_leave(&scope);
 	PG_RETURN_VOID();
 }
@@ -202,13 +171,16 @@ check_adder(Oid role_oid, const char *role_name)
 	if (here == NULL || strcmp(here, role_name) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the role that added the standby, \"%s\", is not the same any more", role_name),
-				 errdetail("It was dropped or renamed, or the standby was restored from another cluster."),
+				 errmsg("the role that added the standby, \"%s\", is not the same any more",
+						role_name),
+				 errdetail("It was dropped or renamed, "
+						   "or the standby was restored from another cluster."),
 				 errhint("A superuser can remove the standby and add it again.")));
 	if (!superuser_arg(role_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("the role that added the standby, \"%s\", is not a superuser any more", role_name),
+				 errmsg("the role that added the standby, \"%s\", is not a superuser any more",
+						role_name),
 				 errhint("A superuser can remove the standby and add it again.")));
 }
 
@@ -226,11 +198,13 @@ check_server(const char *server_name)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("server \"%s\" does not belong to a superuser", server_name),
 				 errdetail("Its owner could have a superuser's connection lead anywhere."),
-				 errhint("A superuser can make one for this, or ALTER SERVER ... OWNER TO after a look at its options and user mappings.")));
+				 errhint("A superuser can make one for this, or ALTER SERVER ... OWNER TO "
+						 "after a look at its options and user mappings.")));
 	if (!superuser_arg(GetForeignDataWrapper(server->fdwid)->owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("foreign-data wrapper of server \"%s\" does not belong to a superuser", server_name)));
+				 errmsg("foreign-data wrapper of server \"%s\" does not belong to a superuser",
+						server_name)));
 }
 
 /*
@@ -259,9 +233,9 @@ check_dblink(const char *schema)
 				 errhint("Use CREATE EXTENSION dblink.")));
 	for (int i = 0; i < (int) lengthof(functions); i++)
 	{
-		Oid			function_oid = LookupFuncName(list_make2(makeString(pstrdup(schema)),
-															 makeString(pstrdup(functions[i].name))),
-												  functions[i].nargs, texts, false);
+		List	   *name = list_make2(makeString(pstrdup(schema)),
+									  makeString(pstrdup(functions[i].name)));
+		Oid			function_oid = LookupFuncName(name, functions[i].nargs, texts, false);
 		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function_oid));
 		bool		sound = HeapTupleIsValid(tuple) &&
 		superuser_arg(((Form_pg_proc) GETSTRUCT(tuple))->proowner) &&
@@ -272,7 +246,8 @@ check_dblink(const char *schema)
 		if (!sound)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("function %s of extension \"%s\" does not belong to it and a superuser",
+					 errmsg("function %s of extension \"%s\" does not belong to it "
+							"and a superuser",
 							functions[i].name, "dblink")));
 	}
 }

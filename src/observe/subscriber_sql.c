@@ -31,7 +31,8 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "ignore_replicated")));
+				 errmsg("function \"%s\" was not called by trigger manager",
+						"ignore_replicated")));
 	data = (TriggerData *) fcinfo->context;
 	if (!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event))
 		ereport(ERROR,

@@ -3,7 +3,7 @@
  * observe/writes.c
  *		Which relations write: pages and WAL, as the WAL tells it.
  *
- * Runs in whoever takes a sample, on a primary.  No statistics of the server
+ * Runs in the process that takes a sample, on a primary.  No statistics of the server
  * say how often a relation's pages are written.  A page that is changed is
  * written once for each checkpoint, however often it is changed in between; so
  * what counts is how many different pages change between two checkpoints:
@@ -24,7 +24,7 @@
  * Why.  Vacuum's records are known by their type.  Hint bits, and before 17 the
  * removal of dead rows from a page, can be of vacuum or of anybody who reads;
  * then the relation's count of vacuums says whether one was there.
- * Images of whole pages (XLOG_FPI) come from whoever makes a new file: an index
+ * Images of whole pages (XLOG_FPI) come with a new file: of an index
  * build or VACUUM FULL, which is maintenance, or a move, which is no write of
  * the relation at all: before its end the file belongs to no relation, and then
  * the stored state knows of the move.
@@ -78,7 +78,10 @@ typedef enum WriteKind
 	WRITE_KINDS
 } WriteKind;
 
-/* Of one relation; not scaled. */
+/*
+ * Of one relation, as read and not yet scaled.  note_record() adds to it;
+ * conclude() decides what WRITE_BY_EITHER and WRITE_NEW_FILE were.
+ */
 typedef struct Counts
 {
 	int64		pages[WRITE_KINDS];
@@ -94,22 +97,35 @@ typedef struct KnownFile
 	uint32		relation;		/* index of its counts */
 } KnownFile;
 
+/*
+ * The writes of one sample, from tier_writes_begin() to tier_writes_end(), in
+ * the memory of the process that has the sampler locked.  Only one sample
+ * exists at a time, so what it remembers (memory) needs no other lock.
+ *
+ * begin	decides what is read: budget, begin, end, redo
+ * count	knows the files, reads the WAL, counts by relation, and fills in
+ *			period.writes; files and counts exist only meanwhile
+ * end		stores memory
+ */
 struct TierWrites
 {
+	/* begin; if budget is 0, nothing else is set, and nothing counted. */
 	MemoryContext context;
 	uint64		budget;			/* bytes; 0: off */
 	XLogRecPtr	begin;			/* to be read from here */
 	XLogRecPtr	end;			/* to here */
 	XLogRecPtr	redo;			/* of the newest checkpoint that began */
-	TierWritesMemory memory;	/* of the last sample, then of this one */
+	TierWritesMemory memory;	/* of the last sample, then of this one; its
+								 * pages and their redo follow the WAL while
+								 * it is read */
+	bool		full_page_writes;	/* as of the record that is read */
 
-	/* While it is read. */
-	bool		full_page_writes;
+	/* count: means nothing before and after. */
 	KnownFile  *files;			/* open addressing, at most half of it used */
 	uint32		file_mask;
 	const KnownFile *last_file; /* found by the last look-up; NULL: none */
-	Counts	   *counts;
-	int64		unattributed_bytes;
+	Counts	   *counts;			/* of each relation, in their order */
+	int64		unattributed_bytes; /* of no relation */
 };
 
 /* ---------------------------------------------------------------------
@@ -152,7 +168,7 @@ know_file(TierWrites *writes, Oid tablespace_oid, Oid file_number, int relation)
 /* The files that the relations have now, had then, and had before a move. */
 static void
 know_files(TierWrites *writes, const TierRelationState *current, int ncurrent,
-		   const TierRelationState *stored, int nstored)
+		   const TierRelationState *last, int nlast)
 {
 	uint64		slots = 1024;
 	int			j = 0;
@@ -163,15 +179,16 @@ know_files(TierWrites *writes, const TierRelationState *current, int ncurrent,
 											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	writes->file_mask = (uint32) (slots - 1);
 	for (int i = 0; i < ncurrent; i++)
-		know_file(writes, current[i].tablespace_oid, current[i].file_number, i);
+		know_file(writes, current[i].id.tablespace_oid, current[i].id.file_number, i);
 	for (int i = 0; i < ncurrent; i++)
 	{
-		while (j < nstored && stored[j].relation_oid < current[i].relation_oid)
+		while (j < nlast && last[j].id.relation_oid < current[i].id.relation_oid)
 			j++;
-		if (j == nstored || stored[j].relation_oid != current[i].relation_oid)
+		if (j == nlast || last[j].id.relation_oid != current[i].id.relation_oid)
 			continue;
-		know_file(writes, stored[j].tablespace_oid, stored[j].file_number, i);
-		know_file(writes, stored[j].previous_tablespace_oid, stored[j].previous_file_number, i);
+		know_file(writes, last[j].id.tablespace_oid, last[j].id.file_number, i);
+		know_file(writes, last[j].stored.previous_tablespace_oid,
+				  last[j].stored.previous_file_number, i);
 	}
 }
 
@@ -208,7 +225,8 @@ kind_of_record(XLogReaderState *record)
 			return info == XLOG_FPI ? WRITE_NEW_FILE :
 				info == XLOG_FPI_FOR_HINT ? WRITE_BY_EITHER : WRITE_LOAD;
 		case RM_HEAP2_ID:
-			switch (tier_compat_heap2_write_kind(info, TransactionIdIsValid(XLogRecGetXid(record))))
+			switch (tier_compat_heap2_write_kind(info,
+												 TransactionIdIsValid(XLogRecGetXid(record))))
 			{
 				case TIER_COMPAT_WRITE_MAINTENANCE:
 					return WRITE_MAINTENANCE;
@@ -456,20 +474,22 @@ conclude(TierRelationState *state, const TierRelationState *before,
 		 const Counts *counts, double scale)
 {
 	bool		is_moved = before != NULL &&
-	(before->tablespace_oid != state->tablespace_oid || OidIsValid(before->previous_file_number));
+	(before->id.tablespace_oid != state->id.tablespace_oid ||
+	 OidIsValid(before->stored.previous_file_number));
 
-	add_kind(&state->writes, counts, WRITE_LOAD, WRITE_LOAD, scale);
-	add_kind(&state->writes, counts, WRITE_MAINTENANCE, WRITE_MAINTENANCE, scale);
+	add_kind(&state->period.writes, counts, WRITE_LOAD, WRITE_LOAD, scale);
+	add_kind(&state->period.writes, counts, WRITE_MAINTENANCE, WRITE_MAINTENANCE, scale);
 	if (counts->wal_bytes[WRITE_BY_EITHER] > 0)
 	{
-		bool		by_vacuum = state->vacuums > (before == NULL ? 0 : before->vacuums);
+		int64		vacuums_before = before == NULL ? 0 : before->stored.vacuums;
+		bool		by_vacuum = state->stored.vacuums > vacuums_before ||
+		is_being_vacuumed(state->id.relation_oid);
 
-		add_kind(&state->writes, counts, WRITE_BY_EITHER,
-				 by_vacuum || is_being_vacuumed(state->relation_oid) ? WRITE_MAINTENANCE : WRITE_LOAD,
-				 scale);
+		add_kind(&state->period.writes, counts, WRITE_BY_EITHER,
+				 by_vacuum ? WRITE_MAINTENANCE : WRITE_LOAD, scale);
 	}
 	if (!is_moved)
-		add_kind(&state->writes, counts, WRITE_NEW_FILE, WRITE_MAINTENANCE, scale);
+		add_kind(&state->period.writes, counts, WRITE_NEW_FILE, WRITE_MAINTENANCE, scale);
 }
 
 /* ---------------------------------------------------------------------
@@ -484,7 +504,7 @@ tier_writes_begin(TimestampTz now)
 	TierWritesMemory *memory = &writes->memory;
 
 	writes->context = CurrentMemoryContext;
-	writes->budget = (uint64) tier_wal_sample_size_mb * BYTES_PER_MB;
+	writes->budget = (uint64) tier_wal_read_limit_mb * BYTES_PER_MB;
 	if (writes->budget == 0)
 		return writes;
 
@@ -507,7 +527,7 @@ tier_writes_begin(TimestampTz now)
 
 void
 tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
-				  const TierRelationState *stored, int nstored)
+				  const TierRelationState *last, int nlast)
 {
 	int			j = 0;
 
@@ -515,17 +535,17 @@ tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
 		return;
 	writes->counts = MemoryContextAllocExtended(writes->context, sizeof(Counts) * Max(ncurrent, 1),
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	know_files(writes, current, ncurrent, stored, nstored);
+	know_files(writes, current, ncurrent, last, nlast);
 	read_wal(writes);
 
 	for (int i = 0; i < ncurrent; i++)
 	{
 		const TierRelationState *before = NULL;
 
-		while (j < nstored && stored[j].relation_oid < current[i].relation_oid)
+		while (j < nlast && last[j].id.relation_oid < current[i].id.relation_oid)
 			j++;
-		if (j < nstored && stored[j].relation_oid == current[i].relation_oid)
-			before = &stored[j];
+		if (j < nlast && last[j].id.relation_oid == current[i].id.relation_oid)
+			before = &last[j];
 		conclude(&current[i], before, &writes->counts[i], writes->memory.scale);
 	}
 	pfree(writes->counts);

@@ -19,21 +19,22 @@ typedef struct TierWrites TierWrites;
 /*
  * Inside a scope and with the sampler locked, before the states are loaded and
  * the relations collected: flushes the WAL, up to where it will be read, and
- * looks up where the last sample ended.  With tiered_storage.wal_sample_size =
+ * looks up where the last sample ended.  With tiered_storage.wal_read_limit =
  * 0 it forgets that.  Where there is no such place, all rates of writes start
- * anew from zero.  Lives in the current context.
+ * again from zero.  Result in the current context.
  */
 extern TierWrites *tier_writes_begin(TimestampTz now);
 
 /*
- * Reads the WAL between, or the part of it that tiered_storage.wal_sample_size
- * allows, and fills in `writes` of the current relations.  Both arrays by OID.
+ * Reads the WAL between, or the part of it that tiered_storage.wal_read_limit
+ * allows, and fills in period.writes of the current relations; `last`: what the
+ * last sample has left of them.  Both arrays by OID.
  * WAL that cannot be read any more is no error: what is left of it then stands
  * for all.  Checks for interrupts.
  */
 extern void tier_writes_count(TierWrites *writes,
 							  TierRelationState *current, int ncurrent,
-							  const TierRelationState *stored, int nstored);
+							  const TierRelationState *last, int nlast);
 
 /* Inside the scope, after the sample's row was written: remembers the place. */
 extern void tier_writes_end(TierWrites *writes);

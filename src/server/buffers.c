@@ -47,10 +47,10 @@
 struct TierBufferScan
 {
 	TierBufferCount *counts;
-	int			n_counts;
-	int			capacity;
-	uint32	   *slots;
-	uint32		slot_mask;
+	int			n_counts;		/* of these, filled in order of appearance */
+	int			capacity;		/* of counts, a power of two */
+	uint32	   *slots;			/* index in counts, or SLOT_EMPTY */
+	uint32		slot_mask;		/* number of slots - 1 */
 	double		share;			/* of the buffers that were looked at */
 };
 
@@ -105,7 +105,8 @@ next_buffer(BufferWalk *walk)
 	walk->random ^= walk->random << 13;
 	walk->random ^= walk->random >> 7;
 	walk->random ^= walk->random << 17;
-	buffer = (int) (((double) part + (walk->random >> 11) * (1.0 / 9007199254740992.0)) * walk->part_size);
+	buffer = (int) (walk->part_size *
+					((double) part + (walk->random >> 11) * (1.0 / 9007199254740992.0)));
 	return Min(buffer, NBuffers - 1);
 }
 
@@ -397,7 +398,8 @@ tier_buffers_visit_share(RelFileLocator file,
 			tier_compat_buffer_tag_database(&tag) == MyDatabaseId &&
 			tier_compat_buffer_tag_tablespace(&tag) == tablespace_oid &&
 			tier_compat_buffer_tag_fork(&tag) == MAIN_FORKNUM)
-			visit(argument, tag.blockNum, (int) BUF_STATE_GET_USAGECOUNT(state), (state & BM_DIRTY) != 0);
+			visit(argument, tag.blockNum, (int) BUF_STATE_GET_USAGECOUNT(state),
+				  (state & BM_DIRTY) != 0);
 	}
 	return walk_share(&walk);
 }

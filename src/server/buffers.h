@@ -30,7 +30,8 @@ typedef struct TierBufferScan TierBufferScan;
 /*
  * When there are more buffers than tiered_storage.buffer_scan_limit, so many
  * of them are looked at, each chosen at random out of an equal part of all, once
- * for the life of the server, and counts are scaled up.  share is the share that was looked at, in (0, 1].
+ * for the life of the server, and counts are scaled up.  The share that was looked
+ * at, in (0, 1].
  */
 extern double tier_buffers_share(const TierBufferScan *scan);
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "miscadmin.h"
+#include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/server/file_size.h"
@@ -44,4 +45,22 @@ tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
 		CHECK_FOR_INTERRUPTS();
 	}
 	return total;
+}
+
+TimestampTz
+tier_file_written_at(Oid tablespace_oid, Oid file_number)
+{
+	TimestampTz oldest = 0;
+
+	for (ForkNumber fork = MAIN_FORKNUM; fork <= VISIBILITYMAP_FORKNUM; fork++)
+	{
+		char		path[MAXPGPATH];
+		struct stat st;
+
+		tier_compat_relation_path(path, sizeof(path), tablespace_oid, MyDatabaseId,
+								  file_number, fork);
+		if (stat(path, &st) == 0 && (oldest == 0 || time_t_to_timestamptz(st.st_mtime) < oldest))
+			oldest = time_t_to_timestamptz(st.st_mtime);
+	}
+	return oldest;
 }

@@ -11,11 +11,18 @@
 #include "postgres.h"
 
 #include "common/relpath.h"
+#include "datatype/timestamp.h"
 
 /*
  * Bytes of one fork by stat() of its segments, without lock or open; 0 when
  * the file is gone.  The tablespace's OID is never 0.
  */
 extern int64 tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork);
+
+/*
+ * When the fork that has been left alone for longest was last written, by its
+ * file: the relation is at least that old.  0 when there is no file.
+ */
+extern TimestampTz tier_file_written_at(Oid tablespace_oid, Oid file_number);
 
 #endif							/* TIER_FILE_SIZE_H */

@@ -3,21 +3,24 @@
  * server/relation.c
  *		The one gateway to a relation of a user.
  *
- * Looking costs no lock: catalog rows only, and what they say may be stale.
- * Only tier_relation_move locks, one relation in one transaction that holds no
- * other lock on anything of a user, so it can never be part of a deadlock; it
- * waits for a bounded time, checks everything again under the lock, and acts
- * with the least rights that do (choose_actor).
+ * Looking costs no lock: catalog rows only, and what they say may be stale.  What
+ * belongs to a relation is found in server/relation_parts.c, who may move it in
+ * server/relation_rights.c.
  *
- * SET TABLESPACE runs no code of the owner: blocks are copied as they are, no
- * index expression, trigger or constraint is evaluated.  Still it runs under
- * SECURITY_RESTRICTED_OPERATION, so that this does not have to be trusted.
+ * Locks are taken here alone: by tier_relation_lock() for an online move, and by
+ * tier_relation_move(), one relation in one transaction.  Neither transaction holds
+ * another lock on anything of a user, so they can never be part of a deadlock; both
+ * wait for a bounded time and check everything again under the lock.
+ *
+ * A move acts with the least rights that do.  SET TABLESPACE runs no code of the
+ * owner: blocks are copied as they are, no index expression, trigger or constraint
+ * is evaluated.  Still it runs under SECURITY_RESTRICTED_OPERATION, so that this
+ * does not have to be trusted.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -27,20 +30,13 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
-#include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_inherits.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_tablespace.h"
 #include "catalog/storage.h"
 #include "commands/defrem.h"
-#include "commands/extension.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -50,17 +46,9 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/catcache.h"
-#include "utils/fmgroids.h"
-#include "utils/guc.h"
-#include "utils/hsearch.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -68,17 +56,13 @@
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
-#include "src/server/relation.h"
-#include "src/server/file_size.h"
 #include "src/base/transaction.h"
+#include "src/server/relation.h"
 
-/* Why a relation may not be moved; message NULL when it may. */
-typedef struct Refusal
-{
-	int			sqlstate;
-	char	   *message;
-	char	   *hint;			/* NULL: none */
-} Refusal;
+/* ---------------------------------------------------------------------
+ * Looking
+ * ---------------------------------------------------------------------
+ */
 
 bool
 tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
@@ -92,7 +76,8 @@ tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
 	form = (Form_pg_class) GETSTRUCT(tuple);
 	info->relation_oid = relation_oid;
 	info->owner_oid = form->relowner;
-	info->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
+	info->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace :
+		MyDatabaseTableSpace;
 	info->file_number = form->relfilenode;
 	info->toast_oid = form->reltoastrelid;
 	info->am_oid = form->relam;
@@ -135,166 +120,11 @@ tier_relation_kind_name(char kind)
 	}
 }
 
-/*
- * The extension's own alter_tier(), or InvalidOid.  Only who may create in its
- * schema could put another function of that name there; but what he grants on
- * that one is not for him to give.  No right on the schema is looked at.
- */
-static Oid
-administrators_function(void)
+RelFileLocator
+tier_relation_locator(const TierRelationInfo *info)
 {
-	Oid			extension_oid = get_extension_oid("tiered_storage", true);
-	Oid			schema_oid = get_namespace_oid("tiered_storage", true);
-	Oid			function_oid = InvalidOid;
-	CatCList   *functions;
-
-	if (!OidIsValid(extension_oid) || !OidIsValid(schema_oid))
-		return InvalidOid;
-	functions = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum("alter_tier"));
-	for (int i = 0; i < functions->n_members; i++)
-	{
-		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&functions->members[i]->tuple);
-
-		if (form->pronamespace == schema_oid &&
-			getExtensionOfObject(ProcedureRelationId, form->oid) == extension_oid)
-			function_oid = form->oid;
-	}
-	ReleaseSysCacheList(functions);
-	return function_oid;
+	return tier_compat_locator(info->tablespace_oid, MyDatabaseId, info->file_number);
 }
-
-bool
-tier_is_administrator(Oid role_oid)
-{
-	Oid			function_oid;
-
-	if (superuser_arg(role_oid))
-		return true;
-	function_oid = administrators_function();
-	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
-}
-
-/* By what we have read of it: it may be dropped in this moment. */
-static bool
-is_owner(const TierRelationInfo *info, Oid role_oid)
-{
-	return has_privs_of_role(role_oid, info->owner_oid);
-}
-
-/* The conditions of tier_relation_check_move, in its order. */
-static Refusal
-find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
-{
-	Refusal		none = {0, NULL, NULL};
-	Refusal		refusal = none;
-	char	   *tablespace_name;
-
-	refusal.sqlstate = ERRCODE_WRONG_OBJECT_TYPE;
-	switch (info->kind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_MATVIEW:
-		case RELKIND_INDEX:
-			break;
-		case RELKIND_TOASTVALUE:
-			refusal.message = psprintf("TOAST table %s cannot be moved by itself", info->name);
-			refusal.hint = "Move the table that it belongs to.";
-			return refusal;
-		case RELKIND_PARTITIONED_INDEX:
-			refusal.message = psprintf("partitioned index %s has no storage to move", info->name);
-			refusal.hint = "Move the partitions of its table, with their indexes.";
-			return refusal;
-		default:
-			refusal.message = psprintf("%s %s has no storage to move",
-									   tier_relation_kind_name(info->kind), info->name);
-			refusal.hint = "Tables, materialized views, indexes and partitioned tables can be moved.";
-			return refusal;
-	}
-
-	if (info->is_system)
-	{
-		refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
-		refusal.message = psprintf("system relation %s cannot be moved", info->name);
-		return refusal;
-	}
-	if (info->persistence == RELPERSISTENCE_TEMP)
-	{
-		refusal.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
-		refusal.message = psprintf("temporary relation %s cannot be moved", info->name);
-		refusal.hint = "Set temp_tablespaces to choose where temporary relations are created.";
-		return refusal;
-	}
-	if (tablespace_oid == GLOBALTABLESPACE_OID)
-	{
-		refusal.sqlstate = ERRCODE_INVALID_PARAMETER_VALUE;
-		refusal.message = pstrdup("only shared relations can be placed in pg_global tablespace");
-		return refusal;
-	}
-
-	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
-	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
-	{
-		refusal.message = psprintf("must be owner of %s %s",
-								   tier_relation_kind_name(info->kind), info->name);
-		refusal.hint = "The owner, or a tier administrator, can move it.";
-		return refusal;
-	}
-	if (tablespace_oid != MyDatabaseTableSpace &&
-		!tier_compat_may_create_in_tablespace(tablespace_oid, role_oid))
-	{
-		tablespace_name = get_tablespace_name(tablespace_oid);
-		if (tablespace_name == NULL)
-		{
-			refusal.sqlstate = ERRCODE_UNDEFINED_OBJECT;
-			refusal.message = psprintf("tablespace with OID %u does not exist", tablespace_oid);
-			return refusal;
-		}
-		refusal.message = psprintf("permission denied for tablespace %s", quote_identifier(tablespace_name));
-		refusal.hint = psprintf("GRANT CREATE ON TABLESPACE %s TO %s allows it.",
-								quote_identifier(tablespace_name),
-								quote_identifier(GetUserNameFromId(role_oid, false)));
-		return refusal;
-	}
-	return none;
-}
-
-void
-tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
-{
-	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name),
-				 errhint("The owner, or a tier administrator, can move it.")));
-}
-
-void
-tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
-{
-	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
-
-	if (refusal.message != NULL)
-		ereport(ERROR,
-				(errcode(refusal.sqlstate),
-				 errmsg_internal("%s", refusal.message),
-				 refusal.hint ? errhint("%s", refusal.hint) : 0));
-}
-
-bool
-tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
-					   char **why, char **hint)
-{
-	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
-
-	*why = refusal.message;
-	*hint = refusal.hint;
-	return refusal.message == NULL;
-}
-
-/* ---------------------------------------------------------------------
- * What an online move needs
- * ---------------------------------------------------------------------
- */
 
 /* Is every change of an index of this kind logged, and made in shared buffers? */
 static bool
@@ -325,7 +155,8 @@ tier_relation_why_not_online(const TierRelationInfo *info)
 		return "it is unlogged, so nothing tells what changes while it is copied";
 	if (!XLogIsNeeded())
 		return "wal_level is minimal, so nothing tells what changes while it is copied";
-	if (info->kind == RELKIND_INDEX ? !is_known_index_method(info->am_oid) : info->am_oid != HEAP_TABLE_AM_OID)
+	if (info->kind == RELKIND_INDEX ? !is_known_index_method(info->am_oid) :
+		info->am_oid != HEAP_TABLE_AM_OID)
 	{
 		const char *name = get_am_name(info->am_oid);
 
@@ -353,11 +184,10 @@ tier_relation_is_complete(const TierRelationInfo *info)
 	return complete;
 }
 
-RelFileLocator
-tier_relation_locator(const TierRelationInfo *info)
-{
-	return tier_compat_locator(info->tablespace_oid, MyDatabaseId, info->file_number);
-}
+/* ---------------------------------------------------------------------
+ * Others who wait for it, or have locked it
+ * ---------------------------------------------------------------------
+ */
 
 /*
  * LockHasWaitersRelation would be the function to call, but it crashes when our
@@ -400,20 +230,6 @@ tier_relation_has_waiters(Oid relation_oid)
 	GET_VXID_FROM_PGPROC(vxid, *MyProc);
 	SET_LOCKTAG_VIRTUALTRANSACTION(transaction_tag, vxid);
 	return someone_waits_for(&relation_tag, &transaction_tag);
-}
-
-void
-tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms)
-{
-	tier_transaction_limit_lock_waits(timeout_ms);
-	LockRelationOid(relation_oid, mode);
-	tier_transaction_limit_lock_waits(next_timeout_ms);
-}
-
-bool
-tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
-{
-	return ConditionalLockRelationOid(relation_oid, mode);
 }
 
 /* What the process tells of itself; false if not enough. */
@@ -473,6 +289,111 @@ tier_relation_holders(Oid relation_oid)
 	return holders;
 }
 
+/* ---------------------------------------------------------------------
+ * Locks
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The row of pg_class that this process has claimed, by the tuple lock that its
+ * updaters take before they read it.  Set by tier_relation_claim_row() and means
+ * nothing while has_claimed_row is false.  The lock is the session's and outlasts
+ * the commit; unset by tier_relation_release_row() after that, or by an abort.
+ */
+static LOCKTAG claimed_row;
+static bool has_claimed_row = false;
+
+void
+tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms)
+{
+	tier_transaction_limit_lock_waits(timeout_ms);
+	LockRelationOid(relation_oid, mode);
+	tier_transaction_limit_lock_waits(next_timeout_ms);
+}
+
+bool
+tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
+{
+	return ConditionalLockRelationOid(relation_oid, mode);
+}
+
+void
+tier_relation_release_row(void)
+{
+	if (has_claimed_row)
+		LockRelease(&claimed_row, InplaceUpdateTupleLock, true);
+	has_claimed_row = false;
+}
+
+static void
+claim_callback(XactEvent event, void *argument)
+{
+	if (event == XACT_EVENT_ABORT)
+		tier_relation_release_row();
+}
+
+/*
+ * The lock that updaters of pg_class take before they read the row, without
+ * waiting.  As a session's lock: it must outlast the commit, after which
+ * others learn of the new row.
+ */
+static bool
+lock_row(ItemPointer tid)
+{
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterXactCallback(claim_callback, NULL);
+		registered = true;
+	}
+	tier_relation_release_row();
+	SET_LOCKTAG_TUPLE(claimed_row, MyDatabaseId, RelationRelationId,
+					  ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
+	has_claimed_row = LockAcquire(&claimed_row, InplaceUpdateTupleLock, true, true) !=
+		LOCKACQUIRE_NOT_AVAIL;
+	return has_claimed_row;
+}
+
+bool
+tier_relation_claim_row(Oid relation_oid)
+{
+	Relation	rel;
+	HeapTuple	cached;
+	HeapTupleData tuple;
+	TM_FailureData failure;
+	TM_Result	result = TM_Deleted;
+	Buffer		buffer;
+
+	/*
+	 * A session that has locked all of pg_class may be about to use the
+	 * relation.
+	 */
+	if (!ConditionalLockRelationOid(RelationRelationId, RowExclusiveLock))
+		return false;
+	rel = table_open(RelationRelationId, NoLock);
+	cached = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
+	if (HeapTupleIsValid(cached))
+	{
+		tuple.t_self = cached->t_self;
+		ReleaseSysCache(cached);
+		if (lock_row(&tuple.t_self))
+		{
+			result = heap_lock_tuple(rel, &tuple, GetCurrentCommandId(true),
+									 LockTupleNoKeyExclusive,
+									 LockWaitSkip, false, &buffer, &failure);
+			ReleaseBuffer(buffer);
+		}
+	}
+	table_close(rel, NoLock);
+	return result == TM_Ok;
+}
+
+/* ---------------------------------------------------------------------
+ * The end of an online move
+ * ---------------------------------------------------------------------
+ */
+
 #ifdef TIER_DEBUG
 
 /*
@@ -508,7 +429,8 @@ set_file(Relation rel, RelFileLocator file)
 #endif
 
 	if (!CheckRelationTableSpaceMove(rel, tablespace_oid))
-		elog(ERROR, "relation %u is in tablespace %u already", RelationGetRelid(rel), tablespace_oid);
+		elog(ERROR, "relation %u is in tablespace %u already", RelationGetRelid(rel),
+			 tablespace_oid);
 	SetRelationTableSpace(rel, tablespace_oid, tier_compat_locator_file_number(file));
 }
 
@@ -528,7 +450,7 @@ tier_relation_swap_file(Oid relation_oid, RelFileLocator file)
 }
 
 /* ---------------------------------------------------------------------
- * The move under one lock
+ * A move under one lock
  * ---------------------------------------------------------------------
  */
 
@@ -551,119 +473,30 @@ lock_toast(Oid relation_oid)
 		LockRelationOid(lfirst_oid(cell), AccessExclusiveLock);
 }
 
-/* The row that this process has claimed, for the time of a swap. */
-static LOCKTAG claimed_row;
-static bool has_claimed_row = false;
-
-void
-tier_relation_release_row(void)
-{
-	if (has_claimed_row)
-		LockRelease(&claimed_row, InplaceUpdateTupleLock, true);
-	has_claimed_row = false;
-}
-
 static void
-claim_callback(XactEvent event, void *argument)
+lock_step(void *argument)
 {
-	if (event == XACT_EVENT_ABORT)
-		tier_relation_release_row();
-}
+	Oid			relation_oid = *(Oid *) argument;
 
-/*
- * The lock that updaters of pg_class take before they read the row, without
- * waiting.  As a session's lock: it must outlast the commit, after which
- * others learn of the new row.
- */
-static bool
-lock_row(ItemPointer tid)
-{
-	static bool registered = false;
-
-	if (!registered)
-	{
-		RegisterXactCallback(claim_callback, NULL);
-		registered = true;
-	}
-	tier_relation_release_row();
-	SET_LOCKTAG_TUPLE(claimed_row, MyDatabaseId, RelationRelationId,
-					  ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
-	has_claimed_row = LockAcquire(&claimed_row, InplaceUpdateTupleLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
-	return has_claimed_row;
-}
-
-bool
-tier_relation_claim_row(Oid relation_oid)
-{
-	Relation	rel;
-	HeapTuple	cached;
-	HeapTupleData tuple;
-	TM_FailureData failure;
-	TM_Result	result = TM_Deleted;
-	Buffer		buffer;
-
-	/* Somebody who has all of pg_class may be about to use the relation. */
-	if (!ConditionalLockRelationOid(RelationRelationId, RowExclusiveLock))
-		return false;
-	rel = table_open(RelationRelationId, NoLock);
-	cached = SearchSysCache1(RELOID, ObjectIdGetDatum(relation_oid));
-	if (HeapTupleIsValid(cached))
-	{
-		tuple.t_self = cached->t_self;
-		ReleaseSysCache(cached);
-		if (lock_row(&tuple.t_self))
-		{
-			result = heap_lock_tuple(rel, &tuple, GetCurrentCommandId(true), LockTupleNoKeyExclusive,
-									 LockWaitSkip, false, &buffer, &failure);
-			ReleaseBuffer(buffer);
-		}
-	}
-	table_close(rel, NoLock);
-	return result == TM_Ok;
+	LockRelationOid(relation_oid, AccessExclusiveLock);
+	lock_toast(relation_oid);
 }
 
 /*
  * Waits for the strongest lock in a subtransaction.  True when it is granted;
- * false after the timeout, with nothing held.  Whatever else is thrown leaves
- * here with the caller's subtransaction level as it was.
+ * false after the timeout, with nothing held.
  */
 static bool
 lock_with_timeout(Oid relation_oid)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool granted = false;
+	ErrorData  *error = tier_attempt(lock_step, &relation_oid);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		LockRelationOid(relation_oid, AccessExclusiveLock);
-		lock_toast(relation_oid);
-		granted = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = tier_attempt_take_error();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(error);
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	if (!granted)
-		return false;
-
-	/* Hands the lock to the caller's level. */
-	ReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return true;
+	if (error == NULL)
+		return true;			/* the lock is of the caller's level now */
+	if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
 }
 
 /* ALTER ... SET TABLESPACE of a relation that this transaction has locked. */
@@ -683,23 +516,6 @@ set_tablespace(const TierRelationInfo *info, Oid tablespace_oid)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tablespace with OID %u does not exist", tablespace_oid)));
 	AlterTableInternal(info->relation_oid, list_make1(command), false);
-}
-
-/*
- * Who executes a move that the requester was found to be entitled to.  The
- * command wants an owner who may create there.  Where the owner may not, and
- * the requester is an administrator who may but does not own it, only the
- * superuser can do both; no code of the owner runs in it.
- */
-static Oid
-choose_actor(const TierRelationInfo *info, Oid requester_oid, Oid tablespace_oid)
-{
-	if (tablespace_oid == MyDatabaseTableSpace ||
-		tier_compat_may_create_in_tablespace(tablespace_oid, info->owner_oid))
-		return info->owner_oid;
-	if (is_owner(info, requester_oid))
-		return requester_oid;
-	return BOOTSTRAP_SUPERUSERID;
 }
 
 TierMoveResult
@@ -738,154 +554,11 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, Oid tablespace_oid, Tier
 	if (!tier_relation_claim_row(relation_oid))
 		return TIER_MOVE_LOCK_TIMEOUT;
 
-	actor = choose_actor(&info, requester_oid, tablespace_oid);
+	actor = tier_relation_choose_actor(&info, requester_oid, tablespace_oid);
 	GetUserIdAndSecContext(&caller, &caller_context);
-	SetUserIdAndSecContext(actor, caller_context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
+	SetUserIdAndSecContext(actor, caller_context |
+						   SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
 	set_tablespace(&info, tablespace_oid);
 	SetUserIdAndSecContext(caller, caller_context);
 	return TIER_MOVE_DONE;
-}
-
-static int64
-all_forks_bytes(const TierRelationInfo *info)
-{
-	int64		total = 0;
-
-	if (OidIsValid(info->file_number))
-		for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
-			total += tier_file_size(info->tablespace_oid, info->file_number, fork);
-	return total;
-}
-
-int64
-tier_relation_disk_bytes(const TierRelationInfo *info)
-{
-	TierRelationInfo toast;
-	int64		total = all_forks_bytes(info);
-
-	if (OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast))
-	{
-		List	   *indexes = tier_relation_indexes(info->toast_oid);
-		ListCell   *cell;
-
-		total += all_forks_bytes(&toast);
-		foreach(cell, indexes)
-		{
-			TierRelationInfo index;
-
-			if (tier_relation_lookup(lfirst_oid(cell), &index))
-				total += all_forks_bytes(&index);
-		}
-	}
-	return total;
-}
-
-List *
-tier_relation_indexes(Oid relation_oid)
-{
-	List	   *indexes = NIL;
-	Relation	rel = table_open(IndexRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relation_oid));
-	scan = systable_beginscan(rel, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
-
-		/* One that is being built, or is left over from a failed build. */
-		if (!form->indisvalid || !form->indislive)
-			continue;
-		indexes = lappend_oid(indexes, form->indexrelid);
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return indexes;
-}
-
-List *
-tier_relation_parts(Oid relation_oid)
-{
-	TierRelationInfo info;
-	List	   *parts = NIL;
-
-	if (tier_relation_lookup(relation_oid, &info) && OidIsValid(info.toast_oid))
-		parts = lappend_oid(tier_relation_indexes(info.toast_oid), info.toast_oid);
-	return lappend_oid(parts, relation_oid);
-}
-
-/* The children of one relation, sorted; not those that are just detached. */
-static List *
-find_children(Relation inherits, Oid parent_oid)
-{
-	List	   *children = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(parent_oid));
-	scan = systable_beginscan(inherits, InheritsParentIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_inherits form = (Form_pg_inherits) GETSTRUCT(tuple);
-
-		if (!form->inhdetachpending)
-			children = lappend_oid(children, form->inhrelid);
-	}
-	systable_endscan(scan);
-	list_sort(children, list_oid_cmp);
-	return children;
-}
-
-List *
-tier_relation_inheritors(Oid relation_oid)
-{
-	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid),.hcxt = CurrentMemoryContext};
-	HTAB	   *seen = hash_create("tiered_storage inheritors", 32, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
-	List	   *all = list_make1_oid(relation_oid);
-
-	(void) hash_search(seen, &relation_oid, HASH_ENTER, NULL);
-	for (int i = 0; i < list_length(all); i++)
-	{
-		List	   *children = find_children(inherits, list_nth_oid(all, i));
-		ListCell   *cell;
-
-		CHECK_FOR_INTERRUPTS();
-		foreach(cell, children)
-		{
-			Oid			child_oid = lfirst_oid(cell);
-			bool		found;
-
-			(void) hash_search(seen, &child_oid, HASH_ENTER, &found);
-			if (!found)
-				all = lappend_oid(all, child_oid);
-		}
-		list_free(children);
-	}
-	table_close(inherits, AccessShareLock);
-	hash_destroy(seen);
-	return all;
-}
-
-List *
-tier_relation_leaves(Oid relation_oid)
-{
-	List	   *all = tier_relation_inheritors(relation_oid);
-	List	   *leaves = NIL;
-	ListCell   *cell;
-
-	foreach(cell, all)
-	{
-		char		kind = get_rel_relkind(lfirst_oid(cell));
-
-		if (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW)
-			leaves = lappend_oid(leaves, lfirst_oid(cell));
-	}
-	list_free(all);
-	return leaves;
 }

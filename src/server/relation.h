@@ -3,6 +3,19 @@
  * server/relation.h
  *		The one gateway to a relation of a user.
  *
+ * The room server/ has the adapters to PostgreSQL's inside: this gateway, the WAL as
+ * it is written (wal.h), the headers of shared buffers (buffers.h), what backends wait
+ * for (waits.h), file sizes (file_size.h).  They know no tier and no table of ours.
+ *
+ * Everything that opens, locks or changes a relation of a user goes through here, so
+ * that these rules have one place: looking takes no lock on it; a lock is asked for
+ * with nothing locked, and for a bounded time; what was true before the lock is
+ * checked again under it; the rights are those of a requester, checked by OID each
+ * time; and nothing of the owner is executed.
+ *
+ * relation.c looks, locks and changes; relation_rights.c says who may do what,
+ * relation_parts.c what belongs to a relation.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_RELATION_H
@@ -54,6 +67,15 @@ extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
 /* Raises an error unless the role owns the relation or is administrator. */
 extern void tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid);
 
+/*
+ * Who executes a move that the requester was found to be entitled to.  The
+ * command wants an owner who may create there.  Where the owner may not, and
+ * the requester is an administrator who may but does not own it, only the
+ * superuser can do both; no code of the owner runs in it.
+ */
+extern Oid	tier_relation_choose_actor(const TierRelationInfo *info, Oid requester_oid,
+									   Oid tablespace_oid);
+
 /* Superusers, and roles with EXECUTE on alter_tier(). */
 extern bool tier_is_administrator(Oid role_oid);
 
@@ -87,7 +109,8 @@ extern bool tier_relation_someone_waits_for(const LOCKTAG *tag);
  * may be locked yet, or somebody could be failed by the deadlock check.
  * ERRCODE_LOCK_NOT_AVAILABLE when it was not granted.
  */
-extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms);
+extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms,
+							   int next_timeout_ms);
 
 /* The same without waiting; false when it is not free. */
 extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
@@ -116,8 +139,8 @@ extern List *tier_relation_holders(Oid relation_oid);
  * under a strong lock would keep everybody out for as long as that transaction
  * lasts.  False when somebody has it, or pg_class.
  *
- * Whoever wants to update the row without a lock on the relation (GRANT, SET
- * SCHEMA of an index's table) then waits, before he reads it, until it is
+ * Others who update the row without a lock on the relation (GRANT, SET SCHEMA of an
+ * index's table) then wait, before they read it, until it is
  * released: after the commit by the caller; an abort releases it, too.
  */
 extern bool tier_relation_claim_row(Oid relation_oid);

@@ -35,13 +35,13 @@
 
 PG_FUNCTION_INFO_V1(tier_wait_times);
 
-/* The launcher shall not spin, whatever the setting. */
+/* The launcher must not spin, whatever the setting. */
 #define SHORTEST_INTERVAL_MS 10
 
 #define CLASS_MASK 0xFF000000
 #define EVENT_MASK 0x0000FFFF
 
-/* Events of a class whose names are looked up once; the rest each time. */
+/* Events of a class whose names are looked up once; others each time. */
 #define CACHED_EVENTS 256
 
 /* One database's backends at one look. */
@@ -51,7 +51,11 @@ typedef struct DatabaseLook
 	int			backends[TIER_WAIT_CLASSES];
 } DatabaseLook;
 
-/* The launcher's own. */
+/*
+ * The launcher's own.  looked_at: the last look, 0: none yet; set by
+ * tier_waits_sample().  looks: what that look has found, for the first nlooks
+ * databases; they mean nothing between two calls.
+ */
 static TimestampTz looked_at = 0;
 static DatabaseLook looks[TIER_MAX_DATABASES];
 static int	nlooks;
@@ -210,7 +214,8 @@ tier_waits_sample(void)
 	 * After a long pause, or when the clock was set, one look does not speak
 	 * for all the time.
 	 */
-	add_look(looked_at == 0 || elapsed_ms < 0 || elapsed_ms > 2 * interval_ms ? interval_ms : elapsed_ms);
+	add_look(looked_at == 0 || elapsed_ms < 0 || elapsed_ms > 2 * interval_ms ? interval_ms :
+			 elapsed_ms);
 	looked_at = now;
 	return (long) interval_ms;
 }

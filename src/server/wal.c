@@ -10,7 +10,7 @@
  * system that does not answer for example, would fill the disk of the server; a
  * reader that comes too late merely has to start again.  So it must not be late.
  * The end of a checkpoint removes the segments before the one in which the
- * server was writing when it began.  Whoever has read all up to the segment that
+ * server was writing when it began.  A reader who has read all up to the segment that
  * is written is safe until the server comes to the next one, begins a checkpoint
  * after that, and completes it.
  *
@@ -53,27 +53,49 @@ typedef struct Skip
 	XLogRecPtr	end;
 } Skip;
 
+/*
+ * One reader.  In the memory of the process that reads, which alone uses it.  Two
+ * kinds: one that follows the server (tier_wal_start), whose position only grows, and
+ * one that looks back (tier_wal_open), whose position is set by each
+ * tier_wal_read_stretch().
+ */
 struct TierWal
 {
+	/* Set when it is made. */
 	MemoryContext context;		/* the decoder allocates when it likes to */
 	TierWalObserver observer;
 	XLogReaderState *reader;
 	TimeLineID	timeline;
 	List	   *history;		/* of timelines, for looking back; else NIL */
-	XLogRecPtr	flushed;		/* pages may be read up to here */
-	XLogRecPtr	position;		/* all before this was read */
-	XLogRecPtr	mark;			/* end of the last mark; 0: only the first */
+
+	/* How far. */
+	XLogRecPtr	flushed;		/* pages may be read up to here; set by each
+								 * reading, before the decoder is called */
+	XLogRecPtr	position;		/* all before this was read or skipped */
+	XLogRecPtr	mark;			/* end of the last record of our own, by
+								 * tier_wal_read_all(); 0: it was not called */
+
+	/* The segment that was read last; kept open between two readings. */
 	File		file;			/* -1: none is open */
 	XLogSegNo	segment;		/* of the open file */
-	bool		lost;
+
+	/* What is wrong; set inside of the decoder, which must not throw. */
+	bool		lost;			/* a part is gone.  Final for a reader that
+								 * follows; unset by each look back */
 	char	   *failure;		/* why the last read_to could not read, if
 								 * nothing is gone; or NULL */
-	int			failure_errno;
+	int			failure_errno;	/* 0: no system call has failed.  Means
+								 * nothing without failure */
+
+	/* By tier_wal_skip(), in order; used up when they are reached. */
 	int			nskips;
 	Skip		skips[MAX_SKIPS];
 };
 
-/* What tier_wal_keep_up reads; NULL: nothing. */
+/*
+ * What tier_wal_keep_up reads; NULL: nothing.  Set by tier_wal_start(), unset by
+ * tier_wal_end() or with the memory that the reader is in.
+ */
 static TierWal *followed = NULL;
 
 /*
@@ -155,7 +177,8 @@ read_page(XLogReaderState *reader, XLogRecPtr page, int wanted, XLogRecPtr recor
 		if (wal->file < 0 && error_number == ENOENT)
 			wal->lost = true;
 		else if (wal->file < 0)
-			note_failure(wal, error_number, psprintf("could not open file \"%s\": %s", path, strerror(error_number)));
+			note_failure(wal, error_number,
+						 psprintf("could not open file \"%s\": %s", path, strerror(error_number)));
 		if (wal->file < 0)
 			return -1;
 	}
@@ -169,9 +192,13 @@ read_page(XLogReaderState *reader, XLogRecPtr page, int wanted, XLogRecPtr recor
 	if (got < 0 && error_number == ENOENT)
 		wal->lost = true;
 	else if (got < 0)
-		note_failure(wal, error_number, psprintf("could not read file \"%s\": %s", FilePathName(wal->file), strerror(error_number)));
+		note_failure(wal, error_number,
+					 psprintf("could not read file \"%s\": %s",
+							  FilePathName(wal->file), strerror(error_number)));
 	else
-		note_failure(wal, 0, psprintf("could not read file \"%s\": read %d of %d", FilePathName(wal->file), got, XLOG_BLCKSZ));
+		note_failure(wal, 0,
+					 psprintf("could not read file \"%s\": read %d of %d",
+							  FilePathName(wal->file), got, XLOG_BLCKSZ));
 	return -1;
 }
 
@@ -190,7 +217,9 @@ judge_bad_record(TierWal *wal, const char *message)
 		(wal->file >= 0 && wal->segment <= XLogGetLastRemovedSegno()))
 		wal->lost = true;
 	else
-		note_failure(wal, 0, psprintf("could not decode WAL after %X/%X: %s", LSN_FORMAT_ARGS(wal->position), message));
+		note_failure(wal, 0,
+					 psprintf("could not decode WAL after %X/%X: %s",
+							  LSN_FORMAT_ARGS(wal->position), message));
 }
 
 /* ---------------------------------------------------------------------
@@ -198,7 +227,7 @@ judge_bad_record(TierWal *wal, const char *message)
  * ---------------------------------------------------------------------
  */
 
-/* Writes a record that means nothing.  Its begin; *end gets its end. */
+/* Writes a record that means nothing.  Where it begins; *end gets its end. */
 static XLogRecPtr
 insert_mark(XLogRecPtr *end)
 {
@@ -479,7 +508,7 @@ tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,
 	if (from >= Min(to, wal->flushed))
 		return TIER_WAL_OK;
 
-	/* Reads on from the begin of the page that `from` is in. */
+	/* Reads on from the beginning of the page that `from` is in. */
 	old_context = MemoryContextSwitchTo(wal->context);
 	wal->position = tier_compat_find_next_record(wal->reader, from, &message);
 	MemoryContextSwitchTo(old_context);

@@ -18,9 +18,9 @@
 typedef struct TierWal TierWal;
 
 /*
- * Who wants to know.  Called for each block that a record of one of all files
- * names, and for each truncation of a file (of its main fork, to nblocks).
- * Must not raise errors.
+ * What is told to the caller: each block of any file that a record names, and each
+ * truncation of a file (of its main fork, to nblocks).  The functions must not raise
+ * errors.
  */
 typedef struct TierWalObserver
 {
@@ -37,9 +37,9 @@ typedef struct TierWalObserver
 	void		(*checksums) (void *argument);
 
 	/*
-	 * Where it is set it is called for each record, instead of the others:
-	 * for who wants to know more than which blocks change.  The record is the
-	 * decoder's current one.
+	 * Where it is set it is called for each record, instead of the others: to
+	 * know more than which blocks change.  The record is the decoder's
+	 * current one.
 	 */
 	void		(*record) (void *argument, XLogReaderState *decoder);
 } TierWalObserver;
@@ -86,7 +86,7 @@ extern void tier_wal_keep_up(void);
 /*
  * Flushes the WAL up to now and reads exactly all of it, unless that is not done
  * by deadline_us (tier_clock_monotonic_us; 0: no limit), the time that the flush
- * took not counted.  Whoever has locked out the writers of a relation knows after
+ * took not counted.  A caller who has locked out the writers of a relation knows after
  * TIER_WAL_OK all that ever changed it.  *flush_us gets the time of the flush
  * added.
  */
@@ -97,8 +97,8 @@ extern bool tier_wal_is_complete(const TierWal *wal);
 
 /*
  * The records between the two positions are known to be of no interest: they
- * need not be read, only skipped.  The begin of the first, the end of the last;
- * must come in order, after the record has been inserted.
+ * need not be read, only skipped.  From the beginning of the first to the end of the
+ * last; must come in order, after the record has been inserted.
  */
 extern void tier_wal_skip(TierWal *wal, XLogRecPtr begin, XLogRecPtr end);
 
@@ -110,12 +110,12 @@ extern TierWal *tier_wal_open(MemoryContext context, const TierWalObserver *obse
 
 /*
  * Reads the records that begin at or after `from` and before `to`, as far as
- * they are flushed.  `from` need not be the begin of a record; may be called
+ * they are flushed.  `from` need not be the beginning of a record; may be called
  * again for anywhere else, also for what was written on an earlier timeline of
- * this server.  *first gets the begin of the first record that was read, *end
+ * this server.  *first gets the beginning of the first record that was read, *end
  * the end of the last; both `from` if there was none.  TIER_WAL_LOST (the WAL
- * is gone, or unreadable from *end on, which is in the log) is not final here.  Checks for
- * interrupts.
+ * is gone, or unreadable from *end on, which is in the log) is not final here.
+ * Checks for interrupts.
  */
 extern TierWalResult tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,
 										   XLogRecPtr *first, XLogRecPtr *end);
@@ -123,7 +123,7 @@ extern TierWalResult tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRe
 /* Flushes the WAL up to now; up to where it is flushed then. */
 extern XLogRecPtr tier_wal_flush(void);
 
-/* Begin of the segment after the one that this position is in. */
+/* Where the segment after the one of this position begins. */
 extern XLogRecPtr tier_wal_next_segment(XLogRecPtr position);
 
 extern void tier_wal_end(TierWal *wal);

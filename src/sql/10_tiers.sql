@@ -1,15 +1,16 @@
 ---------------------------------------------------------------------------
--- Tiers: which there are, which tablespaces they have, what is beneath those.
+-- Tiers: their figures, their tablespaces, and the devices beneath these.
 ---------------------------------------------------------------------------
 
 /*
- * What a number may be is said here, for the table and for tier_check_values(), which
- * has the words: beyond these limits it is a slip of the pen, or made to have every
+ * The limits of the numbers of a tier, for the table and for tier_check_values(), which
+ * has the error messages.  A value beyond them is a typing error, or meant to make every
  * later computation fail.  NaN is above all of them.
  */
-CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric, OUT highest numeric)
+CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric,
+	OUT highest numeric)
 RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	VALUES
 		('rank'::text,                0::numeric, 1000000::numeric),
@@ -27,10 +28,10 @@ AS $$
 		('compression_ratio',         1,          1e6)
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_limits() IS
-'between what the numbers of a tier have to be';
+'lower and upper limit of each number of a tier';
 
 CREATE FUNCTION _tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT CASE property
 		WHEN 'price_per_gb_month' THEN value = 0 OR value BETWEEN l.lowest AND l.highest
@@ -39,7 +40,15 @@ AS $$
 	FROM _tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_value_fits(text, numeric) IS
-'whether this number of a tier is within its limits; null if it is not given';
+'whether this number of a tier is within its limits; null if the number is null';
+
+CREATE FUNCTION _tiered_storage.tier_watermarks_fit(low float8, high float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT low > 0 AND low < high AND high <= 1
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_watermarks_fit(float8, float8) IS
+'whether these are possible watermarks: fractions of the capacity, the low one below the high one';
 
 CREATE TABLE _tiered_storage.tier
 (
@@ -48,13 +57,17 @@ CREATE TABLE _tiered_storage.tier
 		CHECK (_tiered_storage.tier_value_fits('rank', rank::pg_catalog.numeric)),
 	profile text NOT NULL,
 	random_read_ms float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('random_read_ms', random_read_ms::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('random_read_ms',
+			random_read_ms::pg_catalog.numeric)),
 	random_write_ms float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('random_write_ms', random_write_ms::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('random_write_ms',
+			random_write_ms::pg_catalog.numeric)),
 	sequential_read_mb_per_s float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('sequential_read_mb_per_s', sequential_read_mb_per_s::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('sequential_read_mb_per_s',
+			sequential_read_mb_per_s::pg_catalog.numeric)),
 	sequential_write_mb_per_s float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('sequential_write_mb_per_s', sequential_write_mb_per_s::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('sequential_write_mb_per_s',
+			sequential_write_mb_per_s::pg_catalog.numeric)),
 	fsync_ms float8 NOT NULL
 		CHECK (_tiered_storage.tier_value_fits('fsync_ms', fsync_ms::pg_catalog.numeric)),
 	parallelism float8 NOT NULL
@@ -63,31 +76,37 @@ CREATE TABLE _tiered_storage.tier
 		CHECK (_tiered_storage.tier_value_fits('price_per_gb_month', price_per_gb_month)),
 	price_is_assumed boolean NOT NULL,
 	capacity_bytes bigint
-		CHECK (_tiered_storage.tier_value_fits('capacity_bytes', capacity_bytes::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('capacity_bytes',
+			capacity_bytes::pg_catalog.numeric)),
 	reserve_fraction float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('reserve_fraction', reserve_fraction::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('reserve_fraction',
+			reserve_fraction::pg_catalog.numeric)),
 	low_watermark float8 NOT NULL,
 	high_watermark float8 NOT NULL,
 	endurance_tbw float8
-		CHECK (_tiered_storage.tier_value_fits('endurance_tbw', endurance_tbw::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('endurance_tbw',
+			endurance_tbw::pg_catalog.numeric)),
 	endurance_dwpd float8
-		CHECK (_tiered_storage.tier_value_fits('endurance_dwpd', endurance_dwpd::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('endurance_dwpd',
+			endurance_dwpd::pg_catalog.numeric)),
 	compressed boolean NOT NULL,
 	compression_ratio float8
-		CHECK (_tiered_storage.tier_value_fits('compression_ratio', compression_ratio::pg_catalog.numeric)),
+		CHECK (_tiered_storage.tier_value_fits('compression_ratio',
+			compression_ratio::pg_catalog.numeric)),
 	discovered boolean NOT NULL,
-	CHECK (low_watermark OPERATOR(pg_catalog.>) 0 AND low_watermark OPERATOR(pg_catalog.<) high_watermark
-		AND high_watermark OPERATOR(pg_catalog.<=) 1)
+	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
 );
 COMMENT ON TABLE _tiered_storage.tier IS
-'storage tiers of this database; use the view tiered_storage.tiers to read, add_tier() and alter_tier() to change';
+'storage tiers of this database; read them in the view tiered_storage.tiers, change them with '
+'add_tier() and alter_tier()';
 COMMENT ON COLUMN _tiered_storage.tier.discovered IS
-'made by discover_tiers() and never changed by hand since: not dumped, and gives way to a tier that a person defines';
+'created by discover_tiers() and never changed by a person since: not dumped, and replaced when '
+'a person defines a tier of this name';
 
 /*
- * The name survives dump and restore, the OID survives a rename: inside the
- * cluster that wrote the row (system_identifier) the OID counts, elsewhere the
- * name.  refresh_tablespaces() brings both up to date.
+ * The name survives dump and restore, the OID survives a rename: in the cluster that wrote
+ * the row (system_identifier) the OID counts, elsewhere the name.  refresh_tablespaces()
+ * updates both.
  */
 CREATE TABLE _tiered_storage.tier_tablespace
 (
@@ -98,19 +117,19 @@ CREATE TABLE _tiered_storage.tier_tablespace
 	discovered boolean NOT NULL
 );
 CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (tier_name);
-/* A deferrable key cannot be what replication finds a row by. */
+/* Replication cannot identify rows by a deferrable key. */
 ALTER TABLE _tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
 COMMENT ON TABLE _tiered_storage.tier_tablespace IS
-'which tablespace belongs to which tier; a tablespace belongs to one tier at most';
+'the tier of each tablespace; a tablespace belongs to one tier at most';
 
 /*
- * Not the name: an UPDATE that names a key column locks the row more strongly, also when
- * it stays the same, and would wait for open transactions that have pinned something to
- * the tier.
+ * The name is not set: an UPDATE that names a key column takes a stronger row lock, even
+ * if the value stays the same, and would wait for open transactions that have pinned
+ * something to the tier.
  */
 CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, only_discovered boolean)
 RETURNS boolean
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	UPDATE _tiered_storage.tier x SET
@@ -130,15 +149,16 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, boolean) IS
-'gives the tier of that name, if it is there, all other values of t; policies and pins keep referring to it';
+'gives the tier of that name, if it exists, all other values of t; policies and pins keep '
+'referring to it';
 
 /*
- * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads
- * the dumped rows: what was only discovered steps aside for them.  The row of
- * a discovered tier is overwritten in place, since policies may refer to it.
+ * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads the dumped
+ * rows, which replace what was only discovered.  The row of a discovered tier is
+ * overwritten in place, because policies may refer to it.
  */
 CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	IF TG_TABLE_NAME = 'tier_tablespace' THEN
@@ -156,17 +176,38 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS
-'trigger: a discovered tier or tablespace assignment gives way to one that is dumped or made by hand';
+'trigger: a discovered tier or tablespace gives way to one that is restored or defined by a '
+'person';
 CREATE TRIGGER tier_before_insert BEFORE INSERT ON _tiered_storage.tier
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
 CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.tier_tablespace
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
 
-/* A discovered tier that a policy or a pin uses has to come along with it. */
+/*
+ * After a restore has given all tablespaces of a discovered tier to others, that tier is
+ * nothing any more.  Not before the whole table has been loaded: a discovered tier that is
+ * restored has its tablespaces only then.
+ */
+CREATE FUNCTION _tiered_storage.tier_after_insert() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	PERFORM _tiered_storage.remove_unused_tiers(NULL);
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_after_insert() IS
+'trigger: removes discovered tiers that have lost their last tablespace';
+CREATE TRIGGER tier_tablespace_after_insert AFTER INSERT ON _tiered_storage.tier_tablespace
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_after_insert();
+
+/* A discovered tier that a policy or a pin uses is dumped together with it. */
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier',
-	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM _tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM '
+		'_tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier_tablespace',
-	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM _tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
+	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT p.tier_name FROM '
+		'_tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p)');
 
 CREATE FUNCTION tiered_storage.tablespace_devices(
 	OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
@@ -179,7 +220,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_devices';
 COMMENT ON FUNCTION tiered_storage.tablespace_devices() IS
-'the directory, device and file system beneath each tablespace but pg_global';
+'the directory, device and file system of each tablespace except pg_global';
 
 CREATE FUNCTION _tiered_storage.tablespace_claims(
 	OUT tablespace_oid oid, OUT database_oid oid, OUT tier_name name)
@@ -187,13 +228,14 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_claims';
 COMMENT ON FUNCTION _tiered_storage.tablespace_claims() IS
-'which database defines a tablespace as part of which tier, as the workers have published it; empty without shared_preload_libraries';
+'which database has assigned a tablespace to which tier, as published by the workers; empty '
+'without shared_preload_libraries';
 
 /*
- * Priors from published measurements; calibration and the user replace them.
- * The time of a random operation is its latency, parallelism how many the
- * device serves at once.  Prices only give the curves a shape until the user
- * sets his own.
+ * Priors from published measurements, until calibration or the user replaces them.  The
+ * time of a random operation is its latency; parallelism is how many operations the device
+ * serves at the same time.  Prices only give the curves a shape until the user sets real
+ * ones.
  */
 CREATE FUNCTION tiered_storage.device_profiles(
 	OUT profile text, OUT random_read_ms float8, OUT random_write_ms float8,
@@ -201,10 +243,11 @@ CREATE FUNCTION tiered_storage.device_profiles(
 	OUT fsync_ms float8, OUT parallelism float8, OUT price_per_gb_month numeric,
 	OUT endurance_dwpd float8)
 RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	VALUES
-		('memory'::text,   0.001::float8, 0.001::float8, 8000::float8, 8000::float8, 0.001::float8, 8::float8, 2.0::numeric, NULL::float8),
+		('memory'::text,   0.001::float8, 0.001::float8, 8000::float8, 8000::float8, 0.001::float8,
+			8::float8, 2.0::numeric, NULL::float8),
 		('nvme',           0.09,  0.16,  6500, 3500, 0.1, 32, 0.10,  1.3),
 		('sata_ssd',       0.15,  0.33,  530,  500,  0.5, 10, 0.08,  1.0),
 		('cloud_gp3',      1.0,   1.0,   131,  131,  2.0, 3,  0.08,  NULL),
@@ -213,9 +256,10 @@ AS $$
 		('hdd_7200',       12.4,  10.0,  150,  150,  8.0, 1,  0.025, NULL)
 $$;
 COMMENT ON FUNCTION tiered_storage.device_profiles() IS
-'device profiles to choose from in add_tier(), with the figures assumed until they are measured or given';
+'the device profiles that add_tier() accepts, with the figures that are assumed until they are '
+'given or measured';
 
-/* Restores and renames included: which tablespace of this cluster a row means. */
+/* Which tablespace of this cluster a row means, also after a restore or a rename. */
 CREATE VIEW _tiered_storage.tier_tablespaces AS
 	SELECT tt.tier_name, t.rank, ts.oid AS tablespace_oid, ts.spcname AS tablespace_name,
 		tt.discovered, tt.tablespace_name AS stored_name
@@ -227,4 +271,4 @@ CREATE VIEW _tiered_storage.tier_tablespaces AS
 			THEN ts.oid OPERATOR(pg_catalog.=) tt.tablespace_oid
 			ELSE ts.spcname OPERATOR(pg_catalog.=) tt.tablespace_name END;
 COMMENT ON VIEW _tiered_storage.tier_tablespaces IS
-'the existing tablespaces of each tier; renames and restores into another cluster are resolved';
+'the existing tablespaces of each tier, with renames and restores into another cluster resolved';

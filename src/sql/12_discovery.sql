@@ -1,23 +1,26 @@
 ---------------------------------------------------------------------------
--- Tiers that are found, not defined: by the devices beneath the tablespaces.
+-- Tiers that are discovered by the devices beneath the tablespaces.
 ---------------------------------------------------------------------------
 
-/* Makes room in the order of ranks for a tier of that speed, and says where. */
-CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8, compressed boolean) RETURNS integer
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+/* Makes room for a tier of this speed in the order of ranks, and returns its rank. */
+CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8,
+	compressed boolean) RETURNS integer
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	new_rank integer;
 BEGIN
-	/* Where there is no room for one more, they are numbered anew in their order. */
+	/* If the highest rank is taken, the ranks are numbered from 0 again, in the same order. */
 	IF EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.rank >= 1000000) THEN
 		UPDATE _tiered_storage.tier t SET rank = r.place
-			FROM (SELECT x.tier_name, dense_rank() OVER (ORDER BY x.rank) - 1 AS place FROM _tiered_storage.tier x) r
+			FROM (SELECT x.tier_name, dense_rank() OVER (ORDER BY x.rank) - 1 AS place
+				FROM _tiered_storage.tier x) r
 			WHERE r.tier_name = t.tier_name;
 	END IF;
 	SELECT COALESCE(max(t.rank) + 1, 0) INTO new_rank
 		FROM _tiered_storage.tier t
-		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed, tier_make_rank.random_read_ms)
+		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed,
+			tier_make_rank.random_read_ms)
 			AND t.tier_name <> tier_make_rank.name;
 	UPDATE _tiered_storage.tier t SET rank = t.rank + 1
 		WHERE t.rank >= new_rank
@@ -27,10 +30,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean) IS
-'the rank at which a new tier of this speed belongs; slower tiers are shifted by one';
+'returns the rank of a new tier of this speed; slower tiers move down by one';
 
-CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean) RETURNS name
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean)
+RETURNS name
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT CASE
 		WHEN compressed THEN 'compressed'
@@ -42,11 +46,12 @@ AS $$
 		ELSE 'unknown' END
 $$;
 COMMENT ON FUNCTION _tiered_storage.discovered_name(text, boolean, boolean) IS
-'what a tier is called after the device beneath it, and whether the server has SATA SSDs as well';
+'the name of a discovered tier, by the kind of its device; an NVMe tier is called ssd unless the '
+'server has SATA SSDs too';
 
-/* A device of unknown kind is taken for a decent one until somebody says. */
-CREATE FUNCTION _tiered_storage.tier_insert_discovered(name name, profile text, is_virtual boolean, compressed boolean) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION _tiered_storage.tier_new(name name, compressed boolean, discovered boolean)
+RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	t _tiered_storage.tier;
@@ -56,29 +61,75 @@ BEGIN
 	t.reserve_fraction := 0.15;
 	t.low_watermark := 0.80;
 	t.high_watermark := 0.90;
-	t.compressed := COALESCE(tier_insert_discovered.compressed, false);
-	t.discovered := true;
-	t := _tiered_storage.tier_with_profile(t,
-		COALESCE(tier_insert_discovered.profile, CASE WHEN is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END));
+	t.compressed := COALESCE(tier_new.compressed, false);
+	t.discovered := tier_new.discovered;
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_new(name, boolean, boolean) IS
+'a tier with this name and the default values; its rank, profile and figures are still missing';
+
+/* A device of unknown kind is assumed to be a decent one until somebody sets its profile. */
+CREATE FUNCTION _tiered_storage.tier_insert_discovered(
+	name name, profile text, is_virtual boolean, compressed boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	t _tiered_storage.tier := _tiered_storage.tier_new(name, compressed, true);
+BEGIN
+	t := _tiered_storage.tier_with_profile(t, COALESCE(tier_insert_discovered.profile,
+		CASE WHEN is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END));
 	t.rank := _tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed);
 	PERFORM _tiered_storage.tier_insert(t);
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_insert_discovered(name, text, boolean, boolean) IS
-'makes the tier of a device that was found';
+'creates the tier of a device that was found';
+
+CREATE FUNCTION _tiered_storage.discover_tablespace(
+	tablespace_name name, tablespace_oid oid, tier name,
+	profile text, is_virtual boolean, compressed boolean)
+RETURNS text
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	is_new boolean := NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = tier);
+BEGIN
+	IF is_new THEN
+		PERFORM _tiered_storage.tier_insert_discovered(tier, profile, is_virtual, compressed);
+	END IF;
+	INSERT INTO _tiered_storage.tier_tablespace
+			(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
+		SELECT discover_tablespace.tablespace_name, discover_tablespace.tablespace_oid,
+			c.system_identifier, t.tier_name, t.discovered
+		FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
+		WHERE t.tier_name = tier;
+	RETURN CASE WHEN is_new THEN 'tier created' ELSE 'added to tier' END ||
+		CASE WHEN is_virtual
+			THEN '; virtual disk: what is beneath cannot be known, set its profile with '
+				'alter_tier()'
+			ELSE '' END;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.discover_tablespace(name, oid, name, text, boolean, boolean) IS
+'assigns a tablespace to the tier of its device, which is created if it does not exist; returns '
+'what was done';
 
 CREATE FUNCTION tiered_storage.discover_tiers(
 	OUT tier_name name, OUT tablespace_name name, OUT device text,
 	OUT kind text, OUT action text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 #variable_conflict use_column
 DECLARE
 	d record;
 	has_sata boolean;
-	is_new boolean;
 BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.discover_tiers()');
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
 
@@ -100,40 +151,23 @@ BEGIN
 		tablespace_name := d.tablespace_name;
 		device := d.device;
 		kind := d.kind;
-
 		IF d.known_tier IS NOT NULL THEN
 			tier_name := d.known_tier;
 			action := 'known';
-			RETURN NEXT;
-			CONTINUE;
-		END IF;
-		IF NOT d.path_exists THEN
+		ELSIF NOT d.path_exists THEN
 			tier_name := NULL;
 			action := pg_catalog.format('skipped: directory "%s" cannot be read', d.path);
-			RETURN NEXT;
-			CONTINUE;
+		ELSE
+			/* The name that another database of the cluster uses, otherwise by the device. */
+			tier_name := COALESCE(d.claimed_tier,
+				_tiered_storage.discovered_name(d.kind, d.compressed, has_sata));
+			action := _tiered_storage.discover_tablespace(d.tablespace_name, d.tablespace_oid,
+				discover_tiers.tier_name, d.profile, d.is_virtual, d.compressed);
 		END IF;
-
-		/* What another database of the cluster calls it, else by the device. */
-		tier_name := COALESCE(d.claimed_tier, _tiered_storage.discovered_name(d.kind, d.compressed, has_sata));
-		is_new := NOT EXISTS (SELECT FROM _tiered_storage.tier t
-			WHERE t.tier_name = discover_tiers.tier_name);
-		IF is_new THEN
-			PERFORM _tiered_storage.tier_insert_discovered(discover_tiers.tier_name, d.profile, d.is_virtual, d.compressed);
-		END IF;
-		INSERT INTO _tiered_storage.tier_tablespace
-				(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
-			SELECT d.tablespace_name, d.tablespace_oid, c.system_identifier, discover_tiers.tier_name,
-				(SELECT t.discovered FROM _tiered_storage.tier t
-					WHERE t.tier_name = discover_tiers.tier_name)
-			FROM pg_catalog.pg_control_system() c;
-		action := CASE WHEN is_new THEN 'tier created' ELSE 'added to tier' END
-			|| CASE WHEN d.is_virtual
-				THEN '; virtual disk: what is beneath cannot be known, set its profile with alter_tier()'
-				ELSE '' END;
 		RETURN NEXT;
 	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.discover_tiers() IS
-'puts each tablespace that belongs to no tier yet into one by the device beneath it, creating the tier where needed; returns what it found and did';
+'assigns each tablespace that belongs to no tier to one, by the device it is on, and creates '
+'that tier if necessary; returns all tablespaces and what was done';

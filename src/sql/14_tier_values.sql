@@ -1,15 +1,16 @@
 ---------------------------------------------------------------------------
--- What a tier may be: its numbers, its profile, its tablespaces.
+-- Checks and changes of one tier: its numbers, its profile, its tablespaces.
 ---------------------------------------------------------------------------
 
-/* Names the argument that it refuses; the limits are those of the table. */
+/* The error names the argument; the limits are those of the table. */
 CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	bad text;
 BEGIN
-	SELECT pg_catalog.format('%s is %s, and must be between %s and %s', v.property, v.value, l.lowest, l.highest) INTO bad
+	SELECT pg_catalog.format('%s is %s, and must be between %s and %s', v.property, v.value,
+		l.lowest, l.highest) INTO bad
 	FROM (VALUES
 		('random_read_ms', t.random_read_ms),
 		('random_write_ms', t.random_write_ms),
@@ -28,9 +29,11 @@ BEGIN
 				HINT = 'Times, rates, parallelism and endurance are positive finite numbers.';
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('price_per_gb_month', t.price_per_gb_month) THEN
-		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name, left(t.price_per_gb_month::text, 40)
+		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name,
+			left(t.price_per_gb_month::text, 40)
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'The price per GB and month is zero, or between 0.000000001 and 1000000000.';
+				HINT = 'The price per GB and month is zero, or between 0.000000001 and '
+					'1000000000.';
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('rank', t.rank) THEN
 		RAISE EXCEPTION 'invalid rank for tier "%": %', t.tier_name, t.rank
@@ -42,7 +45,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'The reserve is a fraction of the capacity: at least 0 and below 1.';
 	END IF;
-	IF NOT (t.low_watermark > 0 AND t.low_watermark < t.high_watermark AND t.high_watermark <= 1) THEN
+	IF NOT _tiered_storage.tier_watermarks_fit(t.low_watermark, t.high_watermark) THEN
 		RAISE EXCEPTION 'invalid watermarks for tier "%": low % and high %',
 			t.tier_name, t.low_watermark, t.high_watermark
 			USING ERRCODE = 'invalid_parameter_value',
@@ -50,22 +53,24 @@ BEGIN
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
-		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name, t.compression_ratio
+		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name,
+			t.compression_ratio
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.';
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
 		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
 			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use the size of the file system.';
+				HINT = 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use '
+					'the size of the file system.';
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_check_values(_tiered_storage.tier) IS
-'refuses numbers that a tier cannot have';
+'raises an error for numbers that a tier cannot have';
 
 CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	t _tiered_storage.tier;
@@ -80,10 +85,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_require(name) IS
-'the tier of that name, or an error';
+'the tier of that name; raises an error if there is none';
 
 CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	IF name IS NULL OR name = '' THEN
@@ -93,15 +98,17 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_check_name(name) IS
-'refuses what is no name for a tier';
+'raises an error for a tier name that is null or empty';
 
-CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text)
+RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	p record;
 BEGIN
-	SELECT * INTO p FROM tiered_storage.device_profiles() q WHERE q.profile = tier_with_profile.profile;
+	SELECT * INTO p FROM tiered_storage.device_profiles() q
+		WHERE q.profile = tier_with_profile.profile;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'device profile "%" does not exist', profile
 			USING ERRCODE = 'undefined_object',
@@ -121,18 +128,22 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text) IS
-'the tier with the figures of a device profile, and with its price as long as none was given';
+'the tier with the figures of a device profile, and with the price of the profile unless one was '
+'given';
 
-/* What is null in `given` stays as it is, but a ratio goes with the compression. */
-CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier, given _tiered_storage.tier) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+/* What is null in `given` stays unchanged, but without compression there is no ratio. */
+CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
+	given _tiered_storage.tier) RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	t.rank := COALESCE(given.rank, t.rank);
 	t.random_read_ms := COALESCE(given.random_read_ms, t.random_read_ms);
 	t.random_write_ms := COALESCE(given.random_write_ms, t.random_write_ms);
-	t.sequential_read_mb_per_s := COALESCE(given.sequential_read_mb_per_s, t.sequential_read_mb_per_s);
-	t.sequential_write_mb_per_s := COALESCE(given.sequential_write_mb_per_s, t.sequential_write_mb_per_s);
+	t.sequential_read_mb_per_s := COALESCE(given.sequential_read_mb_per_s,
+		t.sequential_read_mb_per_s);
+	t.sequential_write_mb_per_s := COALESCE(given.sequential_write_mb_per_s,
+		t.sequential_write_mb_per_s);
 	t.fsync_ms := COALESCE(given.fsync_ms, t.fsync_ms);
 	t.parallelism := COALESCE(given.parallelism, t.parallelism);
 	t.price_per_gb_month := COALESCE(given.price_per_gb_month, t.price_per_gb_month);
@@ -144,15 +155,17 @@ BEGIN
 	t.endurance_tbw := COALESCE(given.endurance_tbw, t.endurance_tbw);
 	t.endurance_dwpd := COALESCE(given.endurance_dwpd, t.endurance_dwpd);
 	t.compressed := COALESCE(given.compressed, t.compressed);
-	t.compression_ratio := COALESCE(given.compression_ratio, CASE WHEN t.compressed THEN t.compression_ratio END);
+	t.compression_ratio := COALESCE(given.compression_ratio, CASE WHEN t.compressed
+		THEN t.compression_ratio END);
 	RETURN t;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_with_values(_tiered_storage.tier, _tiered_storage.tier) IS
-'the tier with the values that are given';
+'the tier with those values that are not null in given';
 
-CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[]) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[])
+RETURNS _tiered_storage.tier
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	u text;
@@ -166,7 +179,8 @@ BEGIN
 			ELSE
 				RAISE EXCEPTION 'property "%" of a tier cannot be unset', u
 					USING ERRCODE = 'invalid_parameter_value',
-						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd and compression_ratio can be unset.';
+						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd and '
+							'compression_ratio can be unset.';
 		END CASE;
 	END LOOP;
 	RETURN t;
@@ -176,7 +190,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_without(_tiered_storage.tier, text[]) I
 'the tier without the values that are to be unset';
 
 CREATE FUNCTION _tiered_storage.tier_insert(t _tiered_storage.tier) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	INSERT INTO _tiered_storage.tier
@@ -195,8 +209,9 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.tier_insert(_tiered_storage.tier) IS
 'stores a new tier';
 
-CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	spc_oid oid;
@@ -221,9 +236,12 @@ BEGIN
 		IF NOT other.discovered THEN
 			RAISE EXCEPTION 'tablespace "%" already belongs to tier "%"', spc, other.tier_name
 				USING ERRCODE = 'object_in_use',
-					HINT = pg_catalog.format('Take it out of that tier first with tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).', other.tier_name);
+					HINT = pg_catalog.format('Take it out of that tier first with '
+						'tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).',
+						other.tier_name);
 		END IF;
-		RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc, other.tier_name;
+		RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc,
+			other.tier_name;
 	END IF;
 	SELECT c.tier_name, b.datname INTO other
 		FROM _tiered_storage.tablespace_claims() c
@@ -231,7 +249,8 @@ BEGIN
 		WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
 			AND b.datname <> pg_catalog.current_database();
 	IF FOUND THEN
-		RAISE EXCEPTION 'tablespace "%" belongs to tier "%" in database "%"', spc, other.tier_name, other.datname
+		RAISE EXCEPTION 'tablespace "%" belongs to tier "%" in database "%"', spc, other.tier_name,
+			other.datname
 			USING ERRCODE = 'object_in_use',
 				DETAIL = 'A tablespace is shared by all databases, which must agree on its tier.',
 				HINT = 'Use the same tier name here, or change it there first.';
@@ -239,10 +258,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_check_tablespace(name, name, boolean) IS
-'refuses a tablespace that cannot be one of this tier; says what it is taken over from';
+'raises an error if a tablespace cannot belong to this tier, and a notice if it is taken from a '
+'discovered tier';
 
 CREATE FUNCTION _tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	total bigint;
@@ -256,27 +276,30 @@ BEGIN
 	IF capacity > total THEN
 		RAISE EXCEPTION 'capacity of tier "%" is larger than its file systems', tier
 			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = pg_catalog.format('The capacity is %s bytes, the file systems have %s bytes.', capacity, total),
+				DETAIL = pg_catalog.format('The capacity is %s bytes, the file systems have %s '
+					'bytes.', capacity, total),
 				HINT = 'Leave capacity_bytes out to use the size of the file system.';
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_check_capacity(name, name[]) IS
-'refuses a capacity that the file systems of a tier do not have';
+'raises an error if the capacity of a tier exceeds the size of its file systems';
 
 /*
- * Makes `tablespaces` the tablespaces of the tier.  Takes them over from a
- * tier that was only discovered; one that a person defined keeps its own.  If
- * they are not `given`, but the tier's own already, what other databases call
- * them is no reason to refuse: a tier that two databases have must be renamed
- * in one of them first.  Until then their workers move nothing.
+ * Assigns `tablespaces` to the tier.  They may be taken from a tier that was only
+ * discovered, not from one that a person defined.  If they are not `given` but already
+ * belong to the tier, the assignments of other databases are no reason to refuse: a tier
+ * that two databases define differently has to be renamed in one of them first, and until
+ * then their workers move nothing.
  */
-CREATE FUNCTION _tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION _tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	spc name;
 	other record;
+	left_out name[];
 BEGIN
 	IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
 		RAISE EXCEPTION 'tier "%" needs at least one tablespace', tier
@@ -284,7 +307,8 @@ BEGIN
 				HINT = 'Create one with CREATE TABLESPACE; pg_default is a tablespace too.';
 	END IF;
 	IF array_ndims(tablespaces) <> 1 OR array_position(tablespaces, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION 'tablespaces of tier "%" must be a one-dimensional array without nulls', tier
+		RAISE EXCEPTION 'tablespaces of tier "%" must be a one-dimensional array without nulls',
+			tier
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 
@@ -292,6 +316,19 @@ BEGIN
 		PERFORM _tiered_storage.tier_check_tablespace(tier, spc, given);
 	END LOOP;
 
+	left_out := ARRAY(SELECT r.tablespace_name FROM _tiered_storage.tier_tablespaces r
+		WHERE r.tier_name = tier AND r.tablespace_name <> ALL (tablespaces)
+		ORDER BY r.tablespace_name);
+	IF left_out <> '{}' THEN
+		RAISE NOTICE 'no longer in tier "%", and in no other: %', tier,
+			(SELECT string_agg(format('tablespace "%s"', s.spcname), ', ' ORDER BY s.spcname)
+				FROM unnest(left_out) s (spcname))
+			USING DETAIL = 'Nothing is advised for what is in a tablespace without a tier.',
+				HINT = format('To keep them there: SELECT tiered_storage.alter_tier(%L, '
+					'tablespaces => %L); otherwise add_tier() defines another tier.', tier,
+					(SELECT array_agg(s.spcname ORDER BY s.spcname)
+						FROM unnest(tablespaces || left_out) s (spcname)));
+	END IF;
 	DELETE FROM _tiered_storage.tier_tablespace tt
 		USING _tiered_storage.tier_tablespaces r
 		WHERE tt.tablespace_name = r.stored_name
@@ -302,12 +339,7 @@ BEGIN
 		SELECT DISTINCT s.spcname, s.oid, c.system_identifier, tier, false
 		FROM pg_catalog.pg_tablespace s, pg_catalog.pg_control_system() c
 		WHERE s.spcname = ANY (tablespaces);
-	DELETE FROM _tiered_storage.tier t
-		WHERE t.discovered AND t.tier_name <> tier
-			AND NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt WHERE tt.tier_name = t.tier_name)
-			AND NOT EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.tier_name = t.tier_name)
-			AND NOT EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = t.tier_name);
-
+	PERFORM _tiered_storage.remove_unused_tiers(tier);
 	PERFORM _tiered_storage.tier_check_capacity(tier, tablespaces);
 
 	FOR other IN

@@ -2,6 +2,10 @@
 -- Tiers that a person defines, changes and removes.
 ---------------------------------------------------------------------------
 
+/*
+ * The arguments of add_tier() and alter_tier() are spelled out in both, and put into a
+ * row of the table in the order of its columns: SQL has no other way to name them.
+ */
 CREATE FUNCTION tiered_storage.add_tier(
 	name name,
 	tablespaces name[],
@@ -23,48 +27,51 @@ CREATE FUNCTION tiered_storage.add_tier(
 	compressed boolean DEFAULT NULL,
 	compression_ratio float8 DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
 	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
-			price_per_gb_month, NULL, capacity_bytes, reserve_fraction, low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);	-- as the table has them
+			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
+			low_watermark, high_watermark,
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);
 	t _tiered_storage.tier;
 	d record;
 BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.add_tier()');
 	PERFORM _tiered_storage.tier_check_name(name);
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
-	IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = add_tier.name AND NOT x.discovered) THEN
+	IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = add_tier.name
+		AND NOT x.discovered) THEN
 		RAISE EXCEPTION 'tier "%" already exists', name
 			USING ERRCODE = 'duplicate_object',
 				HINT = 'Use tiered_storage.alter_tier() to change it.';
 	END IF;
-	/* The kind of the first tablespace that can be looked at gives the prior. */
+	/* The first tablespace whose device is known gives the profile. */
 	SELECT x.profile, x.compressed INTO d
 		FROM pg_catalog.unnest(tablespaces) WITH ORDINALITY s (spcname, i)
 		JOIN tiered_storage.tablespace_devices() x ON x.tablespace_name = s.spcname
 		ORDER BY s.i LIMIT 1;
 
-	t.tier_name := name;
-	t.price_is_assumed := true;
-	t.reserve_fraction := 0.15;
-	t.low_watermark := 0.80;
-	t.high_watermark := 0.90;
-	t.compressed := COALESCE(d.compressed, false);
-	t.discovered := false;
+	t := _tiered_storage.tier_new(name, d.compressed, false);
 	t := _tiered_storage.tier_with_profile(t, COALESCE(add_tier.profile, d.profile, 'sata_ssd'));
 	t := _tiered_storage.tier_with_values(t, given);
 	PERFORM _tiered_storage.tier_check_values(t);
-	t.rank := COALESCE(add_tier.rank, _tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed));
+	t.rank := COALESCE(add_tier.rank, _tiered_storage.tier_make_rank(name, t.random_read_ms,
+		t.compressed));
 
 	PERFORM _tiered_storage.tier_insert(t);
 	PERFORM _tiered_storage.tier_set_tablespaces(name, tablespaces, true);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.add_tier(name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint, float8, float8, float8, float8, float8, boolean, float8) IS
-'defines a tier: a class of storage made of one or more tablespaces; figures that are not given come from the profile, and the profile from the device';
+COMMENT ON FUNCTION tiered_storage.add_tier(
+	name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint,
+	float8, float8, float8, float8, float8, boolean, float8) IS
+'creates a tier: a class of storage made of one or more tablespaces; figures that are not given '
+'come from the device profile, and the profile from the device';
 
 CREATE FUNCTION tiered_storage.alter_tier(
 	name name,
@@ -89,15 +96,19 @@ CREATE FUNCTION tiered_storage.alter_tier(
 	unset text[] DEFAULT NULL,
 	compression_ratio float8 DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
 	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
-			price_per_gb_month, NULL, capacity_bytes, reserve_fraction, low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);	-- as the table has them
+			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
+			low_watermark, high_watermark,
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);
 	t _tiered_storage.tier;
 BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
 	t := _tiered_storage.tier_require(name);
@@ -109,7 +120,8 @@ BEGIN
 	PERFORM _tiered_storage.tier_check_values(t);
 	t.discovered := false;
 	PERFORM _tiered_storage.tier_overwrite(t, false);
-	UPDATE _tiered_storage.tier_tablespace x SET discovered = false WHERE x.tier_name = alter_tier.name;
+	UPDATE _tiered_storage.tier_tablespace x SET discovered = false
+		WHERE x.tier_name = alter_tier.name;
 	IF new_name <> name THEN
 		PERFORM _tiered_storage.tier_check_name(new_name);
 		IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = new_name) THEN
@@ -119,29 +131,38 @@ BEGIN
 		UPDATE _tiered_storage.tier x SET tier_name = new_name WHERE x.tier_name = alter_tier.name;
 		t.tier_name := new_name;
 	END IF;
-	/* Also without a new list: the capacity is checked against the file systems. */
+	/* Also without a new list, because the capacity is checked against the file systems. */
 	IF tablespaces IS NOT NULL
-		OR EXISTS (SELECT FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name) THEN
+		OR EXISTS (SELECT FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)
+			THEN
 		PERFORM _tiered_storage.tier_set_tablespaces(t.tier_name,
-			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name ORDER BY r.tablespace_name)
+			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name
+				ORDER BY r.tablespace_name)
 				FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
 			tablespaces IS NOT NULL);
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.alter_tier(name, name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint, float8, float8, float8, float8, float8, boolean, text[], float8) IS
-'changes a tier; arguments that are null stay as they are, unset => ''{capacity_bytes}'' goes back to the file system''s size';
+COMMENT ON FUNCTION tiered_storage.alter_tier(
+	name, name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric,
+	bigint, float8, float8, float8, float8, float8, boolean, text[], float8) IS
+'changes a tier; null arguments leave their property unchanged; unset => ''{capacity_bytes}'' '
+'returns to the size of the file systems';
 
 CREATE FUNCTION tiered_storage.remove_tier(name name, if_exists boolean DEFAULT false)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '30s' SET session_replication_role = origin
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
 DECLARE
 	users text;
 BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.remove_tier()');
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
-	IF if_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = remove_tier.name) THEN
+	IF if_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tier x
+		WHERE x.tier_name = remove_tier.name) THEN
 		RAISE NOTICE 'tier "%" does not exist, skipping', name;
 		RETURN;
 	END IF;
@@ -154,7 +175,7 @@ BEGIN
 				DETAIL = pg_catalog.format('Policies on %s move partitions there.', users),
 				HINT = 'Remove them first with tiered_storage.remove_tiering_policy().';
 	END IF;
-	/* What is pinned by nothing any more cannot be unpinned either. */
+	/* Nobody can remove a pin whose relation does not exist any more. */
 	DELETE FROM _tiered_storage.pin p USING _tiered_storage.pin_targets v
 		WHERE v.pin_id = p.pin_id AND p.tier_name = remove_tier.name
 			AND (v.relation_oid IS NULL OR v.until <= now());
@@ -170,4 +191,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS
-'forgets a tier; its tablespaces and the data in them stay as they are';
+'removes the definition of a tier; its tablespaces and their data stay unchanged';

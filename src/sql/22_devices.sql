@@ -3,11 +3,10 @@
 ---------------------------------------------------------------------------
 
 /*
- * One row per device beneath a tablespace: what the kernel counted until the
- * last sample, and how well that is explained by what we say that relations
- * read.  A fit is the sums over periods of x * x, x * y and y * y, where x is
- * what was predicted and y what the device did: fit_* for bytes, random_fit_* for
- * requests, in blocks.
+ * One row per device beneath a tablespace: what the kernel had counted at the last sample,
+ * and how well the reads predicted for the relations explain it.  A fit is the sums over
+ * periods of x * x, x * y and y * y, where x is the prediction and y what the device did:
+ * fit_* in bytes, request_fit_* in requests of a block.
  */
 CREATE TABLE _tiered_storage.device_state
 (
@@ -56,19 +55,21 @@ CREATE TABLE _tiered_storage.device_state
 	fit_xy float8 NOT NULL,
 	fit_yy float8 NOT NULL,
 	fit_periods float8 NOT NULL,
-	random_fit_xx float8 NOT NULL,
-	random_fit_xy float8 NOT NULL,
-	random_fit_yy float8 NOT NULL,
-	random_fit_periods float8 NOT NULL,
+	request_fit_xx float8 NOT NULL,
+	request_fit_xy float8 NOT NULL,
+	request_fit_yy float8 NOT NULL,
+	request_fit_periods float8 NOT NULL,
 	cluster_blocks_read bigint NOT NULL,
 	cluster_temp_bytes bigint NOT NULL
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE _tiered_storage.device_state IS
-'counters, smoothed rates and fit of each device at the last sample; use the view tiered_storage.device_io';
+'counters, smoothed rates and fit of each device at the last sample; use the view '
+'tiered_storage.device_io';
 COMMENT ON COLUMN _tiered_storage.device_state.total_device_ms IS
-'time in which the device worked, in all periods since observed_since: no more than it was busy, no more than its requests took together';
+'time in ms in which the device worked in all periods since observed_since: the shorter of its '
+'busy time and the sum of its request times';
 COMMENT ON COLUMN _tiered_storage.device_state.counters_at IS
-'when the counters were read; null: there are none';
+'when the counters were read; null: the device has none';
 
 CREATE FUNCTION _tiered_storage.device_fit(
 	fit_xx float8, fit_xy float8, fit_yy float8, fit_periods float8,
@@ -77,7 +78,9 @@ RETURNS record
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_device_fit';
 COMMENT ON FUNCTION _tiered_storage.device_fit(float8, float8, float8, float8) IS
-'what the sums in device_state say: bytes of the device for each byte predicted, how much of them that leaves unexplained, and whether that is good enough; null: not known yet';
+'how well predicted and counted reads of a device agree, from the sums in device_state: bytes '
+'read per byte predicted, the fraction of its bytes that this leaves unexplained, and whether '
+'that is good enough; null: not known yet';
 
 CREATE VIEW tiered_storage.device_io AS
 	SELECT s.device,
@@ -89,58 +92,94 @@ CREATE VIEW tiered_storage.device_io AS
 		s.last_writes OPERATOR(pg_catalog./) p.period_s AS writes_per_s,
 		s.last_write_bytes OPERATOR(pg_catalog./) p.period_s AS write_bytes_per_s,
 		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN
-			LEAST(1.0, s.last_busy_ms OPERATOR(pg_catalog./) 1000.0 OPERATOR(pg_catalog./) s.period_s)::pg_catalog.float8 END AS busy_fraction,
-		_tiered_storage.smoothed_rate(s.reads_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS reads_1d_per_s,
-		_tiered_storage.smoothed_rate(s.read_bytes_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS read_bytes_1d_per_s,
-		_tiered_storage.smoothed_rate(s.writes_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS writes_1d_per_s,
-		_tiered_storage.smoothed_rate(s.write_bytes_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600 AS write_bytes_1d_per_s,
+			LEAST(1.0, s.last_busy_ms OPERATOR(pg_catalog./) 1000.0
+				OPERATOR(pg_catalog./) s.period_s)::pg_catalog.float8 END AS busy_fraction,
+		_tiered_storage.smoothed_rate(s.reads_fast, p.idle_s, p.observed_s, 86400)
+			OPERATOR(pg_catalog./) 3600 AS reads_1d_per_s,
+		_tiered_storage.smoothed_rate(s.read_bytes_fast, p.idle_s, p.observed_s, 86400)
+			OPERATOR(pg_catalog./) 3600 AS read_bytes_1d_per_s,
+		_tiered_storage.smoothed_rate(s.writes_fast, p.idle_s, p.observed_s, 86400)
+			OPERATOR(pg_catalog./) 3600 AS writes_1d_per_s,
+		_tiered_storage.smoothed_rate(s.write_bytes_fast, p.idle_s, p.observed_s, 86400)
+			OPERATOR(pg_catalog./) 3600 AS write_bytes_1d_per_s,
 		CASE WHEN p.idle_s IS NOT NULL THEN
-			LEAST(1.0, _tiered_storage.smoothed_rate(s.busy_ms_fast, p.idle_s, p.observed_s, 86400) OPERATOR(pg_catalog./) 3600000)::pg_catalog.float8 END AS busy_1d_fraction,
+			LEAST(1.0, _tiered_storage.smoothed_rate(s.busy_ms_fast, p.idle_s, p.observed_s, 86400)
+				OPERATOR(pg_catalog./) 3600000)::pg_catalog.float8 END AS busy_1d_fraction,
 		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.last_read_bytes END AS read_bytes,
-		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.predicted_bytes END AS predicted_read_bytes,
-		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.foreign_bytes END AS foreign_read_bytes,
+		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0
+			THEN s.predicted_bytes END AS predicted_read_bytes,
+		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0
+			THEN s.foreign_bytes END AS foreign_read_bytes,
 		f.factor AS fit_factor, f.residual AS fit_residual,
-		r.factor AS random_fit_factor, r.residual AS random_fit_residual, s.fit_periods,
+		r.factor AS request_fit_factor, r.residual AS request_fit_residual, s.fit_periods,
 		f.explained AND COALESCE(r.explained, true) AS explained
 	FROM _tiered_storage.device_state s
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.fit_xx, s.fit_xy, s.fit_yy, s.fit_periods) f
-	CROSS JOIN LATERAL _tiered_storage.device_fit(s.random_fit_xx, s.random_fit_xy, s.random_fit_yy, s.random_fit_periods) r
+	CROSS JOIN LATERAL _tiered_storage.device_fit(s.request_fit_xx, s.request_fit_xy,
+		s.request_fit_yy, s.request_fit_periods) r
 	CROSS JOIN LATERAL (SELECT NULLIF(s.period_s, 0) AS period_s,
 		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
-			GREATEST(0, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.counters_at))::pg_catalog.float8 END AS idle_s,
-		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) p
+			GREATEST(0, EXTRACT(epoch FROM pg_catalog.now()
+				OPERATOR(pg_catalog.-) s.counters_at))::pg_catalog.float8 END AS idle_s,
+		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now()
+			OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) p
 	LEFT JOIN LATERAL (
-		SELECT pg_catalog.array_agg(x.spcname ORDER BY x.spcname) AS tablespaces,
-			CASE WHEN pg_catalog.count(DISTINCT tt.tier_name) OPERATOR(pg_catalog.=) 1 THEN pg_catalog.min(tt.tier_name::pg_catalog.text)::pg_catalog.name END AS tier_name
+		SELECT pg_catalog.array_agg(x.spcname::pg_catalog.text ORDER BY x.spcname) AS tablespaces,
+			CASE WHEN pg_catalog.count(DISTINCT tt.tier_name) OPERATOR(pg_catalog.=) 1
+				THEN pg_catalog.min(tt.tier_name::pg_catalog.text)::pg_catalog.name END
+				AS tier_name
 		FROM pg_catalog.pg_tablespace x
-		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=) x.oid
+		LEFT JOIN _tiered_storage.tier_tablespaces tt
+			ON tt.tablespace_oid OPERATOR(pg_catalog.=) x.oid
 		WHERE x.oid OPERATOR(pg_catalog.=) ANY (s.tablespaces)) t ON true;
 COMMENT ON VIEW tiered_storage.device_io IS
-'each device beneath a tablespace: what it did between the last two samples, and smoothed with a half-life of a day; what of its reads this database should have caused, what others read from it or another device, and whether the two agree; tier_name is null if it belongs to several';
-COMMENT ON COLUMN tiered_storage.device_io.device IS 'block device beneath one or more tablespaces';
-COMMENT ON COLUMN tiered_storage.device_io.tier_name IS 'tier of these tablespaces; null: none, or several';
-COMMENT ON COLUMN tiered_storage.device_io.tablespaces IS 'the tablespaces on it';
-COMMENT ON COLUMN tiered_storage.device_io.sampled_at IS 'when its counters were last read; null: it has none';
-COMMENT ON COLUMN tiered_storage.device_io.period_s IS 'seconds between the last two samples';
-COMMENT ON COLUMN tiered_storage.device_io.reads_per_s IS 'requests to read per second in that period';
-COMMENT ON COLUMN tiered_storage.device_io.read_bytes_per_s IS 'bytes read per second in that period';
-COMMENT ON COLUMN tiered_storage.device_io.writes_per_s IS 'requests to write per second in that period';
-COMMENT ON COLUMN tiered_storage.device_io.write_bytes_per_s IS 'bytes written per second in that period';
-COMMENT ON COLUMN tiered_storage.device_io.busy_fraction IS 'share of that period in which it had work';
-COMMENT ON COLUMN tiered_storage.device_io.reads_1d_per_s IS 'requests to read per second, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.device_io.read_bytes_1d_per_s IS 'bytes read per second, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.device_io.writes_1d_per_s IS 'requests to write per second, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.device_io.write_bytes_1d_per_s IS 'bytes written per second, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.device_io.busy_1d_fraction IS 'share of the time in which it had work, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.device_io.read_bytes IS 'bytes read in the last period';
-COMMENT ON COLUMN tiered_storage.device_io.predicted_read_bytes IS 'bytes that this database should have read from it in that period';
-COMMENT ON COLUMN tiered_storage.device_io.foreign_read_bytes IS 'bytes that others read in that period, from whichever device';
-COMMENT ON COLUMN tiered_storage.device_io.fit_factor IS 'bytes of the device for each byte predicted; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.fit_residual IS 'share of its bytes that this leaves unexplained';
-COMMENT ON COLUMN tiered_storage.device_io.random_fit_factor IS 'requests of the device for each random read predicted; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.random_fit_residual IS 'share of its requests that this leaves unexplained';
-COMMENT ON COLUMN tiered_storage.device_io.fit_periods IS 'how many periods the fit rests on; old ones fade';
-COMMENT ON COLUMN tiered_storage.device_io.explained IS 'whether predicted and counted agree; null: not known yet';
+'activity of each device beneath a tablespace, between the last two samples and smoothed with a '
+'half-life of 1 day, and how well it agrees with the reads predicted for this database';
+COMMENT ON COLUMN tiered_storage.device_io.device IS
+'block device beneath one or more tablespaces';
+COMMENT ON COLUMN tiered_storage.device_io.tier_name IS
+'tier of its tablespaces; null: none, or more than one';
+COMMENT ON COLUMN tiered_storage.device_io.tablespaces IS 'tablespaces on the device';
+COMMENT ON COLUMN tiered_storage.device_io.sampled_at IS
+'when its counters were last read; null: it has none';
+COMMENT ON COLUMN tiered_storage.device_io.period_s IS
+'seconds between the last two samples; null, as all figures of the period: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.reads_per_s IS 'read requests per second in the period';
+COMMENT ON COLUMN tiered_storage.device_io.read_bytes_per_s IS
+'bytes read per second in the period';
+COMMENT ON COLUMN tiered_storage.device_io.writes_per_s IS
+'write requests per second in the period';
+COMMENT ON COLUMN tiered_storage.device_io.write_bytes_per_s IS
+'bytes written per second in the period';
+COMMENT ON COLUMN tiered_storage.device_io.busy_fraction IS
+'fraction of the period in which it was busy';
+COMMENT ON COLUMN tiered_storage.device_io.reads_1d_per_s IS
+'read requests per second, half-life 1 day; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.read_bytes_1d_per_s IS
+'bytes read per second, half-life 1 day; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.writes_1d_per_s IS
+'write requests per second, half-life 1 day; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.write_bytes_1d_per_s IS
+'bytes written per second, half-life 1 day; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.busy_1d_fraction IS
+'fraction of the time in which it was busy, half-life 1 day; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.read_bytes IS 'bytes read in the period';
+COMMENT ON COLUMN tiered_storage.device_io.predicted_read_bytes IS
+'bytes that this database is predicted to have read from it in the period';
+COMMENT ON COLUMN tiered_storage.device_io.foreign_read_bytes IS
+'bytes that other processes read in the period, from any device';
+COMMENT ON COLUMN tiered_storage.device_io.fit_factor IS
+'bytes read from the device per byte predicted; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.fit_residual IS
+'fraction of its bytes that the prediction leaves unexplained; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.request_fit_factor IS
+'read requests of the device per random read predicted; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.request_fit_residual IS
+'fraction of its requests that the prediction leaves unexplained; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.fit_periods IS
+'number of periods in the fit, older ones with less weight';
+COMMENT ON COLUMN tiered_storage.device_io.explained IS
+'whether prediction and counters agree; null: not known yet';
 
 CREATE FUNCTION tiered_storage.block_heat(
 	relation regclass, buckets integer DEFAULT 100,
@@ -151,4 +190,6 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_block_heat';
 COMMENT ON FUNCTION tiered_storage.block_heat(regclass, integer) IS
-'which parts of a relation are hot: its blocks in equal ranges, with what of each is in shared buffers and in the page cache; heat is 0 for what is in neither, and 1 for what is in both and used all the time';
+'which parts of a relation are hot: its blocks in ranges of equal length, and what of each is in '
+'shared buffers and in the page cache; heat goes from 0 (in neither) to 1 (in both, and always '
+'used)';

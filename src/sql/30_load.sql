@@ -3,10 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
- * One row per sample in which this database was not idle; rows of finished
- * hours are rolled up as those of relation_history.  Statistics of this
- * database and waits of its backends; WAL, checkpoints, written buffers and
- * SLRU are those of the whole server.
+ * One row per sample in which this database was not idle; rows of finished hours are
+ * rolled up like those of relation_history.  Statistics are of this database, waits of its
+ * backends; WAL, checkpoints, written buffers and SLRU are of the whole server.
  */
 CREATE TABLE _tiered_storage.load_history
 (
@@ -47,9 +46,10 @@ CREATE TABLE _tiered_storage.load_history
 	wait_other_ms bigint
 );
 COMMENT ON TABLE _tiered_storage.load_history IS
-'what this database and the server did in a period; an idle database has no row; recent rows are one sample, older ones are rolled up to an hour; use load_profile()';
+'activity of this database and of the server by period: one sample each at first, an hour each '
+'once rolled up; a period in which the database was idle has no row; use load_profile()';
 COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
-'for how long of the period somebody looked what the backends wait for';
+'time in ms within the period in which the waits of the backends were sampled';
 
 CREATE TABLE _tiered_storage.load_state
 (
@@ -67,9 +67,11 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_wait_times';
 COMMENT ON FUNCTION tiered_storage.wait_times() IS
-'what the backends of this database have waited for since the server started, by class of file, from a look each tiered_storage.wait_sample_interval; empty without shared_preload_libraries';
+'seconds that the backends of this database have waited since the server started, by class of '
+'file, sampled every tiered_storage.wait_sample_interval; empty without shared_preload_libraries';
 
-CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz, OUT begins_at timestamptz, OUT ends_at timestamptz)
+CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz,
+	OUT begins_at timestamptz, OUT ends_at timestamptz)
 RETURNS record
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -86,15 +88,18 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at);
 	END IF;
-	SELECT GREATEST(s.observed_since, s.sampled_at - current_setting('tiered_storage.history_retention', true)::interval), s.sampled_at
+	SELECT GREATEST(s.observed_since, s.sampled_at
+		- current_setting('tiered_storage.history_retention', true)::interval), s.sampled_at
 		INTO observed_since, sampled_at FROM _tiered_storage.load_state s;
 	IF sampled_at IS NULL OR sampled_at <= observed_since THEN
 		RAISE EXCEPTION 'there are no two samples yet that a load could be computed from'
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				HINT = 'The worker takes one each tiered_storage.sample_interval; or use CALL tiered_storage.sample().';
+				HINT = 'The worker takes one each tiered_storage.sample_interval; or use CALL '
+					'tiered_storage.sample().';
 	END IF;
 	ends_at := LEAST(to_at, sampled_at);
-	begins_at := GREATEST(COALESCE(from_at, GREATEST(COALESCE(to_at, sampled_at), observed_since) - interval '1 hour'), observed_since);
+	begins_at := GREATEST(COALESCE(from_at, GREATEST(COALESCE(to_at, sampled_at), observed_since)
+		- interval '1 hour'), observed_since);
 	IF begins_at >= ends_at THEN
 		RAISE EXCEPTION 'the load of that period was not sampled'
 			USING ERRCODE = 'no_data_found',
@@ -107,86 +112,107 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.load_period(timestamptz, timestamptz) IS
-'checks a period and cuts it to what has been sampled';
+'checks a period and cuts it to the time that has been sampled';
 
 /*
- * A sample that reaches beyond the period counts in part.  Where no row is,
+ * A sample that reaches beyond the period counts in proportion.  Where there is no row,
  * the database was idle.
  */
-CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
-	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
-RETURNS SETOF record
+CREATE FUNCTION _tiered_storage.load_sums(
+	begins_at timestamptz, ends_at timestamptz,
+	OUT commits float8, OUT rollbacks float8, OUT blocks_read float8, OUT blocks_hit float8,
+	OUT rows_returned float8, OUT rows_fetched float8, OUT rows_inserted float8,
+	OUT rows_updated float8, OUT rows_deleted float8, OUT temp_files float8,
+	OUT temp_bytes float8, OUT deadlocks float8, OUT wal_records float8,
+	OUT wal_full_page_images float8, OUT wal_bytes float8, OUT wal_writes float8,
+	OUT checkpoints_timed float8, OUT checkpoints_requested float8,
+	OUT buffers_checkpointer float8, OUT buffers_bgwriter float8, OUT buffers_backends float8,
+	OUT slru_reads float8, OUT slru_writes float8, OUT cpu_ms float8, OUT relations_ms float8,
+	OUT wal_ms float8, OUT temp_ms float8, OUT slru_ms float8, OUT other_io_ms float8,
+	OUT lock_ms float8, OUT lwlock_ms float8, OUT other_ms float8, OUT prorated_s float8)
+RETURNS record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH part AS (
 		SELECT h.*, p.inside_s / h.period_s AS share, p.inside_s
 		FROM _tiered_storage.load_history h
-		CROSS JOIN LATERAL (SELECT h.period_start + h.period_s * interval '1 second' AS period_end) e
-		CROSS JOIN LATERAL (SELECT EXTRACT(epoch FROM LEAST(e.period_end, ends_at) - GREATEST(h.period_start, begins_at))::float8 AS inside_s) p
+		CROSS JOIN LATERAL (SELECT h.period_start + h.period_s * interval '1 second'
+			AS period_end) e
+		CROSS JOIN LATERAL (SELECT EXTRACT(epoch FROM LEAST(e.period_end, ends_at)
+			- GREATEST(h.period_start, begins_at))::float8 AS inside_s) p
 		WHERE h.period_start < ends_at AND e.period_end > begins_at
-	), total AS (
-		SELECT sum(commits * share) AS commits, sum(rollbacks * share) AS rollbacks,
-			sum(GREATEST(blocks_fetched - blocks_hit, 0) * share) AS blocks_read, sum(blocks_hit * share) AS blocks_hit,
-			sum(rows_returned * share) AS rows_returned, sum(rows_fetched * share) AS rows_fetched,
-			sum(rows_inserted * share) AS rows_inserted, sum(rows_updated * share) AS rows_updated, sum(rows_deleted * share) AS rows_deleted,
-			sum(temp_files * share) AS temp_files, sum(temp_bytes * share) AS temp_bytes, sum(deadlocks * share) AS deadlocks,
-			sum(wal_records * share) AS wal_records, sum(wal_full_page_images * share) AS wal_full_page_images,
-			sum(wal_bytes * share) AS wal_bytes, sum(wal_writes * share) AS wal_writes,
-			sum(checkpoints_timed * share) AS checkpoints_timed, sum(checkpoints_requested * share) AS checkpoints_requested,
-			sum(buffers_checkpointer * share) AS buffers_checkpointer, sum(buffers_bgwriter * share) AS buffers_bgwriter,
-			sum(buffers_backends * share) AS buffers_backends,
-			sum(slru_reads * share) AS slru_reads, sum(slru_writes * share) AS slru_writes,
-			sum(wait_cpu_ms * share) AS cpu, sum(wait_relations_ms * share) AS relations, sum(wait_wal_ms * share) AS wal,
-			sum(wait_temp_ms * share) AS temp, sum(wait_slru_ms * share) AS slru, sum(wait_other_io_ms * share) AS other_io,
-			sum(wait_lock_ms * share) AS lock, sum(wait_lwlock_ms * share) AS lwlock, sum(wait_other_ms * share) AS other,
-			COALESCE(sum(inside_s) FILTER (WHERE share < 1), 0) AS prorated_s
-		FROM part
 	)
+	SELECT
+		sum(commits * share), sum(rollbacks * share),
+		sum(GREATEST(blocks_fetched - blocks_hit, 0) * share), sum(blocks_hit * share),
+		sum(rows_returned * share), sum(rows_fetched * share), sum(rows_inserted * share),
+		sum(rows_updated * share), sum(rows_deleted * share), sum(temp_files * share),
+		sum(temp_bytes * share), sum(deadlocks * share), sum(wal_records * share),
+		sum(wal_full_page_images * share), sum(wal_bytes * share), sum(wal_writes * share),
+		sum(checkpoints_timed * share), sum(checkpoints_requested * share),
+		sum(buffers_checkpointer * share), sum(buffers_bgwriter * share),
+		sum(buffers_backends * share), sum(slru_reads * share), sum(slru_writes * share),
+		sum(wait_cpu_ms * share), sum(wait_relations_ms * share), sum(wait_wal_ms * share),
+		sum(wait_temp_ms * share), sum(wait_slru_ms * share), sum(wait_other_io_ms * share),
+		sum(wait_lock_ms * share), sum(wait_lwlock_ms * share), sum(wait_other_ms * share),
+		COALESCE(sum(inside_s) FILTER (WHERE share < 1), 0)
+	FROM part
+$$;
+COMMENT ON FUNCTION _tiered_storage.load_sums(timestamptz, timestamptz) IS
+'sums of load_history in a period; a sample that reaches beyond the period counts in proportion, '
+'prorated_s is how much of it does';
+
+CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
+	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
 	SELECT v.*
-	FROM total t
+	FROM _tiered_storage.load_sums(begins_at, ends_at) t
 	CROSS JOIN LATERAL (VALUES
 		(1, 'period', 's', EXTRACT(epoch FROM ends_at - begins_at)::float8),
-		(2, 'prorated', 's', prorated_s),
-		(3, 'transactions', 'transactions', COALESCE(commits + rollbacks, 0)),
-		(4, 'rollbacks', 'transactions', COALESCE(rollbacks, 0)),
-		(5, 'block_reads', 'blocks', COALESCE(blocks_read, 0)),
-		(6, 'block_hits', 'blocks', COALESCE(blocks_hit, 0)),
-		(7, 'hit_ratio', 'ratio', blocks_hit / NULLIF(blocks_hit + blocks_read, 0)),
-		(8, 'rows_returned', 'rows', COALESCE(rows_returned, 0)),
-		(9, 'rows_fetched', 'rows', COALESCE(rows_fetched, 0)),
-		(10, 'rows_inserted', 'rows', COALESCE(rows_inserted, 0)),
-		(11, 'rows_updated', 'rows', COALESCE(rows_updated, 0)),
-		(12, 'rows_deleted', 'rows', COALESCE(rows_deleted, 0)),
-		(13, 'temp_files', 'files', COALESCE(temp_files, 0)),
-		(14, 'temp_bytes', 'bytes', COALESCE(temp_bytes, 0)),
-		(15, 'deadlocks', 'deadlocks', COALESCE(deadlocks, 0)),
-		(16, 'server_wal_records', 'records', COALESCE(wal_records, 0)),
-		(17, 'server_wal_full_page_images', 'images', COALESCE(wal_full_page_images, 0)),
-		(18, 'server_wal_bytes', 'bytes', COALESCE(wal_bytes, 0)),
-		(19, 'server_wal_writes', 'writes', wal_writes),
-		(20, 'server_checkpoints_timed', 'checkpoints', COALESCE(checkpoints_timed, 0)),
-		(21, 'server_checkpoints_requested', 'checkpoints', COALESCE(checkpoints_requested, 0)),
-		(22, 'server_buffers_checkpointer', 'blocks', COALESCE(buffers_checkpointer, 0)),
-		(23, 'server_buffers_bgwriter', 'blocks', COALESCE(buffers_bgwriter, 0)),
-		(24, 'server_buffers_backends', 'blocks', COALESCE(buffers_backends, 0)),
-		(25, 'server_slru_reads', 'blocks', COALESCE(slru_reads, 0)),
-		(26, 'server_slru_writes', 'blocks', COALESCE(slru_writes, 0)),
-		(27, 'wait_cpu', 's', cpu / 1000),
-		(28, 'wait_relations', 's', relations / 1000),
-		(29, 'wait_wal', 's', wal / 1000),
-		(30, 'wait_temp', 's', temp / 1000),
-		(31, 'wait_slru', 's', slru / 1000),
-		(32, 'wait_other_io', 's', other_io / 1000),
-		(33, 'wait_lock', 's', lock / 1000),
-		(34, 'wait_lwlock', 's', lwlock / 1000),
-		(35, 'wait_other', 's', other / 1000)) v
+		(2, 'prorated', 's', t.prorated_s),
+		(3, 'transactions', 'transactions', COALESCE(t.commits + t.rollbacks, 0)),
+		(4, 'rollbacks', 'transactions', COALESCE(t.rollbacks, 0)),
+		(5, 'block_reads', 'blocks', COALESCE(t.blocks_read, 0)),
+		(6, 'block_hits', 'blocks', COALESCE(t.blocks_hit, 0)),
+		(7, 'hit_ratio', 'ratio', t.blocks_hit / NULLIF(t.blocks_hit + t.blocks_read, 0)),
+		(8, 'rows_returned', 'rows', COALESCE(t.rows_returned, 0)),
+		(9, 'rows_fetched', 'rows', COALESCE(t.rows_fetched, 0)),
+		(10, 'rows_inserted', 'rows', COALESCE(t.rows_inserted, 0)),
+		(11, 'rows_updated', 'rows', COALESCE(t.rows_updated, 0)),
+		(12, 'rows_deleted', 'rows', COALESCE(t.rows_deleted, 0)),
+		(13, 'temp_files', 'files', COALESCE(t.temp_files, 0)),
+		(14, 'temp_bytes', 'bytes', COALESCE(t.temp_bytes, 0)),
+		(15, 'deadlocks', 'deadlocks', COALESCE(t.deadlocks, 0)),
+		(16, 'server_wal_records', 'records', COALESCE(t.wal_records, 0)),
+		(17, 'server_wal_full_page_images', 'images', COALESCE(t.wal_full_page_images, 0)),
+		(18, 'server_wal_bytes', 'bytes', COALESCE(t.wal_bytes, 0)),
+		(19, 'server_wal_writes', 'writes', t.wal_writes),
+		(20, 'server_checkpoints_timed', 'checkpoints', COALESCE(t.checkpoints_timed, 0)),
+		(21, 'server_checkpoints_requested', 'checkpoints', COALESCE(t.checkpoints_requested, 0)),
+		(22, 'server_buffers_checkpointer', 'blocks', COALESCE(t.buffers_checkpointer, 0)),
+		(23, 'server_buffers_bgwriter', 'blocks', COALESCE(t.buffers_bgwriter, 0)),
+		(24, 'server_buffers_backends', 'blocks', COALESCE(t.buffers_backends, 0)),
+		(25, 'server_slru_reads', 'blocks', COALESCE(t.slru_reads, 0)),
+		(26, 'server_slru_writes', 'blocks', COALESCE(t.slru_writes, 0)),
+		(27, 'wait_cpu', 's', t.cpu_ms / 1000),
+		(28, 'wait_relations', 's', t.relations_ms / 1000),
+		(29, 'wait_wal', 's', t.wal_ms / 1000),
+		(30, 'wait_temp', 's', t.temp_ms / 1000),
+		(31, 'wait_slru', 's', t.slru_ms / 1000),
+		(32, 'wait_other_io', 's', t.other_io_ms / 1000),
+		(33, 'wait_lock', 's', t.lock_ms / 1000),
+		(34, 'wait_lwlock', 's', t.lwlock_ms / 1000),
+		(35, 'wait_other', 's', t.other_ms / 1000)) v
 $$;
 COMMENT ON FUNCTION _tiered_storage.load_totals(timestamptz, timestamptz) IS
-'the load of a period by metric; samples that reach beyond it count in part';
+'the load of a period, one row per metric';
 
 CREATE FUNCTION tiered_storage.load_profile(
 	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
-	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8, OUT unit text)
+	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8,
+	OUT unit text)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -197,8 +223,10 @@ DECLARE
 	transactions float8;
 BEGIN
 	SELECT * INTO period FROM _tiered_storage.load_period(from_at, to_at);
-	SELECT max(t.total) FILTER (WHERE t.metric = 'period'), NULLIF(max(t.total) FILTER (WHERE t.metric = 'transactions'), 0)
-		INTO period_s, transactions FROM _tiered_storage.load_totals(period.begins_at, period.ends_at) t;
+	SELECT max(t.total) FILTER (WHERE t.metric = 'period'),
+		NULLIF(max(t.total) FILTER (WHERE t.metric = 'transactions'), 0)
+		INTO period_s, transactions FROM _tiered_storage.load_totals(period.begins_at,
+			period.ends_at) t;
 	RETURN QUERY
 		SELECT t.metric, t.total,
 			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / period_s END,
@@ -209,12 +237,15 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.load_profile(timestamptz, timestamptz) IS
-'what this database did in a period, in total, per second and per transaction; waits per second are average active sessions; without arguments the last hour that was sampled; server_* is the whole server';
+'the load of this database in a period: in total, per second and per transaction; waits per '
+'second are average active sessions; server_* metrics are of the whole server; without arguments '
+'the last sampled hour';
 
 CREATE FUNCTION tiered_storage.compare_load(
 	from1 timestamptz, to1 timestamptz, from2 timestamptz, to2 timestamptz,
-	OUT metric text, OUT first_per_second float8, OUT second_per_second float8, OUT per_second_ratio float8,
-	OUT first_per_transaction float8, OUT second_per_transaction float8, OUT per_transaction_ratio float8, OUT unit text)
+	OUT metric text, OUT first_per_s float8, OUT second_per_s float8, OUT per_second_ratio float8,
+	OUT first_per_transaction float8, OUT second_per_transaction float8,
+	OUT per_transaction_ratio float8, OUT unit text)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -226,7 +257,8 @@ BEGIN
 	END IF;
 	RETURN QUERY
 		SELECT f.metric, f.value, s.value, s.value / NULLIF(f.value, 0),
-			f.per_transaction, s.per_transaction, s.per_transaction / NULLIF(f.per_transaction, 0), f.unit
+			f.per_transaction, s.per_transaction, s.per_transaction / NULLIF(f.per_transaction, 0),
+			f.unit
 		FROM (SELECT *, CASE WHEN per_second IS NULL THEN total ELSE per_second END AS value
 			FROM tiered_storage.load_profile(from1, to1) WITH ORDINALITY) f
 		JOIN (SELECT *, CASE WHEN per_second IS NULL THEN total ELSE per_second END AS value
@@ -234,15 +266,20 @@ BEGIN
 		ORDER BY f.ordinality;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.compare_load(timestamptz, timestamptz, timestamptz, timestamptz) IS
-'the load of two periods side by side, ratio is second to first; for the length of the periods and for ratios the value itself stands in place of its rate';
+COMMENT ON FUNCTION tiered_storage.compare_load(
+	timestamptz, timestamptz, timestamptz, timestamptz) IS
+'the load of two periods side by side; ratios are second to first; metrics that are no rates '
+'(length of the period, hit ratio) are compared by value';
 
 CREATE VIEW tiered_storage.file_class_io AS
 	WITH span AS (
 		SELECT p.ends_at, p.begins_at,
-			NULLIF(EXTRACT(epoch FROM p.ends_at OPERATOR(pg_catalog.-) p.begins_at)::pg_catalog.float8 OPERATOR(pg_catalog./) 3600, 0) AS hours
+			NULLIF(EXTRACT(epoch FROM p.ends_at
+				OPERATOR(pg_catalog.-) p.begins_at)::pg_catalog.float8 OPERATOR(pg_catalog./) 3600,
+				0) AS hours
 		FROM (SELECT s.sampled_at AS ends_at,
-				GREATEST(s.observed_since, s.sampled_at OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval) AS begins_at
+				GREATEST(s.observed_since, s.sampled_at
+					OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval) AS begins_at
 			FROM _tiered_storage.load_state s) p
 	), load AS (
 		SELECT t.metric, t.total OPERATOR(pg_catalog./) s.hours AS per_hour
@@ -250,55 +287,84 @@ CREATE VIEW tiered_storage.file_class_io AS
 		WHERE s.hours OPERATOR(pg_catalog.>) 0
 	), relations AS (
 		SELECT tt.tier_name, GROUPING(tt.tier_name) AS is_total,
-			pg_catalog.sum(h.random_reads OPERATOR(pg_catalog.+) h.sequential_reads)::pg_catalog.float8
+			pg_catalog.sum(h.random_reads
+				OPERATOR(pg_catalog.+) h.sequential_reads)::pg_catalog.float8
 				OPERATOR(pg_catalog./) pg_catalog.max(s.hours) AS per_hour
 		FROM span s
-		JOIN _tiered_storage.relation_history h ON h.period_start OPERATOR(pg_catalog.>=) s.begins_at AND h.period_start OPERATOR(pg_catalog.<) s.ends_at
-		LEFT JOIN _tiered_storage.relation_state r ON r.relation_oid OPERATOR(pg_catalog.=) h.relation_oid
-		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=) r.tablespace_oid
+		JOIN _tiered_storage.relation_history h
+			ON h.period_start OPERATOR(pg_catalog.>=) s.begins_at
+			AND h.period_start OPERATOR(pg_catalog.<) s.ends_at
+		LEFT JOIN _tiered_storage.relation_state r
+			ON r.relation_oid OPERATOR(pg_catalog.=) h.relation_oid
+		LEFT JOIN _tiered_storage.tier_tablespaces tt
+			ON tt.tablespace_oid OPERATOR(pg_catalog.=) r.tablespace_oid
 		GROUP BY GROUPING SETS ((tt.tier_name), ())
 	), block AS (
 		SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 AS bytes
 	)
 	SELECT 'relations'::pg_catalog.text AS file_class, r.tier_name,
-		r.per_hour AS reads_per_hour, r.per_hour OPERATOR(pg_catalog.*) b.bytes AS read_bytes_per_hour,
-		NULL::pg_catalog.float8 AS writes_per_hour, NULL::pg_catalog.float8 AS write_bytes_per_hour,
+		r.per_hour AS reads_per_hour, r.per_hour OPERATOR(pg_catalog.*) b.bytes
+			AS read_bytes_per_hour,
+		NULL::pg_catalog.float8 AS writes_per_hour,
+			NULL::pg_catalog.float8 AS write_bytes_per_hour,
 		NULL::pg_catalog.float8 AS wait_s_per_hour
 	FROM relations r CROSS JOIN block b
 	WHERE r.is_total OPERATOR(pg_catalog.=) 0 AND r.tier_name IS NOT NULL
 	UNION ALL
 	SELECT c.file_class, NULL,
 		CASE c.file_class
-			WHEN 'relations' THEN (SELECT COALESCE(pg_catalog.max(r.per_hour), 0) FROM relations r WHERE r.is_total OPERATOR(pg_catalog.=) 1)
+			WHEN 'relations' THEN (SELECT COALESCE(pg_catalog.max(r.per_hour), 0) FROM relations r
+				WHERE r.is_total OPERATOR(pg_catalog.=) 1)
 			WHEN 'slru' THEN l.slru_reads END,
 		CASE c.file_class
-			WHEN 'relations' THEN (SELECT COALESCE(pg_catalog.max(r.per_hour), 0) FROM relations r WHERE r.is_total OPERATOR(pg_catalog.=) 1) OPERATOR(pg_catalog.*) b.bytes
+			WHEN 'relations' THEN (SELECT COALESCE(pg_catalog.max(r.per_hour), 0) FROM relations r
+				WHERE r.is_total OPERATOR(pg_catalog.=) 1) OPERATOR(pg_catalog.*) b.bytes
 			WHEN 'slru' THEN l.slru_reads OPERATOR(pg_catalog.*) b.bytes END,
-		CASE c.file_class WHEN 'relations' THEN l.buffers WHEN 'wal' THEN l.wal_writes WHEN 'slru' THEN l.slru_writes END,
-		CASE c.file_class WHEN 'relations' THEN l.buffers OPERATOR(pg_catalog.*) b.bytes WHEN 'wal' THEN l.wal_bytes
-			WHEN 'temp' THEN l.temp_bytes WHEN 'slru' THEN l.slru_writes OPERATOR(pg_catalog.*) b.bytes END,
+		CASE c.file_class WHEN 'relations' THEN l.buffers
+			WHEN 'wal' THEN l.wal_writes WHEN 'slru' THEN l.slru_writes END,
+		CASE c.file_class WHEN 'relations' THEN l.buffers OPERATOR(pg_catalog.*) b.bytes
+			WHEN 'wal' THEN l.wal_bytes
+			WHEN 'temp' THEN l.temp_bytes
+			WHEN 'slru' THEN l.slru_writes OPERATOR(pg_catalog.*) b.bytes END,
 		CASE c.file_class WHEN 'relations' THEN l.wait_relations WHEN 'wal' THEN l.wait_wal
 			WHEN 'temp' THEN l.wait_temp WHEN 'slru' THEN l.wait_slru END
 	FROM (SELECT
-			pg_catalog.sum(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.~~) E'server\\_buffers\\_%') AS buffers,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_writes') AS wal_writes,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_bytes') AS wal_bytes,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'temp_bytes') AS temp_bytes,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_slru_reads') AS slru_reads,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_slru_writes') AS slru_writes,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_relations') AS wait_relations,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_wal') AS wait_wal,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_temp') AS wait_temp,
-			pg_catalog.max(per_hour) FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_slru') AS wait_slru
+			pg_catalog.sum(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.~~) E'server\\_buffers\\_%') AS buffers,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_writes') AS wal_writes,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_bytes') AS wal_bytes,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'temp_bytes') AS temp_bytes,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_slru_reads') AS slru_reads,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_slru_writes') AS slru_writes,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_relations') AS wait_relations,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_wal') AS wait_wal,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_temp') AS wait_temp,
+			pg_catalog.max(per_hour)
+				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_slru') AS wait_slru
 		FROM load) l
 	CROSS JOIN block b
 	CROSS JOIN (VALUES ('relations'::pg_catalog.text), ('wal'), ('temp'), ('slru')) c (file_class);
 COMMENT ON VIEW tiered_storage.file_class_io IS
-'reads, writes and waits per hour by class of file, of the last day that was sampled; reads of relations are blocks that missed shared buffers, their row without a tier is all of them together; writes and wal and slru are of the whole server, all else of this database; null is what the server does not count';
+'reads, writes and waits per hour by class of file over the last sampled day; all writes, and '
+'wal and slru, are of the whole server, the rest of this database; null: not counted';
 COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp or slru';
-COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS 'tier of these relations; null: the whole class';
-COMMENT ON COLUMN tiered_storage.file_class_io.reads_per_hour IS 'blocks read per hour; of relations those that missed shared buffers; null: not counted';
-COMMENT ON COLUMN tiered_storage.file_class_io.read_bytes_per_hour IS 'the same in bytes';
-COMMENT ON COLUMN tiered_storage.file_class_io.writes_per_hour IS 'blocks or requests written per hour; null: not counted';
-COMMENT ON COLUMN tiered_storage.file_class_io.write_bytes_per_hour IS 'bytes written per hour; null: not counted';
-COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS 'seconds per hour that backends of this database have waited for it; null: not looked at';
+COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
+'tier of these relations; null: the whole class';
+COMMENT ON COLUMN tiered_storage.file_class_io.reads_per_hour IS
+'blocks read per hour, for relations those that missed shared buffers; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.read_bytes_per_hour IS
+'bytes read per hour; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.writes_per_hour IS
+'blocks (relations, slru) or requests (wal) written per hour; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.write_bytes_per_hour IS
+'bytes written per hour; null: not counted';
+COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS
+'seconds per hour that backends of this database waited for this class; null: not sampled';

@@ -1,5 +1,5 @@
 ---------------------------------------------------------------------------
--- Reads of standbys, which count here, too.
+-- Standbys whose reads count here.
 ---------------------------------------------------------------------------
 
 CREATE TABLE _tiered_storage.standby
@@ -13,7 +13,7 @@ CREATE TABLE _tiered_storage.standby
 	CHECK ((server_name IS NULL) OPERATOR(pg_catalog.<>) (conninfo IS NULL))
 );
 COMMENT ON TABLE _tiered_storage.standby IS
-'standbys whose reads count, too; use tiered_storage.add_standby() and the view tiered_storage.standbys';
+'standbys whose reads are counted; use add_standby() and the view tiered_storage.standbys';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.standby', '');
 
 CREATE TABLE _tiered_storage.standby_state
@@ -29,7 +29,7 @@ CREATE TABLE _tiered_storage.standby_state
 	error text
 );
 COMMENT ON TABLE _tiered_storage.standby_state IS
-'how the last pull from each standby went; use the view tiered_storage.standbys';
+'result of the last pull from each standby; use the view tiered_storage.standbys';
 
 CREATE TABLE _tiered_storage.standby_counters
 (
@@ -42,9 +42,9 @@ CREATE TABLE _tiered_storage.standby_counters
 	PRIMARY KEY (standby_name, relation_oid)
 );
 COMMENT ON TABLE _tiered_storage.standby_counters IS
-'what the statistics of each standby showed at the last pull';
+'counters in the statistics of each standby at the last pull';
 
-/* Emptied by each sample, so it needs no memory of its own of what was added. */
+/* Each sample empties it, so it need not store which reads have been added already. */
 CREATE TABLE _tiered_storage.standby_reads
 (
 	relation_oid oid NOT NULL PRIMARY KEY,
@@ -54,50 +54,69 @@ CREATE TABLE _tiered_storage.standby_reads
 	blocks_hit bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.1);
 COMMENT ON TABLE _tiered_storage.standby_reads IS
-'what standbys have read since the last sample, which takes it from here';
+'reads of the standbys since the last sample, which takes them from here';
 
 CREATE VIEW tiered_storage.standbys AS
 	SELECT s.standby_name,
-		CASE WHEN s.server_name IS NULL THEN 'connection string' ELSE 'server ' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(s.server_name::pg_catalog.text) END AS connection,
-		t.system_identifier OPERATOR(pg_catalog.=) c.system_identifier AS system_identifier_matches,
-		t.in_recovery, t.relations, t.last_pull_at, t.last_attempt_at, t.next_pull_at, t.failures, t.error
+		CASE WHEN s.server_name IS NULL THEN 'connection string'
+			ELSE 'server '
+			OPERATOR(pg_catalog.||) pg_catalog.quote_ident(s.server_name::pg_catalog.text) END
+			AS connection,
+		t.system_identifier OPERATOR(pg_catalog.=) c.system_identifier
+			AS system_identifier_matches,
+		t.in_recovery, t.relations, t.last_pull_at, t.last_attempt_at, t.next_pull_at, t.failures,
+			t.error
 	FROM _tiered_storage.standby s
 	CROSS JOIN pg_catalog.pg_control_system() c
-	LEFT JOIN _tiered_storage.standby_state t ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
+	LEFT JOIN _tiered_storage.standby_state t
+		ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
 COMMENT ON VIEW tiered_storage.standbys IS
-'standbys whose reads are added to those of this server, and how the last pull of their statistics went';
+'standbys whose reads are added to those of this server, and the result of the last pull of '
+'their statistics';
 COMMENT ON COLUMN tiered_storage.standbys.standby_name IS 'name given to add_standby()';
-COMMENT ON COLUMN tiered_storage.standbys.connection IS 'how it is reached';
-COMMENT ON COLUMN tiered_storage.standbys.system_identifier_matches IS 'whether it is of this cluster; null: not known yet';
-COMMENT ON COLUMN tiered_storage.standbys.in_recovery IS 'whether it was a standby when last asked';
-COMMENT ON COLUMN tiered_storage.standbys.relations IS 'relations that its statistics showed';
-COMMENT ON COLUMN tiered_storage.standbys.last_pull_at IS 'when its statistics were last taken';
-COMMENT ON COLUMN tiered_storage.standbys.last_attempt_at IS 'when that was last tried';
-COMMENT ON COLUMN tiered_storage.standbys.next_pull_at IS 'before this time the worker does not try again';
-COMMENT ON COLUMN tiered_storage.standbys.failures IS 'failed attempts in a row';
-COMMENT ON COLUMN tiered_storage.standbys.error IS 'what the last attempt failed with; null: it did not';
+COMMENT ON COLUMN tiered_storage.standbys.connection IS
+'how the standby is reached: a foreign server or a connection string';
+COMMENT ON COLUMN tiered_storage.standbys.system_identifier_matches IS
+'whether it belongs to this cluster; null: not known yet';
+COMMENT ON COLUMN tiered_storage.standbys.in_recovery IS
+'whether it was a standby at the last contact; null: not known yet';
+COMMENT ON COLUMN tiered_storage.standbys.relations IS
+'number of relations in its statistics; null: never pulled';
+COMMENT ON COLUMN tiered_storage.standbys.last_pull_at IS
+'when its statistics were last read; null: never';
+COMMENT ON COLUMN tiered_storage.standbys.last_attempt_at IS
+'when a pull was last attempted; null: never';
+COMMENT ON COLUMN tiered_storage.standbys.next_pull_at IS
+'the worker does not try again before this time';
+COMMENT ON COLUMN tiered_storage.standbys.failures IS 'number of failed attempts in a row';
+COMMENT ON COLUMN tiered_storage.standbys.error IS 'error of the last attempt; null: it succeeded';
 
-CREATE FUNCTION _tiered_storage.standby_check(added_by_oid oid, added_by name, server name, dblink_schema name) RETURNS void
+CREATE FUNCTION _tiered_storage.standby_check(added_by_oid oid, added_by name, server name,
+	dblink_schema name) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_check_standby';
 COMMENT ON FUNCTION _tiered_storage.standby_check(oid, name, name, name) IS
-'raises an error unless a connection to a standby that this role has added, by this foreign server if any, comes from superusers alone';
+'raises an error unless superusers alone decide about the connection to a standby: the role that '
+'added it, and the owner of the foreign server if there is one';
 
 CREATE FUNCTION _tiered_storage.standby_check_server(server name) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	s pg_foreign_server;
 BEGIN
 	SELECT * INTO s FROM pg_foreign_server f WHERE f.srvname = server;
 	IF NOT EXISTS (SELECT FROM pg_user_mapping m WHERE m.umserver = s.oid
-			AND m.umuser IN (0, (SELECT r.oid FROM pg_roles r WHERE r.rolname = current_user))) THEN
+			AND m.umuser IN (0, (SELECT r.oid FROM pg_roles r WHERE r.rolname = current_user)))
+				THEN
 		RAISE EXCEPTION 'server "%" has no user mapping for role "%"', server, current_user
 			USING ERRCODE = 'undefined_object',
 				DETAIL = 'Statistics are pulled with the rights of the owner of the extension.',
-				HINT = format('Use CREATE USER MAPPING FOR %I SERVER %I OPTIONS (user ..., password ...).', current_user, server);
+				HINT = format('Use CREATE USER MAPPING FOR %I SERVER %I OPTIONS (user ..., '
+					'password ...).', current_user, server);
 	END IF;
-	IF NOT EXISTS (SELECT FROM pg_options_to_table(s.srvoptions) o WHERE o.option_name = 'connect_timeout' AND o.option_value ~ '^ *[1-9][0-9]? *$') THEN
+	IF NOT EXISTS (SELECT FROM pg_options_to_table(s.srvoptions) o
+		WHERE o.option_name = 'connect_timeout' AND o.option_value ~ '^ *[1-9][0-9]? *$') THEN
 		RAISE EXCEPTION 'server "%" has no connect_timeout between 1 and 99 seconds', server
 			USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = 'A standby that is down must not hold the worker up.',
@@ -108,9 +127,13 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.standby_check_server(name) IS
 'raises an error unless a foreign server can be used to pull statistics';
 
-/* With the rights of the owner of the extension, after who may was checked. */
-CREATE FUNCTION _tiered_storage.standby_add(name name, server name, conninfo text, added_by_oid oid) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+/*
+ * Runs with the rights of the extension's owner, after the rights of the caller were
+ * checked.
+ */
+CREATE FUNCTION _tiered_storage.standby_add(name name, server name, conninfo text,
+	added_by_oid oid) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -125,7 +148,8 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	PERFORM _tiered_storage.standby_check(standby_add.added_by_oid, adder, standby_add.server,
-		(SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'dblink'));
+		(SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+			WHERE e.extname = 'dblink'));
 	IF standby_add.server IS NOT NULL THEN
 		PERFORM _tiered_storage.standby_check_server(standby_add.server);
 	ELSE
@@ -150,23 +174,30 @@ BEGIN
 			USING ERRCODE = 'program_limit_exceeded',
 				DETAIL = 'At most 16 are possible.';
 	END IF;
-	INSERT INTO _tiered_storage.standby (standby_name, server_name, conninfo, added_by, added_by_oid)
-		VALUES (standby_add.name, standby_add.server, standby_add.conninfo, adder, standby_add.added_by_oid);
+	INSERT INTO _tiered_storage.standby (standby_name, server_name, conninfo, added_by,
+		added_by_oid)
+		VALUES (standby_add.name, standby_add.server, standby_add.conninfo, adder,
+			standby_add.added_by_oid);
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.standby_add(name, name, text, oid) IS
-'what add_standby() does once it knows that its caller may';
+'stores a standby, after add_standby() has checked that its caller may add one';
 
-CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL, conninfo text DEFAULT NULL) RETURNS void
+CREATE FUNCTION tiered_storage.add_standby(name name, server name DEFAULT NULL,
+	conninfo text DEFAULT NULL) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_standby';
 COMMENT ON FUNCTION tiered_storage.add_standby(name, name, text) IS
-'adds the reads of a physical standby to those of this server from now on; by a foreign server that belongs to a superuser, or a connection string; superusers only, whatever is granted; needs the extension dblink';
+'counts the reads of a physical standby together with those of this server from now on; by a '
+'foreign server that a superuser owns, or by a connection string; superusers only, whatever is '
+'granted; requires the extension dblink';
 
-CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAULT false) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAULT false)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.remove_standby()');
 	DELETE FROM _tiered_storage.standby s WHERE s.standby_name = remove_standby.name;
 	IF NOT FOUND AND remove_standby.if_exists IS NOT TRUE THEN
 		RAISE EXCEPTION 'standby "%" does not exist', remove_standby.name
@@ -175,4 +206,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_standby(name, boolean) IS
-'takes no more reads of a standby; what it has read until now stays in the heat, and fades';
+'stops counting the reads of a standby; its reads until now stay in the heat and fade';

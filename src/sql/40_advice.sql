@@ -1,12 +1,12 @@
 ---------------------------------------------------------------------------
--- Where each relation should live, and what if.
+-- Recommendations: the tier of each relation, and what if.
 ---------------------------------------------------------------------------
 
 /*
- * All of these take the same options: tiers that may take something in, what a
- * tier would be if it were another one, the time in which a move has to pay,
- * what is wished for (time, money, balanced) and what an hour of waiting is worth,
- * which relations may move, and a moment in the past up to which to look.
+ * These functions have the same options, and so the same arguments, which SQL has to spell
+ * out in each: tiers that may receive relations, figures of tiers to replace, the time in
+ * which a move has to pay off, the objective (time, money, balanced) and the price of an
+ * hour of waiting, which relations may move, and a time in the past.
  */
 CREATE FUNCTION tiered_storage.recommend_placement(
 	include_unchanged boolean DEFAULT false,
@@ -19,13 +19,42 @@ CREATE FUNCTION tiered_storage.recommend_placement(
 	relations regclass[] DEFAULT NULL,
 	as_of timestamptz DEFAULT NULL,
 	OUT relation regclass, OUT kind text, OUT current_tier name, OUT recommended_tier name,
-	OUT size_bytes bigint, OUT saved_io_s_per_hour float8, OUT price_delta_per_month float8,
+	OUT size_bytes bigint, OUT saved_io_s_per_hour float8, OUT saved_wait_s_per_hour float8,
+	OUT price_delta_per_month float8,
 	OUT move_cost_s float8, OUT confidence text, OUT reason text, OUT command text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_recommend_placement';
-COMMENT ON FUNCTION tiered_storage.recommend_placement(boolean, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
-'where each table, index and partition should live, what that saves in device time and money, how sure that is, and the statement that does it; only what should change, unless include_unchanged';
+COMMENT ON FUNCTION tiered_storage.recommend_placement(
+	boolean, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+'the recommended tier of each table, index and partition, what that saves in device time and '
+'money, how certain it is, and the statement that moves it; only what should move, unless '
+'include_unchanged is set';
+
+/* As wide as a terminal: what is in recommend_placement() beyond that is for those who ask. */
+CREATE VIEW tiered_storage.recommendations AS
+	SELECT r.relation, pg_catalog.pg_size_pretty(r.size_bytes) AS size,
+		r.current_tier AS from_tier, r.recommended_tier AS to_tier,
+		CASE WHEN pg_catalog.abs(r.saved_io_s_per_hour) OPERATOR(pg_catalog.>=) 0.05
+				OR r.price_delta_per_month OPERATOR(pg_catalog.>) (-0.005)
+			THEN pg_catalog.round(r.saved_io_s_per_hour::pg_catalog.numeric, 1)
+				OPERATOR(pg_catalog.||) ' s/h'
+			ELSE pg_catalog.round((OPERATOR(pg_catalog.-) r.price_delta_per_month)
+				::pg_catalog.numeric, 2) OPERATOR(pg_catalog.||) ' a month' END AS saves,
+		r.confidence
+	FROM tiered_storage.recommend_placement() r
+	ORDER BY r.saved_io_s_per_hour DESC, r.price_delta_per_month, r.relation;
+COMMENT ON VIEW tiered_storage.recommendations IS
+'what should move, what saves most first: recommend_placement() in few columns';
+COMMENT ON COLUMN tiered_storage.recommendations.relation IS 'table, index or materialized view';
+COMMENT ON COLUMN tiered_storage.recommendations.size IS 'its size, with its TOAST table';
+COMMENT ON COLUMN tiered_storage.recommendations.from_tier IS 'tier that it is on';
+COMMENT ON COLUMN tiered_storage.recommendations.to_tier IS 'tier that it should be on';
+COMMENT ON COLUMN tiered_storage.recommendations.saves IS
+'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
+'it makes room for others';
+COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
+'how certain it is: firm, tentative or insufficient data';
 
 CREATE FUNCTION tiered_storage.explain_placement(
 	relation regclass,
@@ -46,8 +75,10 @@ CREATE FUNCTION tiered_storage.explain_placement(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_explain_placement';
-COMMENT ON FUNCTION tiered_storage.explain_placement(regclass, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
-'why a relation should live where recommend_placement() says: its cost on each tier side by side';
+COMMENT ON FUNCTION tiered_storage.explain_placement(
+	regclass, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+'the cost of a relation on each tier side by side, which is why recommend_placement() says what '
+'it does';
 
 CREATE FUNCTION tiered_storage.placement_summary(
 	tiers name[] DEFAULT NULL,
@@ -58,22 +89,28 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	as_of timestamptz DEFAULT NULL,
-	OUT tier_name name, OUT relations integer, OUT relations_after integer,
-	OUT used_bytes bigint, OUT used_after_bytes bigint, OUT available_bytes bigint,
-	OUT io_s_per_hour float8, OUT io_after_s_per_hour float8,
-	OUT busy_fraction float8, OUT busy_after_fraction float8,
-	OUT queue_s_per_hour float8, OUT queue_after_s_per_hour float8,
-	OUT wait_s_per_hour float8, OUT wait_after_s_per_hour float8,
-	OUT price_per_month float8, OUT price_after_per_month float8,
-	OUT written_bytes_per_day float8, OUT written_after_bytes_per_day float8,
+	OUT tier_name name, OUT relations integer, OUT advised_relations integer,
+	OUT used_bytes bigint, OUT advised_bytes bigint, OUT available_bytes bigint,
+	OUT io_s_per_hour float8, OUT advised_io_s_per_hour float8,
+	OUT busy_fraction float8, OUT advised_busy_fraction float8,
+	OUT queue_s_per_hour float8, OUT advised_queue_s_per_hour float8,
+	OUT wait_s_per_hour float8, OUT advised_wait_s_per_hour float8,
+	OUT price_per_month float8, OUT advised_price_per_month float8,
+	OUT written_bytes_per_day float8, OUT advised_written_bytes_per_day float8,
 	OUT endurance_bytes_per_day float8, OUT limited_by text,
 	OUT next_gb_saves_per_hour float8, OUT missing_bytes bigint,
-	OUT objective_value float8, OUT lower_bound float8, OUT gap float8, OUT wait_hour_price float8)
+	OUT objective_value float8, OUT lower_bound float8, OUT gap float8,
+	OUT effective_price_per_wait_hour float8,
+	OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_placement_summary';
-COMMENT ON FUNCTION tiered_storage.placement_summary(name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
-'what recommend_placement() comes to: each tier now and after it, then all of them (tier_name is null) with how good the placement is: no other one is below lower_bound, gap is how far it may be from the best; next_gb_saves_per_hour is what one more GB of the tier would save, in device-seconds per hour (objective time) or money per month';
+COMMENT ON FUNCTION tiered_storage.placement_summary(
+	name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+'each tier now and after the recommendation, and all of them in the row whose tier_name is null; '
+'there, no placement is better than lower_bound and gap is the distance to it; '
+'next_gb_saves_per_hour is what one more GB of the tier would save: seconds of device time per '
+'hour, or money per month (objective money)';
 
 CREATE FUNCTION tiered_storage.simulate_placement(
 	changes jsonb DEFAULT '{}',
@@ -86,19 +123,24 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	as_of timestamptz DEFAULT NULL,
-	OUT tier_name name, OUT used_bytes bigint, OUT advised_bytes bigint, OUT simulated_bytes bigint,
+	OUT tier_name name, OUT used_bytes bigint, OUT advised_bytes bigint,
+	OUT simulated_bytes bigint,
 	OUT available_bytes bigint, OUT simulated_available_bytes bigint,
 	OUT io_s_per_hour float8, OUT advised_io_s_per_hour float8, OUT simulated_io_s_per_hour float8,
 	OUT advised_busy_fraction float8, OUT simulated_busy_fraction float8,
 	OUT advised_queue_s_per_hour float8, OUT simulated_queue_s_per_hour float8,
-	OUT price_per_month float8, OUT advised_price_per_month float8, OUT simulated_price_per_month float8,
+	OUT price_per_month float8, OUT advised_price_per_month float8,
+	OUT simulated_price_per_month float8,
 	OUT advised_written_bytes_per_day float8, OUT simulated_written_bytes_per_day float8,
 	OUT limited_by text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
-COMMENT ON FUNCTION tiered_storage.simulate_placement(jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
-'what if: the placement that would be advised if tiers were others (changes, such as {"ssd": {"capacity_bytes": 200000000000}}) or the load were load_factor times what it is, beside the one that is advised; by tier, and all of them where tier_name is null';
+COMMENT ON FUNCTION tiered_storage.simulate_placement(
+	jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+'what if: the placement recommended if tiers were different (changes, such as {"ssd": '
+'{"capacity_bytes": 200000000000}}) or the load were load_factor times as high, beside the '
+'current recommendation; one row per tier, and one for all with tier_name null';
 
 CREATE FUNCTION tiered_storage.tier_size_curve(
 	tier name,
@@ -111,11 +153,30 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	as_of timestamptz DEFAULT NULL,
-	OUT capacity_bytes bigint, OUT used_bytes bigint, OUT io_s_per_hour float8, OUT queue_s_per_hour float8,
+	OUT capacity_bytes bigint, OUT used_bytes bigint, OUT io_s_per_hour float8,
+	OUT queue_s_per_hour float8,
 	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT next_gb_saves_per_hour float8,
-	OUT next_gb_price_per_month float8, OUT is_current boolean, OUT is_knee boolean)
+	OUT next_gb_price_per_month float8, OUT is_current boolean, OUT is_knee boolean,
+	OUT gap float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';
-COMMENT ON FUNCTION tiered_storage.tier_size_curve(name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
-'how much of a tier is worth having: the best placement''s device time with more and more capacity of it; is_knee is where more begins to bring little; price_per_month is that of all of the capacity and of what is on the other tiers';
+COMMENT ON FUNCTION tiered_storage.tier_size_curve(
+	name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+'how much capacity of a tier pays off: the capacities from which on something more fits, '
+'each with the device time of its best placement and what that saves compared with how it is now; '
+'is_knee marks the capacity beyond which more brings little; price_per_month is the price of that '
+'capacity and of the data on the other tiers; at most `points` rows';
+
+CREATE FUNCTION tiered_storage.unused_relations(
+	unused_for interval DEFAULT NULL,
+	OUT relation regclass, OUT kind text, OUT tier_name name, OUT unread_since timestamptz,
+	OUT size_bytes bigint, OUT page_writes_per_hour float8, OUT cheapest_tier name,
+	OUT saved_price_per_month float8)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_unused_relations';
+COMMENT ON FUNCTION tiered_storage.unused_relations(interval) IS
+'tables, materialized views and indexes that nobody has read for this long (default: '
+'tiered_storage.observation_period), since when, and what the cheapest tier would save per month; '
+'the server''s statistics from before the first sample count';

@@ -9,11 +9,11 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_cached_ranges';
 COMMENT ON FUNCTION _tiered_storage.cached_ranges(regclass, integer) IS
-'how many blocks of each of so many equal parts of a relation are in shared buffers';
+'number of blocks in shared buffers for each of so many parts of equal length of a relation';
 
 /*
- * The shortest run of the relation's parts that has nine tenths of its cached
- * blocks; parts count from 1.
+ * The shortest run of parts of the relation that has nine tenths of its cached blocks;
+ * parts count from 1.
  */
 CREATE FUNCTION _tiered_storage.hot_range(
 	relation regclass,
@@ -50,14 +50,14 @@ COMMENT ON FUNCTION _tiered_storage.hot_range(regclass) IS
 'where nine tenths of the cached blocks of a relation lie together';
 
 /*
- * An interval that makes ten partitions or a few more: a natural one of times,
- * a round one of numbers.  NULL when the values span too little.
+ * An interval that makes ten partitions or a few more: natural for times, round for
+ * numbers.  Null if the range of values is too small.
  */
 CREATE FUNCTION _tiered_storage.partition_interval(
 	column_type oid, lowest text, highest text,
 	OUT step text, OUT partitions integer)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	span numeric;
@@ -75,44 +75,50 @@ BEGIN
 	ELSIF isfinite(lowest::timestamptz) AND isfinite(highest::timestamptz) THEN
 		span := EXTRACT(epoch FROM highest::timestamptz - lowest::timestamptz);
 		SELECT u.step, ceil(span / u.seconds) INTO step, partitions
-			FROM (VALUES ('1 year', 31556952), ('3 months', 7889238), ('1 month', 2629746), ('1 week', 604800), ('1 day', 86400), ('1 hour', 3600)) u (step, seconds)
+			FROM (VALUES ('1 year', 31556952), ('3 months', 7889238), ('1 month', 2629746),
+				('1 week', 604800), ('1 day', 86400), ('1 hour', 3600)) u (step, seconds)
 			WHERE span / u.seconds >= 10 AND (column_type <> 'date'::regtype OR u.seconds >= 86400)
 			ORDER BY u.seconds DESC LIMIT 1;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.partition_interval(oid, text, text) IS
-'a natural interval for range partitions over these values';
+'a natural interval for range partitions of these values; null: their range is too small';
 
-/*
- * What the server's statistics say, as far as whoever asks may see them: times
- * before numbers.
- */
+/* By the server's statistics, as far as the caller may see them; times come before numbers. */
 CREATE FUNCTION _tiered_storage.partition_key(
 	relation regclass,
-	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text, OUT others text)
+	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text,
+	OUT others text)
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT a.attname, a.atttypid, s.correlation, s.lowest, s.highest,
-		string_agg(format('%I (%s)', a.attname, round(s.correlation::numeric, 3)), ', ') OVER (ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
+		string_agg(format('%I (%s)', a.attname, round(s.correlation::numeric, 3)),
+			', ') OVER (ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
 			ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS others
 		FROM pg_class c
 		JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_attribute a ON a.attrelid = c.oid
-		JOIN LATERAL (SELECT p.correlation, a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AS is_time,
+		JOIN LATERAL (SELECT p.correlation, a.atttypid IN ('date'::regtype, 'timestamp'::regtype,
+			'timestamptz'::regtype) AS is_time,
 				(p.histogram_bounds::text::text[])[1] AS lowest,
-				(p.histogram_bounds::text::text[])[cardinality(p.histogram_bounds::text::text[])] AS highest
+				(p.histogram_bounds::text::text[])[cardinality(p.histogram_bounds::text::text[])]
+					AS highest
 			FROM pg_stats p
-			WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname AND NOT p.inherited
-				AND p.null_frac <= 0.01 AND abs(p.correlation) >= 0.9 AND p.histogram_bounds IS NOT NULL) s ON true
+			WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
+				AND NOT p.inherited
+				AND p.null_frac <= 0.01 AND abs(p.correlation) >= 0.9
+					AND p.histogram_bounds IS NOT NULL) s ON true
 		WHERE c.oid = relation AND a.attnum > 0 AND NOT a.attisdropped
-			AND a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype, 'int2'::regtype, 'int4'::regtype, 'int8'::regtype)
+			AND a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype,
+				'int2'::regtype, 'int4'::regtype, 'int8'::regtype)
 		ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
 		LIMIT 1
 $$;
 COMMENT ON FUNCTION _tiered_storage.partition_key(regclass) IS
-'the column of a table that follows the order of its blocks best, from where to where its values go, and the other ones that do';
+'the column of a table that follows the order of its blocks best, its lowest and highest value, '
+'and the other columns that follow it; no row: there is none';
 
 CREATE FUNCTION _tiered_storage.partition_saving(
 	tier name, cold_bytes bigint,
@@ -128,20 +134,110 @@ AS $$
 	ORDER BY c.price_per_gb_month, c.rank LIMIT 1
 $$;
 COMMENT ON FUNCTION _tiered_storage.partition_saving(name, bigint) IS
-'the cheapest tier that has room for so much of what is on this one, and what that saves; no tier: null';
+'the cheapest tier with room for this many bytes of a tier, and what moving them there saves per '
+'month; null: there is none';
 
-/* No comment in it: a name could end one.  The new name is one even if it has to be cut. */
+/*
+ * Without a comment, because a name could end it.  The new name is valid even if the old
+ * one has to be cut.
+ */
 CREATE FUNCTION _tiered_storage.partition_command(relation regclass, key_column name) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (%I)',
-		n.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i WHERE octet_length(left(c.relname, i)) <= 51) || '_partitioned',
+	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY '
+		'RANGE (%I)',
+		n.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i
+			WHERE octet_length(left(c.relname, i)) <= 51) || '_partitioned',
 		relation, key_column)
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE c.oid = relation
 $$;
 COMMENT ON FUNCTION _tiered_storage.partition_command(regclass, name) IS
-'the statement that makes a partitioned table like this one';
+'the statement that creates a partitioned table like this one';
+
+CREATE FUNCTION _tiered_storage.partition_heat(
+	t tiered_storage.heat,
+	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer,
+	OUT hot_fraction float8, OUT reason text)
+RETURNS record
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+	SELECT h.cached_blocks, h.parts, h.first_part, h.last_part
+		INTO cached_blocks, parts, first_part, last_part
+		FROM _tiered_storage.hot_range(t.relation) h;
+	IF first_part IS NULL
+		OR cached_blocks < LEAST(100, t.size_bytes / current_setting('block_size')::bigint / 100
+			+ 1)
+	THEN
+		reason := format('only %s of its blocks are in shared buffers, which says nothing about '
+			'which are used', COALESCE(cached_blocks, 0));
+		RETURN;
+	END IF;
+	hot_fraction := (last_part - first_part + 1)::float8 / parts;
+	IF hot_fraction > 0.3 THEN
+		reason := format('its heat is spread: nine tenths of its cached blocks take %s %% of it',
+			round((hot_fraction * 100)::numeric));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.partition_heat(tiered_storage.heat) IS
+'how much of a table is hot and where, and why that speaks against partitions; reason is null if '
+'it does not';
+
+CREATE FUNCTION _tiered_storage.partition_column(
+	t tiered_storage.heat, hot_fraction float8,
+	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
+	OUT partition_interval text, OUT partitions integer, OUT reason text)
+RETURNS record
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	key record;
+BEGIN
+	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
+	IF key.attname IS NULL THEN
+		reason := CASE
+			WHEN NOT EXISTS (SELECT FROM pg_stats p JOIN pg_class c ON c.oid = t.relation
+				WHERE p.schemaname = c.relnamespace::regnamespace::name
+					AND p.tablename = c.relname)
+			THEN 'it was never analyzed, or its statistics are not visible to you'
+			ELSE format('nine tenths of its cached blocks take %s %% of it, but no date, '
+				'timestamp or '
+				'integer column with more than a few values follows the order of its blocks '
+				'(correlation of at least 0.9, at most 1 %% null)',
+				round((hot_fraction * 100)::numeric)) END;
+		RETURN;
+	END IF;
+	key_column := key.attname;
+	key_correlation := key.correlation;
+	other_keys := key.others;
+	SELECT p.step, p.partitions INTO partition_interval, partitions
+		FROM _tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
+	IF partition_interval IS NULL THEN
+		reason := format('the values of %I span too little for partitions', key_column);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.partition_column(tiered_storage.heat, float8) IS
+'the column and interval to partition a table by; reason is null if there are such';
+
+CREATE FUNCTION _tiered_storage.partition_confidence(
+	cached_blocks bigint, observed_since timestamptz, key_correlation float8)
+RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE
+		WHEN cached_blocks < 100 OR now() - observed_since
+				< current_setting('tiered_storage.observation_period', true)::interval
+			THEN 'insufficient data'
+		WHEN cached_blocks < 1000 OR abs(key_correlation) < 0.99 THEN 'tentative'
+		ELSE 'firm' END
+$$;
+COMMENT ON FUNCTION _tiered_storage.partition_confidence(bigint, timestamptz, float8) IS
+'how certain a recommendation to partition is';
 
 CREATE FUNCTION _tiered_storage.partition_advice(
 	t tiered_storage.heat, include_all boolean,
@@ -161,64 +257,51 @@ BEGIN
 	confidence := 'insufficient data';
 
 	-- 1. Is the heat in one place?
-	SELECT * INTO hot FROM _tiered_storage.hot_range(t.relation);
-	IF hot.first_part IS NULL OR hot.cached_blocks < LEAST(100, t.size_bytes / current_setting('block_size')::bigint / 100 + 1) THEN
-		reason := format('only %s of its blocks are in shared buffers, which says nothing about which are used', COALESCE(hot.cached_blocks, 0));
-	ELSE
-		hot_fraction := (hot.last_part - hot.first_part + 1)::float8 / hot.parts;
-		IF hot_fraction > 0.3 THEN
-			reason := format('its heat is spread: nine tenths of its cached blocks take %s %% of it', round((hot_fraction * 100)::numeric));
-		END IF;
-	END IF;
+	SELECT * INTO hot FROM _tiered_storage.partition_heat(t);
+	hot_fraction := hot.hot_fraction;
+	reason := hot.reason;
 	IF reason IS NOT NULL AND include_all IS NOT TRUE THEN
 		RETURN;
 	END IF;
 
 	-- 2. Which column follows the order of the blocks?
-	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
-	IF key.attname IS NULL AND reason IS NULL THEN
-		reason := CASE
-			WHEN NOT EXISTS (SELECT FROM pg_stats p JOIN pg_class c ON c.oid = t.relation
-						WHERE p.schemaname = c.relnamespace::regnamespace::name AND p.tablename = c.relname) THEN
-				'it was never analyzed, or its statistics are not visible to you'
-			ELSE format('nine tenths of its cached blocks take %s %% of it, but no date, timestamp or integer column with more than a few values follows the order of its blocks (correlation of at least 0.9, at most 1 %% null)',
-				round((hot_fraction * 100)::numeric)) END;
-	END IF;
-	IF key.attname IS NOT NULL THEN
-		key_column := key.attname;
-		key_correlation := key.correlation;
-		other_keys := key.others;
-		SELECT p.step, p.partitions INTO partition_interval, partitions
-			FROM _tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
-		IF partition_interval IS NULL AND reason IS NULL THEN
-			reason := format('the values of %I span too little for partitions', key_column);
-		END IF;
+	SELECT * INTO key FROM _tiered_storage.partition_column(t, hot_fraction);
+	key_column := key.key_column;
+	key_correlation := key.key_correlation;
+	other_keys := key.other_keys;
+	partition_interval := key.partition_interval;
+	partitions := key.partitions;
+	reason := COALESCE(reason, key.reason);
+	IF reason IS NOT NULL THEN
+		RETURN;
 	END IF;
 
 	-- 3. What does it bring?
-	IF reason IS NULL THEN
-		cold_bytes := t.size_bytes * (1 - hot_fraction);
-		SELECT v.cold_tier, v.saved_per_month INTO cold_tier, saved_per_month
-			FROM _tiered_storage.partition_saving(t.tier_name, cold_bytes) v;
-		confidence := CASE
-			WHEN hot.cached_blocks < 100 OR now() - t.observed_since < current_setting('tiered_storage.observation_period', true)::interval
-				THEN 'insufficient data'
-			WHEN hot.cached_blocks < 1000 OR abs(key_correlation) < 0.99 THEN 'tentative'
-			ELSE 'firm' END;
-		place := CASE
-			WHEN hot.last_part = hot.parts AND key_correlation > 0 OR hot.first_part = 1 AND key_correlation < 0 THEN 'the highest values of'
-			WHEN hot.first_part = 1 OR hot.last_part = hot.parts THEN 'the lowest values of'
-			ELSE 'a middle range of' END;
-		reason := format('nine tenths of its cached blocks are in %s %% of it, by %s %I (correlation %s); in partitions of %s (about %s), %s would be cold%s',
-			round((hot_fraction * 100)::numeric), place, key_column, round(key_correlation::numeric, 3), partition_interval, partitions, pg_size_pretty(cold_bytes),
-			CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
-				ELSE format(' and cost %s less per month on tier %I', round(saved_per_month::numeric, 2), cold_tier) END);
-		command := _tiered_storage.partition_command(t.relation, key_column);
-	END IF;
+	cold_bytes := t.size_bytes * (1 - hot_fraction);
+	SELECT v.cold_tier, v.saved_per_month INTO cold_tier, saved_per_month
+		FROM _tiered_storage.partition_saving(t.tier_name, cold_bytes) v;
+	confidence := _tiered_storage.partition_confidence(hot.cached_blocks, t.observed_since,
+		key_correlation);
+	place := CASE
+		WHEN hot.last_part = hot.parts AND key_correlation > 0
+			OR hot.first_part = 1 AND key_correlation < 0 THEN 'the highest values of'
+		WHEN hot.first_part = 1 OR hot.last_part = hot.parts THEN 'the lowest values of'
+		ELSE 'a middle range of' END;
+	reason := format('nine tenths of its cached blocks are in %s %% of it, by %s %I (correlation '
+		'%s); '
+		'in partitions of %s (about %s), %s would be cold%s',
+		round((hot_fraction * 100)::numeric), place, key_column,
+		round(key_correlation::numeric, 3), partition_interval, partitions,
+		pg_size_pretty(cold_bytes),
+		CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
+			ELSE format(' and cost %s less per month on tier %I',
+				round(saved_per_month::numeric, 2), cold_tier) END);
+	command := _tiered_storage.partition_command(t.relation, key_column);
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.partition_advice(tiered_storage.heat, boolean) IS
-'what recommend_partitioning() says of one table; unless include_all is set it says no more once it is known that nothing comes of it';
+'the row of recommend_partitioning() for one table; incomplete unless include_all is set or '
+'partitioning is recommended';
 
 CREATE FUNCTION tiered_storage.recommend_partitioning(
 	min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false,
@@ -237,17 +320,22 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	RETURN QUERY
-		SELECT h.relation, h.size_bytes, a.hot_fraction, a.key_column, a.key_correlation, a.other_keys,
-			a.partition_interval, a.partitions, a.cold_bytes, h.tier_name, a.cold_tier, a.saved_per_month,
+		SELECT h.relation, h.size_bytes, a.hot_fraction, a.key_column, a.key_correlation,
+			a.other_keys,
+			a.partition_interval, a.partitions, a.cold_bytes, h.tier_name, a.cold_tier,
+			a.saved_per_month,
 			a.confidence, a.reason, a.command
 		FROM tiered_storage.heat h
 		JOIN pg_class c ON c.oid = h.relation
 		CROSS JOIN LATERAL _tiered_storage.partition_advice(h, include_all) a
-		WHERE c.relkind = 'r' AND NOT c.relispartition AND h.size_bytes >= min_size_bytes AND h.size_bytes > 0
+		WHERE c.relkind = 'r' AND NOT c.relispartition AND h.size_bytes >= min_size_bytes
+			AND h.size_bytes > 0
 			AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
 			AND (a.command IS NOT NULL OR include_all)
 		ORDER BY h.size_bytes DESC, h.relation::text COLLATE "C";
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_partitioning(bigint, boolean) IS
-'large tables whose cached blocks lie together, with the column that they would be partitioned by, the interval, what would be cold then and what that saves; with include_all also those for which it would bring nothing, and why';
+'large tables whose cached blocks lie together: the column and interval to partition them by, '
+'what would become cold and what that saves; with include_all also the tables for which '
+'partitions bring nothing, and why';

@@ -1,16 +1,15 @@
 ---------------------------------------------------------------------------
--- Tiering policies: what moves by age.
+-- Tiering policies: moves by age.
 ---------------------------------------------------------------------------
 
 /*
- * The relation is known by its OID inside the database that wrote the row
- * (system_identifier, database_oid) while that is a partitioned table; else,
- * after a restore or when it was dropped and made anew, by its name, if it has
- * the same owner and is of the same kind: else anybody who can give a table
- * that name would have what was meant for another one moved, with the rights of
- * who made the policy.  Likewise the role that made the policy, but a role that
- * was dropped is gone: another one of that name does not get its rights.  So is
- * the owner known: by OID in this cluster, by name where the row was restored.
+ * In the database that wrote the row (system_identifier, database_oid) the OID identifies
+ * the relation, as long as it is a partitioned table.  Otherwise (after a restore, or when
+ * it was dropped and created again) the name does, if the owner and the kind are the same:
+ * else anybody who can give a table that name could have it moved with the rights of the
+ * role that created the policy.  The role is identified likewise, but a role that was
+ * dropped is gone: another role of that name does not get its rights.  The owner is
+ * identified by OID in this cluster, and by name where the row was restored.
  */
 CREATE TABLE _tiered_storage.policy
 (
@@ -21,10 +20,12 @@ CREATE TABLE _tiered_storage.policy
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
-	move_after interval NOT NULL CHECK (move_after OPERATOR(pg_catalog.>=) '0' AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
+	move_after interval NOT NULL CHECK (move_after OPERATOR(pg_catalog.>=) '0'
+		AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
-	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
+	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,'
+		'nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
 	key_epoch timestamptz,
 	key_shift integer,
 	time_zone text NOT NULL,
@@ -37,39 +38,48 @@ CREATE TABLE _tiered_storage.policy
 	last_due integer,
 	last_on_target integer,
 	last_result text,
+	enabled boolean NOT NULL DEFAULT true,
 	UNIQUE (relation_oid, tier_name, database_oid, system_identifier)
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 COMMENT ON TABLE _tiered_storage.policy IS
-'tiering policies; use the view tiered_storage.policies to read, add_tiering_policy() to add';
+'tiering policies; read them in the view tiered_storage.policies, add them with '
+'add_tiering_policy()';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy', '');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy_policy_id_seq', '');
 
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
-		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name), COALESCE(c.relname, p.relation_name)) AS relation_name,
-		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch, p.key_shift, p.time_zone,
+		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name),
+			COALESCE(c.relname, p.relation_name)) AS relation_name,
+		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch,
+			p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		p.last_evaluated_at, p.last_due, p.last_on_target,
-		CASE WHEN c.oid IS NOT NULL THEN p.last_result
+		CASE WHEN c.oid IS NOT NULL AND NOT p.enabled THEN 'disabled'
+			WHEN c.oid IS NOT NULL THEN p.last_result
 			WHEN EXISTS (SELECT FROM pg_catalog.pg_class x
 				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
-				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
+				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
+					AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
-		a.oid AS created_by_oid
+		a.oid AS created_by_oid, p.enabled
 	FROM _tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-	LEFT JOIN pg_catalog.pg_roles a ON CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+	LEFT JOIN pg_catalog.pg_roles a ON CASE
+		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END
-	LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace)
+	LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
+		ON n.oid OPERATOR(pg_catalog.=) c.relnamespace)
 		ON c.oid OPERATOR(pg_catalog.=) CASE
 			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
 				AND EXISTS (SELECT FROM pg_catalog.pg_class x
-					WHERE x.oid OPERATOR(pg_catalog.=) p.relation_oid AND x.relkind OPERATOR(pg_catalog.=) 'p')
+					WHERE x.oid OPERATOR(pg_catalog.=) p.relation_oid
+						AND x.relkind OPERATOR(pg_catalog.=) 'p')
 			THEN p.relation_oid
 			ELSE (SELECT x.oid FROM pg_catalog.pg_class x
 				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
@@ -78,27 +88,44 @@ CREATE VIEW tiered_storage.policies AS
 					AND x.relkind OPERATOR(pg_catalog.=) 'p'
 					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
-						ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name END) END;
+						ELSE pg_catalog.pg_get_userbyid(x.relowner)
+							OPERATOR(pg_catalog.=) p.owner_name END) END;
 COMMENT ON VIEW tiered_storage.policies IS
-'the tiering policies, and what their last evaluation said; evaluate_policies() says it for each partition';
+'the tiering policies and the result of their last evaluation; evaluate_policies() has it for '
+'each partition';
 COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
-COMMENT ON COLUMN tiered_storage.policies.relation IS 'the partitioned table; null: it does not exist';
-COMMENT ON COLUMN tiered_storage.policies.relation_name IS 'its name, also when it does not exist';
-COMMENT ON COLUMN tiered_storage.policies.move_after IS 'age from which on a partition is moved';
-COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'where to';
-COMMENT ON COLUMN tiered_storage.policies.include_indexes IS 'whether indexes go along';
-COMMENT ON COLUMN tiered_storage.policies.age_from IS 'what age counts from: now, or the end of the newest partition';
-COMMENT ON COLUMN tiered_storage.policies.key_unit IS 'how a number or uuid tells the time; null: the key is a time or date';
-COMMENT ON COLUMN tiered_storage.policies.key_epoch IS 'what a count begins at; null: 1970-01-01 UTC';
-COMMENT ON COLUMN tiered_storage.policies.key_shift IS 'how many bits are beneath the count';
-COMMENT ON COLUMN tiered_storage.policies.time_zone IS 'where dates begin';
-COMMENT ON COLUMN tiered_storage.policies.created_by IS 'role that made the policy, whose rights it needs';
-COMMENT ON COLUMN tiered_storage.policies.created_at IS 'when it was made';
-COMMENT ON COLUMN tiered_storage.policies.last_evaluated_at IS 'when the worker or migrate() last evaluated it';
-COMMENT ON COLUMN tiered_storage.policies.last_due IS 'partitions that were due then';
-COMMENT ON COLUMN tiered_storage.policies.last_on_target IS 'partitions that were where they belong';
-COMMENT ON COLUMN tiered_storage.policies.last_result IS 'what came of it';
-COMMENT ON COLUMN tiered_storage.policies.created_by_oid IS 'OID of that role; null: it does not exist any more';
+COMMENT ON COLUMN tiered_storage.policies.relation IS 'partitioned table; null: it does not exist';
+COMMENT ON COLUMN tiered_storage.policies.relation_name IS
+'its qualified name, also if it does not exist';
+COMMENT ON COLUMN tiered_storage.policies.move_after IS 'age at which a partition is moved';
+COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that partitions are moved to';
+COMMENT ON COLUMN tiered_storage.policies.include_indexes IS
+'whether indexes are moved with their partition';
+COMMENT ON COLUMN tiered_storage.policies.age_from IS
+'what the age counts from: now, or newest (the end of the newest partition)';
+COMMENT ON COLUMN tiered_storage.policies.key_unit IS
+'how a number or uuid encodes the time; null: the key is a date or timestamp';
+COMMENT ON COLUMN tiered_storage.policies.key_epoch IS
+'start of the count of a numeric key; null: 1970-01-01 UTC';
+COMMENT ON COLUMN tiered_storage.policies.key_shift IS
+'number of low bits of a numeric key that are not part of the count';
+COMMENT ON COLUMN tiered_storage.policies.time_zone IS
+'time zone in which dates and timestamps without time zone are read';
+COMMENT ON COLUMN tiered_storage.policies.created_by IS
+'role that created the policy or altered it last, and whose rights it needs';
+COMMENT ON COLUMN tiered_storage.policies.created_at IS 'when it was created';
+COMMENT ON COLUMN tiered_storage.policies.last_evaluated_at IS
+'when the worker or migrate() last evaluated it; null: never';
+COMMENT ON COLUMN tiered_storage.policies.last_due IS
+'number of partitions that were due then; null: never evaluated';
+COMMENT ON COLUMN tiered_storage.policies.last_on_target IS
+'number of partitions that were on the tier already; null: never evaluated';
+COMMENT ON COLUMN tiered_storage.policies.last_result IS
+'result of the last evaluation; null: never evaluated';
+COMMENT ON COLUMN tiered_storage.policies.created_by_oid IS
+'OID of that role; null: it no longer exists';
+COMMENT ON COLUMN tiered_storage.policies.enabled IS
+'whether it is obeyed; alter_tiering_policy() disables and enables it';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass,
@@ -114,8 +141,13 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.add_tiering_policy(regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean) IS
-'moves partitions of a range-partitioned table to a tier once everything in them is older than move_after; age counts from now, or from the end of the newest partition (age_from => ''newest''); key_unit says how a number or uuid tells the time; key_epoch what a count begins at (left out: 1970-01-01 UTC), key_shift how many bits are beneath it; dates begin in time_zone (left out: that of the session); returns the policy''s id';
+COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
+	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean) IS
+'moves partitions of a range-partitioned table to a tier once everything in them is older than '
+'move_after, counted from now or from the end of the newest partition (age_from => ''newest''); '
+'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
+'1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
+'(default that of the session); returns the number of the policy';
 
 CREATE FUNCTION tiered_storage.remove_tiering_policy(
 	relation regclass DEFAULT NULL,
@@ -126,7 +158,32 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_remove_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.remove_tiering_policy(regclass, name, integer, boolean) IS
-'removes the policies of a relation, the one for a tier, or the one with this id; moved partitions stay where they are; returns how many were removed';
+'removes the policies of a relation, only the one for this tier if given, or the policy with '
+'this number; moved partitions stay where they are; returns how many policies were removed';
+
+CREATE FUNCTION tiered_storage.alter_tiering_policy(
+	relation regclass DEFAULT NULL,
+	tier name DEFAULT NULL,
+	policy_id integer DEFAULT NULL,
+	enabled boolean DEFAULT NULL,
+	move_after interval DEFAULT NULL,
+	new_tier name DEFAULT NULL,
+	include_indexes boolean DEFAULT NULL,
+	age_from text DEFAULT NULL,
+	key_unit text DEFAULT NULL,
+	key_epoch timestamptz DEFAULT NULL,
+	key_shift integer DEFAULT NULL,
+	time_zone text DEFAULT NULL,
+	if_exists boolean DEFAULT false)
+RETURNS integer
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
+COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
+	name, boolean, text, text, timestamptz, integer, text, boolean) IS
+'changes the policies of a relation, only the one for this tier if given, or the policy with this '
+'number; null arguments leave their property unchanged; enabled => false lets a policy rest '
+'without removing it; whoever alters a policy other than by disabling it is the one whose rights '
+'it needs from then on; returns how many policies were changed';
 
 CREATE FUNCTION tiered_storage.evaluate_policies(
 	OUT policy_id integer, OUT relation regclass, OUT verdict text,
@@ -137,4 +194,5 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
 COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
-'what the policies say now: one row for each partition, whether it is due, and why or why not; changes nothing';
+'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
+'disabled policies; changes nothing';

@@ -1,5 +1,5 @@
 ---------------------------------------------------------------------------
--- Moves: those that run or ran, what they brought, and how to make, pause and undo them.
+-- Moves: the record of those that run or ran, and their effect.
 ---------------------------------------------------------------------------
 
 CREATE TABLE _tiered_storage.move
@@ -41,14 +41,16 @@ CREATE TABLE _tiered_storage.move
 CREATE INDEX move_relation_oid_idx ON _tiered_storage.move (relation_oid, move_id);
 CREATE INDEX move_batch_id_idx ON _tiered_storage.move (batch_id) WHERE batch_id IS NOT NULL;
 CREATE SEQUENCE _tiered_storage.move_batch;
-COMMENT ON SEQUENCE _tiered_storage.move_batch IS 'numbers of the batches that apply_placement() and undo_move() make';
+COMMENT ON SEQUENCE _tiered_storage.move_batch IS
+'numbers of the batches of apply_placement(), migrate(), the worker and undo_move()';
 CREATE INDEX move_undo_of_idx ON _tiered_storage.move (undo_of) WHERE undo_of IS NOT NULL;
-CREATE INDEX move_running_idx ON _tiered_storage.move (move_id) WHERE state OPERATOR(pg_catalog.=) 'running';
+CREATE INDEX move_running_idx ON _tiered_storage.move (move_id)
+	WHERE state OPERATOR(pg_catalog.=) 'running';
 
 /*
- * Files that are being made and that no relation has yet.  Committed before
- * the file is created, so that after a crash somebody knows of it.  Read and
- * written by move/pending_file.c alone, below SQL, by the order of the columns.
+ * Files that are being created and that no relation has yet.  The row is committed before
+ * the file is created, so that it is known after a crash.  Only move/pending_row.c reads
+ * and writes this table, below SQL, by the order of its columns.
  */
 CREATE TABLE _tiered_storage.move_file
 (
@@ -60,20 +62,24 @@ CREATE TABLE _tiered_storage.move_file
 	system_identifier bigint NOT NULL,
 	PRIMARY KEY (tablespace_oid, file_number)
 ) USING heap;
-COMMENT ON COLUMN _tiered_storage.move_file.tablespace_oid IS '0: the default tablespace of the database';
-COMMENT ON COLUMN _tiered_storage.move_file.pid IS 'the process that made the entry; it need not run any more';
-COMMENT ON COLUMN _tiered_storage.move_file.system_identifier IS 'the cluster that the file is in; pg_upgrade brings entries along, and not their files';
-COMMENT ON TABLE _tiered_storage.move_file IS 'files of moves that are under way or did not end; the worker removes what a crash has left';
-COMMENT ON TABLE _tiered_storage.move IS 'moves that run or ran; use the views tiered_storage.moves and tiered_storage.move_progress';
+COMMENT ON COLUMN _tiered_storage.move_file.tablespace_oid IS
+'tablespace of the file; 0: the default tablespace of the database';
+COMMENT ON COLUMN _tiered_storage.move_file.pid IS
+'process that registered the file; it may have ended';
+COMMENT ON COLUMN _tiered_storage.move_file.system_identifier IS
+'cluster that the file is in; pg_upgrade copies the entries but not the files';
+COMMENT ON TABLE _tiered_storage.move_file IS
+'pending files of moves that have not ended; the worker removes those that a crash left behind';
+COMMENT ON TABLE _tiered_storage.move IS
+'running and past moves; use the views tiered_storage.moves and tiered_storage.move_progress';
 
 /*
- * One row for each move that is done; it is deleted after that of the move.
- * Written when the move is done, when its load begins to be measured
- * (observed_since), and when it is settled: measured, or found to be not
- * measurable.  Profiles are random read and write ms, sequential read and write
- * MB/s, fsync ms and parallelism of the tiers at the time of the move; totals and
- * device_totals are the total_* columns of relation_state and device_state at
- * observed_since.
+ * One row for each move that is done; deleted after the row of the move.  Written when the
+ * move is done, when its load begins to be measured (observed_since), and when it is
+ * settled: measured, or found to be not measurable.  Profiles are random read and write
+ * ms, sequential read and write MB/s, fsync ms and parallelism of the tiers at the time of
+ * the move; totals and device_totals are the total_* columns of relation_state and
+ * device_state at observed_since.
  */
 CREATE TABLE _tiered_storage.move_effect
 (
@@ -95,30 +101,39 @@ CREATE TABLE _tiered_storage.move_effect
 	measured_io_s_per_hour float8,
 	batch_effect text
 ) WITH (fillfactor = 70);
-CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since) WHERE settled_at IS NULL;
-CREATE INDEX move_effect_relation_oid_idx ON _tiered_storage.move_effect (relation_oid) WHERE settled_at IS NULL;
-CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
+	WHERE settled_at IS NULL;
+CREATE INDEX move_effect_relation_oid_idx ON _tiered_storage.move_effect (relation_oid)
+	WHERE settled_at IS NULL;
+CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id)
+	WHERE batch_id IS NOT NULL;
 CREATE INDEX move_effect_unjudged_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL AND batch_effect IS NULL;
 COMMENT ON TABLE _tiered_storage.move_effect IS
-'what moves that are done are measured against, and what came of them; use the views tiered_storage.moves and tiered_storage.move_batches';
+'what completed moves are measured against, and the result; use the views tiered_storage.moves '
+'and tiered_storage.move_batches';
 COMMENT ON COLUMN _tiered_storage.move_effect.from_factor IS
-'how many times as long as its profile says the device beneath the old tier took, as measured before the move; null: its figures are not to be believed';
+'measured time of the old tier''s device as a multiple of its profile''s, before the move; null: '
+'its figures are not reliable';
 COMMENT ON COLUMN _tiered_storage.move_effect.batch_effect IS
-'the verdict on the batch at the time when it was made; null: not yet';
+'verdict on the batch when it was settled; null: not yet';
 
 CREATE FUNCTION _tiered_storage.effect_verdict(
-	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8, measured_io_s_per_hour float8)
+	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8,
+	measured_io_s_per_hour float8)
 RETURNS text
 LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_effect_verdict';
 COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
-'what the views moves and move_batches call it: what a measured cost says of what was predicted to be saved, where unmoved is what the same load would have cost on the old tier';
+'the verdict in the views moves and move_batches: how the measured cost compares with the '
+'predicted saving; unmoved is the cost of the same load on the old tier';
 
 CREATE VIEW tiered_storage.moves AS
-	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name) AS relation, m.kind,
+	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name)
+		AS relation, m.kind,
 		m.from_tier, m.to_tier, m.from_tablespace, m.to_tablespace,
-		CASE WHEN m.state OPERATOR(pg_catalog.=) 'running' AND a.pid IS NULL THEN 'interrupted' ELSE m.state END AS state,
+		CASE WHEN m.state OPERATOR(pg_catalog.=) 'running' AND a.pid IS NULL THEN 'interrupted'
+			ELSE m.state END AS state,
 		m.requested_by, m.policy_id, m.reason, m.method, m.size_bytes,
 		m.started_at, m.finished_at, m.elapsed_ms, m.attempts, m.failures, m.next_attempt_at,
 		m.lock_wait_ms, m.lock_held_ms, m.lock_flush_ms, m.copied_bytes, m.error, m.sqlstate,
@@ -127,223 +142,180 @@ CREATE VIEW tiered_storage.moves AS
 		CASE WHEN e.not_measurable IS NULL THEN e.settled_at END AS measured_at,
 		e.source AS effect_source,
 		e.unmoved_io_s_per_hour, e.measured_io_s_per_hour,
-		e.unmoved_io_s_per_hour OPERATOR(pg_catalog.-) e.measured_io_s_per_hour AS measured_saved_io_s_per_hour,
+		e.unmoved_io_s_per_hour OPERATOR(pg_catalog.-) e.measured_io_s_per_hour
+			AS measured_saved_io_s_per_hour,
 		CASE WHEN m.state OPERATOR(pg_catalog.<>) 'done' THEN NULL
-			WHEN e.not_measurable IS NOT NULL THEN 'not measurable: ' OPERATOR(pg_catalog.||) e.not_measurable
-			ELSE _tiered_storage.effect_verdict(m.predicted_saved_io_s_per_hour, e.unmoved_io_s_per_hour, e.measured_io_s_per_hour)
+			WHEN e.not_measurable IS NOT NULL THEN 'not measurable: '
+				OPERATOR(pg_catalog.||) e.not_measurable
+			ELSE _tiered_storage.effect_verdict(m.predicted_saved_io_s_per_hour,
+				e.unmoved_io_s_per_hour, e.measured_io_s_per_hour)
 			END AS effect,
 		m.undo_of
 	FROM _tiered_storage.move m
 	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
 	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation_oid
 	LEFT JOIN pg_catalog.pg_stat_activity a
-		ON a.pid OPERATOR(pg_catalog.=) m.pid AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start;
+		ON a.pid OPERATOR(pg_catalog.=) m.pid
+			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start;
 COMMENT ON VIEW tiered_storage.moves IS
-'each relation that was moved, or could not be: when, why, how long it was locked, and the error; a relation that cannot be moved has one row, with the number of failures and the time of the next attempt; and what it cost before, what was predicted and what was measured afterwards, in seconds of device time per hour: measured_* of the load since the move where it is now, unmoved_* of the same load where it was';
+'running and past moves, one row per relation moved; a relation that cannot be moved has one '
+'row, with the number of failures and the time of the next attempt; costs are in seconds of '
+'device time per hour';
 COMMENT ON COLUMN tiered_storage.moves.move_id IS 'number of the move';
-COMMENT ON COLUMN tiered_storage.moves.relation IS 'what was moved: its name now, or the one that it had';
-COMMENT ON COLUMN tiered_storage.moves.kind IS 'what it is: table, index, ...';
-COMMENT ON COLUMN tiered_storage.moves.from_tier IS 'tier it was on; null: none';
-COMMENT ON COLUMN tiered_storage.moves.to_tier IS 'tier it was to go to; null: none';
-COMMENT ON COLUMN tiered_storage.moves.from_tablespace IS 'tablespace it was in';
-COMMENT ON COLUMN tiered_storage.moves.to_tablespace IS 'tablespace it was to go to';
-COMMENT ON COLUMN tiered_storage.moves.state IS 'running, done, failed, skipped, or interrupted: by a crash';
-COMMENT ON COLUMN tiered_storage.moves.requested_by IS 'role that asked for it';
-COMMENT ON COLUMN tiered_storage.moves.policy_id IS 'policy that asked for it; null: none';
+COMMENT ON COLUMN tiered_storage.moves.relation IS
+'current name of the relation, or its name at the time of the move if it was dropped';
+COMMENT ON COLUMN tiered_storage.moves.kind IS 'kind of relation: table, index, ...';
+COMMENT ON COLUMN tiered_storage.moves.from_tier IS 'tier that it was on; null: none';
+COMMENT ON COLUMN tiered_storage.moves.to_tier IS 'tier that it was to move to; null: none';
+COMMENT ON COLUMN tiered_storage.moves.from_tablespace IS 'tablespace that it was in';
+COMMENT ON COLUMN tiered_storage.moves.to_tablespace IS 'tablespace that it was to move to';
+COMMENT ON COLUMN tiered_storage.moves.state IS
+'running, done, failed, skipped, or interrupted (the process that moved it is gone)';
+COMMENT ON COLUMN tiered_storage.moves.requested_by IS 'role that requested it';
+COMMENT ON COLUMN tiered_storage.moves.policy_id IS 'policy that requested it; null: none';
 COMMENT ON COLUMN tiered_storage.moves.reason IS 'why it was moved';
-COMMENT ON COLUMN tiered_storage.moves.method IS 'online, or set tablespace: under a lock';
-COMMENT ON COLUMN tiered_storage.moves.size_bytes IS 'size of all forks, TOAST included';
-COMMENT ON COLUMN tiered_storage.moves.started_at IS 'when it began';
-COMMENT ON COLUMN tiered_storage.moves.finished_at IS 'when it ended';
-COMMENT ON COLUMN tiered_storage.moves.elapsed_ms IS 'how long it took, in ms';
-COMMENT ON COLUMN tiered_storage.moves.attempts IS 'attempts to get the strong lock, of all parts and all tries';
-COMMENT ON COLUMN tiered_storage.moves.failures IS 'how often it has failed in a row';
-COMMENT ON COLUMN tiered_storage.moves.next_attempt_at IS 'not tried again by the worker before this time';
-COMMENT ON COLUMN tiered_storage.moves.lock_wait_ms IS 'time that the last try has waited for the strong lock, in ms';
-COMMENT ON COLUMN tiered_storage.moves.lock_held_ms IS 'longest time that the last try has held the strong lock, in ms';
-COMMENT ON COLUMN tiered_storage.moves.lock_flush_ms IS 'how much of that went into flushing WAL, in ms';
-COMMENT ON COLUMN tiered_storage.moves.copied_bytes IS 'bytes copied, those copied again included';
-COMMENT ON COLUMN tiered_storage.moves.error IS 'why it failed';
-COMMENT ON COLUMN tiered_storage.moves.sqlstate IS 'error code of that';
-COMMENT ON COLUMN tiered_storage.moves.batch_id IS 'batch of apply_placement() or undo_move() that it belongs to';
-COMMENT ON COLUMN tiered_storage.moves.predicted_saved_io_s_per_hour IS 'what it was predicted to save, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.moves.before_io_s_per_hour IS 'what the relation cost before, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.moves.predicted_io_s_per_hour IS 'what it was predicted to cost after, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.moves.measured_at IS 'when its effect was measured';
-COMMENT ON COLUMN tiered_storage.moves.effect_source IS 'what that rests on: device, or profile';
-COMMENT ON COLUMN tiered_storage.moves.unmoved_io_s_per_hour IS 'what the load since the move would have cost where it was, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.moves.measured_io_s_per_hour IS 'what the load since the move costs where it is, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.moves.measured_saved_io_s_per_hour IS 'the difference: what the move saves';
-COMMENT ON COLUMN tiered_storage.moves.effect IS 'the verdict on it in words';
-COMMENT ON COLUMN tiered_storage.moves.undo_of IS 'batch that it takes back';
+COMMENT ON COLUMN tiered_storage.moves.method IS
+'online, or set tablespace (under a lock for the whole copy)';
+COMMENT ON COLUMN tiered_storage.moves.size_bytes IS 'size in bytes of all forks, TOAST included';
+COMMENT ON COLUMN tiered_storage.moves.started_at IS 'when the last attempt started';
+COMMENT ON COLUMN tiered_storage.moves.finished_at IS
+'when the last attempt ended; null: it is running';
+COMMENT ON COLUMN tiered_storage.moves.elapsed_ms IS
+'duration of the last attempt in ms; null: it is running';
+COMMENT ON COLUMN tiered_storage.moves.attempts IS
+'number of attempts to get the strong lock, of all parts of the relation';
+COMMENT ON COLUMN tiered_storage.moves.failures IS 'number of failures in a row';
+COMMENT ON COLUMN tiered_storage.moves.next_attempt_at IS
+'the worker does not try again before this time; null: no retry is planned';
+COMMENT ON COLUMN tiered_storage.moves.lock_wait_ms IS
+'time in ms that the last attempt waited for the strong lock';
+COMMENT ON COLUMN tiered_storage.moves.lock_held_ms IS
+'longest time in ms that the last attempt held the strong lock';
+COMMENT ON COLUMN tiered_storage.moves.lock_flush_ms IS
+'part of lock_held_ms that went into flushing WAL';
+COMMENT ON COLUMN tiered_storage.moves.copied_bytes IS
+'bytes copied, with those that had to be copied again';
+COMMENT ON COLUMN tiered_storage.moves.error IS 'error message; null: it has not failed';
+COMMENT ON COLUMN tiered_storage.moves.sqlstate IS
+'SQLSTATE of the error; null: it has not failed';
+COMMENT ON COLUMN tiered_storage.moves.batch_id IS
+'batch of apply_placement(), migrate(), the worker or undo_move() that it belongs to; null: none';
+COMMENT ON COLUMN tiered_storage.moves.predicted_saved_io_s_per_hour IS
+'predicted saving in seconds of device time per hour; null: none was predicted';
+COMMENT ON COLUMN tiered_storage.moves.before_io_s_per_hour IS
+'cost of the relation before, in seconds of device time per hour; null: not known';
+COMMENT ON COLUMN tiered_storage.moves.predicted_io_s_per_hour IS
+'predicted cost afterwards, in seconds of device time per hour; null: not known';
+COMMENT ON COLUMN tiered_storage.moves.measured_at IS
+'when its effect was measured; null: not measured';
+COMMENT ON COLUMN tiered_storage.moves.effect_source IS
+'what the measurement rests on: device (its counters) or profile (the figures of the tier); '
+'null: not measured';
+COMMENT ON COLUMN tiered_storage.moves.unmoved_io_s_per_hour IS
+'what the load since the move would have cost on the old tier, in seconds of device time per '
+'hour; null: not measured';
+COMMENT ON COLUMN tiered_storage.moves.measured_io_s_per_hour IS
+'what the load since the move costs on the new tier, in seconds of device time per hour; null: '
+'not measured';
+COMMENT ON COLUMN tiered_storage.moves.measured_saved_io_s_per_hour IS
+'measured saving: unmoved_io_s_per_hour - measured_io_s_per_hour';
+COMMENT ON COLUMN tiered_storage.moves.effect IS
+'verdict on its effect in words; null: it is not done';
+COMMENT ON COLUMN tiered_storage.moves.undo_of IS 'batch that it undoes; null: it is not an undo';
 
 CREATE VIEW tiered_storage.move_batches AS
 	SELECT b.batch_id,
-		CASE WHEN b.undo_of IS NULL THEN 'placement' ELSE 'undo' END AS kind,
+		CASE WHEN b.undo_of IS NOT NULL THEN 'undo' WHEN b.policy_id IS NOT NULL THEN 'policy'
+			ELSE 'placement' END AS kind,
 		b.requested_by, b.started_at,
 		CASE WHEN b.moves_running OPERATOR(pg_catalog.=) 0 THEN b.finished_at END AS finished_at,
 		b.moves_done, b.moves_failed, b.moves_skipped, b.moves_running,
-		b.moved_bytes, b.predicted_saved_io_s_per_hour, b.measured_saved_io_s_per_hour, b.measured_moves,
+		b.moved_bytes, b.predicted_saved_io_s_per_hour, b.measured_saved_io_s_per_hour,
+		b.measured_moves,
 		CASE WHEN b.moves_done OPERATOR(pg_catalog.=) 0 THEN NULL
 			WHEN b.moves_running OPERATOR(pg_catalog.>) 0 OR b.open_moves OPERATOR(pg_catalog.>) 0
 				THEN _tiered_storage.effect_verdict(NULL, NULL, NULL)
 			WHEN b.measured_moves OPERATOR(pg_catalog.=) 0 THEN 'not measurable'
-			ELSE _tiered_storage.effect_verdict(b.predicted_of_measured, b.unmoved, b.measured) END AS effect,
+			ELSE _tiered_storage.effect_verdict(b.predicted_of_measured, b.unmoved, b.measured) END
+				AS effect,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
 				JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) d.relation_oid
-				JOIN pg_catalog.pg_database x ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+				JOIN pg_catalog.pg_database x
+					ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 				JOIN pg_catalog.pg_tablespace t ON t.spcname OPERATOR(pg_catalog.=) d.to_tablespace
-					AND t.oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0 THEN x.dattablespace ELSE c.reltablespace END
-				JOIN pg_catalog.pg_tablespace f ON f.spcname OPERATOR(pg_catalog.=) d.from_tablespace
-				WHERE d.batch_id OPERATOR(pg_catalog.=) b.batch_id AND d.state OPERATOR(pg_catalog.=) 'done')
-			THEN pg_catalog.format('CALL tiered_storage.undo_move(%s)', b.batch_id) END AS undo_command,
+					AND t.oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0
+						THEN x.dattablespace ELSE c.reltablespace END
+				JOIN pg_catalog.pg_tablespace f
+					ON f.spcname OPERATOR(pg_catalog.=) d.from_tablespace
+				WHERE d.batch_id OPERATOR(pg_catalog.=) b.batch_id
+					AND d.state OPERATOR(pg_catalog.=) 'done')
+			THEN pg_catalog.format('CALL tiered_storage.undo_move(%s)', b.batch_id) END
+				AS undo_command,
 		b.undo_of,
 		(SELECT pg_catalog.max(u.batch_id) FROM _tiered_storage.move u
-			WHERE u.undo_of OPERATOR(pg_catalog.=) b.batch_id AND u.state OPERATOR(pg_catalog.=) 'done') AS undone_by
+			WHERE u.undo_of OPERATOR(pg_catalog.=) b.batch_id
+				AND u.state OPERATOR(pg_catalog.=) 'done') AS undone_by
 	FROM (
 		SELECT m.batch_id, pg_catalog.min(m.undo_of) AS undo_of,
+			pg_catalog.min(m.policy_id) AS policy_id,
 			pg_catalog.min(m.requested_by::pg_catalog.text)::pg_catalog.name AS requested_by,
-			pg_catalog.min(m.started_at) AS started_at, pg_catalog.max(m.finished_at) AS finished_at,
+			pg_catalog.min(m.started_at) AS started_at,
+			pg_catalog.max(m.finished_at) AS finished_at,
 			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done') AS moves_done,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'failed') AS moves_failed,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'skipped') AS moves_skipped,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'running') AS moves_running,
+			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'failed')
+				AS moves_failed,
+			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'skipped')
+				AS moves_skipped,
+			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'running')
+				AS moves_running,
 			pg_catalog.count(e.measured_io_s_per_hour) AS measured_moves,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done' AND e.settled_at IS NULL) AS open_moves,
-			COALESCE(pg_catalog.sum(m.size_bytes) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'), 0)::pg_catalog.int8 AS moved_bytes,
-			pg_catalog.sum(m.predicted_saved_io_s_per_hour) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done') AS predicted_saved_io_s_per_hour,
-			pg_catalog.sum(e.unmoved_io_s_per_hour OPERATOR(pg_catalog.-) e.measured_io_s_per_hour) AS measured_saved_io_s_per_hour,
-			CASE WHEN pg_catalog.bool_and(m.predicted_saved_io_s_per_hour IS NOT NULL) FILTER (WHERE e.measured_io_s_per_hour IS NOT NULL)
-				THEN pg_catalog.sum(m.predicted_saved_io_s_per_hour) FILTER (WHERE e.measured_io_s_per_hour IS NOT NULL)
+			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'
+				AND e.settled_at IS NULL) AS open_moves,
+			COALESCE(pg_catalog.sum(m.size_bytes)
+				FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'), 0)::pg_catalog.int8
+				AS moved_bytes,
+			pg_catalog.sum(m.predicted_saved_io_s_per_hour)
+				FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done')
+				AS predicted_saved_io_s_per_hour,
+			pg_catalog.sum(e.unmoved_io_s_per_hour OPERATOR(pg_catalog.-) e.measured_io_s_per_hour)
+				AS measured_saved_io_s_per_hour,
+			CASE WHEN pg_catalog.bool_and(m.predicted_saved_io_s_per_hour IS NOT NULL)
+				FILTER (WHERE e.measured_io_s_per_hour IS NOT NULL)
+				THEN pg_catalog.sum(m.predicted_saved_io_s_per_hour)
+					FILTER (WHERE e.measured_io_s_per_hour IS NOT NULL)
 				END AS predicted_of_measured,
-			pg_catalog.sum(e.unmoved_io_s_per_hour) AS unmoved, pg_catalog.sum(e.measured_io_s_per_hour) AS measured
+			pg_catalog.sum(e.unmoved_io_s_per_hour) AS unmoved,
+				pg_catalog.sum(e.measured_io_s_per_hour) AS measured
 		FROM _tiered_storage.move m
 		LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
 		WHERE m.batch_id IS NOT NULL
 		GROUP BY m.batch_id) b;
 COMMENT ON VIEW tiered_storage.move_batches IS
-'moves that were made together, by apply_placement() or undo_move(): how many, how much, what they were predicted to save and what was measured, in seconds of device time per hour; effect is about those that were measured, once nothing is left to be measured; undo_command is there as long as there is something to take back';
+'moves made together by apply_placement(), migrate(), the worker or undo_move(): how many, how '
+'much, the predicted and the measured saving';
 COMMENT ON COLUMN tiered_storage.move_batches.batch_id IS 'number of the batch';
-COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, or undo';
-COMMENT ON COLUMN tiered_storage.move_batches.requested_by IS 'role that asked for it';
-COMMENT ON COLUMN tiered_storage.move_batches.started_at IS 'when its first move began';
-COMMENT ON COLUMN tiered_storage.move_batches.finished_at IS 'when its last move ended; null: some are under way';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_done IS 'moves that are done';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_failed IS 'moves that failed';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_skipped IS 'moves that were skipped';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_running IS 'moves that are under way, or were interrupted';
-COMMENT ON COLUMN tiered_storage.move_batches.moved_bytes IS 'size of what was moved';
-COMMENT ON COLUMN tiered_storage.move_batches.predicted_saved_io_s_per_hour IS 'what its moves were predicted to save, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.move_batches.measured_saved_io_s_per_hour IS 'what those that were measured save, in seconds of device time per hour';
-COMMENT ON COLUMN tiered_storage.move_batches.measured_moves IS 'number of moves that were measured';
-COMMENT ON COLUMN tiered_storage.move_batches.effect IS 'the verdict on them in words';
-COMMENT ON COLUMN tiered_storage.move_batches.undo_command IS 'statement that takes it back; null: there is nothing to take back';
-COMMENT ON COLUMN tiered_storage.move_batches.undo_of IS 'batch that it takes back';
-COMMENT ON COLUMN tiered_storage.move_batches.undone_by IS 'last batch that took something of it back';
-
-CREATE FUNCTION _tiered_storage.mover_progress(
-	pid integer, OUT part_oid oid, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint,
-	OUT copied_bytes bigint, OUT catch_up_rounds integer, OUT attempts integer, OUT restarts integer,
-	OUT started_at timestamptz)
-RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'tier_mover_progress';
-COMMENT ON FUNCTION _tiered_storage.mover_progress(integer) IS
-'how far the process is with what it moves now; no row when it moves nothing; see the view move_progress';
-
-CREATE FUNCTION tiered_storage.orphaned_files(
-	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
-	OUT written_at timestamptz, OUT is_registered boolean)
-RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_orphaned_files';
-COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
-'files of this database that no relation uses and no open transaction can have made, as a crash leaves them; those that are registered are removed by the next move or worker cycle, the others are for you to judge';
-
-CREATE VIEW tiered_storage.move_progress AS
-	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name) AS relation, m.kind,
-		m.from_tablespace, m.to_tablespace, a.pid, m.method,
-		pg_catalog.to_regclass(p.part_oid::pg_catalog.regclass::pg_catalog.text) AS part,
-		COALESCE(p.phase, 'starting') AS phase,
-		p.blocks_total, p.blocks_done,
-		GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0) AS blocks_to_go,
-		p.copied_bytes OPERATOR(pg_catalog./) NULLIF(t.part_s, 0) AS bytes_per_s,
-		CASE WHEN p.blocks_done OPERATOR(pg_catalog.>) 0 THEN
-			t.part_s OPERATOR(pg_catalog.*) GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0)
-			OPERATOR(pg_catalog./) p.blocks_done END AS remaining_s,
-		p.catch_up_rounds, p.attempts, p.restarts,
-		m.size_bytes, m.started_at,
-		(EXTRACT(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) m.started_at) OPERATOR(pg_catalog.*) 1000)::pg_catalog.float8 AS elapsed_ms
-	FROM _tiered_storage.move m
-	JOIN pg_catalog.pg_stat_activity a
-		ON a.pid OPERATOR(pg_catalog.=) m.pid AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start
-	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation_oid
-	LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true
-	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM pg_catalog.clock_timestamp()
-		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS part_s) t ON true
-	WHERE m.state OPERATOR(pg_catalog.=) 'running';
-COMMENT ON VIEW tiered_storage.move_progress IS
-'the moves that are under way now: which part of the relation (the table, its TOAST table, the index of that), in which phase, how many of its blocks are copied, how fast, and how long it will still take at this rate';
-COMMENT ON COLUMN tiered_storage.move_progress.move_id IS 'number of the move';
-COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'what is moved';
-COMMENT ON COLUMN tiered_storage.move_progress.kind IS 'what it is: table, index, ...';
-COMMENT ON COLUMN tiered_storage.move_progress.from_tablespace IS 'tablespace it is in';
-COMMENT ON COLUMN tiered_storage.move_progress.to_tablespace IS 'tablespace it goes to';
-COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process that moves it';
-COMMENT ON COLUMN tiered_storage.move_progress.method IS 'online, or set tablespace: under a lock';
-COMMENT ON COLUMN tiered_storage.move_progress.part IS 'what is copied now: the relation, its TOAST table, or the index of that';
-COMMENT ON COLUMN tiered_storage.move_progress.phase IS 'what happens to this part now';
-COMMENT ON COLUMN tiered_storage.move_progress.blocks_total IS 'blocks of this part';
-COMMENT ON COLUMN tiered_storage.move_progress.blocks_done IS 'blocks of it that are copied';
-COMMENT ON COLUMN tiered_storage.move_progress.blocks_to_go IS 'blocks of it that are not copied yet';
-COMMENT ON COLUMN tiered_storage.move_progress.bytes_per_s IS 'bytes copied per second, of this part';
-COMMENT ON COLUMN tiered_storage.move_progress.remaining_s IS 'seconds that the rest of this part takes at this rate, without what will have to be copied again';
-COMMENT ON COLUMN tiered_storage.move_progress.catch_up_rounds IS 'how often changes made meanwhile were copied';
-COMMENT ON COLUMN tiered_storage.move_progress.attempts IS 'attempts to get the strong lock';
-COMMENT ON COLUMN tiered_storage.move_progress.restarts IS 'how often the copy began again';
-COMMENT ON COLUMN tiered_storage.move_progress.size_bytes IS 'size of the relation, all forks and TOAST included';
-COMMENT ON COLUMN tiered_storage.move_progress.started_at IS 'when the move began';
-COMMENT ON COLUMN tiered_storage.move_progress.elapsed_ms IS 'how long it has taken, in ms';
-
-CREATE PROCEDURE tiered_storage.move_relation(
-	relation regclass, target name, include_indexes boolean DEFAULT true,
-	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL)
-LANGUAGE C AS 'MODULE_PATHNAME', 'tier_move_relation';
-COMMENT ON PROCEDURE tiered_storage.move_relation(regclass, name, boolean, boolean, name) IS
-'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a tier or tablespace, indexes along (to index_target, if given), while they are used; what cannot be moved so (unlogged, unknown access method) only with allow_lock, which locks it for the whole copy; cannot run in a transaction block';
-
-CREATE PROCEDURE tiered_storage.apply_placement(
-	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL, dry_run boolean DEFAULT false,
-	tiers name[] DEFAULT NULL,
-	horizon interval DEFAULT '30 days',
-	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
-	schemas name[] DEFAULT NULL,
-	relations regclass[] DEFAULT NULL)
-LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
-COMMENT ON PROCEDURE tiered_storage.apply_placement(text, bigint, boolean, name[], interval, text, float8, name[], regclass[]) IS
-'does what recommend_placement() says with the same arguments, as one batch of moves in an order in which no tier overflows on the way: what is at least this sure (firm, tentative, insufficient data), at most max_bytes of it, most gain for each byte first; dry_run only says what it would do';
-
-CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint)
-LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';
-COMMENT ON PROCEDURE tiered_storage.undo_move(bigint) IS
-'moves back what a batch of apply_placement() has moved, the last first; leaves alone what is somewhere else by now';
-
-CREATE FUNCTION tiered_storage.pause() RETURNS boolean
-LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';
-COMMENT ON FUNCTION tiered_storage.pause() IS
-'pauses all moves of this server at once, those under way included, until resume(); also across restarts; false when they were paused already';
-
-CREATE FUNCTION tiered_storage.resume() RETURNS boolean
-LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_resume';
-COMMENT ON FUNCTION tiered_storage.resume() IS
-'lets moves go on where pause() has stopped them; false when they were not paused';
-
-CREATE FUNCTION tiered_storage.is_paused() RETURNS boolean
-LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'tier_is_paused';
-COMMENT ON FUNCTION tiered_storage.is_paused() IS 'whether all moves of this server are paused; see pause()';
-
-CREATE PROCEDURE tiered_storage.migrate(dry_run boolean DEFAULT false)
-LANGUAGE C AS 'MODULE_PATHNAME', 'tier_migrate';
-COMMENT ON PROCEDURE tiered_storage.migrate(boolean) IS
-'does what the tiering policies ask for: moves each partition that is due, one transaction for each relation; dry_run only says what it would do';
+COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, policy or undo';
+COMMENT ON COLUMN tiered_storage.move_batches.requested_by IS 'role that requested it';
+COMMENT ON COLUMN tiered_storage.move_batches.started_at IS 'when its first move started';
+COMMENT ON COLUMN tiered_storage.move_batches.finished_at IS
+'when its last move ended; null: some are running';
+COMMENT ON COLUMN tiered_storage.move_batches.moves_done IS 'number of moves done';
+COMMENT ON COLUMN tiered_storage.move_batches.moves_failed IS 'number of moves that failed';
+COMMENT ON COLUMN tiered_storage.move_batches.moves_skipped IS 'number of moves skipped';
+COMMENT ON COLUMN tiered_storage.move_batches.moves_running IS
+'number of moves running or interrupted';
+COMMENT ON COLUMN tiered_storage.move_batches.moved_bytes IS 'bytes of the relations moved';
+COMMENT ON COLUMN tiered_storage.move_batches.predicted_saved_io_s_per_hour IS
+'predicted saving of the moves done, in seconds of device time per hour; null: none was predicted';
+COMMENT ON COLUMN tiered_storage.move_batches.measured_saved_io_s_per_hour IS
+'measured saving of the moves measured, in seconds of device time per hour; null: none was '
+'measured';
+COMMENT ON COLUMN tiered_storage.move_batches.measured_moves IS 'number of moves measured';
+COMMENT ON COLUMN tiered_storage.move_batches.effect IS
+'verdict on the measured moves in words, once no measurement is open; null: no move is done';
+COMMENT ON COLUMN tiered_storage.move_batches.undo_command IS
+'statement that undoes the batch; null: there is nothing to undo';
+COMMENT ON COLUMN tiered_storage.move_batches.undo_of IS
+'batch that it undoes; null: it is not an undo';
+COMMENT ON COLUMN tiered_storage.move_batches.undone_by IS
+'last batch that undid a part of it; null: none';

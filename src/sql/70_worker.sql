@@ -9,23 +9,29 @@ CREATE FUNCTION _tiered_storage.worker_status(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_worker_status';
-COMMENT ON FUNCTION _tiered_storage.worker_status() IS 'one row for each database: see the view workers';
+COMMENT ON FUNCTION _tiered_storage.worker_status() IS
+'the rows of the view workers';
 
 CREATE VIEW tiered_storage.workers AS
 	SELECT * FROM _tiered_storage.worker_status();
 COMMENT ON VIEW tiered_storage.workers IS
-'for each database whether its worker runs, when it runs next, and why not';
+'the worker of each database: whether it runs, when it runs next, and if not, why';
 COMMENT ON COLUMN tiered_storage.workers.database_name IS 'database of the worker';
-COMMENT ON COLUMN tiered_storage.workers.state IS 'whether it runs';
-COMMENT ON COLUMN tiered_storage.workers.reason IS 'why not';
-COMMENT ON COLUMN tiered_storage.workers.pid IS 'its process';
-COMMENT ON COLUMN tiered_storage.workers.last_started_at IS 'when it last began a cycle';
-COMMENT ON COLUMN tiered_storage.workers.last_finished_at IS 'when it last ended one';
-COMMENT ON COLUMN tiered_storage.workers.next_run_at IS 'when the next cycle begins';
-COMMENT ON COLUMN tiered_storage.workers.failures IS 'failed cycles in a row';
-COMMENT ON COLUMN tiered_storage.workers.last_error IS 'error of the last one that failed';
+COMMENT ON COLUMN tiered_storage.workers.state IS 'what the worker does now';
+COMMENT ON COLUMN tiered_storage.workers.reason IS
+'what it waits for, or why it moves nothing or does not run; null: nothing to say';
+COMMENT ON COLUMN tiered_storage.workers.pid IS 'its process; null: it does not run';
+COMMENT ON COLUMN tiered_storage.workers.last_started_at IS
+'when its last cycle started; null: never';
+COMMENT ON COLUMN tiered_storage.workers.last_finished_at IS
+'when its last cycle ended; null: never';
+COMMENT ON COLUMN tiered_storage.workers.next_run_at IS
+'when its next cycle starts; null: none is planned';
+COMMENT ON COLUMN tiered_storage.workers.failures IS 'number of failed cycles in a row';
+COMMENT ON COLUMN tiered_storage.workers.last_error IS
+'error of the last cycle that failed; null: none has failed';
 
 CREATE FUNCTION _tiered_storage.notify_launcher() RETURNS void
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_notify_launcher';
 COMMENT ON FUNCTION _tiered_storage.notify_launcher() IS
-'tells the launcher to look at this database now; does nothing without shared_preload_libraries';
+'wakes the launcher for this database; does nothing without shared_preload_libraries';

@@ -1,12 +1,12 @@
 ---------------------------------------------------------------------------
--- Rights: who may what.
+-- Rights.
 ---------------------------------------------------------------------------
 
 /*
- * Nobody has rights that were not given to him here, or later by somebody who
- * meant these objects: neither PUBLIC, nor whoever ALTER DEFAULT PRIVILEGES
- * names, nor who could create in a schema that was there before.  Whoever
- * writes our tables has the rights of those that are named in them.
+ * No role has rights except those granted here, or later by somebody who meant these
+ * objects: neither PUBLIC, nor roles of ALTER DEFAULT PRIVILEGES, nor roles that could
+ * create in a schema that existed before.  A role that can write our tables has the rights
+ * of the roles named in them.
  */
 DO $$
 DECLARE
@@ -15,22 +15,27 @@ BEGIN
 	FOR revoke_all IN
 		SELECT pg_catalog.format('REVOKE ALL ON %s FROM %s', o.object,
 			CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC'
-				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END)
+				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text)
+					END)
 		FROM (
-			SELECT pg_catalog.format('SCHEMA %I', n.nspname) AS object, n.nspacl AS acl, n.nspowner AS owner
+			SELECT pg_catalog.format('SCHEMA %I', n.nspname) AS object, n.nspacl AS acl,
+				n.nspowner AS owner
 			FROM pg_catalog.pg_namespace n
 			WHERE n.nspname OPERATOR(pg_catalog.=) ANY ('{tiered_storage,_tiered_storage}')
 			UNION ALL
-			SELECT pg_catalog.format('%s %I.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+			SELECT pg_catalog.format('%s %I.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE'
+				ELSE 'TABLE' END,
 				n.nspname, c.relname), c.relacl, c.relowner
 			FROM pg_catalog.pg_class c
 			JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
 			WHERE n.nspname OPERATOR(pg_catalog.=) ANY ('{tiered_storage,_tiered_storage}')
 				AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::pg_catalog."char"[])
 			UNION ALL
-			SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure), COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner)), p.proowner
+			SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure),
+				COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner)), p.proowner
 			FROM pg_catalog.pg_proc p
-			WHERE p.pronamespace OPERATOR(pg_catalog.=) ANY ('{tiered_storage,_tiered_storage}'::pg_catalog.regnamespace[])
+			WHERE p.pronamespace OPERATOR(pg_catalog.=)
+				ANY ('{tiered_storage,_tiered_storage}'::pg_catalog.regnamespace[])
 		) o
 		CROSS JOIN LATERAL pg_catalog.aclexplode(o.acl) a
 		WHERE a.grantee OPERATOR(pg_catalog.<>) o.owner
@@ -41,7 +46,7 @@ BEGIN
 END
 $$;
 
-/* What looks and changes nothing is for pg_monitor. */
+/* pg_monitor may use what only reads. */
 GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.heat, tiered_storage.relation_history, tiered_storage.sampler,
@@ -49,7 +54,7 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.write_amplification, tiered_storage.server_writes, tiered_storage.standbys,
 	tiered_storage.policies, tiered_storage.pins, tiered_storage.pinned_relations,
 	tiered_storage.moves, tiered_storage.move_batches, tiered_storage.move_progress,
-	tiered_storage.workers TO pg_monitor;
+	tiered_storage.recommendations, tiered_storage.workers TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.device_profiles(),
 	tiered_storage.recommend_settings(),
 	tiered_storage.relation_buffers(), tiered_storage.block_heat(regclass, integer),
@@ -57,19 +62,25 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
 	tiered_storage.wait_times(),
 	tiered_storage.load_profile(timestamptz, timestamptz),
 	tiered_storage.compare_load(timestamptz, timestamptz, timestamptz, timestamptz),
-	tiered_storage.rhythm(regclass),
-	tiered_storage.recommend_placement(boolean, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
-	tiered_storage.explain_placement(regclass, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
-	tiered_storage.placement_summary(name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
-	tiered_storage.simulate_placement(jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
-	tiered_storage.tier_size_curve(name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz),
+	tiered_storage.unused_relations(interval),
+	tiered_storage.seasonality(regclass),
+	tiered_storage.recommend_placement(boolean, name[], jsonb, interval, text, float8, name[],
+		regclass[], timestamptz),
+	tiered_storage.explain_placement(regclass, name[], jsonb, interval, text, float8, name[],
+		regclass[], timestamptz),
+	tiered_storage.placement_summary(name[], jsonb, interval, text, float8, name[], regclass[],
+		timestamptz),
+	tiered_storage.simulate_placement(jsonb, float8, name[], jsonb, interval, text, float8, name[],
+		regclass[], timestamptz),
+	tiered_storage.tier_size_curve(name, integer, name[], jsonb, interval, text, float8, name[],
+		regclass[], timestamptz),
 	tiered_storage.recommend_partitioning(bigint, boolean),
 	tiered_storage.evaluate_policies(),
 	tiered_storage.orphaned_files(), tiered_storage.is_paused() TO pg_monitor;
 
 /*
- * And what these rest on, where that is with the rights of whoever asks: a view checks
- * EXECUTE for him, a function that does not have its owner's rights checks everything.
+ * And what these depend on, where it runs with the rights of the caller: a view checks
+ * EXECUTE for the caller, and a function that is not SECURITY DEFINER checks everything.
  */
 GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
@@ -79,11 +90,17 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.device_fit(float8, float8, float8, float8),
 	_tiered_storage.server_write_counters(),
 	_tiered_storage.load_period(timestamptz, timestamptz),
+	_tiered_storage.load_sums(timestamptz, timestamptz),
 	_tiered_storage.load_totals(timestamptz, timestamptz),
-	_tiered_storage.hourly_reads(regclass), _tiered_storage.find_heat_peaks(),
+	_tiered_storage.hourly_reads(regclass),
+	_tiered_storage.observed_slots(timestamptz, timestamptz), _tiered_storage.find_heat_peaks(),
 	_tiered_storage.cached_ranges(regclass, integer), _tiered_storage.hot_range(regclass),
 	_tiered_storage.partition_interval(oid, text, text), _tiered_storage.partition_key(regclass),
-	_tiered_storage.partition_saving(name, bigint), _tiered_storage.partition_command(regclass, name),
+	_tiered_storage.partition_saving(name, bigint),
+	_tiered_storage.partition_command(regclass, name),
+	_tiered_storage.partition_heat(tiered_storage.heat),
+	_tiered_storage.partition_column(tiered_storage.heat, float8),
+	_tiered_storage.partition_confidence(bigint, timestamptz, float8),
 	_tiered_storage.partition_advice(tiered_storage.heat, boolean),
 	_tiered_storage.effect_verdict(float8, float8, float8),
 	_tiered_storage.mover_progress(integer),

@@ -158,7 +158,7 @@ empty_cache(const Scratch *scratch, bool is_random)
  * ---------------------------------------------------------------------
  */
 
-/* Different each time: a device that knows equal blocks shall not see any. */
+/* Different each time, since a device may store equal blocks only once. */
 static void
 fill_randomly(Scratch *scratch)
 {
@@ -169,7 +169,7 @@ fill_randomly(Scratch *scratch)
 }
 
 /*
- * Pages of a relation as they are; from the begin again where it ends.  False
+ * Pages of a relation as they are, from its start again where it ends.  False
  * when there are none.
  */
 static bool
@@ -243,8 +243,10 @@ read_file(Scratch *scratch, double seconds)
 
 	empty_cache(scratch, false);
 	INSTR_TIME_SET_CURRENT(start);
-	for (done = 0; done < chunks && (done < LEAST_CHUNKS || seconds_since(start) < seconds); done++)
+	for (done = 0; done < chunks; done++)
 	{
+		if (done >= LEAST_CHUNKS && seconds_since(start) >= seconds)
+			break;
 		CHECK_FOR_INTERRUPTS();
 		read_at(scratch, scratch->chunk, CHUNK_BYTES, (off_t) done * CHUNK_BYTES);
 	}
@@ -284,7 +286,8 @@ write_randomly(Scratch *scratch, double seconds, int fd, SyncMethod method)
 	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ, random_offset(scratch));
+		write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ,
+				 random_offset(scratch));
 		sync_file(scratch, method);
 	}
 	return seconds_since(start) * 1000.0 / n;
@@ -453,7 +456,8 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 				(errcode_for_file_access(),
 				 errmsg("could not remove file \"%s\": %m", path)));
 
-	result->sequential_write_mb_per_s = write_file(&scratch, max_seconds * WRITE_SHARE, max_bytes, sample_path);
+	result->sequential_write_mb_per_s = write_file(&scratch, max_seconds * WRITE_SHARE,
+												   max_bytes, sample_path);
 	result->sequential_read_mb_per_s = read_file(&scratch, max_seconds * READ_SHARE);
 	result->random_read_ms = read_randomly(&scratch, max_seconds * RANDOM_READ_SHARE);
 	result->read_iops_8 = result->read_iops_32 = -1;
@@ -467,7 +471,8 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	result->random_write_ms = result->is_direct ?
 		write_randomly(&scratch, max_seconds * RANDOM_WRITE_SHARE, scratch.fd, SYNC_NONE) : -1;
 	result->fsync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FSYNC);
-	result->fdatasync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FDATASYNC);
+	result->fdatasync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
+										  SYNC_FDATASYNC);
 	result->open_datasync_ms = sync_fd < 0 ? -1 :
 		write_randomly(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
 

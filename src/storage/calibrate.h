@@ -10,12 +10,17 @@
 
 #include "postgres.h"
 
-/* Blocks of 8 kB read or written at random places; less than 0: not measured. */
+/*
+ * What was measured, once: nobody changes it.  Random access is by blocks of 8 kB;
+ * less than 0: not measured.
+ */
 typedef struct TierCalibration
 {
-	bool		is_direct;		/* past the page cache */
+	bool		is_direct;		/* past the page cache; if not,
+								 * random_write_ms and the reads in parallel
+								 * are not measured */
 	double		sequential_write_mb_per_s;	/* 10^6 bytes, sync included */
-	double		sequential_read_mb_per_s;
+	double		sequential_read_mb_per_s;	/* 10^6 bytes */
 	double		random_read_ms; /* one at a time */
 	double		read_iops_8;	/* eight at a time */
 	double		read_iops_32;
@@ -31,15 +36,17 @@ typedef struct TierCalibration
 /*
  * Measures the file system of a tablespace, with at most max_bytes written in
  * one go and about max_seconds in all, on a file of its own that has no name
- * any more as soon as it is open: whatever happens, its space comes back when
+ * any more as soon as it is open: whatever happens, its space is freed when
  * this backend closes it or ends.  With `sample_path` the file is filled with
  * pages of that file (and its neighbours in content), since a device that
  * compresses is as fast as its data are compressible; else with random bytes.
  * `through_cache` measures with the page cache emptied before each read,
  * because a file system that compresses does not do so past it.
  *
- * Takes no lock.  Checks for interrupts.  Errors: the file cannot be made or
- * written, among them a full disk.
+ * Takes no lock, and checks no limit and no right: the caller has.  Checks for
+ * interrupts.  The result lives in the current memory context, as does a buffer
+ * of 1 MB.  Errors: the file cannot be created, written or read, which includes a
+ * full disk.
  */
 extern TierCalibration *tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 									   bool through_cache, const char *sample_path);

@@ -39,12 +39,13 @@ path_of_relation(Oid relation_oid)
 	if (HeapTupleIsValid(tuple))
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		Oid			tablespace_oid = OidIsValid(form->reltablespace) ?
+		form->reltablespace : MyDatabaseTableSpace;
 
 		if (OidIsValid(form->relfilenode) && form->relpersistence == RELPERSISTENCE_PERMANENT)
 		{
 			path = palloc(MAXPGPATH);
-			tier_compat_relation_path(path, MAXPGPATH,
-									  OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace,
+			tier_compat_relation_path(path, MAXPGPATH, tablespace_oid,
 									  MyDatabaseId, form->relfilenode, MAIN_FORKNUM);
 		}
 		ReleaseSysCache(tuple);
@@ -71,12 +72,12 @@ check_limits(double max_seconds, int64 max_bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid time for a calibration: %g s", max_seconds),
-				 errhint("max_seconds is above 0 and at most %g.", LONGEST_S)));
+				 errhint("max_seconds must be above 0 and at most %g.", LONGEST_S)));
 	if (max_bytes < LEAST_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("too small a file for a calibration: " INT64_FORMAT " bytes", max_bytes),
-				 errhint("max_bytes is at least %d.", LEAST_BYTES)));
+				 errmsg("file for a calibration is too small: " INT64_FORMAT " bytes", max_bytes),
+				 errhint("max_bytes must be at least %d.", LEAST_BYTES)));
 }
 
 static void
@@ -97,7 +98,9 @@ check_place(const TierDevice *device, const char *name, int64 max_bytes, double 
 		ereport(ERROR,
 				(errcode(ERRCODE_DISK_FULL),
 				 errmsg("not enough space in tablespace \"%s\" to calibrate it", name),
-				 errdetail("A scratch file of " INT64_FORMAT " bytes would go into the tier's reserve; " INT64_FORMAT " bytes are free.",
+				 errdetail("A scratch file of " INT64_FORMAT
+						   " bytes would go into the tier's reserve; "
+						   INT64_FORMAT " bytes are free.",
 						   max_bytes, device->free_bytes),
 				 errhint("Free space there, or calibrate with a smaller max_bytes.")));
 }
@@ -136,7 +139,8 @@ tier_measure_device(PG_FUNCTION_ARGS)
 	put(&row, "sequential_write_mb_per_s", found->sequential_write_mb_per_s, "MB/s");
 	put(&row, "fsync_ms", found->fdatasync_ms, "ms");
 	if (found->read_iops_32 >= 0)
-		put(&row, "parallelism", Max(1.0, found->read_iops_32 * found->random_read_ms / 1000.0), "requests");
+		put(&row, "parallelism", Max(1.0, found->read_iops_32 * found->random_read_ms / 1000.0),
+			"requests");
 	put(&row, "read_iops_depth_1", 1000.0 / Max(found->random_read_ms, 1e-6), "1/s");
 	put(&row, "read_iops_depth_8", found->read_iops_8, "1/s");
 	put(&row, "read_iops_depth_32", found->read_iops_32, "1/s");

@@ -42,7 +42,10 @@
 #define MAX_MEMBERS			64
 #define MAX_VISITS			256
 
-/* The verdict on all the disks below one device, while we walk them. */
+/*
+ * The verdict on all the disks below one device, while we walk them: of the kind
+ * the slowest so far, of the flags whether any disk has them.
+ */
 typedef struct DiskWalk
 {
 	int			visits;

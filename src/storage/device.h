@@ -3,6 +3,21 @@
  * storage/device.h
  *		From a tablespace to the device beneath it, and how full that is.
  *
+ * The story of this room.  What is beneath a tablespace is asked of the operating
+ * system each time, by whichever process wants to know, and is never stored by
+ * this room: a TierDevice is a picture of one moment, in the memory of the caller.
+ *
+ *		device.c		tablespace -> directory -> mount -> block device -> kind
+ *		mount.c			the part of it that reads /proc/self/mountinfo
+ *		page_cache.c	how much of a relation's file the system has in memory
+ *		calibrate.c		how fast the device is, by a scratch file
+ *
+ * Nothing here takes a lock on anything in the database or reads a table.  A
+ * machine that looks unlike what we know is not an error but "unknown", since
+ * a sample or a list of tiers must not fail for it; only what was asked for to be
+ * measured (a calibration) fails aloud.  Free space is that of the moment: to
+ * keep a disk from filling up, move/space.c looks again while it copies.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_DEVICE_H
@@ -10,7 +25,7 @@
 
 #include "postgres.h"
 
-/* Named after the priors of the device profiles; see tier_device_profile(). */
+/* See tier_device_profile_name() for the profiles that are assumed for them. */
 typedef enum TierDeviceKind
 {
 	TIER_DEVICE_UNKNOWN,
@@ -20,6 +35,10 @@ typedef enum TierDeviceKind
 	TIER_DEVICE_MEMORY,			/* tmpfs and the like */
 } TierDeviceKind;
 
+/*
+ * One tablespace and what is beneath it.  Filled in once by tier_device_lookup()
+ * and not changed afterwards; path and the other strings live where it lives.
+ */
 typedef struct TierDevice
 {
 	Oid			tablespace_oid;
@@ -56,16 +75,20 @@ typedef struct TierDevice
 /* Bytes of a tablespace's path within the data directory, at most. */
 #define TABLESPACE_PATH_BYTES 32
 
-/* A tablespace's directory, or symbolic link, within the data directory. */
+/*
+ * A tablespace's directory, or symbolic link, relative to the data directory,
+ * whether it exists or not.  size: at least TABLESPACE_PATH_BYTES.
+ */
 extern void tier_device_tablespace_path(char *path, size_t size, Oid tablespace_oid);
 
 /*
  * Looks at the directory of one tablespace.  For pg_default the cluster's
  * base directory; user tablespaces through pg_tblspc (symlink or in-place
  * directory).  Never fails for what the machine looks like: what cannot be
- * known is NULL, UNKNOWN or -1.  Reads /proc and /sys; takes no lock; result
- * and strings live in the current memory context.  `root` is the prefix
- * for /proc and /sys, "" in production, so that fixtures can be tested.
+ * known is NULL, UNKNOWN or -1.  Errors only for memory and interrupts.  Reads
+ * /proc and /sys; takes no lock.  Result and strings live in the current memory
+ * context, which is restored.  `root` is put before /proc and /sys: "" but in
+ * tests, which have fixtures.
  */
 extern TierDevice *tier_device_lookup(Oid tablespace_oid, const char *root);
 
@@ -84,15 +107,16 @@ extern void tier_device_resolve(TierDevice *device, unsigned major,
 extern const char *tier_device_kind_name(TierDeviceKind kind);
 
 /*
- * The prior profile's name for a device: hdd_7200, sata_ssd, nvme, memory.
- * NULL when the kind is unknown: then only a calibration, or the user, can
- * tell.
+ * The name of the profile that is assumed for a device until it is calibrated:
+ * hdd_7200, sata_ssd, nvme, memory.  NULL when the kind is
+ * unknown: then only a calibration, or the user, can tell.
  */
 extern const char *tier_device_profile_name(const TierDevice *device);
 
 /*
  * Free bytes (f_bavail) of the file system that holds path; -1: unknown.
- * *fs_id, unless fs_id is NULL, is as in TierDevice.
+ * *fs_id, unless fs_id is NULL, is as in TierDevice.  Allocates nothing that stays.
+ * Errors only for memory and interrupts, and none at all if fs_id is NULL.
  */
 extern int64 tier_device_free_bytes(const char *path, uint64 *fs_id);
 

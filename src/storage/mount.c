@@ -52,7 +52,6 @@ tier_path_build(char *path, const char *format,...)
 	return length >= 0 && length < MAXPGPATH;
 }
 
-/* Without symbolic links; resolved has MAXPGPATH bytes. */
 bool
 tier_path_resolve(const char *path, char *resolved)
 {
@@ -70,7 +69,6 @@ tier_path_last(const char *path)
 	return (slash == NULL) ? path : slash + 1;
 }
 
-/* The first line of a small file, trailing white space removed. */
 bool
 tier_path_read_value(const char *directory, const char *name, char *value, int size)
 {
@@ -104,7 +102,6 @@ tier_path_exists(const char *directory, const char *name)
 	return tier_path_build(path, "%s/%s", directory, name) && stat(path, &st) == 0;
 }
 
-/* The entries of a directory, at most max_entries; nothing stays open. */
 List *
 tier_path_list(const char *path, int max_entries)
 {
@@ -434,7 +431,6 @@ find_upper_mount(const char *root, const TierMount *overlay, TierMount *below)
 		strcmp(below->filesystem, "overlay") != 0;
 }
 
-/* The strings of *backing live in the current memory context. */
 void
 tier_mount_find_backing(const char *root, unsigned major, unsigned minor,
 						const char *path, TierBacking *backing)

@@ -3,9 +3,10 @@
  * storage/mount.h
  *		From a path to its mount and the number of the device below it.
  *
- * For storage/device.c only.  `root` is the prefix for /proc and /sys; paths are
- * buffers of MAXPGPATH bytes.  Nothing raises an error but for memory and
- * interrupts.
+ * For storage/device.c only.  `root` is put before /proc and /sys; paths are
+ * buffers of MAXPGPATH bytes.  Errors only for memory and interrupts.  Lists,
+ * strings and mounts live in the current memory context, for which device.c
+ * uses a scratch context of its own.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,30 +20,33 @@
 /* A value in sysfs, such as a disk's model */
 #define VALUE_BYTES			128
 
-/* One line of mountinfo; the strings point into a line of our own. */
+/*
+ * One line of mountinfo, see proc_pid_mountinfo(5); the strings point into a copy
+ * of the line.
+ */
 typedef struct TierMount
 {
 	unsigned	major;			/* 0 for btrfs, tmpfs, overlay, nfs, ... */
 	unsigned	minor;
 	char	   *mount_point;
-	char	   *filesystem;
-	char	   *source;
+	char	   *filesystem;		/* type, such as "ext4" */
+	char	   *source;			/* "/dev/sda1", "tank/data", ... */
 	char	   *options;		/* of the file system; still escaped */
 } TierMount;
 
-/* What lies beneath a path. */
+/* What lies beneath a path.  Both mounts mean nothing without has_mount. */
 typedef struct TierBacking
 {
 	bool		has_mount;
-	TierMount	mount;			/* where the path is; unset if !has_mount */
+	TierMount	mount;			/* where the path is */
 	TierMount	storage;		/* the same, or below an overlay the mount of
-								 * its upper directory */
+								 * its upper directory, if that is known */
 	bool		on_disk;		/* the number below is a block device's */
 	unsigned	major;			/* else it means the file system only */
 	unsigned	minor;
 } TierBacking;
 
-/* False when the path does not fit. */
+/* As snprintf(), into MAXPGPATH bytes; false when the path does not fit. */
 extern bool tier_path_build(char *path, const char *format,...) pg_attribute_printf(2, 3);
 
 /* Without symbolic links; false when it does not exist or does not fit. */
@@ -51,18 +55,28 @@ extern bool tier_path_resolve(const char *path, char *resolved);
 /* What comes after the last slash. */
 extern const char *tier_path_last(const char *path);
 
-/* The first line of a small file, trailing white space removed. */
+/* The first line of a small file, trailing white space removed; false: there is none. */
 extern bool tier_path_read_value(const char *directory, const char *name, char *value, int size);
 
 extern bool tier_path_exists(const char *directory, const char *name);
 
-/* The entries of a directory, at most max_entries; nothing stays open. */
+/*
+ * The entries of a directory, without those that begin with a dot, at most
+ * max_entries; NIL if it cannot be read.  Nothing stays open.
+ */
 extern List *tier_path_list(const char *path, int max_entries);
 
+/* As far as type and mount options tell; see TierDevice.compressed. */
 extern bool tier_mount_is_compressed(const TierMount *mount);
+
+/* tmpfs and ramfs. */
 extern bool tier_mount_is_memory(const TierMount *mount);
 
-/* What lies beneath a path on the file system with that device number. */
+/*
+ * What lies beneath an absolute path without symbolic links, on the file system
+ * with that device number (st_dev); 0:0: only the path finds the mount.  *backing
+ * is overwritten.
+ */
 extern void tier_mount_find_backing(const char *root, unsigned major, unsigned minor,
 									const char *path, TierBacking *backing);
 

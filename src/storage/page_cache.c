@@ -7,7 +7,7 @@
  * with Linux 6.5, later than the headers of many systems that it runs on, so
  * its number and structures are our own.  Where it is missing or forbidden,
  * mincore(2) on a mapping that is never touched says the same page by page.
- * Both want the right to write to the file, or its ownership, which the server
+ * Both require the right to write to the file, or its ownership, which the server
  * has; mincore without it would call every page resident.
  *
  * A file that is removed while we look keeps its space until it is closed, so
@@ -284,7 +284,7 @@ range_bytes(const char *path, int64 offset, int64 length, TierPagecacheLook *loo
 
 /*
  * One piece out of each of LOOK_PIECES equal strata, at the same distance from
- * its begin.  The pieces are taken as if they were drawn at random: neighbours
+ * its start.  The pieces are taken as if they were drawn at random: neighbours
  * are alike, so the true error is smaller than the one we state, if anything.
  */
 static bool

@@ -3,6 +3,10 @@
  * storage/page_cache.h
  *		How much of a relation's file is in the page cache of the system.
  *
+ * Runs in any process connected to the cluster.  The only state is, in each
+ * process, which system call works; it is found out by the first look and does
+ * not change.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_PAGECACHE_H
@@ -15,10 +19,12 @@
 
 #include "src/compat.h"
 
+/* The result of one look; if that returned false, it means nothing. */
 typedef struct TierPagecacheLook
 {
 	int64		cached_bytes;	/* of the range; an estimate if error > 0 */
-	double		error_bytes;	/* its standard error; 0: all was looked at */
+	double		error_bytes;	/* its standard error (of a stratified sample,
+								 * see sample_bytes); 0: all was looked at */
 	int			files;			/* how often a file was opened for it */
 } TierPagecacheLook;
 
@@ -32,17 +38,18 @@ typedef struct TierPagecacheLook
  * over them evenly from a random start, and *look says how sure the sum is.
  * So the cost is bounded: about a millisecond, and LOOK_PIECES files opened.
  *
- * No lock, and nothing stays open.  Reads no data, and brings nothing into the
- * page cache.  Errors only for memory, file descriptors and interrupts.
+ * No lock, and nothing stays open or allocated.  Reads no data, and brings nothing
+ * into the page cache.  Errors only for memory, file descriptors and interrupts.
  */
 extern bool tier_pagecache_look(RelFileLocator file, BlockNumber first_block,
 								BlockNumber nblocks, TierPagecacheLook *look);
 
 /*
- * Does the kernel count what is read from the device beneath the tablespace for the
- * process that asks, in bytes of the files?  Only file systems of which that is known: for
- * ZFS threads of the kernel read, on btrfs the bytes may be compressed ones, and a
- * network is no device.  No memory, no error: may be called in an abort.
+ * Does the kernel count, for a process that reads, what came from the device
+ * beneath the tablespace, in bytes of the files?  True only for file systems of
+ * which that is known: for ZFS threads of the kernel read, on btrfs the bytes may
+ * be compressed ones, and a network is no device.  No memory, no error: may be
+ * called in an abort.
  */
 extern bool tier_pagecache_counts_readers(Oid tablespace_oid);
 

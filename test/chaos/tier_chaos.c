@@ -70,11 +70,14 @@ extern PGDLLEXPORT void tier_chaos_worker_main(Datum argument);
 /* The newest ones, then any; the numbers are how many of each. */
 #define CANDIDATES \
 	"SELECT oid, CASE reltablespace WHEN 0 THEN " \
-	"(SELECT dattablespace FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) " \
+	"(SELECT dattablespace FROM pg_catalog.pg_database " \
+	"WHERE datname = pg_catalog.current_database()) " \
 	"ELSE reltablespace END AS tablespace, relkind FROM pg_catalog.pg_class " \
-	"WHERE relpersistence = 'p' AND relkind IN ('r', 'm', 't', 'i') AND relfilenode <> 0 AND oid >= 16384 "
+	"WHERE relpersistence = 'p' AND relkind IN ('r', 'm', 't', 'i') AND relfilenode <> 0 " \
+	"AND oid >= 16384 "
 #define CHOICE \
-	"(SELECT * FROM (" CANDIDATES "ORDER BY oid DESC LIMIT 40) n ORDER BY pg_catalog.random() LIMIT $1) " \
+	"(SELECT * FROM (" CANDIDATES "ORDER BY oid DESC LIMIT 40) n " \
+	"ORDER BY pg_catalog.random() LIMIT $1) " \
 	"UNION ALL (SELECT * FROM (" CANDIDATES ") a ORDER BY pg_catalog.random() LIMIT $2)"
 
 typedef struct Candidate
@@ -157,8 +160,9 @@ static void
 log_totals(void)
 {
 	ereport(LOG,
-			(errmsg("tier_chaos: stopped: done=%llu (heap=%llu toast=%llu index=%llu) not_needed=%llu busy=%llu "
-					"refused=%llu failed=%llu escaped=%llu attempts=%llu restarts=%llu copied_mb=%llu longest_hold_us=%llu",
+			(errmsg("tier_chaos: stopped: done=%llu (heap=%llu toast=%llu index=%llu) "
+					"not_needed=%llu busy=%llu refused=%llu failed=%llu escaped=%llu "
+					"attempts=%llu restarts=%llu copied_mb=%llu longest_hold_us=%llu",
 					total(&shared->results[TIER_ONLINE_DONE]), total(&shared->done_heap),
 					total(&shared->done_toast), total(&shared->done_index),
 					total(&shared->results[TIER_ONLINE_NOT_NEEDED]),
@@ -222,7 +226,8 @@ start_worker(Oid database_oid)
 	BackgroundWorkerHandle *handle;
 
 	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION | TIER_COMPAT_WORKER_FLAGS;
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION |
+		TIER_COMPAT_WORKER_FLAGS;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	strlcpy(worker.bgw_library_name, "tier_chaos", sizeof(worker.bgw_library_name));
@@ -269,7 +274,8 @@ tier_chaos_launcher_main(Datum argument)
 			{
 				if (handles[i] != NULL)
 					pfree(handles[i]);
-				handles[i] = i < chaos_workers && OidIsValid(database_oid) ? start_worker(database_oid) : NULL;
+				handles[i] = i < chaos_workers && OidIsValid(database_oid) ?
+					start_worker(database_oid) : NULL;
 			}
 			if (handles[i] != NULL)
 				running++;
@@ -323,7 +329,8 @@ choose(Candidate *candidates)
 {
 	Oid			types[2] = {INT4OID, INT4OID};
 	Datum		values[2];
-	int			newest = random_between(RELATIONS_PER_CHOICE * 6 / 10, RELATIONS_PER_CHOICE * 9 / 10);
+	int			newest = random_between(RELATIONS_PER_CHOICE * 6 / 10,
+										RELATIONS_PER_CHOICE * 9 / 10);
 	int			n = 0;
 
 	values[0] = Int32GetDatum(newest);
@@ -339,8 +346,10 @@ choose(Candidate *candidates)
 		HeapTuple	row = SPI_tuptable->vals[i];
 		bool		isnull;
 
-		candidates[n].relation_oid = DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
-		candidates[n].tablespace_oid = DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull));
+		candidates[n].relation_oid =
+			DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
+		candidates[n].tablespace_oid =
+			DatumGetObjectId(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull));
 		candidates[n].kind = DatumGetChar(SPI_getbinval(row, SPI_tuptable->tupdesc, 3, &isnull));
 		n++;
 	}
@@ -389,7 +398,8 @@ move_one(MoveFunction move, const Candidate *candidate)
 	count(candidate, result, &report);
 	if (report.lock_held_ms > LONG_HOLD_MS)
 		ereport(LOG,
-				(errmsg("tier_chaos: held for %.0f ms, of these %.0f ms for WAL", report.lock_held_ms, report.flush_ms)));
+				(errmsg("tier_chaos: held for %.0f ms, of these %.0f ms for WAL",
+						report.lock_held_ms, report.flush_ms)));
 	if (report.error != NULL)
 		ereport(LOG,
 				(errmsg("tier_chaos: failed: %s: %s (relation %u of kind \"%c\")",
@@ -414,8 +424,10 @@ tier_chaos_worker_main(Datum argument)
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(argument), InvalidOid, 0);
 	worker_settings();
 	pg_prng_seed(&prng, (uint64) GetCurrentTimestamp() ^ ((uint64) MyProcPid << 32));
-	PortalContext = AllocSetContextCreate(TopMemoryContext, "tier_chaos worker", ALLOCSET_DEFAULT_SIZES);
-	move = (MoveFunction) load_external_function("tiered_storage", "tier_online_move_for_tests", true, NULL);
+	PortalContext = AllocSetContextCreate(TopMemoryContext, "tier_chaos worker",
+										  ALLOCSET_DEFAULT_SIZES);
+	move = (MoveFunction) load_external_function("tiered_storage", "tier_online_move_for_tests",
+												 true, NULL);
 
 	PG_TRY();
 	{
@@ -456,9 +468,11 @@ _PG_init(void)
 		ereport(ERROR,
 				(errmsg("tier_chaos must be loaded by shared_preload_libraries")));
 
-	DefineCustomStringVariable("tier_chaos.database", "Names the database whose relations are moved.", NULL,
+	DefineCustomStringVariable("tier_chaos.database",
+							   "Names the database whose relations are moved.", NULL,
 							   &chaos_database, "regression", PGC_POSTMASTER, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("tier_chaos.skip", "Names rules of the mover that are not to be followed.", NULL,
+	DefineCustomStringVariable("tier_chaos.skip",
+							   "Names rules of the mover that are not to be followed.", NULL,
 							   &chaos_skip, "", PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tier_chaos.workers", "Sets how many workers there are.", NULL,
 							&chaos_workers, 3, 0, MAX_WORKERS, PGC_SIGHUP, 0, NULL, NULL, NULL);
@@ -474,7 +488,8 @@ _PG_init(void)
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = 1;
 	strlcpy(worker.bgw_library_name, "tier_chaos", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "tier_chaos_launcher_main", sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_function_name, "tier_chaos_launcher_main",
+			sizeof(worker.bgw_function_name));
 	strlcpy(worker.bgw_name, "tier_chaos launcher", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "tier_chaos launcher", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);

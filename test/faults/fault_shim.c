@@ -132,7 +132,8 @@ static int
 has_title(const char *title)
 {
 	char		line[256];
-	int			fd = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int			fd = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline",
+								   O_RDONLY | O_CLOEXEC);
 	long		n;
 
 	if (fd < 0)
@@ -150,7 +151,8 @@ is_armed(Class class)
 
 	if (control == NULL || (pid = control->pid) == 0 || !(control->classes & (1u << class)))
 		return 0;
-	return pid == ANY_WITH_TITLE ? has_title(control->title) : pid == (int32_t) syscall(SYS_getpid);
+	return pid == ANY_WITH_TITLE ? has_title(control->title) :
+		pid == (int32_t) syscall(SYS_getpid);
 }
 
 /* Does the path have one of the parts, between which there are bars? */
@@ -465,7 +467,8 @@ pwritev(int fd, const struct iovec *parts, int n, off_t offset)
 	if (action == FAIL)
 		return failure();
 	if (action != COUNT)
-		return halved(action, syscall(SYS_pwrite64, fd, parts[0].iov_base, half_of(parts[0].iov_len), offset));
+		return halved(action, syscall(SYS_pwrite64, fd, parts[0].iov_base,
+									  half_of(parts[0].iov_len), offset));
 	return syscall(SYS_pwritev, fd, parts, n, offset, 0);
 }
 
@@ -499,7 +502,8 @@ is_never_synced(int fd)
 {
 	char		path[PATH_LENGTH];
 
-	return control->no_sync_path[0] != '\0' && path_of(fd, path) && has_part(path, control->no_sync_path);
+	return control->no_sync_path[0] != '\0' && path_of(fd, path) &&
+		has_part(path, control->no_sync_path);
 }
 
 static int

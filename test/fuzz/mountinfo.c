@@ -48,7 +48,8 @@ AllocateFile(const char *name, const char *mode)
 	size_t		length = strlen(name);
 	const char *end = "/proc/self/mountinfo";
 
-	if (length < strlen(end) || strcmp(name + length - strlen(end), end) != 0 || mountinfo_length == 0)
+	if (length < strlen(end) || strcmp(name + length - strlen(end), end) != 0 ||
+		mountinfo_length == 0)
 		return NULL;
 	return fmemopen((void *) mountinfo, mountinfo_length, mode);
 }
@@ -123,7 +124,8 @@ check(const TierMount *mount, const char *path)
 {
 	if (path != NULL && !path_is_below(path, mount->mount_point))
 		abort();
-	if (strlen(mount->mount_point) >= MOUNT_LINE_BYTES || strlen(mount->filesystem) >= MOUNT_LINE_BYTES ||
+	if (strlen(mount->mount_point) >= MOUNT_LINE_BYTES ||
+		strlen(mount->filesystem) >= MOUNT_LINE_BYTES ||
 		strlen(mount->source) >= MOUNT_LINE_BYTES || strlen(mount->options) >= MOUNT_LINE_BYTES)
 		abort();
 	(void) tier_mount_is_compressed(mount);

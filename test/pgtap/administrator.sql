@@ -15,7 +15,7 @@ ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM tap_default;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON SEQUENCES FROM tap_default;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON ROUTINES FROM tap_default;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON SCHEMAS FROM tap_default;
-SELECT plan(29);
+SELECT plan(30);
 SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND has_function_privilege('tap_default', oid, 'EXECUTE') $$,
 	'default privileges on functions are not for ours');
 SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)
@@ -62,6 +62,7 @@ SELECT is(tap_where('tap_s.t'), 'slow', 'move_relation() of the table of another
 SELECT lives_ok($$ SELECT tiered_storage.unpin('tap_s.t') $$, 'unpin()');
 CALL tiered_storage.migrate();
 SELECT is(tap_where('tap_s.p_1'), 'slow', 'migrate()');
+SELECT lives_ok($$ SELECT tiered_storage.alter_tiering_policy('tap_s.p', enabled => false) $$, 'alter_tiering_policy()');
 SELECT lives_ok($$ SELECT tiered_storage.remove_tiering_policy('tap_s.p') $$, 'remove_tiering_policy()');
 SELECT tiered_storage.pin('tap_s.t', 'tap_fast') \g /dev/null
 CALL tiered_storage.apply_placement(relations => '{tap_s.t}');

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(36);
+SELECT plan(37);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,8 +14,8 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'moves', 'pinned_relations', 'pins', 'policies', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
-SELECT views_are('_tiered_storage', ARRAY['pin_targets', 'tier_tablespaces']);
+SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
+SELECT views_are('_tiered_storage', ARRAY['pin_targets', 'relation_identities', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tier', 'tier_calibration', 'tier_tablespace']);
 SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
@@ -23,7 +23,7 @@ SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 
 SELECT is(pg_temp.columns_of('device_io'), $$
 	device text,
 	tier_name name,
-	tablespaces name[],
+	tablespaces text[],
 	sampled_at timestamp with time zone,
 	period_s double precision,
 	reads_per_s double precision,
@@ -41,8 +41,8 @@ SELECT is(pg_temp.columns_of('device_io'), $$
 	foreign_read_bytes double precision,
 	fit_factor double precision,
 	fit_residual double precision,
-	random_fit_factor double precision,
-	random_fit_residual double precision,
+	request_fit_factor double precision,
+	request_fit_residual double precision,
 	fit_periods double precision,
 	explained boolean
 $$, 'columns of device_io, in order');
@@ -61,8 +61,8 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	writes_14d_per_hour double precision,
 	sequential_reads_low_14d_per_hour double precision,
 	sequential_reads_high_14d_per_hour double precision,
-	other_reads_per_hour double precision,
-	other_reads_14d_per_hour double precision,
+	maintenance_reads_per_hour double precision,
+	maintenance_reads_14d_per_hour double precision,
 	hits_14d_per_hour double precision,
 	cached_fraction double precision,
 	os_cached_fraction double precision,
@@ -83,6 +83,14 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	full_page_image_bytes_per_hour double precision,
 	write_source text
 $$, 'columns of heat, in order');
+SELECT is(pg_temp.columns_of('recommendations'), $$
+	relation regclass,
+	size text,
+	from_tier name,
+	to_tier name,
+	saves text,
+	confidence text
+$$, 'columns of recommendations, in order');
 SELECT is(pg_temp.columns_of('write_amplification'), $$
 	tier_name name,
 	is_total boolean,
@@ -238,7 +246,8 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	last_due integer,
 	last_on_target integer,
 	last_result text,
-	created_by_oid oid
+	created_by_oid oid,
+	enabled boolean
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,
@@ -300,7 +309,7 @@ $$, 'columns of sampler, in order');
 SELECT is(pg_temp.columns_of('tiers'), $$
 	tier_name name,
 	rank integer,
-	tablespaces name[],
+	tablespaces text[],
 	profile text,
 	devices text[],
 	compressed boolean,
@@ -348,7 +357,7 @@ SELECT is_empty($$ SELECT v.* FROM (VALUES
 	'columns that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM (VALUES ('discover_tiers'), ('add_tier'), ('alter_tier'), ('remove_tier'), ('sample'), ('recommend_placement'),
 	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('tier_size_curve'), ('apply_placement'), ('undo_move'), ('calibrate_tier'), ('recommend_settings'),
-	('add_tiering_policy'), ('remove_tiering_policy'), ('pin'), ('unpin'), ('move_relation'), ('migrate'), ('pause'), ('resume'), ('is_paused')) v (name)
+	('add_tiering_policy'), ('alter_tiering_policy'), ('remove_tiering_policy'), ('pin'), ('unpin'), ('move_relation'), ('migrate'), ('pause'), ('resume'), ('is_paused')) v (name)
 	WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND p.proname = v.name) $$,
 	'functions and procedures that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_tier', 'recommended_tier', 'size_bytes', 'reason', 'command']) v (name)

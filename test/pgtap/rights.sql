@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(48);
+SELECT plan(49);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -24,7 +24,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.recommend_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.relation_buffers', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.rhythm', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.seasonality', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.unused_relations', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tier_size_curve', 'pg_monitor', 'EXECUTE'),
@@ -35,10 +36,15 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.find_heat_peaks', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.hot_range', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.hourly_reads', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.observed_slots', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_period', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.load_sums', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_totals', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.mover_progress', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_advice', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_column', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_confidence', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.partition_heat', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_command', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_interval', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_key', 'pg_monitor', 'EXECUTE'),
@@ -62,6 +68,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.pinned_relations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
 	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
+	('tiered_storage.recommendations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
 	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
 	('tiered_storage.server_writes', 'pg_monitor', 'SELECT'),
@@ -110,7 +117,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: heat');
 SELECT lives_ok('SELECT * FROM tiered_storage.heat_peaks', 'pg_monitor: heat_peaks');
 SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_class_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
-SELECT lives_ok('SELECT * FROM tiered_storage.rhythm()', 'pg_monitor: rhythm()');
+SELECT lives_ok('SELECT * FROM tiered_storage.seasonality()', 'pg_monitor: seasonality()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
 SELECT lives_ok('SELECT * FROM tiered_storage.wait_times()', 'pg_monitor: wait_times()');
 SELECT throws_ok('SELECT conninfo FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor does not see connection strings');
@@ -132,6 +139,7 @@ SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
 SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');
+SELECT lives_ok('SELECT * FROM tiered_storage.recommendations', 'pg_monitor: recommendations');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement()', 'pg_monitor: recommend_placement()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement(true)', 'pg_monitor: recommend_placement(true)');
 SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_policies()', 'pg_monitor: evaluate_policies()');

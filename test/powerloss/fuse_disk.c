@@ -219,7 +219,8 @@ handle(const struct fuse_in_header *in, const void *body)
 				struct fuse_write_out out;
 
 				if (disk < 0 ||
-					pwrite(images[disk], bytes, write_in->size, (off_t) write_in->offset) != (ssize_t) write_in->size)
+					pwrite(images[disk], bytes, write_in->size, (off_t) write_in->offset) !=
+					(ssize_t) write_in->size)
 				{
 					answer(in, EIO, NULL, 0);
 					break;
@@ -288,14 +289,16 @@ main(int argc, char **argv)
 			fail(argv[4 + i]);
 	if ((log_file = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644)) < 0)
 		fail(argv[2]);
-	if ((counter_file = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0644)) < 0 || ftruncate(counter_file, 4096) != 0)
+	if ((counter_file = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0644)) < 0 ||
+		ftruncate(counter_file, 4096) != 0)
 		fail(argv[3]);
 	counter = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, counter_file, 0);
 	if (counter == MAP_FAILED)
 		fail("mmap");
 	if ((device = open("/dev/fuse", O_RDWR)) < 0)
 		fail("/dev/fuse");
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+			 device);
 	if (mount("fuse_disk", argv[1], "fuse", MS_NOSUID | MS_NODEV, options) != 0)
 		fail(argv[1]);
 

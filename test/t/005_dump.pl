@@ -46,6 +46,8 @@ SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, rese
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
 SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
+SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '200 years', 'slow');
+SELECT tiered_storage.alter_tiering_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
 SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
 SELECT tiered_storage.pin('m_next_pkey');
 ALTER SCHEMA "My Schema" RENAME TO "Their Schema";
@@ -59,7 +61,7 @@ my $tiers_sql =
 my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
-  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
+  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, enabled, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
 my $pins_sql =
   'SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by, pinned_at, relations FROM tiered_storage.pins ORDER BY 2';
 my $verdicts_sql =
@@ -105,7 +107,7 @@ sub check_restored
 			|| ' ' || (SELECT count(*) FROM _tiered_storage.tier_tablespace t JOIN pg_tablespace s ON (s.oid, s.spcname) = (tablespace_oid, tablespace_name),
 				pg_control_system() c WHERE c.system_identifier = t.system_identifier) - (SELECT count(*) FROM _tiered_storage.tier_tablespace))
 		),
-		'3 0',
+		'4 0',
 		"$name: a sample makes everything belong to this database");
 
 	# Known by OID from now on.
@@ -123,7 +125,7 @@ sub check_restored
 			$db,
 			"SELECT tiered_storage.add_tiering_policy('measure', '50 years', '$discovered')"
 		),
-		4,
+		5,
 		"$name: a new policy gets the next id");
 	$server->safe_psql($db,
 		'SELECT tiered_storage.remove_tiering_policy(policy_id => 4)');

@@ -78,36 +78,11 @@ sub standby_is_sound
 	return;
 }
 
-sub start_writers
-{
-	my ($node, $seconds) = @_;
-	my $script = $primary->basedir . '/change.sql';
-	my %run = (out => '', err => '');
-
-	unlink $script;
-	append_to_file($script,
-		"SELECT change('{" . join(',', @tables) . "}');\n");
-	$run{handle} = IPC::Run::start(
-		[
-			$node->installed_command('pgbench'),
-			'-n', '-c', 2, '-R', 300, '-T', $seconds, '-f', $script,
-			$node->connstr('app')
-		],
-		'<',
-		\undef,
-		'>',
-		\$run{out},
-		'2>',
-		\$run{err});
-	return \%run;
-}
-
 # ---------------------------------------------------------------------
 note 'Moves under load';
 # ---------------------------------------------------------------------
 
-my $writers =
-  start_writers($primary, $PostgreSQL::Test::Utils::timeout_default);
+my $writers = start_writers($primary, 'app', 300, @tables);
 foreach my $round (1 .. 10)
 {
 	my $target = $round % 2 ? 'slow' : 'pg_default';
@@ -118,9 +93,7 @@ foreach my $round (1 .. 10)
 		map { "CALL tiered_storage.move_relation('$_', '$target')" } @tables);
 	$primary->safe_psql('app', join ';', map { "VACUUM $_" } @tables);
 }
-$writers->{handle}->signal('TERM');
-eval { $writers->{handle}->finish };
-unlike($writers->{err}, qr/ERROR/, 'the writers notice nothing');
+stop_writers($writers);
 is( $primary->safe_psql(
 		'app',
 		"SELECT count(*) FROM tiered_storage.moves WHERE state = 'done'"),
@@ -174,8 +147,7 @@ finish_sql($_->{run}) foreach @moves;
 eval { $stops->quit };
 $primary->poll_query_until('postgres', undef, '')
   or die 'the server did not come back';
-$primary->wait_for_log(qr/removes 2 files of moves that did not end/,
-	$log_offset);
+$primary->wait_for_log(qr/removing 2 files of unfinished moves/, $log_offset);
 standby_is_sound('killed');
 
 # ---------------------------------------------------------------------
@@ -194,8 +166,7 @@ finish_sql($_->{run}) foreach @moves;
 eval { $stops->quit };
 $log_offset = -s $standby->logfile;
 $standby->promote;
-$standby->wait_for_log(qr/removes 2 files of moves that did not end/,
-	$log_offset);
+$standby->wait_for_log(qr/removing 2 files of unfinished moves/, $log_offset);
 is(differences($standby, 'app', @tables),
 	'', 'promoted: all rows are there, by table and by index');
 is(unsound_indexes($standby, 'app', @tables),

@@ -222,7 +222,7 @@ $node->safe_psql('app', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
 sample();
 is(last_period('t'), 'e|0|0', 'vacuum is no use');
 ok( $node->safe_psql('app',
-		"SELECT round(other_reads_per_hour) FROM tiered_storage.heat WHERE relation = 't'::regclass"
+		"SELECT round(maintenance_reads_per_hour) FROM tiered_storage.heat WHERE relation = 't'::regclass"
 	) > 0,
 	'but shown apart');
 
@@ -233,6 +233,48 @@ $node->safe_psql('app',
 	'SET tiered_storage.track_sample_rate = 0.01; CALL tiered_storage.sample()'
 );
 is(last_period('t'), 'e|0|0', 'vacuum is no use, without any tracked plan');
+
+# Nor are others that read more than plans can read without one being tracked: three times
+# what costs 1000, which is 100 blocks here.
+reload_with(
+	$node,
+	'tiered_storage.track_sample_rate' => '0.1',
+	'seq_page_cost' => '10');
+cmp_ok($pages, '>', 2 * 300, 'the table has more than that');
+restart_cold();
+$node->safe_psql('app', "COPY t TO PROGRAM 'cat >/dev/null'");
+sample();
+is(last_period('t'), 'e|0|0', 'COPY TO is no use');
+restart_cold();
+$node->safe_psql('app',
+	'CREATE INDEX CONCURRENTLY t_pad ON t (left(pad, 1))');
+sample();
+is(last_period('t'), 'e|0|0', 'nor is CREATE INDEX CONCURRENTLY');
+SKIP:
+{
+	skip 'no pg_prewarm',
+	  1
+	  unless $node->safe_psql('app',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_prewarm'"
+	  );
+	restart_cold();
+	$node->safe_psql('app',
+		"CREATE EXTENSION pg_prewarm; SELECT pg_prewarm('t'), pg_prewarm('t_pkey')"
+	);
+	sample();
+	is(last_period('t'), 'e|0|0', 'nor is pg_prewarm');
+	is(last_period('t_pkey'), 'e|0|0', 'of an index neither');
+}
+
+# The planner looks at the first block of each index, which says nothing about it.
+restart_cold();
+$before = misses('t_pad');
+$node->safe_psql('app', 'EXPLAIN SELECT FROM t');
+is(misses('t_pad') - $before, 1, 'the planner has read a block of an index');
+sample();
+is(last_period('t_pad'), 'e|0|0', 'which is no use of it');
+$node->safe_psql('app', 'ALTER SYSTEM RESET seq_page_cost');
+reload_with($node, 'tiered_storage.track_sample_rate' => '1');
 
 # ---------------------------------------------------------------------
 note 'Databases';
@@ -412,8 +454,11 @@ SKIP:
 	  $node->safe_psql('app', "SELECT pg_relation_size('other') / 8192");
 	is(measured('other'), "$other_pages|$other_pages",
 		'a table comes from the device');
-	is(measured('t'), "$pages|0", 'the next one from the page cache');
-	is(device_reads('t') - $so_far, 0, 'which does not count');
+
+	# The kernel drops pages as it likes.
+	like(measured('t'), qr/^$pages\|[0-5]$/,
+		'the next one from the page cache');
+	cmp_ok(device_reads('t') - $so_far, '<=', 5, 'which does not count');
 
 	# What was read meanwhile by nobody who is watched is not its own.
 	forget_files('other', 'many_1');

@@ -201,7 +201,7 @@ hour_with(20);
 set_counters('fakea', 140, 7000, 250, 600);
 hour_with(40);
 is( device_io(
-		'device, round(fit_factor::numeric, 6), round(fit_residual::numeric, 3), round(random_fit_factor::numeric, 6), explained'
+		'device, round(fit_factor::numeric, 6), round(fit_residual::numeric, 3), round(request_fit_factor::numeric, 6), explained'
 	),
 	'fakea|0.500000|0.000|0.500000|t',
 	'three periods are a fit');
@@ -227,7 +227,8 @@ sub advice
 	return value_of(
 		qq(SET tiered_storage.observation_period = 0;
 SET tiered_storage.test_now = '2030-01-01 12:00:00+00';
-SELECT confidence, reason FROM tiered_storage.recommend_placement(true) WHERE relation = 't'::regclass)
+SELECT r.confidence, e.reason FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
+	WHERE e.is_recommended AND r.relation = 't'::regclass)
 	);
 }
 unlike(advice(), qr/explained/, 'advice on a device that is explained');

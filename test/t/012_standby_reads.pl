@@ -24,18 +24,7 @@ $primary->start;
 $primary->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE other');
 $primary->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 
-# One whole cycle of the worker.
-sub cycle
-{
-	my $now = $primary->safe_psql('app', 'SELECT clock_timestamp()');
-
-	# What is told to a worker at work is of no consequence: tell it again.
-	$primary->poll_query_until('app',
-		"SELECT state = 'waiting' AND (last_started_at > '$now' OR _tiered_storage.notify_launcher() IS NULL) FROM tiered_storage.workers WHERE database_name = 'app'"
-	) or die 'no cycle ended';
-	return;
-}
-cycle();
+run_cycle($primary, 'app');
 
 my $host = $primary->host;
 
@@ -221,6 +210,12 @@ is($rows, 1, 'in one period');
 is(history_of('cold'), '0|0', 'but not those of a table that was not read');
 is( $primary->safe_psql(
 		'app',
+		"SELECT last_read_at IS NOT NULL FROM _tiered_storage.relation_state WHERE relation_oid IN ('hot'::regclass, 'cold'::regclass) ORDER BY relation_oid::regclass::text DESC"
+	),
+	"t\nf",
+	'what is read on a standby is not unread');
+is( $primary->safe_psql(
+		'app',
 		"SELECT last_used_at > now() - interval '1 hour' FROM tiered_storage.heat WHERE relation IN ('hot'::regclass, 'cold'::regclass) ORDER BY relation::text DESC"
 	),
 	"t\nf",
@@ -253,7 +248,7 @@ cmp_ok($reads, '<', 2 * $blocks, 'those since then');
 $primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
 read_there('SELECT count(filler) FROM hot');
 $primary->safe_psql('app', 'SELECT pg_stat_reset()');
-cycle();
+run_cycle($primary, 'app');
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
 ($reads, $rows) = split /\|/, history_of('hot');
 cmp_ok($reads, '>=', $blocks, 'pulled by the worker');
@@ -440,7 +435,7 @@ like(
 	'a standby that has gone');
 $primary->safe_psql('app',
 	'UPDATE _tiered_storage.standby_state SET next_pull_at = now()');
-cycle();
+run_cycle($primary, 'app');
 like(worker_of($primary, 'app', 'app'), qr/^waiting\|/, 'the worker goes on');
 like(state_of('replica'), qr/^t\|t\|t\|2\|/, 'it has tried');
 $standby->start;

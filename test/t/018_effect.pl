@@ -46,21 +46,6 @@ UPDATE _tiered_storage.relation_state SET sampled_since = sampled_since - interv
 	page_writes_fast = 0, page_writes_slow = 0, random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0;
 ));
 
-# A cycle of the worker that begins now.
-sub cycle
-{
-	my $now = $node->safe_psql('app',
-		'SELECT clock_timestamp(); SELECT _tiered_storage.notify_launcher()');
-
-	$now =~ s/\n//g;
-	$node->poll_query_until(
-		'app', qq(
-SELECT state = 'waiting' AND last_started_at > '$now' AND last_finished_at >= last_started_at
-FROM tiered_storage.workers WHERE database_name = 'app')
-	) or die 'no cycle of the worker ended';
-	return;
-}
-
 sub batches
 {
 	return $node->safe_psql('app',
@@ -78,34 +63,35 @@ sub day_with
 UPDATE _tiered_storage.move_effect SET observed_since = observed_since - interval '1 day' WHERE settled_at IS NULL;
 UPDATE _tiered_storage.relation_state SET total_random_reads = total_random_reads + $reads WHERE relation_oid = 'cold'::regclass;
 ));
-	cycle();
+	run_cycle($node, 'app');
 	return;
 }
 
-$node->safe_psql('app', 'CALL tiered_storage.apply_placement()');
+$node->safe_psql('app',
+	"CALL tiered_storage.apply_placement(objective => 'money')");
 is( batches(),
 	'1|placement|0|not measured yet|CALL tiered_storage.undo_move(1)',
 	'a batch, not measured yet');
-cycle();
+run_cycle($node, 'app');
 
 # Switched off, nothing is measured, and the view says why.
-reload_with($node, 'tiered_storage.effect_after' => '0');
+reload_with($node, 'tiered_storage.effect_period' => '0');
 $node->poll_query_until('app',
-	"SELECT current_setting('tiered_storage.effect_after') = '0'")
+	"SELECT current_setting('tiered_storage.effect_period') = '0'")
   or die 'no reload';
 my $offset = -s $node->logfile;
 day_with(100000);
 is( batches(),
-	'1|placement|0|not measured: tiered_storage.effect_after is 0|CALL tiered_storage.undo_move(1)',
+	'1|placement|0|not measured: tiered_storage.effect_period is 0|CALL tiered_storage.undo_move(1)',
 	'switched off');
 is(log_lines($node, $offset, qr/things worse/), '', 'and no warning');
 
 # 100,000 reads of 12.4 ms in a day, or two.
-reload_with($node, 'tiered_storage.effect_after' => '1d');
+reload_with($node, 'tiered_storage.effect_period' => '1d');
 $node->poll_query_until('app',
-	"SELECT current_setting('tiered_storage.effect_after') = '1d'")
+	"SELECT current_setting('tiered_storage.effect_period') = '1d'")
   or die 'no reload';
-cycle();
+run_cycle($node, 'app');
 is( batches(),
 	'1|placement|1|worse|CALL tiered_storage.undo_move(1)',
 	'what was cold became hot');
@@ -124,7 +110,7 @@ is( batches(),
 	'what was taken back has no command any more');
 
 # A restart in between takes nothing away from it.
-cycle();
+run_cycle($node, 'app');
 $node->restart;
 day_with(100000);
 

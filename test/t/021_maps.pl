@@ -113,7 +113,7 @@ sub move_over_border
 	is(blocks($name, 'main'), $border - 71, "$name is below the border");
 	is(blocks($name, 'vm'), 1, 'with one page of the visibility map');
 
-	hold($stops, 'fork_copied', 'copied', 'resting');
+	hold($stops, 'fork_copied', 'copied', 'backing_off');
 	my $move = start_move($node, 'app', $name, 'slow', @settings);
 	wait_stopped($stops, 'fork_copied');
 	$node->safe_psql(
@@ -134,7 +134,7 @@ VACUUM $name));
 		"SELECT count(*) = 1 FROM pg_locks WHERE relation = '$name'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"
 	);
 	let_go($stops, 'copied');
-	wait_stopped($stops, 'resting');
+	wait_stopped($stops, 'backing_off');
 	$stops->query_safe('SELECT pg_advisory_unlock(1, 1)');
 	is(finish_sql($user), '', 'somebody has it meanwhile');
 	$node->safe_psql(
@@ -143,7 +143,7 @@ DELETE FROM $name WHERE id >= $border - 22;
 VACUUM $name));
 	is(blocks($name, 'main'), $border - 22, 'it becomes shorter');
 	is(blocks($name, 'vm'), 1, 'and so does its visibility map');
-	let_go($stops, 'resting');
+	let_go($stops, 'backing_off');
 	is(finish_sql($move), '', 'the move ends');
 	is(tablespaces_of($node, 'app', $name),
 		'pg_default,slow', 'and the table is moved');

@@ -167,9 +167,9 @@ $node->safe_psql('app', "UPDATE cached SET n = 'new'");
 $reader->query_safe('BEGIN; SELECT count(*) FROM cached');
 let_go($stops, 'residency');
 wait_stopped($stops, 'caught_up');
-step_to($stops, 'caught_up', 'resting');
+step_to($stops, 'caught_up', 'backing_off');
 hold($stops, 'residency');
-step_to($stops, 'resting', 'caught_up');
+step_to($stops, 'backing_off', 'caught_up');
 $reader->query_safe('COMMIT');
 step_to($stops, 'caught_up', 'locked');
 let_go($stops, 'locked', 'residency');
@@ -183,15 +183,15 @@ hold($stops, 'claiming');
 $move = start_move($node, 'app', 'slowly', 'slow',
 	"SET tiered_storage.move_lock_hold_limit = '300ms'");
 wait_stopped($stops, 'claiming');
-hold($stops, 'resting');
+hold($stops, 'backing_off');
 wait_for($stops,
 	"SELECT bool_or(waitstart < clock_timestamp() - interval '400 ms') FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = point_key('claiming')::oid"
 );
 let_go($stops, 'claiming');
-wait_stopped($stops, 'resting');
+wait_stopped($stops, 'backing_off');
 is(tablespaces_of($node, 'app', 'slowly'),
 	'pg_default', 'the lock was held for long enough');
-let_go($stops, 'resting');
+let_go($stops, 'backing_off');
 is(finish_sql($move), '', 'another attempt ends the move');
 is(tablespaces_of($node, 'app', 'slowly'), 'slow', 'which is done');
 
@@ -222,12 +222,12 @@ sub switch_checksums
 # The copy is complete, and waits for its end.
 create_table('switched');
 $reader->query_safe('BEGIN; SELECT count(*) FROM switched');
-hold($stops, 'resting');
+hold($stops, 'backing_off');
 $move = start_move($node, 'app', 'switched', 'slow');
-wait_stopped($stops, 'resting');
+wait_stopped($stops, 'backing_off');
 hold($stops, 'file_created');
 switch_checksums();
-let_go($stops, 'resting');
+let_go($stops, 'backing_off');
 wait_stopped($stops, 'file_created');
 pass('the copy begins again when data checksums are switched');
 let_go($stops, 'file_created');

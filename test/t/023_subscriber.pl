@@ -94,7 +94,7 @@ CALL tiered_storage.migrate();
 		),
 		'>', 0,
 		"$name: history is rolled up");
-	wait_for_cycle_now($publisher);
+	run_cycle($publisher, 'app');
 	$publisher->safe_psql(
 		'app', q(
 SELECT tiered_storage.remove_tiering_policy('parted');
@@ -102,21 +102,6 @@ DROP TABLE moved, parted;
 DELETE FROM _tiered_storage.move;
 SELECT tiered_storage.remove_tier('slow');
 ));
-	return;
-}
-
-# A cycle of the worker that begins after this call.
-sub wait_for_cycle_now
-{
-	my ($node) = @_;
-	my $now = $node->safe_psql('app', 'SELECT clock_timestamp()');
-
-	$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
-	$node->poll_query_until(
-		'app', qq(
-SELECT state = 'waiting' AND last_started_at > '$now' AND last_finished_at >= last_started_at
-FROM tiered_storage.workers WHERE database_name = 'app')
-	) or die 'no cycle of the worker ended';
 	return;
 }
 
@@ -163,7 +148,7 @@ CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('attic', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 SELECT tiered_storage.pin('users');
 ));
-wait_for_cycle_now($subscriber);
+run_cycle($subscriber, 'app');
 my $before = $subscriber->safe_psql('app', $own);
 $subscriber->safe_psql('app',
 	"CREATE SUBSCRIPTION mirror CONNECTION '$connstr' PUBLICATION everything"
@@ -194,7 +179,7 @@ is( $subscriber->safe_psql(
 	'nor is there any history of the publisher');
 
 # Its own worker goes on beside it.
-wait_for_cycle_now($subscriber);
+run_cycle($subscriber, 'app');
 isnt($subscriber->safe_psql('app', $own), $before, 'its own worker samples');
 is( $subscriber->safe_psql(
 		'app',
@@ -255,7 +240,7 @@ cmp_ok($attempts, '>', 0,
 $bare->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 $publisher->wait_for_catchup('mirror_bare');
 pass('until it has the extension: then replication goes on');
-wait_for_cycle_now($bare);
+run_cycle($bare, 'app');
 is($bare->safe_psql('app', q(SELECT count(*) FROM _tiered_storage.move)),
 	'0', 'and nothing of the publisher is there');
 

@@ -52,7 +52,8 @@ my %context = map { split /\|/ } split /\n/,
 	"SELECT name, context FROM pg_settings WHERE name LIKE 'tiered\\_storage.%' AND name <> 'tiered_storage.test_now'"
   );
 my %allowed = map { ("tiered_storage.$_" => 1) }
-  qw(move_lock_timeout move_lock_attempts move_lock_hold_limit move_max_lock_time move_prewarm observation_period residence_time);
+  qw(move_lock_timeout move_lock_attempts move_lock_hold_limit move_max_lock_time move_prewarm observation_period cooldown
+  advice_min_size advice_min_share advice_min_saved_time advice_min_saved_price);
 
 foreach my $name (sort keys %context)
 {
@@ -84,7 +85,11 @@ my %settings = (
 	'tiered_storage.move_lock_timeout' => '1min',
 	'tiered_storage.move_lock_attempts' => '1000',
 	'tiered_storage.observation_period' => '0',
-	'tiered_storage.residence_time' => '0',
+	'tiered_storage.cooldown' => '0',
+	'tiered_storage.advice_min_size' => '0',
+	'tiered_storage.advice_min_share' => '0',
+	'tiered_storage.advice_min_saved_time' => '0',
+	'tiered_storage.advice_min_saved_price' => '0',
 	'role' => 'boss',
 	'session_authorization' => 'boss',
 	'search_path' => 'nowhere',

@@ -17,8 +17,8 @@ use Test::More;
 our @EXPORT = qw(
   new_node create_in_place_tablespace create_measurements
   create_partition tablespaces_of fingerprint
-  error_of notices_of reload_with wait_for_cycle worker_of sampled_since
-  wait_for_lock_wait log_lines start_sql finish_sql
+  error_of notices_of reload_with wait_for_cycle run_cycle worker_of sampled_since
+  wait_for_lock_wait log_lines start_sql finish_sql start_writers stop_writers
 );
 
 # A server with the library preloaded (preload => 0: without), not yet started.
@@ -38,6 +38,15 @@ max_wal_size = 256MB
 wal_level = replica
 log_min_messages = log
 shared_buffers = 16MB
+));
+
+	# Relations of tests are small, and so is what moving them saves.
+	$node->append_conf(
+		'postgresql.conf', qq(
+tiered_storage.advice_min_size = 0
+tiered_storage.advice_min_share = 0
+tiered_storage.advice_min_saved_time = 0.01
+tiered_storage.advice_min_saved_price = 0
 ));
 
 	# The debug build, with stop points and faults: see base/debug.h.
@@ -176,8 +185,10 @@ sub reload_with
 # ended well.
 sub wait_for_cycle
 {
-	my ($node, $db) = @_;
+	my ($node, $db, @before) = @_;
 	my $now = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
+
+	$node->safe_psql($db, $_) foreach @before;
 
 	# Asked in a database that has the extension.
 	$node->poll_query_until(
@@ -186,6 +197,15 @@ SELECT state = 'waiting' AND last_started_at > '$now' AND last_finished_at >= la
 FROM tiered_storage.workers WHERE database_name = '$db')
 	) or die "no cycle of the worker of $db ended";
 	return;
+}
+
+# The same, but the cycle begins at once; if the worker is at work, after that.
+sub run_cycle
+{
+	my ($node, $db) = @_;
+
+	return wait_for_cycle($node, $db,
+		'SELECT _tiered_storage.notify_launcher()');
 }
 
 # "state|reason" of a database's worker, asked in the database $ask; not of one that
@@ -250,13 +270,14 @@ sub start_sql
 	return \%run;
 }
 
-# Waits for their end: standard error of it.
+# Waits for their end: standard error of it, without what a move says of itself.
 sub finish_sql
 {
 	my ($run) = @_;
 
 	$run->{handle}->finish;
-	return $run->{err};
+	return $run->{err} =~
+	  s/^(psql:\S+ )?NOTICE:  00000: (moved |nothing is moved: |\S+ waits to be moved: ).*\n((HINT|LOCATION): .*(\n|\z))*//mgr;
 }
 
 # The lines of the server log from an offset on that match.
@@ -266,6 +287,50 @@ sub log_lines
 
 	return join "\n", grep { $_ =~ $regexp } split /\n/,
 	  slurp_file($node->logfile, $offset);
+}
+
+# Sessions that change tables of create_matter, so many times a second, until they are
+# stopped.
+sub start_writers
+{
+	my ($node, $db, $rate, @tables) = @_;
+	my $script = $node->basedir . '/change.sql';
+	my %run = (out => '', err => '');
+
+	unlink $script;
+	append_to_file($script,
+		"SELECT change('{" . join(',', @tables) . "}');\n");
+	$run{handle} = IPC::Run::start(
+		[
+			$node->installed_command('pgbench'),
+			'-n',
+			'-c',
+			2,
+			'-R',
+			$rate,
+			'-T',
+			$PostgreSQL::Test::Utils::timeout_default,
+			'-f',
+			$script,
+			$node->connstr($db)
+		],
+		'<',
+		\undef,
+		'>',
+		\$run{out},
+		'2>',
+		\$run{err});
+	return \%run;
+}
+
+sub stop_writers
+{
+	my ($run) = @_;
+
+	$run->{handle}->signal('TERM');
+	eval { $run->{handle}->finish };
+	unlike($run->{err}, qr/ERROR|deadlock/, 'the writers notice nothing');
+	return;
 }
 
 # ---------------------------------------------------------------------

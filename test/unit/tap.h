@@ -49,6 +49,9 @@ near(double a, double b)
 	return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b));
 }
 
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static void
 is(double got, double expected, const char *name)
 {

@@ -167,7 +167,8 @@ test_cost(void)
 	is(tier_cost_busy_s_per_hour(&load, &profile), cost.busy_s, "cost: busy alone is the same");
 
 	profile.sequential_read_mb_per_s = 8192;
-	is(tier_cost_on(&load, &profile).wait_s, 150, "cost: reads faster than one can look are not waited for");
+	is(tier_cost_on(&load, &profile).wait_s, 150,
+	   "cost: reads faster than one can look are not waited for");
 
 	/* Bare figures of a device on which 2 bytes fit into 1. */
 	profile.sequential_read_mb_per_s = 819.2;
@@ -195,7 +196,8 @@ test_cost(void)
 	is(tier_cost_queue_slope(0.5), 3, "queue: slope at half");
 	is(tier_cost_queue_s_per_hour(0), 0, "queue: idle");
 	is(tier_cost_queue_s_per_hour(0.95), 3600 * 0.9025 / 0.05, "queue: nearly full");
-	is(tier_cost_queue_s_per_hour(1.95), 3600 * (0.9025 / 0.05 + 399), "queue: overfull, with the slope it had");
+	is(tier_cost_queue_s_per_hour(1.95), 3600 * (0.9025 / 0.05 + 399),
+	   "queue: overfull, with the slope it had");
 	ok(tier_cost_queue_s_per_hour(NAN) == 0 && tier_cost_queue_s_per_hour(-1) == 0 &&
 	   tier_cost_queue_slope(INFINITY) == 0, "queue: nonsense is idle");
 }
@@ -246,8 +248,10 @@ test_busy_limit(void)
 		costs(u, 1, 300, 300, 1);
 	}
 	solve();
-	ok(c.after[1].units == 7 && c.after[1].occupied_s == 2100, "money: as many on the cheap device as it carries");
-	ok(c.bottleneck[1] == TIER_BOTTLENECK_BUSY && c.bottleneck[0] == TIER_BOTTLENECK_NONE, "money: and that is what limits it");
+	ok(c.after[1].units == 7 && c.after[1].occupied_s == 2100,
+	   "money: as many on the cheap device as it carries");
+	ok(c.bottleneck[1] == TIER_BOTTLENECK_BUSY && c.bottleneck[0] == TIER_BOTTLENECK_NONE,
+	   "money: and that is what limits it");
 
 	/* What is overloaded now may stay so, and takes nothing more. */
 	begin(2);
@@ -259,7 +263,8 @@ test_busy_limit(void)
 		costs(u, 1, 300, 300, 1);
 	}
 	solve();
-	ok(c.after[1].occupied_s <= 2700 && c.tier[9] == 0, "money: an overloaded device takes nothing in");
+	ok(c.after[1].occupied_s <= 2700 && c.tier[9] == 0,
+	   "money: an overloaded device takes nothing in");
 	ok(c.result.status != TIER_SOLVER_INFEASIBLE, "money: and is no contradiction");
 }
 
@@ -329,7 +334,8 @@ test_objectives(void)
 		costs(u, 1, 500 * pow(0.5, i), 500 * pow(0.5, i), 1);
 	}
 	solve();
-	ok(c.after[0].units >= 2 && c.after[0].units <= 4, "balanced: finds where the curve bends (%d)", c.after[0].units);
+	ok(c.after[0].units >= 2 && c.after[0].units <= 4,
+	   "balanced: finds where the curve bends (%d)", c.after[0].units);
 	ok(c.result.price_per_wait_hour > 0, "balanced: and says what it takes an hour for");
 }
 
@@ -344,7 +350,8 @@ test_knee(void)
 	ok(tier_placement_knee(x, y, 5) == 1, "knee: where it bends");
 	ok(tier_placement_knee(x, line, 5) == -1, "knee: none in a line");
 	ok(tier_placement_knee(x, flat, 5) == -1, "knee: none where nothing is gained");
-	ok(tier_placement_knee(x, y, 2) == -1 && tier_placement_knee(x, y, 0) == -1, "knee: none between two points");
+	ok(tier_placement_knee(x, y, 2) == -1 && tier_placement_knee(x, y, 0) == -1,
+	   "knee: none between two points");
 	ok(tier_placement_knee(flat, y, 5) == -1, "knee: none without width");
 }
 
@@ -478,11 +485,13 @@ test_brute_force(void)
 		}
 		if (!reference_feasible(c.tier))
 			infeasible++;
-		if (fabs(reference_value(c.tier) - c.result.objective) > 1e-6 * fmax(1, c.result.objective))
+		if (fabs(reference_value(c.tier) - c.result.objective) >
+			1e-6 * fmax(1, c.result.objective))
 			value_wrong++;
 		if (c.result.lower_bound > best * (1 + 1e-9) + 1e-9)
 			bound_wrong++;
-		if (c.result.objective > reference_value(c.current) * (1 + 1e-9) + 0.1 * nunits * (ntiers + 1))
+		if (c.result.objective >
+			reference_value(c.current) * (1 + 1e-9) + 0.1 * nunits * (ntiers + 1))
 			worse_than_stay++;
 		/* The solver leaves 0.1 s for each move alone. */
 		if (c.result.objective > best * 1.05 + 0.1 * nunits * (ntiers + 1))
@@ -496,7 +505,8 @@ test_brute_force(void)
 	ok(bound_wrong == 0, "brute force: nothing is below the bound (%d)", bound_wrong);
 	ok(worse_than_stay == 0, "brute force: never worse than staying (%d)", worse_than_stay);
 	ok(far <= 8 && total_gap / 400 < 0.01,
-	   "brute force: within 5 %% of the optimum in all but 2 %% of the cases (%d), 1 %% in the mean (%.4f)", far, total_gap / 400);
+	   "brute force: within 5 %% of the optimum in all but 2 %% of the cases (%d), "
+	   "1 %% in the mean (%.4f)", far, total_gap / 400);
 	ok(busy_cases > 200, "brute force: enough of the cases have a load that matters");
 	ok(allocations == 0, "brute force: all memory is given back");
 }
@@ -539,7 +549,8 @@ advise(const Relation *r, int *where, double hours, bool low)
 	profile[1].random_read_ms = 12.4;
 	profile[1].parallelism = 1;
 	for (int t = 0; t < 2; t++)
-		profile[t].random_write_ms = profile[t].sequential_read_mb_per_s = profile[t].sequential_write_mb_per_s = 150;
+		profile[t].random_write_ms = profile[t].sequential_read_mb_per_s =
+			profile[t].sequential_write_mb_per_s = 150;
 	begin(2);
 	for (int i = 0; i < RELATIONS; i++)
 	{
@@ -551,8 +562,10 @@ advise(const Relation *r, int *where, double hours, bool low)
 		{
 			TierCost	cost = tier_cost_on(&load, &profile[t]);
 
-			costs(u, t, cost.busy_s, cost.occupied_s, t == 0 ? r[i].size * 8e-11 : r[i].size * 2.5e-11);
-			c.move[u * 2 + t] = t == where[i] ? 0 : tier_cost_move_s(r[i].size, &profile[where[i]], &profile[t]);
+			costs(u, t, cost.busy_s, cost.occupied_s,
+				  r[i].size * (t == 0 ? 8e-11 : 2.5e-11));
+			c.move[u * 2 + t] = t == where[i] ? 0 :
+				tier_cost_move_s(r[i].size, &profile[where[i]], &profile[t]);
 		}
 	}
 	c.available[0] = 15e9;
@@ -634,7 +647,8 @@ test_over_time(void)
 	}
 	for (int day = 0; day < 7; day++)
 		live_a_day(r, where, day);
-	ok(share_of_ideal(r, where) > 0.9, "time: after a week what is hot is on the fast tier (%.2f)", share_of_ideal(r, where));
+	ok(share_of_ideal(r, where) > 0.9, "time: after a week what is hot is on the fast tier (%.2f)",
+	   share_of_ideal(r, where));
 	for (int i = 0; i < RELATIONS; i++)
 	{
 		early += r[i].moves;
@@ -659,7 +673,8 @@ test_over_time(void)
 	for (int i = 0; i < RELATIONS; i++)
 		moves += r[i].moves;
 	printf("# phase change: 90 %% of what can be had after %d days, by %d moves\n", days, moves);
-	ok(days <= 28, "time: the advice follows a change of the load within two of the longer half-lives");
+	ok(days <= 28,
+	   "time: the advice follows a change of the load within two of the longer half-lives");
 	ok(moves <= 2 * 2 * 15, "time: without many detours");
 }
 

@@ -735,7 +735,8 @@ test_blockset(void)
 	tier_blockset_add(&set, 99999999u);
 	ok(tier_blockset_next(&set, 0) == 99999999u && set.count == 1, "a block far behind");
 	tier_blockset_add(&set, 63);
-	ok(tier_blockset_next(&set, 0) == 63 && tier_blockset_next(&set, 64) == 99999999u, "one far before it");
+	ok(tier_blockset_next(&set, 0) == 63 && tier_blockset_next(&set, 64) == 99999999u,
+	   "one far before it");
 	free(set.words);
 }
 
@@ -776,9 +777,11 @@ test_order_choose(void)
 	 * there.
 	 */
 	const TierOrderMove moves[] = {
-		{0, 1, 10, -1, 10}, {1, 0, 10, 100, 10}, {0, 1, 8, -5, 8}, {1, 0, 3, 1, 3}, {0, 1, 100, 0, 100}
+		{0, 1, 10, -1, 10}, {1, 0, 10, 100, 10}, {0, 1, 8, -5, 8}, {1, 0, 3, 1, 3},
+		{0, 1, 100, 0, 100}
 	};
-	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1}, {0, 2, 1, 1, 1}, {0, 1, -1, 1, 1}, {0, 1, NAN, 1, 1}, {0, 1, 1, NAN, 1}};
+	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1}, {0, 2, 1, 1, 1}, {0, 1, -1, 1, 1},
+	{0, 1, NAN, 1, 1}, {0, 1, 1, NAN, 1}};
 	const double full[] = {0, INFINITY};
 	const double free_room[] = {INFINITY, INFINITY};
 	const double both_full[] = {0, -5};
@@ -793,15 +796,22 @@ test_order_choose(void)
 	   "choose: two of them make room for two");
 	ok(tier_order_choose(moves, 5, full, 2, 15, chosen, scratch) == 2 && chosen[0] && chosen[3],
 	   "choose: what fits instead of what would be best");
-	ok(tier_order_choose(moves, 5, free_room, 2, 15, chosen, scratch) == 2 && chosen[1] && chosen[3],
+	ok(tier_order_choose(moves, 5, free_room, 2, 15, chosen, scratch) == 2 &&
+	   chosen[1] && chosen[3],
 	   "choose: with room nothing has to leave");
-	ok(tier_order_choose(moves, 5, free_room, 2, INFINITY, chosen, scratch) == 5, "choose: without a limit all");
-	ok(tier_order_choose(moves, 5, both_full, 2, INFINITY, chosen, scratch) == 0, "choose: not what has room nowhere");
-	ok(tier_order_choose(moves, 5, free_room, 2, 2, chosen, scratch) == 0 && !chosen[1], "choose: nothing within a small limit");
-	ok(tier_order_choose(moves, 5, free_room, 2, -1, chosen, scratch) == 0, "choose: nor within a negative one");
-	ok(tier_order_choose(impossible, 5, free_room, 2, 10, chosen, scratch) == 1 && chosen[4], "choose: impossible ones are left out");
+	ok(tier_order_choose(moves, 5, free_room, 2, INFINITY, chosen, scratch) == 5,
+	   "choose: without a limit all");
+	ok(tier_order_choose(moves, 5, both_full, 2, INFINITY, chosen, scratch) == 0,
+	   "choose: not what has room nowhere");
+	ok(tier_order_choose(moves, 5, free_room, 2, 2, chosen, scratch) == 0 && !chosen[1],
+	   "choose: nothing within a small limit");
+	ok(tier_order_choose(moves, 5, free_room, 2, -1, chosen, scratch) == 0,
+	   "choose: nor within a negative one");
+	ok(tier_order_choose(impossible, 5, free_room, 2, 10, chosen, scratch) == 1 && chosen[4],
+	   "choose: impossible ones are left out");
 	ok(tier_order_choose(moves, 0, full, 2, 10, chosen, scratch) == 0 &&
-	   tier_order_choose(moves, 5, full, 33, 10, chosen, scratch) == 0, "choose: nothing to choose from");
+	   tier_order_choose(moves, 5, full, 33, 10, chosen, scratch) == 0,
+	   "choose: nothing to choose from");
 }
 
 /* Most moves that any order allows, by trying all of them. */
@@ -838,9 +848,12 @@ test_order(void)
 	const double little[] = {0, 10};
 	const double hostile[] = {-5, NAN};
 	const TierOrderMove swap[] = {{1, 0, 10, 100, 10}, {0, 1, 10, 0, 10}};
-	const TierOrderMove by_gain[] = {{1, 0, 10, 1, 10}, {1, 0, 10, 3, 10}, {1, 0, 20, 5, 20}, {0, 1, 0, 0, 0}};
-	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1}, {0, 2, 1, 1, 1}, {5, 0, 1, 1, 1}, {0, -1, 1, 1, 1}, {0, 1, -1, 1, 1}, {0, 1, NAN, 1, 1}, {0, 1, 1, NAN, 1}};
-	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10}, {TIER_ORDER_ELSEWHERE, 1, 10, 2, 10}};
+	const TierOrderMove by_gain[] = {{1, 0, 10, 1, 10}, {1, 0, 10, 3, 10}, {1, 0, 20, 5, 20},
+	{0, 1, 0, 0, 0}};
+	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1}, {0, 2, 1, 1, 1}, {5, 0, 1, 1, 1},
+	{0, -1, 1, 1, 1}, {0, 1, -1, 1, 1}, {0, 1, NAN, 1, 1}, {0, 1, 1, NAN, 1}};
+	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10},
+	{TIER_ORDER_ELSEWHERE, 1, 10, 2, 10}};
 	const TierOrderMove knot[] = {{1, 0, 4, 9, 4}, {1, 0, 3, 1, 3}, {1, 0, 3, 1, 3}};
 	const double six[] = {6, 0};
 	int			order[64];
@@ -849,16 +862,24 @@ test_order(void)
 	int			as_good = 0;
 	int			tried = 0;
 
-	ok(tier_order(swap, 2, infinite, 2, order, scratch) == 2 && order[0] == 0, "with room, what gains most goes first");
-	ok(tier_order(swap, 2, little, 2, order, scratch) == 2 && order[0] == 1 && order[1] == 0, "else what makes room");
+	ok(tier_order(swap, 2, infinite, 2, order, scratch) == 2 && order[0] == 0,
+	   "with room, what gains most goes first");
+	ok(tier_order(swap, 2, little, 2, order, scratch) == 2 && order[0] == 1 && order[1] == 0,
+	   "else what makes room");
 	ok(tier_order(swap, 2, none, 2, order, scratch) == 0, "two full tiers exchange nothing");
-	ok(tier_order(swap, 2, hostile, 2, order, scratch) == 0, "no room is no room, however it is written");
-	ok(tier_order(by_gain, 4, infinite, 2, order, scratch) == 4 && order[0] == 3 && order[1] == 1 && order[2] == 2 && order[3] == 0,
+	ok(tier_order(swap, 2, hostile, 2, order, scratch) == 0,
+	   "no room is no room, however it is written");
+	ok(tier_order(by_gain, 4, infinite, 2, order, scratch) == 4 && order[0] == 3 &&
+	   order[1] == 1 && order[2] == 2 && order[3] == 0,
 	   "by gain for each byte, what has none before");
-	ok(tier_order(wrong, 7, infinite, 2, order, scratch) == 1 && order[0] == 6, "impossible ones are left out, an unknown gain is none");
-	ok(tier_order(from_elsewhere, 2, little, 2, order, scratch) == 1 && order[0] == 1, "what comes from elsewhere takes room, too");
-	ok(tier_order(knot, 3, six, 2, order, scratch) == 2 && is_possible(knot, order, 2, six, 2), "two small ones rather than the best one");
-	ok(tier_order(swap, 0, none, 2, order, scratch) == 0 && tier_order(swap, 2, none, 0, order, scratch) == 0 &&
+	ok(tier_order(wrong, 7, infinite, 2, order, scratch) == 1 && order[0] == 6,
+	   "impossible ones are left out, an unknown gain is none");
+	ok(tier_order(from_elsewhere, 2, little, 2, order, scratch) == 1 && order[0] == 1,
+	   "what comes from elsewhere takes room, too");
+	ok(tier_order(knot, 3, six, 2, order, scratch) == 2 && is_possible(knot, order, 2, six, 2),
+	   "two small ones rather than the best one");
+	ok(tier_order(swap, 0, none, 2, order, scratch) == 0 &&
+	   tier_order(swap, 2, none, 0, order, scratch) == 0 &&
 	   tier_order(swap, 2, infinite, 33, order, scratch) == 0, "nothing to order");
 	test_order_choose();
 
@@ -888,7 +909,8 @@ test_order(void)
 		as_good += found == most_moves(moves, n, left, 0);
 	}
 	ok(possible, "each order can be carried out");
-	ok(as_good >= tried * 95 / 100, "nearly always no order allows more moves (%d of %d)", as_good, tried);
+	ok(as_good >= tried * 95 / 100, "nearly always no order allows more moves (%d of %d)",
+	   as_good, tried);
 }
 
 /*-------------------------------------------------------------------------
@@ -929,9 +951,11 @@ test_stretches(void)
 		for (int i = 0; i < n; i++)
 		{
 			TierStretch stretch = tier_stretch(begin, end, budget, i,
-											   (double) (random_bits() >> 11) / 9007199254740992.0);
+											   (double) (random_bits() >> 11) /
+											   9007199254740992.0);
 
-			fits = fits && stretch.begin >= last && stretch.end <= end && stretch.end >= stretch.begin;
+			fits = fits && stretch.begin >= last && stretch.end <= end &&
+				stretch.end >= stretch.begin;
 			last = stretch.end;
 			sum += stretch.end - stretch.begin;
 		}
@@ -1000,7 +1024,8 @@ test_page_set(void)
 	/* Stored and restored in between, it goes on as if nothing had happened. */
 	n = tier_page_set_members(&set, members);
 	tier_page_set_restore(&copy, set.level, members, n);
-	ok(copy.count == 2001 && count_pages(&copy, 1, 2000, 1) == 0, "a restored set knows the same pages");
+	ok(copy.count == 2001 && count_pages(&copy, 1, 2000, 1) == 0,
+	   "a restored set knows the same pages");
 
 	/*
 	 * The error is that of the sample: 3 %, so never 15 % in a hundred of
@@ -1023,11 +1048,14 @@ test_page_set(void)
 	for (uint32_t i = 0; i < TIER_PAGE_SET_MAX; i++)
 		members[i] = i % 3 == 0 ? 0xffffffff - i : i;
 	tier_page_set_restore(&set, 99, members, TIER_PAGE_SET_MAX);
-	ok(set.level == TIER_PAGE_SET_MAX_LEVEL && set.count < TIER_PAGE_SET_MAX, "strange members are left out");
-	ok(tier_page_set_add(&set, 0xffffffff) == 0 && tier_page_set_add(&set, 4000) == (1 << 20), "and it works");
+	ok(set.level == TIER_PAGE_SET_MAX_LEVEL && set.count < TIER_PAGE_SET_MAX,
+	   "strange members are left out");
+	ok(tier_page_set_add(&set, 0xffffffff) == 0 && tier_page_set_add(&set, 4000) == (1 << 20),
+	   "and it works");
 	for (uint32_t i = 0; i < 100000; i++)
 		(void) tier_page_set_add(&set, i % 4096);
-	ok(set.count < TIER_PAGE_SET_MAX && set.level == TIER_PAGE_SET_MAX_LEVEL, "beyond the last level it begins anew");
+	ok(set.count < TIER_PAGE_SET_MAX && set.level == TIER_PAGE_SET_MAX_LEVEL,
+	   "beyond the last level it begins anew");
 }
 
 /*-------------------------------------------------------------------------
@@ -1055,7 +1083,8 @@ test_fit(void)
 
 	is(tier_fit_factor(&fit), 1.0, "fit: nothing known, factor 1");
 	ok(tier_fit_residual(&fit) < 0.0, "fit: nothing known, no residual");
-	ok(!tier_fit_is_known(&fit) && !tier_fit_explains(&fit), "fit: nothing known explains nothing");
+	ok(!tier_fit_is_known(&fit) && !tier_fit_explains(&fit),
+	   "fit: nothing known explains nothing");
 
 	/* y = x / 2 exactly. */
 	for (int i = 1; i <= 4; i++)
@@ -1073,7 +1102,8 @@ test_fit(void)
 		tier_fit_add(&fit, 100 * MB, i == 3 ? 300 * MB : 100 * MB, 1.0, 0.0, 86400.0);
 	is(tier_fit_factor(&fit), 1.5, "fit: least squares");
 	about(tier_fit_residual(&fit), 0.5, 1e-12, "fit: what is left");
-	ok(tier_fit_is_known(&fit) && !tier_fit_explains(&fit), "fit: half unexplained is no explanation");
+	ok(tier_fit_is_known(&fit) && !tier_fit_explains(&fit),
+	   "fit: half unexplained is no explanation");
 
 	/* The same twice, a half-life apart: the older one weighs half. */
 	memset(&fit, 0, sizeof(fit));
@@ -1096,7 +1126,8 @@ test_fit(void)
 	memset(&fit, 0, sizeof(fit));
 	for (int i = 0; i < 10; i++)
 		tier_fit_add(&fit, 0.0, 100 * MB, 1.0, 60.0, 86400.0);
-	ok(tier_fit_is_known(&fit) && !tier_fit_explains(&fit), "fit: reads that nobody predicted are not explained");
+	ok(tier_fit_is_known(&fit) && !tier_fit_explains(&fit),
+	   "fit: reads that nobody predicted are not explained");
 	is(tier_fit_factor(&fit), 1.0, "fit: and give no factor");
 	is(tier_fit_residual(&fit), 1.0, "fit: all of it is left");
 	tier_fit_add(&fit, MB, 1000 * MB, 1.0, 60.0, 86400.0);
@@ -1143,25 +1174,31 @@ test_fit_is_robust(void)
 		fit.yy = garbage[random_int(n)];
 		fit.periods = garbage[random_int(n)];
 		for (int i = random_int(3); i >= 0; i--)
-			tier_fit_add(&fit, garbage[random_int(n)], garbage[random_int(n)], garbage[random_int(n)],
+			tier_fit_add(&fit, garbage[random_int(n)], garbage[random_int(n)],
+						 garbage[random_int(n)],
 						 garbage[random_int(n)], garbage[random_int(n)]);
 		residual = tier_fit_residual(&fit);
-		sane = sane && is_sane(fit.xx) && is_sane(fit.xy) && is_sane(fit.yy) && is_sane(fit.periods) &&
+		sane = sane && is_sane(fit.xx) && is_sane(fit.xy) && is_sane(fit.yy) &&
+			is_sane(fit.periods) &&
 			tier_fit_factor(&fit) >= 0.0 && tier_fit_factor(&fit) <= TIER_FIT_MAX_FACTOR &&
 			(residual == -1.0 || is_sane(residual)) &&
-			(!tier_fit_explains(&fit) || (tier_fit_is_known(&fit) && residual <= TIER_FIT_MAX_RESIDUAL));
+			(!tier_fit_explains(&fit) ||
+			 (tier_fit_is_known(&fit) && residual <= TIER_FIT_MAX_RESIDUAL));
 	}
 	for (int i = 0; i < n; i++)
-		shares = shares && tier_fit_read_ahead(garbage[i]) >= 0.0 && tier_fit_read_ahead(garbage[i]) <= 1.0;
+		shares = shares && tier_fit_read_ahead(garbage[i]) >= 0.0 &&
+			tier_fit_read_ahead(garbage[i]) <= 1.0;
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
 			for (int k = 0; k < n; k++)
 			{
 				double		random = tier_fit_random_hits(garbage[i], garbage[j], garbage[k]);
-				double		sequential = tier_fit_sequential_hits(garbage[i], garbage[j], garbage[k]);
+				double		sequential = tier_fit_sequential_hits(garbage[i], garbage[j],
+																  garbage[k]);
 				double		requests = tier_fit_scan_requests(garbage[i], garbage[j], garbage[k]);
 
-				shares = shares && requests >= 0.0 && is_sane(requests) && random >= 0.0 && random <= 1.0 && sequential >= 0.0 && sequential <= 1.0;
+				shares = shares && requests >= 0.0 && is_sane(requests) && random >= 0.0 &&
+					random <= 1.0 && sequential >= 0.0 && sequential <= 1.0;
 			}
 	ok(sane, "fit: garbage in, no garbage stored");
 	ok(shares, "fit: a share is a share");
@@ -1213,7 +1250,8 @@ test_fit_shares(void)
 	double		after;
 	double		hits;
 
-	is(tier_fit_random_hits(0.3, 0.3, 5.0), 0.3, "random: a cache that does not change hits with its share");
+	is(tier_fit_random_hits(0.3, 0.3, 5.0), 0.3,
+	   "random: a cache that does not change hits with its share");
 	is(tier_fit_random_hits(0.2, 0.4, 0.0), 0.3, "random: few reads, the middle");
 	ok(tier_fit_random_hits(0.2, 0.4, 1000.0) > 0.399, "random: many reads, the end");
 
@@ -1226,34 +1264,48 @@ test_fit_shares(void)
 
 	random_state = 42;
 	hits = simulated_random_hits(20000, 20000, 0, 30000, &before, &after);
-	about(tier_fit_random_hits(before, after, 30000 / 20000.0), hits, 0.01, "random: as simulated, a cold cache with room for all");
+	about(tier_fit_random_hits(before, after, 30000 / 20000.0), hits, 0.01,
+		  "random: as simulated, a cold cache with room for all");
 	hits = simulated_random_hits(20000, 8000, 60000, 30000, &before, &after);
-	about(tier_fit_random_hits(before, after, 30000 / 20000.0), hits, 0.01, "random: as simulated, a full cache");
+	about(tier_fit_random_hits(before, after, 30000 / 20000.0), hits, 0.01,
+		  "random: as simulated, a full cache");
 	hits = simulated_random_hits(20000, 8000, 2000, 6000, &before, &after);
-	about(tier_fit_random_hits(before, after, 6000 / 20000.0), hits, 0.01, "random: as simulated, a cache that fills");
+	about(tier_fit_random_hits(before, after, 6000 / 20000.0), hits, 0.01,
+		  "random: as simulated, a cache that fills");
 	hits = simulated_random_hits(20000, 6000, 0, 60000, &before, &after);
-	about(tier_fit_random_hits(before, after, 60000 / 20000.0), hits, 0.01, "random: as simulated, a cold cache that fills soon");
+	about(tier_fit_random_hits(before, after, 60000 / 20000.0), hits, 0.01,
+		  "random: as simulated, a cold cache that fills soon");
 
 	is(tier_fit_read_ahead(0.0), 0.0, "read-ahead: none where nothing is cached");
 	is(tier_fit_read_ahead(1.0), 0.0, "read-ahead: none where all is cached");
-	about(tier_fit_read_ahead(0.379), 0.684 - 0.621, 0.01, "read-ahead: as measured, little cached");
+	about(tier_fit_read_ahead(0.379), 0.684 - 0.621, 0.01,
+		  "read-ahead: as measured, little cached");
 	about(tier_fit_read_ahead(0.76), 0.418 - 0.24, 0.01, "read-ahead: as measured, much cached");
 	is(tier_fit_scan_requests(0.0, 384.0, 128.0), 0.0, "requests of a scan: none without reads");
-	is(tier_fit_scan_requests(384.0, 384.0, 128.0), 7.0, "requests of a scan: 4, 16, 32, 64, 128, 128 and 12 blocks");
-	is(tier_fit_scan_requests(3840.0, 384.0, 128.0), 70.0, "requests of a scan: each pass begins anew");
+	is(tier_fit_scan_requests(384.0, 384.0, 128.0), 7.0,
+	   "requests of a scan: 4, 16, 32, 64, 128, 128 and 12 blocks");
+	is(tier_fit_scan_requests(3840.0, 384.0, 128.0), 70.0,
+	   "requests of a scan: each pass begins anew");
 	is(tier_fit_scan_requests(20.0, 384.0, 128.0), 2.0, "requests of a scan: of a part");
 	is(tier_fit_scan_requests(6.0, 384.0, 128.0), 2.0, "requests of a scan: 4 blocks first");
-	is(tier_fit_scan_requests(3.0, 100.0, 16.0), 2.0, "requests of a scan: 2 blocks first, of a short read-ahead");
-	is(tier_fit_scan_requests(30.0, 100.0, 16.0), 4.0, "requests of a scan: 2, 4, 8 and 16 blocks");
-	is(tier_fit_scan_requests(100.0, 1.0, 128.0), 100.0, "requests of a scan: a file of one block");
+	is(tier_fit_scan_requests(3.0, 100.0, 16.0), 2.0,
+	   "requests of a scan: 2 blocks first, of a short read-ahead");
+	is(tier_fit_scan_requests(30.0, 100.0, 16.0), 4.0,
+	   "requests of a scan: 2, 4, 8 and 16 blocks");
+	is(tier_fit_scan_requests(100.0, 1.0, 128.0), 100.0,
+	   "requests of a scan: a file of one block");
 	is(tier_fit_scan_requests(100.0, 0.0, 0.0), 100.0, "requests of a scan: nothing known");
-	about(tier_fit_scan_requests(1e6, 1e6, 128.0), 1e6 / 128.0, 5.0, "requests of a scan: a long one");
+	about(tier_fit_scan_requests(1e6, 1e6, 128.0), 1e6 / 128.0, 5.0,
+		  "requests of a scan: a long one");
 
 	is(tier_fit_sequential_hits(0.0, 1.0, 1.0), 0.0, "sequential: a cold scan finds nothing");
-	is(tier_fit_sequential_hits(1.0, 1.0, 1.0), 1.0, "sequential: of what is cached a scan finds all");
-	is(tier_fit_sequential_hits(0.4, 1.0, 1.0), 0.4, "sequential: of what is partly cached that part");
+	is(tier_fit_sequential_hits(1.0, 1.0, 1.0), 1.0,
+	   "sequential: of what is cached a scan finds all");
+	is(tier_fit_sequential_hits(0.4, 1.0, 1.0), 0.4,
+	   "sequential: of what is partly cached that part");
 	is(tier_fit_sequential_hits(0.0, 1.0, 4.0), 0.75, "sequential: of four scans three find all");
-	is(tier_fit_sequential_hits(0.4, 0.4, 3.0), 0.0, "sequential: a file that does not fit is never found");
+	is(tier_fit_sequential_hits(0.4, 0.4, 3.0), 0.0,
+	   "sequential: a file that does not fit is never found");
 	is(tier_fit_sequential_hits(1.0, 0.0, 1.0), 0.0, "sequential: nor one that was pushed out");
 	is(tier_fit_sequential_hits(0.9, 0.9, 0.1), tier_fit_sequential_hits(0.9, 0.9, 1.0),
 	   "sequential: a part of a scan is like a scan");
@@ -1296,6 +1348,8 @@ test_wait_classes(void)
 		{"LWLock", "XactBuffer", TIER_WAIT_SLRU},
 		{"LWLock", "MultiXactOffsetBuffer", TIER_WAIT_SLRU},
 		{"LWLock", "BufferContent", TIER_WAIT_LWLOCK},
+		{"LWLock", "AioUringCompletion", TIER_WAIT_RELATION},
+		{"LWLock", "AioWorkerSubmissionQueue", TIER_WAIT_LWLOCK},
 		{"LWLock", "BufferMapping", TIER_WAIT_LWLOCK},
 		{"LWLock", "", TIER_WAIT_LWLOCK},
 		{"Lock", "relation", TIER_WAIT_LOCK},
@@ -1309,10 +1363,12 @@ test_wait_classes(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ok(tier_wait_classify(cases[i].type, cases[i].event) == cases[i].wait_class,
 		   "wait %s:%s is %s", cases[i].type == NULL ? "-" : cases[i].type,
-		   cases[i].event == NULL ? "-" : cases[i].event, tier_wait_class_name(cases[i].wait_class));
+		   cases[i].event == NULL ? "-" : cases[i].event,
+		   tier_wait_class_name(cases[i].wait_class));
 	for (int i = 0; i < TIER_WAIT_CLASSES; i++)
 		for (int j = 0; j < i; j++)
-			ok(strcmp(tier_wait_class_name((TierWaitClass) i), tier_wait_class_name((TierWaitClass) j)) != 0,
+			ok(strcmp(tier_wait_class_name((TierWaitClass) i),
+					  tier_wait_class_name((TierWaitClass) j)) != 0,
 			   "wait classes %d and %d have different names", i, j);
 }
 
@@ -1344,12 +1400,16 @@ test_split_orders(void)
 	is(sequential(TIER_SPLIT_SINGLE, 100, 1, 100, 1), 0, "split: single rows are not");
 
 	/* sqrt(25 / 100) = 0.5 */
-	is(sequential(TIER_SPLIT_GAPS, 25, 1, 100, 0), 12.5, "split: a quarter of the table is half sequential");
-	is(sequential(TIER_SPLIT_GAPS, 25, 0, 100, 0), 12.5, "split: without a number of passes it is one");
+	is(sequential(TIER_SPLIT_GAPS, 25, 1, 100, 0), 12.5,
+	   "split: a quarter of the table is half sequential");
+	is(sequential(TIER_SPLIT_GAPS, 25, 0, 100, 0), 12.5,
+	   "split: without a number of passes it is one");
 	is(sequential(TIER_SPLIT_GAPS, 100, 1, 100, 0), 100, "split: all of the table is sequential");
 	is(sequential(TIER_SPLIT_GAPS, 200, 1, 100, 0), 200, "split: more than the table, too");
-	is(sequential(TIER_SPLIT_GAPS, 100, 100, 100, 0), 10, "split: a hundred passes over a hundredth each");
-	is(sequential(TIER_SPLIT_GAPS, 100, 1, 0, 0), 0, "split: of a table of unknown size nothing is");
+	is(sequential(TIER_SPLIT_GAPS, 100, 100, 100, 0), 10,
+	   "split: a hundred passes over a hundredth each");
+	is(sequential(TIER_SPLIT_GAPS, 100, 1, 0, 0), 0,
+	   "split: of a table of unknown size nothing is");
 	/* Of 64 blocks that were asked for, 16 missed: sqrt(64 / 100) of these. */
 	reads.order = TIER_SPLIT_GAPS;
 	reads.fetched = 64;
@@ -1357,20 +1417,28 @@ test_split_orders(void)
 	reads.pages = 100;
 	is(tier_split_sequential(&reads), 12.8, "split: the share is that of what was asked for");
 
-	is(sequential(TIER_SPLIT_BY_INDEX, 100, 100, 1000, 1), 0, "split: one row for each scan is random in any order");
-	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, 1), 100, "split: a range in order is sequential but for its begin");
+	is(sequential(TIER_SPLIT_BY_INDEX, 100, 100, 1000, 1), 0,
+	   "split: one row for each scan is random in any order");
+	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, 1), 100,
+	   "split: a range in order is sequential but for its begin");
 	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, -1), 100, "split: also backwards");
 	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, 0.5), 25, "split: correlation squared");
-	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, 7), 100, "split: a correlation beyond 1 is 1");
+	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, 7), 100,
+	   "split: a correlation beyond 1 is 1");
 	is(sequential(TIER_SPLIT_BY_INDEX, 101, 1, 1000, NAN), 0, "split: an unknown one is 0");
-	is(sequential(TIER_SPLIT_BY_INDEX, 5, 10, 1000, 1), 0, "split: fewer reads than scans are random");
+	is(sequential(TIER_SPLIT_BY_INDEX, 5, 10, 1000, 1), 0,
+	   "split: fewer reads than scans are random");
 
 	/* 10 scans: 10 first leaves, and 2 + 3 pages above 300 leaves. */
-	is(sequential(TIER_SPLIT_INDEX, 100, 10, 300, 0), 85, "split: leaves beyond the first are sequential");
-	is(sequential(TIER_SPLIT_INDEX, 100, 1, 100000, 0), 95, "split: a descent passes four pages at most");
-	is(sequential(TIER_SPLIT_INDEX, 100, 1, 1, 0), 99, "split: an index of one page has none above it");
+	is(sequential(TIER_SPLIT_INDEX, 100, 10, 300, 0), 85,
+	   "split: leaves beyond the first are sequential");
+	is(sequential(TIER_SPLIT_INDEX, 100, 1, 100000, 0), 95,
+	   "split: a descent passes four pages at most");
+	is(sequential(TIER_SPLIT_INDEX, 100, 1, 1, 0), 99,
+	   "split: an index of one page has none above it");
 	is(sequential(TIER_SPLIT_INDEX, 3, 1, 30, 0), 0, "split: a descent is random");
-	is(sequential(TIER_SPLIT_VALUES, 30, 10, 0, 0), 20, "split: of a large value all but the first is sequential");
+	is(sequential(TIER_SPLIT_VALUES, 30, 10, 0, 0), 20,
+	   "split: of a large value all but the first is sequential");
 
 	for (int order = 0; order < TIER_SPLIT_ORDERS; order++)
 	{
@@ -1401,23 +1469,26 @@ split_period(double misses)
 	period.statistics.sequential_mid = misses * 0.2;
 	period.statistics.sequential_high = misses * 0.3;
 	period.covered = period.complete = period.touched = true;
+	period.certain_blocks = 1000;
 	period.sample_rate = 1.0;
 	return period;
 }
 
 static void
 is_period(const TierSplitPeriod *period, char source, double random, double low, double mid,
-		  double high, double other, const char *name)
+		  double high, double maintenance, const char *name)
 {
 	TierSplitResult got = tier_split_period(period);
 	bool		passed = got.source == source && near(got.use.misses, random + mid) &&
 	near(got.use.sequential_low, low) && near(got.use.sequential_mid, mid) &&
-	near(got.use.sequential_high, high) && near(got.other, other);
+	near(got.use.sequential_high, high) && near(got.maintenance, maintenance);
 
 	ok(passed, "split: %s", name);
 	if (!passed)
-		printf("# source %c, use %g, sequential %g %g %g, other %g\n", got.source, got.use.misses,
-			   got.use.sequential_low, got.use.sequential_mid, got.use.sequential_high, got.other);
+		printf("# source %c, use %g, sequential %g %g %g, maintenance %g\n", got.source,
+			   got.use.misses,
+			   got.use.sequential_low, got.use.sequential_mid, got.use.sequential_high,
+			   got.maintenance);
 }
 
 static void
@@ -1432,9 +1503,49 @@ test_split_period(void)
 	is_period(&period, 's', 800, 100, 200, 300, 0, "but some were dropped: statistics");
 	period.complete = true;
 	period.sample_rate = 0.1;
-	is_period(&period, 's', 800, 100, 200, 300, 0, "some plans are tracked, none of them read it: statistics");
-	period.touched = false;
-	is_period(&period, 'e', 0, 0, 0, 0, 1000, "but nothing shows use: no use");
+	is_period(&period, 's', 800, 100, 200, 300, 0,
+			  "some plans are tracked, none of them read it: statistics");
+
+	/*
+	 * Of plans that read 1000 blocks for sure when tracked, 3 may not have
+	 * been.
+	 */
+	period.misses = period.statistics.misses = 3000;
+	period.certain_blocks = 1000;
+	is(tier_split_period(&period).use.misses, 3000,
+	   "split: three tracked plans' worth may go unseen");
+	period.sample_rate = 0.9;
+	is(tier_split_period(&period).use.misses, 3000, "split: at any rate");
+	period.misses = period.statistics.misses = 3001;
+	is_period(&period, 'e', 0, 0, 0, 0, 3001, "more than that was no plan: no use");
+	period.sample_rate = 0.0;
+	is(tier_split_period(&period).use.misses, 3001,
+	   "split: but any number of cheap plans, if none of them is tracked");
+	period.sample_rate = 0.1;
+	period.complete = false;
+	is(tier_split_period(&period).use.misses, 3001, "split: or if some were dropped");
+	period.complete = true;
+	period.looked_up = true;
+	period.misses = period.statistics.misses = 30000;
+	is(tier_split_period(&period).use.misses, 30000,
+	   "split: plans that go by an index may read ten times what was expected");
+	period.misses = period.statistics.misses = 30001;
+	is_period(&period, 'e', 0, 0, 0, 0, 30001, "and not more: no use");
+	period.looked_up = period.touched = false;
+	period.misses = period.statistics.misses = 300;
+	is(tier_split_period(&period).use.misses, 300,
+	   "split: without a trace of use, some rows by their place");
+	period.misses = period.statistics.misses = 301;
+	is_period(&period, 'e', 0, 0, 0, 0, 301, "and not more: no use");
+	period.misses = period.statistics.misses = 2;
+	period.maintained = true;
+	is_period(&period, 'e', 0, 0, 0, 0, 2, "none, where somebody vacuumed");
+	period.maintained = false;
+	period.is_index = true;
+	is_period(&period, 'e', 0, 0, 0, 0, 2, "nor of an index, where any use leaves a trace");
+	period.touched = true;
+	is(tier_split_period(&period).use.misses, 2, "split: if it does, it is use");
+	period = split_period(1000);
 	period.covered = false;
 	is_period(&period, 's', 800, 100, 200, 300, 0, "not covered: statistics");
 
@@ -1443,10 +1554,11 @@ test_split_period(void)
 	period.plans.plans = 5;
 	period.plans.random = 100;
 	period.plans.sequential = 500;
-	is_period(&period, 'e', 100, 500, 500, 500, 400, "what plans did not read is other");
+	is_period(&period, 'e', 100, 500, 500, 500, 400, "what plans did not read is maintenance");
 	is(tier_split_period(&period).used_share, 1, "split: all of it is used");
 	period.plans.ignored = 150;
-	is_period(&period, 'e', 100, 500, 500, 500, 400, "what ignored applications read is other");
+	is_period(&period, 'e', 100, 500, 500, 500, 400,
+			  "what ignored applications read is maintenance");
 	period.plans.ignored = 0;
 	period.plans.random = 1500;
 	is_period(&period, 'e', 750, 250, 250, 250, 0, "no more than the misses, in the same shares");
@@ -1480,21 +1592,26 @@ test_split_period(void)
 	period.plans.sequential_variance = 1600;
 	period.misses = 990;
 	/* 900 become 990: 660 of them sequential, give or take 1.96 * 40 * 1.1. */
-	is_period(&period, 'e', 330, 660 - 86.24, 660, 660 + 86.24, 0, "a rest within the error is use in the same shares");
+	is_period(&period, 'e', 330, 660 - 86.24, 660, 660 + 86.24, 0,
+			  "a rest within the error is use in the same shares");
 	period.maintained = true;
-	is_period(&period, 'e', 300, 600 - 78.4, 600, 600 + 78.4, 90, "but not where somebody vacuumed");
+	is_period(&period, 'e', 300, 600 - 78.4, 600, 600 + 78.4, 90,
+			  "but not where somebody vacuumed");
 	period.maintained = false;
 	period.misses = 900 + 299;
 	/* Plans that were not tracked may have read 3 / 0.1 * 10 = 300. */
-	is_period(&period, 'e', 1199 - 600 * 1199.0 / 900, 600 - 78.4, 600 * 1199.0 / 900, 600 + 78.4 + 299, 0,
+	is_period(&period, 'e', 1199 - 600 * 1199.0 / 900, 600 - 78.4, 600 * 1199.0 / 900,
+			  600 + 78.4 + 299, 0,
 			  "what plans that were not seen may have read is use of either kind");
 	period.misses = 900 + 301;
-	is_period(&period, 'e', 300, 600 - 78.4, 600, 600 + 78.4, 301, "more than that is other");
+	is_period(&period, 'e', 300, 600 - 78.4, 600, 600 + 78.4, 301,
+			  "more than that is maintenance");
 	period.misses = 450;
 	is_period(&period, 'e', 150, 300 - 39.2, 300, 300 + 39.2, 0, "more than the misses");
 	period.plans.random = 0;
 	period.plans.sequential = 440;
-	is_period(&period, 'e', 0, (440 - 78.4) * 450 / 440, 450, 450, 0, "the bounds stay within the reads");
+	is_period(&period, 'e', 0, (440 - 78.4) * 450 / 440, 450, 450, 0,
+			  "the bounds stay within the reads");
 
 	/* Whatever comes in, what comes out adds up and is in order. */
 	random_state = 77;
@@ -1505,7 +1622,7 @@ test_split_period(void)
 			&period.misses, &period.grown, &period.sample_rate, &period.plans.random,
 			&period.plans.sequential, &period.plans.random_variance,
 			&period.plans.sequential_variance, &period.plans.added, &period.plans.ignored,
-			&period.plans.plans
+			&period.plans.plans, &period.certain_blocks
 		};
 		double		misses;
 
@@ -1514,8 +1631,9 @@ test_split_period(void)
 			ok(bad == 0, "split: 20000 random periods add up");
 			break;
 		}
-		for (int f = 0; f < 10; f++)
-			*fields[f] = random_int(8) == 0 ? odd[random_int(4)] : random_unit() * (f == 2 ? 1 : 1000);
+		for (int f = 0; f < 11; f++)
+			*fields[f] = random_int(8) == 0 ? odd[random_int(4)] :
+				random_unit() * (f == 2 ? 1 : 1000);
 		misses = period.misses > 0 && isfinite(period.misses) ? period.misses : 0;
 		period.statistics.misses = misses;
 		period.statistics.sequential_low = period.statistics.sequential_mid =
@@ -1524,9 +1642,11 @@ test_split_period(void)
 		period.complete = random_int(2) > 0;
 		period.touched = random_int(2) > 0;
 		period.maintained = random_int(2) > 0;
+		period.looked_up = random_int(2) > 0;
+		period.is_index = random_int(2) > 0;
 		result = tier_split_period(&period);
-		if (!(fabs(result.use.misses + result.other - misses) <= 1e-6 &&
-			  result.other >= 0 && result.use.sequential_low >= 0 &&
+		if (!(fabs(result.use.misses + result.maintenance - misses) <= 1e-6 &&
+			  result.maintenance >= 0 && result.use.sequential_low >= 0 &&
 			  result.use.sequential_low <= result.use.sequential_mid &&
 			  result.use.sequential_mid <= result.use.sequential_high &&
 			  result.use.sequential_high <= result.use.misses + 1e-9 &&
@@ -1574,11 +1694,14 @@ test_effect_load(void)
 
 		back = after;
 		*field = ((const double *) &before)[i] - 1;
-		ok(!tier_effect_load(&before, &back, 3600, true, 0, 12, &load), "effect: total %d went back", i);
+		ok(!tier_effect_load(&before, &back, 3600, true, 0, 12, &load),
+		   "effect: total %d went back", i);
 		*field = NAN;
-		ok(!tier_effect_load(&before, &back, 3600, true, 0, 12, &load), "effect: total %d is no number", i);
+		ok(!tier_effect_load(&before, &back, 3600, true, 0, 12, &load),
+		   "effect: total %d is no number", i);
 		*field = INFINITY;
-		ok(!tier_effect_load(&before, &back, 3600, true, 0, 12, &load), "effect: total %d is infinite", i);
+		ok(!tier_effect_load(&before, &back, 3600, true, 0, 12, &load),
+		   "effect: total %d is infinite", i);
 	}
 	is(load.random_reads, 7, "effect: what cannot be told leaves the load alone");
 }
@@ -1595,7 +1718,8 @@ test_effect_device(void)
 	is(tier_effect_device_ms(100, 4000), 100, "device: its requests waited in a queue");
 	is(tier_effect_device_ms(100, 0), 100, "device: the time of requests is not known");
 
-	ok(tier_effect_work_between(&before, &after, &work) && work.reads == 1 && work.read_bytes == 2 &&
+	ok(tier_effect_work_between(&before, &after, &work) && work.reads == 1 &&
+	   work.read_bytes == 2 &&
 	   work.writes == 3 && work.write_bytes == 4 && work.device_ms == 5, "device: work between");
 	for (int i = 0; i < 5; i++)
 	{
@@ -1610,7 +1734,8 @@ test_effect_device(void)
 	{
 		1000, 1000 * 8192.0, 0, 0, 12500
 	};
-	is(tier_effect_device_factor(&work, &hdd, 131072), 1, "device: random reads, as the profile says");
+	is(tier_effect_device_factor(&work, &hdd, 131072), 1,
+	   "device: random reads, as the profile says");
 	work.device_ms = 25000;
 	is(tier_effect_device_factor(&work, &hdd, 131072), 2, "device: half as fast");
 	work.device_ms = 1250;
@@ -1632,7 +1757,8 @@ test_effect_device(void)
 		1000, 500 * 8192.0 + 500 * 131072.0, 0, 0, 6250 + 512
 	};
 	is(tier_effect_device_factor(&work, &hdd, 131072), 1, "device: half of either");
-	is(tier_effect_device_factor(&work, &hdd, 8192), 6762 / (12500 + (500 * 131072.0 - 500 * 8192.0) / 128e3),
+	is(tier_effect_device_factor(&work, &hdd, 8192),
+	   6762 / (12500 + (500 * 131072.0 - 500 * 8192.0) / 128e3),
 	   "device: where a request is a block, each has an access");
 
 	/* With 1000 random writes of a block, 10 s. */
@@ -1703,7 +1829,8 @@ test_effect_judge(void)
 
 	for (int i = 0; i < (int) (sizeof(cases) / sizeof(cases[0])); i++)
 	{
-		TierEffectVerdict verdict = tier_effect_judge(cases[i].predicted, cases[i].unmoved, cases[i].measured);
+		TierEffectVerdict verdict = tier_effect_judge(cases[i].predicted, cases[i].unmoved,
+													  cases[i].measured);
 
 		ok(verdict == cases[i].verdict, "judge: %g predicted, %g to %g: %s", cases[i].predicted,
 		   cases[i].unmoved, cases[i].measured, tier_effect_text(verdict));

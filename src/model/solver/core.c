@@ -381,7 +381,8 @@ fill(TierSolverCore *core, const Reduction *reduction, const int *tier_of)
 		core->decided[unit] = reduction->held[unit] ? tier_of[unit] : -1;
 		if (reduction->held[unit] && tier_of[unit] >= 0 &&
 			!isinf(tier_solver_cost(model, unit, tier_of[unit])))
-			core->fixed_cost += tier_solver_friction_cost(model, unit, tier_of[unit]) / core->cost_scale;
+			core->fixed_cost += tier_solver_friction_cost(model, unit, tier_of[unit]) /
+				core->cost_scale;
 		for (int tier = 0; reduction->count[unit] > 0 && tier < model->ntiers; tier++)
 		{
 			double		cost = tier_solver_friction_cost(model, unit, tier) / core->cost_scale;
@@ -397,12 +398,14 @@ fill(TierSolverCore *core, const Reduction *reduction, const int *tier_of)
 			core->owner[option] = at;
 			core->tier[option] = tier;
 			core->cost[option] = cost;
-			core->work[option] = tier == home ? cost : cost + TRIFLE * (1.0 + trifle_of(unit, tier));
+			core->work[option] = tier == home ? cost :
+				cost + TRIFLE * (1.0 + trifle_of(unit, tier));
 			for (int r = 0; r < core->nresources; r++)
 			{
 				int			row = tier * core->nresources + r;
 
-				core->use[(size_t) option * core->nresources + r] = !reduction->binding[row] ? 0.0 :
+				core->use[(size_t) option * core->nresources + r] =
+					!reduction->binding[row] ? 0.0 :
 					tier_solver_use(model, unit, tier, r) / core->scale[row];
 			}
 			option++;

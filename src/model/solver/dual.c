@@ -129,28 +129,6 @@ tier_solver_dual_make(const TierSolverCore *core)
 	return dual;
 }
 
-TierSolverDual *
-tier_solver_dual_copy(const TierSolverDual *dual)
-{
-	const TierSolverCore *core = dual->core;
-	TierSolverDual *copy = tier_solver_dual_make(core);
-
-	memcpy(copy->forbidden, dual->forbidden, core->noptions);
-	memcpy(copy->is_tie, dual->is_tie, core->noptions);
-	memcpy(copy->key, dual->key, core->nunits * sizeof(int));
-	memcpy(copy->ntied, dual->ntied, core->nunits);
-	memcpy(copy->price, dual->price, sizeof(dual->price));
-	memcpy(copy->tie, dual->tie, sizeof(dual->tie));
-	memcpy(copy->x, dual->x, sizeof(dual->x));
-	memcpy(copy->tight, dual->tight, sizeof(dual->tight));
-	memcpy(copy->place, dual->place, sizeof(dual->place));
-	copy->nties = dual->nties;
-	tier_solver_dual_focus(copy);
-	copy->fresh = dual->fresh;
-	copy->bound = dual->bound;
-	return copy;
-}
-
 void
 tier_solver_dual_free(TierSolverDual *dual)
 {
@@ -407,12 +385,9 @@ typedef enum Footing
 static Footing
 find_keys(TierSolverDual *dual)
 {
-	const TierSolverCore *core = dual->core;
-
 	for (int i = 0; i < dual->nlive; i++)
 	{
 		int			unit = dual->live[i];
-		double		least;
 
 		if (dual->ntied[unit] == 0)
 		{
@@ -423,13 +398,6 @@ find_keys(TierSolverDual *dual)
 		}
 		if (dual->forbidden[dual->key[unit]])
 			return FOOTING_BAD;
-		if (!dual->fresh)
-			continue;
-		/* Are these still the cheapest? */
-		least = tier_solver_dual_reduced(dual, dual->key[unit]);
-		for (int o = core->first[unit]; o < core->first[unit + 1]; o++)
-			if (!dual->forbidden[o] && tier_solver_dual_reduced(dual, o) < least - 1e-7)
-				return FOOTING_BAD;
 	}
 	dual->fresh = false;
 	return FOOTING_GOOD;

@@ -5,8 +5,7 @@
  *
  * A node of the tree is a set of decisions, each of which binds a unit to an
  * option or takes one away from it.  The dual of model/solver/dual.c bounds what a
- * node can lead to; its climb begins at the ties of the parent, so that it takes a
- * few steps only.  A node ends when its bound is not better than the best
+ * node can lead to.  A node ends when its bound is not better than the best
  * placement known, when it has no placement at all, or when its units do not
  * split.  Otherwise a unit that splits is chosen, the one for which both answers
  * raise the bound most.
@@ -25,9 +24,6 @@
 /* Memory for nodes, in bytes. */
 #define MAX_TREE_BYTES (96.0 * 1024 * 1024)
 
-/* Ties kept with a node; with more of them the climb begins at the bottom. */
-#define MAX_KEPT_TIES 16
-
 /* A share below this, or that much below 1, is whole. */
 #define SPLIT 1e-7
 
@@ -42,30 +38,13 @@
 /* Of the units that split, so many are looked ahead for. */
 #define MAX_CANDIDATES 3
 
-/*
- * In the first nodes, a better placement may decide so many units that it pays
- * to begin again with the rest.
- */
-#define SHRINK_NODES 400
-#define SHRINK_SHARE 0.6
-
 typedef struct Node
 {
 	double		bound;
 	int			parent;
 	int			option;			/* what the decision is about, -1: root */
-	int			nchildren;		/* that are not forgotten */
 	bool		binds;			/* the unit to it; else takes it away */
-	short		nkept;			/* ties, -1: not kept */
 } Node;
-
-/* A tie as it is kept with a node. */
-typedef struct Kept
-{
-	int			tie;
-	short		key;			/* how many options further on */
-	short		row;
-} Kept;
 
 typedef struct Tree
 {
@@ -74,11 +53,7 @@ typedef struct Tree
 	TierSolverSearch *search;
 	TierSolverDual *dual;
 	Node	   *nodes;
-	Kept	   *kept;			/* by node: width of them */
-	int			width;
 	int			nnodes;
-	int			forgotten;		/* the first of a list by parent, or -1 */
-	int			nforgotten;
 	int			capacity;
 	int			max_nodes;
 	int		   *heap;			/* open nodes, least bound first */
@@ -160,70 +135,28 @@ static bool
 make_room(Tree *tree, int more)
 {
 	size_t		n = tree->capacity;
-	size_t		width = tree->width * sizeof(Kept);
 
-	if (tree->nnodes - tree->nforgotten + more <= tree->capacity)
+	if (tree->nnodes + more <= tree->capacity)
 		return true;
 	if (2 * tree->capacity > tree->max_nodes)
 		return false;
 	tree->nodes = grow(tree, tree->nodes, n * sizeof(Node), 2 * n * sizeof(Node));
-	tree->kept = grow(tree, tree->kept, n * width, 2 * n * width);
 	tree->heap = grow(tree, tree->heap, n * sizeof(int), 2 * n * sizeof(int));
 	tree->capacity *= 2;
 	return true;
 }
 
-/* A child of a node of which the dual is solved. */
 static int
 add_node(Tree *tree, int parent, double bound, int option, bool binds)
 {
-	const TierSolverDual *dual = tree->dual;
-	int			number = tree->forgotten;
-	Node	   *node;
-	Kept	   *kept;
+	int			number = tree->nnodes++;
+	Node	   *node = &tree->nodes[number];
 
-	if (number >= 0)
-	{
-		tree->forgotten = tree->nodes[number].parent;
-		tree->nforgotten--;
-	}
-	else
-		number = tree->nnodes++;
-	node = &tree->nodes[number];
-	kept = tree->kept + (size_t) number * tree->width;
-	if (parent >= 0)
-		tree->nodes[parent].nchildren++;
-
-	node->nchildren = 0;
 	node->bound = bound;
 	node->parent = parent;
 	node->option = option;
 	node->binds = binds;
-	node->nkept = dual->nties <= tree->width ? dual->nties : -1;
-	for (int i = 0; i < node->nkept; i++)
-	{
-		kept[i].tie = dual->tie[i];
-		kept[i].key = dual->key[tree->core->owner[dual->tie[i]]] - dual->tie[i];
-		kept[i].row = dual->tight[i];
-	}
 	return number;
-}
-
-/* A node has ended, and so have its ancestors of which it was the last child. */
-static void
-forget(Tree *tree, int number)
-{
-	while (number >= 0 && tree->nodes[number].nchildren == 0)
-	{
-		int			parent = tree->nodes[number].parent;
-
-		tree->nodes[number].parent = tree->forgotten;
-		tree->forgotten = number;
-		tree->nforgotten++;
-		number = parent;
-		if (number >= 0)
-			tree->nodes[number].nchildren--;
-	}
 }
 
 static void
@@ -246,30 +179,16 @@ apply_decision(Tree *tree, const Node *node)
 			forbidden[o] = 1;
 }
 
-/* All decisions that lead to a node, and its parent's ties. */
+/* All decisions that lead to a node; the climb begins at the bottom. */
 static void
 load(Tree *tree, int number)
 {
 	TierSolverDual *dual = tree->dual;
-	const Kept *kept = tree->kept + (size_t) number * tree->width;
 
 	memcpy(dual->forbidden, tree->gone, tree->core->noptions);
 	for (int at = number; at >= 0; at = tree->nodes[at].parent)
 		apply_decision(tree, &tree->nodes[at]);
-
 	tier_solver_dual_restart(dual);
-	for (int i = 0; i < tree->nodes[number].nkept; i++)
-	{
-		int			unit = tree->core->owner[kept[i].tie];
-
-		dual->tie[i] = kept[i].tie;
-		dual->is_tie[kept[i].tie] = 1;
-		dual->ntied[unit]++;
-		dual->key[unit] = kept[i].tie + kept[i].key;
-		dual->tight[i] = kept[i].row;
-		dual->place[kept[i].row] = i;
-		dual->nties++;
-	}
 	tier_solver_dual_focus(dual);
 }
 
@@ -288,15 +207,11 @@ cutoff_of(const Tree *tree)
 	return isinf(best) ? INFINITY : best - TIER_SOLVER_ROUNDING * fabs(best);
 }
 
-/*
- * Options that cost more at the prices of the root than there is to gain.
- * Returns for how many units a choice is left.
- */
-static int
+/* Options that cost more at the prices of the root than there is to gain. */
+static void
 drop_options(Tree *tree)
 {
 	double		most = cutoff_of(tree) - tree->search->root_bound;
-	int			left = 0;
 
 	for (int o = 0; o < tree->core->noptions; o++)
 	{
@@ -305,31 +220,19 @@ drop_options(Tree *tree)
 		if (tree->gone[o])
 			tree->dual->forbidden[o] = 1;
 	}
-	for (int unit = 0; unit < tree->core->nunits; unit++)
-	{
-		int			alive = 0;
-
-		for (int o = tree->core->first[unit]; o < tree->core->first[unit + 1]; o++)
-			alive += !tree->gone[o];
-		left += alive > 1;
-	}
-	return left;
 }
 
 static void
 offer(Tree *tree, const int *option, double cost)
 {
 	TierSolverSearch *search = tree->search;
-	int			left;
 
 	if (!(cost < cutoff_of(tree)))
 		return;
 	search->best_cost = cost;
 	search->improved = true;
 	memcpy(search->best, option, tree->core->nunits * sizeof(int));
-	left = drop_options(tree);
-	if (search->may_shrink && search->nnodes < SHRINK_NODES && left < SHRINK_SHARE * tree->core->nunits)
-		search->shrinkable = true;
+	drop_options(tree);
 }
 
 
@@ -538,7 +441,8 @@ visit(Tree *tree, int number, bool *binds_first)
 		{
 			int			o = dual->key[unit];
 
-			for (int k = tree->core->first[unit]; dual->forbidden[o] && k < tree->core->first[unit + 1]; k++)
+			for (int k = tree->core->first[unit];
+				 dual->forbidden[o] && k < tree->core->first[unit + 1]; k++)
 				if (!dual->forbidden[k])
 					o = k;
 			tree->option[unit] = o;
@@ -577,7 +481,7 @@ must_stop(const Tree *tree)
 	const TierSolverSearch *search = tree->search;
 	double		gap = search->best_cost - bound_of_all(tree);
 
-	if (tree->run->interrupted || tree->out_of_room || search->shrinkable)
+	if (tree->run->interrupted || tree->out_of_room)
 		return true;
 	if (tree->run->effort >= search->effort_limit)
 		return true;
@@ -624,7 +528,6 @@ search_tree(Tree *tree)
 			if (tree->nodes[current].bound >= cutoff_of(tree))
 			{
 				end_node(tree, tree->nodes[current].bound);
-				forget(tree, current);
 				current = -1;
 				continue;
 			}
@@ -639,7 +542,6 @@ search_tree(Tree *tree)
 		if (option < 0)
 		{
 			tree->current_bound = INFINITY;
-			forget(tree, current);
 			current = -1;
 			continue;
 		}
@@ -674,7 +576,8 @@ measure_losses(Tree *tree)
 
 		for (int o = core->first[unit]; o < core->first[unit + 1]; o++)
 		{
-			tree->loss[o] = core->cost[o] - core->work[o] + tier_solver_dual_reduced(tree->dual, o);
+			tree->loss[o] = core->cost[o] - core->work[o] +
+				tier_solver_dual_reduced(tree->dual, o);
 			least = fmin(least, tree->loss[o]);
 		}
 		for (int o = core->first[unit]; o < core->first[unit + 1]; o++)
@@ -690,7 +593,6 @@ tier_solver_search(const TierSolverCore *core, TierSolverSearch *search)
 
 	memset(&tree, 0, sizeof(tree));
 	tree.core = core;
-	tree.forgotten = -1;
 	tree.run = run;
 	tree.search = search;
 	tree.ended_bound = tree.current_bound = INFINITY;
@@ -699,14 +601,11 @@ tier_solver_search(const TierSolverCore *core, TierSolverSearch *search)
 	tree.loss = tier_solver_alloc(run, core->noptions, sizeof(double));
 	tree.option = tier_solver_alloc(run, core->nunits, sizeof(int));
 	memset(tree.gone, 0, core->noptions);
-	tree.width = core->nbinding < MAX_KEPT_TIES ? core->nbinding : MAX_KEPT_TIES;
-	tree.max_nodes = (int) (MAX_TREE_BYTES /
-							(sizeof(Node) + tree.width * sizeof(Kept) + sizeof(int)));
+	tree.max_nodes = (int) (MAX_TREE_BYTES / (sizeof(Node) + sizeof(int)));
 	tree.capacity = 64;
 	tree.nodes = tier_solver_alloc(run, tree.capacity, sizeof(Node));
-	tree.kept = tier_solver_alloc(run, (size_t) tree.capacity * tree.width, sizeof(Kept));
 	tree.heap = tier_solver_alloc(run, tree.capacity, sizeof(int));
-	search->improved = search->complete = search->shrinkable = false;
+	search->improved = search->complete = false;
 
 	/* The root: its prices tell what can never pay. */
 	if (tier_solver_dual_solve(tree.dual, INFINITY) == TIER_SOLVER_DUAL_INFEASIBLE)
@@ -718,7 +617,7 @@ tier_solver_search(const TierSolverCore *core, TierSolverSearch *search)
 	{
 		search->root_bound = tree.dual->bound;
 		measure_losses(&tree);
-		(void) drop_options(&tree);
+		drop_options(&tree);
 		tree.current_bound = tree.dual->bound;
 		(void) add_node(&tree, -1, tree.dual->bound, -1, false);
 		search_tree(&tree);
@@ -726,7 +625,6 @@ tier_solver_search(const TierSolverCore *core, TierSolverSearch *search)
 	}
 
 	tier_solver_release(run, tree.nodes);
-	tier_solver_release(run, tree.kept);
 	tier_solver_release(run, tree.heap);
 	tier_solver_release(run, tree.gone);
 	tier_solver_release(run, tree.loss);

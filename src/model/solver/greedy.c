@@ -10,7 +10,7 @@
  *				by cost saved for what they use against the next best tier, the
  *				same against the worst tier, and by cost saved in all
  *
- * and improved by single moves and by exchanges of two units.  They are where
+ * and improved by single moves.  They are where
  * the search starts from, and what remains when no placement keeps all limits.
  *
  * What must stay true of each placement, so that the advice can be carried
@@ -33,12 +33,8 @@
 /* Rounds of greedy that try to give a room back before everybody stays. */
 #define MAX_HOLD_ROUNDS 16
 
-/* Improvement ends after so many rounds, or so many pairs of units looked at. */
+/* Improvement ends after so many rounds. */
 #define MAX_IMPROVE_ROUNDS 8
-#define MAX_EXCHANGE_PAIRS 1000000L
-
-/* With more units than this exchanges find next to nothing in that many pairs. */
-#define MAX_EXCHANGE_UNITS 3000
 
 /* One unit in an order; a larger key comes first, never NaN. */
 typedef struct Ranked
@@ -485,106 +481,6 @@ improve_by_move(const TierSolverModel *model, TierSolverPlacement *placement,
 	return true;
 }
 
-/* Has `tier` room for a unit when another one has left it?  -1: nobody has. */
-static bool
-has_room_without(const TierSolverModel *model,
-				 const TierSolverPlacement *placement, int unit, int tier,
-				 int leaver)
-{
-	for (int r = 0; r < model->nresources; r++)
-	{
-		int			row = tier * model->nresources + r;
-		double		use = tier_solver_use(model, unit, tier, r);
-		double		freed = leaver < 0 ? 0.0 :
-		tier_solver_use(model, leaver, tier, r);
-
-		if (use > 0.0 && !within(model, row, placement->used[row] - freed + use))
-			return false;
-	}
-	return true;
-}
-
-/*
- * The cheapest tier for `other` when `unit` takes its place, -1 if none has
- * room.  The place itself must get large enough by that.
- */
-static int
-tier_after_exchange(const TierSolverModel *model,
-					const TierSolverPlacement *placement, int unit, int other)
-{
-	int			from = placement->tier[unit];
-	int			to = placement->tier[other];
-	int			best = -1;
-
-	if (!has_room_without(model, placement, unit, to, other))
-		return -1;
-
-	for (int tier = 0; tier < model->ntiers; tier++)
-	{
-		if (tier == to || isinf(tier_solver_cost(model, other, tier)))
-			continue;
-		if (best >= 0 && tier_solver_friction_cost(model, other, tier) >=
-			tier_solver_friction_cost(model, other, best))
-			continue;
-		if (has_room_without(model, placement, other, tier,
-							 tier == from ? unit : -1))
-			best = tier;
-	}
-	return best;
-}
-
-/*
- * Puts a unit in the place of another one, which moves to where the unit was
- * or to a third tier.  Takes the exchange that saves most; true if any does.
- */
-static bool
-improve_by_exchange(const TierSolverModel *model, TierSolverPlacement *placement,
-					int unit)
-{
-	int			from = placement->tier[unit];
-	double		cost_now;
-	double		most_saved = 0.0;
-	int			best_other = -1;
-	int			best_tier = -1;
-	int			to;
-
-	if (from < 0 || isinf(tier_solver_cost(model, unit, from)))
-		return false;
-	cost_now = tier_solver_friction_cost(model, unit, from);
-
-	for (int other = 0; other < model->nunits; other++)
-	{
-		double		before;
-		double		saved;
-		int			tier;
-
-		to = placement->tier[other];
-		if (to < 0 || to == from || isinf(tier_solver_cost(model, other, to)) ||
-			!(tier_solver_friction_cost(model, unit, to) < cost_now))
-			continue;
-		tier = tier_after_exchange(model, placement, unit, other);
-		if (tier < 0)
-			continue;
-
-		before = cost_now + tier_solver_friction_cost(model, other, to);
-		saved = before - tier_solver_friction_cost(model, unit, to) -
-			tier_solver_friction_cost(model, other, tier);
-		if (saved > most_saved && saved > TIER_SOLVER_ROUNDING * before)
-		{
-			most_saved = saved;
-			best_other = other;
-			best_tier = tier;
-		}
-	}
-	if (best_other < 0)
-		return false;
-
-	to = placement->tier[best_other];
-	move_unit(model, placement, best_other, best_tier);
-	move_unit(model, placement, unit, to);
-	return true;
-}
-
 /* From tiers that are too full, those leave first that gain least. */
 static void
 relieve(const TierSolverModel *model, const Ranked *order,
@@ -603,13 +499,12 @@ relieve(const TierSolverModel *model, const Ranked *order,
 
 /*
  * Each step leads to a placement that is better and has room for those who
- * move.  Exchanges are tried for units that do not have the tier they want.
+ * move.
  */
 static void
 improve_in_order(const TierSolverModel *model, const Ranked *order,
 				 TierSolverPlacement *placement)
 {
-	long		pairs_left = model->nunits > MAX_EXCHANGE_UNITS ? 0 : MAX_EXCHANGE_PAIRS;
 	bool		improved = true;
 
 	relieve(model, order, placement);
@@ -619,18 +514,9 @@ improve_in_order(const TierSolverModel *model, const Ranked *order,
 		improved = false;
 		for (int i = 0; i < model->nunits; i++)
 		{
-			int			unit = order[i].unit;
-
 			if (!tier_solver_spend(model->run, model->ntiers))
 				return;
-			if (improve_by_move(model, placement, unit))
-				improved = true;
-			if (pairs_left < model->nunits ||
-				placement->tier[unit] == choose_tier(model, unit, NULL))
-				continue;
-			pairs_left -= model->nunits;
-			tier_solver_spend(model->run, model->nunits);
-			if (improve_by_exchange(model, placement, unit))
+			if (improve_by_move(model, placement, order[i].unit))
 				improved = true;
 		}
 	}

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * model/solver/private.h
- *		What the parts of the solver share.  For tier_solver*.c only.
+ *		What the parts of the solver share.  For this directory only.
  *
- *		tier_solver			the order of things, and the report
- *		tier_solver_greedy	placements by simple rules, and improving them
- *		tier_solver_core	the problem without what is decided, in shares
- *		tier_solver_dual	prices, the bound, and how the units split
- *		tier_solver_round	from there to a placement
- *		tier_solver_exact	the search tree
+ *		solver.c	the order of things, and the report
+ *		greedy.c	placements by simple rules, and improving them
+ *		core.c		the problem without what is decided, in shares
+ *		dual.c		prices, the bound, and how the units split
+ *		round.c		from there to a placement
+ *		exact.c		the search tree
  *
  * A row is one limit: tier * nresources + resource, with the size as resource 0.
  * Everything is pure, as model/solver/solver.h says.  Memory comes from the problem's
@@ -38,7 +38,10 @@
 /* Objectives that differ by less than this share are the same. */
 #define TIER_SOLVER_ROUNDING 1e-9
 
-/* How much was done, and whether to stop. */
+/*
+ * How much was done, and whether to stop.  One for each tier_solver_solve(), and
+ * everything has its address; only tier_solver_spend() changes it.
+ */
 typedef struct TierSolverRun
 {
 	const TierSolverProblem *problem;
@@ -60,6 +63,7 @@ extern void tier_solver_release(TierSolverRun *run, void *ptr);
  *-------------------------------------------------------------------------
  */
 
+/* Made once by solver.c, and changed by nobody. */
 typedef struct TierSolverModel
 {
 	TierSolverRun *run;
@@ -163,7 +167,8 @@ tier_solver_fits_alone(const TierSolverModel *model, int unit, int tier)
 
 /*
  * A tier for each unit, or -1.  cost and friction exclude units that are
- * homeless: on no tier, or on one where they may not live.
+ * homeless: on no tier, or on one where they may not live.  Who changes tier keeps
+ * up used; the other figures mean nothing until tier_solver_placement_measure().
  */
 typedef struct TierSolverPlacement
 {
@@ -191,7 +196,7 @@ extern void tier_solver_greedy(const TierSolverModel *model,
 							   TierSolverPlacement *best,
 							   TierSolverPlacement *other);
 
-/* Single moves and exchanges, as long as they help; few if there are many units. */
+/* Single moves, as long as they help. */
 extern void tier_solver_improve(const TierSolverModel *model,
 								TierSolverPlacement *placement);
 
@@ -219,6 +224,9 @@ extern int	tier_solver_pushed_out(const TierSolverModel *model,
  * that all rows are of the same magnitude; costs are multiples of cost_scale,
  * the mean of what a unit has at stake.  What is decided is taken off room and
  * counts in fixed_cost.
+ *
+ * Once it is made nobody changes it, but for find_missing() of solver.c, which lifts
+ * limits when there is no placement, and then nothing else is asked of the core.
  */
 typedef struct TierSolverCore
 {
@@ -309,6 +317,11 @@ typedef enum TierSolverDualStatus
  * cheapest option at these prices.  As many units as rows have a price may have
  * further options that are exactly as cheap, the ties; x is the share of the
  * unit that goes there, the rest goes to the key.  See model/solver/dual.c.
+ *
+ * Only dual.c changes it, but for forbidden, which is the caller's; who allows an
+ * option again calls tier_solver_dual_restart() and tier_solver_dual_focus().  key,
+ * price, x and bound mean something after tier_solver_dual_solve(): x only if
+ * that was optimal, bound unless it was infeasible, ray only if it was.
  */
 typedef struct TierSolverDual
 {
@@ -327,7 +340,7 @@ typedef struct TierSolverDual
 	double		x[TIER_SOLVER_MAX_ROWS];
 	int			tight[TIER_SOLVER_MAX_ROWS];	/* row */
 	int			place[TIER_SOLVER_MAX_ROWS];	/* by row: in tight, or -1 */
-	bool		fresh;			/* ties and tight were set from outside */
+	bool		fresh;			/* no unit has a key yet */
 	int			nlive;			/* units with a choice, and what the others */
 	int		   *live;			/* are good for: see tier_solver_dual_focus */
 	int			nlive_options;
@@ -340,7 +353,6 @@ typedef struct TierSolverDual
 } TierSolverDual;
 
 extern TierSolverDual *tier_solver_dual_make(const TierSolverCore *core);
-extern TierSolverDual *tier_solver_dual_copy(const TierSolverDual *dual);
 extern void tier_solver_dual_free(TierSolverDual *dual);
 
 /* No row has a price any more. */
@@ -396,11 +408,14 @@ extern bool tier_solver_core_check(const TierSolverCore *core,
  *-------------------------------------------------------------------------
  */
 
+/*
+ * The caller sets what is "in", cleared else, and owns best; what is "out" means
+ * something when tier_solver_search() returns, and only to the core it was given.
+ */
 typedef struct TierSolverSearch
 {
 	/* in */
 	double		gap_wanted;
-	bool		may_shrink;		/* may stop for a smaller core */
 	double		effort_limit;	/* in all, of the run */
 	double		futile_limit;	/* of these, while no placement is known */
 	double		polish_limit;	/* of these, once gap_wanted is proven */
@@ -415,7 +430,6 @@ typedef struct TierSolverSearch
 	double		bound;
 	long		nnodes;
 	bool		complete;		/* the tree was searched to the end */
-	bool		shrinkable;		/* stopped, as a smaller core would do */
 } TierSolverSearch;
 
 extern void tier_solver_search(const TierSolverCore *core,

@@ -62,7 +62,8 @@ has_room(const Rounding *rounding, int option)
 	const double *use = core->use + (size_t) option * core->nresources;
 
 	for (int r = 0; r < core->nresources; r++)
-		if (use[r] > 0.0 && excess_with(rounding, core->tier[option] * core->nresources + r, use[r]) > 0.0)
+		if (use[r] > 0.0 &&
+			excess_with(rounding, core->tier[option] * core->nresources + r, use[r]) > 0.0)
 			return false;
 	return true;
 }
@@ -301,7 +302,8 @@ tier_solver_core_check(const TierSolverCore *core, const int *option,
 
 		*cost += core->cost[o];
 		for (int r = 0; r < core->nresources; r++)
-			used[core->tier[o] * core->nresources + r] += core->use[(size_t) o * core->nresources + r];
+			used[core->tier[o] * core->nresources + r] +=
+				core->use[(size_t) o * core->nresources + r];
 	}
 	for (int row = 0; row < core->nrows; row++)
 		if (used[row] > 0.0 && used[row] > core->room[row] + core->slack[row])

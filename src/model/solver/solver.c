@@ -25,29 +25,20 @@
 
 #include "src/model/solver/private.h"
 
-/* With more units with a choice the default effort is smaller: a second at most. */
-#define MANY_UNITS 1000
-#define MANY_UNITS_SHARE (1.0 / 5.0)
-#define VERY_MANY_UNITS 50000
-#define VERY_MANY_UNITS_SHARE (1.0 / 15.0)
-
 /* Above this number of units the greedy placements are left out. */
 #define MAX_GREEDY_UNITS 3000
 
+/* They are made when there is so much effort for each option: they take a tenth of it. */
+#define GREEDY_EFFORT 1000.0
+
 /*
- * Effort for the last of the gap, when it is good enough already.  With few units
- * that is enough for the optimum.
+ * Once the gap is good enough the search still goes on for so much, a few
+ * milliseconds: that is all a problem of few units takes to its optimum.
  */
-#define POLISH_EFFORT 3e6
-#define POLISH_EFFORT_FEW 5e7
-#define FEW_UNITS 100
+#define POLISH_EFFORT 3e5
 
 /* Of all effort, for finding any placement that keeps the limits. */
-#define FUTILE_SHARE 0.1
-
-/* How often what was rounded is kept and the rest rounded again. */
-#define MAX_ROUNDINGS 40
-#define MAX_ROUNDINGS_MANY 1
+#define FUTILE_SHARE 0.3
 
 /*
  * With more units than this in the core, that many that matter most are searched
@@ -56,8 +47,8 @@
 #define MAX_BIG_UNITS 1000
 #define BIG_UNITS_EFFORT 8e6
 
-/* How often the search may begin again with a smaller core. */
-#define MAX_SEARCHES 8
+/* A limit that cannot be kept may be exceeded by so much more than it has to be. */
+#define GIVE_WAY 5e-3
 
 /* Effort between two questions whether to go on, about a millisecond. */
 #define POLL_EFFORT 1e5
@@ -65,7 +56,10 @@
 /* So that what is reported is finite, whatever the numbers were. */
 #define MAX_REPORTED 1e300
 
-/* One attempt at placing all units within limits. */
+/*
+ * One attempt at placing all units within limits.  core, dual and option are only
+ * there within place_all(); best is the answer so far, and only gets better.
+ */
 typedef struct Attempt
 {
 	const TierSolverModel *model;
@@ -248,8 +242,8 @@ offer(Attempt *attempt, const int *option)
 	tier_solver_placement_measure(attempt->model, other);
 	if (!is_solution(attempt, other))
 		return;
-	if (isinf(attempt->best_cost) ||
-		tier_solver_placement_is_better(other, attempt->best))
+	if (cost_in_core(attempt, other) < attempt->best_cost -
+		TIER_SOLVER_ROUNDING * fabs(isinf(attempt->best_cost) ? 0.0 : attempt->best_cost))
 	{
 		TierSolverPlacement swap = *attempt->best;
 
@@ -305,43 +299,6 @@ is_proven(const Attempt *attempt, double gap)
 		attempt->best_cost - attempt->bound <= gap * fabs(attempt->best_cost);
 }
 
-/*
- * Rounds, and as long as that helps keeps the units that split where they were
- * put, lets the rest find out what that leaves, and rounds again.  A unit as
- * large as a tier would otherwise leave room of which its neighbours, all whole
- * already, can make no use.
- */
-static void
-round_and_repeat(Attempt *attempt)
-{
-	const TierSolverCore *core = attempt->core;
-	TierSolverDual *dual = tier_solver_dual_copy(attempt->dual);
-	int			rounds = core->nunits > MAX_BIG_UNITS ? MAX_ROUNDINGS_MANY : MAX_ROUNDINGS;
-
-	for (int round = 0; round < rounds; round++)
-	{
-		double		before = attempt->best_cost;
-		double		cost;
-
-		if (!tier_solver_round(dual, attempt->option, &cost))
-			break;
-		if (cost < before)
-			offer(attempt, attempt->option);
-		if (dual->nties == 0 || is_proven(attempt, TIER_SOLVER_ROUNDING))
-			break;
-		for (int i = 0; i < dual->nties; i++)
-		{
-			int			unit = core->owner[dual->tie[i]];
-
-			for (int o = core->first[unit]; o < core->first[unit + 1]; o++)
-				dual->forbidden[o] = o != attempt->option[unit];
-		}
-		if (tier_solver_dual_solve(dual, attempt->best_cost) != TIER_SOLVER_DUAL_OPTIMAL)
-			break;
-	}
-	tier_solver_dual_free(dual);
-}
-
 /* The bound from the dual, and the placement closest to it. */
 static bool
 solve_dual(Attempt *attempt, double *dual_price, double *missing)
@@ -349,6 +306,7 @@ solve_dual(Attempt *attempt, double *dual_price, double *missing)
 	TierSolverCore *core = attempt->core;
 	TierSolverDual *dual = attempt->dual;
 	TierSolverDualStatus status = tier_solver_dual_solve(dual, INFINITY);
+	double		cost;
 
 	if (status == TIER_SOLVER_DUAL_INFEASIBLE || core->overcommitted)
 	{
@@ -363,8 +321,8 @@ solve_dual(Attempt *attempt, double *dual_price, double *missing)
 	}
 	attempt->bound = dual->bound;
 	attempt->is_solved = status == TIER_SOLVER_DUAL_OPTIMAL;
-	if (attempt->is_solved)
-		round_and_repeat(attempt);
+	if (attempt->is_solved && tier_solver_round(dual, attempt->option, &cost))
+		offer(attempt, attempt->option);
 	return true;
 }
 
@@ -388,7 +346,8 @@ mark_losses(const Attempt *attempt, unsigned char *drop)
 			least = fmin(least, core->cost[o] + tier_solver_dual_reduced(dual, o) - core->work[o]);
 		for (int o = core->first[u]; o < core->first[u + 1]; o++)
 		{
-			drop[o] = core->cost[o] + tier_solver_dual_reduced(dual, o) - core->work[o] - least > most;
+			drop[o] =
+				core->cost[o] + tier_solver_dual_reduced(dual, o) - core->work[o] - least > most;
 			any |= !drop[o];
 		}
 		if (!any)
@@ -458,50 +417,14 @@ mark_small_units(const Attempt *attempt, unsigned char *drop)
 	tier_solver_release(core->run, sorted);
 }
 
-/*
- * A search among the units that matter, while all others are where they are
- * cheapest at the prices.  The prices are the best ones for that problem, too, so
- * it can come as close to the bound; but what it proves is not a proof for all.
- */
+/* Searches the core without the marked options. */
 static void
-search_big_units(Attempt *attempt, unsigned char *drop, int *option_of)
+search_without(Attempt *attempt, const unsigned char *drop, int *option_of,
+			   TierSolverSearch *search)
 {
 	TierSolverRun *run = attempt->core->run;
-	TierSolverSearch search;
-	TierSolverCore *small;
+	TierSolverCore *small = tier_solver_core_shrink(attempt->core, drop, option_of);
 
-	mark_small_units(attempt, drop);
-	small = tier_solver_core_shrink(attempt->core, drop, option_of);
-	memset(&search, 0, sizeof(search));
-	search.gap_wanted = 0.1 * TIER_SOLVER_GAP;
-	search.effort_limit = search.futile_limit = run->effort + BIG_UNITS_EFFORT;
-	search.best = tier_solver_alloc(run, small->nunits, sizeof(int));
-	search.best_cost = attempt->best_cost;
-	tier_solver_search(small, &search);
-	if (search.improved)
-	{
-		translate(attempt, small, search.best, option_of);
-		offer(attempt, attempt->option);
-	}
-	attempt->nnodes += search.nnodes;
-	tier_solver_release(run, search.best);
-	tier_solver_core_free(small);
-}
-
-/* Once through the tree; true if it should be done again with a smaller one. */
-static bool
-search_once(Attempt *attempt, TierSolverSearch *search, unsigned char *drop,
-			int *option_of)
-{
-	TierSolverRun *run = attempt->core->run;
-	TierSolverCore *small;
-
-	if (!mark_losses(attempt, drop))
-	{
-		attempt->bound = attempt->best_cost;
-		return false;
-	}
-	small = tier_solver_core_shrink(attempt->core, drop, option_of);
 	search->best = tier_solver_alloc(run, small->nunits, sizeof(int));
 	search->best_cost = attempt->best_cost;
 	tier_solver_search(small, search);
@@ -510,10 +433,9 @@ search_once(Attempt *attempt, TierSolverSearch *search, unsigned char *drop,
 		translate(attempt, small, search->best, option_of);
 		offer(attempt, attempt->option);
 	}
-	attempt->bound = fmin(fmax(attempt->bound, search->bound), attempt->best_cost);
+	attempt->nnodes += search->nnodes;
 	tier_solver_release(run, search->best);
 	tier_solver_core_free(small);
-	return search->shrinkable;
 }
 
 static void
@@ -522,41 +444,46 @@ search(Attempt *attempt)
 	const TierSolverProblem *problem = attempt->model->problem;
 	const TierSolverCore *core = attempt->core;
 	TierSolverRun *run = core->run;
-	TierSolverSearch search;
+	TierSolverSearch all = {0};
+	TierSolverSearch big = {0};
 	unsigned char *drop = tier_solver_alloc(run, core->noptions, 1);
 	int		   *option_of = tier_solver_alloc(run, core->nunits, sizeof(int));
-	double		effort = problem->effort;
+	double		effort = problem->effort > 0.0 ? problem->effort : TIER_SOLVER_EFFORT;
 
-	memset(&search, 0, sizeof(search));
-	if (!(effort > 0.0))
-		effort = TIER_SOLVER_EFFORT *
-			(core->nunits > VERY_MANY_UNITS ? VERY_MANY_UNITS_SHARE :
-			 core->nunits > MANY_UNITS ? MANY_UNITS_SHARE : 1.0);
-	search.gap_wanted = problem->gap_wanted > 0.0 ?
+	all.gap_wanted = problem->gap_wanted > 0.0 ?
 		fmax(problem->gap_wanted, 2.0 * TIER_SOLVER_ROUNDING) : TIER_SOLVER_GAP;
-	search.effort_limit = run->effort + effort;
-	search.futile_limit = run->effort + FUTILE_SHARE * effort;
-	search.polish_limit = run->effort +
-		fmin(core->nunits > FEW_UNITS ? POLISH_EFFORT : POLISH_EFFORT_FEW, effort);
+	all.effort_limit = run->effort + effort;
+	all.futile_limit = run->effort + FUTILE_SHARE * effort;
+	all.polish_limit = run->effort + fmin(POLISH_EFFORT, effort);
+
+	/*
+	 * All small units are where they are cheapest at the prices.  These are
+	 * the best ones for that problem, too, so it can come as close to the
+	 * bound; but what it proves is not a proof for all.
+	 */
 	if (core->nunits > MAX_BIG_UNITS && attempt->is_solved &&
-		!is_proven(attempt, 0.1 * search.gap_wanted))
-		search_big_units(attempt, drop, option_of);
-	for (int i = 1; i <= MAX_SEARCHES; i++)
+		!is_proven(attempt, all.gap_wanted))
 	{
-		/*
-		 * With very many units a single node is more than what is left to
-		 * gain.
-		 */
-		if (core->noptions > search.polish_limit - run->effort &&
-			is_proven(attempt, search.gap_wanted))
-			break;
-		search.may_shrink = i < MAX_SEARCHES;
-		if (is_proven(attempt, TIER_SOLVER_ROUNDING) ||
-			!search_once(attempt, &search, drop, option_of))
-			break;
+		mark_small_units(attempt, drop);
+		big.gap_wanted = 0.1 * all.gap_wanted;
+		big.effort_limit = big.futile_limit = run->effort + fmin(BIG_UNITS_EFFORT, effort);
+		search_without(attempt, drop, option_of, &big);
 	}
-	attempt->nnodes += search.nnodes;
-	if (isinf(attempt->best_cost) ? !search.complete : !is_proven(attempt, search.gap_wanted))
+
+	/* With very many units a single node is more than what is left to gain. */
+	if (!is_proven(attempt, TIER_SOLVER_ROUNDING) &&
+		!(core->noptions > all.polish_limit - run->effort &&
+		  is_proven(attempt, all.gap_wanted)))
+	{
+		if (mark_losses(attempt, drop))
+		{
+			search_without(attempt, drop, option_of, &all);
+			attempt->bound = fmin(fmax(attempt->bound, all.bound), attempt->best_cost);
+		}
+		else
+			attempt->bound = attempt->best_cost;
+	}
+	if (isinf(attempt->best_cost) ? !all.complete : !is_proven(attempt, all.gap_wanted))
 		attempt->limit_hit = true;
 	tier_solver_release(run, drop);
 	tier_solver_release(run, option_of);
@@ -616,7 +543,8 @@ lagrangian_bound(const TierSolverModel *model, const double *prices)
 			if (isinf(cost) || !tier_solver_fits_alone(model, unit, tier))
 				continue;
 			for (int r = 0; r < model->nresources; r++)
-				cost += prices[tier * model->nresources + r] * tier_solver_use(model, unit, tier, r);
+				cost += prices[tier * model->nresources + r] *
+					tier_solver_use(model, unit, tier, r);
 			least = fmin(least, cost);
 		}
 		paid += isinf(least) ? 0.0 : least;
@@ -668,18 +596,27 @@ is_feasible(const TierSolverPlacement *placement)
 
 /*
  * The limits that best cannot keep, and nobody who needs some of them comes in.
- * Who has no tier keeps none.
+ * They are raised by a trifle more than best needs, though not above what is used
+ * now: to use exactly so much again is a puzzle of which sizes add up, and would
+ * leave no choice.  Who has no tier keeps none.
  */
 static void
 give_way(Attempt *attempt)
 {
 	const TierSolverModel *model = attempt->model;
 	const TierSolverPlacement *best = attempt->best;
+	double		now[TIER_SOLVER_MAX_ROWS] = {0.0};
 
+	for (int unit = 0; unit < model->nunits; unit++)
+		for (int r = 0; tier_solver_home(model, unit) >= 0 && r < model->nresources; r++)
+			now[tier_solver_home(model, unit) * model->nresources + r] +=
+				tier_solver_use(model, unit, tier_solver_home(model, unit), r);
 	for (int row = 0; row < model->nrows; row++)
 	{
-		attempt->barred[row] = best->used[row] > model->limit[row] + TIER_SOLVER_SLACK * model->limit[row];
-		attempt->limit[row] = attempt->barred[row] ? best->used[row] : model->limit[row];
+		attempt->barred[row] =
+			best->used[row] > model->limit[row] + TIER_SOLVER_SLACK * model->limit[row];
+		attempt->limit[row] = !attempt->barred[row] ? model->limit[row] :
+			fmax(best->used[row], fmin(now[row], best->used[row] * (1.0 + GIVE_WAY)));
 	}
 	for (int unit = 0; unit < model->nunits; unit++)
 		attempt->held[unit] = model->obstacle[unit] != TIER_SOLVER_NO_OBSTACLE ||
@@ -808,7 +745,9 @@ tier_solver_solve(const TierSolverProblem *problem, TierSolverResult *result)
 	attempt.held = tier_solver_alloc(&run, model.nunits, 1);
 
 	/* 1. Where everybody is, and what simple rules make of it. */
-	greedy = model.nunits <= MAX_GREEDY_UNITS;
+	greedy = model.nunits <= MAX_GREEDY_UNITS &&
+		GREEDY_EFFORT * model.nunits * model.ntiers <=
+		(problem->effort > 0.0 ? problem->effort : TIER_SOLVER_EFFORT);
 	tier_solver_stay(&model, greedy, &best);
 	if (greedy)
 		tier_solver_greedy(&model, &best, &other);

@@ -8,6 +8,21 @@
  * two callbacks), no clock, no logging, no global state.  The same problem
  * always gives the same answer.  Method and proof: docs/internals/solver.md.
  *
+ * The story of model/solver, file by file:
+ *
+ *		solver.c	clears up the problem; everybody stays, and that is the
+ *					placement to beat; then asks the files below, in this order
+ *		greedy.c	units choose one after the other: a second placement to beat
+ *		core.c		takes away what is decided, so that few units remain
+ *		dual.c		puts prices on what is scarce: no placement can cost less
+ *					than the bound that follows, and few units are undecided
+ *		round.c		makes a placement of that, mostly good enough at once
+ *		exact.c		searches where it is not, until the gap is small or effort,
+ *					which is counted and not timed, is used up
+ *
+ * Where the limits cannot be kept, those that are exceeded are raised by what it
+ * takes, nobody may enter there, and it is done again for the rest.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_SOLVER_H
@@ -21,11 +36,15 @@
 /* With the size, which is resource 0 of each tier. */
 #define TIER_SOLVER_MAX_RESOURCES 8
 
-/* Default of effort, in tier options looked at: some seconds. */
-#define TIER_SOLVER_EFFORT 5e8
+/* Default of effort, in tier options looked at: a tenth of a second. */
+#define TIER_SOLVER_EFFORT 2e7
 
-/* Default of gap_wanted. */
-#define TIER_SOLVER_GAP 1e-4
+/*
+ * Default of gap_wanted.  Costs come from loads that are known to 15 % at best
+ * (TIER_PLACEMENT_DOUBT), so two placements that differ by less than a thirtieth of
+ * that cannot be told apart by anything that is measured afterwards.
+ */
+#define TIER_SOLVER_GAP 5e-3
 
 /* Why the answer is not simply "each unit on its cheapest tier". */
 typedef enum TierSolverStatus
@@ -47,7 +66,8 @@ typedef enum TierSolverObstacle
 } TierSolverObstacle;
 
 /*
- * Everything the solver may know.  Arrays by unit and tier are laid out
+ * Everything the solver may know.  The caller fills it in, and the solver changes
+ * nothing of it.  Arrays by unit and tier are laid out
  * [unit * ntiers + tier], those by unit, tier and resource
  * [(unit * ntiers + tier) * nresources + resource], limits by tier and
  * resource [tier * nresources + resource].  Set to zeros what is not used.
@@ -73,8 +93,8 @@ typedef enum TierSolverObstacle
  * gap_wanted: a proven relative distance from the optimum that is good enough
  * when going on would take long; 0: TIER_SOLVER_GAP.
  * effort: how many tier options may be looked at in the search for a proof;
- * 0: TIER_SOLVER_EFFORT, less of it above 1,000 units with a choice.  What leads
- * to a first good answer is done anyway.
+ * 0: TIER_SOLVER_EFFORT.  What leads to a first good answer is done anyway: some
+ * passes over the units.
  * alloc never returns NULL.  It and interrupted may leave by longjmp: then
  * nothing is released here.
  * interrupted is asked every millisecond or so whether to stop at once, with
@@ -105,6 +125,7 @@ typedef struct TierSolverProblem
 } TierSolverProblem;
 
 /*
+ * The solver fills in all of it, and reads nothing but the addresses of the arrays.
  * tier and pushed_out_of are arrays of nunits that the caller provides, used
  * one of ntiers.  The other arrays may be NULL: obstacle has nunits, and those
  * by tier and resource have ntiers * (1 + nresources) elements, with the size

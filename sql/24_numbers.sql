@@ -1,0 +1,144 @@
+-- Numbers that nobody expects, as each numeric argument of what writes and of
+-- what computes: a clean error or a clean answer, and everything works afterwards.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+SET client_min_messages = warning;
+CREATE TABLESPACE regress_n_slow LOCATION '';
+CREATE TABLE regress_n (at timestamptz, id bigint) PARTITION BY RANGE (at);
+CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES FROM ('2001-01-01') TO ('2001-02-01');
+CREATE TABLE regress_n_id (id bigint) PARTITION BY RANGE (id);
+CREATE TABLE regress_n_id_1 PARTITION OF regress_n_id FOR VALUES FROM (0) TO (1000000000);
+INSERT INTO regress_n_1 SELECT '2001-01-01'::timestamptz + i * interval '1 minute', i FROM generate_series(1, 3000) i;
+SELECT tiered_storage.add_tier('a', '{pg_default}', profile => 'nvme', reserve_fraction => 0);
+CALL tiered_storage.sample();
+
+CREATE TABLE regress_n_value (type text, value text);
+INSERT INTO regress_n_value VALUES
+	('double precision', 'NaN'), ('double precision', 'Infinity'), ('double precision', '-Infinity'),
+	('double precision', '0'), ('double precision', '-0'), ('double precision', '-1'), ('double precision', '1e308'),
+	('double precision', '5e-324'), ('double precision', '1e-300'), ('double precision', '2147483648'), ('double precision', '1'),
+	('numeric', 'NaN'), ('numeric', 'Infinity'), ('numeric', '-Infinity'), ('numeric', '1e400'), ('numeric', '-1e400'),
+	('numeric', '1e-400'), ('numeric', '1e308'), ('numeric', '0'), ('numeric', '-1'), ('numeric', '99999999999999999999'),
+	('integer', '2147483647'), ('integer', '-2147483648'), ('integer', '-1'), ('integer', '0'), ('integer', '1000000'), ('integer', '63'),
+	('bigint', '9223372036854775807'), ('bigint', '-9223372036854775808'), ('bigint', '-1'), ('bigint', '0'), ('bigint', '1'),
+	('bigint', '1152921504606846976'),
+	('interval', '178000000 years'), ('interval', '-178000000 years'), ('interval', '1000000 months -30000000 days'),
+	('interval', '2147483647 days'), ('interval', '9223372036854 seconds'), ('interval', '0'), ('interval', '-1 microsecond'),
+	('interval', '4000 years'), ('interval', '1 microsecond'),
+	('timestamp with time zone', 'infinity'), ('timestamp with time zone', '-infinity'), ('timestamp with time zone', '294276-12-31 23:59:59+00'),
+	('timestamp with time zone', '4713-01-01 00:00:00+00 BC'), ('timestamp with time zone', '2000-01-01 00:00:00+00');
+
+-- Each call with each of its numeric arguments.
+CREATE FUNCTION regress_n_calls() RETURNS TABLE (call text, argument text, type text, template text) LANGUAGE sql AS $$
+	SELECT c.name, a.name, a.type, format('%s tiered_storage.%I(%s%I => %%L)',
+		CASE p.prokind WHEN 'p' THEN 'CALL' ELSE 'SELECT count(*) FROM' END, p.proname, c.fixed || CASE c.fixed WHEN '' THEN '' ELSE ', ' END, a.name)
+	FROM (VALUES
+		('add_tier', 'name => ''b'', tablespaces => ''{regress_n_slow}'''),
+		('alter_tier', 'name => ''a'''),
+		('alter_tier', 'name => ''a'', compressed => true'),
+		('pin', 'relation => ''regress_n_1'''),
+		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a'''),
+		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day'', key_unit => ''milliseconds'''),
+		('recommend_placement', 'include_unchanged => true'),
+		('placement_summary', ''),
+		('simulate_placement', 'tiers => ''{}'''),
+		('tier_size_curve', 'tier => ''a'''),
+		('explain_placement', 'relation => ''regress_n_1'''),
+		('block_heat', 'relation => ''regress_n_1'''),
+		('cached_ranges', 'relation => ''regress_n_1'''),
+		('recommend_partitioning', ''),
+		('load_profile', 'from_at => ''2000-01-01'''),
+		('smoothed_rate', 'rate => 1, idle_s => 1, observed_s => 1, half_life_s => 1'),
+		('calibrate_tier', 'name => ''a'', dry_run => true')) c (name, fixed)
+	JOIN pg_proc p ON p.pronamespace = 'tiered_storage'::regnamespace AND p.proname = c.name
+	CROSS JOIN LATERAL (SELECT u.name, format_type(u.type, NULL) AS type
+		FROM unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) u (name, type)) a
+	WHERE a.type IN (SELECT v.type FROM regress_n_value v) AND position(a.name || ' =>' IN c.fixed) = 0
+		AND (p.proname <> 'add_tiering_policy' OR a.name = 'move_after' OR c.fixed ~ 'move_after')
+$$;
+
+-- What is not clean: an error that comes from inside, or what fails afterwards.
+CREATE FUNCTION regress_n_fuzz() RETURNS TABLE (what text, value text, state text, message text) LANGUAGE plpgsql AS $$
+DECLARE
+	c record;
+	stage text;
+BEGIN
+	FOR c IN SELECT k.*, v.value FROM regress_n_calls() k JOIN regress_n_value v ON v.type = k.type
+		-- A calibration does what it is told, for as long as it is told.
+		WHERE NOT (k.call = 'calibrate_tier' AND v.value IN ('1e308', '2147483648', '1', '9223372036854775807', '1152921504606846976', '1e-300', '5e-324'))
+		ORDER BY 1, 2, 3, 4, 5 LOOP
+		BEGIN
+			stage := c.call || '(' || c.argument || ')';
+			EXECUTE format(c.template, c.value);
+			stage := stage || ': sample';
+			CALL tiered_storage.sample();
+			stage := stage || ', advice';
+			PERFORM count(*) FROM tiered_storage.recommend_placement(true);
+			PERFORM count(*) FROM tiered_storage.placement_summary();
+			PERFORM count(*) FROM tiered_storage.tier_size_curve('a');
+			PERFORM count(*) FROM tiered_storage.recommend_settings();
+			stage := stage || ', policies';
+			PERFORM count(*) FROM tiered_storage.evaluate_policies();
+			stage := stage || ', views';
+			PERFORM count(*) FROM (SELECT * FROM tiered_storage.tiers) t WHERE t::text = '';
+			PERFORM count(*) FROM (SELECT * FROM tiered_storage.pins) t WHERE t::text = '';
+			PERFORM count(*) FROM (SELECT * FROM tiered_storage.policies) t WHERE t::text = '';
+			stage := stage || ', another tier';
+			PERFORM tiered_storage.remove_tier('b', true);
+			PERFORM tiered_storage.add_tier('c', '{regress_n_slow}');
+			RAISE EXCEPTION 'undone' USING ERRCODE = 'TS000';
+		EXCEPTION WHEN OTHERS THEN
+			IF SQLSTATE NOT IN ('TS000', '22023', '22004', '55000') OR SQLSTATE <> 'TS000' AND stage ~ ':' THEN
+				what := stage;
+				value := c.value;
+				state := SQLSTATE;
+				message := SQLERRM;
+				RETURN NEXT;
+			END IF;
+		END;
+	END LOOP;
+END $$;
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
+SELECT count(*) > 200 AS calls FROM regress_n_calls() k JOIN regress_n_value v ON v.type = k.type;
+SELECT * FROM regress_n_fuzz();
+
+-- The table itself: what no function lets through, a restore or a superuser does not either.
+CREATE FUNCTION regress_n_table() RETURNS TABLE (what text, value text, state text) LANGUAGE plpgsql AS $$
+DECLARE
+	c record;
+BEGIN
+	FOR c IN SELECT a.attname, v.value FROM pg_attribute a JOIN regress_n_value v ON v.type = format_type(a.atttypid, NULL)
+		WHERE a.attrelid = '_tiered_storage.tier'::regclass AND a.attnum > 0
+			AND v.value IN ('NaN', 'Infinity', '-Infinity', '-1', '1e308', '5e-324', '1e400', '1e-400', '2147483647', '-2147483648', '9223372036854775807')
+		ORDER BY 1, 2 LOOP
+		BEGIN
+			EXECUTE format('UPDATE _tiered_storage.tier SET %I = %L', c.attname, c.value);
+			state := 'stored';
+		EXCEPTION WHEN OTHERS THEN
+			state := SQLSTATE;
+		END;
+		IF state <> '23514' THEN
+			what := c.attname;
+			value := c.value;
+			RETURN NEXT;
+		END IF;
+	END LOOP;
+END $$;
+BEGIN;
+SELECT * FROM regress_n_table();
+ROLLBACK;
+
+-- Ranks go on where there is no room for one more.
+SELECT tiered_storage.alter_tier('a', rank => 1000000);
+SELECT tiered_storage.add_tier('b', '{regress_n_slow}', profile => 'hdd_7200');
+SELECT tier_name, rank FROM tiered_storage.tiers ORDER BY rank;
+SELECT tiered_storage.alter_tier('b', rank => 1000001); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('b', random_read_ms => 1e308); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('b', price_per_gb_month => 1e400); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_n', '1000000 months -30000000 days', 'b'); \echo :SQLSTATE
+
+SET client_min_messages = warning;
+DROP TABLE regress_n, regress_n_id, regress_n_value;
+DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_n_slow;

@@ -1,0 +1,134 @@
+-- Tiering policies: altered, disabled, enabled; and what they moved, undone.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
+CREATE TABLE regress_p (at date, v int) PARTITION BY RANGE (at);
+CREATE TABLE regress_p_2024 PARTITION OF regress_p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2025 PARTITION OF regress_p FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_n (at int) PARTITION BY RANGE (at);
+CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES FROM (0) TO (1000) TABLESPACE regress_ts_fast;
+CREATE VIEW regress_where AS
+	SELECT c.oid::regclass::text AS relation, t.spcname AS tablespace
+	FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname LIKE 'regress\__\_%' AND c.relkind = 'r';
+\set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
+SELECT tiered_storage.add_tiering_policy('regress_p', '3 years', 'regress_slow') AS slow \gset
+SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow', key_unit => 'seconds', key_epoch => '2026-01-01 00:00:00+00', key_shift => 1) AS n \gset
+
+---------------------------------------------------------------------------
+-- Altered
+---------------------------------------------------------------------------
+
+-- What is not given stays as it is.
+SELECT tiered_storage.alter_tiering_policy('regress_p', move_after => '1 year');
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, include_indexes => false, age_from => 'newest', time_zone => 'Europe/Berlin');
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_slow', new_tier => 'regress_cheap', age_from => 'now', time_zone => 'UTC');
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_slow', include_indexes => true);
+-- A unit that does not count has nothing to count from.
+SELECT tiered_storage.alter_tiering_policy('regress_n', key_shift => 2, key_epoch => '2025-01-01 00:00:00+00');
+SELECT key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'yyyymmdd');
+SELECT key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+-- Refused, and nothing is changed.
+SELECT tiered_storage.add_tiering_policy('regress_p', '5 years', 'regress_cheap') AS cheap \gset
+SELECT tiered_storage.alter_tiering_policy(policy_id => :cheap, new_tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(policy_id => :cheap);
+SELECT tiered_storage.alter_tiering_policy('regress_p'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', move_after => '-1 day'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_nowhere'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', age_from => 'yesterday'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', time_zone => 'Nowhere/Land'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'lightyears'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_cheap', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => -1, enabled => false, if_exists => true);
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :n);
+
+---------------------------------------------------------------------------
+-- Disabled, enabled
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false);
+SELECT enabled, last_result FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+CALL tiered_storage.migrate(dry_run => true);
+CALL tiered_storage.migrate();
+:where;
+SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => true);
+SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+CALL tiered_storage.migrate();
+:where;
+-- Everything that is old is there, the rest is too young.
+CALL tiered_storage.migrate();
+
+---------------------------------------------------------------------------
+-- What a policy moved is a batch, which can be undone
+---------------------------------------------------------------------------
+
+SELECT batch_id, kind, moves_done, effect IS NOT NULL AS has_effect, undo_command FROM tiered_storage.move_batches;
+-- Not by a stranger, whose attempts count as no failure of the relations.
+CREATE ROLE regress_stranger;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
+GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint) TO regress_stranger;
+SELECT count(*) AS moves FROM _tiered_storage.move \gset
+SET ROLE regress_stranger;
+CALL tiered_storage.undo_move(1);
+RESET ROLE;
+SELECT count(*) = :moves AS nothing_is_recorded, count(next_attempt_at) AS backoffs FROM _tiered_storage.move;
+REVOKE ALL ON SCHEMA tiered_storage FROM regress_stranger;
+REVOKE ALL ON PROCEDURE tiered_storage.undo_move(bigint) FROM regress_stranger;
+DROP ROLE regress_stranger;
+CALL tiered_storage.undo_move(1);
+:where;
+SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false);
+CALL tiered_storage.migrate();
+:where;
+SELECT batch_id, kind, moves_done, undo_of, undone_by FROM tiered_storage.move_batches ORDER BY batch_id;
+CALL tiered_storage.undo_move(1);
+-- No advice was involved: what was moved is no part of move_limit_per_day, and no verdict on the advice.
+SELECT m.batch_id, e.batch_id AS judged_as FROM _tiered_storage.move_effect e JOIN _tiered_storage.move m USING (move_id) ORDER BY 1;
+
+---------------------------------------------------------------------------
+-- Whose rights count
+---------------------------------------------------------------------------
+
+CREATE ROLE regress_owner;
+CREATE ROLE regress_other;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_owner, regress_other;
+GRANT EXECUTE ON FUNCTION tiered_storage.alter_tiering_policy TO regress_owner, regress_other;
+GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
+ALTER TABLE regress_p OWNER TO regress_owner;
+SET ROLE regress_other;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true); \echo :SQLSTATE
+-- The owner may disable what an administrator made, and then it still is the administrator's.
+SET ROLE regress_owner;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
+RESET ROLE;
+SELECT created_by = current_user AS unchanged FROM tiered_storage.policies WHERE policy_id = :slow;
+-- What he asks for needs his rights: he has none on the other tier.
+SET ROLE regress_owner;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, new_tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, move_after => '1 day');
+RESET ROLE;
+SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies WHERE policy_id = :slow;
+-- A policy whose table is gone can only be disabled and removed.
+DROP TABLE regress_p;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, move_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
+SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
+
+DROP TABLE regress_n;
+DROP VIEW regress_where;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;
+DROP OWNED BY regress_owner, regress_other;
+DROP ROLE regress_owner, regress_other;

@@ -1,0 +1,76 @@
+-- Nothing is silent: what is said where there is nothing to do, or something to know.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+CREATE TABLESPACE regress_ts_a LOCATION '';
+CREATE TABLESPACE regress_ts_b LOCATION '';
+CREATE TABLESPACE regress_ts_c LOCATION '';
+
+---------------------------------------------------------------------------
+-- Without tiers, relations, or time
+---------------------------------------------------------------------------
+
+SELECT count(*) FROM tiered_storage.simulate_placement();
+CALL tiered_storage.apply_placement(dry_run => true);
+CREATE TABLE regress_s (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_a;
+INSERT INTO regress_s SELECT generate_series(1, 1000);
+SET client_min_messages = warning;
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_a}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_b}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false) \g /dev/null
+RESET client_min_messages;
+SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(schemas => '{pg_catalog}');
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '20 minutes', proven_since = now() - interval '20 minutes', observed_since = now() - interval '20 minutes';
+SET tiered_storage.observation_period = '7d';
+SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');
+SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
+-- It is known enough when that time is over.
+UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '8 days', proven_since = now() - interval '8 days', observed_since = now() - interval '8 days';
+SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
+SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
+
+---------------------------------------------------------------------------
+-- Moves
+---------------------------------------------------------------------------
+
+CALL tiered_storage.move_relation('regress_s', 'regress_fast');
+CREATE TABLE regress_parent (id int) PARTITION BY RANGE (id);
+CALL tiered_storage.move_relation('regress_parent', 'regress_slow');
+
+---------------------------------------------------------------------------
+-- Tiers
+---------------------------------------------------------------------------
+
+-- A discovered tier of which a person defines a part.
+SELECT _tiered_storage.tier_insert_discovered('regress_found', 'sata_ssd', false, false);
+INSERT INTO _tiered_storage.tier_tablespace (tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
+	SELECT s.spcname, s.oid, c.system_identifier, 'regress_found', true FROM pg_tablespace s, pg_control_system() c WHERE s.spcname IN ('regress_ts_c', 'pg_default');
+SELECT tiered_storage.add_tier('regress_found', '{regress_ts_c}', profile => 'sata_ssd', reserve_fraction => 0, compressed => false);
+SELECT tablespace_name FROM _tiered_storage.tier_tablespaces WHERE tier_name = 'regress_found';
+SELECT tiered_storage.remove_tier('regress_found');
+
+-- A restore: CREATE EXTENSION has discovered a tier, and the dump has its tablespaces elsewhere.
+SELECT _tiered_storage.tier_insert_discovered('regress_found', 'sata_ssd', false, false);
+INSERT INTO _tiered_storage.tier_tablespace (tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
+	SELECT s.spcname, s.oid, c.system_identifier, 'regress_found', true FROM pg_tablespace s, pg_control_system() c WHERE s.spcname IN ('regress_ts_c', 'pg_default');
+COPY _tiered_storage.tier_tablespace FROM stdin;
+regress_ts_c	1	1	regress_slow	f
+\.
+SELECT tier_name FROM _tiered_storage.tier ORDER BY rank;
+COPY _tiered_storage.tier_tablespace FROM stdin;
+pg_default	2	1	regress_slow	f
+\.
+SELECT tier_name FROM _tiered_storage.tier ORDER BY rank;
+
+-- Measurements that contradict the order of the tiers.
+SELECT _tiered_storage.calibration_warn(t, '{"random_read_ms": 0.01, "sequential_read_mb_per_s": 150}') FROM _tiered_storage.tier t WHERE tier_name = 'regress_slow';
+INSERT INTO _tiered_storage.tier_calibration (tier_name, calibrated_at, measurement, unit, measured, tablespace_name)
+	VALUES ('regress_slow', now(), 'random_read_ms', 'ms', 12.4, 'regress_ts_b');
+SELECT _tiered_storage.calibration_warn(t, '{"random_read_ms": 30, "sequential_read_mb_per_s": 6500}') FROM _tiered_storage.tier t WHERE tier_name = 'regress_fast';
+SELECT _tiered_storage.calibration_warn(t, '{"random_read_ms": 0.1, "sequential_read_mb_per_s": 6500}') FROM _tiered_storage.tier t WHERE tier_name = 'regress_fast';
+
+DROP TABLE regress_s, regress_parent;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_a;
+DROP TABLESPACE regress_ts_b;
+DROP TABLESPACE regress_ts_c;

@@ -1,0 +1,128 @@
+-- Events are no rates; what does not matter is left out; what nobody reads.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET tiered_storage.track_access = off;
+SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_now = '2029-12-31 23:00:00+00';
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
+
+CREATE TABLE regress_v_a (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_v_b (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+INSERT INTO regress_v_a SELECT generate_series(1, 10000);
+INSERT INTO regress_v_b SELECT generate_series(1, 10000);
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+
+---------------------------------------------------------------------------
+-- What a sample finds is one event, whatever it finds
+---------------------------------------------------------------------------
+
+-- 10000 reads of regress_v_a in one sample; 2500 of regress_v_b in each of four, an hour apart.
+CREATE PROCEDURE regress_read(relation regclass, reads bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT count(*) FROM %s', relation);
+	PERFORM pg_stat_force_next_flush();
+	UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - reads WHERE relation_oid = relation;
+END $$;
+CREATE VIEW regress_load AS
+	SELECT relation, kind, recommended_tier, confidence, regexp_replace(reason, '[0-9][0-9,.]*', 'N', 'g') AS reason
+	FROM tiered_storage.recommend_placement(true) WHERE relation::text LIKE 'regress\_v\__';
+SET tiered_storage.observation_period = 0;
+CALL regress_read('regress_v_a', 10000);
+CALL regress_read('regress_v_b', 2500);
+SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
+CALL tiered_storage.sample();
+-- Each has had one event.
+SELECT relation, recommended_tier, reason FROM regress_load ORDER BY 1;
+CALL regress_read('regress_v_b', 2500);
+SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
+CALL tiered_storage.sample();
+CALL regress_read('regress_v_b', 2500);
+SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
+CALL tiered_storage.sample();
+CALL regress_read('regress_v_b', 2500);
+SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
+CALL tiered_storage.sample();
+-- The same number of reads: of one table they were a burst, of the other they come again.
+SELECT relation, recommended_tier, reason FROM regress_load ORDER BY 1;
+SELECT relation, random_reads_per_hour + sequential_reads_per_hour > 1000 AS "hot by its rate" FROM tiered_storage.heat
+	WHERE relation::text LIKE 'regress\_v\__' ORDER BY 1;
+-- Three days later regress_v_a is read as often, six times.
+DO $$
+BEGIN
+	FOR hour IN 0..5 LOOP
+		CALL regress_read('regress_v_a', 10000);
+		PERFORM set_config('tiered_storage.test_now', (timestamptz '2030-01-04 00:00+00' + hour * interval '12 hours')::text, false);
+		CALL tiered_storage.sample();
+	END LOOP;
+END
+$$;
+SELECT relation, recommended_tier FROM regress_load ORDER BY 1;
+
+---------------------------------------------------------------------------
+-- What does not matter
+---------------------------------------------------------------------------
+
+SELECT relation FROM tiered_storage.recommend_placement() WHERE relation::text LIKE 'regress\_v\__' ORDER BY 1;
+-- Numbers in the details differ from version to version.
+\set VERBOSITY terse
+SET tiered_storage.advice_min_size = '10MB';
+SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
+SELECT relation, reason FROM regress_load ORDER BY 1;
+SET tiered_storage.advice_min_size = 0;
+SET tiered_storage.advice_min_saved_time = 3600;
+SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
+SET tiered_storage.advice_min_saved_time = 0;
+SET tiered_storage.advice_min_share = 1;
+SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
+SET tiered_storage.advice_min_share = 0;
+SELECT reason ~ '^[12] moves?: [0-9,.]+ s/h of device time saved' AS headline FROM tiered_storage.placement_summary()
+	WHERE tier_name IS NULL;
+\set VERBOSITY default
+-- A pin is no question of size.
+SET tiered_storage.advice_min_size = '10MB';
+SELECT tiered_storage.pin('regress_v_a', 'regress_fast') \g /dev/null
+SELECT relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement();
+SELECT tiered_storage.unpin('regress_v_a') \g /dev/null
+SET tiered_storage.advice_min_size = 0;
+
+---------------------------------------------------------------------------
+-- Reasons are short, whatever the names are
+---------------------------------------------------------------------------
+
+SELECT bool_and(length(reason) BETWEEN 1 AND 120) AS short FROM tiered_storage.recommend_placement(true);
+SELECT tiered_storage.add_tier(repeat('ö', 31), '{pg_default}', profile => 'hdd_7200') \g /dev/null
+SELECT tiered_storage.pin('regress_v_a', repeat('ö', 31)) \g /dev/null
+SELECT bool_and(length(reason) BETWEEN 1 AND 120) AS short FROM tiered_storage.recommend_placement(true);
+SELECT tiered_storage.unpin('regress_v_a') \g /dev/null
+
+---------------------------------------------------------------------------
+-- What nobody reads
+---------------------------------------------------------------------------
+
+CREATE TABLE regress_v_cold (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+INSERT INTO regress_v_cold SELECT generate_series(1, 10000);
+SELECT pg_stat_force_next_flush() \g /dev/null
+SET tiered_storage.test_now = '2030-02-01 00:00:00+00';
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2030-03-01 00:00:00+00';
+SET tiered_storage.observation_period = '7d';
+SELECT relation, kind, tier_name, unread_since, size_bytes = pg_relation_size(relation) AS size, cheapest_tier, saved_price_per_month > 0 AS cheaper
+	FROM tiered_storage.unused_relations() WHERE relation::text LIKE 'regress\_v\_%' ORDER BY relation::text COLLATE "C";
+SELECT relation FROM tiered_storage.unused_relations('40 days') WHERE relation::text LIKE 'regress\_v\_%' ORDER BY relation::text COLLATE "C";
+-- An index that is read is a table that is read; one that is not, is not.
+CREATE INDEX regress_v_cold_i ON regress_v_cold (a) TABLESPACE regress_ts_slow;
+SELECT count(*) FROM tiered_storage.unused_relations('1 year');
+\set VERBOSITY verbose
+SELECT count(*) FROM tiered_storage.unused_relations('-1 day'); \echo :SQLSTATE
+\set VERBOSITY default
+
+SET client_min_messages = warning;
+DROP VIEW regress_load;
+DROP TABLE regress_v_a, regress_v_b, regress_v_cold;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,47 @@
+\set ECHO none
+-- What tests begin with: the extension is there, nothing has been moved or sampled that a
+-- worker is still busy with, there is no tier, and output is the same everywhere.
+--
+-- The path is that of the sources, also when the tests run from another folder:
+--
+--     \getenv abs_srcdir PG_ABS_SRCDIR
+--     \i :abs_srcdir/sql/include/begin.sql
+--
+-- ECHO is none while this is read, so that expected files do not repeat it; the error of
+-- a statement in here shows with this file's name and the number of its line.
+\set SHOW_CONTEXT never
+SET timezone = 'UTC';
+SET datestyle = 'ISO, MDY';
+SET intervalstyle = 'postgres';
+SET allow_in_place_tablespaces = true;
+-- Neither that the library is not preloaded, nor how long each move has taken.
+SET client_min_messages = error;
+SET tiered_storage.log_moves = off;
+-- Relations of tests are small, and so is what moving them saves.
+SET tiered_storage.advice_min_size = 0;
+SET tiered_storage.advice_min_share = 0;
+SET tiered_storage.advice_min_saved_time = 0.01;
+SET tiered_storage.advice_min_saved_price = 0;
+CREATE EXTENSION tiered_storage;
+
+-- If there is a worker, its first look at this database is over before we go on; the tiers
+-- that it discovers differ from machine to machine.
+DO $$
+DECLARE
+	give_up_at timestamptz := clock_timestamp() + interval '3 minutes';
+BEGIN
+	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
+		((SELECT samples FROM _tiered_storage.sampler) < 2
+			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+				AND state IN ('starting', 'running')))
+	LOOP
+		IF clock_timestamp() > give_up_at THEN
+			RAISE EXCEPTION 'the worker does not come';
+		END IF;
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+END
+$$;
+RESET client_min_messages;
+\set ECHO all

@@ -1,0 +1,292 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/launcher.c
+ *		The launcher: which database gets a worker, and when.
+ *
+ * One process for the cluster, a static background worker.  It is connected to no
+ * database, reads pg_database, and starts a worker (act/worker.c) for each database
+ * whose time has come, at most tiered_storage.max_workers at once, not counting those
+ * that move something.  It is started when recovery has ended, so on a standby there
+ * is none until promotion.  It decides nothing about placement.
+ *
+ * It gives the slots out (TierDatabaseSlot, base/shmem.h, guarded by
+ * tier_shmem->lock) and makes one STARTING; from there on the slot is the worker's,
+ * until that has ended its cycle.  The lock is never held while anything is started.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/act/launcher.h"
+#include "src/act/worker.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "src/base/transaction.h"
+#include "src/server/waits.h"
+
+/*
+ * How often the launcher looks for new and dropped databases.  Before it starts
+ * a worker the list must not be older than FRESH_SCAN_MS, so that it does not
+ * start one for a database that has just been dropped.
+ */
+#define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
+#define FRESH_SCAN_MS 500
+
+/* A worker that was registered must have begun within this time. */
+#define START_TIMEOUT_MS (60 * 1000)
+
+static void
+launcher_exit(int code, Datum argument)
+{
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	tier_shmem->launcher_pid = 0;
+	tier_shmem->launcher_latch = NULL;
+	LWLockRelease(tier_shmem->lock);
+}
+
+/* Gives each database that can have a worker a slot, and frees the others. */
+static void
+scan_databases(void)
+{
+	Oid			known[TIER_MAX_DATABASES];
+	int			nknown = 0;
+	bool		overflow = false;
+	Relation	rel;
+	TableScanDesc scan;
+	HeapTuple	tuple;
+
+	tier_transaction_start();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	rel = table_open(DatabaseRelationId, AccessShareLock);
+	scan = table_beginscan_catalog(rel, 0, NULL);
+	while (HeapTupleIsValid(tuple = heap_getnext(scan, ForwardScanDirection)))
+	{
+		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
+
+		if (!form->datallowconn || form->datistemplate ||
+			form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
+			continue;
+		if (nknown == TIER_MAX_DATABASES)
+			overflow = true;
+		else
+			known[nknown++] = form->oid;
+	}
+	table_endscan(scan);
+	table_close(rel, AccessShareLock);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		TierDatabaseSlot *slot = &tier_shmem->databases[i];
+		bool		found = false;
+
+		for (int j = 0; j < nknown && !found; j++)
+			found = known[j] == slot->database_oid;
+		if (!found && slot->state != TIER_WORKER_STARTING && slot->state != TIER_WORKER_RUNNING)
+			slot->database_oid = InvalidOid;
+	}
+	for (int i = 0; i < nknown; i++)
+		if (tier_shmem_slot(known[i], true) == NULL)
+			overflow = true;
+	tier_shmem->database_overflow = overflow;
+	if (!overflow)
+		tier_shmem_keep_claims(known, nknown);
+	LWLockRelease(tier_shmem->lock);
+}
+
+/*
+ * When a slot that is not at work is due: by the settings in force now, and at
+ * once if the clock was set back meanwhile.
+ */
+static TimestampTz
+due_at(const TierDatabaseSlot *slot, TimestampTz now)
+{
+	int64		interval_ms = (int64) tier_sample_interval_s * 1000;
+
+	if (slot->started_at > now ||
+		slot->next_run_at >
+		TimestampTzPlusMilliseconds(now, Max(TIER_WORKER_LONGEST_BACKOFF_MS, interval_ms)))
+		return now;
+	if (slot->state == TIER_WORKER_WAITING)
+		return Min(slot->next_run_at, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+	return slot->next_run_at;
+}
+
+/* When the first worker that does not run is due, at the latest at `latest`. */
+static TimestampTz
+next_due(TimestampTz now, TimestampTz latest, int *running)
+{
+	TimestampTz next = latest;
+
+	*running = 0;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		if (!OidIsValid(slot->database_oid))
+			continue;
+		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
+			*running += slot->is_moving ? 0 : 1;
+		else
+			next = Min(next, due_at(slot, now));
+	}
+	LWLockRelease(tier_shmem->lock);
+	return next;
+}
+
+static bool
+worker_is_due(TimestampTz now)
+{
+	int			running;
+	bool		due = next_due(now, DT_NOEND, &running) <= now;
+
+	/* While all places are taken, those that are due have to wait. */
+	return due && running < tier_max_workers;
+}
+
+/* Starts the next worker that is due; false when there is none or no room. */
+static bool
+start_next_worker(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TierDatabaseSlot *next = NULL;
+	Oid			database_oid = InvalidOid;
+	int			running = 0;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		if (!OidIsValid(slot->database_oid))
+			continue;
+		if (slot->state == TIER_WORKER_STARTING &&
+			now > TimestampTzPlusMilliseconds(slot->started_at, START_TIMEOUT_MS))
+			tier_worker_end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
+		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
+			running += slot->is_moving ? 0 : 1;
+		else if (due_at(slot, now) <= now &&
+				 (next == NULL || due_at(slot, now) < due_at(next, now)))
+			next = slot;
+	}
+	if (next != NULL && running < tier_max_workers)
+	{
+		database_oid = next->database_oid;
+		next->state = TIER_WORKER_STARTING;
+		next->started_at = now;
+	}
+	LWLockRelease(tier_shmem->lock);
+	if (!OidIsValid(database_oid))
+		return false;
+
+	if (!tier_worker_start(database_oid))
+	{
+		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+		tier_worker_end_cycle(tier_shmem_slot(database_oid, true), TIER_WORKER_FAILED,
+							  "no background worker is free; raise max_worker_processes");
+		LWLockRelease(tier_shmem->lock);
+	}
+	return true;
+}
+
+/* Milliseconds until something is due; a latch may come first. */
+static long
+launcher_sleep_ms(TimestampTz next_scan_at)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int			running;
+	TimestampTz next = next_due(now, next_scan_at, &running);
+
+	if (running >= tier_max_workers)
+		next = next_scan_at;	/* one that ends wakes us */
+	return TimestampDifferenceMilliseconds(now, next);
+}
+
+void
+tier_launcher_main(Datum argument)
+{
+	TimestampTz scanned_at = 0;
+
+	before_shmem_exit(launcher_exit, (Datum) 0);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	BackgroundWorkerUnblockSignals();
+	tier_worker_use_own_settings();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	tier_shmem->launcher_pid = MyProcPid;
+	tier_shmem->launcher_latch = MyLatch;
+	LWLockRelease(tier_shmem->lock);
+
+	while (!ShutdownRequestPending)
+	{
+		TimestampTz now;
+		long		waits_ms;
+		long		sleep_ms;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		now = GetCurrentTimestamp();
+		if (scanned_at > now ||
+			now >= TimestampTzPlusMilliseconds(scanned_at,
+											   worker_is_due(now) ? FRESH_SCAN_MS :
+											   DATABASE_SCAN_INTERVAL_MS))
+		{
+			scan_databases();
+			scanned_at = now;
+		}
+		while (start_next_worker())
+			CHECK_FOR_INTERRUPTS();
+
+		waits_ms = tier_waits_sample();
+		sleep_ms =
+			launcher_sleep_ms(TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 waits_ms >= 0 ? Min(sleep_ms, waits_ms) : sleep_ms, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+
+	/* Not 0: after pg_terminate_backend the postmaster is to start it again. */
+	proc_exit(1);
+}
+
+void
+tier_launcher_init(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = 5;
+	strlcpy(worker.bgw_library_name, TIER_LIBRARY_NAME, sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "tier_launcher_main", sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_name, "tiered_storage launcher", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "tiered_storage launcher", BGW_MAXLEN);
+	RegisterBackgroundWorker(&worker);
+}

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/standby.c
+ *		The store of standbys, and of what was read there.
+ *
+ * See catalog/tables.h, and observe/standby.c for who may add one.  What a pull
+ * finds is in standby_reads until the next sample takes it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+void
+tier_catalog_take_standby_reads(TierRelationState *states, int nstates)
+{
+	/* Locked in the order in which a pull inserts. */
+	static const char sql[] =
+	"WITH locked AS MATERIALIZED (SELECT relation_oid FROM _tiered_storage.standby_reads "
+	"ORDER BY relation_oid FOR UPDATE SKIP LOCKED), "
+	"taken AS (DELETE FROM _tiered_storage.standby_reads r USING locked l "
+	"WHERE r.relation_oid = l.relation_oid RETURNING r.*) "
+	"SELECT relation_oid, scans, tuples_read, blocks_fetched, blocks_hit "
+	"FROM taken ORDER BY relation_oid";
+	MemoryContext context = CurrentMemoryContext;
+	int			i = 0;
+	uint64		n;
+
+	n = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	MemoryContextSwitchTo(context);
+	for (uint64 row = 0; row < n; row++)
+	{
+		bool		isnull;
+		Oid			relation_oid = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
+		TierCounters *standby;
+
+		while (i < nstates && states[i].id.relation_oid < relation_oid)
+			i++;
+		if (i == nstates || states[i].id.relation_oid != relation_oid)
+			continue;
+		standby = &states[i].period.standby;
+		standby->scans = DatumGetInt64(tier_catalog_datum(row, 2, &isnull));
+		standby->tuples_read = DatumGetInt64(tier_catalog_datum(row, 3, &isnull));
+		standby->blocks_fetched = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));
+		standby->blocks_hit = DatumGetInt64(tier_catalog_datum(row, 5, &isnull));
+	}
+}
+
+void
+tier_catalog_pull_standbys(void)
+{
+	if (tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1",
+							 0, NULL, NULL, NULL) > 0)
+		tier_catalog_execute("CALL tiered_storage.pull_standby_statistics(false)",
+							 0, NULL, NULL, NULL);
+}
+
+void
+tier_catalog_add_standby(const Datum *name_server_connection, const char *nulls,
+						 Oid added_by_oid)
+{
+	static const Oid types[] = {NAMEOID, NAMEOID, TEXTOID, OIDOID};
+	char		all_nulls[] = "    ";
+	Datum		values[4];
+
+	for (int i = 0; i < 3; i++)
+	{
+		values[i] = name_server_connection[i];
+		all_nulls[i] = nulls[i];
+	}
+	values[3] = ObjectIdGetDatum(added_by_oid);
+	tier_catalog_execute("SELECT _tiered_storage.standby_add($1, $2, $3, $4)", 4, types, values,
+						 all_nulls);
+}

@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/tier.c
+ *		The tiers, their tablespaces and what is beneath these.
+ *
+ * See catalog/tables.h.  What is defined comes from the tables; sizes and free
+ * space come from the file systems each time the tiers are loaded, and are
+ * stored nowhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+static void
+read_tier(TierTier *tier, uint64 row)
+{
+	bool		isnull;
+
+	tier->name = *DatumGetName(tier_catalog_datum(row, 1, &isnull));
+	tier->rank = DatumGetInt32(tier_catalog_datum(row, 2, &isnull));
+	tier->profile.random_read_ms = DatumGetFloat8(tier_catalog_datum(row, 3, &isnull));
+	tier->profile.random_write_ms = DatumGetFloat8(tier_catalog_datum(row, 4, &isnull));
+	tier->profile.sequential_read_mb_per_s = DatumGetFloat8(tier_catalog_datum(row, 5, &isnull));
+	tier->profile.sequential_write_mb_per_s = DatumGetFloat8(tier_catalog_datum(row, 6, &isnull));
+	tier->profile.fsync_ms = DatumGetFloat8(tier_catalog_datum(row, 7, &isnull));
+	tier->profile.parallelism = DatumGetFloat8(tier_catalog_datum(row, 8, &isnull));
+	tier->profile.price_per_gb_month = DatumGetFloat8(tier_catalog_datum(row, 9, &isnull));
+	tier->price_is_assumed = DatumGetBool(tier_catalog_datum(row, 10, &isnull));
+	tier->reserve_fraction = DatumGetFloat8(tier_catalog_datum(row, 11, &isnull));
+	tier->high_watermark = DatumGetFloat8(tier_catalog_datum(row, 12, &isnull));
+	tier->compressed = DatumGetBool(tier_catalog_datum(row, 13, &isnull));
+	tier->capacity_bytes = DatumGetInt64(tier_catalog_datum(row, 14, &isnull));
+	if (isnull)
+		tier->capacity_bytes = -1;
+	tier->free_bytes = -1;
+	if (tier->compressed)
+	{
+		tier->profile.compression_ratio = DatumGetFloat8(tier_catalog_datum(row, 15, &isnull));
+		if (isnull)
+			tier->profile.compression_ratio = TIER_PRIOR_COMPRESSION_RATIO;
+	}
+	tier->endurance_tbw = DatumGetFloat8(tier_catalog_datum(row, 16, &isnull));
+	if (isnull)
+		tier->endurance_tbw = 0;
+	tier->endurance_dwpd = DatumGetFloat8(tier_catalog_datum(row, 17, &isnull));
+	if (isnull)
+		tier->endurance_dwpd = 0;
+	tier->profile.calibrated = DatumGetBool(tier_catalog_datum(row, 18, &isnull));
+}
+
+/* What the devices may be written in a day: TBW over five years, DWPD, or the less of them. */
+static void
+set_endurance(TierTier *tier, int64 device_bytes)
+{
+	double		per_day = INFINITY;
+
+	if (tier->endurance_tbw > 0)
+		per_day = tier->endurance_tbw * 1e12 / TIER_ENDURANCE_DAYS;
+	if (tier->endurance_dwpd > 0 && device_bytes > 0)
+		per_day = Min(per_day, tier->endurance_dwpd * device_bytes);
+	tier->profile.endurance_bytes_per_day = isinf(per_day) ? 0.0 : per_day;
+}
+
+/* Sums the distinct file systems beneath a tier into its capacity and free space. */
+static void
+add_up_file_systems(TierSet *set, int tier_index)
+{
+	TierTier   *tier = &set->tiers[tier_index];
+	int64		total = -1;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierDevice *device = set->tablespaces[i].device;
+		bool		seen = false;
+
+		if (set->tablespaces[i].tier != tier_index || device->total_bytes < 0)
+			continue;
+		for (int j = 0; j < i && !seen; j++)
+			seen = set->tablespaces[j].tier == tier_index &&
+				set->tablespaces[j].device->total_bytes >= 0 &&
+				set->tablespaces[j].device->fs_id == device->fs_id;
+		if (seen)
+			continue;
+		total = Max(total, 0) + device->total_bytes;
+		tier->free_bytes = Max(tier->free_bytes, 0) + Max(device->free_bytes, 0);
+	}
+	tier->device_bytes = total;
+	if (tier->capacity_bytes < 0)
+		tier->capacity_bytes = total;
+	set_endurance(tier, total >= 0 ? total : tier->capacity_bytes);
+}
+
+TierSet *
+tier_catalog_load_tiers(MemoryContext context)
+{
+	static const char tiers_sql[] =
+	"SELECT tier_name, rank, random_read_ms, random_write_ms, "
+	"sequential_read_mb_per_s, sequential_write_mb_per_s, "
+	"fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
+	"reserve_fraction, high_watermark, compressed, capacity_bytes, "
+	"compression_ratio, endurance_tbw, endurance_dwpd, "
+	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name) "
+	"FROM _tiered_storage.tier t ORDER BY rank, tier_name";
+	static const char tablespaces_sql[] =
+	"SELECT tier_name, tablespace_oid, tablespace_name, discovered "
+	"FROM _tiered_storage.tier_tablespaces ORDER BY tablespace_oid";
+	TierSet    *set = MemoryContextAllocZero(context, sizeof(TierSet));
+	MemoryContext old_context;
+	int			nrows;
+	bool		isnull;
+
+	set->ntiers = (int) tier_catalog_execute(tiers_sql, 0, NULL, NULL, NULL);
+	if (set->ntiers > TIER_MAX_TIERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there are too many tiers"),
+				 errdetail("%d tiers are defined, at most %d are possible.",
+						   set->ntiers, TIER_MAX_TIERS)));
+	set->tiers = MemoryContextAllocZero(context, sizeof(TierTier) * Max(set->ntiers, 1));
+	for (int i = 0; i < set->ntiers; i++)
+		read_tier(&set->tiers[i], i);
+
+	nrows = (int) tier_catalog_execute(tablespaces_sql, 0, NULL, NULL, NULL);
+	set->tablespaces = MemoryContextAllocZero(context, sizeof(TierTablespace) * Max(nrows, 1));
+	old_context = MemoryContextSwitchTo(context);
+	for (int i = 0; i < nrows; i++)
+	{
+		TierTablespace *tablespace = &set->tablespaces[set->ntablespaces];
+		Name		tier_name = DatumGetName(tier_catalog_datum(i, 1, &isnull));
+
+		/* The second statement may see a tier that the first did not. */
+		tablespace->tier = tier_set_find_tier(set, NameStr(*tier_name));
+		if (tablespace->tier < 0)
+			continue;
+		tablespace->oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		tablespace->name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
+		tablespace->discovered = DatumGetBool(tier_catalog_datum(i, 4, &isnull));
+		tablespace->device = tier_device_lookup(tablespace->oid, "");
+		set->ntablespaces++;
+	}
+	MemoryContextSwitchTo(old_context);
+
+	for (int i = 0; i < set->ntiers; i++)
+		add_up_file_systems(set, i);
+	return set;
+}
+
+int
+tier_set_find_tier(const TierSet *set, const char *name)
+{
+	for (int i = 0; i < set->ntiers; i++)
+		if (strcmp(NameStr(set->tiers[i].name), name) == 0)
+			return i;
+	return -1;
+}
+
+int
+tier_require_tier(const TierSet *set, const char *name)
+{
+	int			tier = tier_set_find_tier(set, name);
+
+	if (tier < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tier \"%s\" does not exist", name),
+				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers; "
+						 "add_tier() defines one.")));
+	return tier;
+}
+
+void
+tier_require_tier_rights(const TierSet *set, int tier)
+{
+	bool		allowed = false;
+	bool		any = false;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		Oid			tablespace_oid = set->tablespaces[i].oid;
+
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		any = true;
+		allowed |= tablespace_oid == MyDatabaseTableSpace ||
+			tier_compat_may_create_in_tablespace(tablespace_oid, GetUserId());
+	}
+	if (!any)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tier \"%s\" has no tablespace", NameStr(set->tiers[tier].name)),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
+	if (!allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for the tablespaces of tier \"%s\"",
+						NameStr(set->tiers[tier].name)),
+				 errhint("GRANT CREATE ON TABLESPACE allows it.")));
+}
+
+const TierTablespace *
+tier_set_tablespace(const TierSet *set, Oid tablespace_oid)
+{
+	for (int i = 0; i < set->ntablespaces; i++)
+		if (set->tablespaces[i].oid == tablespace_oid)
+			return &set->tablespaces[i];
+	return NULL;
+}
+
+Oid
+tier_set_roomiest_tablespace(const TierSet *set, int tier)
+{
+	const TierTablespace *best = NULL;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierTablespace *candidate = &set->tablespaces[i];
+
+		if (candidate->tier == tier &&
+			(best == NULL || candidate->device->free_bytes > best->device->free_bytes))
+			best = candidate;
+	}
+	return best == NULL ? InvalidOid : best->oid;
+}
+
+Oid
+tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
+{
+	const TierTablespace *best = NULL;
+	bool		best_allowed = false;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierTablespace *candidate = &set->tablespaces[i];
+		bool		allowed;
+
+		if (candidate->tier != tier)
+			continue;
+		allowed = candidate->device->exists && candidate->device->writable &&
+			(candidate->oid == MyDatabaseTableSpace ||
+			 tier_compat_may_create_in_tablespace(candidate->oid, role_oid));
+		if (best == NULL || (allowed && !best_allowed) ||
+			(allowed == best_allowed && candidate->device->free_bytes > best->device->free_bytes))
+		{
+			best = candidate;
+			best_allowed = allowed;
+		}
+	}
+	return best == NULL ? InvalidOid : best->oid;
+}
+
+int
+tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
+{
+	const TierTablespace *tablespace = tier_set_tablespace(set, tablespace_oid);
+
+	return tablespace == NULL ? -1 : tablespace->tier;
+}
+
+bool
+tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid)
+{
+	static const char sql[] =
+	"SELECT FROM _tiered_storage.tier_tablespaces t "
+	"WHERE t.tier_name = $1 AND t.tablespace_oid = $2";
+	static const Oid types[] = {NAMEOID, OIDOID};
+	NameData	name;
+	Datum		values[2];
+
+	namestrcpy(&name, tier_name);
+	values[0] = NameGetDatum(&name);
+	values[1] = ObjectIdGetDatum(tablespace_oid);
+	return tier_catalog_execute(sql, 2, types, values, NULL) > 0;
+}
+
+int64
+tier_catalog_tier_bytes(const char *tier_name)
+{
+	static const char sql[] =
+	"SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM _tiered_storage.relation_state s "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
+	"WHERE t.tier_name = $1";
+	static const Oid types[] = {NAMEOID};
+	NameData	name;
+	Datum		value;
+	bool		isnull;
+
+	namestrcpy(&name, tier_name);
+	value = NameGetDatum(&name);
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}

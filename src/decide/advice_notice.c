@@ -1,0 +1,372 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/advice_notice.c
+ *		What the advice comes to as a whole, and why it is empty.
+ *
+ * An empty answer must not look like "all is well": somebody who has just
+ * installed this would believe it.  So it says what stands in the way, the first
+ * thing first: no tiers, no samples, no time, nothing that matters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "src/base/settings.h"
+#include "src/decide/advice.h"
+
+#define S_PER_HOUR 3600.0
+
+/* Money per month that is rounded to nothing. */
+#define LEAST_PRICE 5e-4
+
+/* What the units are, as far as that decides about them. */
+typedef struct Counts
+{
+	int			selected;
+	int			changed;
+	int			in_no_tier;
+	int			insufficient;
+	int			small;
+	int			events;
+	int			held;			/* by a pin, a policy, or a cooldown */
+	int			unused;			/* none of the above, and not read for long */
+	double		unused_bytes;
+	TimestampTz unused_since;	/* the last one of them */
+	double		longest_s;		/* that one of insufficient has been observed */
+} Counts;
+
+static Counts
+count_units(const TierAdvice *advice)
+{
+	Counts		counts = {0};
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		TimestampTz since;
+
+		if (!unit->is_selected)
+			continue;
+		counts.selected++;
+		counts.changed += unit->recommended_tier != unit->current_tier;
+		if (unit->current_tier < 0)
+			counts.in_no_tier++;
+		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0)
+			counts.held++;
+		else if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+			counts.small++;
+		else if (unit->proven_s >= tier_units_required_s() &&
+				 (since = tier_advice_unused_since(unit)) != 0)
+		{
+			counts.unused++;
+			counts.unused_bytes += unit->size_bytes;
+			counts.unused_since = Max(counts.unused_since, since);
+		}
+		else if (tier_advice_is_event(unit))
+			counts.events++;
+		if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		{
+			counts.insufficient++;
+			counts.longest_s = Max(counts.longest_s, unit->observed_s);
+		}
+	}
+	return counts;
+}
+
+static const char *
+plural(int n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* How many would be advised to move if all had been observed for long enough. */
+static int
+count_then(const TierAdvice *advice)
+{
+	TierAdviceOptions options = advice->options;
+
+	options.as_if_observed = true;
+	options.bounds = false;
+	return count_units(tier_advice_make(&options)).changed;
+}
+
+/* Money per month that the objective "money" would save. */
+static double
+cheaper_with_money(const TierAdvice *advice)
+{
+	TierAdviceOptions options = advice->options;
+	const TierAdvice *other;
+	double		saved = 0.0;
+
+	options.objective = TIER_OBJECTIVE_MONEY;
+	options.bounds = false;
+	other = tier_advice_make(&options);
+	for (int t = 0; t < other->set->ntiers; t++)
+		saved += other->placement.now[t].price - other->placement.after[t].price;
+	return saved;
+}
+
+/* An array literal with one name in it. */
+static char *
+array_literal(const char *name)
+{
+	StringInfoData array;
+
+	initStringInfo(&array);
+	appendStringInfoString(&array, "{\"");
+	for (; *name != '\0'; name++)
+	{
+		if (*name == '"' || *name == '\\')
+			appendStringInfoChar(&array, '\\');
+		appendStringInfoChar(&array, *name);
+	}
+	appendStringInfoString(&array, "\"}");
+	return quote_literal_cstr(array.data);
+}
+
+/* Statements that make two tiers of the tablespaces that there are. */
+static char *
+tiers_hint(const TierSet *set)
+{
+	const char *names[2];
+	int			n = 0;
+
+	for (int i = 0; i < set->ntablespaces && n < 2; i++)
+		names[n++] = NameStr(set->tablespaces[i].name);
+	if (n < 2)
+		return pstrdup("Create a tablespace on another device, "
+					   "then SELECT * FROM tiered_storage.discover_tiers().");
+	return psprintf("If its tablespaces are on different devices, say so: "
+					"SELECT tiered_storage.add_tier('fast', %s, profile => 'nvme'); "
+					"SELECT tiered_storage.add_tier('slow', %s, profile => 'hdd_7200');",
+					array_literal(names[0]), array_literal(names[1]));
+}
+
+void
+tier_advice_notice_empty(const TierAdvice *advice)
+{
+	const TierSet *set = advice->set;
+	Counts		counts = count_units(advice);
+
+	if (set->ntiers == 0 || (counts.selected > 0 && counts.in_no_tier == counts.selected))
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: "
+						"no tablespace of these relations belongs to a tier"),
+				 errhint("SELECT * FROM tiered_storage.discover_tiers() looks what devices there "
+						 "are; add_tier() names them.")));
+	else if (set->ntiers == 1)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: there is only one tier, \"%s\"",
+						NameStr(set->tiers[0].name)),
+				 errhint("%s", tiers_hint(set))));
+	else if (counts.selected == 0)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: there is nothing to place"),
+				 errdetail("Temporary relations, those of the system and of tiered_storage "
+						   "itself are left alone.")));
+	else if (counts.held == counts.selected)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: "
+						"pins, policies and the cooldown after moves keep all relations where "
+						"they are"),
+				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
+	else if (counts.small + counts.held == counts.selected)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: "
+						"all relations are smaller than tiered_storage.advice_min_size, %d kB",
+						tier_advice_min_size_kb)));
+	else if (counts.insufficient + counts.held >= counts.selected - counts.small &&
+			 !advice->options.as_if_observed)
+	{
+		int			then = count_then(advice);
+
+		ereport(NOTICE,
+				(errmsg("nothing is recommended yet: observed for %s of %s",
+						tier_advice_duration(counts.longest_s),
+						tier_advice_duration(tier_units_required_s())),
+				 counts.events > 0 ?
+				 errdetail("%d relation%s loaded, or used only once so far.", counts.events,
+						   counts.events == 1 ? " was" : "s were") :
+				 then > 0 ?
+				 errdetail("If all goes on as it is, %d relation%s would be advised to move then.",
+						   then, plural(then)) :
+				 errdetail("Nothing that was seen so far would move a relation then."),
+				 errhint("tiered_storage.observation_period says how long; "
+						 "recommend_placement(true) shows what is known.")));
+	}
+	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: "
+						"the relations were loaded, or used only once, so far"),
+				 errdetail("What is read or written at only one or two separate times "
+						   "is taken for an event, not for work that goes on.")));
+	else
+	{
+		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?
+		cheaper_with_money(advice) : 0.0;
+
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: all relations are where they are best, "
+						"or moving them would save too little"),
+				 errdetail("%s", tier_advice_headline(advice)),
+				 cheaper >= Max(tier_advice_min_saved_price, 0.005) ?
+				 errhint("recommend_placement(objective => 'money') would save %s a month.",
+						 tier_advice_number(cheaper)) : 0));
+	}
+}
+
+void
+tier_advice_notice_unknown(const TierAdvice *advice)
+{
+	Counts		counts = count_units(advice);
+
+	if (advice->set->ntiers == 0 || counts.selected == 0 || counts.in_no_tier == counts.selected)
+		ereport(NOTICE,
+				(errmsg("nothing is known that could be placed"),
+				 counts.selected == 0 ?
+				 errdetail("There is no table or index, "
+						   "but for temporary ones, those of the system and of tiered_storage.") :
+				 errdetail("No tablespace of these relations belongs to a tier."),
+				 counts.selected == 0 ? 0 :
+				 errhint("SELECT * FROM tiered_storage.discover_tiers() "
+						 "looks what devices there are.")));
+	else if (counts.insufficient == counts.selected)
+		ereport(NOTICE,
+				(errmsg("next to nothing is known yet: observed for %s of %s",
+						tier_advice_duration(counts.longest_s),
+						tier_advice_duration(tier_units_required_s())),
+				 errdetail("The figures are those of this short time, and will change."),
+				 errhint("tiered_storage.observation_period says how long it takes.")));
+}
+
+/* ---------------------------------------------------------------------
+ * What cannot be, or should not
+ * ---------------------------------------------------------------------
+ */
+
+/* A device is busy all of the time at most; the rest is for rounding and smoothing. */
+#define BUSIER_THAN_CAN_BE 1.02
+
+static bool
+is_profile_wrong(double occupied_s)
+{
+	return occupied_s > S_PER_HOUR * BUSIER_THAN_CAN_BE;
+}
+
+char *
+tier_advice_busy_text(double occupied_s)
+{
+	return psprintf("%.0f%%%s", 100.0 * occupied_s / S_PER_HOUR,
+					is_profile_wrong(occupied_s) ? " (its profile is wrong)" : "");
+}
+
+char *
+tier_advice_tier_remark(const TierAdvice *advice, int tier)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	const TierPlacementTotals *now = &advice->placement.now[tier];
+	double		endures = t->profile.endurance_bytes_per_day;
+	StringInfoData line;
+
+	initStringInfo(&line);
+	if (is_profile_wrong(now->occupied_s))
+		appendStringInfo(&line, "measured at %.0f%% of its time by its profile: "
+						 "the profile is wrong, use calibrate_tier()",
+						 100.0 * now->occupied_s / S_PER_HOUR);
+	if (endures > 0 && now->written_bytes > endures)
+		appendStringInfo(&line, "%swritten to %s times as much as it endures: %s GB a day of %s",
+						 line.len > 0 ? "; " : "",
+						 tier_advice_number(now->written_bytes / endures),
+						 tier_advice_number(now->written_bytes / 1e9),
+						 tier_advice_number(endures / 1e9));
+	return line.len > 0 ? line.data : NULL;
+}
+
+void
+tier_advice_notice_tiers(const TierAdvice *advice)
+{
+	for (int t = 0; t < advice->set->ntiers && advice->nunits > 0; t++)
+	{
+		const char *name = NameStr(advice->set->tiers[t].name);
+		char	   *remark = tier_advice_tier_remark(advice, t);
+
+		if (remark == NULL)
+			continue;
+		if (is_profile_wrong(advice->placement.now[t].occupied_s))
+			ereport(NOTICE,
+					(errmsg("tier \"%s\" is %s", name, remark),
+					 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) "
+							 "measures its devices.",
+							 quote_literal_cstr(name))));
+		else
+			ereport(NOTICE, (errmsg("tier \"%s\" is %s", name, remark)));
+	}
+}
+
+char *
+tier_advice_headline(const TierAdvice *advice)
+{
+	const TierPlacementResult *placement = &advice->placement;
+	Counts		counts = count_units(advice);
+	StringInfoData line;
+	double		saved_s = 0.0;
+	double		cheaper = 0.0;
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		saved_s += placement->now[t].busy_s - placement->after[t].busy_s;
+		cheaper += placement->now[t].price - placement->after[t].price;
+	}
+	initStringInfo(&line);
+	if (counts.changed > 0)
+	{
+		appendStringInfo(&line, "%d move%s: %s s/h of device time %s",
+						 counts.changed, plural(counts.changed),
+						 tier_advice_number(fabs(saved_s)), saved_s >= 0 ? "saved" : "more");
+		if (fabs(cheaper) >= LEAST_PRICE)
+			appendStringInfo(&line, ", %s a month %s", tier_advice_number(fabs(cheaper)),
+							 cheaper >= 0 ? "cheaper" : "dearer");
+	}
+	else
+		appendStringInfoString(&line, "no move");
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		if (tier_advice_is_too_full(advice, t))
+			appendStringInfo(&line, "; %s is too full by %s", NameStr(advice->set->tiers[t].name),
+							 tier_advice_bytes(placement->now[t].bytes -
+											   advice->available_bytes[t]));
+	}
+	if (advice->dropped.gain >= 5e-4)
+		appendStringInfo(&line, "; %d left out that would save %s%s together",
+						 advice->dropped.units,
+						 tier_advice_number(advice->dropped.gain),
+						 advice->options.objective == TIER_OBJECTIVE_TIME ? " s/h" : " a month");
+	if (counts.small > 0)
+		appendStringInfo(&line, "; %d smaller than %s", counts.small,
+						 GetConfigOptionByName("tiered_storage.advice_min_size", NULL, false));
+	if (counts.events > 0)
+		appendStringInfo(&line, "; %d loaded or used only once so far", counts.events);
+	if (counts.insufficient > 0)
+		appendStringInfo(&line, "; %d observed for too short a time", counts.insufficient);
+	if (counts.unused > 0)
+		appendStringInfo(&line, "; %d (%s) not read since %s",
+						 counts.unused, tier_advice_bytes(counts.unused_bytes),
+						 tier_advice_date(counts.unused_since));
+	if (counts.held > 0)
+		appendStringInfo(&line, "; %d held by pins, policies or the cooldown", counts.held);
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		char	   *remark = tier_advice_tier_remark(advice, t);
+
+		if (remark != NULL)
+			appendStringInfo(&line, "; %s is %s", NameStr(advice->set->tiers[t].name), remark);
+	}
+	return line.data;
+}

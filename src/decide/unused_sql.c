@@ -1,0 +1,132 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/unused_sql.c
+ *		What nobody reads, since when, and what it would cost elsewhere.
+ *
+ * The first thing that the server's statistics can say with certainty, long before
+ * rates are known: a scan that was never counted has not happened.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/timestamp.h"
+
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/decide/advice.h"
+#include "src/server/relation.h"
+
+PG_FUNCTION_INFO_V1(tier_unused_relations);
+
+typedef struct Unused
+{
+	const TierAdviceUnit *unit;
+	int			cheapest;		/* tier; the current one: none is cheaper */
+	double		saved_price;	/* per month */
+} Unused;
+
+/* What saves most first, then what is largest. */
+static int
+compare_unused(const void *a, const void *b)
+{
+	const Unused *left = a;
+	const Unused *right = b;
+
+	if (left->saved_price != right->saved_price)
+		return left->saved_price > right->saved_price ? -1 : 1;
+	if (left->unit->size_bytes != right->unit->size_bytes)
+		return left->unit->size_bytes > right->unit->size_bytes ? -1 : 1;
+	return left->unit->relation_oid < right->unit->relation_oid ? -1 : 1;
+}
+
+static double
+interval_s(const Interval *interval)
+{
+	double		days = interval->month * (double) DAYS_PER_MONTH + interval->day;
+	double		seconds = days * SECS_PER_DAY + (double) interval->time / USECS_PER_SEC;
+
+	if (!(seconds >= 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unused_for must not be negative")));
+	return seconds;
+}
+
+static Unused
+price(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	Unused		unused = {unit, unit->current_tier, 0.0};
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		double		saved = tier_advice_price(advice, unit, unit->current_tier) -
+		tier_advice_price(advice, unit, t);
+
+		if (saved > unused.saved_price)
+		{
+			unused.saved_price = saved;
+			unused.cheapest = t;
+		}
+	}
+	return unused;
+}
+
+Datum
+tier_unused_relations(PG_FUNCTION_ARGS)
+{
+	double		unused_for_s = PG_ARGISNULL(0) ? tier_observation_period_min * 60.0 :
+	interval_s(PG_GETARG_INTERVAL_P(0));
+	TimestampTz now = tier_clock_now();
+	TierAdvice *advice;
+	TierResultRow row;
+	Unused	   *unused;
+	int			n = 0;
+	double		longest_s = 0.0;
+
+	tier_result_start(fcinfo, &row);
+	advice = tier_advice_load(NULL);
+	unused = palloc_extended(sizeof(Unused) * Max(advice->nunits, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+
+		longest_s = Max(longest_s, unit->proven_s);
+		if (unit->current_tier >= 0 && unit->unread_since != 0 &&
+			tier_seconds_between(unit->unread_since, now) >= unused_for_s &&
+			unit->size_bytes >= tier_advice_min_size_kb * 1024.0)
+			unused[n++] = price(advice, unit);
+	}
+	qsort(unused, n, sizeof(Unused), compare_unused);
+	for (int i = 0; i < n; i++)
+	{
+		const TierAdviceUnit *unit = unused[i].unit;
+
+		tier_row_clear(&row);
+		tier_row_datum(&row, 0, ObjectIdGetDatum(unit->relation_oid));
+		tier_row_text(&row, 1, tier_relation_kind_name(unit->kind));
+		tier_row_name(&row, 2, NameStr(advice->set->tiers[unit->current_tier].name));
+		tier_row_time(&row, 3, unit->unread_since);
+		tier_row_datum(&row, 4, Int64GetDatum((int64) unit->size_bytes));
+		tier_row_datum(&row, 5, Float8GetDatum(unit->load.page_writes));
+		if (unused[i].cheapest != unit->current_tier)
+		{
+			tier_row_name(&row, 6, NameStr(advice->set->tiers[unused[i].cheapest].name));
+			tier_row_datum(&row, 7, Float8GetDatum(unused[i].saved_price));
+		}
+		tier_row_put(&row);
+	}
+	if (n == 0)
+		ereport(NOTICE,
+				(errmsg("no relation is known to have been unread for %s",
+						tier_advice_duration(unused_for_s)),
+				 errdetail("What was not read is known for %s at most.",
+						   tier_advice_duration(longest_s)),
+				 errhint("An argument asks for another time: unused_relations('1 day').")));
+	return (Datum) 0;
+}

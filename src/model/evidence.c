@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/evidence.c
+ *		In how many separate intervals something happened: what tells a rate
+ *		from an event.
+ *
+ * The effective number of intervals is Kish's, (sum x)^2 / sum x^2: k intervals
+ * of equal amounts give k, one that holds nearly everything gives nearly 1.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "src/model/evidence.h"
+#include "src/model/number.h"
+
+#define US_PER_S 1e6
+#define S_PER_HOUR 3600.0
+
+/* Which interval a moment falls into, from the first one on; may be beyond the last. */
+static double
+interval_of(const TierEvidence *evidence, int64_t at)
+{
+	double		passed_s = ((double) at - (double) evidence->began_at) / US_PER_S;
+
+	return passed_s > 0.0 ? floor(passed_s / evidence->interval_s) : 0.0;
+}
+
+/* Two intervals become one. */
+static void
+widen(TierEvidence *evidence)
+{
+	for (int i = 0; i < TIER_EVIDENCE_INTERVALS; i++)
+	{
+		int			from = 2 * i;
+		bool		exists = from < TIER_EVIDENCE_INTERVALS;
+
+		evidence->reads[i] = exists ? evidence->reads[from] + evidence->reads[from + 1] : 0.0f;
+		evidence->writes[i] = exists ? evidence->writes[from] + evidence->writes[from + 1] : 0.0f;
+	}
+	evidence->interval_s *= 2.0;
+}
+
+/* Forgets the first n intervals. */
+static void
+forget(TierEvidence *evidence, double n)
+{
+	int			shift = n >= TIER_EVIDENCE_INTERVALS ? TIER_EVIDENCE_INTERVALS : (int) n;
+	int			kept = TIER_EVIDENCE_INTERVALS - shift;
+
+	memmove(evidence->reads, evidence->reads + shift, sizeof(float) * kept);
+	memmove(evidence->writes, evidence->writes + shift, sizeof(float) * kept);
+	for (int i = kept; i < TIER_EVIDENCE_INTERVALS; i++)
+		evidence->reads[i] = evidence->writes[i] = 0.0f;
+	evidence->began_at += (int64_t) (n * evidence->interval_s * US_PER_S);
+}
+
+/* Makes the intervals reach until `at`; returns the one that it falls into. */
+static int
+reach(TierEvidence *evidence, int64_t at)
+{
+	double		i = interval_of(evidence, at);
+
+	while (i >= TIER_EVIDENCE_INTERVALS && evidence->interval_s * 2.0 <= TIER_EVIDENCE_LONGEST_S)
+	{
+		widen(evidence);
+		i = interval_of(evidence, at);
+	}
+	if (i >= TIER_EVIDENCE_INTERVALS)
+	{
+		forget(evidence, i - (TIER_EVIDENCE_INTERVALS - 1));
+		i = TIER_EVIDENCE_INTERVALS - 1;
+	}
+	return (int) i;
+}
+
+static void
+begin(TierEvidence *evidence, int64_t since, int64_t at, double shortest_s)
+{
+	if (evidence->began_at != 0 && evidence->interval_s > 0.0)
+		return;
+	memset(evidence, 0, sizeof(*evidence));
+	evidence->began_at = since < at ? since : at;
+	evidence->interval_s = tier_clamp(shortest_s, 1e-3, TIER_EVIDENCE_LONGEST_S);
+}
+
+static void
+add(float *amount, double more)
+{
+	*amount = (float) tier_clamp(*amount + tier_amount(more), 0.0, FLT_MAX);
+}
+
+void
+tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
+				   double shortest_s, double reads, double writes)
+{
+	int			i;
+
+	begin(evidence, since, at, shortest_s);
+	i = reach(evidence, at);
+	add(&evidence->reads[i], reads);
+	add(&evidence->writes[i], writes);
+}
+
+/* Spreads an amount over the last n intervals in `covered`, evenly. */
+static void
+spread(float *amounts, int covered, double amount, double operations, double hours)
+{
+	double		most = tier_smaller(floor(tier_amount(operations)), floor(tier_amount(hours)));
+	int			n = (int) tier_clamp(most, 1.0, covered);
+
+	for (int i = 0; i < n; i++)
+		add(&amounts[covered - 1 - i * covered / n], tier_amount(amount) / n);
+}
+
+void
+tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
+						double shortest_s, double reads, double read_operations,
+						double writes, double write_operations)
+{
+	double		past_s = tier_amount(((double) at - (double) since) / US_PER_S);
+	double		hours = past_s / S_PER_HOUR;
+	double		window_s;
+	int			covered;
+
+	begin(evidence, since, at, shortest_s);
+	covered = reach(evidence, at) + 1;
+
+	/* What the intervals reach back to has its part of the whole. */
+	window_s = covered * evidence->interval_s;
+	if (past_s > window_s)
+	{
+		reads *= window_s / past_s;
+		writes *= window_s / past_s;
+	}
+	spread(evidence->reads, covered, reads, read_operations, hours);
+	spread(evidence->writes, covered, writes, write_operations, hours);
+}
+
+TierEvidenceJudgement
+tier_evidence_judge(const TierEvidence *evidence, const float *amounts, int64_t now)
+{
+	TierEvidenceJudgement judgement = {0, 0.0, 1.0, 0.0};
+	TierEvidence then;
+	double		sum = 0.0;
+	double		squares = 0.0;
+	double		largest = 0.0;
+	double		second = 0.0;
+	double		rest;
+	const float *seen;
+
+	if (evidence->began_at == 0 || !(evidence->interval_s > 0.0))
+		return judgement;
+
+	/* As it would be if something happened now. */
+	then = *evidence;
+	judgement.intervals = reach(&then, now) + 1;
+	seen = amounts == evidence->writes ? then.writes : then.reads;
+	for (int i = 0; i < TIER_EVIDENCE_INTERVALS; i++)
+	{
+		sum += seen[i];
+		squares += (double) seen[i] * seen[i];
+		second = tier_clamp(seen[i], second, largest);
+		largest = tier_larger(largest, seen[i]);
+	}
+	judgement.weight = 0.0;
+	judgement.error = 1.0;
+	if (!(squares > 0.0))
+		return judgement;
+	judgement.active = sum * sum / squares;
+	judgement.weight = tier_clamp((judgement.active - TIER_EVIDENCE_EVENT) /
+								  (TIER_EVIDENCE_RATE - TIER_EVIDENCE_EVENT), 0.0, 1.0);
+
+	/* Without the two intervals that an event may fall into, as much goes on. */
+	if (judgement.intervals > 2)
+	{
+		rest = tier_amount(sum - largest - second) / sum *
+			judgement.intervals / (judgement.intervals - 2.0);
+		judgement.weight = tier_clamp(rest, judgement.weight, 1.0);
+	}
+
+	/*
+	 * The variance between n intervals is (n / active - 1) times the mean
+	 * squared.
+	 */
+	if (judgement.intervals > 1)
+		judgement.error = sqrt(tier_amount(1.0 / judgement.active - 1.0 / judgement.intervals));
+	return judgement;
+}

@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/evidence.h
+ *		In how many separate intervals something happened: what tells a rate
+ *		from an event.
+ *
+ * A load, a restore or a report at the end of the month leaves the same totals
+ * as steady work, and will not be repeated by tomorrow.  So beside a smoothed rate
+ * stands when its events came: the last days in up to 16 intervals of equal
+ * length.  These are short at first and grow with the time that is covered, up to
+ * TIER_EVIDENCE_LONGEST_S each; what is older than all of them is forgotten.
+ *
+ * Pure.  Times are microseconds, on any one clock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_EVIDENCE_H
+#define TIER_EVIDENCE_H
+
+#include <stdint.h>
+
+#define TIER_EVIDENCE_INTERVALS 16
+
+/* 16 of these are about a week: what did not happen in it several times is no rate. */
+#define TIER_EVIDENCE_LONGEST_S 43200.0
+
+/*
+ * What has happened in so many intervals, of equal amounts, is an event, and is
+ * certain not to be one from so many on; between the two it counts in part.  Of an
+ * event on top of steady work, the steady work counts.
+ */
+#define TIER_EVIDENCE_EVENT 2.0
+#define TIER_EVIDENCE_RATE 4.0
+
+/*
+ * One relation's events.  All zero: nothing was ever noted.  Changed by
+ * tier_evidence_note() and tier_evidence_note_past() alone; both amounts share
+ * the intervals.
+ */
+typedef struct TierEvidence
+{
+	int64_t		began_at;		/* begin of the first interval; 0: none yet */
+	double		interval_s;		/* length of each; means nothing before */
+	float		reads[TIER_EVIDENCE_INTERVALS];
+	float		writes[TIER_EVIDENCE_INTERVALS];
+} TierEvidence;
+
+/* What that says of a rate. */
+typedef struct TierEvidenceJudgement
+{
+	int			intervals;		/* covered until now, 0 to 16 */
+	double		active;			/* so many intervals of equal amounts would
+								 * say the same: (sum x)^2 / sum x^2 */
+	double		weight;			/* 0: an event; 1: a rate */
+	double		error;			/* standard error of the mean over the
+								 * intervals, relative to it; 1 of a single
+								 * one */
+} TierEvidenceJudgement;
+
+/*
+ * Notes what a sample at `at` found.  All of it happened in one interval, however
+ * long ago the sample before was: that it came evenly is not known.
+ * `shortest_s` (> 0) is the length that intervals begin with, `since` where the first
+ * one begins if this is the first event.  Negative amounts and those that are not
+ * finite count as 0.
+ */
+extern void tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
+							   double shortest_s, double reads, double writes);
+
+/*
+ * Notes totals of a time before anything was noted, [since, at], of which nothing
+ * is known but how many operations they come from: at most one event an hour,
+ * and one for each operation.
+ */
+extern void tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
+									double shortest_s, double reads, double read_operations,
+									double writes, double write_operations);
+
+/*
+ * `amounts` is evidence->reads or evidence->writes.  Where nothing was ever noted
+ * nothing speaks against a rate: weight 1, error 0.  What all lies further back than
+ * the intervals reach is none any more: weight 0.
+ */
+extern TierEvidenceJudgement tier_evidence_judge(const TierEvidence *evidence,
+												 const float *amounts, int64_t now);
+
+#endif							/* TIER_EVIDENCE_H */

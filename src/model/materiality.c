@@ -1,0 +1,182 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/materiality.c
+ *		Which moves of a placement matter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/model/cost.h"
+#include "src/model/materiality.h"
+
+#define S_PER_HOUR 3600.0
+#define HOURS_PER_MONTH 730.0
+
+/* What was taken back may let others be taken back; nearly all are in the first pass. */
+#define MAX_PASSES 8
+
+/* Sums of what is there now must not exceed it by rounding. */
+#define ROUNDING 1e-9
+
+typedef struct Move
+{
+	int			unit;
+	double		gain;
+} Move;
+
+typedef struct Work
+{
+	const TierPlacementProblem *problem;
+	double		price;			/* weights of the objective */
+	double		busy;
+	double		wait;
+	double		queue;
+	TierPlacementTotals *now;
+	TierPlacementTotals *totals;
+} Work;
+
+static int
+compare_moves(const void *a, const void *b)
+{
+	const Move *left = a;
+	const Move *right = b;
+
+	if (left->gain != right->gain)
+		return left->gain < right->gain ? -1 : 1;
+	return left->unit < right->unit ? -1 : left->unit > right->unit;
+}
+
+static double
+queue_s(double occupied_s)
+{
+	return tier_cost_queue_s_per_hour(occupied_s / S_PER_HOUR);
+}
+
+/* What the unit saves by being on `tier` instead of where it is now. */
+static double
+gain_of(const Work *work, int unit, int tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	size_t		from = (size_t) unit * problem->ntiers + problem->current[unit];
+	size_t		to = (size_t) unit * problem->ntiers + tier;
+	double		here_s = work->totals[problem->current[unit]].occupied_s;
+	double		there_s = work->totals[tier].occupied_s;
+
+	return work->price * (problem->price[from] - problem->price[to]) +
+		work->busy * (problem->busy_s[from] - problem->busy_s[to]) +
+		work->wait * (problem->wait_s[from] - problem->wait_s[to]) +
+		work->queue * (queue_s(here_s + problem->occupied_s[from]) - queue_s(here_s) +
+					   queue_s(there_s - problem->occupied_s[to]) - queue_s(there_s));
+}
+
+/* May it stay where it is now, beside what the placement has there? */
+static bool
+may_stay(const Work *work, int unit)
+{
+	const TierPlacementProblem *problem = work->problem;
+	int			tier = problem->current[unit];
+	size_t		cell = (size_t) unit * problem->ntiers + tier;
+	const TierPlacementTotals *now = &work->now[tier];
+	const TierPlacementTotals *total = &work->totals[tier];
+
+	return problem->allowed[cell] && isfinite(problem->busy_s[cell]) &&
+		isfinite(problem->price[cell]) &&
+		total->bytes + problem->stored_bytes[cell] <=
+		problem->available_bytes[tier] * (1.0 + ROUNDING) &&
+		total->occupied_s + problem->occupied_s[cell] <=
+		fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now->occupied_s) * (1.0 + ROUNDING) &&
+		total->written_bytes + problem->written_bytes[cell] <=
+		fmax(problem->endurance_bytes_per_day[tier], now->written_bytes) * (1.0 + ROUNDING);
+}
+
+static void
+take_back(Work *work, int unit, int *tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	int			here = problem->current[unit];
+	size_t		from = (size_t) unit * problem->ntiers + here;
+	size_t		to = (size_t) unit * problem->ntiers + *tier;
+
+	work->totals[*tier].bytes -= problem->stored_bytes[to];
+	work->totals[*tier].occupied_s -= problem->occupied_s[to];
+	work->totals[*tier].written_bytes -= problem->written_bytes[to];
+	work->totals[here].bytes += problem->stored_bytes[from];
+	work->totals[here].occupied_s += problem->occupied_s[from];
+	work->totals[here].written_bytes += problem->written_bytes[from];
+	*tier = here;
+}
+
+static void
+set_weights(Work *work, double price_per_wait_hour)
+{
+	switch (work->problem->objective)
+	{
+		case TIER_OBJECTIVE_TIME:
+			work->busy = work->queue = 1.0;
+			break;
+		case TIER_OBJECTIVE_MONEY:
+			work->price = 1.0;
+			break;
+		case TIER_OBJECTIVE_BALANCED:
+			work->price = 1.0;
+			work->wait = work->queue = isfinite(price_per_wait_hour) ?
+				price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR : 0.0;
+			break;
+	}
+}
+
+TierMaterialityDropped
+tier_materiality_drop(const TierPlacementProblem *problem, double price_per_wait_hour,
+					  double give_up, int *tier)
+{
+	TierMaterialityDropped dropped = {0, 0.0, 0.0};
+	size_t		tiers_size = sizeof(TierPlacementTotals) * problem->ntiers;
+	Move	   *moves = problem->alloc(sizeof(Move) * (problem->nunits > 0 ? problem->nunits : 1));
+	Work		work;
+
+	memset(&work, 0, sizeof(work));
+	work.problem = problem;
+	work.now = problem->alloc(tiers_size);
+	work.totals = problem->alloc(tiers_size);
+	set_weights(&work, price_per_wait_hour);
+	tier_placement_add_up(problem, problem->current, work.now);
+	tier_placement_add_up(problem, tier, work.totals);
+	for (int pass = 0; pass < MAX_PASSES; pass++)
+	{
+		int			nmoves = 0;
+		int			taken_back = 0;
+
+		for (int u = 0; u < problem->nunits; u++)
+		{
+			if (problem->current[u] < 0 || tier[u] < 0 || tier[u] == problem->current[u])
+				continue;
+			moves[nmoves].unit = u;
+			moves[nmoves++].gain = gain_of(&work, u, tier[u]);
+		}
+		qsort(moves, nmoves, sizeof(Move), compare_moves);
+		for (int i = 0; i < nmoves; i++)
+		{
+			int			u = moves[i].unit;
+			double		gain = fmax(0.0, gain_of(&work, u, tier[u]));
+
+			if (moves[i].gain > give_up - dropped.gain)
+				break;
+			if (gain > give_up - dropped.gain || !may_stay(&work, u))
+				continue;
+			take_back(&work, u, &tier[u]);
+			dropped.gain += gain;
+			dropped.bytes += problem->stored_bytes[(size_t) u * problem->ntiers + tier[u]];
+			dropped.units++;
+			taken_back++;
+		}
+		if (taken_back == 0)
+			break;
+	}
+	problem->release(moves);
+	problem->release(work.now);
+	problem->release(work.totals);
+	return dropped;
+}

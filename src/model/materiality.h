@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/materiality.h
+ *		Which moves of a placement matter.
+ *
+ * The best placement is full of moves that together save next to nothing: a
+ * reader would have to look at each, and somebody to wait for it.
+ *
+ * Pure, like the solver.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MATERIALITY_H
+#define TIER_MATERIALITY_H
+
+#include "src/model/placement.h"
+
+/* What was left out, in sum. */
+typedef struct TierMaterialityDropped
+{
+	int			units;
+	double		bytes;			/* stored where they stay */
+	double		gain;			/* in the objective, >= 0 */
+} TierMaterialityDropped;
+
+/*
+ * Takes moves back that gain least, as long as they gain at most `give_up` together
+ * (in the objective: device-seconds per hour for TIME, else money per month),
+ * and those that gain nothing and make room for nobody any more.  Never one
+ * that may not stay, or whose staying takes a tier beyond its room, its share of device
+ * time or its endurance.  `price_per_wait_hour` as in the result of
+ * tier_placement_solve().  tier: by unit, changed.
+ */
+extern TierMaterialityDropped tier_materiality_drop(const TierPlacementProblem *problem,
+													double price_per_wait_hour,
+													double give_up, int *tier);
+
+#endif							/* TIER_MATERIALITY_H */

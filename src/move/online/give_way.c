@@ -1,0 +1,205 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/online/give_way.c
+ *		Not being in the way: what happens between batches and attempts.
+ *
+ * Between two batches of a copy, under AccessShareLock, tier_online_watch() looks
+ * for everything that should end the transaction: somebody waits for the relation or
+ * for us, moves are paused, DROP EXTENSION.  Between two attempts, with nothing
+ * locked, tier_online_backoff_step() waits.  In both the WAL is read on, since what is
+ * not read may be removed, and the settings of a reload take effect.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/debug.h"
+#include "src/base/transaction.h"
+#include "src/move/online/state.h"
+#include "src/move/pending_file.h"
+#include "src/move/space.h"
+#include "src/move/throttle.h"
+#include "src/server/relation.h"
+
+/* How soon we notice that somebody waits for us, or a pause, or a setting. */
+#define WATCH_INTERVAL_MS 20
+
+/*
+ * How often WAL is read, at the latest; and when the server has gone on to the
+ * next segment, since from then on a checkpoint can remove what is not read.
+ */
+#define WAL_INTERVAL_MS 500
+
+/* How often a mover that is paused, or has lost its place, looks again. */
+#define QUEUE_INTERVAL_MS 200
+
+void
+tier_online_set_phase(TierOnline *move, TierPhase phase)
+{
+	move->phase = phase;
+	tier_progress_set(TIER_PROGRESS_PHASE, phase);
+}
+
+static void
+obey_reload(void)
+{
+	if (!ConfigReloadPending)
+		return;
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
+}
+
+/* Waits; a reload of the configuration takes effect. */
+static void
+wait_ms(long milliseconds)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 milliseconds, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	obey_reload();
+}
+
+bool
+tier_online_read_wal(TierOnline *move)
+{
+	if (move->copy == NULL)
+		return true;
+	move->wal_read_at = tier_clock_monotonic_us();
+	return tier_copy_read_wal(move->copy) != TIER_WAL_LOST;
+}
+
+/* The WAL must be read all the time.  False when some of it is lost. */
+static bool
+keep_up(TierOnline *move)
+{
+	if (move->copy == NULL ||
+		(tier_clock_monotonic_us() < move->wal_read_at + WAL_INTERVAL_MS * 1000 &&
+		 !tier_copy_is_behind(move->copy)))
+		return true;
+	return tier_online_read_wal(move);
+}
+
+bool
+tier_online_idle_is_due(const TierOnline *move)
+{
+	return move->request->idle != NULL && move->request->idle->is_due();
+}
+
+/*
+ * Raises an error when a disk is about to be full, which others would feel, too: one
+ * that is full of WAL stops the server.
+ */
+static void
+require_room(TierOnline *move)
+{
+	TierShortage shortage;
+
+	if (move->unlooked_bytes < TIER_SPACE_STEP_BYTES)
+		return;
+	move->unlooked_bytes = 0;
+	shortage = tier_space_look(move->request->tablespace_oid, move->request->reserve_bytes);
+	if (shortage.message != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("%s", shortage.message),
+				 errhint("%s", shortage.hint)));
+}
+
+TierStepResult
+tier_online_watch(TierOnline *move)
+{
+	require_room(move);
+	do
+	{
+		int64		now = tier_clock_monotonic_us();
+
+		CHECK_FOR_INTERRUPTS();
+		if (now >= move->watched_at + WATCH_INTERVAL_MS * 1000)
+		{
+			move->watched_at = now;
+			obey_reload();
+			if (tier_pending_extension_is_wanted())
+				return TIER_STEP_ABANDONED;
+			if (tier_throttle_is_paused() || tier_online_idle_is_due(move) ||
+				tier_transaction_is_old() ||
+				(tier_relation_has_waiters(move->request->relation_oid) &&
+				 !tier_debug_skips("give_way")))
+				return TIER_STEP_AGAIN;
+		}
+		if (!keep_up(move))
+			return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
+		if (now >= move->throttled_until)
+			return TIER_STEP_GO_ON;
+		wait_ms(Min(WATCH_INTERVAL_MS, (long) ((move->throttled_until - now) / 1000 + 1)));
+	} while (true);
+}
+
+void
+tier_online_note_copied(TierOnline *move, int64 bytes)
+{
+	move->report->copied_bytes += bytes;
+	tier_progress_add(TIER_PROGRESS_BYTES_COPIED, bytes);
+	tier_progress_set(TIER_PROGRESS_BLOCKS_DONE, tier_copy_done_blocks(move->copy));
+	tier_space_written(bytes);
+	move->unlooked_bytes += bytes;
+	move->throttled_until = tier_throttle_charge(bytes);
+}
+
+TierStepResult
+tier_online_backoff_step(TierOnline *move)
+{
+	int64		until = tier_clock_monotonic_us() + (int64) move->backoff_ms * 1000;
+	TierPhase	phase = move->phase;
+	bool		has_told = false;
+
+	tier_throttle_yield();
+	tier_debug_point("backing_off");
+	for (;;)
+	{
+		int64		now = tier_clock_monotonic_us();
+		bool		paused = tier_throttle_is_paused();
+
+		CHECK_FOR_INTERRUPTS();
+		if (tier_pending_extension_is_wanted() || !tier_online_may_go_on(move))
+			return TIER_STEP_ABANDONED;
+		if (!keep_up(move))
+			return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
+		if (tier_online_idle_is_due(move))
+		{
+			/* It may take long; tier_wal_keep_up is called there. */
+			if (!tier_online_read_wal(move))
+				return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
+			move->request->idle->run();
+			now = tier_clock_monotonic_us();
+		}
+		if (tier_transaction_is_old())
+			tier_transaction_commit();
+		if (now >= until && !paused && tier_throttle_resume())
+			break;
+		if (paused && !has_told)
+			ereport(NOTICE,
+					(errmsg("the move waits: moves are paused"),
+					 errhint("SELECT tiered_storage.resume() lets them continue.")));
+		has_told |= paused;
+		tier_online_set_phase(move,
+							  paused ? TIER_PHASE_PAUSED :
+							  now >= until ? TIER_PHASE_QUEUED : TIER_PHASE_GIVING_WAY);
+		wait_ms(paused || now >= until ? QUEUE_INTERVAL_MS :
+				Max(1, (long) Min(WAL_INTERVAL_MS, (until - now) / 1000)));
+	}
+
+	/* The next thing is a lock, which may have to be waited for. */
+	if (!tier_online_read_wal(move))
+		return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
+	tier_online_set_phase(move, phase);
+	return TIER_STEP_GO_ON;
+}

@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/online/state.h
+ *		What the parts of the online mover share.  For move/online/ only.
+ *
+ *		protocol.c		the steps in their order; retries; what became of it
+ *		steps.c			the steps that need the relation: register, copy,
+ *						catch up, swap
+ *		residency.c		the steps for shared buffers: what was there before, and
+ *						reading it again
+ *		give_way.c		what happens between two batches and between two
+ *						attempts: WAL, pauses, rate limit, others who wait
+ *		transaction.c	a transaction for each step, and the end of a file that
+ *						nobody uses
+ *
+ * Why it is done in this way is at the top of protocol.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ONLINE_STATE_H
+#define TIER_ONLINE_STATE_H
+
+#include "postgres.h"
+
+#include "storage/block.h"
+#include "utils/palloc.h"
+
+#include "src/compat.h"
+#include "src/model/blockset.h"
+#include "src/move/copy.h"
+#include "src/move/online.h"
+#include "src/move/progress.h"
+
+/* What a step says about how to go on. */
+typedef enum TierStepResult
+{
+	TIER_STEP_GO_ON,			/* the step is complete */
+	TIER_STEP_AGAIN,			/* it was interrupted; commit, and repeat it */
+	TIER_STEP_BUSY,				/* a lock was not granted: back off, and
+								 * repeat it */
+	TIER_STEP_RESTART,			/* the copy must be begun again, in a new file */
+	TIER_STEP_NOT_NEEDED,
+	TIER_STEP_REFUSED,
+	TIER_STEP_UNWANTED,
+	TIER_STEP_ABANDONED,		/* the extension is being dropped */
+	TIER_STEP_FAILED,
+} TierStepResult;
+
+/* Why an attempt was given up. */
+typedef enum TierBusyReason
+{
+	TIER_BUSY_LOCK,				/* was not granted */
+	TIER_BUSY_ROW,				/* somebody else has locked that of pg_class */
+	TIER_BUSY_WORK,				/* too much was left to do */
+} TierBusyReason;
+
+/*
+ * One online move.  In the memory of the process that moves, which alone reads
+ * and changes it; there is at most one in a process, and no lock.  Others see of
+ * it what move/progress.h shows, and the file by its registration
+ * (move/pending_file.h).
+ *
+ * Three fields say whose the new file is, and with them the exit callback knows
+ * whether to remove it:
+ *
+ *	is_registered	set by the register step; unset by the commit of the swap,
+ *					which deletes the row, or when the row has been deleted
+ *					after the file.
+ *	has_file		set by the copy step just before it creates the file; unset
+ *					by the commit of the swap, from which on the file is the
+ *					relation's, or when the file has been dropped.
+ *	is_swapping		set by the swap step when it has changed pg_class; true from
+ *					there to the end of that transaction only.
+ *
+ * What belongs to one copy (target, copy, made_file, began_at) is set again when
+ * the copy is begun again.  The moments of a swap are 0 until that event has come,
+ * and mean nothing while no swap is being attempted; protocol.c clears them
+ * before each attempt.
+ */
+typedef struct TierOnline
+{
+	/* Set when the move begins. */
+	const TierOnlineRequest *request;
+	TierOnlineReport *report;
+	MemoryContext context;		/* outlives transactions, not the move */
+	MemoryContext caller_context;	/* for what is reported */
+
+	/* The files; by the register step. */
+	RelFileLocator source;		/* the relation's, compared after each lock */
+	RelFileLocator target;
+	bool		is_heap;
+	bool		is_registered;	/* the target has a row in move_file */
+	bool		has_file;		/* the target may exist, and is not in use */
+	bool		made_file;		/* we have made the target, or tried to */
+	bool		is_swapping;	/* this transaction has changed pg_class */
+	bool		is_swapped;		/* the target is in use, that is committed */
+	TierCopy   *copy;			/* NULL: not begun, or ended */
+
+	/*
+	 * Source blocks that were in shared buffers when the copy began, and
+	 * still or again when it was complete.  Not those of the second moment
+	 * alone: the last that we have read ourselves are among them.  By the
+	 * residency steps; they mean nothing without tiered_storage.move_prewarm.
+	 */
+	TierBlockSet resident_before;
+	TierBlockSet resident;
+	BlockNumber prewarmed;		/* as far as that */
+
+	/* How the last step ended. */
+	ErrorData  *error;			/* the last one that was caught, or NULL */
+	char	   *restart_reason; /* after TIER_STEP_RESTART: words that can
+								 * follow "it " */
+	TierBusyReason busy_reason; /* after TIER_STEP_BUSY */
+	TierPhase	phase;			/* as shown, but for waiting in it */
+
+	/* Retries. */
+	long		backoff_ms;		/* before the next attempt */
+	int			busy;			/* attempts in a row without a lock */
+
+	/* Moments, all by tier_clock_monotonic_us. */
+	int64		began_at;		/* of this copy */
+	int64		watched_at;		/* last look for others who wait */
+	int64		wal_read_at;	/* means nothing while copy is NULL */
+	int64		throttled_until;	/* by the rate limit; 0: no wait */
+
+	int64		unlooked_bytes; /* written since the last look for room */
+
+	/* Of the swap in this transaction. */
+	int64		asked_at;
+	int64		locked_at;		/* 0: not granted */
+	int64		committing_at;
+	int64		released_at;	/* just before the lock is released */
+	int64		flush_us;		/* under the lock, before the commit */
+	int64		cpu_at_lock_us; /* tier_clock_cpu_us, then */
+	int64		cpu_at_release_us;
+} TierOnline;
+
+/* A reason to begin again, for tier_online_restart(). */
+#define TIER_ONLINE_LOST_WAL "was changed, and WAL that says where was removed too early"
+
+/* ---------------------------------------------------------------------
+ * transaction.c
+ * ---------------------------------------------------------------------
+ */
+
+typedef TierStepResult (*TierStep) (TierOnline *move);
+
+/*
+ * Runs a step and commits; after TIER_STEP_BUSY and TIER_STEP_RESTART rolls back.
+ * What it throws rolls back, too, and is TIER_STEP_FAILED with move->error, or
+ * TIER_STEP_BUSY if a lock was not granted in time.  TIER_STEP_ABANDONED instead
+ * of running it when tier_online_may_go_on() says so.  No lock outlives it.
+ */
+extern TierStepResult tier_online_run_step(TierOnline *move, TierStep step);
+
+/*
+ * False when the extension is being dropped, with which the registration would
+ * go.  To be asked at the beginning of each transaction.
+ */
+extern bool tier_online_may_go_on(const TierOnline *move);
+
+/* The copy must be begun again, and why: words that can follow "it ". */
+extern TierStepResult tier_online_restart(TierOnline *move, const char *why);
+
+/* Once in each process, before tier_online_set_current(). */
+extern void tier_online_register_callbacks(void);
+
+/* The move of this process, whose file is removed when it exits; NULL: none. */
+extern void tier_online_set_current(TierOnline *move);
+
+/*
+ * Removes the new file, which is not in use, and its registration.  A cancel does
+ * not stop it.  What goes wrong here is in the log; the file is still registered
+ * then, and removed by a sweep.
+ */
+extern void tier_online_discard(TierOnline *move);
+
+/* Ends the copy in memory, if there is one; the file stays. */
+extern void tier_online_end_copy(TierOnline *move);
+
+/* ---------------------------------------------------------------------
+ * give_way.c
+ * ---------------------------------------------------------------------
+ */
+
+extern void tier_online_set_phase(TierOnline *move, TierPhase phase);
+
+/* Reads the WAL, if there is a copy to read it for.  False when it is lost. */
+extern bool tier_online_read_wal(TierOnline *move);
+
+/* Has the caller of the move something else to do by now? */
+extern bool tier_online_idle_is_due(const TierOnline *move);
+
+/*
+ * Between two batches under AccessShareLock: TIER_STEP_GO_ON, or why the lock has
+ * to be released.  Waits here when the rate limit says so.
+ */
+extern TierStepResult tier_online_watch(TierOnline *move);
+
+/* So much was copied: for the report, the progress, room and rate. */
+extern void tier_online_note_copied(TierOnline *move, int64 bytes);
+
+/*
+ * A step: waits for backoff_ms with nothing locked, and as long as moves are
+ * paused; others may have our place among the movers.
+ */
+extern TierStepResult tier_online_backoff_step(TierOnline *move);
+
+/* ---------------------------------------------------------------------
+ * steps.c; what each does is said there
+ * ---------------------------------------------------------------------
+ */
+
+extern TierStepResult tier_online_register_step(TierOnline *move);
+extern TierStepResult tier_online_copy_step(TierOnline *move);
+extern TierStepResult tier_online_catch_up_step(TierOnline *move);
+extern TierStepResult tier_online_ask_step(TierOnline *move);
+extern TierStepResult tier_online_swap_step(TierOnline *move);
+
+/* ---------------------------------------------------------------------
+ * residency.c; likewise
+ * ---------------------------------------------------------------------
+ */
+
+/* Before any of the steps. */
+extern void tier_online_init_residency(TierOnline *move);
+
+extern TierStepResult tier_online_residency_before_step(TierOnline *move);
+extern TierStepResult tier_online_residency_after_step(TierOnline *move);
+extern TierStepResult tier_online_prewarm_step(TierOnline *move);
+
+#endif							/* TIER_ONLINE_STATE_H */

@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/online/transaction.c
+ *		A transaction for each step, and the end of a file that nobody uses.
+ *
+ * The file that is being made belongs to no transaction.  It is removed by
+ * tier_online_discard() after an error, by exit_callback() when the process ends, and
+ * by the next sweep (move/pending_file.c) after a crash; always in a committed
+ * transaction with an ID, so that standbys and crash recovery remove it, too.
+ *
+ * DROP EXTENSION waits for us, since it would take the registration away.  We see
+ * it, remove the file, and end the move.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/base/clock.h"
+#include "src/base/debug.h"
+#include "src/base/transaction.h"
+#include "src/move/online/state.h"
+#include "src/move/pending_file.h"
+#include "src/server/relation.h"
+
+/* The move of this process; NULL: none.  For the callbacks. */
+static TierOnline *current = NULL;
+
+/*
+ * What is registered must stay so, or the file would be nobody's after a crash.
+ * Cleaning up goes on in any case.
+ */
+bool
+tier_online_may_go_on(const TierOnline *move)
+{
+	return !move->is_registered || move->phase == TIER_PHASE_CLEANING_UP ||
+		tier_pending_hold_extension();
+}
+
+TierStepResult
+tier_online_run_step(TierOnline *move, TierStep step)
+{
+	volatile TierStepResult outcome = TIER_STEP_FAILED;
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+
+	MemoryContextSwitchTo(move->context);
+	move->is_swapping = false;
+	PG_TRY();
+	{
+		outcome = tier_online_may_go_on(move) ? step(move) : TIER_STEP_ABANDONED;
+		if (outcome == TIER_STEP_BUSY || outcome == TIER_STEP_RESTART)
+			tier_transaction_rollback();
+		else
+			tier_transaction_commit();
+	}
+	PG_CATCH();
+	{
+		move->is_swapping = false;
+		MemoryContextSwitchTo(move->caller_context);
+		move->error = tier_attempt_take_error();
+		while (ActiveSnapshotSet() && GetActiveSnapshot() != snapshot)
+			PopActiveSnapshot();	/* SPI wants to know of all */
+		tier_transaction_rollback();
+		outcome = TIER_STEP_FAILED;
+		if (move->error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		{
+			FreeErrorData(move->error);
+			move->error = NULL;
+			move->busy_reason = TIER_BUSY_LOCK;
+			outcome = TIER_STEP_BUSY;
+		}
+	}
+	PG_END_TRY();
+	tier_relation_release_row();
+	MemoryContextSwitchTo(move->context);
+	return outcome;
+}
+
+TierStepResult
+tier_online_restart(TierOnline *move, const char *why)
+{
+	move->restart_reason = MemoryContextStrdup(move->caller_context, why);
+	return TIER_STEP_RESTART;
+}
+
+/* ---------------------------------------------------------------------
+ * Callbacks
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * At the commit of a swap the new file becomes the relation's, whatever happens
+ * to us next; and all locks are released right after.
+ */
+static void
+transaction_callback(XactEvent event, void *argument)
+{
+	if (current == NULL || !current->is_swapping)
+		return;
+	if (event == XACT_EVENT_PRE_COMMIT)
+		current->committing_at = tier_clock_monotonic_us();
+	else if (event == XACT_EVENT_COMMIT)
+	{
+		current->released_at = tier_clock_monotonic_us();
+		current->cpu_at_release_us = tier_clock_cpu_us();
+		current->is_swapped = true;
+		current->has_file = false;
+		current->is_registered = false;
+	}
+}
+
+/* Removes the file when the process ends in the middle of a move. */
+static void
+exit_callback(int code, Datum argument)
+{
+	RelFileLocator target;
+	bool		has_file;
+
+	if (current == NULL)
+		return;
+
+	/*
+	 * An abort, ours or the one that follows, frees the memory that it is in
+	 * before it calls transaction_callback().
+	 */
+	target = current->target;
+	has_file = current->has_file;
+	current = NULL;
+	if (!has_file)
+		return;
+	AbortOutOfAnyTransaction();
+	tier_transaction_start();
+
+	/* Not even now for a synchronous standby that does not answer. */
+	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
+		synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
+	if (tier_copy_file_exists(target))
+		(void) tier_pending_drop(target);
+	CommitTransactionCommand();
+}
+
+void
+tier_online_register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	before_shmem_exit(exit_callback, (Datum) 0);
+	RegisterXactCallback(transaction_callback, NULL);
+	registered = true;
+}
+
+void
+tier_online_set_current(TierOnline *move)
+{
+	current = move;
+}
+
+/* ---------------------------------------------------------------------
+ * Cleaning up
+ * ---------------------------------------------------------------------
+ */
+
+static TierStepResult
+drop_file_step(TierOnline *move)
+{
+	if (tier_copy_file_exists(move->target) && !tier_pending_drop(move->target))
+		return TIER_STEP_FAILED;
+	return TIER_STEP_GO_ON;
+}
+
+static TierStepResult
+unregister_step(TierOnline *move)
+{
+	tier_pending_unregister(move->target, move->made_file);
+	return TIER_STEP_GO_ON;
+}
+
+void
+tier_online_end_copy(TierOnline *move)
+{
+	if (move->copy != NULL)
+		tier_copy_end(move->copy);
+	move->copy = NULL;
+}
+
+void
+tier_online_discard(TierOnline *move)
+{
+	ErrorData  *error = move->error;
+
+	tier_online_set_phase(move, TIER_PHASE_CLEANING_UP);
+	tier_online_end_copy(move);
+	tier_debug_point("discarding");
+	move->error = NULL;
+	HOLD_CANCEL_INTERRUPTS();
+	if (move->has_file && tier_online_run_step(move, drop_file_step) == TIER_STEP_GO_ON)
+		move->has_file = false;
+	if (move->is_registered && !move->has_file &&
+		tier_online_run_step(move, unregister_step) == TIER_STEP_GO_ON)
+		move->is_registered = false;
+	tier_pending_release();
+
+	/* An error has ended all holds. */
+	if (QueryCancelHoldoffCount > 0)
+		RESUME_CANCEL_INTERRUPTS();
+	if (move->error != NULL)
+		ereport(LOG,
+				(errmsg("could not remove the file of an unfinished move: %s",
+						move->error->message)));
+	move->error = error;
+}

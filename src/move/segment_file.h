@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * move/segment_file.h
+ *		Writing the segments of a new file around the shared buffers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_SEGMENT_FILE_H
+#define TIER_SEGMENT_FILE_H
+
+#include "postgres.h"
+
+#include "common/relpath.h"
+#include "storage/block.h"
+#include "storage/fd.h"
+
+#include "src/compat.h"
+
+/* The segment that is being written; the process's own. */
+typedef struct TierSegmentFile
+{
+	RelFileLocator locator;		/* set by tier_segment_file_init() */
+	File		file;			/* -1: none is open, and what follows means
+								 * nothing */
+	ForkNumber	fork;
+	BlockNumber segment;
+	int			unsynced;		/* blocks written since the last sync */
+} TierSegmentFile;
+
+extern void tier_segment_file_init(TierSegmentFile *writer, RelFileLocator locator);
+
+/*
+ * Adds n pages to the end of the fork, which has `first` blocks.  Never has much to
+ * sync at once; a segment that is complete is synced.  Nobody else may know the file.
+ */
+extern void tier_segment_file_append(TierSegmentFile *writer, ForkNumber fork,
+									 BlockNumber first, int n, char *pages);
+
+/* What was written is on disk. */
+extern void tier_segment_file_sync(TierSegmentFile *writer);
+
+/* No error; of a file that is to be kept: synced before. */
+extern void tier_segment_file_close(TierSegmentFile *writer);
+
+#endif							/* TIER_SEGMENT_FILE_H */

@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/access_plan_private.h
+ *		One watched plan, between the files that work on it.
+ *
+ * access_relations.c walks the plan before it runs, and lists what it will read
+ * (uses) and which nodes have to be measured (measures).  access_plan.c counts
+ * around each run, and measures the nodes.  access_report.c makes random and
+ * sequential reads of it when the plan has ended, and passes them on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ACCESS_PLAN_PRIVATE_H
+#define TIER_ACCESS_PLAN_PRIVATE_H
+
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/execnodes.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "src/compat.h"
+#include "src/model/split.h"
+
+/* Plans with no more than this need no memory of their own. */
+#define INLINE_USES 12
+#define INLINE_MEASURES 8
+
+#define ORDER_BIT(order) (1 << (order))
+#define NO_USE (-1)
+
+/*
+ * One relation in a plan.  What it is, up to correlation, is noted by
+ * access_relations.c before the plan runs; of partitions that rows are routed
+ * to, while it runs.  The rest is counted by access_plan.c.
+ */
+typedef struct RelationUse
+{
+	Oid			relation_oid;
+	Relation	rel;			/* open as long as the plan is, or NULL; not
+								 * looked at when it has ended */
+	Oid			tablespace_oid; /* InvalidOid: of one that is not open */
+	int			next;			/* in the same bucket, NO_USE: none; means
+								 * nothing without buckets */
+	int			orders;			/* ORDER_BIT of all orders it is read in */
+	bool		is_changed;		/* blocks may be added to it */
+	bool		is_late;		/* was not there when the plan began to run:
+								 * `own` is inferred */
+
+	int			table_use;		/* INDEX: the table it leads to, or NO_USE */
+	int			index_use;		/* VALUES: the index of the TOAST table; GAPS:
+								 * one that is scanned once for each pass over
+								 * the table; or NO_USE */
+	double		pages;			/* 0: unknown */
+	double		correlation;	/* of an index */
+
+	/*
+	 * The counters when counting last began, went on or stopped; and what was
+	 * counted until then.  Complete while the plan is not the current one.
+	 */
+	TierCompatBlockCounts base;
+	TierCompatBlockCounts own;
+	int64		measured_fetched;	/* of own, what its nodes have */
+	int64		measured_hit;
+	double		sequential;		/* of own misses; set by access_report.c when
+								 * the plan has ended */
+} RelationUse;
+
+/* What one node reads of one relation that others read as well. */
+typedef struct NodeMeasure
+{
+	PlanState  *node;
+	ExecProcNodeMtd real;		/* what measure_node() stands for; set when
+								 * all measures are known */
+	int			use;
+	TierSplitOrder order;
+	int64		fetched;
+	int64		hit;
+} NodeMeasure;
+
+/*
+ * One watched execution.  Belongs to its process alone, so there is no lock.
+ * Set up by tier_access_plan_watch(); lives until the memory of the execution
+ * goes, which calls back and has it reported.
+ */
+struct TierAccessPlan
+{
+	/* What it is: does not change while it is watched. */
+	MemoryContextCallback callback;
+	struct TierAccessPlan *next_spare;	/* in the list of spare ones only */
+	EState	   *estate;
+	double		weight;			/* each of its reads counts so often */
+	bool		ignored;		/* its reads are not use */
+	bool		has_changes;	/* rows are changed: partitions may come late */
+	bool		is_parallel;	/* the counts of its workers will be added to
+								 * pgBufferUsage */
+
+	/* How far it is. */
+	struct TierAccessPlan *outer;	/* while it runs: what ran before */
+	bool		has_run;		/* else there is nothing to report */
+	bool		is_done;		/* reported, or not to be watched: nothing is
+								 * counted any more */
+
+	/* What it reads: see above. */
+	int			nuses;
+	int			max_uses;
+	RelationUse *uses;
+	int		   *buckets;		/* as many as max_uses, first use of each;
+								 * NULL: the few are searched one by one */
+	int			nmeasures;
+	int			max_measures;
+	NodeMeasure *measures;		/* ordered by node, when all are known */
+	int			last_measure;	/* the node that was asked for last */
+	int			nrouted;		/* partitions known so far */
+
+	/* As of the moment when counting last began, went on or stopped. */
+	int64		read_base;		/* blocks of all relations, as of base */
+	int64		hit_base;
+	int64		temp_base;
+	int64		device_base;	/* read by this process from devices, bytes */
+	bool		has_paused;		/* it has stopped at least once */
+	int64		requests_at_pause;	/* see all_requests(); if has_paused */
+	int64		requests_at_resume;
+
+	/* Sums of all the times that it was counted. */
+	int64		device_bytes;	/* read from devices */
+	int64		all_misses;		/* blocks of any relation, if !is_parallel */
+	int64		temp_blocks;	/* read from temporary files */
+
+	/* Not zeroed: only what uses and measures point at has a meaning. */
+	RelationUse inline_uses[INLINE_USES];
+	NodeMeasure inline_measures[INLINE_MEASURES];
+};
+
+/* ---------------------------------------------------------------------
+ * access_relations.c: which relations a plan reads, and in which order
+ * ---------------------------------------------------------------------
+ */
+
+/* Fills in uses and measures of a plan that was started and has not yet run. */
+extern void tier_access_relations_find(struct TierAccessPlan *plan, PlanState *root);
+
+/*
+ * Adds a table whose rows are changed, if it is observed, with its TOAST table
+ * and, where they have to take in entries, its indexes.  May look into catalogs.
+ */
+extern void tier_access_relations_add_result(struct TierAccessPlan *plan, Relation rel,
+											 bool with_indexes);
+
+/* ---------------------------------------------------------------------
+ * access_report.c: what it read, as random and sequential reads
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Passes what the plan has read to tier_access_counts.  Looks at numbers only:
+ * the relations may be closed already.  No error, no memory.
+ */
+extern void tier_access_report(struct TierAccessPlan *plan);
+
+#endif							/* TIER_ACCESS_PLAN_PRIVATE_H */

@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/access_report.c
+ *		What a plan read, as random and sequential reads.
+ *
+ * Runs when a watched plan has ended, once for each, also while a transaction
+ * aborts.  From the order in which each relation was asked for, model/split.c
+ * says which of its misses were sequential.
+ *
+ * How much of that came from a device, and not from the page cache, the kernel
+ * counts for each process.  That is believed for plans that read in sequence:
+ * of random reads it counts what is read ahead of them as well.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "src/observe/access_counts.h"
+#include "src/observe/access_plan.h"
+#include "src/observe/access_plan_private.h"
+#include "src/storage/page_cache.h"
+
+/* A plan's reads from devices count if at least this share of what it missed was in sequence. */
+#define SEQUENTIAL_SHARE 0.9
+
+/* See share_is_its_own(). */
+#define OWN_SHARE 0.9
+
+#define TABLESPACE_SLOTS 16
+
+/* The index that most scans of a table used tells how it was read. */
+static void
+summarize_index_scans(const TierAccessPlan *plan, int table, double *scans, double *correlation)
+{
+	int64		most = -1;
+
+	*scans = *correlation = 0.0;
+	for (int i = 0; i < plan->nuses; i++)
+	{
+		const RelationUse *index = &plan->uses[i];
+
+		if (index->table_use != table)
+			continue;
+		*scans += index->own.scans;
+		if (index->own.scans > most)
+		{
+			most = index->own.scans;
+			*correlation = index->correlation;
+		}
+	}
+}
+
+/* How many of these blocks of a relation were sequential misses. */
+static double
+sequential_part(const TierAccessPlan *plan, int use, TierSplitOrder order, int64 fetched,
+				int64 hit)
+{
+	const RelationUse *relation = &plan->uses[use];
+	TierSplitReads reads;
+
+	memset(&reads, 0, sizeof(reads));
+	reads.order = order;
+	reads.fetched = fetched;
+	reads.misses = fetched - hit;
+	reads.pages = relation->pages;
+	if (reads.misses <= 0.0)
+		return 0.0;
+	switch (order)
+	{
+		case TIER_SPLIT_BY_INDEX:
+			summarize_index_scans(plan, use, &reads.scans, &reads.correlation);
+			break;
+		case TIER_SPLIT_INDEX:
+			reads.scans = relation->own.scans;
+			break;
+		case TIER_SPLIT_VALUES:
+		case TIER_SPLIT_GAPS:
+			if (relation->index_use != NO_USE)
+				reads.scans = plan->uses[relation->index_use].own.scans;
+			break;
+		default:
+			break;
+	}
+	return tier_split_sequential(&reads);
+}
+
+static int
+lowest_order(int orders)
+{
+	int			order = 0;
+
+	while ((orders & ORDER_BIT(order)) == 0)
+		order++;
+	return order;
+}
+
+static bool
+is_mixed(const RelationUse *use)
+{
+	return (use->orders & (use->orders - 1)) != 0;
+}
+
+/* What belongs to none of its nodes that were measured. */
+static int64
+rest_misses(const RelationUse *use, int64 *fetched)
+{
+	int64		hit;
+
+	*fetched = Max(use->own.fetched - use->measured_fetched, 0);
+	hit = Max(Min(use->own.hit - use->measured_hit, *fetched), 0);
+	return *fetched - hit;
+}
+
+/* Of a relation of which not all was found in buffers: how much was read in sequence? */
+static void
+split_misses(TierAccessPlan *plan, int use)
+{
+	RelationUse *relation = &plan->uses[use];
+	bool		mixed = is_mixed(relation);
+	TierSplitOrder rest_order = mixed ? TIER_SPLIT_SINGLE : lowest_order(relation->orders);
+	int64		fetched;
+	int64		misses = rest_misses(relation, &fetched);
+	double		sequential = sequential_part(plan, use, rest_order, fetched, fetched - misses);
+
+	if (mixed)
+		for (int i = 0; i < plan->nmeasures; i++)
+			if (plan->measures[i].use == use)
+				sequential += sequential_part(plan, use, plan->measures[i].order,
+											  plan->measures[i].fetched, plan->measures[i].hit);
+	relation->sequential = Min(sequential, relation->own.fetched - relation->own.hit);
+}
+
+/* Are reads from the tablespace counted for this process?  Asked once for each of the last few. */
+static bool
+is_counted(Oid tablespace_oid)
+{
+	static struct
+	{
+		Oid			tablespace_oid;
+		bool		is_counted;
+	}			known[TABLESPACE_SLOTS];
+	int			slot = tablespace_oid % TABLESPACE_SLOTS;
+
+	if (known[slot].tablespace_oid != tablespace_oid)
+	{
+		known[slot].is_counted = tier_pagecache_counts_readers(tablespace_oid);
+		known[slot].tablespace_oid = tablespace_oid;
+	}
+	return known[slot].is_counted;
+}
+
+/*
+ * How many of a plan's reads came from a device, for each of its misses; -1: not
+ * known.  More than 1 when it was read ahead for others, who have less then.
+ *
+ * Temporary files have just been written, so that few of their blocks do; if they did,
+ * this is too much, and with more of them than misses it says nothing.
+ */
+static double
+device_share(const TierAccessPlan *plan, double misses, double sequential)
+{
+	double		all_misses = plan->is_parallel ? misses : Max(misses, plan->all_misses);
+
+	if (!tier_compat_reads_are_own() || plan->temp_blocks > all_misses ||
+		sequential < SEQUENTIAL_SHARE * all_misses)
+		return -1.0;
+	for (int i = 0; i < plan->nuses; i++)
+	{
+		const RelationUse *use = &plan->uses[i];
+
+		if (use->sequential > 0.0 &&
+			(!OidIsValid(use->tablespace_oid) || !is_counted(use->tablespace_oid)))
+			return -1.0;
+	}
+	return (double) plan->device_bytes / BLCKSZ / all_misses;
+}
+
+/*
+ * Does that share of the whole plan tell what it is for one of its relations?  It does
+ * if that relation is nearly all that was read, or everything came from the
+ * device, or so little that it cannot be much of this one.
+ */
+static bool
+share_is_its_own(double share, double its_misses, double misses)
+{
+	return its_misses >= OWN_SHARE * misses || share >= OWN_SHARE ||
+		share * misses <= (1.0 - OWN_SHARE) * its_misses;
+}
+
+/* all_misses: of all relations of the plan; share: see device_share() */
+static void
+report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_misses, double share)
+{
+	double		misses = use->own.fetched - use->own.hit;
+	double		random = misses - use->sequential;
+	double		weight = plan->weight;
+	int64		fetched;
+	TierSplitPlans plans;
+
+	memset(&plans, 0, sizeof(plans));
+	plans.plans = 1.0;
+	plans.hits = weight * use->own.hit;
+	if (plan->ignored)
+		plans.ignored = weight * misses;
+	else
+	{
+		plans.random = weight * random;
+		plans.sequential = weight * use->sequential;
+		plans.random_variance = weight * (weight - 1.0) * random * random;
+		plans.sequential_variance = weight * (weight - 1.0) * use->sequential * use->sequential;
+		if (use->is_changed && !use->is_late)
+			plans.added = weight * Min(random, rest_misses(use, &fetched));
+		if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
+		{
+			plans.measured = weight * use->sequential;
+			plans.measured_device = plans.measured * share;
+		}
+		else if (share >= 0.0)
+		{
+			plans.shared = weight * use->sequential;
+			plans.shared_device = plans.shared * share;
+		}
+	}
+	tier_access_counts_add(use->relation_oid, &plans);
+}
+
+void
+tier_access_report(TierAccessPlan *plan)
+{
+	double		misses = 0.0;
+	double		sequential = 0.0;
+	double		share;
+
+	for (int i = 0; i < plan->nuses; i++)
+	{
+		const RelationUse *use = &plan->uses[i];
+
+		if (use->own.fetched > use->own.hit)
+		{
+			split_misses(plan, i);
+			misses += use->own.fetched - use->own.hit;
+			sequential += use->sequential;
+		}
+		else if (use->own.fetched > 0)
+			tier_access_counts_add_hits(use->relation_oid, plan->weight * use->own.hit);
+	}
+	if (misses <= 0.0)
+		return;
+	share = device_share(plan, misses, sequential);
+	if (share > 0.0)
+		tier_access_shared_saw_device();
+	for (int i = 0; i < plan->nuses; i++)
+		if (plan->uses[i].own.fetched > plan->uses[i].own.hit)
+			report_misses(plan, &plan->uses[i], misses, share);
+}

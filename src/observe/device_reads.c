@@ -1,0 +1,313 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/device_reads.c
+ *		Which reads of PostgreSQL reached the device: the last step.
+ *
+ * A read of PostgreSQL reaches the device if the page cache does not have the
+ * block.  Of each relation we know which part of its file is there at the start
+ * and at the end of a period; model/fit.c makes shares of it.  Where the kernel
+ * has counted what a plan's sequential reads took from devices, that replaces
+ * the estimate.  The fits of the device (observe/device_io.c) then correct what
+ * is left of the estimate.
+ *
+ * Bounded: files that are looked at, and the time for that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+
+#include "src/compat.h"
+#include "src/base/settings.h"
+#include "src/observe/device_io.h"
+#include "src/observe/device_reads.h"
+#include "src/observe/merge.h"
+#include "src/storage/page_cache.h"
+
+/* Files to look at: of relations that read, and of others in turn. */
+#define ACTIVE_FILES 1000
+#define ACTIVE_MS 100.0
+#define IDLE_FILES 100
+#define IDLE_MS 10.0
+
+/* A share of the page cache that changed by less does not justify a row version. */
+#define RESIDENCY_TOLERANCE_BYTES (64 * BLCKSZ)
+
+/* How many files may still be opened, and until when. */
+typedef struct LookBudget
+{
+	instr_time	started;
+	double		limit_ms;
+	int			files;
+} LookBudget;
+
+static void
+start_budget(LookBudget *budget, int files, double limit_ms)
+{
+	INSTR_TIME_SET_CURRENT(budget->started);
+	budget->files = files;
+	budget->limit_ms = limit_ms;
+}
+
+static bool
+has_budget(const LookBudget *budget)
+{
+	instr_time	now;
+
+	if (budget->files <= 0)
+		return false;
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, budget->started);
+	return INSTR_TIME_GET_MILLISEC(now) < budget->limit_ms;
+}
+
+/* What of the relation is in the page cache now; -1: not known. */
+static int64
+look(const TierRelationState *state, LookBudget *budget)
+{
+	RelFileLocator file = tier_compat_locator(state->id.tablespace_oid, MyDatabaseId,
+											  state->id.file_number);
+	BlockNumber nblocks;
+	TierPagecacheLook result;
+
+	if (state->stored.size_bytes <= 0)
+		return state->stored.size_bytes;
+	nblocks = (BlockNumber) Min(state->stored.size_bytes / BLCKSZ, MaxBlockNumber);
+	if (!tier_pagecache_look(file, 0, nblocks, &result))
+		result.cached_bytes = -1;
+	budget->files -= Max(result.files, 1);
+	return result.cached_bytes;
+}
+
+/*
+ * The share of what is not in shared buffers that is in the page cache.  What is
+ * in both was read through the page cache, and is taken to be there still: so
+ * it takes room there, and is not asked for.
+ */
+static double
+cached_share(const TierRelationStored *stored, int64 cached_bytes)
+{
+	double		size = Max(stored->size_bytes, 0);
+	double		buffers = Min((double) stored->cached_buffers * BLCKSZ, size);
+
+	if (cached_bytes <= buffers || size <= buffers)
+		return cached_bytes >= size ? 1.0 : 0.0;
+	return Min(1.0, (cached_bytes - buffers) / (size - buffers));
+}
+
+/* Reads of this server alone that are use: those in sequence, the random ones. */
+static double
+local_sequential(const TierRelationPeriod *period)
+{
+	return Max(period->attribution.sequential_mid -
+			   period->standby_attribution.sequential_mid, 0.0);
+}
+
+static double
+local_random(const TierRelationPeriod *period)
+{
+	return Max(period->attribution.misses - period->standby_attribution.misses -
+			   local_sequential(period), 0.0);
+}
+
+static double
+all_reads(const TierRelationPeriod *period)
+{
+	return period->attribution.misses + period->maintenance_reads;
+}
+
+static bool
+has_read(const TierRelationPeriod *period)
+{
+	return period->active && all_reads(period) > 0;
+}
+
+/*
+ * Splits its reads; before and after: bytes in the page cache, -1: unknown.
+ * Maintenance (vacuum, dumps) reads one block after the other.
+ */
+static void
+estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stored, int64 before,
+					  int64 after)
+{
+	double		sequential = local_sequential(period);
+	double		random = local_random(period);
+	double		maintenance = period->maintenance_reads;
+	double		blocks = Max(stored->size_bytes, 0) / (double) BLCKSZ;
+	double		resident_before;
+	double		resident_after;
+	double		missing;
+	double		missed;
+
+	period->device_random = random;
+	period->device_sequential = sequential;
+	period->device_maintenance = maintenance;
+	period->device_measured = 0.0;
+	if (after < 0)
+		after = before;
+	if (after < 0 || blocks < 1)
+		return;
+	if (before < 0)
+		before = after;
+	resident_before = Min(1.0, before / (blocks * BLCKSZ));
+	resident_after = Min(1.0, after / (blocks * BLCKSZ));
+	missing = 1.0 - tier_fit_random_hits(cached_share(stored, before), cached_share(stored, after),
+										 random / blocks);
+	missing += tier_fit_read_ahead((resident_before + resident_after) / 2);
+	period->device_random = random * Min(missing, 1.0);
+	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after,
+											(sequential + maintenance) / blocks);
+	period->device_sequential = sequential * missed;
+	period->device_maintenance = maintenance * missed;
+}
+
+/*
+ * The same, where the kernel has counted, which it does for sequential reads: what it
+ * counted for this relation replaces the estimate, and what it counted for this and others
+ * together can only raise it.
+ */
+static void
+use_measured_reads(TierRelationPeriod *period, Oid tablespace_oid)
+{
+	double		sequential = local_sequential(period);
+	double		estimated;
+
+	if (sequential <= 0.0 || period->measured_part + period->shared_part <= 0.0 ||
+		!tier_pagecache_counts_readers(tablespace_oid))
+		return;
+	estimated = period->device_sequential / sequential;
+	period->device_measured = sequential * period->measured_part * period->measured_share;
+	period->device_sequential = period->device_measured + sequential *
+		(period->shared_part * Max(period->shared_share, estimated) +
+		 (1.0 - period->measured_part - period->shared_part) * estimated);
+}
+
+/* A read of PostgreSQL is at most one of the device, whatever the factor. */
+static double
+apply_fit(double reads, const TierFit *fit, double most)
+{
+	return tier_fit_explains(fit) ? Min(reads * tier_fit_factor(fit), most) : reads;
+}
+
+static void
+advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDeviceState *device)
+{
+	const TierCostAttribution *there = &period->standby_attribution;
+	double		all_sequential = local_sequential(period);
+	double		all_random = local_random(period);
+	double		random = period->device_random;
+	double		sequential = period->device_sequential;
+
+	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
+	{
+		random = apply_fit(random, &device->request_fit, all_random);
+		sequential = period->device_measured +
+			apply_fit(sequential - period->device_measured, &device->fit,
+					  all_sequential - period->device_measured);
+	}
+
+	/* What of a standby's reads its page cache served is not known. */
+	random += Max(there->misses - there->sequential_mid, 0.0);
+	sequential += there->sequential_mid;
+	period->load_random = random;
+	period->load_sequential = sequential;
+	rates->device_random_fast = tier_merge_advance(rates->device_random_fast, period, random,
+												   TIER_HALF_LIFE_FAST_S);
+	rates->device_random_slow = tier_merge_advance(rates->device_random_slow, period, random,
+												   TIER_HALF_LIFE_SLOW_S);
+	rates->device_sequential_fast = tier_merge_advance(rates->device_sequential_fast, period,
+													   sequential, TIER_HALF_LIFE_FAST_S);
+	rates->device_sequential_slow = tier_merge_advance(rates->device_sequential_slow, period,
+													   sequential, TIER_HALF_LIFE_SLOW_S);
+}
+
+static int
+compare_misses(const void *a, const void *b)
+{
+	double		left = all_reads(&(*(TierRelationState *const *) a)->period);
+	double		right = all_reads(&(*(TierRelationState *const *) b)->period);
+
+	return left > right ? -1 : left < right ? 1 : 0;
+}
+
+static bool
+residency_moved(int64 before, int64 now)
+{
+	int64		difference = Max(before, now) - Min(before, now);
+
+	return (before < 0) != (now < 0) ||
+		(difference > RESIDENCY_TOLERANCE_BYTES && difference > before / 16);
+}
+
+/*
+ * Relations that did not read, from a random place on: after some samples all
+ * of them have been looked at.  That costs no row of one whose share stays.
+ */
+static void
+look_at_idle(TierRelationState *states, int nstates)
+{
+	LookBudget	budget;
+	int			start = (int) (pg_prng_double(&pg_global_prng_state) * nstates);
+
+	start_budget(&budget, IDLE_FILES, IDLE_MS);
+	for (int i = 0; i < nstates && has_budget(&budget); i++)
+	{
+		TierRelationState *state = &states[(start + i) % nstates];
+		int64		now;
+
+		if (has_read(&state->period))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		now = look(state, &budget);
+		if (residency_moved(state->stored.os_cached_bytes, now))
+		{
+			state->stored.os_cached_bytes = now;
+			state->period.changed = true;
+		}
+	}
+}
+
+void
+tier_device_reads_correct(const TierDevices *devices, TierRelationState *states, int nstates)
+{
+	TierRelationState **readers = palloc_extended(sizeof(TierRelationState *) * Max(nstates, 1),
+												  MCXT_ALLOC_HUGE);
+	bool		looks = tier_track_page_cache && tier_pagecache_method() != NULL;
+	LookBudget	budget;
+	int			n = 0;
+
+	for (int i = 0; i < nstates; i++)
+	{
+		if (!looks)
+			states[i].stored.os_cached_bytes = -1;
+		if (has_read(&states[i].period))
+			readers[n++] = &states[i];
+	}
+	qsort(readers, n, sizeof(TierRelationState *), compare_misses);
+
+	start_budget(&budget, ACTIVE_FILES, ACTIVE_MS);
+	for (int i = 0; i < n; i++)
+	{
+		TierRelationState *state = readers[i];
+		int64		before = state->stored.os_cached_bytes;
+
+		CHECK_FOR_INTERRUPTS();
+		if (looks && has_budget(&budget))
+			state->stored.os_cached_bytes = look(state, &budget);
+		estimate_device_reads(&state->period, &state->stored, before,
+							  state->stored.os_cached_bytes);
+		if (looks)
+			use_measured_reads(&state->period, state->id.tablespace_oid);
+	}
+	pfree(readers);
+
+	for (int i = 0; i < nstates; i++)
+		if (states[i].period.active)
+			advance_device_rates(&states[i].stored.rates, &states[i].period,
+								 tier_devices_find(devices, states[i].id.tablespace_oid));
+	if (looks && nstates > 0)
+		look_at_idle(states, nstates);
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/device_reads.h
+ *		Which reads of PostgreSQL reached the device: the last step.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_DEVICE_READS_H
+#define TIER_DEVICE_READS_H
+
+#include "postgres.h"
+
+#include "src/model/device_state.h"
+#include "src/model/relation_state.h"
+
+/*
+ * Of the relations that were active, estimates which of their reads reached the
+ * device (device_* and load_* of the period), and advances the rates device_*;
+ * after the merge of a sample, once.  Looks at the page cache of those that read
+ * most, and of some others in turn, as far as the time allows.  Relations whose
+ * share of it changed noticeably get `changed`.  Where the page cache cannot be
+ * seen, only the fit says what reached the device; without
+ * tiered_storage.track_page_cache all reads did.
+ */
+extern void tier_device_reads_correct(const TierDevices *devices,
+									  TierRelationState *states, int nstates);
+
+#endif							/* TIER_DEVICE_READS_H */

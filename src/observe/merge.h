@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/merge.h
+ *		What happened since the last sample: growth, use, rates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MERGE_H
+#define TIER_MERGE_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "src/model/relation_state.h"
+#include "src/observe/access_counts.h"
+
+/* What the relations are merged with. */
+typedef struct TierMergeInput
+{
+	const TierRelationState *last;	/* as the last sample left them, by OID */
+	int			nlast;
+	TimestampTz last_sample_at; /* 0: there was none */
+	TimestampTz now;
+	const TierAccessTaken *taken;	/* what plans read since the last sample */
+	bool		carry;			/* what the counters do not know yet of that
+								 * is kept for the next sample */
+} TierMergeInput;
+
+/*
+ * Merges what is remembered into what was collected (by OID, too), and advances
+ * the rates of the relations that were active, all but device_*.  Looks at the
+ * files of those that changed.  Returns whether counters went backwards.
+ */
+extern bool tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input);
+
+/* One smoothed rate, as of the end of the period, in which there were `events`. */
+extern double tier_merge_advance(double rate, const TierRelationPeriod *period,
+								 double events, double half_life_s);
+
+/*
+ * Do these counters of the relation show a scan of it that found something?  The build of
+ * an index on a table scans it, too, if only while it is empty.  What a table's
+ * indexes show is not considered.
+ */
+extern bool tier_merge_was_scanned(const TierRelationState *state, const TierCounters *counters);
+
+#endif							/* TIER_MERGE_H */

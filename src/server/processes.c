@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/processes.c
+ *		Whose counters are still to come.
+ *
+ * Runs in the process that takes a sample.  Nothing is locked but, for a moment,
+ * what guards the statuses of processes and the table of locks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/backend_progress.h"
+#include "utils/backend_status.h"
+
+#include "src/compat.h"
+#include "src/server/processes.h"
+
+static bool
+is_running(const PgBackendStatus *status)
+{
+	return status->st_state == STATE_RUNNING || status->st_state == STATE_FASTPATH;
+}
+
+/*
+ * Since when it has had counters that it has not handed on; 0: it has none.  A
+ * procedure that commits begins transactions, but stays the same statement.  Without a
+ * transaction a statement counts nothing: a WAL sender is in one as long as it lives.
+ */
+static TimestampTz
+at_work_since(const PgBackendStatus *status)
+{
+	if (status->st_procpid <= 0 || status->st_xact_start_timestamp == 0)
+		return 0;
+	if (status->st_backendType == B_AUTOVAC_WORKER)
+		return status->st_proc_start_timestamp;
+	if (is_running(status) && status->st_activity_start_timestamp != 0)
+		return Min(status->st_xact_start_timestamp, status->st_activity_start_timestamp);
+	return status->st_xact_start_timestamp;
+}
+
+static bool
+was_at_work(const PgBackendStatus *status, TimestampTz when)
+{
+	TimestampTz since = at_work_since(status);
+
+	return since != 0 && since <= when;
+}
+
+TimestampTz
+tier_processes_oldest(void)
+{
+	TimestampTz oldest = 0;
+	int			n = pgstat_fetch_stat_numbackends();
+
+	for (int i = 1; i <= n; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+		TimestampTz since;
+
+		if (status == NULL || status->st_procpid == MyProcPid)
+			continue;
+		since = at_work_since(status);
+		if (since != 0 && (oldest == 0 || since < oldest))
+			oldest = since;
+	}
+	return oldest;
+}
+
+/* Has this process added blocks in a transaction that it is still in? */
+static bool
+may_have_extended_myself(const LOCKTAG *tag, TimestampTz when)
+{
+	if (GetCurrentTransactionStartTimestamp() > when)
+		return false;
+	for (LOCKMODE mode = RowExclusiveLock; mode <= AccessExclusiveLock; mode++)
+		if (tier_compat_lock_is_held(tag, mode))
+			return true;
+	return false;
+}
+
+static bool
+is_one_of(int pid, const VirtualTransactionId *ids, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		const PGPROC *process = tier_compat_process_of(ids[i]);
+
+		if (process != NULL && process->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+bool
+tier_processes_may_have_extended(Oid table_oid, TimestampTz when)
+{
+	LOCKTAG		tag;
+	VirtualTransactionId *holders;
+	int			nholders;
+	int			n;
+	bool		found;
+
+	if (RecoveryInProgress())
+		return false;
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, table_oid);
+	found = may_have_extended_myself(&tag, when);
+
+	/*
+	 * What conflicts with SHARE is what somebody has who changes rows, or
+	 * more.
+	 */
+	holders = GetLockConflicts(&tag, ShareLock, &nholders);
+	n = found ? 0 : pgstat_fetch_stat_numbackends();
+	for (int i = 1; i <= n && !found; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+
+		found = status != NULL && status->st_databaseid == MyDatabaseId &&
+			status->st_procpid != MyProcPid && was_at_work(status, when) &&
+			((is_running(status) &&
+			  status->st_xact_start_timestamp > status->st_activity_start_timestamp) ||
+			 is_one_of(status->st_procpid, holders, nholders));
+	}
+	pfree(holders);
+	return found;
+}
+
+static bool
+is_maintaining(const PgBackendStatus *status)
+{
+	const PGPROC *process;
+
+	if (status->st_backendType == B_AUTOVAC_WORKER ||
+		status->st_progress_command == PROGRESS_COMMAND_VACUUM ||
+		status->st_progress_command == PROGRESS_COMMAND_ANALYZE)
+		return true;
+
+	/* Between two tables of one VACUUM, or waiting for the lock on one. */
+	process = BackendPidGetProc(status->st_procpid);
+	return process != NULL && (process->statusFlags & PROC_IN_VACUUM) != 0;
+}
+
+bool
+tier_processes_may_have_vacuumed(TimestampTz when)
+{
+	int			n = pgstat_fetch_stat_numbackends();
+
+	for (int i = 1; i <= n; i++)
+	{
+		const PgBackendStatus *status = tier_compat_backend_status(i);
+
+		if (status != NULL && status->st_databaseid == MyDatabaseId &&
+			was_at_work(status, when) && is_maintaining(status))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/relation_parts.c
+ *		What belongs to a relation: TOAST, indexes, partitions, bytes on disk.
+ *
+ * Reads catalogs and file sizes, and locks no relation of a user: what is found may
+ * be gone a moment later, and the callers look again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "src/compat.h"
+#include "src/server/file_size.h"
+#include "src/server/relation.h"
+
+static int64
+all_forks_bytes(const TierRelationInfo *info)
+{
+	int64		total = 0;
+
+	if (OidIsValid(info->file_number))
+		for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
+			total += tier_file_size(info->tablespace_oid, info->file_number, fork);
+	return total;
+}
+
+int64
+tier_relation_disk_bytes(const TierRelationInfo *info)
+{
+	TierRelationInfo toast;
+	int64		total = all_forks_bytes(info);
+
+	if (OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast))
+	{
+		List	   *indexes = tier_relation_indexes(info->toast_oid);
+		ListCell   *cell;
+
+		total += all_forks_bytes(&toast);
+		foreach(cell, indexes)
+		{
+			TierRelationInfo index;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &index))
+				total += all_forks_bytes(&index);
+		}
+	}
+	return total;
+}
+
+List *
+tier_relation_indexes(Oid relation_oid)
+{
+	List	   *indexes = NIL;
+	Relation	rel = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relation_oid));
+	scan = systable_beginscan(rel, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+
+		/* One that is being built, or is left over from a failed build. */
+		if (!form->indisvalid || !form->indislive)
+			continue;
+		indexes = lappend_oid(indexes, form->indexrelid);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return indexes;
+}
+
+List *
+tier_relation_parts(Oid relation_oid)
+{
+	TierRelationInfo info;
+	List	   *parts = NIL;
+
+	if (tier_relation_lookup(relation_oid, &info) && OidIsValid(info.toast_oid))
+		parts = lappend_oid(tier_relation_indexes(info.toast_oid), info.toast_oid);
+	return lappend_oid(parts, relation_oid);
+}
+
+/* The children of one relation, sorted; not those that are just detached. */
+static List *
+find_children(Relation inherits, Oid parent_oid)
+{
+	List	   *children = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent_oid));
+	scan = systable_beginscan(inherits, InheritsParentIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_inherits form = (Form_pg_inherits) GETSTRUCT(tuple);
+
+		if (!form->inhdetachpending)
+			children = lappend_oid(children, form->inhrelid);
+	}
+	systable_endscan(scan);
+	list_sort(children, list_oid_cmp);
+	return children;
+}
+
+List *
+tier_relation_inheritors(Oid relation_oid)
+{
+	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
+	HTAB	   *seen;
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *all = list_make1_oid(relation_oid);
+
+	control.hcxt = CurrentMemoryContext;
+	seen = hash_create("tiered_storage inheritors", 32, &control,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	(void) hash_search(seen, &relation_oid, HASH_ENTER, NULL);
+	for (int i = 0; i < list_length(all); i++)
+	{
+		List	   *children = find_children(inherits, list_nth_oid(all, i));
+		ListCell   *cell;
+
+		CHECK_FOR_INTERRUPTS();
+		foreach(cell, children)
+		{
+			Oid			child_oid = lfirst_oid(cell);
+			bool		found;
+
+			(void) hash_search(seen, &child_oid, HASH_ENTER, &found);
+			if (!found)
+				all = lappend_oid(all, child_oid);
+		}
+		list_free(children);
+	}
+	table_close(inherits, AccessShareLock);
+	hash_destroy(seen);
+	return all;
+}
+
+List *
+tier_relation_leaves(Oid relation_oid)
+{
+	List	   *all = tier_relation_inheritors(relation_oid);
+	List	   *leaves = NIL;
+	ListCell   *cell;
+
+	foreach(cell, all)
+	{
+		char		kind = get_rel_relkind(lfirst_oid(cell));
+
+		if (kind == RELKIND_RELATION || kind == RELKIND_MATVIEW)
+			leaves = lappend_oid(leaves, lfirst_oid(cell));
+	}
+	list_free(all);
+	return leaves;
+}

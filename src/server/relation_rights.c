@@ -1,0 +1,217 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/relation_rights.c
+ *		Who may move which relation, and as whom it is done.
+ *
+ * What a role causes, the role itself must be allowed: each move is checked for a
+ * requester, before it and again under its lock.  Roles are compared by OID at the
+ * moment of the question.  Tier administrators are superusers and those who may
+ * execute alter_tier(): so the right is given and taken with GRANT and REVOKE.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_tablespace.h"
+#include "commands/extension.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/syscache.h"
+
+#include "src/compat.h"
+#include "src/server/relation.h"
+
+/* Why a relation may not be moved; message NULL when it may. */
+typedef struct Refusal
+{
+	int			sqlstate;
+	char	   *message;
+	char	   *hint;			/* NULL: none */
+} Refusal;
+
+/*
+ * The extension's own alter_tier(), or InvalidOid.  A role that may create in its
+ * schema could put another function of that name there, and grant EXECUTE on that
+ * one: it must not count.  No right on the schema is looked at.
+ */
+static Oid
+administrators_function(void)
+{
+	Oid			extension_oid = get_extension_oid("tiered_storage", true);
+	Oid			schema_oid = get_namespace_oid("tiered_storage", true);
+	Oid			function_oid = InvalidOid;
+	CatCList   *functions;
+
+	if (!OidIsValid(extension_oid) || !OidIsValid(schema_oid))
+		return InvalidOid;
+	functions = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum("alter_tier"));
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(&functions->members[i]->tuple);
+
+		if (form->pronamespace == schema_oid &&
+			getExtensionOfObject(ProcedureRelationId, form->oid) == extension_oid)
+			function_oid = form->oid;
+	}
+	ReleaseSysCacheList(functions);
+	return function_oid;
+}
+
+bool
+tier_is_administrator(Oid role_oid)
+{
+	Oid			function_oid;
+
+	if (superuser_arg(role_oid))
+		return true;
+	function_oid = administrators_function();
+	return OidIsValid(function_oid) && tier_compat_may_execute(function_oid, role_oid);
+}
+
+/* By what we have read of it: it may be dropped in this moment. */
+static bool
+is_owner(const TierRelationInfo *info, Oid role_oid)
+{
+	return has_privs_of_role(role_oid, info->owner_oid);
+}
+
+/* The kinds that have nothing to move; message NULL for all others. */
+static Refusal
+refuse_kind(const TierRelationInfo *info)
+{
+	Refusal		refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL};
+
+	switch (info->kind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_MATVIEW:
+		case RELKIND_INDEX:
+			break;
+		case RELKIND_TOASTVALUE:
+			refusal.message = psprintf("TOAST table %s cannot be moved by itself", info->name);
+			refusal.hint = "Move the table that it belongs to.";
+			break;
+		case RELKIND_PARTITIONED_INDEX:
+			refusal.message = psprintf("partitioned index %s has no storage to move", info->name);
+			refusal.hint = "Move the partitions of its table, with their indexes.";
+			break;
+		default:
+			refusal.message = psprintf("%s %s has no storage to move",
+									   tier_relation_kind_name(info->kind), info->name);
+			refusal.hint = "Tables, materialized views, indexes and partitioned tables "
+				"can be moved.";
+			break;
+	}
+	return refusal;
+}
+
+/* The conditions of tier_relation_check_move, in its order. */
+static Refusal
+find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+{
+	Refusal		none = {0, NULL, NULL};
+	Refusal		refusal = refuse_kind(info);
+	char	   *tablespace_name;
+
+	if (refusal.message != NULL)
+		return refusal;
+	if (info->is_system)
+	{
+		refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
+		refusal.message = psprintf("system relation %s cannot be moved", info->name);
+		return refusal;
+	}
+	if (info->persistence == RELPERSISTENCE_TEMP)
+	{
+		refusal.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
+		refusal.message = psprintf("temporary relation %s cannot be moved", info->name);
+		refusal.hint = "Set temp_tablespaces to choose where temporary relations are created.";
+		return refusal;
+	}
+	if (tablespace_oid == GLOBALTABLESPACE_OID)
+	{
+		refusal.sqlstate = ERRCODE_INVALID_PARAMETER_VALUE;
+		refusal.message = pstrdup("only shared relations can be placed in pg_global tablespace");
+		return refusal;
+	}
+
+	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
+	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
+	{
+		refusal.message = psprintf("must be owner of %s %s",
+								   tier_relation_kind_name(info->kind), info->name);
+		refusal.hint = "The owner, or a tier administrator, can move it.";
+		return refusal;
+	}
+	if (tablespace_oid != MyDatabaseTableSpace &&
+		!tier_compat_may_create_in_tablespace(tablespace_oid, role_oid))
+	{
+		tablespace_name = get_tablespace_name(tablespace_oid);
+		if (tablespace_name == NULL)
+		{
+			refusal.sqlstate = ERRCODE_UNDEFINED_OBJECT;
+			refusal.message = psprintf("tablespace with OID %u does not exist", tablespace_oid);
+			return refusal;
+		}
+		refusal.message = psprintf("permission denied for tablespace %s",
+								   quote_identifier(tablespace_name));
+		refusal.hint = psprintf("GRANT CREATE ON TABLESPACE %s TO %s allows it.",
+								quote_identifier(tablespace_name),
+								quote_identifier(GetUserNameFromId(role_oid, false)));
+		return refusal;
+	}
+	return none;
+}
+
+void
+tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
+{
+	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name),
+				 errhint("The owner, or a tier administrator, can move it.")));
+}
+
+void
+tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+{
+	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
+
+	if (refusal.message != NULL)
+		ereport(ERROR,
+				(errcode(refusal.sqlstate),
+				 errmsg_internal("%s", refusal.message),
+				 refusal.hint ? errhint("%s", refusal.hint) : 0));
+}
+
+bool
+tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
+					   char **why, char **hint)
+{
+	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
+
+	*why = refusal.message;
+	*hint = refusal.hint;
+	return refusal.message == NULL;
+}
+
+Oid
+tier_relation_choose_actor(const TierRelationInfo *info, Oid requester_oid, Oid tablespace_oid)
+{
+	if (tablespace_oid == MyDatabaseTableSpace ||
+		tier_compat_may_create_in_tablespace(tablespace_oid, info->owner_oid))
+		return info->owner_oid;
+	if (is_owner(info, requester_oid))
+		return requester_oid;
+	return BOOTSTRAP_SUPERUSERID;
+}

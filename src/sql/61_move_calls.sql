@@ -1,0 +1,143 @@
+---------------------------------------------------------------------------
+-- Running moves, and the calls that make, pause and undo moves.
+---------------------------------------------------------------------------
+
+CREATE FUNCTION _tiered_storage.mover_progress(
+	pid integer, OUT part_oid oid, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint,
+	OUT copied_bytes bigint, OUT catch_up_rounds integer, OUT attempts integer,
+	OUT restarts integer,
+	OUT started_at timestamptz)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_mover_progress';
+COMMENT ON FUNCTION _tiered_storage.mover_progress(integer) IS
+'progress of the move that this process runs; no row if it runs none; see the view move_progress';
+
+CREATE FUNCTION tiered_storage.orphaned_files(
+	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
+	OUT written_at timestamptz, OUT is_registered boolean)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_orphaned_files';
+COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
+'files of this database that no relation uses and that no open transaction can have created, '
+'such as a crash leaves behind; the next move or worker cycle removes those that are registered, '
+'the others are for you to judge';
+
+CREATE VIEW tiered_storage.move_progress AS
+	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name)
+		AS relation, m.kind,
+		m.from_tablespace, m.to_tablespace, a.pid, m.method,
+		pg_catalog.to_regclass(p.part_oid::pg_catalog.regclass::pg_catalog.text) AS part,
+		COALESCE(p.phase, 'starting') AS phase,
+		p.blocks_total, p.blocks_done,
+		GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0) AS blocks_to_go,
+		p.copied_bytes OPERATOR(pg_catalog./) NULLIF(t.part_s, 0) AS bytes_per_s,
+		CASE WHEN p.blocks_done OPERATOR(pg_catalog.>) 0 THEN
+			t.part_s OPERATOR(pg_catalog.*) GREATEST(p.blocks_total
+				OPERATOR(pg_catalog.-) p.blocks_done, 0)
+			OPERATOR(pg_catalog./) p.blocks_done END AS remaining_s,
+		p.catch_up_rounds, p.attempts, p.restarts,
+		m.size_bytes, m.started_at,
+		(EXTRACT(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) m.started_at)
+			OPERATOR(pg_catalog.*) 1000)::pg_catalog.float8 AS elapsed_ms
+	FROM _tiered_storage.move m
+	JOIN pg_catalog.pg_stat_activity a
+		ON a.pid OPERATOR(pg_catalog.=) m.pid
+			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start
+	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation_oid
+	LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true
+	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM pg_catalog.clock_timestamp()
+		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS part_s) t ON true
+	WHERE m.state OPERATOR(pg_catalog.=) 'running';
+COMMENT ON VIEW tiered_storage.move_progress IS
+'running moves: the part of the relation that is being copied, how many of its blocks are done, '
+'how fast, and how long the rest will take at this rate';
+COMMENT ON COLUMN tiered_storage.move_progress.move_id IS 'number of the move';
+COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'relation that is being moved';
+COMMENT ON COLUMN tiered_storage.move_progress.kind IS 'kind of relation: table, index, ...';
+COMMENT ON COLUMN tiered_storage.move_progress.from_tablespace IS 'tablespace that it is in';
+COMMENT ON COLUMN tiered_storage.move_progress.to_tablespace IS 'tablespace that it moves to';
+COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process that moves it';
+COMMENT ON COLUMN tiered_storage.move_progress.method IS
+'online, or set tablespace (under a lock for the whole copy)';
+COMMENT ON COLUMN tiered_storage.move_progress.part IS
+'part that is being copied: the relation, its TOAST table, or the index of that; null: not '
+'started';
+COMMENT ON COLUMN tiered_storage.move_progress.phase IS 'what is happening to this part now';
+COMMENT ON COLUMN tiered_storage.move_progress.blocks_total IS
+'number of blocks of this part; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.blocks_done IS
+'number of its blocks that are copied; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.blocks_to_go IS
+'number of its blocks that are not copied yet';
+COMMENT ON COLUMN tiered_storage.move_progress.bytes_per_s IS
+'bytes of this part copied per second; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.remaining_s IS
+'estimated seconds for the rest of this part at this rate, without blocks that change and must '
+'be copied again; null: nothing is copied yet';
+COMMENT ON COLUMN tiered_storage.move_progress.catch_up_rounds IS
+'number of rounds that copied blocks changed meanwhile; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.attempts IS
+'number of attempts to get the strong lock; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.restarts IS
+'how often the copy had to start again; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.size_bytes IS
+'size in bytes of all forks of the relation, TOAST included';
+COMMENT ON COLUMN tiered_storage.move_progress.started_at IS 'when the move started';
+COMMENT ON COLUMN tiered_storage.move_progress.elapsed_ms IS 'time in ms since the move started';
+
+CREATE PROCEDURE tiered_storage.move_relation(
+	relation regclass, target name, include_indexes boolean DEFAULT true,
+	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL)
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_move_relation';
+COMMENT ON PROCEDURE tiered_storage.move_relation(regclass, name, boolean, boolean, name) IS
+'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a '
+'tier or tablespace while it is in use, with its indexes (to index_target if given); a relation '
+'that cannot be moved online (unlogged, unknown access method) is moved only with allow_lock, '
+'which locks it for the whole copy; cannot run in a transaction block';
+
+CREATE PROCEDURE tiered_storage.apply_placement(
+	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
+	dry_run boolean DEFAULT false,
+	tiers name[] DEFAULT NULL,
+	horizon interval DEFAULT '30 days',
+	objective text DEFAULT 'time',
+	price_per_wait_hour float8 DEFAULT NULL,
+	schemas name[] DEFAULT NULL,
+	relations regclass[] DEFAULT NULL)
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
+COMMENT ON PROCEDURE tiered_storage.apply_placement(
+	text, bigint, boolean, name[], interval, text, float8, name[], regclass[]) IS
+'applies the recommendations of recommend_placement() with the same arguments as one batch of '
+'moves, in an order in which no tier overflows: those with at least this confidence (firm, '
+'tentative, insufficient data), at most max_bytes of them, the highest saving per byte first; '
+'dry_run only reports them';
+
+CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint)
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';
+COMMENT ON PROCEDURE tiered_storage.undo_move(bigint) IS
+'undoes a batch of apply_placement(), its last move first; relations that have moved elsewhere '
+'since are left alone';
+
+CREATE FUNCTION tiered_storage.pause() RETURNS boolean
+LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';
+COMMENT ON FUNCTION tiered_storage.pause() IS
+'pauses all moves of this server at once, running ones included, until resume(), across '
+'restarts; returns false if they were paused already';
+
+CREATE FUNCTION tiered_storage.resume() RETURNS boolean
+LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_resume';
+COMMENT ON FUNCTION tiered_storage.resume() IS
+'lets moves continue after pause(); returns false if they were not paused';
+
+CREATE FUNCTION tiered_storage.is_paused() RETURNS boolean
+LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'tier_is_paused';
+COMMENT ON FUNCTION tiered_storage.is_paused() IS
+'whether the moves of this server are paused; see pause()';
+
+CREATE PROCEDURE tiered_storage.migrate(dry_run boolean DEFAULT false)
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_migrate';
+COMMENT ON PROCEDURE tiered_storage.migrate(boolean) IS
+'moves each partition that is due by a tiering policy, in a transaction for each relation; '
+'dry_run only reports them';
