@@ -72,6 +72,7 @@ add_up(TierRelationState *states, int nstates)
 			totals->scans += period->delta.scans *
 				Min(reads / Max(period->delta.blocks_fetched, 1), 1.0);
 		totals->page_writes += period->writes.pages;
+		totals->merged_writes += period->writes.merged;
 		totals->row_changes += period->delta.row_changes;
 		unit->period.changed = true;
 	}

@@ -16,6 +16,9 @@
  *	 changed since the last checkpoint began (model/page_writes.h).  It is stored
  *	 between two samples.
  *
+ * In either case the set says which of the pages lie side by side, and so reach
+ * the device as one request.
+ *
  * What is not seen: pages that nothing in the WAL names, because only hints
  * have changed in a cluster without checksums and wal_log_hints; unlogged
  * relations; a page that is written more than once between two checkpoints
@@ -85,6 +88,8 @@ typedef enum WriteKind
 typedef struct Counts
 {
 	int64		pages[WRITE_KINDS];
+	int64		pairs[WRITE_KINDS]; /* of neighbours among the pages, */
+	int64		far_pairs[WRITE_KINDS]; /* see TierPageAdded */
 	int64		wal_bytes[WRITE_KINDS];
 	int64		image_bytes[WRITE_KINDS];
 } Counts;
@@ -291,21 +296,27 @@ follow_checkpoints(TierWrites *writes, XLogReaderState *record)
 	}
 }
 
-/* How many pages of the main fork this reference means that will have to be written. */
-static int64
-pages_of_block(TierWrites *writes, const DecodedBkpBlock *reference,
-			   const RelFileLocator *locator, BlockNumber block)
+/* Counts a page of the main fork, if it will have to be written once more. */
+static void
+note_page(TierWrites *writes, Counts *counts, WriteKind kind,
+		  const DecodedBkpBlock *reference, const RelFileLocator *locator, BlockNumber block)
 {
-	uint32		page[3];
+	bool		is_first = (reference->has_image && reference->apply_image) ||
+	(reference->flags & BKPBLOCK_WILL_INIT) != 0;
+	TierPageAdded added;
+	uint32		group[3];
 
-	if (writes->full_page_writes)
-		return (reference->has_image && reference->apply_image) ||
-			(reference->flags & BKPBLOCK_WILL_INIT) != 0 ? 1 : 0;
-	page[0] = tier_compat_locator_tablespace(*locator);
-	page[1] = tier_compat_locator_file_number(*locator);
-	page[2] = block;
-	return tier_page_set_add(&writes->memory.pages,
-							 hash_bytes((const unsigned char *) page, sizeof(page)));
+	if (writes->full_page_writes && !is_first)
+		return;
+	group[0] = tier_compat_locator_tablespace(*locator);
+	group[1] = tier_compat_locator_file_number(*locator);
+	group[2] = block / TIER_PAGE_GROUP;
+	added = tier_page_set_add(&writes->memory.pages,
+							  hash_bytes((const unsigned char *) group, sizeof(group)),
+							  (int) (block % TIER_PAGE_GROUP));
+	counts->pages[kind] += writes->full_page_writes ? 1 : added.pages;
+	counts->pairs[kind] += added.pairs;
+	counts->far_pairs[kind] += added.far_pairs;
 }
 
 static void
@@ -360,7 +371,7 @@ note_record(void *argument, XLogReaderState *record)
 		if (fork != MAIN_FORKNUM)
 			continue;
 		counts->image_bytes[kind] += image_bytes;
-		counts->pages[kind] += pages_of_block(writes, reference, &locator, block);
+		note_page(writes, counts, kind, reference, &locator, block);
 	}
 }
 
@@ -414,6 +425,7 @@ read_wal(TierWrites *writes)
 										   pg_prng_double(&pg_global_prng_state));
 		XLogRecPtr	position;
 
+		tier_page_set_next_stretch(&memory->pages);
 		read += read_stretch(wal, stretch.begin, stretch.end, &position);
 
 		/* The rest of a record that is not yet flushed comes next time. */
@@ -430,7 +442,7 @@ read_wal(TierWrites *writes)
 		memory->read_bytes = memory->wal_bytes;
 	memory->scale = tier_stretch_scale(memory->wal_bytes, memory->read_bytes);
 	memory->unattributed_bytes = tier_stretch_scaled(writes->unattributed_bytes, memory->scale);
-	memory->has_pages = !writes->full_page_writes;
+	memory->full_page_writes = writes->full_page_writes;
 }
 
 /* ---------------------------------------------------------------------
@@ -462,7 +474,10 @@ add_kind(TierWriteCounts *to, const Counts *counts, WriteKind from, WriteKind ki
 	int64		pages = tier_stretch_scaled(counts->pages[from], scale);
 
 	if (kind == WRITE_LOAD)
+	{
 		to->pages += pages;
+		to->merged += tier_page_merged(pages, counts->pairs[from], counts->far_pairs[from], scale);
+	}
 	else
 		to->maintenance_pages += pages;
 	to->wal_bytes += tier_stretch_scaled(counts->wal_bytes[from], scale);
@@ -509,8 +524,7 @@ tier_writes_begin(TimestampTz now)
 		return writes;
 
 	tier_catalog_load_writes(memory);
-	writes->full_page_writes = memory->has_pages ? false :
-		memory->position != InvalidXLogRecPtr ? true : fullPageWrites;
+	writes->full_page_writes = memory->full_page_writes;
 	writes->end = tier_wal_flush();
 	writes->redo = GetRedoRecPtr();
 	if (memory->position == InvalidXLogRecPtr || memory->position > writes->end)
