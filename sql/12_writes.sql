@@ -44,6 +44,7 @@ DECLARE
 	hour CONSTANT float8 := 1 - 0.5 ^ (1 / 24.0);
 BEGIN
 	UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0,
+		merged_writes_fast = 0, merged_writes_slow = 0,
 		maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0;
 	PERFORM set_config('tiered_storage.test_now', (s.last_sample_at + interval '1 hour')::text, false) FROM _tiered_storage.sampler s;
 	CALL tiered_storage.sample();
@@ -214,6 +215,47 @@ SELECT pg_column_size(changed_pages) > 0 AS remembered FROM _tiered_storage.samp
 UPDATE _tiered_storage.sampler SET changed_pages = '\xdeadbeef';
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
+
+---------------------------------------------------------------------------
+-- Pages side by side reach the device together
+---------------------------------------------------------------------------
+
+-- Of what was found last, which part is merged, in steps of a twentieth.
+CREATE FUNCTION regress_w_merged(OUT relation regclass, OUT merged numeric) RETURNS SETOF record
+LANGUAGE sql AS $$
+	SELECT s.relation_oid::regclass, round((20 * s.merged_writes_fast / s.page_writes_fast)::numeric) / 20
+	FROM _tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid
+	WHERE c.relname ~ '^regress_w' AND s.page_writes_fast > 0 ORDER BY c.relname COLLATE "C"
+$$;
+CREATE TABLE regress_w_log (id int, filler char(900)) WITH (autovacuum_enabled = off);
+SELECT * FROM regress_w_writes('regress_w|regress_w_log') \g /dev/null
+-- Rows at the end of a table, and a row on every fifth page of another one: with an image each, and by
+-- the pages that were changed since.
+CREATE VIEW regress_w_fifth AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0] HAVING (ctid::text::point)[0]::int % 5 = 0;
+INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+CHECKPOINT;
+-- Two samples between two checkpoints: the pages between the others come later.
+INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+ALTER SYSTEM SET full_page_writes = on;
+SELECT pg_reload_conf();
+CALL regress_w_checkpoint(true);
+SELECT * FROM regress_w_writes('regress_w|regress_w_log') \g /dev/null
+INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
 
 ---------------------------------------------------------------------------
 -- Views and advice

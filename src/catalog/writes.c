@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/pg_lsn.h"
@@ -105,7 +106,7 @@ tier_catalog_load_writes(TierWritesMemory *memory)
 	memset(memory, 0, sizeof(TierWritesMemory));
 	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
 		return;
-	memory->full_page_writes = true;
+	memory->full_page_writes = fullPageWrites;
 	memory->position = DatumGetLSN(tier_catalog_datum(0, 1, &isnull));
 	memory->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
 	value = tier_catalog_datum(0, 3, &isnull);
