@@ -4,8 +4,8 @@
  *		From what was observed to where each relation should live.
  *
  * Reads only.  What is not known exactly has a range: how
- * many reads were sequential, and how many reads there will be.  The placement
- * is found for the middle, and then for each end of each range; advice that is
+ * many reads were sequential, how many reads there will be, and how many writes.
+ * The placement is found for the middle, and then for each end of each range; advice that is
  * another one then is tentative, and says what it depends on.
  *
  * Some rules stand above cost.  One whose tablespace belongs to no tier is left
@@ -32,7 +32,7 @@
 #include "src/decide/units.h"
 
 /* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
-#define EFFORT_OF_BOUNDS 0.3
+#define EFFORT_OF_BOUNDS 0.2
 
 /* Which end of which range. */
 typedef enum Scenario
@@ -42,6 +42,8 @@ typedef enum Scenario
 	SCENARIO_SEQUENTIAL_HIGH,
 	SCENARIO_READS_LOW,
 	SCENARIO_READS_HIGH,
+	SCENARIO_WRITES_LOW,
+	SCENARIO_WRITES_HIGH,
 } Scenario;
 
 void
@@ -264,6 +266,16 @@ load_in(const TierAdviceUnit *unit, Scenario scenario)
 				load.scans *= factor;
 				break;
 			}
+		case SCENARIO_WRITES_LOW:
+		case SCENARIO_WRITES_HIGH:
+			{
+				double		requests = scenario == SCENARIO_WRITES_LOW ?
+				unit->write_requests_low : unit->write_requests_high;
+
+				load.page_writes = Max(load.page_writes, requests);
+				load.merged_writes = load.page_writes - requests;
+				break;
+			}
 	}
 	return load;
 }
@@ -406,7 +418,8 @@ is_different(const TierAdvice *advice, Scenario scenario)
 
 		if (other.random_reads != load->random_reads ||
 			other.sequential_reads != load->sequential_reads ||
-			other.scans != load->scans)
+			other.scans != load->scans || other.page_writes != load->page_writes ||
+			other.merged_writes != load->merged_writes)
 			return true;
 	}
 	return false;
@@ -429,6 +442,8 @@ mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
 			continue;
 		if (scenario == SCENARIO_SEQUENTIAL_LOW || scenario == SCENARIO_SEQUENTIAL_HIGH)
 			advice->units[i].depends_on_sequential = true;
+		else if (scenario == SCENARIO_WRITES_LOW || scenario == SCENARIO_WRITES_HIGH)
+			advice->units[i].depends_on_writes = true;
 		else
 			advice->units[i].depends_on_reads = true;
 	}
@@ -495,7 +510,7 @@ tier_advice_decide(TierAdvice *advice)
 
 		unit->recommended_tier = unit->current_tier < 0 ? -1 : placement->tier[i];
 		unit->wanted_tier = unit->current_tier < 0 ? -1 : placement->pushed_out_of[i];
-		unit->depends_on_sequential = unit->depends_on_reads = false;
+		unit->depends_on_sequential = unit->depends_on_reads = unit->depends_on_writes = false;
 	}
 	count_staying_indexes(advice);
 	if (!advice->options.bounds || advice->nunits == 0 || ntiers == 0)
@@ -505,7 +520,7 @@ tier_advice_decide(TierAdvice *advice)
 		int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
 		int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
-		for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_READS_HIGH; s++)
+		for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_WRITES_HIGH; s++)
 			mark_dependence(advice, s, tier, pushed);
 		pfree(tier);
 		pfree(pushed);
@@ -515,7 +530,8 @@ tier_advice_decide(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM &&
-			(unit->depends_on_sequential || unit->depends_on_reads || unit->unexplained > 0.0))
+			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
+			 unit->unexplained > 0.0))
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }

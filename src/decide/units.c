@@ -62,12 +62,15 @@ add_load(TierAdviceUnit *unit, const TierRelationState *state,
 	unit->load.sequential_reads += load.middle.sequential_reads;
 	unit->load.scans += load.middle.scans;
 	unit->load.page_writes += load.middle.page_writes;
+	unit->load.merged_writes += load.middle.merged_writes;
 	unit->load.size_bytes += load.middle.size_bytes;
 	unit->size_bytes = unit->load.size_bytes;
 	unit->sequential_low += load.sequential_low;
 	unit->sequential_high += load.sequential_high;
 	unit->reads_low += load.reads_low;
 	unit->reads_high += load.reads_high;
+	unit->write_requests_low += load.write_requests_low;
+	unit->write_requests_high += load.write_requests_high;
 	unit->event_reads += load.event_reads;
 	unit->event_writes += load.event_writes;
 	unit->misses_per_hour += load.misses;
@@ -265,10 +268,13 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->load.sequential_reads *= factor;
 		unit->load.scans *= factor;
 		unit->load.page_writes *= factor;
+		unit->load.merged_writes *= factor;
 		unit->sequential_low *= factor;
 		unit->sequential_high *= factor;
 		unit->reads_low *= factor;
 		unit->reads_high *= factor;
+		unit->write_requests_low *= factor;
+		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
 	}
@@ -307,7 +313,7 @@ select_units(TierAdvice *advice)
 /*
  * Replaces the rates by what the history says of the time before as_of: the
  * mean of its last day and of its last 14 days, none of it corrected for what the page
- * cache held then.
+ * cache held then.  Which part of the writes is merged is as it is lately.
  */
 static void
 use_history(TierAdvice *advice, TierRelationState *states, int nstates,
@@ -319,6 +325,9 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 	for (int i = 0; i < nstates; i++)
 	{
 		TierRelationState *state = &states[i];
+		TierRates  *rates = &state->stored.rates;
+		double		merged = rates->page_writes_slow > 0 ?
+		Min(rates->merged_writes_slow / rates->page_writes_slow, 1.0) : 0.0;
 
 		while (k < nloads && loads[k].relation_oid < state->id.relation_oid)
 			k++;
@@ -326,6 +335,8 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 			state->stored.rates = loads[k].rates;
 		else
 			memset(&state->stored.rates, 0, sizeof(TierRates));
+		rates->merged_writes_fast = merged * rates->page_writes_fast;
+		rates->merged_writes_slow = merged * rates->page_writes_slow;
 
 		/* Means, which know nothing of forgetting. */
 		state->stored.heat_at = advice->options.as_of;
