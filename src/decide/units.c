@@ -19,6 +19,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/observe/device_io.h"
+#include "src/observe/device_writes.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/relation_load.h"
@@ -52,11 +53,12 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 
 /* Adds what one relation does to the unit that it belongs to. */
 static void
-add_load(TierAdviceUnit *unit, const TierRelationState *state,
-		 const TierRelationLoadBasis *basis)
+add_load(TierAdviceUnit *unit, const TierRelationState *state, const TierDevices *devices,
+		 TierRelationLoadBasis *basis)
 {
 	TierRelationLoad load = {0};
 
+	tier_device_writes_factors(devices, state->id.tablespace_oid, basis);
 	tier_relation_load_add(&load, state, basis);
 	unit->load.random_reads += load.middle.random_reads;
 	unit->load.sequential_reads += load.middle.sequential_reads;
@@ -107,7 +109,8 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 
 /* Tables, materialized views and their indexes are units; TOAST goes along. */
 static void
-build_units(TierAdvice *advice, const TierRelationState *states, int nstates, TimestampTz now)
+build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationState *states,
+			int nstates, TimestampTz now)
 {
 	TierRelationLoadBasis basis = {
 		.now = now,
@@ -144,7 +147,7 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 		if (state->stored.placed_at != 0)
 			unit->resides_s = Max(0.0, tier_cooldown_min * 60.0 -
 								  tier_seconds_between(state->stored.placed_at, now));
-		add_load(unit, state, &basis);
+		add_load(unit, state, devices, &basis);
 	}
 	for (int i = 0; i < nstates; i++)
 	{
@@ -159,7 +162,7 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 						 state->id.kind == RELKIND_TOASTVALUE ? state->id.heap_oid :
 						 heap->id.heap_oid);
 		if (unit != NULL)
-			add_load(unit, state, &basis);
+			add_load(unit, state, devices, &basis);
 	}
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -430,7 +433,7 @@ tier_units_load(TierAdvice *advice)
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
-	build_units(advice, view.states, view.nstates, now);
+	build_units(advice, devices, view.states, view.nstates, now);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies);

@@ -123,6 +123,12 @@ estimated_writes(const TierRelationStored *stored, const TierRelationLoadBasis *
 	return writes_of(load.page_writes, load.merged_writes);
 }
 
+static double
+factor_of(double factor)
+{
+	return factor > 0.0 ? factor : 1.0;
+}
+
 /*
  * Row changes tell least of all: rows that are appended take next to no request.
  * What the WAL tells is sure but for its error, and of the first day but for what the
@@ -140,6 +146,7 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	Writes		middle = estimate;
 	double		low = 0.0;
 	double		high = estimate.pages;
+	double		requests_factor;
 
 	if (counted_s >= TIER_SHORTEST_OBSERVATION_S)
 	{
@@ -163,6 +170,11 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	}
 	else
 		load->writes_estimated = true;
+	requests_factor = factor_of(basis->write_request_factor);
+	middle.requests *= requests_factor;
+	middle.pages = tier_larger(middle.pages * factor_of(basis->write_factor), middle.requests);
+	low *= requests_factor;
+	high *= requests_factor;
 	load->middle.page_writes += written.weight * middle.pages;
 	load->middle.merged_writes += written.weight * (middle.pages - middle.requests);
 	load->event_writes += (1.0 - written.weight) * middle.pages;

@@ -101,6 +101,7 @@ typedef struct TierWriteCounts
 								 * that they are one request less */
 	int64_t		maintenance_pages;	/* the same, because of vacuum or a
 									 * rewrite */
+	int64_t		maintenance_merged;
 	int64_t		wal_bytes;
 	int64_t		image_bytes;	/* of these, full-page images */
 } TierWriteCounts;
