@@ -157,7 +157,8 @@ tier_catalog_forget_write_rates(void)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
-	"merged_writes_fast = 0, merged_writes_slow = 0, maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0 "
+	"merged_writes_fast = 0, merged_writes_slow = 0, maintenance_writes_fast = 0, "
+	"wal_bytes_fast = 0, image_bytes_fast = 0 "
 	"WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
 	"OR wal_bytes_fast > 0 OR image_bytes_fast > 0";
 

@@ -198,7 +198,8 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 unit->reads_low, unit->reads_high);
 	else if (unit->depends_on_writes)
 		appendStringInfo(&buffer,
-						 "; depends on how many writes there will be, %.0f to %.0f requests per hour",
+						 "; depends on how many writes there will be, %.0f to %.0f requests "
+						 "per hour",
 						 unit->write_requests_low, unit->write_requests_high);
 	if (unit->unexplained > 0.0)
 		appendStringInfo(&buffer,

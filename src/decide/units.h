@@ -87,7 +87,8 @@ typedef struct TierAdviceUnit
 	double		sequential_high;
 	double		reads_low;		/* blocks per hour, both kinds together */
 	double		reads_high;
-	double		write_requests_low; /* page writes per hour that are not merged */
+	double		write_requests_low; /* page writes per hour that are not
+									 * merged */
 	double		write_requests_high;
 	double		event_reads;	/* blocks per hour that are left out of load,
 								 * since they came in too few intervals to be

@@ -58,7 +58,8 @@ typedef struct TierDeviceRates
  */
 typedef struct TierDeviceWrites
 {
-	uint64_t	redo;			/* of the newest checkpoint, at the last sample */
+	uint64_t	redo;			/* of the newest checkpoint, at the last
+								 * sample */
 
 	/* What is to be added to the fits, as soon as it is complete. */
 	int64_t		window_since;	/* 0: nothing; then the others mean nothing */

@@ -209,7 +209,7 @@ int64_t
 tier_page_merged(int64_t pages, int64_t pairs, int64_t far_pairs, double scale)
 {
 	double		seen = ((double) pairs + (double) far_pairs * scale) *
-		(TIER_PAGE_GROUP / (TIER_PAGE_GROUP - 1.0));
+	(TIER_PAGE_GROUP / (TIER_PAGE_GROUP - 1.0));
 	int64_t		merged = tier_stretch_scaled((int64_t) (seen + 0.5), scale);
 
 	return merged < pages ? merged : pages;

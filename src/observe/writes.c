@@ -141,7 +141,10 @@ struct TierWrites
 	Counts	   *counts;			/* of each relation, in their order */
 	int64		unattributed_bytes; /* of no relation */
 
-	/* count: what is read later, too.  Those of more tablespaces are left out. */
+	/*
+	 * count: what is read later, too.  Those of more tablespaces are left
+	 * out.
+	 */
 	int			nforeign;
 	ForeignPages foreign[MAX_FOREIGN];
 };
@@ -505,8 +508,8 @@ static void
 add_kind(TierWriteCounts *to, const Counts *counts, WriteKind from, WriteKind kind, double scale)
 {
 	int64		pages = tier_stretch_scaled(counts->pages[from], scale);
-
-	int64		merged = tier_page_merged(pages, counts->pairs[from], counts->far_pairs[from], scale);
+	int64		merged = tier_page_merged(pages, counts->pairs[from], counts->far_pairs[from],
+										  scale);
 
 	if (kind == WRITE_LOAD)
 	{

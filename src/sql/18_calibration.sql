@@ -49,7 +49,8 @@ CREATE FUNCTION _tiered_storage.measure_device(
 	OUT measurement text, OUT value float8, OUT unit text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_device';
-COMMENT ON FUNCTION _tiered_storage.measure_device(oid, float8, bigint, float8, boolean, float8, oid) IS
+COMMENT ON FUNCTION
+_tiered_storage.measure_device(oid, float8, bigint, float8, boolean, float8, oid) IS
 'measures reads, writes and syncs with a scratch file in a tablespace; see calibrate_tier()';
 
 /*

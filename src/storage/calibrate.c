@@ -319,7 +319,10 @@ write_as_checkpoint(Scratch *scratch, double seconds, int fd)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < CHECKPOINT_BATCH; i++)
 		{
-			/* From 2 to CHECKPOINT_GAP blocks on, and at the end from the begin. */
+			/*
+			 * From 2 to CHECKPOINT_GAP blocks on, and at the end from the
+			 * begin.
+			 */
 			block += (int64) pg_prng_uint64_range(&scratch->prng, 2, CHECKPOINT_GAP);
 			if (block >= scratch->blocks)
 				block = 0;

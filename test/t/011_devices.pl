@@ -461,7 +461,8 @@ SKIP:
 ######################################################################
 
 # pg_wal is on the disk that the tables are on: nobody knows its part.
-my $window = 'SELECT write_window_since IS NULL FROM _tiered_storage.device_state';
+my $window =
+  'SELECT write_window_since IS NULL FROM _tiered_storage.device_state';
 use_disk('fakea');
 set_counters('fakea', 1000, 100_000, 1000, 0);
 sample(1);
@@ -491,7 +492,7 @@ SKIP:
 CREATE TABLE w (n int, x text) WITH (fillfactor = 10, autovacuum_enabled = off);
 INSERT INTO w SELECT i, repeat('x', 700) FROM generate_series(1, 2560) i;
 ));
-	$writes += 2560 / 32 * 3 / 2;
+	$writes  += 2560 / 32 * 3 / 2;
 	$written += 40;
 	set_counters('fakea', 1000, $writes, $written, 0);
 	sample(1);
@@ -501,13 +502,14 @@ INSERT INTO w SELECT i, repeat('x', 700) FROM generate_series(1, 2560) i;
 		{
 			$node->safe_psql('postgres',
 				'CHECKPOINT; UPDATE w SET x = x WHERE n % 2 = 0');
-			$writes += 1280 * 3 / 2;
+			$writes  += 1280 * 3 / 2;
 			$written += 20;
 			set_counters('fakea', 1000, $writes, $written, 0);
 			sample(60);
 		}
 	}
-	is(device_io('round(write_fit_periods)'), '3', 'a period has four checkpoints');
+	is(device_io('round(write_fit_periods)'),
+		'3', 'a period has four checkpoints');
 	is( device_io(
 			'round(write_fit_factor::numeric, 1), round(write_request_fit_factor::numeric, 1), writes_explained'
 		),
