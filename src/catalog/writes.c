@@ -133,7 +133,10 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 	static const char sql[] =
 	"UPDATE _tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
 	"last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
-	"last_wal_unattributed_bytes = $6, changed_pages = $7";
+	"last_wal_unattributed_bytes = $6, changed_pages = "
+
+	/* What stays as it is stays where it is stored. */
+	"CASE WHEN changed_pages IS DISTINCT FROM $7 THEN $7 ELSE changed_pages END";
 	static const Oid types[] = {
 		LSNOID, TIMESTAMPTZOID, INT8OID, INT8OID, FLOAT8OID, INT8OID, BYTEAOID
 	};
