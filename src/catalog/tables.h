@@ -286,6 +286,12 @@ typedef struct TierSet
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
+/*
+ * Where there is one tier: statements that make two of the tablespaces that there are,
+ * in the given context; NULL: there is no tablespace for a second one.
+ */
+extern char *tier_catalog_second_tier_statements(MemoryContext context);
+
 /* Does the tier have this tablespace now? */
 extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
 
