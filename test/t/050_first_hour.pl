@@ -180,8 +180,9 @@ SELECT $tier));
 	my ($statements) = $said =~ /HINT:  If .* say so: (SELECT .*;)$/m;
 	unlike(notices_of($node, 'one', $statements),
 		qr/ERROR/, "$what: the statements work as they are");
-	is($node->safe_psql('one', 'SELECT count(*) FROM tiered_storage.tiers'),
-		$tiers, "$what: and there are tiers");
+	is( $node->safe_psql('one', 'SELECT count(*) FROM tiered_storage.tiers'),
+		$tiers,
+		"$what: and there are tiers");
 	return $statements;
 }
 
