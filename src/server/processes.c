@@ -3,8 +3,8 @@
  * server/processes.c
  *		What other processes do, and whose counters are still to come.
  *
- * Runs in the process that takes a sample, or moves something.  Nothing is locked but, for a moment,
- * what guards the statuses of processes and the table of locks.
+ * Runs in the process that takes a sample, or moves something.  Nothing is locked but,
+ * for a moment, what guards the statuses of processes and the table of locks.
  *
  *-------------------------------------------------------------------------
  */
