@@ -179,7 +179,7 @@ typedef struct PolicyStatement
 	const Datum *values;
 	const char *nulls;
 	uint64		nchanged;
-}			PolicyStatement;
+} PolicyStatement;
 
 static void
 execute_step(void *argument)
