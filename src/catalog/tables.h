@@ -286,6 +286,12 @@ typedef struct TierSet
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
+/*
+ * Where there is one tier: statements that make two of the tablespaces that there are,
+ * in the given context; NULL: there is no tablespace for a second one.
+ */
+extern char *tier_catalog_second_tier_statements(MemoryContext context);
+
 /* Does the tier have this tablespace now? */
 extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
 
@@ -469,7 +475,8 @@ typedef struct TierPolicyRow
 {
 	int			policy_id;
 	Oid			relation_oid;	/* InvalidOid: does not exist any more */
-	Oid			owner_oid;		/* of the relation; to add only */
+	Oid			owner_oid;		/* of the relation, as far as it was seen;
+								 * InvalidOid: that of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
 	NameData	tier_name;
 	Interval	move_after;
@@ -495,15 +502,16 @@ extern int	tier_catalog_add_policy(const TierCatalogScope *scope, const TierPoli
 
 /*
  * Gives the policy with the id of the row what the row has, and the rights of the
- * caller of the scope.  Error: the relation has a policy for that tier already.
+ * caller of the scope.  False: it has been removed.  Error: the relation has a policy
+ * for that tier already.
  */
-extern void tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
+extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
 
 /* Waits until nobody else changes the policy, until the end of the transaction. */
 extern void tier_catalog_lock_policy(int policy_id);
 
-/* Enables or disables a policy by id, whose rights stay the same. */
-extern void tier_catalog_enable_policy(int policy_id, bool enabled);
+/* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
+extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
  * Is the policy still there, enabled and unaltered, does its tier have this
@@ -512,8 +520,8 @@ extern void tier_catalog_enable_policy(int policy_id, bool enabled);
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  Oid tablespace_oid);
 
-/* Deletes a policy by id. */
-extern void tier_catalog_delete_policy(int policy_id);
+/* Deletes a policy by id.  False: somebody else has. */
+extern bool tier_catalog_delete_policy(int policy_id);
 
 /*
  * Records what an evaluation found: how many relations are due, how many are on
@@ -684,8 +692,11 @@ typedef struct TierBatchMove
 extern TierBatchMove *tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n);
 extern bool tier_catalog_batch_exists(int64 batch_id);
 
-/* A policy that asked for some of its moves and is still enabled; 0: none. */
-extern int	tier_catalog_policy_of_batch(int64 batch_id);
+/*
+ * The policies that asked for some of its moves and are still enabled, *n of them:
+ * "1, 2", in the given context; NULL: none.
+ */
+extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n);
 
 /* The last batch that has undone something of it; 0: none. */
 extern int64 tier_catalog_undone_by(int64 batch_id);

@@ -81,7 +81,9 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	maintenance_writes_per_hour double precision,
 	wal_bytes_per_hour double precision,
 	full_page_image_bytes_per_hour double precision,
-	write_source text
+	write_source text,
+	read_pattern text,
+	write_pattern text
 $$, 'columns of heat, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,
