@@ -128,6 +128,31 @@ BEGIN;
 SELECT * FROM regress_n_table();
 ROLLBACK;
 
+-- Nor times that cannot be subtracted.
+INSERT INTO _tiered_storage.relation_history VALUES ('2026-05-31 00:00:00+00', 1, 60, 0, 0, 0, 0, 0, 0);
+CREATE FUNCTION regress_n_times() RETURNS TABLE (what text, value text, state text) LANGUAGE plpgsql AS $$
+DECLARE
+	c record;
+BEGIN
+	FOR c IN SELECT a.attrelid::regclass AS relation, a.attname, v.value FROM pg_attribute a
+			CROSS JOIN (VALUES ('infinity'), ('-infinity')) v (value)
+		WHERE (a.attrelid, a.attname) IN (('_tiered_storage.relation_state'::regclass, 'heat_at'), ('_tiered_storage.relation_state'::regclass, 'observed_since'),
+			('_tiered_storage.relation_state'::regclass, 'sampled_since'), ('_tiered_storage.relation_state'::regclass, 'proven_since'),
+			('_tiered_storage.relation_history'::regclass, 'period_start'), ('_tiered_storage.sampler'::regclass, 'last_sample_at'))
+		ORDER BY 1, 2, 3 LOOP
+		BEGIN
+			EXECUTE format('UPDATE %s SET %I = %L', c.relation, c.attname, c.value);
+			state := 'stored';
+		EXCEPTION WHEN OTHERS THEN
+			state := SQLSTATE;
+		END;
+		what := c.relation || '.' || c.attname;
+		value := c.value;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM regress_n_times();
+
 -- Ranks go on where there is no room for one more.
 SELECT tiered_storage.alter_tier('a', rank => 1000000);
 SELECT tiered_storage.add_tier('b', '{regress_n_slow}', profile => 'hdd_7200');
@@ -139,6 +164,6 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1000000 months -30000000 
 
 SET client_min_messages = warning;
 DROP TABLE regress_n, regress_n_id, regress_n_value;
-DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table;
+DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table, regress_n_times;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_n_slow;

@@ -119,10 +119,51 @@ SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, 
 RESET ROLE;
 SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies WHERE policy_id = :slow;
 -- A policy whose table is gone can only be disabled and removed.
+CALL tiered_storage.sample();
 DROP TABLE regress_p;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, move_after => '1 day'); \echo :SQLSTATE
+-- By its last owner, or an administrator.
+GRANT EXECUTE ON FUNCTION tiered_storage.remove_tiering_policy TO regress_owner, regress_other;
+SET ROLE regress_other;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(policy_id => :slow); \echo :SQLSTATE
+-- Nor is it that of a table of another role with its name.
+RESET ROLE;
+CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
+ALTER TABLE regress_p OWNER TO regress_other;
+SET ROLE regress_other;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false); \echo :SQLSTATE
+SET ROLE regress_owner;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
 SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
+RESET ROLE;
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow') AS slow \gset
+DROP TABLE regress_p;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
+-- What another cluster wrote down about owners counts for nothing in this one.
+UPDATE _tiered_storage.policy SET system_identifier = 1;
+SET ROLE regress_other;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :slow); \echo :SQLSTATE
+RESET ROLE;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
+
+---------------------------------------------------------------------------
+-- Several policies have moved something in one batch
+---------------------------------------------------------------------------
+
+CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_q (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+ALTER SEQUENCE _tiered_storage.policy_policy_id_seq RESTART WITH 100;
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow'), tiered_storage.add_tiering_policy('regress_q', '1 year', 'regress_cheap');
+CALL tiered_storage.migrate();
+CALL tiered_storage.undo_move(3);
+-- As the hint says.
+SELECT tiered_storage.alter_tiering_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id;
+CALL tiered_storage.migrate();
+DROP TABLE regress_p, regress_q;
 
 DROP TABLE regress_n;
 DROP VIEW regress_where;

@@ -10,6 +10,7 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 
 CREATE TABLE regress_v_a (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_v_b (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_v_empty (a int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_v_a SELECT generate_series(1, 10000);
 INSERT INTO regress_v_b SELECT generate_series(1, 10000);
 SELECT pg_stat_force_next_flush() \g /dev/null
@@ -47,7 +48,7 @@ SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
 -- The same number of reads: of one table they were a burst, of the other they come again.
 SELECT relation, recommended_tier, reason FROM regress_load ORDER BY 1;
-SELECT relation, random_reads_per_hour + sequential_reads_per_hour > 1000 AS "hot by its rate" FROM tiered_storage.heat
+SELECT relation, random_reads_per_hour + sequential_reads_per_hour > 1000 AS "hot by its rate", read_pattern, write_pattern FROM tiered_storage.heat
 	WHERE relation::text LIKE 'regress\_v\__' ORDER BY 1;
 -- Three days later regress_v_a is read as often, six times.
 DO $$
@@ -60,6 +61,8 @@ BEGIN
 END
 $$;
 SELECT relation, recommended_tier FROM regress_load ORDER BY 1;
+SELECT relation, read_pattern, write_pattern FROM tiered_storage.heat WHERE relation::text IN ('regress_v_a', 'regress_v_empty') ORDER BY 1;
+DROP TABLE regress_v_empty;
 
 ---------------------------------------------------------------------------
 -- What does not matter

@@ -552,19 +552,17 @@ tier_compat_reads_are_own(void)
 }
 
 /*
- * The status of a backend, 1 to pgstat_fetch_stat_numbackends().  16 renamed
- * the function, since 15's argument looks like a backend's number.
+ * The status of a process in shared memory, 0 to MaxBackends - 1.  The array is known
+ * by our own entry only; 17 numbers backends by their PGPROC.
  */
-static inline const PgBackendStatus *
-tier_compat_backend_status(int i)
+static inline volatile PgBackendStatus *
+tier_compat_backend_entry(int i)
 {
-#if PG_VERSION_NUM >= 160000
-	const LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
+#if PG_VERSION_NUM >= 170000
+	return MyBEEntry - MyProcNumber + i;
 #else
-	const LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(i);
+	return MyBEEntry - (MyBackendId - 1) + i;
 #endif
-
-	return local == NULL ? NULL : &local->backendStatus;
 }
 
 /*

@@ -240,7 +240,8 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	volatile int elsewhere = 0;
 	volatile int refused = 0;
 	int64		undone_by;
-	int			policy_id;
+	char	   *policies;
+	int			npolicies;
 	int			n;
 
 	tier_require_argument(fcinfo, 0, "batch_id");
@@ -258,7 +259,6 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	set = tier_catalog_load_tiers(context);
 	moves = tier_catalog_load_batch(context, batch_id, &n);
 	undone_by = tier_catalog_undone_by(batch_id);
-	policy_id = tier_catalog_policy_of_batch(batch_id);
 	batch.undo_of = batch_id;
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
@@ -319,6 +319,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		report_nothing_to_undo(batch_id, elsewhere, undone_by);
 		PG_RETURN_NULL();
 	}
+	policies = tier_migrate_policies_of(batch_id, &npolicies);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),
@@ -328,10 +329,14 @@ tier_undo_move(PG_FUNCTION_ARGS)
 							  "%d relations were left alone, "
 							  "because they have been moved since.",
 							  elsewhere, elsewhere),
-			 policy_id == 0 ? 0 :
-			 errhint("Tiering policy %d would move them again: "
-					 "SELECT tiered_storage.alter_tiering_policy(policy_id => %d, "
+			 policies == NULL ? 0 : npolicies == 1 ?
+			 errhint("Tiering policy %s would move them again: "
+					 "SELECT tiered_storage.alter_tiering_policy(policy_id => %s, "
 					 "enabled => false) prevents that.",
-					 policy_id, policy_id)));
+					 policies, policies) :
+			 errhint("Tiering policies %s would move them again: "
+					 "SELECT tiered_storage.alter_tiering_policy(policy_id => id, "
+					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
+					 policies, policies)));
 	PG_RETURN_NULL();
 }

@@ -305,6 +305,21 @@ tier_migrate_require_claims(const TierSet *set)
 				 errhint("Use tiered_storage.alter_tier() in one of them.")));
 }
 
+char *
+tier_migrate_policies_of(int64 batch_id, int *n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	char	   *policies;
+
+	if (batch_id == 0 || !tier_catalog_try_enter(&scope))
+		return NULL;
+	policies = tier_catalog_policies_of_batch(context, batch_id, n);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return policies;
+}
+
 static void
 record_evaluations(TierEvaluation **evaluations, int n)
 {

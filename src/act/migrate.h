@@ -24,6 +24,12 @@ extern char *tier_migrate_publish_claims(const TierSet *set);
 /* The same, with an error where nothing may be moved. */
 extern void tier_migrate_require_claims(const TierSet *set);
 
+/*
+ * The policies that asked for moves of a batch and are still enabled, *n of them:
+ * "1, 2", in the current memory context; NULL: none.
+ */
+extern char *tier_migrate_policies_of(int64 batch_id, int *n);
+
 /* Counts of one run. */
 typedef struct TierMigrateSummary
 {

@@ -445,6 +445,8 @@ tier_migrate(PG_FUNCTION_ARGS)
 {
 	bool		dry_run = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
 	TierMigrateSummary summary;
+	char	   *policies;
+	int			npolicies = 0;
 
 	if (dry_run)
 	{
@@ -459,13 +461,16 @@ tier_migrate(PG_FUNCTION_ARGS)
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
 	summary = tier_migrate_run(false, false, NULL);
 	tier_disconnect_nonatomic();
+	policies = summary.moved == 0 ? NULL : tier_migrate_policies_of(summary.batch_id, &npolicies);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
 				(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
 						summary.due, summary.moved, summary.not_moved),
 				 summary.moved == 0 ? 0 :
-				 errhint("To move them back, disable the policy, "
+				 errhint("To move them back, %s%s, "
 						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
+						 npolicies > 1 ? "disable policies " : "disable the policy",
+						 npolicies > 1 ? policies : "",
 						 summary.batch_id)));
 	report_placement(&summary, false);
 	PG_RETURN_NULL();

@@ -23,6 +23,7 @@
 
 #include "src/compat.h"
 #include "src/base/settings.h"
+#include "src/model/evidence.h"
 #include "src/model/heat.h"
 #include "src/act/cycle.h"
 #include "src/base/shmem.h"
@@ -31,6 +32,7 @@
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
 PG_FUNCTION_INFO_V1(tier_smoothed_rate);
+PG_FUNCTION_INFO_V1(tier_activity_pattern);
 PG_FUNCTION_INFO_V1(tier_tablespace_claims);
 PG_FUNCTION_INFO_V1(tier_worker_status);
 PG_FUNCTION_INFO_V1(tier_notify_launcher);
@@ -58,6 +60,25 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(tier_heat_read(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
 									PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3)));
+}
+
+Datum
+tier_activity_pattern(PG_FUNCTION_ARGS)
+{
+	const bytea *amounts = PG_GETARG_BYTEA_PP(2);
+	TierEvidence evidence = {0};
+	TierEvidenceJudgement judgement;
+
+	if (VARSIZE_ANY_EXHDR(amounts) != sizeof(evidence.reads))
+		PG_RETURN_NULL();
+	evidence.began_at = PG_GETARG_TIMESTAMPTZ(0);
+	evidence.interval_s = PG_GETARG_FLOAT8(1);
+	memcpy(evidence.reads, VARDATA_ANY(amounts), sizeof(evidence.reads));
+	judgement = tier_evidence_judge(&evidence, evidence.reads, PG_GETARG_TIMESTAMPTZ(3));
+	if (!(judgement.active > 0.0))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(judgement.weight >= 1.0 ? "rate" :
+									 judgement.weight > 0.0 ? "unclear" : "event"));
 }
 
 Datum

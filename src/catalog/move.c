@@ -204,21 +204,22 @@ tier_catalog_batch_exists(int64 batch_id)
 								1, types, &value, NULL) > 0;
 }
 
-int
-tier_catalog_policy_of_batch(int64 batch_id)
+char *
+tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n)
 {
+	static const char sql[] =
+	"SELECT count(*)::int4, string_agg(p.policy_id::text, ', ' ORDER BY p.policy_id) "
+	"FROM _tiered_storage.policy p WHERE p.enabled AND p.policy_id IN "
+	"(SELECT m.policy_id FROM _tiered_storage.move m WHERE m.batch_id = $1)";
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);
-	Datum		policy_id;
+	Datum		policies;
 	bool		isnull;
 
-	tier_catalog_execute("SELECT min(p.policy_id) FROM _tiered_storage.move m "
-						 "JOIN _tiered_storage.policy p ON p.policy_id = m.policy_id "
-						 "AND p.enabled "
-						 "WHERE m.batch_id = $1",
-						 1, types, &value, NULL);
-	policy_id = tier_catalog_datum(0, 1, &isnull);
-	return isnull ? 0 : DatumGetInt32(policy_id);
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+	*n = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	policies = tier_catalog_datum(0, 2, &isnull);
+	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(policies));
 }
 
 int64

@@ -16,6 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 
 static char *
@@ -35,14 +36,18 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.move_after, "
 	"v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, "
 	"v.time_zone, "
-	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL "
-	"FROM tiered_storage.policies v ORDER BY v.policy_id";
+	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
+	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END "
+	"FROM tiered_storage.policies v "
+	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id ORDER BY v.policy_id";
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum((int64) GetSystemIdentifier());
 	MemoryContext old_context;
 	TierPolicyRow *policies;
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	n = tier_catalog_execute(sql, 1, types, &value, NULL);
 	old_context = MemoryContextSwitchTo(context);
 	policies = palloc0(sizeof(TierPolicyRow) * Max(n, 1));
 	for (uint64 i = 0; i < n; i++)
@@ -72,6 +77,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->created_by = isnull ? InvalidOid : DatumGetObjectId(creator);
 		policy->is_enabled = DatumGetBool(tier_catalog_datum(i, 13, &isnull));
 		policy->key_counts = DatumGetBool(tier_catalog_datum(i, 14, &isnull));
+		policy->owner_oid = DatumGetObjectId(tier_catalog_datum(i, 15, &isnull));
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -164,7 +170,39 @@ tier_catalog_lock_policy(int policy_id)
 	tier_catalog_execute(sql, 1, types, &value, NULL);
 }
 
-void
+/* A statement on policies that others may be changing, and how many rows it changed. */
+typedef struct PolicyStatement
+{
+	const char *sql;
+	int			nargs;
+	const Oid  *types;
+	const Datum *values;
+	const char *nulls;
+	uint64		nchanged;
+} PolicyStatement;
+
+static void
+execute_step(void *argument)
+{
+	PolicyStatement *statement = argument;
+
+	statement->nchanged = tier_catalog_execute(statement->sql, statement->nargs,
+											   statement->types, statement->values,
+											   statement->nulls);
+}
+
+static void
+complain_of_duplicate(const TierPolicyRow *row)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_OBJECT),
+			 errmsg("table %s already has a tiering policy for tier \"%s\"",
+					row->relation_name, NameStr(row->tier_name)),
+			 errhint("Alter that one, or remove it "
+					 "with tiered_storage.remove_tiering_policy().")));
+}
+
+bool
 tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row)
 {
 	static const char sql[] =
@@ -180,16 +218,13 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	NameData	tier = row->tier_name;
 	NameData	role;
 	Interval	move_after = row->move_after;
+	PolicyStatement statement = {sql, 12, types, values, nulls, 0};
+	ErrorData  *error;
 	bool		isnull;
 
 	if (find_policy(row->relation_oid, &tier) &&
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("table %s already has a tiering policy for tier \"%s\"",
-						row->relation_name, NameStr(tier)),
-				 errhint("Alter that one, or remove it "
-						 "with tiered_storage.remove_tiering_policy().")));
+		complain_of_duplicate(row);
 	namestrcpy(&role, GetUserNameFromId(scope->caller, false));
 	values[0] = Int32GetDatum(row->policy_id);
 	values[1] = NameGetDatum(&tier);
@@ -206,10 +241,17 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	values[9] = NameGetDatum(&role);
 	values[10] = ObjectIdGetDatum(scope->caller);
 	values[11] = BoolGetDatum(row->is_enabled);
-	tier_catalog_execute(sql, 12, types, values, nulls);
+
+	/* What another session has not committed yet, only the key knows. */
+	error = tier_attempt(execute_step, &statement);
+	if (error != NULL && error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION)
+		complain_of_duplicate(row);
+	if (error != NULL)
+		ReThrowError(error);
+	return statement.nchanged > 0;
 }
 
-void
+bool
 tier_catalog_enable_policy(int policy_id, bool enabled)
 {
 	static const Oid types[] = {INT4OID, BOOLOID};
@@ -217,18 +259,18 @@ tier_catalog_enable_policy(int policy_id, bool enabled)
 
 	values[0] = Int32GetDatum(policy_id);
 	values[1] = BoolGetDatum(enabled);
-	tier_catalog_execute("UPDATE _tiered_storage.policy SET enabled = $2 WHERE policy_id = $1",
-						 2, types, values, NULL);
+	return tier_catalog_execute("UPDATE _tiered_storage.policy SET enabled = $2 "
+								"WHERE policy_id = $1", 2, types, values, NULL) > 0;
 }
 
-void
+bool
 tier_catalog_delete_policy(int policy_id)
 {
 	static const Oid types[] = {INT4OID};
 	Datum		value = Int32GetDatum(policy_id);
 
-	tier_catalog_execute("DELETE FROM _tiered_storage.policy WHERE policy_id = $1",
-						 1, types, &value, NULL);
+	return tier_catalog_execute("DELETE FROM _tiered_storage.policy WHERE policy_id = $1",
+								1, types, &value, NULL) > 0;
 }
 
 /* A row that somebody has locked, to remove it perhaps, is left as it is. */

@@ -286,6 +286,12 @@ typedef struct TierSet
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
+/*
+ * Where there is one tier: statements that make two of the tablespaces that there are,
+ * in the given context; NULL: there is no tablespace for a second one.
+ */
+extern char *tier_catalog_second_tier_statements(MemoryContext context);
+
 /* Does the tier have this tablespace now? */
 extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
 
@@ -359,6 +365,10 @@ extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *n
  */
 extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid relation_oid,
 												 int *nstates);
+
+/* The same for the table that it is, or is an index of, and all indexes of that. */
+extern TierRelationState *tier_catalog_load_table(MemoryContext context, Oid relation_oid,
+												  int *nstates);
 
 /* What a relation did before some moment.  The other rates are 0. */
 typedef struct TierHistoryLoad
@@ -469,7 +479,8 @@ typedef struct TierPolicyRow
 {
 	int			policy_id;
 	Oid			relation_oid;	/* InvalidOid: does not exist any more */
-	Oid			owner_oid;		/* of the relation; to add only */
+	Oid			owner_oid;		/* of the relation, as far as it was seen;
+								 * InvalidOid: that of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
 	NameData	tier_name;
 	Interval	move_after;
@@ -495,15 +506,16 @@ extern int	tier_catalog_add_policy(const TierCatalogScope *scope, const TierPoli
 
 /*
  * Gives the policy with the id of the row what the row has, and the rights of the
- * caller of the scope.  Error: the relation has a policy for that tier already.
+ * caller of the scope.  False: it has been removed.  Error: the relation has a policy
+ * for that tier already.
  */
-extern void tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
+extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
 
 /* Waits until nobody else changes the policy, until the end of the transaction. */
 extern void tier_catalog_lock_policy(int policy_id);
 
-/* Enables or disables a policy by id, whose rights stay the same. */
-extern void tier_catalog_enable_policy(int policy_id, bool enabled);
+/* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
+extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
  * Is the policy still there, enabled and unaltered, does its tier have this
@@ -512,8 +524,8 @@ extern void tier_catalog_enable_policy(int policy_id, bool enabled);
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  Oid tablespace_oid);
 
-/* Deletes a policy by id. */
-extern void tier_catalog_delete_policy(int policy_id);
+/* Deletes a policy by id.  False: somebody else has. */
+extern bool tier_catalog_delete_policy(int policy_id);
 
 /*
  * Records what an evaluation found: how many relations are due, how many are on
@@ -684,8 +696,11 @@ typedef struct TierBatchMove
 extern TierBatchMove *tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n);
 extern bool tier_catalog_batch_exists(int64 batch_id);
 
-/* A policy that asked for some of its moves and is still enabled; 0: none. */
-extern int	tier_catalog_policy_of_batch(int64 batch_id);
+/*
+ * The policies that asked for some of its moves and are still enabled, *n of them:
+ * "1, 2", in the given context; NULL: none.
+ */
+extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n);
 
 /* The last batch that has undone something of it; 0: none. */
 extern int64 tier_catalog_undone_by(int64 batch_id);
@@ -716,6 +731,21 @@ typedef struct TierMoveWait
  */
 extern TierMoveWait *tier_catalog_load_move_waits(MemoryContext context, int *n);
 
+/* A table whose index-only scans have to look into it. */
+typedef struct TierUnvacuumed
+{
+	char	   *name;			/* qualified and quoted */
+	double		visible_fraction;	/* of its pages, known to be all visible */
+} TierUnvacuumed;
+
+/*
+ * Those of the tables, of at least so many pages, that have index-only scans by
+ * their statistics and less than half of their pages marked as all visible, as of
+ * their last vacuum or analyze.
+ */
+extern TierUnvacuumed *tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables,
+													int ntables, double least_pages, int *n);
+
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
  * ---------------------------------------------------------------------
@@ -739,8 +769,13 @@ typedef struct TierEffect
 	TierCostProfile to_profile;
 	double		from_factor;	/* see tier_effect_device_factor; NaN: unknown */
 
+	/* Scans of its table before the move, smoothed, in so many hours. */
+	TierEffectScans scans_before;
+	double		scans_hours;	/* 0: not known */
+
 	/* When measuring began, after the move. */
 	TimestampTz since;			/* 0: not yet */
+	TierEffectScans scans_then; /* counters of the table and its indexes */
 	TierEffectTotals before;
 	const char *device;			/* NULL: not known */
 	TierEffectWork device_before;
@@ -752,12 +787,14 @@ typedef struct TierEffect
 	TimestampTz sampled_since;
 	double		size_bytes;		/* with its TOAST table */
 	TierEffectTotals after;
+	TierEffectScans scans_now;
 
 	/* What came of it. */
 	const char *not_measurable; /* why; NULL: it is */
 	double		unmoved_s_per_hour; /* this load's cost on the old tier */
 	double		measured_s_per_hour;
 	bool		by_device;		/* by what the devices did, not by profiles */
+	const char *plan_change;	/* in words; NULL: none seen */
 } TierEffect;
 
 /*
@@ -792,6 +829,7 @@ typedef struct TierWorseBatch
 	double		predicted_s_per_hour;	/* saved; NaN: unknown */
 	double		measured_s_per_hour;
 	int			measured_moves;
+	int			plan_changes;	/* of these */
 	int			moves;
 } TierWorseBatch;
 

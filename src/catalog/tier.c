@@ -265,6 +265,17 @@ tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 	return tablespace == NULL ? -1 : tablespace->tier;
 }
 
+char *
+tier_catalog_second_tier_statements(MemoryContext context)
+{
+	Datum		statements;
+	bool		isnull;
+
+	tier_catalog_execute("SELECT _tiered_storage.second_tier_statements()", 0, NULL, NULL, NULL);
+	statements = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(statements));
+}
+
 bool
 tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid)
 {

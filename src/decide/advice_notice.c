@@ -19,6 +19,7 @@
 #include "utils/timestamp.h"
 
 #include "src/base/settings.h"
+#include "src/catalog/tables.h"
 #include "src/decide/advice.h"
 
 #define S_PER_HOUR 3600.0
@@ -113,40 +114,22 @@ cheaper_with_money(const TierAdvice *advice)
 	return saved;
 }
 
-/* An array literal with one name in it. */
-static char *
-array_literal(const char *name)
-{
-	StringInfoData array;
-
-	initStringInfo(&array);
-	appendStringInfoString(&array, "{\"");
-	for (; *name != '\0'; name++)
-	{
-		if (*name == '"' || *name == '\\')
-			appendStringInfoChar(&array, '\\');
-		appendStringInfoChar(&array, *name);
-	}
-	appendStringInfoString(&array, "\"}");
-	return quote_literal_cstr(array.data);
-}
-
 /* Statements that make two tiers of the tablespaces that there are. */
 static char *
-tiers_hint(const TierSet *set)
+tiers_hint(void)
 {
-	const char *names[2];
-	int			n = 0;
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	char	   *statements;
 
-	for (int i = 0; i < set->ntablespaces && n < 2; i++)
-		names[n++] = NameStr(set->tablespaces[i].name);
-	if (n < 2)
+	tier_catalog_enter(&scope);
+	statements = tier_catalog_second_tier_statements(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (statements == NULL)
 		return pstrdup("Create a tablespace on another device, "
 					   "then SELECT * FROM tiered_storage.discover_tiers().");
-	return psprintf("If its tablespaces are on different devices, say so: "
-					"SELECT tiered_storage.add_tier('fast', %s, profile => 'nvme'); "
-					"SELECT tiered_storage.add_tier('slow', %s, profile => 'hdd_7200');",
-					array_literal(names[0]), array_literal(names[1]));
+	return psprintf("If the tablespaces are on different devices, say so: %s", statements);
 }
 
 void
@@ -165,7 +148,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: there is only one tier, \"%s\"",
 						NameStr(set->tiers[0].name)),
-				 errhint("%s", tiers_hint(set))));
+				 errhint("%s", tiers_hint())));
 	else if (counts.selected == 0)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: there is nothing to place"),

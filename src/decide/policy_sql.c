@@ -194,16 +194,31 @@ policy_matches(const TierPolicyRow *policy, FunctionCallInfo fcinfo)
 	return true;
 }
 
+/*
+ * A policy whose table is gone comes into force again for a table of that name and
+ * owner, so until then it is that owner's.
+ */
+static bool
+owns_policy(const TierPolicyRow *policy, Oid role_oid)
+{
+	if (OidIsValid(policy->relation_oid))
+		return tier_compat_owns_relation(policy->relation_oid, role_oid);
+	return OidIsValid(policy->owner_oid) && has_privs_of_role(role_oid, policy->owner_oid);
+}
+
 static void
 check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 {
-	/* A policy whose table is gone is nobody's any more. */
-	if (OidIsValid(policy->relation_oid) &&
-		!tier_compat_owns_relation(policy->relation_oid, role_oid) &&
-		!tier_is_administrator(role_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of table %s", policy->relation_name)));
+	if (owns_policy(policy, role_oid) || tier_is_administrator(role_oid))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 OidIsValid(policy->relation_oid) ?
+			 errmsg("must be owner of table %s", policy->relation_name) :
+			 errmsg("must be owner of the table of tiering policy %d", policy->policy_id),
+			 OidIsValid(policy->relation_oid) ? 0 :
+			 errdetail("That table, %s, does not exist any more. The policy is left to its "
+					   "last owner and to tier administrators.", policy->relation_name)));
 }
 
 /* No policy is what was asked for. */
@@ -310,6 +325,7 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	TierSet    *set;
 	int			npolicies;
 	int			n = 0;
+	int			changed = 0;
 
 	tier_require_writable("tiered_storage.alter_tiering_policy()");
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(2))
@@ -355,16 +371,12 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	/* 2. Remember it. */
 	tier_catalog_enter(&scope);
 	for (int i = 0; i < n; i++)
-	{
-		if (disables_only)
-			tier_catalog_enable_policy(policies[i].policy_id, false);
-		else
+		changed += disables_only ? tier_catalog_enable_policy(policies[i].policy_id, false) :
 			tier_catalog_change_policy(&scope, &policies[i]);
-	}
 	tier_catalog_leave(&scope);
-	if (n == 0)
+	if (changed == 0)
 		complain_of_no_policy(fcinfo, if_exists);
-	PG_RETURN_INT32(n);
+	PG_RETURN_INT32(changed);
 }
 
 Datum
@@ -391,8 +403,7 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 			continue;
 
 		check_policy_owner(&policies[i], scope.caller);
-		tier_catalog_delete_policy(policies[i].policy_id);
-		removed++;
+		removed += tier_catalog_delete_policy(policies[i].policy_id);
 	}
 	tier_catalog_leave(&scope);
 

@@ -62,15 +62,20 @@ judge(const TierRelationLoadBasis *basis, const TierEvidence *evidence, const fl
 	return basis->are_means ? known : tier_evidence_judge(evidence, amounts, basis->now);
 }
 
+/* For how long has been counted what the slow rates say? */
+static double
+remembered_s(double counted_s)
+{
+	return tier_smaller(counted_s, TIER_HALF_LIFE_SLOW_S / log(2.0));
+}
+
 /* How far the rate of so many events an hour may be off, relative to it. */
 static double
 relative_error(double per_hour, double counted_s, const TierEvidenceJudgement *judgement)
 {
-	double		remembered_s = tier_smaller(counted_s, TIER_HALF_LIFE_SLOW_S / log(2.0));
-
 	if (!(per_hour > 0.0))
 		return 0.0;
-	return hypot(STANDARD_ERRORS / sqrt(per_hour * remembered_s / SECONDS_PER_HOUR),
+	return hypot(STANDARD_ERRORS / sqrt(per_hour * remembered_s(counted_s) / SECONDS_PER_HOUR),
 				 STANDARD_ERRORS * judgement->error);
 }
 
@@ -180,6 +185,13 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	load->event_writes += (1.0 - written.weight) * middle.pages;
 	load->write_requests_low += low;
 	load->write_requests_high += high;
+}
+
+double
+tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
+{
+	*hours = remembered_s(observed_s(&state->stored, now)) / SECONDS_PER_HOUR;
+	return slow_now(&state->stored, state->stored.rates.scans_slow, now);
 }
 
 static void

@@ -37,6 +37,7 @@
 #include "src/catalog/tables.h"
 #include "src/move/file_use.h"
 #include "src/move/pending_file.h"
+#include "src/server/processes.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_orphaned_files);
@@ -211,14 +212,13 @@ static TimestampTz
 oldest_transaction(void)
 {
 	TimestampTz oldest = GetCurrentTimestamp();
-	int			n = pgstat_fetch_stat_numbackends();
 
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
 
-		if (status != NULL && status->st_procpid > 0 && status->st_xact_start_timestamp != 0)
-			oldest = Min(oldest, status->st_xact_start_timestamp);
+		if (tier_processes_read(i, &status) && status.st_xact_start_timestamp != 0)
+			oldest = Min(oldest, status.st_xact_start_timestamp);
 	}
 	return oldest;
 }

@@ -12,12 +12,13 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/backend_progress.h"
-#include "utils/backend_status.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/move/progress.h"
+#include "src/server/processes.h"
 
 #define MARK INT64CONST(0x7469657265645f31)
 
@@ -34,7 +35,7 @@
 /*
  * What this process shows, since st_progress_param is written only.  The numbers in
  * shared memory are this process's to write, by pgstat_progress_update_param(), and
- * everybody's to read, a copy at a time (pgstat_fetch_stat_numbackends); each
+ * everybody's to read, a copy at a time (tier_processes_read); each
  * number is written for itself, so that a reader may see some that are newer than
  * others.  They mean nothing without their mark, which is therefore written last,
  * and taken away first.
@@ -91,18 +92,16 @@ tier_progress_end(void)
 bool
 tier_progress_read(int pid, int64 *fields)
 {
-	int			n = pgstat_fetch_stat_numbackends();
-
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
 
-		if (status == NULL || status->st_procpid != pid)
+		if (!tier_processes_read(i, &status) || status.st_procpid != pid)
 			continue;
-		if (status->st_progress_param[0] != MARK)
+		if (status.st_progress_param[0] != MARK)
 			return false;
 		for (int field = 0; field < TIER_PROGRESS_FIELDS; field++)
-			fields[field] = status->st_progress_param[PARAM(field)];
+			fields[field] = status.st_progress_param[PARAM(field)];
 		return true;
 	}
 	return false;
@@ -133,14 +132,15 @@ tier_progress_announced_bytes(void)
 bool
 tier_progress_announced(int i, int *pid, TierAnnouncement *announcement)
 {
-	const PgBackendStatus *status = tier_compat_backend_status(i);
+	PgBackendStatus status;
 
-	if (status == NULL || status->st_progress_param[ANNOUNCED_PARAM] != ANNOUNCED_MARK)
+	if (!tier_processes_read(i, &status) ||
+		status.st_progress_param[ANNOUNCED_PARAM] != ANNOUNCED_MARK)
 		return false;
-	*pid = status->st_procpid;
-	announcement->tablespace_oid = (Oid) status->st_progress_param[ANNOUNCED_TABLESPACE_PARAM];
-	announcement->bytes = status->st_progress_param[ANNOUNCED_BYTES_PARAM];
-	announcement->at_us = status->st_progress_param[ANNOUNCED_AT_PARAM];
+	*pid = status.st_procpid;
+	announcement->tablespace_oid = (Oid) status.st_progress_param[ANNOUNCED_TABLESPACE_PARAM];
+	announcement->bytes = status.st_progress_param[ANNOUNCED_BYTES_PARAM];
+	announcement->at_us = status.st_progress_param[ANNOUNCED_AT_PARAM];
 	return true;
 }
 

@@ -66,10 +66,7 @@ extern void tier_progress_announce(Oid tablespace_oid, int64 bytes, int64 at_us)
 extern void tier_progress_announced_written(int64 bytes);
 extern int64 tier_progress_announced_bytes(void);
 
-/*
- * What the i-th backend, counted from 1 as by pgstat_fetch_stat_numbackends(), has
- * announced; false: nothing.
- */
+/* What process number i, from 0 to MaxBackends - 1, has announced; false: nothing. */
 extern bool tier_progress_announced(int i, int *pid, TierAnnouncement *announcement);
 
 #endif							/* TIER_PROGRESS_H */

@@ -19,7 +19,6 @@
 #include "miscadmin.h"
 #include "replication/slot.h"
 #include "storage/lwlock.h"
-#include "utils/backend_status.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
@@ -151,12 +150,8 @@ static Others
 sum_others(int64 announced_us, const Room *target)
 {
 	Others		others = {0, 0};
-	int			n;
 
-	/* What was announced before we did must be seen. */
-	pgstat_clear_backend_activity_snapshot();
-	n = pgstat_fetch_stat_numbackends();
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
 		TierAnnouncement other;
 		Room		room;

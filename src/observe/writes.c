@@ -65,6 +65,7 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
+#include "src/server/processes.h"
 #include "src/server/wal.h"
 #include "src/observe/writes.h"
 
@@ -490,15 +491,14 @@ read_wal(TierWrites *writes)
 static bool
 is_being_vacuumed(Oid relation_oid)
 {
-	int			n = pgstat_fetch_stat_numbackends();
-
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
 
-		if (status != NULL && status->st_progress_command == PROGRESS_COMMAND_VACUUM &&
-			status->st_databaseid == MyDatabaseId &&
-			status->st_progress_command_target == relation_oid)
+		if (tier_processes_read(i, &status) &&
+			status.st_progress_command == PROGRESS_COMMAND_VACUUM &&
+			status.st_databaseid == MyDatabaseId &&
+			status.st_progress_command_target == relation_oid)
 			return true;
 	}
 	return false;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * server/processes.c
- *		Whose counters are still to come.
+ *		What other processes do, and whose counters are still to come.
  *
- * Runs in the process that takes a sample.  Nothing is locked but, for a moment,
- * what guards the statuses of processes and the table of locks.
+ * Runs in the process that takes a sample, or moves something.  Nothing is locked but,
+ * for a moment, what guards the statuses of processes and the table of locks.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +24,29 @@
 
 #include "src/compat.h"
 #include "src/server/processes.h"
+
+bool
+tier_processes_read(int i, PgBackendStatus *status)
+{
+	volatile PgBackendStatus *entry;
+	int			before;
+	int			after;
+
+	if (MyBEEntry == NULL)
+		return false;
+	entry = tier_compat_backend_entry(i);
+	for (;;)
+	{
+		pgstat_begin_read_activity(entry, before);
+		status->st_procpid = entry->st_procpid;
+		if (status->st_procpid > 0)
+			memcpy(status, unvolatize(PgBackendStatus *, entry), sizeof(PgBackendStatus));
+		pgstat_end_read_activity(entry, after);
+		if (pgstat_read_activity_complete(before, after))
+			return status->st_procpid > 0;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
 
 static bool
 is_running(const PgBackendStatus *status)
@@ -60,16 +83,15 @@ TimestampTz
 tier_processes_oldest(void)
 {
 	TimestampTz oldest = 0;
-	int			n = pgstat_fetch_stat_numbackends();
 
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
 		TimestampTz since;
 
-		if (status == NULL || status->st_procpid == MyProcPid)
+		if (!tier_processes_read(i, &status) || status.st_procpid == MyProcPid)
 			continue;
-		since = at_work_since(status);
+		since = at_work_since(&status);
 		if (since != 0 && (oldest == 0 || since < oldest))
 			oldest = since;
 	}
@@ -107,7 +129,6 @@ tier_processes_may_have_extended(Oid table_oid, TimestampTz when)
 	LOCKTAG		tag;
 	VirtualTransactionId *holders;
 	int			nholders;
-	int			n;
 	bool		found;
 
 	if (RecoveryInProgress())
@@ -120,16 +141,15 @@ tier_processes_may_have_extended(Oid table_oid, TimestampTz when)
 	 * more.
 	 */
 	holders = GetLockConflicts(&tag, ShareLock, &nholders);
-	n = found ? 0 : pgstat_fetch_stat_numbackends();
-	for (int i = 1; i <= n && !found; i++)
+	for (int i = 0; i < MaxBackends && !found; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
 
-		found = status != NULL && status->st_databaseid == MyDatabaseId &&
-			status->st_procpid != MyProcPid && was_at_work(status, when) &&
-			((is_running(status) &&
-			  status->st_xact_start_timestamp > status->st_activity_start_timestamp) ||
-			 is_one_of(status->st_procpid, holders, nholders));
+		found = tier_processes_read(i, &status) && status.st_databaseid == MyDatabaseId &&
+			status.st_procpid != MyProcPid && was_at_work(&status, when) &&
+			((is_running(&status) &&
+			  status.st_xact_start_timestamp > status.st_activity_start_timestamp) ||
+			 is_one_of(status.st_procpid, holders, nholders));
 	}
 	pfree(holders);
 	return found;
@@ -153,14 +173,12 @@ is_maintaining(const PgBackendStatus *status)
 bool
 tier_processes_may_have_vacuumed(TimestampTz when)
 {
-	int			n = pgstat_fetch_stat_numbackends();
-
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
 
-		if (status != NULL && status->st_databaseid == MyDatabaseId &&
-			was_at_work(status, when) && is_maintaining(status))
+		if (tier_processes_read(i, &status) && status.st_databaseid == MyDatabaseId &&
+			was_at_work(&status, when) && is_maintaining(&status))
 			return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/processes.h
- *		Whose counters are still to come.
+ *		What other processes do, and whose counters are still to come.
  *
  * A process hands its counters of blocks on when its transaction and its statement
  * have ended; an autovacuum worker does when it exits.  What it did to files, to
@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "utils/backend_status.h"
 
 /*
  * After its transaction a process may keep counters for so long, when the statistics
@@ -23,10 +24,12 @@
 #define TIER_COUNTERS_LAG_MS 60000
 
 /*
- * The functions below look at the statuses of processes as this transaction has seen
- * them first, which the server keeps until its end; so to a process that began later,
- * they are blind.
+ * What process number i, from 0 to MaxBackends - 1, says of itself at this moment; false:
+ * there is none.  The server's own functions keep for the rest of a transaction what they
+ * have seen first, and that transaction may be a user's, whose pg_stat_activity would stay
+ * as it is.  Of the strings, the pointers lead to what may be changing: strlcpy them.
  */
+extern bool tier_processes_read(int i, PgBackendStatus *status);
 
 /*
  * Since when the oldest process but this one, of any database, has had counters that are

@@ -57,6 +57,7 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
+#include "src/server/processes.h"
 #include "src/server/relation.h"
 
 /* ---------------------------------------------------------------------
@@ -236,18 +237,19 @@ tier_relation_has_waiters(Oid relation_oid)
 static bool
 describe_process(TierHolder *holder)
 {
-	int			n = pgstat_fetch_stat_numbackends();
-
-	for (int i = 1; i <= n; i++)
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		const PgBackendStatus *status = tier_compat_backend_status(i);
+		PgBackendStatus status;
+		char	   *application;
 
-		if (status == NULL || status->st_procpid != holder->pid)
+		if (!tier_processes_read(i, &status) || status.st_procpid != holder->pid)
 			continue;
-		holder->since = status->st_xact_start_timestamp;
-		holder->role_oid = status->st_userid;
-		holder->application = pstrdup(status->st_backendType == B_BACKEND ? status->st_appname :
-									  GetBackendTypeDesc(status->st_backendType));
+		holder->since = status.st_xact_start_timestamp;
+		holder->role_oid = status.st_userid;
+		application = palloc(NAMEDATALEN);
+		strlcpy(application, status.st_backendType == B_BACKEND ? status.st_appname :
+				GetBackendTypeDesc(status.st_backendType), NAMEDATALEN);
+		holder->application = application;
 		return holder->since != 0;
 	}
 	return false;

@@ -192,3 +192,51 @@ END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS
 'removes the definition of a tier; its tablespaces and their data stay unchanged';
+
+/*
+ * To be typed as they are: names are quoted, nothing is taken from a tier that a person
+ * defined without saying so, and nothing that another database has given to a tier.
+ */
+CREATE FUNCTION _tiered_storage.second_tier_statements() RETURNS text
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	one record;
+	members name[];		-- its tablespaces that another tier may have
+	others name[];		-- those of no tier
+	new_tier text;
+BEGIN
+	SELECT t.* INTO one FROM _tiered_storage.tier t;
+	SELECT array_agg(d.tablespace_name ORDER BY d.tablespace_oid)
+			FILTER (WHERE r.tier_name IS NOT NULL),
+		array_agg(d.tablespace_name ORDER BY d.tablespace_oid) FILTER (WHERE r.tier_name IS NULL)
+		INTO members, others
+		FROM tiered_storage.tablespace_devices() d
+		LEFT JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = d.tablespace_oid
+		WHERE d.path_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tablespace_claims() c
+			JOIN pg_database b ON b.oid = c.database_oid AND b.datname <> current_database()
+			WHERE c.tablespace_oid = d.tablespace_oid);
+	new_tier := CASE WHEN one.tier_name = 'slow'
+		THEN 'SELECT tiered_storage.add_tier(''fast'', %L, profile => ''nvme'');'
+		ELSE 'SELECT tiered_storage.add_tier(''slow'', %L, profile => ''hdd_7200'');' END;
+	IF one.discovered AND cardinality(members || others) > 1 THEN
+		RETURN format('SELECT tiered_storage.add_tier(''fast'', %L, profile => ''nvme''); '
+			'SELECT tiered_storage.add_tier(''slow'', %L, profile => ''hdd_7200'');',
+			(members || others)[1:1], (members || others)[2:2]);
+	ELSIF others <> '{}' THEN
+		RETURN format(new_tier, others[1:1]);
+	ELSIF members <> '{}'
+		AND (SELECT count(*) FROM _tiered_storage.tier_tablespaces) > 1 THEN
+		RETURN format('SELECT tiered_storage.alter_tier(%L, tablespaces => %L%s); ' || new_tier,
+			one.tier_name, (SELECT array_agg(r.tablespace_name ORDER BY r.tablespace_oid)
+				FROM _tiered_storage.tier_tablespaces r
+				WHERE r.tablespace_name <> members[cardinality(members)]),
+			CASE WHEN one.capacity_bytes IS NOT NULL THEN ', unset => ''{capacity_bytes}''' END,
+			members[cardinality(members):]);
+	END IF;
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.second_tier_statements() IS
+'statements that make two tiers of the tablespaces that there are, where there is one tier; null: '
+'there is no second tablespace for that';

@@ -73,7 +73,9 @@ CREATE TABLE _tiered_storage.relation_state
 	total_scans float8 NOT NULL DEFAULT 0,
 	total_page_writes float8 NOT NULL DEFAULT 0,
 	total_merged_writes float8 NOT NULL DEFAULT 0,
-	total_row_changes float8 NOT NULL DEFAULT 0
+	total_row_changes float8 NOT NULL DEFAULT 0,
+	CHECK (pg_catalog.isfinite(heat_at) AND pg_catalog.isfinite(observed_since)
+		AND pg_catalog.isfinite(sampled_since) AND pg_catalog.isfinite(proven_since))
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.1);
 COMMENT ON TABLE _tiered_storage.relation_state IS
 'counters and smoothed rates of each relation at the last sample; use the view '
@@ -117,7 +119,7 @@ COMMENT ON COLUMN _tiered_storage.relation_state.os_cached_bytes IS
  */
 CREATE TABLE _tiered_storage.relation_history
 (
-	period_start timestamptz NOT NULL,
+	period_start timestamptz NOT NULL CHECK (pg_catalog.isfinite(period_start)),
 	relation_oid oid NOT NULL,
 	period_s integer NOT NULL,
 	scans bigint NOT NULL,
@@ -139,7 +141,7 @@ COMMENT ON TABLE _tiered_storage.relation_history IS
 CREATE TABLE _tiered_storage.sampler
 (
 	singleton boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (singleton),
-	last_sample_at timestamptz NOT NULL,
+	last_sample_at timestamptz NOT NULL CHECK (pg_catalog.isfinite(last_sample_at)),
 	last_duration_ms float8 NOT NULL,
 	last_relations integer NOT NULL,
 	last_active integer NOT NULL,

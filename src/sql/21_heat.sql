@@ -11,6 +11,14 @@ COMMENT ON FUNCTION _tiered_storage.smoothed_rate(float8, float8, float8, float8
 'an exponentially smoothed rate idle_s seconds after its last update, for a relation observed '
 'for observed_s seconds';
 
+CREATE FUNCTION _tiered_storage.activity_pattern(began_at timestamptz, interval_s float8,
+	amounts bytea, at timestamptz)
+RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_activity_pattern';
+COMMENT ON FUNCTION _tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz) IS
+'rate, event or unclear, as evidence of relation_state says at that time; null: it says nothing';
+
 CREATE VIEW tiered_storage.heat AS
 	SELECT s.relation_oid::pg_catalog.regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
@@ -68,7 +76,11 @@ CREATE VIEW tiered_storage.heat AS
 			AS wal_bytes_per_hour,
 		_tiered_storage.smoothed_rate(s.image_bytes_fast, a.idle_s, w.observed_s, 86400)
 			AS full_page_image_bytes_per_hour,
-		CASE WHEN w.observed_s IS NULL THEN 'statistics' ELSE 'wal' END AS write_source
+		CASE WHEN w.observed_s IS NULL THEN 'statistics' ELSE 'wal' END AS write_source,
+		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
+			s.evidence_reads, pg_catalog.now()) AS read_pattern,
+		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
+			s.evidence_writes, pg_catalog.now()) AS write_pattern
 	FROM _tiered_storage.relation_state s
 	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) s.relation_oid
 	LEFT JOIN _tiered_storage.tier_tablespaces tt
@@ -163,3 +175,8 @@ COMMENT ON COLUMN tiered_storage.heat.full_page_image_bytes_per_hour IS
 COMMENT ON COLUMN tiered_storage.heat.write_source IS
 'where page writes come from: wal, or statistics if the WAL is not read or has nothing about it '
 '(unlogged); page writes and WAL bytes are null then';
+COMMENT ON COLUMN tiered_storage.heat.read_pattern IS
+'whether its reads came again: rate, event (a load, a restore, one report: the numbers per hour '
+'tell what it was, not what will be), or unclear; null: it was not read';
+COMMENT ON COLUMN tiered_storage.heat.write_pattern IS
+'the same for its writes; null: it was not written';

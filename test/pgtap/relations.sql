@@ -88,7 +88,9 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	maintenance_writes_per_hour double precision,
 	wal_bytes_per_hour double precision,
 	full_page_image_bytes_per_hour double precision,
-	write_source text
+	write_source text,
+	read_pattern text,
+	write_pattern text
 $$, 'columns of heat, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,
@@ -214,6 +216,7 @@ SELECT is(pg_temp.columns_of('moves'), $$
 	measured_io_s_per_hour double precision,
 	measured_saved_io_s_per_hour double precision,
 	effect text,
+	plan_change text,
 	undo_of bigint
 $$, 'columns of moves, in order');
 SELECT is(pg_temp.columns_of('move_batches'), $$
@@ -231,6 +234,7 @@ SELECT is(pg_temp.columns_of('move_batches'), $$
 	measured_saved_io_s_per_hour double precision,
 	measured_moves bigint,
 	effect text,
+	plan_changes bigint,
 	undo_command text,
 	undo_of bigint,
 	undone_by bigint

@@ -71,7 +71,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('remove_unused_tiers'),
-	('server_write_counters'), ('smoothed_rate'), ('standby_add'), ('standby_add_reads'),
+	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('second_tier_statements'), ('standby_add'), ('standby_add_reads'),
 	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'),
 	('standby_identify'), ('standby_note_result'), ('standby_pull_one'), ('standby_wait'),
 	('tablespace_claims'), ('require_writable'), ('tier_after_insert'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),

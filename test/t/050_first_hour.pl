@@ -162,6 +162,57 @@ is( $node->safe_psql(
 	'unknown disks: and there are two tiers');
 
 # ---------------------------------------------------------------------
+note 'One tier that somebody has defined';
+# ---------------------------------------------------------------------
+
+# What the hint says is typed as it is, whatever that tier has and is called.
+sub second_tier_of
+{
+	my ($what, $tier, $tiers) = (@_, 2);
+
+	$node->safe_psql(
+		'one', qq(
+SET client_min_messages = warning;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT $tier));
+	my $said = (ask('one', 0.02))[1];
+	like($said, qr/there is only one tier/, "$what: said");
+	my ($statements) = $said =~ /HINT:  If .* say so: (SELECT .*;)$/m;
+	unlike(notices_of($node, 'one', $statements),
+		qr/ERROR/, "$what: the statements work as they are");
+	is( $node->safe_psql('one', 'SELECT count(*) FROM tiered_storage.tiers'),
+		$tiers,
+		"$what: and there are tiers");
+	return $statements;
+}
+
+is( second_tier_of(
+		'tablespaces of no tier',
+		q(tiered_storage.add_tier('slow', '{pg_default}'))),
+	q(SELECT tiered_storage.add_tier('fast', '{ssd}', profile => 'nvme');),
+	'a name and a tablespace that are not taken');
+create_in_place_tablespace($node, q(o'dd \\ sp{a,ce));
+my $bytes = $node->safe_psql('one',
+	'SELECT min(total_bytes) FROM tiered_storage.tablespace_devices()');
+like(
+	second_tier_of(
+		'all tablespaces',
+		qq(tiered_storage.add_tier('it''s \\', array_agg(spcname), profile => 'nvme', capacity_bytes => $bytes)
+			FROM pg_tablespace WHERE spcname <> 'pg_global')),
+	qr/^SELECT tiered_storage\.alter_tier\(.*; SELECT tiered_storage\.add_tier\('slow', /,
+	'all tablespaces: they are divided');
+is( $node->safe_psql(
+		'one',
+		q(SELECT tier_name, array_length(tablespaces, 1) FROM tiered_storage.tiers ORDER BY rank)
+	),
+	"it's \\|3\nslow|1",
+	'all tablespaces: none is lost');
+# It keeps what the statements do not name.
+second_tier_of('a discovered tier',
+	'count(*) FROM tiered_storage.discover_tiers()', 3);
+$node->safe_psql('postgres', q(DROP TABLESPACE "o'dd \\ sp{a,ce"));
+
+# ---------------------------------------------------------------------
 note 'Fresh load';
 # ---------------------------------------------------------------------
 
