@@ -34,12 +34,9 @@ typedef enum TierObjective
 } TierObjective;
 
 /*
- * Tiers whose device time differs by less than this are equal: 0.1 device-
- * seconds per hour is eight random reads of a disk.
+ * A placement loads no device with more than this, unless it is loaded so now, or
+ * a tier would be too full otherwise.
  */
-#define TIER_PLACEMENT_EQUAL_S_PER_HOUR 0.1
-
-/* A placement loads no device with more than this, unless it is loaded so now. */
 #define TIER_PLACEMENT_BUSY_LIMIT 0.6
 
 /* A move has to save this much of what it costs, within the horizon. */
@@ -91,7 +88,7 @@ typedef struct TierPlacementProblem
 	const double *price;		/* per month */
 	const double *move_s;		/* device-seconds, once; 0 where it is */
 	const bool *allowed;
-	const int  *current;		/* by unit; -1: on none of them, left alone */
+	const int  *current;		/* by unit; -1: on none of them */
 	const double *available_bytes;	/* by tier; may be INFINITY */
 	const double *endurance_bytes_per_day;	/* by tier; INFINITY: no limit */
 	double		horizon_hours;	/* in which a move has to pay, > 0 */
@@ -108,7 +105,23 @@ typedef struct TierPlacementProblem
 	void	   *interrupted_argument;
 } TierPlacementProblem;
 
-/* Why a tier takes no more; the first one that holds. */
+/* What is limited on a tier: in bytes, device-seconds per hour, and bytes written a day. */
+typedef enum TierPlacementResource
+{
+	TIER_RESOURCE_BYTES,
+	TIER_RESOURCE_BUSY,
+	TIER_RESOURCE_ENDURANCE,
+} TierPlacementResource;
+
+#define TIER_PLACEMENT_RESOURCES 3
+
+/* The limits of one tier, by TierPlacementResource; INFINITY: none. */
+typedef struct TierPlacementLimits
+{
+	double		of[TIER_PLACEMENT_RESOURCES];
+} TierPlacementLimits;
+
+/* Why a tier takes no more, or has too much; the first one that holds. */
 typedef enum TierPlacementBottleneck
 {
 	TIER_BOTTLENECK_NONE,
@@ -122,6 +135,10 @@ typedef enum TierPlacementBottleneck
  * but tier may be NULL.  pushed_out_of is -1 for who is where it wants to be.
  * The objective is in device-seconds per hour for TIME, else in money per month.
  * byte_worth is by how much it would fall with one more byte on that tier.
+ *
+ * asked are the limits as they should be kept, and kept those that the placement keeps:
+ * the same, or raised by as little as possible (model/feasible.h), in which case
+ * the status is TIER_SOLVER_INFEASIBLE.
  */
 typedef struct TierPlacementResult
 {
@@ -130,7 +147,9 @@ typedef struct TierPlacementResult
 	TierPlacementTotals *now;
 	TierPlacementTotals *after;
 	double	   *byte_worth;
-	double	   *missing_bytes;	/* as the solver's `missing` */
+	double	   *missing_bytes;	/* see tier_feasible_missing() */
+	TierPlacementLimits *asked;
+	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;
 	double		objective;
 	double		lower_bound;	/* no placement that keeps the limits is below */
@@ -142,11 +161,15 @@ typedef struct TierPlacementResult
 } TierPlacementResult;
 
 /*
- * Solves it.  Guaranteed: units with current = -1 and those that may go nowhere
- * stay; what moves has room where it goes; a tier becomes neither fuller nor
- * busier than its limits and now, whichever is more.  If everybody may stay and
- * no tier is too full, the objective is no worse than that of staying, but for
- * differences of TIER_PLACEMENT_EQUAL_S_PER_HOUR for the price's sake.
+ * Solves it.  Guaranteed: units that may go nowhere stay; what moves has room where it
+ * goes; a tier becomes no fuller than its limit and now, whichever is more,
+ * and busier or more written to than that only if others would be too full
+ * otherwise.  If everybody may stay and no tier is too full, the objective is no
+ * worse than that of staying.
+ *
+ * With current = -1 for units that may live somewhere the placement is made from
+ * scratch: nobody's present place counts, neither in doubt nor in limits.  Moves
+ * should cost nothing then.
  */
 extern void tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *result);
 
