@@ -58,14 +58,15 @@ gain_of(const Work *work, int unit)
 	int			there = work->tier[unit];
 	size_t		from = cell_of(work, unit, here);
 	size_t		to = cell_of(work, unit, there);
+	double		move = TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[to] / problem->horizon_hours;
 	double		time = weights->busy * (problem->busy_s[from] - problem->busy_s[to]) +
-		weights->wait * (problem->wait_s[from] - problem->wait_s[to]) +
-		weights->occupied[here] * problem->occupied_s[from] -
-		weights->occupied[there] * problem->occupied_s[to];
+	weights->wait * (problem->wait_s[from] - problem->wait_s[to]) +
+	weights->occupied[here] * problem->occupied_s[from] -
+	weights->occupied[there] * problem->occupied_s[to];
 
 	return weights->price * (problem->price[from] - problem->price[to]) +
 		time - TIER_PLACEMENT_DOUBT * fabs(time) -
-		weights->move * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[to] / problem->horizon_hours;
+		weights->move * move;
 }
 
 static int
@@ -91,7 +92,7 @@ collect(const Work *work, int from, int to, Move *moves)
 		double		bytes;
 
 		if (problem->current[u] != from || work->tier[u] != to ||
-			!tier_feasible_may_live(problem, u, from))
+			!tier_placement_may_live(problem, u, from))
 			continue;
 		bytes = problem->stored_bytes[cell_of(work, u, from < to ? from : to)];
 		moves[n].unit = u;
@@ -159,7 +160,7 @@ int
 tier_exchange_undo(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
 				   const TierExchangeWeights *weights, int *tier)
 {
-	Work		work = {.problem = problem, .limits = limits, .weights = weights, .tier = tier};
+	Work		work = {.problem = problem,.limits = limits,.weights = weights,.tier = tier};
 	size_t		bytes = sizeof(Move) * (problem->nunits > 0 ? problem->nunits : 1);
 	int			undone = 0;
 

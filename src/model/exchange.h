@@ -10,7 +10,7 @@
 #ifndef TIER_EXCHANGE_H
 #define TIER_EXCHANGE_H
 
-#include "src/model/placement.h"
+#include "src/model/placement_problem.h"
 
 /*
  * What each kind of cost is worth in the objective.  Device time and waiting are known
@@ -22,8 +22,9 @@ typedef struct TierExchangeWeights
 	double		busy;			/* device-seconds per hour */
 	double		wait;			/* client-seconds per hour */
 	double		move;			/* device-seconds per hour of the horizon */
-	double		occupied[TIER_SOLVER_MAX_TIERS];	/* of the queue, by the slope that
-													 * it has on each tier */
+	double		occupied[TIER_SOLVER_MAX_TIERS];	/* of the queue, by the
+													 * slope that it has on
+													 * each tier */
 } TierExchangeWeights;
 
 /*

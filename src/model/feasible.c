@@ -39,7 +39,8 @@ typedef struct Work
 	const TierPlacementProblem *problem;
 	bool		over[TIER_SOLVER_MAX_TIERS];
 	TierPlacementTotals totals[TIER_SOLVER_MAX_TIERS];
-	TierPlacementTotals start[TIER_SOLVER_MAX_TIERS];	/* of the first placement */
+	TierPlacementTotals start[TIER_SOLVER_MAX_TIERS];	/* of the first
+														 * placement */
 	int		   *home;			/* that placement */
 	double	   *cost;
 	double	   *use;
@@ -62,15 +63,6 @@ tier_feasible_used(const TierPlacementTotals *total, TierPlacementResource resou
 	return total->written_bytes;
 }
 
-bool
-tier_feasible_may_live(const TierPlacementProblem *problem, int unit, int tier)
-{
-	size_t		cell = (size_t) unit * problem->ntiers + tier;
-
-	return problem->allowed[cell] && isfinite(problem->busy_s[cell]) &&
-		isfinite(problem->price[cell]);
-}
-
 static bool
 is_over(const TierPlacementTotals *total, const TierPlacementLimits *limit, int resource)
 {
@@ -89,6 +81,25 @@ tier_feasible_keeps(const TierPlacementProblem *problem, const TierPlacementTota
 	return true;
 }
 
+/* How many are where they must not be, though they may be somewhere. */
+static int
+count_misplaced(const TierPlacementProblem *problem, const int *placement)
+{
+	int			misplaced = 0;
+
+	for (int u = 0; u < problem->nunits; u++)
+	{
+		bool		may = false;
+
+		if (placement[u] >= 0 && tier_placement_may_live(problem, u, placement[u]))
+			continue;
+		for (int t = 0; t < problem->ntiers; t++)
+			may |= tier_placement_may_live(problem, u, t);
+		misplaced += may;
+	}
+	return misplaced;
+}
+
 /* Beyond the limits, all tiers together. */
 static double
 excess(const Work *work, const TierPlacementLimits *limits, int resource)
@@ -101,7 +112,7 @@ excess(const Work *work, const TierPlacementLimits *limits, int resource)
 	return sum;
 }
 
-/* Where units are; those that are nowhere, or where they must not be, go where most fits. */
+/* Where units are; those that are nowhere go where there is most room. */
 static void
 begin_placement(Work *work, int *placement)
 {
@@ -114,13 +125,11 @@ begin_placement(Work *work, int *placement)
 		double		most = -INFINITY;
 
 		placement[u] = from;
-		if (from >= 0 && from < problem->ntiers && tier_feasible_may_live(problem, u, from))
-			continue;
-		for (int t = 0; t < problem->ntiers; t++)
+		for (int t = 0; from < 0 && t < problem->ntiers; t++)
 		{
 			double		room = problem->available_bytes[t] - work->totals[t].bytes;
 
-			if (!tier_feasible_may_live(problem, u, t) || room <= most)
+			if (!tier_placement_may_live(problem, u, t) || room <= most)
 				continue;
 			most = room;
 			placement[u] = t;
@@ -172,7 +181,7 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 
 			work->use[cell * NUSES] = uses[TIER_RESOURCE_BUSY];
 			work->use[cell * NUSES + 1] = uses[TIER_RESOURCE_ENDURANCE];
-			work->cost[cell] = !tier_feasible_may_live(problem, u, t) ||
+			work->cost[cell] = !tier_placement_may_live(problem, u, t) ||
 				(is_closed[t] && work->home[u] != t) ? INFINITY :
 				work->over[t] ? uses[resource] : 0.0;
 		}
@@ -201,10 +210,6 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 	solved.pushed_out_of = work->pushed;
 	solved.used = used;
 	tier_solver_solve(&call, &solved);
-	for (int u = 0; u < problem->nunits; u++)
-		if (work->home[u] >= 0 && tier_feasible_may_live(problem, u, work->home[u]) &&
-			(work->tier[u] < 0 || !tier_feasible_may_live(problem, u, work->tier[u])))
-			return false;
 	tier_placement_add_up(problem, work->tier, work->totals);
 	return tier_feasible_keeps(problem, work->totals, limits);
 }
@@ -225,37 +230,50 @@ mark_over(Work *work, int resource, const TierPlacementLimits *asked)
 	return changed;
 }
 
+/* One try to make the placement exceed the limits of a resource by less; false: it did not. */
+static bool
+relieve(Work *work, int resource, const TierPlacementLimits *asked,
+		const TierPlacementLimits *kept, int *placement)
+{
+	const TierPlacementProblem *problem = work->problem;
+	TierPlacementLimits limits[TIER_SOLVER_MAX_TIERS];
+	bool		closed[TIER_SOLVER_MAX_TIERS];
+	double		before = excess(work, asked, resource);
+	int			misplaced = count_misplaced(problem, placement);
+	int			misplaced_after;
+
+	if (before <= 0.0 && (misplaced == 0 || resource != TIER_RESOURCE_BYTES))
+		return false;
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		limits[t] = kept[t];
+		for (int r = resource; r < TIER_PLACEMENT_RESOURCES; r++)
+			limits[t].of[r] = r > resource || work->over[t] ? INFINITY : asked[t].of[r];
+		closed[t] = resource == TIER_RESOURCE_BYTES ? work->over[t] :
+			kept[t].of[TIER_RESOURCE_BYTES] > asked[t].of[TIER_RESOURCE_BYTES];
+	}
+	if (!minimise(work, resource, limits, closed))
+		return false;
+	misplaced_after = count_misplaced(problem, work->tier);
+	if (misplaced_after > misplaced ||
+		(misplaced_after == misplaced && excess(work, asked, resource) >= before))
+		return false;
+	memcpy(placement, work->tier, sizeof(int) * problem->nunits);
+	return true;
+}
+
 /* Makes the placement exceed the limits of a resource by less, and keeps what is left. */
 static void
 relax(Work *work, int resource, const TierPlacementLimits *asked, TierPlacementLimits *kept,
 	  int *placement)
 {
-	const TierPlacementProblem *problem = work->problem;
-	int			ntiers = problem->ntiers;
-	TierPlacementLimits limits[TIER_SOLVER_MAX_TIERS];
-	bool		closed[TIER_SOLVER_MAX_TIERS];
-
 	memset(work->over, 0, sizeof(work->over));
-	for (int i = 0; i < MAX_TRIES && mark_over(work, resource, asked); i++)
-	{
-		double		before = excess(work, asked, resource);
-
-		if (before <= 0.0)
+	for (int i = 0; i < MAX_TRIES; i++)
+		if ((!mark_over(work, resource, asked) && i > 0) ||
+			!relieve(work, resource, asked, kept, placement))
 			break;
-		for (int t = 0; t < ntiers; t++)
-		{
-			limits[t] = kept[t];
-			for (int r = resource; r < TIER_PLACEMENT_RESOURCES; r++)
-				limits[t].of[r] = r > resource || work->over[t] ? INFINITY : asked[t].of[r];
-			closed[t] = resource == TIER_RESOURCE_BYTES ? work->over[t] :
-				kept[t].of[TIER_RESOURCE_BYTES] > asked[t].of[TIER_RESOURCE_BYTES];
-		}
-		if (!minimise(work, resource, limits, closed) || excess(work, asked, resource) >= before)
-			break;
-		memcpy(placement, work->tier, sizeof(int) * problem->nunits);
-	}
-	tier_placement_add_up(problem, placement, work->totals);
-	for (int t = 0; t < ntiers; t++)
+	tier_placement_add_up(work->problem, placement, work->totals);
+	for (int t = 0; t < work->problem->ntiers; t++)
 	{
 		double		used = tier_feasible_used(&work->totals[t], (TierPlacementResource) resource);
 		double		most = resource != TIER_RESOURCE_BYTES ? INFINITY :
@@ -315,7 +333,7 @@ tier_feasible_missing(const TierPlacementProblem *problem, const TierPlacementLi
 
 	memset(missing, 0, sizeof(double) * problem->ntiers);
 	tier_placement_add_up(problem, placement, totals);
-	if (tier_feasible_keeps(problem, totals, asked))
+	if (tier_feasible_keeps(problem, totals, asked) && count_misplaced(problem, placement) == 0)
 		return;
 	begin_work(&work, problem);
 	memcpy(work.home, placement, sizeof(int) * problem->nunits);
@@ -330,7 +348,8 @@ tier_feasible_missing(const TierPlacementProblem *problem, const TierPlacementLi
 		limits[t].of[TIER_RESOURCE_BYTES] = INFINITY;
 		memset(work.over, 0, sizeof(work.over));
 		work.over[t] = true;
-		if (minimise(&work, TIER_RESOURCE_BYTES, limits, none_closed))
+		if (minimise(&work, TIER_RESOURCE_BYTES, limits, none_closed) &&
+			count_misplaced(problem, work.tier) == 0)
 			missing[t] = fmax(0.0, work.totals[t].bytes - asked[t].of[TIER_RESOURCE_BYTES]);
 	}
 	end_work(&work);

@@ -18,7 +18,7 @@
 #ifndef TIER_FEASIBLE_H
 #define TIER_FEASIBLE_H
 
-#include "src/model/placement.h"
+#include "src/model/placement_problem.h"
 
 /* What a placement takes of a resource of a tier, in the unit of the limit. */
 extern double tier_feasible_used(const TierPlacementTotals *total, TierPlacementResource resource);
@@ -28,9 +28,6 @@ extern bool tier_feasible_keeps(const TierPlacementProblem *problem,
 								const TierPlacementTotals *totals,
 								const TierPlacementLimits *limits);
 
-/* May the unit be placed there at all? */
-extern bool tier_feasible_may_live(const TierPlacementProblem *problem, int unit, int tier);
-
 /*
  * The limits as they should be kept: the room there is, TIER_PLACEMENT_BUSY_LIMIT and the
  * endurance; but nobody has to leave a device that is busier now, or is written to more.
@@ -38,19 +35,18 @@ extern bool tier_feasible_may_live(const TierPlacementProblem *problem, int unit
 extern void tier_feasible_ask(const TierPlacementProblem *problem, TierPlacementLimits *asked);
 
 /*
- * Fills asked and kept, by tier, and a placement that keeps the latter and
- * puts everybody where he may live, as far as he may live anywhere.  They are equal
- * if and only if a placement was found that keeps what is asked.  Where bytes are
- * raised, they are no more than what is there now, and units only leave.
- * What is beyond a limit may be half a per cent more than it has to be.
+ * Fills asked and kept, by tier, and a placement that keeps the latter.  Who must
+ * not be where he is has gone where he may be, if there is room; nobody comes to a
+ * tier that remains too full.  asked and kept are equal if that placement keeps
+ * what is asked.  What is beyond a limit may be half a per cent more than it has to be.
  */
 extern void tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *asked,
 								 TierPlacementLimits *kept, int *placement);
 
 /*
  * By tier, the bytes by which its limit would have to be raised for all limits that are
- * asked to be kept, by a placement that was found; 0: they can be kept, or
- * this tier alone does not help.
+ * asked to be kept, by a placement that was found and in which everybody is where he
+ * may be; 0: that is so, or this tier alone does not help.
  */
 extern void tier_feasible_missing(const TierPlacementProblem *problem,
 								  const TierPlacementLimits *asked, const int *placement,

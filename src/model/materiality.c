@@ -83,7 +83,7 @@ may_stay(const Work *work, int unit)
 	const TierPlacementLimits *limit = &work->limits[tier];
 	const TierPlacementTotals *total = &work->totals[tier];
 
-	return tier_feasible_may_live(problem, unit, tier) &&
+	return tier_placement_may_live(problem, unit, tier) &&
 		total->bytes + problem->stored_bytes[cell] <=
 		limit->of[TIER_RESOURCE_BYTES] * (1.0 + ROUNDING) &&
 		total->occupied_s + problem->occupied_s[cell] <=

@@ -13,7 +13,7 @@
 #ifndef TIER_MATERIALITY_H
 #define TIER_MATERIALITY_H
 
-#include "src/model/placement.h"
+#include "src/model/placement_problem.h"
 
 /* What was left out, in sum. */
 typedef struct TierMaterialityDropped

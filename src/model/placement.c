@@ -150,37 +150,11 @@ queue_cost(double utilisation)
 		tier_cost_queue_slope(QUIET_UTILISATION) * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
 }
 
-void
-tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
-					  TierPlacementTotals *totals)
-{
-	memset(totals, 0, sizeof(TierPlacementTotals) * problem->ntiers);
-	for (int u = 0; u < problem->nunits; u++)
-	{
-		size_t		cell;
-		TierPlacementTotals *total;
-
-		if (tier[u] < 0 || tier[u] >= problem->ntiers)
-			continue;
-		cell = (size_t) u * problem->ntiers + tier[u];
-		total = &totals[tier[u]];
-		total->bytes += finite_or_0(problem->stored_bytes[cell]);
-		total->busy_s += finite_or_0(problem->busy_s[cell]);
-		total->occupied_s += finite_or_0(problem->occupied_s[cell]);
-		total->wait_s += finite_or_0(problem->wait_s[cell]);
-		total->written_bytes += finite_or_0(problem->written_bytes[cell]);
-		total->price += finite_or_0(problem->price[cell]);
-		total->units++;
-	}
-	for (int t = 0; t < problem->ntiers; t++)
-		totals[t].queue_s = tier_cost_queue_s_per_hour(totals[t].occupied_s / S_PER_HOUR);
-}
-
 /* May it be chosen for the unit?  Nobody enters a tier that remains too full. */
 static bool
 may_take(const Work *work, int unit, int tier)
 {
-	return tier_feasible_may_live(work->problem, unit, tier) &&
+	return tier_placement_may_live(work->problem, unit, tier) &&
 		(tier == work->start[unit] || tier == work->feasible[unit] ||
 		 work->kept[tier].of[TIER_RESOURCE_BYTES] <= work->asked[tier].of[TIER_RESOURCE_BYTES]);
 }
@@ -301,7 +275,7 @@ is_answer(const Work *work, const int *tier)
 	const TierPlacementProblem *problem = work->problem;
 
 	for (int u = 0; u < problem->nunits; u++)
-		if (work->feasible[u] >= 0 && tier_feasible_may_live(problem, u, work->feasible[u]) &&
+		if (work->feasible[u] >= 0 && tier_placement_may_live(problem, u, work->feasible[u]) &&
 			(tier[u] < 0 || !may_take(work, u, tier[u])))
 			return false;
 	return tier_feasible_keeps(problem, work->totals, work->kept);
@@ -347,7 +321,7 @@ improve(Work *work, int *tier)
 			if (problem->interrupted != NULL && u % 1024 == 0 &&
 				problem->interrupted(problem->interrupted_argument))
 				return objective;
-			if (from < 0 || from >= ntiers || !tier_feasible_may_live(problem, u, from))
+			if (from < 0 || from >= ntiers || !tier_placement_may_live(problem, u, from))
 				continue;
 			for (int t = 0; t < ntiers; t++)
 			{
@@ -499,7 +473,24 @@ balanced_weights(double price_per_wait_hour)
 	return weights;
 }
 
-/* Tries prices around the one at which both weigh the same now. */
+/* The tier that costs the unit least money, of those where it may be; -1: nowhere. */
+static int
+cheapest_tier(const TierPlacementProblem *problem, int unit)
+{
+	const double *price = &problem->price[(size_t) unit * problem->ntiers];
+	int			cheapest = -1;
+
+	for (int t = 0; t < problem->ntiers; t++)
+		if (tier_placement_may_live(problem, unit, t) &&
+			(cheapest < 0 || price[t] < price[cheapest]))
+			cheapest = t;
+	return cheapest;
+}
+
+/*
+ * Tries prices around the one at which both weigh the same with everything on the cheapest
+ * tier, wherever it is now, so that the answer does not depend on that.
+ */
 static double
 find_price_per_wait_hour(Work *work, Best *best)
 {
@@ -512,10 +503,14 @@ find_price_per_wait_hour(Work *work, Best *best)
 	double		middle;
 	int			knee;
 
-	for (int t = 0; t < problem->ntiers; t++)
+	for (int u = 0; u < problem->nunits; u++)
 	{
-		money += work->now[t].price;
-		wait += work->now[t].wait_s + work->now[t].queue_s;
+		int			t = cheapest_tier(problem, u);
+
+		if (t < 0)
+			continue;
+		money += problem->price[(size_t) u * problem->ntiers + t];
+		wait += finite_or_0(problem->wait_s[(size_t) u * problem->ntiers + t]);
 	}
 	middle = money > 0 && wait > 0 ? money / (wait * HOURS_PER_MONTH / S_PER_HOUR) : 1.0;
 	for (int i = 0; i < SWEEP_POINTS; i++)
@@ -639,8 +634,8 @@ static void
 undo_exchanges(Work *work, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
-	TierExchangeWeights weights = {.price = work->weights.price, .busy = work->weights.busy,
-	.wait = work->weights.wait, .move = work->weights.move};
+	TierExchangeWeights weights = {.price = work->weights.price,.busy = work->weights.busy,
+	.wait = work->weights.wait,.move = work->weights.move};
 
 	tier_placement_add_up(problem, best->tier, work->totals);
 	for (int t = 0; t < problem->ntiers; t++)

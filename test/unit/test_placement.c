@@ -525,8 +525,8 @@ test_overfull(void)
 	int			u;
 
 	/*
-	 * 453 MB on a tier that has 200, and a disk that would be busy for 90 % of its
-	 * time with what has to go there: bytes come first.
+	 * 453 MB on a tier that has 200, and a disk that would be busy for 90 %
+	 * of its time with what has to go there: bytes come first.
 	 */
 	begin(2);
 	c.available[0] = 200;
@@ -565,15 +565,20 @@ test_overfull(void)
 	costs(9, 0, 1, 1, 1);
 	costs(9, 1, 3000, 3000, 1);
 	solve();
-	ok(c.after[0].bytes == 300 && c.tier[9] == 1, "overfull: as far as it goes, and nobody enters");
+	ok(c.after[0].bytes == 300 && c.tier[9] == 1,
+	   "overfull: as far as it goes, and nobody enters");
 	/* And what makes the disk too busy has to come, too. */
 	is(c.missing[0], 110, "overfull: so much is missing");
 	ok(c.bottleneck[0] == TIER_BOTTLENECK_BYTES, "overfull: of bytes");
 
-	/* Into a tier that is too full, if it must be. */
+	/* Pinned to a tier that is too full: not even then. */
 	c.current[0] = 1;
+	c.allowed[1] = false;
 	solve();
-	ok(c.tier[0] == 0 && c.after[0].bytes == 300, "overfull: who has to enter does");
+	ok(c.tier[0] == 1 && c.after[0].bytes == 250, "overfull: not even who should");
+	c.available[0] = 300;
+	solve();
+	ok(c.tier[0] == 0 && c.after[0].bytes == 300, "overfull: but with room he does");
 	ok(allocations == 0, "overfull: all memory is given back");
 }
 
@@ -730,7 +735,8 @@ test_least_violation(void)
 		violated += least[0] > 0 || least[1] > 0;
 		not_allowed += !reference_may(c.tier);
 		too_full += got[0] > least[0] * 1.005 + 1e-6;
-		too_busy += got[0] < least[0] * 1.005 + 1e-6 && got[1] > least[1] + 0.01 * (2160 + least[1]);
+		too_busy += got[0] < least[0] * 1.005 + 1e-6 &&
+			got[1] > least[1] + 0.01 * (2160 + least[1]);
 		if ((least[0] > 0 || least[1] > 0) &&
 			(isinf(least_missing) ? c.missing[0] != 0 :
 			 fabs(c.missing[0] - least_missing) > 0.01 * least_missing + 1e-6))
@@ -738,8 +744,13 @@ test_least_violation(void)
 	}
 	ok(violated > 200, "least violation: enough of the limits cannot be kept (%d)", violated);
 	ok(not_allowed == 0, "least violation: everybody may be where he is (%d)", not_allowed);
-	/* Where two are too full nobody changes between them, though that might help. */
-	ok(too_full <= 6, "least violation: no tier is fuller than it has to be, in 99 %% (%d)", too_full);
+
+	/*
+	 * Where two are too full nobody changes between them, though that might
+	 * help.
+	 */
+	ok(too_full <= 6, "least violation: no tier is fuller than it has to be, in 99 %% (%d)",
+	   too_full);
 	ok(too_busy <= 3, "least violation: and no device busier, then (%d)", too_busy);
 	ok(missing_wrong == 0, "least violation: so much more room solves it (%d)", missing_wrong);
 	ok(allocations == 0, "least violation: all memory is given back");
