@@ -174,9 +174,37 @@ CALL tiered_storage.apply_placement();
 RESET ROLE;
 SELECT * FROM regress_places;
 
+-- Index-only scans, which have to look into the table once it is changed and not vacuumed.
+\set VERBOSITY default
+-- Frozen, so that what is visible does not depend on what else runs.
+BEGIN;
+CREATE TABLE regress_p_vm (a int, b text DEFAULT repeat('x', 100)) WITH (autovacuum_enabled = off, fillfactor = 50) TABLESPACE regress_ts_slow;
+COPY regress_p_vm (a) FROM PROGRAM 'seq 1000' WITH (FREEZE);
+COMMIT;
+CREATE INDEX regress_p_vm_a ON regress_p_vm (a) TABLESPACE regress_ts_slow;
+ANALYZE regress_p_vm;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT count(a) FROM regress_p_vm WHERE a > 0;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	random_fast = 50000, random_slow = 50000, device_random_fast = 50000, device_random_slow = 50000, sequential_fast = 0, sequential_slow = 0,
+	sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0 WHERE relation_oid = 'regress_p_vm_a'::regclass;
+CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
+UPDATE regress_p_vm SET b = 'y';
+ANALYZE regress_p_vm;
+CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
+-- What is small is not worth a word.
+SET tiered_storage.advice_min_size = '1MB';
+CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
+SET tiered_storage.advice_min_size = 0;
+
 SET client_min_messages = warning;
 DROP VIEW regress_places;
-DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small;
+DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small, regress_p_vm;
 DROP PROCEDURE regress_heat;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

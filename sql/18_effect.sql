@@ -358,6 +358,42 @@ CALL tiered_storage.move_relation('regress_e_often', 'regress_fast');
 SELECT relation, before, predicted_saved FROM regress_effects;
 
 ---------------------------------------------------------------------------
+-- Other plans since
+---------------------------------------------------------------------------
+
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
+CALL regress_make('regress_e_plan', 'regress_ts_slow');
+CREATE INDEX regress_e_plan_i ON regress_e_plan (length(a)) TABLESPACE regress_ts_slow;
+CALL tiered_storage.sample();
+CALL regress_heat('regress_e_plan', 100);
+UPDATE _tiered_storage.relation_state SET heat_at = current_setting('tiered_storage.test_now')::timestamptz, observed_since = '2020-01-01',
+	scans_slow = CASE kind WHEN 'i' THEN 50 ELSE 0.2 END WHERE relation_oid IN ('regress_e_plan'::regclass, 'regress_e_plan_i'::regclass);
+CALL tiered_storage.move_relation('regress_e_plan', 'regress_fast', include_indexes => false);
+CALL tiered_storage.move_relation('regress_e_plan_i', 'regress_fast');
+SELECT round(scans_before[1]::numeric), round(scans_before[2]::numeric), round(scans_before[3]::numeric) AS hours FROM _tiered_storage.move_effect;
+CALL regress_date();
+UPDATE _tiered_storage.move SET batch_id = 7;
+UPDATE _tiered_storage.move_effect SET batch_id = 7;
+SELECT to_char(current_setting('tiered_storage.test_now')::timestamptz + interval '1 day', 'YYYY-MM-DD HH24:MI:SSOF') AS next_day \gset
+CALL tiered_storage.sample();
+-- As many index scans as before, as if the last counters were those of a day ago; or hardly any, and sequential ones instead.
+UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 5, scans[2] - 1200] WHERE relation_oid = 'regress_e_plan'::regclass;
+UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 960, scans[2] - 24] WHERE relation_oid = 'regress_e_plan_i'::regclass;
+SET tiered_storage.test_now = :'next_day';
+CALL tiered_storage.sample();
+SELECT relation, plan_change FROM tiered_storage.moves;
+SELECT batch_id, measured_moves, plan_changes FROM tiered_storage.move_batches;
+-- Counters that were reset say nothing.
+CALL tiered_storage.move_relation('regress_e_plan_i', 'regress_slow');
+CALL regress_date();
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 960, scans[2] + 24] WHERE settled_at IS NULL;
+SELECT to_char(current_setting('tiered_storage.test_now')::timestamptz + interval '1 day', 'YYYY-MM-DD HH24:MI:SSOF') AS next_day \gset
+SET tiered_storage.test_now = :'next_day';
+CALL tiered_storage.sample();
+SELECT relation, plan_change FROM tiered_storage.moves WHERE batch_id IS NULL;
+
+---------------------------------------------------------------------------
 -- Bounds
 ---------------------------------------------------------------------------
 
@@ -367,19 +403,19 @@ INSERT INTO _tiered_storage.move (move_id, relation_oid, relation_name, kind, fr
 	SELECT 1000000 + i, 'regress_e_hot'::regclass, 'x', 'table', 'regress_ts_fast', 'regress_ts_slow', 'done', 'x', 'x', 'online', 0, '2030-01-01', '2030-01-01' FROM generate_series(1, 1003) i;
 INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile)
 	SELECT move_id, relation_oid, (SELECT oid FROM pg_tablespace WHERE spcname = 'regress_ts_slow'), '{1,1,1,1,1,1}', '{1,1,1,1,1,1}' FROM _tiered_storage.move;
-SET tiered_storage.test_now = '2030-01-15 00:00:00+00';
+SET tiered_storage.test_now = '2030-01-18 00:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(observed_since) FROM _tiered_storage.move_effect;
 CALL tiered_storage.sample();
 SELECT count(observed_since) FROM _tiered_storage.move_effect;
-SET tiered_storage.test_now = '2030-01-16 00:00:00+00';
+SET tiered_storage.test_now = '2030-01-19 00:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(settled_at) FROM _tiered_storage.move_effect;
 CALL tiered_storage.sample();
 SELECT count(settled_at) FROM _tiered_storage.move_effect;
 -- They go with their moves, when these are too old.
 UPDATE _tiered_storage.move SET finished_at = '2029-01-01' WHERE move_id > 1000002;
-SET tiered_storage.test_now = '2030-01-16 01:00:00+00';
+SET tiered_storage.test_now = '2030-01-19 01:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.move_effect;
 -- Without effects a view is not at a loss.
@@ -388,7 +424,7 @@ SELECT DISTINCT effect FROM tiered_storage.moves;
 
 SET client_min_messages = warning;
 DROP VIEW regress_effects;
-DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often;
+DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often, regress_e_plan;
 DROP PROCEDURE regress_make, regress_heat, regress_read, regress_date;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

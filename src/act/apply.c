@@ -409,6 +409,39 @@ is_still_advised(const TierAdvice *advice, const Candidate *candidate)
 		tier_pins_against(pins, advice->set, unit->relation_oid, unit->recommended_tier) == NULL;
 }
 
+/*
+ * What is promised of a move takes the plans to stay what they are.  Where index-only
+ * scans have to look into the table, less of it is the index's, and a vacuum would
+ * change more than the move.
+ */
+static void
+tell_unvacuumed(const Candidate *candidates, int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid		   *tables = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
+	TierUnvacuumed *unvacuumed;
+	TierCatalogScope scope;
+	int			nunvacuumed;
+
+	for (int i = 0; i < n; i++)
+		tables[i] = candidates[i].unit->heap_oid;
+	tier_catalog_enter(&scope);
+	unvacuumed = tier_catalog_load_unvacuumed(context, tables, n,
+											  tier_advice_min_size_kb * 1024.0 / BLCKSZ,
+											  &nunvacuumed);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < nunvacuumed; i++)
+		ereport(NOTICE,
+				(errmsg("%s is not vacuumed enough for index-only scans: "
+						"%.0f %% of its pages are known to be all visible",
+						unvacuumed[i].name, unvacuumed[i].visible_fraction * 100.0),
+				 errdetail("Such scans have to look into the table for all other pages, "
+						   "so that moving an index saves less than it could."),
+				 errhint("VACUUM (ANALYZE) %s, and autovacuum more often.",
+						 unvacuumed[i].name)));
+}
+
 /* The advice, with what of it is to be done, in order; *possible of *n. */
 static TierAdvice *
 prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **candidates,
@@ -427,6 +460,8 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
 	*candidates = choose(request, advice, &past, n, summary);
+	if (!request->by_worker)
+		tell_unvacuumed(*candidates, *n);
 	PopActiveSnapshot();
 	summary->advised = *n;
 	summary->for_owners = request->for_owners;

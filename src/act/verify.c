@@ -20,12 +20,14 @@
 
 #include <math.h>
 
+#include "catalog/pg_class.h"
 #include "postmaster/bgworker.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/decide/advice.h"
 #include "src/model/effect.h"
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
@@ -105,6 +107,36 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 	return tier_effect_device_factor(&work, profile, tier_device_request_bytes(device));
 }
 
+/*
+ * How the table that it is, or is an index of, was scanned before the move.  Nothing
+ * where standbys have a part in the rates, which they do not have in the counters.
+ */
+static void
+note_scans(TierEffect *effect, TimestampTz now)
+{
+	TierRelationState *states;
+	double		hours;
+	bool		by_standbys = false;
+	int			n;
+
+	states = tier_catalog_load_table(CurrentMemoryContext, effect->relation_oid, &n);
+	for (int i = 0; i < n; i++)
+	{
+		double		scans = tier_relation_scans(&states[i], now, &hours) * hours;
+
+		if (states[i].id.kind == RELKIND_INDEX)
+			effect->scans_before.index += scans;
+		else
+		{
+			effect->scans_before.sequential += scans;
+			effect->scans_hours = hours;
+		}
+		by_standbys |= states[i].stored.rates.standby_fast > 0.0;
+	}
+	if (by_standbys)
+		effect->scans_hours = 0.0;
+}
+
 void
 tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relation_oid,
 				  Oid from_tablespace_oid, Oid to_tablespace_oid)
@@ -128,6 +160,7 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
 		effect.to_profile = *to;
 		effect.from_factor = factor_lately(from_tablespace_oid, from, now);
 	}
+	note_scans(&effect, now);
 	tier_catalog_begin_effect(&effect, now);
 }
 
@@ -155,6 +188,7 @@ start(TierEffect *effect, const TierDevices *devices, TimestampTz now)
 	effect->not_measurable = obstacle(effect);
 	effect->since = now;
 	effect->before = effect->after;
+	effect->scans_then = effect->scans_now;
 	effect->device = NULL;
 	if (device != NULL)
 	{
@@ -176,6 +210,30 @@ factor_since(const TierEffect *effect, const TierDevices *devices)
 		return NAN;
 	return tier_effect_device_factor(&work, &effect->to_profile,
 									 tier_device_request_bytes(device));
+}
+
+/*
+ * In words, if the table is scanned in another way than before the move, which may be
+ * because of the move, since the planner knows tablespaces by their costs, or because
+ * of new statistics.  NULL: no, or counters were reset.
+ */
+static const char *
+plan_change(const TierEffect *effect, TimestampTz now)
+{
+	double		hours = tier_seconds_between(effect->since, now) / SECONDS_PER_HOUR;
+	TierEffectScans after;
+
+	after.sequential = effect->scans_now.sequential - effect->scans_then.sequential;
+	after.index = effect->scans_now.index - effect->scans_then.index;
+	if (!(effect->scans_hours > 0.0) || !(hours > 0.0) || after.sequential < 0.0 ||
+		after.index < 0.0 || !tier_effect_plan_changed(&effect->scans_before, &after))
+		return NULL;
+	return psprintf("sequential scans per hour: %s before, %s since; index scans: %s before, "
+					"%s since",
+					tier_advice_number(effect->scans_before.sequential / effect->scans_hours),
+					tier_advice_number(after.sequential / hours),
+					tier_advice_number(effect->scans_before.index / effect->scans_hours),
+					tier_advice_number(after.index / hours));
 }
 
 /*
@@ -201,6 +259,7 @@ measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since
 		effect->not_measurable = "observation lost";
 		return;
 	}
+	effect->plan_change = plan_change(effect, now);
 	to_factor = factor_since(effect, devices);
 	effect->by_device = !isnan(effect->from_factor) && !isnan(to_factor);
 	effect->unmoved_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->from_profile);
@@ -221,10 +280,13 @@ warn_of(const TierWorseBatch *batch)
 					"it takes %.1f s of device time per hour more than without it",
 					batch->batch_id, -batch->measured_s_per_hour),
 			 isnan(batch->predicted_s_per_hour) ? 0 :
-			 errdetail("It was predicted to %s %.1f s per hour. Measured: %d of its %d moves.",
+			 errdetail("It was predicted to %s %.1f s per hour. Measured: %d of its %d moves.%s",
 					   batch->predicted_s_per_hour < 0 ? "take" : "save",
 					   fabs(batch->predicted_s_per_hour),
-					   batch->measured_moves, batch->moves),
+					   batch->measured_moves, batch->moves,
+					   batch->plan_changes == 0 ? "" :
+					   " Tables are scanned in another way since, which may be why: "
+					   "see plan_change in tiered_storage.moves."),
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves the relations back.",
 					 batch->batch_id)));
 }

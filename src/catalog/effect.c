@@ -33,6 +33,7 @@
  */
 
 #define PROFILE_FIELDS 8
+#define SCANS_FIELDS 3
 #define TOTALS_FIELDS 5
 #define MOST_FIELDS 8
 
@@ -146,6 +147,18 @@ read_work(Datum value, TierEffectWork *work)
 	work->device_ms = values[4];
 }
 
+/* Scans of a table and of its indexes; returns the hours, where these are stored. */
+static double
+read_scans(Datum value, TierEffectScans *scans)
+{
+	double		values[SCANS_FIELDS];
+
+	read_floats(value, values, SCANS_FIELDS);
+	scans->sequential = values[0];
+	scans->index = values[1];
+	return values[2];
+}
+
 /* ---------------------------------------------------------------------
  * Effects
  * ---------------------------------------------------------------------
@@ -160,16 +173,19 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	static const char insert_sql[] =
 	"INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, "
 	"to_tablespace_oid, "
-	"from_profile, to_profile, from_factor, not_measurable, settled_at) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+	"from_profile, to_profile, from_factor, not_measurable, settled_at, scans_before) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 	static const Oid settle_types[] = {OIDOID, TIMESTAMPTZOID};
 	static const Oid types[] = {
 		INT8OID, INT8OID, OIDOID, OIDOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID,
-		TEXTOID, TIMESTAMPTZOID
+		TEXTOID, TIMESTAMPTZOID, FLOAT8ARRAYOID
+	};
+	const double scans[SCANS_FIELDS] = {
+		effect->scans_before.sequential, effect->scans_before.index, effect->scans_hours
 	};
 	bool		can_be = effect->not_measurable == NULL;
-	char		nulls[] = "         ";
-	Datum		values[9];
+	char		nulls[] = "          ";
+	Datum		values[10];
 
 	values[0] = ObjectIdGetDatum(effect->relation_oid);
 	values[1] = TimestampTzGetDatum(now);
@@ -187,7 +203,9 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	values[7] = can_be ? (Datum) 0 : CStringGetTextDatum(effect->not_measurable);
 	values[8] = TimestampTzGetDatum(now);
 	nulls[7] = nulls[8] = can_be ? 'n' : ' ';
-	tier_catalog_execute(insert_sql, 9, types, values, nulls);
+	values[9] = float_array(scans, SCANS_FIELDS);
+	nulls[9] = effect->scans_hours > 0.0 ? ' ' : 'n';
+	tier_catalog_execute(insert_sql, 10, types, values, nulls);
 }
 
 void
@@ -237,7 +255,10 @@ enum
 	EFFECT_IS_PERMANENT,
 	EFFECT_SAMPLED_SINCE,
 	EFFECT_SIZE_BYTES,
-	EFFECT_PERIOD
+	EFFECT_PERIOD,
+	EFFECT_SCANS_BEFORE,
+	EFFECT_SCANS_THEN,
+	EFFECT_SCANS_NOW
 };
 
 static void
@@ -277,6 +298,15 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	value = tier_catalog_datum(row, EFFECT_PERIOD, &isnull);
 	if (!isnull)
 		read_totals(value, &effect->after);
+	value = tier_catalog_datum(row, EFFECT_SCANS_BEFORE, &isnull);
+	if (!isnull)
+		effect->scans_hours = read_scans(value, &effect->scans_before);
+	value = tier_catalog_datum(row, EFFECT_SCANS_THEN, &isnull);
+	if (!isnull)
+		(void) read_scans(value, &effect->scans_then);
+	value = tier_catalog_datum(row, EFFECT_SCANS_NOW, &isnull);
+	if (!isnull)
+		(void) read_scans(value, &effect->scans_now);
 }
 
 TierEffect *
@@ -291,11 +321,18 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	"(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
 	"CASE WHEN s.relation_oid IS NOT NULL THEN "
 	"ARRAY[s.total_random_reads, s.total_sequential_reads, "
-	"s.total_scans, s.total_page_writes, s.total_row_changes] END "
+	"s.total_scans, s.total_page_writes, s.total_row_changes] END, "
+	"e.scans_before, e.scans, (SELECT ARRAY[COALESCE(sum(x.scans) "
+	"FILTER (WHERE x.kind <> 'i'), 0), COALESCE(sum(x.scans) FILTER (WHERE x.kind = 'i'), 0)"
+	"]::float8[] FROM _tiered_storage.relation_state x WHERE x.relation_oid = h.oid "
+	"OR x.relation_oid IN (SELECT i.indexrelid FROM pg_catalog.pg_index i "
+	"WHERE i.indrelid = h.oid)) "
 	"FROM _tiered_storage.move_effect e "
 	"LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation_oid "
 	"LEFT JOIN _tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
 	"LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
+	"CROSS JOIN LATERAL (SELECT COALESCE((SELECT i.indrelid FROM pg_catalog.pg_index i "
+	"WHERE i.indexrelid = e.relation_oid), e.relation_oid)) h (oid) "
 	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id LIMIT $3";
 	static const Oid types[] = {TIMESTAMPTZOID, OIDOID, INT4OID};
 	StringInfoData sql;
@@ -346,15 +383,18 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect "
-	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
+	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5, scans = $6 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
-	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8ARRAYOID, TEXTOID, FLOAT8ARRAYOID};
+	static const Oid types[] = {
+		INT8OID, TIMESTAMPTZOID, FLOAT8ARRAYOID, TEXTOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID
+	};
 
 	for (int i = 0; i < n; i++)
 	{
 		const TierEffect *effect = &effects[i];
-		char		nulls[] = "     ";
-		Datum		values[5];
+		const double scans[] = {effect->scans_then.sequential, effect->scans_then.index};
+		char		nulls[] = "      ";
+		Datum		values[6];
 
 		if (!settle_unless_measurable(effect, now))
 			continue;
@@ -364,7 +404,8 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 		values[3] = effect->device == NULL ? (Datum) 0 : CStringGetTextDatum(effect->device);
 		values[4] = work_array(&effect->device_before);
 		nulls[3] = nulls[4] = effect->device == NULL ? 'n' : ' ';
-		tier_catalog_execute(sql, 5, types, values, nulls);
+		values[5] = float_array(scans, lengthof(scans));
+		tier_catalog_execute(sql, 6, types, values, nulls);
 	}
 }
 
@@ -373,13 +414,15 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
-	"measured_io_s_per_hour = $4, source = $5 WHERE move_id = $1 AND settled_at IS NULL";
-	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID};
+	"measured_io_s_per_hour = $4, source = $5, plan_change = $6 "
+	"WHERE move_id = $1 AND settled_at IS NULL";
+	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID};
 
 	for (int i = 0; i < n; i++)
 	{
 		const TierEffect *effect = &effects[i];
-		Datum		values[5];
+		char		nulls[] = "      ";
+		Datum		values[6];
 
 		if (!settle_unless_measurable(effect, now))
 			continue;
@@ -388,7 +431,10 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 		values[2] = Float8GetDatum(effect->unmoved_s_per_hour);
 		values[3] = Float8GetDatum(effect->measured_s_per_hour);
 		values[4] = CStringGetTextDatum(effect->by_device ? "device" : "profile");
-		tier_catalog_execute(sql, 5, types, values, NULL);
+		values[5] = effect->plan_change == NULL ? (Datum) 0 :
+			CStringGetTextDatum(effect->plan_change);
+		nulls[5] = effect->plan_change == NULL ? 'n' : ' ';
+		tier_catalog_execute(sql, 6, types, values, nulls);
 	}
 }
 
@@ -406,7 +452,7 @@ tier_catalog_judge_batches(MemoryContext context, int *n)
 	"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
 	"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
 	"SELECT batch_id, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "
-	"measured_moves, moves_done "
+	"measured_moves, moves_done, plan_changes "
 	"FROM judged WHERE effect = 'worse' AND NOT was_worse "
 	"AND undo_command IS NOT NULL ORDER BY batch_id";
 	TierWorseBatch *batches;
@@ -427,6 +473,7 @@ tier_catalog_judge_batches(MemoryContext context, int *n)
 		batch->measured_s_per_hour = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
 		batch->measured_moves = (int) DatumGetInt64(tier_catalog_datum(i, 4, &isnull));
 		batch->moves = (int) DatumGetInt64(tier_catalog_datum(i, 5, &isnull));
+		batch->plan_changes = (int) DatumGetInt64(tier_catalog_datum(i, 6, &isnull));
 	}
 	return batches;
 }

@@ -366,6 +366,10 @@ extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *n
 extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid relation_oid,
 												 int *nstates);
 
+/* The same for the table that it is, or is an index of, and all indexes of that. */
+extern TierRelationState *tier_catalog_load_table(MemoryContext context, Oid relation_oid,
+												  int *nstates);
+
 /* What a relation did before some moment.  The other rates are 0. */
 typedef struct TierHistoryLoad
 {
@@ -727,6 +731,21 @@ typedef struct TierMoveWait
  */
 extern TierMoveWait *tier_catalog_load_move_waits(MemoryContext context, int *n);
 
+/* A table whose index-only scans have to look into it. */
+typedef struct TierUnvacuumed
+{
+	char	   *name;			/* qualified and quoted */
+	double		visible_fraction;	/* of its pages, known to be all visible */
+} TierUnvacuumed;
+
+/*
+ * Those of the tables, of at least so many pages, that have index-only scans by
+ * their statistics and less than half of their pages marked as all visible, as of
+ * their last vacuum or analyze.
+ */
+extern TierUnvacuumed *tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables,
+													int ntables, double least_pages, int *n);
+
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
  * ---------------------------------------------------------------------
@@ -750,8 +769,13 @@ typedef struct TierEffect
 	TierCostProfile to_profile;
 	double		from_factor;	/* see tier_effect_device_factor; NaN: unknown */
 
+	/* Scans of its table before the move, smoothed, in so many hours. */
+	TierEffectScans scans_before;
+	double		scans_hours;	/* 0: not known */
+
 	/* When measuring began, after the move. */
 	TimestampTz since;			/* 0: not yet */
+	TierEffectScans scans_then; /* counters of the table and its indexes */
 	TierEffectTotals before;
 	const char *device;			/* NULL: not known */
 	TierEffectWork device_before;
@@ -763,12 +787,14 @@ typedef struct TierEffect
 	TimestampTz sampled_since;
 	double		size_bytes;		/* with its TOAST table */
 	TierEffectTotals after;
+	TierEffectScans scans_now;
 
 	/* What came of it. */
 	const char *not_measurable; /* why; NULL: it is */
 	double		unmoved_s_per_hour; /* this load's cost on the old tier */
 	double		measured_s_per_hour;
 	bool		by_device;		/* by what the devices did, not by profiles */
+	const char *plan_change;	/* in words; NULL: none seen */
 } TierEffect;
 
 /*
@@ -803,6 +829,7 @@ typedef struct TierWorseBatch
 	double		predicted_s_per_hour;	/* saved; NaN: unknown */
 	double		measured_s_per_hour;
 	int			measured_moves;
+	int			plan_changes;	/* of these */
 	int			moves;
 } TierWorseBatch;
 

@@ -31,6 +31,9 @@
 /* As predicted is within this factor. */
 #define TOLERANCE 2.0
 
+/* Two standard errors of what is counted. */
+#define STANDARD_ERRORS 2.0
+
 /* False for what went back, and for what is not a number. */
 static bool
 growth(double before, double after, double *grown)
@@ -161,6 +164,29 @@ tier_effect_judge(double predicted_saved, double unmoved, double measured)
 	if (saved >= low - noise)
 		return TIER_EFFECT_AS_PREDICTED;
 	return saved < -noise ? TIER_EFFECT_WORSE : TIER_EFFECT_LESS;
+}
+
+bool
+tier_effect_plan_changed(const TierEffectScans *before, const TierEffectScans *after)
+{
+	const double counts[4] = {
+		tier_amount(before->sequential), tier_amount(before->index),
+		tier_amount(after->sequential), tier_amount(after->index)
+	};
+	double		logs[4];
+	double		variance = 0.0;
+
+	if (counts[0] + counts[1] < 1.0 || counts[2] + counts[3] < 1.0 || counts[1] + counts[3] < 1.0)
+		return false;
+
+	/* A half is added to each, after Haldane and Anscombe, so that none is 0. */
+	for (int i = 0; i < 4; i++)
+	{
+		logs[i] = log(counts[i] + 0.5);
+		variance += 1.0 / (counts[i] + 0.5);
+	}
+	return fabs(logs[2] - logs[3] - logs[0] + logs[1]) >
+		log(TOLERANCE) + STANDARD_ERRORS * sqrt(variance);
 }
 
 const char *

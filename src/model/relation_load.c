@@ -115,17 +115,29 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	load->event_writes += (1.0 - weight) * page_writes;
 }
 
+/* For how long has been counted what the slow rates say? */
+static double
+counted_hours(const TierRelationStored *stored, int64_t now)
+{
+	return tier_smaller(observed_s(stored, now), TIER_HALF_LIFE_SLOW_S / log(2.0)) /
+		SECONDS_PER_HOUR;
+}
+
+double
+tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
+{
+	*hours = counted_hours(&state->stored, now);
+	return slow_now(&state->stored, state->stored.rates.scans_slow, now);
+}
+
 /* How far the rate may be off that a relation's reads tell, relative to it. */
 static double
 relative_error(const TierRelationStored *stored, const TierEvidenceJudgement *read, double reads,
 			   int64_t now)
 {
-	double		counted_s = tier_smaller(observed_s(stored, now),
-										 TIER_HALF_LIFE_SLOW_S / log(2.0));
-
 	if (!(reads > 0.0))
 		return 0.0;
-	return hypot(STANDARD_ERRORS / sqrt(reads * counted_s / SECONDS_PER_HOUR),
+	return hypot(STANDARD_ERRORS / sqrt(reads * counted_hours(stored, now)),
 				 STANDARD_ERRORS * read->error);
 }
 

@@ -99,7 +99,10 @@ CREATE TABLE _tiered_storage.move_effect
 	source text,
 	unmoved_io_s_per_hour float8,
 	measured_io_s_per_hour float8,
-	batch_effect text
+	batch_effect text,
+	scans_before float8[],
+	scans float8[],
+	plan_change text
 ) WITH (fillfactor = 70);
 CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
 	WHERE settled_at IS NULL;
@@ -117,6 +120,11 @@ COMMENT ON COLUMN _tiered_storage.move_effect.from_factor IS
 'its figures are not reliable';
 COMMENT ON COLUMN _tiered_storage.move_effect.batch_effect IS
 'verdict on the batch when it was settled; null: not yet';
+
+COMMENT ON COLUMN _tiered_storage.move_effect.scans_before IS
+'sequential scans of the table and scans of its indexes before the move, and in how many hours';
+COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
+'counters of these at observed_since';
 
 CREATE FUNCTION _tiered_storage.effect_verdict(
 	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8,
@@ -150,6 +158,7 @@ CREATE VIEW tiered_storage.moves AS
 			ELSE _tiered_storage.effect_verdict(m.predicted_saved_io_s_per_hour,
 				e.unmoved_io_s_per_hour, e.measured_io_s_per_hour)
 			END AS effect,
+		e.plan_change,
 		m.undo_of
 	FROM _tiered_storage.move m
 	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
@@ -221,6 +230,9 @@ COMMENT ON COLUMN tiered_storage.moves.measured_saved_io_s_per_hour IS
 'measured saving: unmoved_io_s_per_hour - measured_io_s_per_hour';
 COMMENT ON COLUMN tiered_storage.moves.effect IS
 'verdict on its effect in words; null: it is not done';
+COMMENT ON COLUMN tiered_storage.moves.plan_change IS
+'how its table is scanned since the move, if in another way than before: a likely cause where '
+'the effect is not as predicted; null: no change seen';
 COMMENT ON COLUMN tiered_storage.moves.undo_of IS 'batch that it undoes; null: it is not an undo';
 
 CREATE VIEW tiered_storage.move_batches AS
@@ -238,6 +250,7 @@ CREATE VIEW tiered_storage.move_batches AS
 			WHEN b.measured_moves OPERATOR(pg_catalog.=) 0 THEN 'not measurable'
 			ELSE _tiered_storage.effect_verdict(b.predicted_of_measured, b.unmoved, b.measured) END
 				AS effect,
+		b.plan_changes,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
 				JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) d.relation_oid
 				JOIN pg_catalog.pg_database x
@@ -269,6 +282,7 @@ CREATE VIEW tiered_storage.move_batches AS
 			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'running')
 				AS moves_running,
 			pg_catalog.count(e.measured_io_s_per_hour) AS measured_moves,
+			pg_catalog.count(e.plan_change) AS plan_changes,
 			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'
 				AND e.settled_at IS NULL) AS open_moves,
 			COALESCE(pg_catalog.sum(m.size_bytes)
@@ -313,6 +327,8 @@ COMMENT ON COLUMN tiered_storage.move_batches.measured_saved_io_s_per_hour IS
 COMMENT ON COLUMN tiered_storage.move_batches.measured_moves IS 'number of moves measured';
 COMMENT ON COLUMN tiered_storage.move_batches.effect IS
 'verdict on the measured moves in words, once no measurement is open; null: no move is done';
+COMMENT ON COLUMN tiered_storage.move_batches.plan_changes IS
+'number of measured moves whose table is scanned in another way since; see plan_change of moves';
 COMMENT ON COLUMN tiered_storage.move_batches.undo_command IS
 'statement that undoes the batch; null: there is nothing to undo';
 COMMENT ON COLUMN tiered_storage.move_batches.undo_of IS

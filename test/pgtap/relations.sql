@@ -209,6 +209,7 @@ SELECT is(pg_temp.columns_of('moves'), $$
 	measured_io_s_per_hour double precision,
 	measured_saved_io_s_per_hour double precision,
 	effect text,
+	plan_change text,
 	undo_of bigint
 $$, 'columns of moves, in order');
 SELECT is(pg_temp.columns_of('move_batches'), $$
@@ -226,6 +227,7 @@ SELECT is(pg_temp.columns_of('move_batches'), $$
 	measured_saved_io_s_per_hour double precision,
 	measured_moves bigint,
 	effect text,
+	plan_changes bigint,
 	undo_command text,
 	undo_of bigint,
 	undone_by bigint
