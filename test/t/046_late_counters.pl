@@ -300,7 +300,8 @@ $loader->quit;
 note 'Counters that never come';
 # ---------------------------------------------------------------------
 
-# Nothing in shared buffers: the file is read from the start to the end.
+# Nothing in shared buffers: the file is read from the start to the end, and each large
+# value.  (In an encoding of single bytes the length of one is known without reading it.)
 sub read_all
 {
 	my ($table) = @_;
@@ -310,7 +311,7 @@ sub read_all
 	sample();
 	$before = reads($table);
 	value_of(
-		"SELECT count(pad), count(large) FROM $table WHERE length(large) > 0; SELECT pg_stat_force_next_flush()"
+		"SELECT count(pad), count(md5(large)) FROM $table; SELECT pg_stat_force_next_flush()"
 	);
 	sample();
 	return reads($table) - $before;
@@ -325,17 +326,13 @@ cmp_ok(unclaimed('uncounted'), '>', 500, 'nobody has counted what was added')
 sample();
 sample();
 is(unclaimed('uncounted'), 0, 'and nobody will');
-SKIP:
-{
-	skip 'growth is not counted as reading', 1 unless $counts_growth;
-	cmp_ok(
-		read_all('uncounted'),
-		'>',
-		0.95 * value_of(
-			"SELECT (pg_relation_size('uncounted') + pg_relation_size(reltoastrelid)) / 8192 FROM pg_class WHERE oid = 'uncounted'::regclass"
-		),
-		'so true reads count');
-}
+cmp_ok(
+	read_all('uncounted'),
+	'>',
+	0.95 * value_of(
+		"SELECT (pg_relation_size('uncounted') + pg_relation_size(reltoastrelid)) / 8192 FROM pg_class WHERE oid = 'uncounted'::regclass"
+	),
+	'so true reads count');
 
 # An index that is built is filled past the buffers.  Its file is there before.
 value_of(
