@@ -7,8 +7,8 @@
  * block.  Of each relation we know which part of its file is there at the start
  * and at the end of a period; model/fit.c makes shares of it.  Where the kernel
  * has counted what a plan's sequential reads took from devices, that replaces
- * the estimate.  The fits of the device (observe/device_io.c) then correct what
- * is left of the estimate.
+ * the estimate; of random reads it bounds it.  The fits of the device
+ * (observe/device_io.c) then correct what is left of the estimate.
  *
  * Bounded: files that are looked at, and the time for that.
  *
@@ -185,6 +185,18 @@ use_measured_reads(TierRelationPeriod *period, Oid tablespace_oid)
 		 (1.0 - period->measured_part - period->shared_part) * estimated);
 }
 
+/*
+ * The same for random reads: what the kernel has counted for plans bounds them.  A few rows
+ * that many ask for are in the page cache more often than its share of the file says.
+ */
+static double
+within_bounds(const TierRelationPeriod *period, double random)
+{
+	double		all = local_random(period);
+
+	return Min(Max(random, all * period->random_low), all * period->random_high);
+}
+
 /* A read of PostgreSQL is at most one of the device, whatever the factor. */
 static double
 apply_fit(double reads, const TierFit *fit, double most)
@@ -203,7 +215,7 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 
 	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
 	{
-		random = apply_fit(random, &device->request_fit, all_random);
+		random = within_bounds(period, apply_fit(random, &device->request_fit, all_random));
 		sequential = period->device_measured +
 			apply_fit(sequential - period->device_measured, &device->fit,
 					  all_sequential - period->device_measured);
@@ -282,7 +294,11 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 	for (int i = 0; i < nstates; i++)
 	{
 		if (!looks)
+		{
 			states[i].stored.os_cached_bytes = -1;
+			states[i].period.random_low = 0.0;
+			states[i].period.random_high = 1.0;
+		}
 		if (has_read(&states[i].period))
 			readers[n++] = &states[i];
 	}
@@ -301,6 +317,7 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 							  state->stored.os_cached_bytes);
 		if (looks)
 			use_measured_reads(&state->period, state->id.tablespace_oid);
+		state->period.device_random = within_bounds(&state->period, state->period.device_random);
 	}
 	pfree(readers);
 
