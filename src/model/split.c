@@ -119,12 +119,13 @@ tier_split_bound_requests(double own, double misses, double device_blocks, doubl
 {
 	double		blocks = tier_amount(device_blocks);
 	double		others = tier_amount(misses - own);
+	double		at_least;
 
 	own = tier_amount(own);
 
 	/* One request may have read all blocks: a part of them, ahead of others. */
-	*low = tier_smaller(own, tier_amount(tier_smaller(ceil(tier_amount(blocks - temp_blocks)), 1.0) -
-										 others));
+	at_least = tier_smaller(ceil(tier_amount(blocks - tier_amount(temp_blocks))), 1.0);
+	*low = tier_smaller(own, tier_amount(at_least - others));
 	*high = tier_smaller(own, ceil(blocks));
 }
 

@@ -140,6 +140,7 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	double		resident_before;
 	double		resident_after;
 	double		missing;
+	double		read_ahead;
 	double		missed;
 
 	period->device_random = random;
@@ -156,8 +157,14 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	resident_after = Min(1.0, after / (blocks * BLCKSZ));
 	missing = 1.0 - tier_fit_random_hits(cached_share(stored, before), cached_share(stored, after),
 										 random / blocks);
-	missing += tier_fit_read_ahead((resident_before + resident_after) / 2);
-	period->device_random = random * Min(missing, 1.0);
+	read_ahead = tier_fit_read_ahead((resident_before + resident_after) / 2);
+	period->device_random = random * Min(missing + read_ahead, 1.0);
+
+	/*
+	 * What is read ahead in further requests is not among the reads that are
+	 * bounded.
+	 */
+	period->random_high = Min(period->random_high + read_ahead, 1.0);
 	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after,
 											(sequential + maintenance) / blocks);
 	period->device_sequential = sequential * missed;

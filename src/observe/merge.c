@@ -401,10 +401,16 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 	if (is_first_sample)
 		period->delta.row_changes = Max(period->delta.row_changes - period->live_rows, 0);
 
-	/* The file of an idle relation has not changed. */
-	if (period->changed)
+	/*
+	 * The file of an idle relation has not changed; but who was busy before a
+	 * crash looks idle after it.
+	 */
+	if (period->changed || merged->was_emptied)
+	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
 											MAIN_FORKNUM);
+		period->changed = period->changed || stored->size_bytes != before->stored.size_bytes;
+	}
 	else
 		stored->size_bytes = before->stored.size_bytes;
 

@@ -153,6 +153,7 @@ is(unclaimed('idle'), 0, 'one that nobody fills has had its counters');
 # A crash takes the counters.  None had come before, so that none goes back.  The
 # server knows when that was; so these samples are at their own time.
 create_table('lost', '');
+value_of('CREATE TABLE lost_unseen (pad text)');
 value_of('CALL tiered_storage.sample()');
 $loader->query_safe('BEGIN');
 $loader->query_safe(batch('lost'));
@@ -160,10 +161,22 @@ value_of('CHECKPOINT');
 value_of('CALL tiered_storage.sample()');
 cmp_ok(unclaimed('lost'), '>', 500, 'growth waits for its counters')
   if $counts_growth;
+value_of(
+	"INSERT INTO lost_unseen SELECT repeat('x', 500) FROM generate_series(1, 1000); CHECKPOINT"
+);
 $node->stop('immediate');
 $node->start;
-value_of('CALL tiered_storage.sample()');
+value_of(
+	'SET tiered_storage.wal_read_limit = 0; CALL tiered_storage.sample()');
 is(unclaimed('lost'), 0, 'after a crash nobody has them');
+value_of(
+	'SELECT count(pad) FROM lost_unseen; SELECT pg_stat_force_next_flush()');
+value_of('CALL tiered_storage.sample()');
+cmp_ok(
+	reads('lost_unseen'),
+	'>=',
+	value_of("SELECT pg_relation_size('lost_unseen') / 8192"),
+	'true reads of a table that no sample saw grow before the crash');
 
 # From here on two minutes from sample to sample.
 $epoch = value_of('SELECT now()');
