@@ -337,6 +337,27 @@ UPDATE _tiered_storage.move SET state = 'failed', batch_id = 5 WHERE batch_id = 
 SELECT batch_id, moves_done, moves_failed, moved_bytes, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 5;
 
 ---------------------------------------------------------------------------
+-- An event is no rate, neither for the advice nor for what is promised of a move
+---------------------------------------------------------------------------
+
+TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
+CALL regress_make('regress_e_once', 'regress_ts_slow');
+CALL regress_make('regress_e_often', 'regress_ts_slow');
+CALL tiered_storage.sample();
+CALL regress_heat('regress_e_once', 100);
+CALL regress_heat('regress_e_often', 100);
+-- Within a week in one of 14 intervals, or in each.
+UPDATE _tiered_storage.relation_state SET evidence_began_at = current_setting('tiered_storage.test_now')::timestamptz - interval '7 days', evidence_interval_s = 43200,
+	evidence_reads = decode(repeat('00000000', 5) || '0000803f' || repeat('00000000', 10), 'hex'), evidence_writes = decode(repeat('00000000', 16), 'hex')
+	WHERE relation_oid = 'regress_e_once'::regclass;
+UPDATE _tiered_storage.relation_state SET evidence_began_at = current_setting('tiered_storage.test_now')::timestamptz - interval '7 days', evidence_interval_s = 43200,
+	evidence_reads = decode(repeat('0000803f', 16), 'hex'), evidence_writes = decode(repeat('00000000', 16), 'hex')
+	WHERE relation_oid = 'regress_e_often'::regclass;
+CALL tiered_storage.move_relation('regress_e_once', 'regress_fast');
+CALL tiered_storage.move_relation('regress_e_often', 'regress_fast');
+SELECT relation, before, predicted_saved FROM regress_effects;
+
+---------------------------------------------------------------------------
 -- Bounds
 ---------------------------------------------------------------------------
 
@@ -367,7 +388,7 @@ SELECT DISTINCT effect FROM tiered_storage.moves;
 
 SET client_min_messages = warning;
 DROP VIEW regress_effects;
-DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool;
+DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often;
 DROP PROCEDURE regress_make, regress_heat, regress_read, regress_date;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

@@ -208,7 +208,7 @@ begin_record(const TierMoveRequest *request, const TierSet *set,
 
 	if (tier_catalog_try_enter(&scope))
 	{
-		tier_verify_expect(set, info->relation_oid, info->tablespace_oid, request->tablespace_oid,
+		tier_verify_expect(set, info, request->tablespace_oid,
 						   &row.before_s_per_hour, &row.after_s_per_hour);
 		row.predicted_s_per_hour = isnan(request->predicted_s_per_hour) ?
 			row.before_s_per_hour - row.after_s_per_hour : request->predicted_s_per_hour;

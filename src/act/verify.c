@@ -20,18 +20,14 @@
 
 #include <math.h>
 
-#include "catalog/pg_class.h"
-#include "miscadmin.h"
 #include "postmaster/bgworker.h"
-#include "postmaster/bgwriter.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
-#include "src/model/effect.h"
 #include "src/base/settings.h"
-#include "src/model/heat.h"
+#include "src/model/effect.h"
+#include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
 #include "src/act/verify.h"
 
@@ -54,100 +50,35 @@ profile_of(const TierSet *set, Oid tablespace_oid)
  * ---------------------------------------------------------------------
  */
 
-static double
-rate_now(const TierRelationStored *stored, double rate, TimestampTz now, double half_life_s)
-{
-	return tier_heat_read(rate, tier_seconds_between(stored->heat_at, now),
-						  Max(tier_seconds_between(stored->observed_since, now),
-							  TIER_SHORTEST_OBSERVATION_S),
-						  half_life_s);
-}
-
-/* Counted from the WAL for a day, or else estimated, as in the advice. */
-static double
-page_writes_now(const TierRelationState *state, TimestampTz writes_since, TimestampTz now)
-{
-	double		idle_s = tier_seconds_between(state->stored.heat_at, now);
-	double		counted_s = tier_seconds_between(Max(writes_since, state->stored.observed_since),
-												 now);
-	double		changes;
-
-	if (writes_since != 0 && counted_s >= TIER_HALF_LIFE_FAST_S &&
-		get_rel_persistence(state->id.relation_oid) == RELPERSISTENCE_PERMANENT)
-		return Max(tier_heat_read(state->stored.rates.page_writes_fast, idle_s, counted_s,
-								  TIER_HALF_LIFE_FAST_S),
-				   tier_heat_read(state->stored.rates.page_writes_slow, idle_s, counted_s,
-								  TIER_HALF_LIFE_SLOW_S));
-	changes = Max(rate_now(&state->stored, state->stored.rates.changes_fast, now,
-						   TIER_HALF_LIFE_FAST_S),
-				  rate_now(&state->stored, state->stored.rates.changes_slow, now,
-						   TIER_HALF_LIFE_SLOW_S));
-	return tier_cost_page_writes_per_hour(changes,
-										  Max(state->stored.size_bytes, 0) / (double) BLCKSZ,
-										  tier_checkpoints_per_hour());
-}
-
-/* The larger of the two rates, as in the advice. */
-static void
-add_load(TierCostLoad *load, const TierRelationState *state, TimestampTz writes_since,
-		 TimestampTz now)
-{
-	const TierRelationStored *stored = &state->stored;
-	const TierRates *rates = &stored->rates;
-	double		random_fast = rate_now(stored, rates->device_random_fast, now,
-									   TIER_HALF_LIFE_FAST_S);
-	double		random_slow = rate_now(stored, rates->device_random_slow, now,
-									   TIER_HALF_LIFE_SLOW_S);
-	double		sequential_fast = rate_now(stored, rates->device_sequential_fast, now,
-										   TIER_HALF_LIFE_FAST_S);
-	double		sequential_slow = rate_now(stored, rates->device_sequential_slow, now,
-										   TIER_HALF_LIFE_SLOW_S);
-	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
-	double		random = fast ? random_fast : random_slow;
-	double		sequential = fast ? sequential_fast : sequential_slow;
-
-	load->random_reads += random;
-	load->sequential_reads += sequential;
-	if (state->id.kind != RELKIND_INDEX)
-	{
-		double		misses = Max(rate_now(stored, rates->random_fast + rates->sequential_fast,
-										  now, TIER_HALF_LIFE_FAST_S),
-								 rate_now(stored, rates->random_slow + rates->sequential_slow,
-										  now, TIER_HALF_LIFE_SLOW_S));
-		double		hits = rate_now(stored, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
-
-		load->scans += rate_now(stored, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
-			Min((random + sequential) / Max(misses + hits, 1.0), 1.0);
-	}
-	load->page_writes += page_writes_now(state, writes_since, now);
-	load->size_bytes += Max(stored->size_bytes, 0);
-}
-
 void
-tier_verify_expect(const TierSet *set, Oid relation_oid,
-				   Oid from_tablespace_oid, Oid to_tablespace_oid,
+tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tablespace_oid,
 				   double *before_s_per_hour, double *predicted_s_per_hour)
 {
-	const TierCostProfile *from = profile_of(set, from_tablespace_oid);
+	const TierCostProfile *from = profile_of(set, info->tablespace_oid);
 	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
-	TimestampTz now = tier_clock_now();
-	TimestampTz writes_since = tier_catalog_writes_since();
-	TierCostLoad load = {0};
+	TierRelationLoadBasis basis = {
+		.now = tier_clock_now(),
+		.writes_since = tier_catalog_writes_since(),
+		.checkpoints_per_hour = tier_checkpoints_per_hour(),
+	};
+	TierRelationLoad load = {0};
 	TierRelationState *states;
 	bool		is_known = false;
 	int			n;
 
 	*before_s_per_hour = *predicted_s_per_hour = NAN;
-	states = tier_catalog_load_unit(CurrentMemoryContext, relation_oid, &n);
+	states = tier_catalog_load_unit(CurrentMemoryContext, info->relation_oid, &n);
 	for (int i = 0; i < n; i++)
 	{
-		add_load(&load, &states[i], writes_since, now);
-		is_known |= states[i].id.relation_oid == relation_oid;
+		/* A TOAST table and its index have the persistence of their table. */
+		states[i].id.persistence = info->persistence;
+		tier_relation_load_add(&load, &states[i], &basis);
+		is_known |= states[i].id.relation_oid == info->relation_oid;
 	}
 	if (is_known && from != NULL)
-		*before_s_per_hour = tier_cost_busy_s_per_hour(&load, from);
+		*before_s_per_hour = tier_cost_busy_s_per_hour(&load.middle, from);
 	if (is_known && to != NULL)
-		*predicted_s_per_hour = tier_cost_busy_s_per_hour(&load, to);
+		*predicted_s_per_hour = tier_cost_busy_s_per_hour(&load.middle, to);
 }
 
 /*

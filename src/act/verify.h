@@ -13,16 +13,17 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
+#include "src/server/relation.h"
 
 /*
  * What a relation with its TOAST table costs where it is, and what it should
  * cost elsewhere, in device-seconds per hour, by the profiles of the tiers and
- * the load as it is smoothed now.  NaN: not known, because a tablespace is in
- * no tier or the relation was never sampled.  Inside a scope; no locks but
- * those of reading catalogs.
+ * the load that the advice counts on, as of the last sample.  NaN: not known,
+ * because a tablespace is in no tier or the relation was never sampled.  Inside a
+ * scope; no locks but those of reading catalogs.
  */
-extern void tier_verify_expect(const TierSet *set, Oid relation_oid,
-							   Oid from_tablespace_oid, Oid to_tablespace_oid,
+extern void tier_verify_expect(const TierSet *set, const TierRelationInfo *info,
+							   Oid to_tablespace_oid,
 							   double *before_s_per_hour, double *predicted_s_per_hour);
 
 /*

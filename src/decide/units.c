@@ -3,16 +3,11 @@
  * decide/units.c
  *		What is to be placed, and what is known of each.
  *
- * The load of a relation is the larger of its two smoothed rates, so that what
- * is hot now counts at once and what was hot lately is not forgotten.  The
- * smaller one is what is left if the difference does not last.  What statistics
- * cannot attribute to random or sequential reads has a range of its own.
+ * What each of them does is model/relation_load.h's to say.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
@@ -26,7 +21,7 @@
 #include "src/observe/device_io.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
-#include "src/model/heat.h"
+#include "src/model/relation_load.h"
 #include "src/server/relation.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
@@ -34,9 +29,6 @@
 
 /* Blocks: what is rarer than this is not worth a word. */
 #define LEAST_PER_HOUR 0.05
-
-/* Two standard errors of what is counted. */
-#define STANDARD_ERRORS 2.0
 
 const TierAdviceUnit *
 tier_advice_find(const TierAdvice *advice, Oid relation_oid)
@@ -58,128 +50,30 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 	return NULL;
 }
 
-/*
- * Page writes as the WAL had them.  False: they have not been counted for a day,
- * without which the hour of the day says more than the relation, or cannot be.
- */
-static bool
-counted_page_writes(const TierAdvice *advice, const TierRelationState *state,
-					TimestampTz now, double *page_writes)
-{
-	const TierRates *rates = &state->stored.rates;
-	TimestampTz since = Max(advice->writes_since, state->stored.observed_since);
-	double		idle_s = tier_seconds_between(state->stored.heat_at, now);
-	double		observed_s = tier_seconds_between(since, now);
-
-	if (advice->writes_since == 0 || state->id.persistence != RELPERSISTENCE_PERMANENT ||
-		observed_s < TIER_HALF_LIFE_FAST_S)
-		return false;
-	if (advice->options.as_of != 0)
-	{
-		/* Means, which know nothing of forgetting. */
-		*page_writes = Max(rates->page_writes_fast, rates->page_writes_slow);
-		return true;
-	}
-	*page_writes = Max(tier_heat_read(rates->page_writes_fast, idle_s, observed_s,
-									  TIER_HALF_LIFE_FAST_S),
-					   tier_heat_read(rates->page_writes_slow, idle_s, observed_s,
-									  TIER_HALF_LIFE_SLOW_S));
-	return true;
-}
-
-/* One of the smoothed rates of a relation as of now. */
-static double
-rate_now(const TierRelationStored *stored, double rate, TimestampTz now, double half_life_s)
-{
-	return tier_heat_read(rate, tier_seconds_between(stored->heat_at, now),
-						  Max(tier_seconds_between(stored->observed_since, now),
-							  TIER_SHORTEST_OBSERVATION_S),
-						  half_life_s);
-}
-
-/* As of a time in the past nothing is known of when in its period something happened. */
-static TierEvidenceJudgement
-judge(const TierAdvice *advice, const TierEvidence *evidence, const float *amounts,
-	  TimestampTz now)
-{
-	TierEvidenceJudgement known = {.weight = 1.0};
-
-	return advice->options.as_of != 0 ? known : tier_evidence_judge(evidence, amounts, now);
-}
-
 /* Adds what one relation does to the unit that it belongs to. */
 static void
-add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
-		 TimestampTz now)
+add_load(TierAdviceUnit *unit, const TierRelationState *state,
+		 const TierRelationLoadBasis *basis)
 {
-	const TierRelationStored *stored = &state->stored;
-	const TierRates *rates = &stored->rates;
-	double		random_fast = rate_now(stored, rates->device_random_fast, now,
-									   TIER_HALF_LIFE_FAST_S);
-	double		random_slow = rate_now(stored, rates->device_random_slow, now,
-									   TIER_HALF_LIFE_SLOW_S);
-	double		sequential_fast = rate_now(stored, rates->device_sequential_fast, now,
-										   TIER_HALF_LIFE_FAST_S);
-	double		sequential_slow = rate_now(stored, rates->device_sequential_slow, now,
-										   TIER_HALF_LIFE_SLOW_S);
-	double		misses_fast = rate_now(stored, rates->random_fast + rates->sequential_fast,
-									   now, TIER_HALF_LIFE_FAST_S);
-	double		misses_slow = rate_now(stored, rates->random_slow + rates->sequential_slow,
-									   now, TIER_HALF_LIFE_SLOW_S);
-	double		low = rate_now(stored, rates->sequential_low_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		high = rate_now(stored, rates->sequential_high_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		hits = rate_now(stored, rates->hits_slow, now, TIER_HALF_LIFE_SLOW_S);
-	double		changes = Max(rate_now(stored, rates->changes_fast, now, TIER_HALF_LIFE_FAST_S),
-							  rate_now(stored, rates->changes_slow, now, TIER_HALF_LIFE_SLOW_S));
-	double		misses = Max(misses_fast, misses_slow);
-	double		reads = Max(random_fast + sequential_fast, random_slow + sequential_slow);
-	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
-	double		pages = Max(stored->size_bytes, 0) / (double) BLCKSZ;
-	double		counted_s = Max(tier_seconds_between(stored->observed_since, now),
-								TIER_SHORTEST_OBSERVATION_S);
-	double		counted_h = Min(counted_s, TIER_HALF_LIFE_SLOW_S / M_LN2) / 3600.0;
-	TierEvidenceJudgement read = judge(advice, &stored->evidence, stored->evidence.reads, now);
-	TierEvidenceJudgement written = judge(advice, &stored->evidence, stored->evidence.writes, now);
-	double		error = reads > 0 ?
-	hypot(STANDARD_ERRORS / sqrt(reads * counted_h), STANDARD_ERRORS * read.error) : 0.0;
-	double		page_writes;
+	TierRelationLoad load = {0};
 
-	/*
-	 * What may not come again has no part in the middle, but bounds what may
-	 * be.
-	 */
-	unit->load.random_reads += read.weight * (fast ? random_fast : random_slow);
-	unit->load.sequential_reads += read.weight * (fast ? sequential_fast : sequential_slow);
-	unit->event_reads += (1.0 - read.weight) * reads;
-	unit->misses_per_hour += misses;
-
-	/* What lasts, and how well so few events tell a rate. */
-	unit->reads_low += read.weight *
-		Min(random_fast + sequential_fast, random_slow + sequential_slow) *
-		Max(1.0 - error, 0.0);
-	unit->reads_high += reads * (1.0 + error);
-	reads *= read.weight;
-
-	/* The bounds as shares of the slow rate, applied to the rate in use. */
-	if (misses_slow > 0)
-	{
-		unit->sequential_low += reads * Min(low / misses_slow, 1.0);
-		unit->sequential_high += reads * Min(high / misses_slow, 1.0);
-	}
-	if (state->id.kind != RELKIND_INDEX)
-		unit->load.scans += rate_now(stored, rates->scans_slow, now, TIER_HALF_LIFE_SLOW_S) *
-			Min(reads / Max(misses + hits, 1.0), 1.0);
-	if (!counted_page_writes(advice, state, now, &page_writes))
-	{
-		page_writes = tier_cost_page_writes_per_hour(changes, pages, tier_checkpoints_per_hour());
-		unit->writes_estimated = true;
-	}
-	unit->load.page_writes += written.weight * page_writes;
-	unit->event_writes += (1.0 - written.weight) * page_writes;
-	unit->hits_per_hour += hits;
-	unit->size_bytes += Max(stored->size_bytes, 0);
-	unit->load.size_bytes = unit->size_bytes;
-	unit->cached_fraction += stored->cached_buffers;
+	tier_relation_load_add(&load, state, basis);
+	unit->load.random_reads += load.middle.random_reads;
+	unit->load.sequential_reads += load.middle.sequential_reads;
+	unit->load.scans += load.middle.scans;
+	unit->load.page_writes += load.middle.page_writes;
+	unit->load.size_bytes += load.middle.size_bytes;
+	unit->size_bytes = unit->load.size_bytes;
+	unit->sequential_low += load.sequential_low;
+	unit->sequential_high += load.sequential_high;
+	unit->reads_low += load.reads_low;
+	unit->reads_high += load.reads_high;
+	unit->event_reads += load.event_reads;
+	unit->event_writes += load.event_writes;
+	unit->misses_per_hour += load.misses;
+	unit->hits_per_hour += load.hits;
+	unit->writes_estimated |= load.writes_estimated;
+	unit->cached_fraction += state->stored.cached_buffers;
 }
 
 static TierAdviceUnit *
@@ -212,6 +106,13 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 static void
 build_units(TierAdvice *advice, const TierRelationState *states, int nstates, TimestampTz now)
 {
+	TierRelationLoadBasis basis = {
+		.now = now,
+		.writes_since = advice->writes_since,
+		.checkpoints_per_hour = tier_checkpoints_per_hour(),
+		.are_means = advice->options.as_of != 0,
+	};
+
 	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < nstates; i++)
@@ -240,7 +141,7 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 		if (state->stored.placed_at != 0)
 			unit->resides_s = Max(0.0, tier_cooldown_min * 60.0 -
 								  tier_seconds_between(state->stored.placed_at, now));
-		add_load(advice, unit, state, now);
+		add_load(unit, state, &basis);
 	}
 	for (int i = 0; i < nstates; i++)
 	{
@@ -255,7 +156,7 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 						 state->id.kind == RELKIND_TOASTVALUE ? state->id.heap_oid :
 						 heap->id.heap_oid);
 		if (unit != NULL)
-			add_load(advice, unit, state, now);
+			add_load(unit, state, &basis);
 	}
 	for (int i = 0; i < advice->nunits; i++)
 	{

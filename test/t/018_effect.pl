@@ -228,12 +228,14 @@ CALL tiered_storage.sample();
 	return;
 }
 
+# What it has done in few hours of years is taken for a rate.
 sub move
 {
 	my ($tier) = @_;
 
 	$node->safe_psql(
 		'postgres', qq(
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0;
 SELECT ('2030-01-01 00:00:00+00'::timestamptz + $hours * interval '1 hour')::text AS now \\gset
 SET tiered_storage.test_now = :'now';
 CALL tiered_storage.move_relation('t', '$tier');

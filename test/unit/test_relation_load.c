@@ -1,0 +1,230 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_relation_load.c
+ *		Tests of the load that is counted on.  Prints TAP; run it by
+ *		test/unit/run.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "tap.h"
+#include "src/model/relation_load.h"
+
+#define S INT64_C(1000000)
+#define HOUR (3600 * S)
+#define DAY (24 * HOUR)
+#define NOW (700000 * HOUR)
+
+static TierRelationLoadBasis
+basis_now(void)
+{
+	TierRelationLoadBasis basis = {.now = NOW,.checkpoints_per_hour = 12.0};
+
+	return basis;
+}
+
+/* A table of 1000 blocks that was observed for long enough to forget nothing. */
+static TierRelationState
+state_of(char kind)
+{
+	TierRelationState state;
+
+	memset(&state, 0, sizeof(state));
+	state.id.kind = kind;
+	state.id.persistence = 'p';
+	state.stored.size_bytes = 1000 * 8192;
+	state.stored.observed_since = NOW - 1000 * DAY;
+	state.stored.heat_at = NOW;
+	return state;
+}
+
+static TierRelationLoad
+load_of(const TierRelationState *state, TierRelationLoadBasis basis)
+{
+	TierRelationLoad load = {0};
+
+	tier_relation_load_add(&load, state, &basis);
+	return load;
+}
+
+/* Reads and writes in the last n of 16 intervals of half a day. */
+static void
+used_in(TierEvidence *evidence, int n)
+{
+	evidence->began_at = NOW - 8 * DAY + HOUR;
+	evidence->interval_s = 12.0 * 3600.0;
+	for (int i = 0; i < TIER_EVIDENCE_INTERVALS; i++)
+		evidence->reads[i] = evidence->writes[i] = i >= TIER_EVIDENCE_INTERVALS - n ? 1.0f : 0.0f;
+}
+
+static void
+test_rates(void)
+{
+	TierRelationState state = state_of('r');
+	TierRelationLoad load = load_of(&state, basis_now());
+	TierRates  *rates = &state.stored.rates;
+
+	ok(load.middle.random_reads == 0.0 && load.middle.page_writes == 0.0 &&
+	   load.reads_high == 0.0 && load.writes_estimated,
+	   "of what does nothing the load is zero");
+	is(load.middle.size_bytes, 1000 * 8192.0, "size");
+	state.stored.size_bytes = -1;
+	load = load_of(&state, basis_now());
+	ok(load.middle.size_bytes == 0.0, "a size that is not known is none");
+
+	state = state_of('r');
+	rates->random_fast = rates->device_random_fast = 200;
+	rates->random_slow = rates->device_random_slow = 80;
+	rates->sequential_slow = rates->device_sequential_slow = 100;
+	load = load_of(&state, basis_now());
+	is(load.middle.random_reads, 200, "the fast rate where it is the larger one altogether");
+	ok(load.middle.sequential_reads == 0.0, "both kinds of the same rate");
+	ok(load.reads_low < 180 && load.reads_low > 170, "what lasts is the smaller rate");
+	ok(load.reads_high > 200 && load.reads_high < 210, "what may be has the larger one");
+
+	rates->device_random_slow = 150;
+	load = load_of(&state, basis_now());
+	is(load.middle.random_reads, 150, "the slow rate where it is the larger one");
+	is(load.middle.sequential_reads, 100, "both kinds of it");
+}
+
+static void
+test_kinds(void)
+{
+	TierRelationLoadBasis basis = basis_now();
+	TierRelationState table = state_of('r');
+	TierRelationState index;
+	TierRelationLoad load;
+
+	table.stored.rates.random_slow = 30;
+	table.stored.rates.sequential_slow = 50;
+	table.stored.rates.device_random_slow = 10;
+	table.stored.rates.device_sequential_slow = 10;
+	table.stored.rates.hits_slow = 20;
+	table.stored.rates.scans_slow = 5;
+	table.stored.rates.sequential_low_slow = 40;
+	table.stored.rates.sequential_high_slow = 160;
+	load = load_of(&table, basis_now());
+	is(load.middle.scans, 5 * 20 / 100.0, "scans: the share of them that the device sees");
+	is(load.sequential_low, 20 * 40 / 80.0, "bounds of the attribution, of what is read");
+	is(load.sequential_high, 20, "which are never more than that");
+	index = table;
+	index.id.kind = 'i';
+	tier_relation_load_add(&load, &index, &basis);
+	is(load.middle.scans, 1, "an index has no sequential scans");
+	is(load.middle.random_reads, 20, "loads add up");
+	is(load.misses, 160, "so do misses");
+	is(load.hits, 40, "and hits");
+}
+
+static void
+test_evidence(void)
+{
+	TierRelationLoadBasis basis = basis_now();
+	TierRelationState state = state_of('r');
+	TierRelationLoad load;
+
+	basis.writes_since = NOW - 10 * DAY;
+	state.stored.rates.random_slow = state.stored.rates.device_random_slow = 100;
+	state.stored.rates.page_writes_slow = 60;
+	used_in(&state.stored.evidence, 1);
+	load = load_of(&state, basis);
+	ok(load.middle.random_reads == 0.0 && load.middle.page_writes == 0.0 && load.reads_low == 0.0,
+	   "what happened once is not counted on");
+	is(load.event_reads, 100, "it is set apart, reads");
+	ok(load.event_writes > 60, "and writes");
+	ok(load.reads_high > 100, "and may come again");
+
+	used_in(&state.stored.evidence, 16);
+	load = load_of(&state, basis);
+	is(load.middle.random_reads, 100, "what happens all the time is counted on");
+	ok(load.middle.page_writes > 60 && load.event_reads == 0.0 && load.event_writes == 0.0,
+	   "all of it");
+
+	used_in(&state.stored.evidence, 3);
+	load = load_of(&state, basis);
+	ok(load.middle.random_reads > 10 && load.event_reads > 10, "between the two, a part of it");
+	is(load.middle.random_reads + load.event_reads, 100, "and the rest is set apart");
+
+	used_in(&state.stored.evidence, 1);
+	basis.are_means = true;
+	load = load_of(&state, basis);
+	is(load.middle.random_reads, 100, "of means it is not known when something happened");
+	is(load.middle.page_writes, 60, "nor do they forget");
+}
+
+static void
+test_writes(void)
+{
+	TierRelationLoadBasis basis = basis_now();
+	TierRelationState state = state_of('r');
+	TierRelationLoad load;
+	double		estimated;
+
+	state.stored.rates.changes_fast = 50;
+	state.stored.rates.page_writes_fast = 20;
+	estimated = tier_cost_page_writes_per_hour(50, 1000, 12.0);
+	load = load_of(&state, basis);
+	ok(load.writes_estimated, "nothing is counted: writes are estimated");
+	is(load.middle.page_writes, estimated, "from row changes");
+	basis.writes_since = NOW - 23 * HOUR;
+	load = load_of(&state, basis);
+	is(load.middle.page_writes, estimated, "so they are until a day was counted");
+	basis.writes_since = NOW - 25 * HOUR;
+	load = load_of(&state, basis);
+	ok(!load.writes_estimated && load.middle.page_writes > 20, "then they are counted");
+	state.stored.observed_since = NOW - 23 * HOUR;
+	load = load_of(&state, basis);
+	ok(load.writes_estimated, "of a relation that is younger they are not");
+	state.stored.observed_since = NOW - 1000 * DAY;
+	state.id.persistence = 'u';
+	load = load_of(&state, basis);
+	is(load.middle.page_writes, estimated, "of an unlogged one never");
+}
+
+/* Whatever is remembered, what is counted on is within what may be. */
+static void
+test_bounds(void)
+{
+	TierRelationLoadBasis basis = basis_now();
+	int			wrong = 0;
+
+	random_state = 20300101;
+	basis.writes_since = NOW - 10 * DAY;
+	for (int i = 0; i < 10000; i++)
+	{
+		TierRelationState state = state_of(random_int(2) == 0 ? 'r' : 'i');
+		double	   *rates = (double *) &state.stored.rates;
+		TierRelationLoad load;
+		double		reads;
+
+		for (size_t k = 0; k < sizeof(TierRates) / sizeof(double); k++)
+			rates[k] = random_int(4) == 0 ? 0.0 : exp(20.0 * random_unit() - 5.0);
+		state.stored.heat_at = NOW - random_int(20) * DAY;
+		state.stored.observed_since = NOW - random_int(40) * DAY / 2;
+		if (random_int(3) > 0)
+			used_in(&state.stored.evidence, random_int(TIER_EVIDENCE_INTERVALS + 1));
+		load = load_of(&state, basis);
+		reads = load.middle.random_reads + load.middle.sequential_reads;
+		wrong += !(load.reads_low >= 0.0 && load.reads_low <= reads * (1.0 + 1e-12) &&
+				   reads <= load.reads_high * (1.0 + 1e-12) && load.reads_high <= DBL_MAX &&
+				   load.sequential_high <= reads * (1.0 + 1e-12) &&
+				   load.middle.page_writes >= 0.0 && load.middle.page_writes <= DBL_MAX &&
+				   load.event_reads >= 0.0 && load.event_writes >= 0.0);
+	}
+	ok(wrong == 0, "what is counted on is within its bounds, %d of 10000 are not", wrong);
+}
+
+int
+main(void)
+{
+	test_rates();
+	test_kinds();
+	test_evidence();
+	test_writes();
+	test_bounds();
+	return done();
+}
