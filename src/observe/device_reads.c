@@ -161,10 +161,10 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	period->device_random = random * Min(missing + read_ahead, 1.0);
 
 	/*
-	 * What is read ahead in further requests is not among the reads that are
-	 * bounded.
+	 * Who reads may read ahead in a further request, which is not among the
+	 * reads that are bounded.
 	 */
-	period->random_high = Min(period->random_high + read_ahead, 1.0);
+	period->random_high = Min(period->random_high + Min(read_ahead, period->random_high), 1.0);
 	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after,
 											(sequential + maintenance) / blocks);
 	period->device_sequential = sequential * missed;

