@@ -51,6 +51,19 @@
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
 
+/*
+ * A move, however small, is some transactions whose commits wait for a flush: the
+ * record, the registration of the file, the swap, and the end of the record.
+ */
+#define FLUSHES_PER_MOVE 4
+
+/*
+ * How often a batch tries what is busy, the first time included.  Each time others
+ * have been moved, which makes room, and relieves the device on which the
+ * transactions wait that have it locked.
+ */
+#define MOST_ROUNDS 5
+
 /* Makes the lock of the batches differ from that of the extension itself. */
 #define BATCH_LOCK_SUBID 1
 
@@ -85,6 +98,7 @@ typedef struct Candidate
 	Oid			requester_oid;
 	Oid			tablespace_oid;
 	double		density;
+	double		seconds;		/* that its move is expected to take */
 } Candidate;
 
 static int
@@ -98,14 +112,22 @@ compare_candidates(const void *a, const void *b)
 	return left->unit->relation_oid < right->unit->relation_oid ? -1 : 1;
 }
 
+/* What the record of moves says of relations, each by OID. */
+typedef struct Past
+{
+	Oid		   *backoff;		/* those that failed lately */
+	int			nbackoff;
+	TierMoveWait *waits;
+	int			nwaits;
+} Past;
+
 /*
  * Where the unit may be moved to, and with whose rights; false: nowhere.  What
  * fails again and again, or would lock it for the whole copy, is only tried when a
  * person asks.
  */
 static bool
-may_move(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff,
-		 int nbackoff,
+may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
 		 Candidate *candidate, bool *is_others)
 {
 	const TierAdviceUnit *unit = candidate->unit;
@@ -124,9 +146,34 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Oid *b
 	if (*is_others)
 		return false;
 	if (request->by_worker &&
-		bsearch(&unit->relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
+		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
 	return !request->for_owners || tier_relation_why_not_online(&info) == NULL;
+}
+
+static int
+compare_waits(const void *a, const void *b)
+{
+	return oid_cmp(&((const TierMoveWait *) a)->relation_oid,
+				   &((const TierMoveWait *) b)->relation_oid);
+}
+
+/*
+ * How long it takes to move the unit: what both devices do for it, and as long a wait
+ * for others who use it as the last time.
+ */
+static double
+seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *past)
+{
+	const TierCostProfile *from = &advice->set->tiers[unit->current_tier].profile;
+	const TierCostProfile *to = &advice->set->tiers[unit->recommended_tier].profile;
+	const TierMoveWait key = {.relation_oid = unit->relation_oid};
+	const TierMoveWait *wait = bsearch(&key, past->waits, past->nwaits, sizeof(TierMoveWait),
+									   compare_waits);
+
+	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
+		FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
+		(wait != NULL ? wait->seconds : 0.0);
 }
 
 /* What may be added to each tier now. */
@@ -160,6 +207,7 @@ moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
 		moves[i].size = tier_advice_stored(advice, candidates[i].unit, moves[i].to);
 		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
 		moves[i].gain = gain_of(advice, candidates[i].unit);
+		moves[i].seconds = candidates[i].seconds;
 	}
 	return moves;
 }
@@ -190,7 +238,7 @@ limit(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
  * would exceed max_bytes is passed over, and what comes after it may still fit.
  */
 static Candidate *
-choose(const TierApplyRequest *request, const TierAdvice *advice, const Oid *backoff, int nbackoff,
+choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
 	   int *ncandidates, TierApplySummary *summary)
 {
 	Candidate  *candidates = palloc_extended(sizeof(Candidate) * Max(advice->nunits, 1),
@@ -209,7 +257,8 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Oid *bac
 		candidates[n].unit = &advice->units[i];
 		candidates[n].density = gain_of(advice, &advice->units[i]) /
 			Max(advice->units[i].size_bytes, 1.0);
-		if (may_move(request, advice, backoff, nbackoff, &candidates[n], &is_others))
+		candidates[n].seconds = seconds_of(advice, &advice->units[i], past);
+		if (may_move(request, advice, past, &candidates[n], &is_others))
 			n++;
 		summary->others += is_others;
 	}
@@ -293,10 +342,22 @@ next_batch(void)
 	return batch_id;
 }
 
-/* One move; its outcome is added to the summary. */
+/* For a person; what is tried again is no news in a log. */
 static void
+tell_tried_again(const TierMoveReport *report, bool by_worker)
+{
+	ereport(by_worker ? DEBUG1 : NOTICE,
+			(errmsg("%s is moved later in this batch: %s", report->relation_name,
+					report->error)));
+}
+
+/*
+ * One move; its outcome is added to the summary.  True: nothing came of it, and it is
+ * to be tried again.
+ */
+static bool
 move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
-		 const Candidate *candidate)
+		 const Candidate *candidate, bool is_last)
 {
 	TierMoveRequest move;
 	TierMoveReport report;
@@ -309,9 +370,16 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
 	move.reason = tier_advice_reason(advice, candidate->unit);
 	move.idle = request->idle;
+	move.is_tried_again = !is_last;
 	report = tier_move_one(&move, advice->set);
+	if (!is_last && tier_move_is_worth_retrying(&report))
+	{
+		tell_tried_again(&report, request->by_worker);
+		return true;
+	}
 	tier_move_warn(&report, request->by_worker);
 	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
+	return false;
 }
 
 /*
@@ -349,16 +417,16 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierAdvice *advice;
-	Oid		   *backoff;
-	int			nbackoff;
+	Past		past;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_catalog_enter(&scope);
-	backoff = tier_catalog_load_backoff(context, &nbackoff);
+	past.backoff = tier_catalog_load_backoff(context, &past.nbackoff);
+	past.waits = tier_catalog_load_move_waits(context, &past.nwaits);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
-	*candidates = choose(request, advice, backoff, nbackoff, n, summary);
+	*candidates = choose(request, advice, &past, n, summary);
 	PopActiveSnapshot();
 	summary->advised = *n;
 	summary->for_owners = request->for_owners;
@@ -515,6 +583,54 @@ tier_apply_announce(const TierApplyRequest *request)
 	return summary;
 }
 
+/*
+ * Goes over all that is left once.  What is to be tried again is kept, in its order;
+ * returns how many these are, in the last round none.
+ */
+static int
+run_round(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
+		  Candidate *candidates, int n, bool is_last)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		bool		wanted;
+
+		CHECK_FOR_INTERRUPTS();
+		if (request->by_worker && tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
+			return 0;
+		wanted = is_still_advised(advice, &candidates[i]);
+		tier_transaction_commit();
+		if (wanted && move_one(request, summary, advice, &candidates[i], is_last))
+			candidates[kept++] = candidates[i];
+		if (request->idle != NULL && request->idle->is_due())
+			request->idle->run();
+	}
+	return kept;
+}
+
+/*
+ * Round after round, as long as each of them gets something done, and then a last one
+ * with all patience.  What waits for nobody is so not held up by what does.
+ */
+static void
+run_rounds(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
+		   Candidate *candidates, int n)
+{
+	bool		got_on = true;
+	bool		is_last = false;
+
+	for (int round = 1; n > 0 && !is_last; round++)
+	{
+		int			moved = summary->moved;
+
+		is_last = n == 1 || round == MOST_ROUNDS || !got_on;
+		n = run_round(request, summary, advice, candidates, n, is_last);
+		got_on = summary->moved > moved;
+	}
+}
+
 static void
 run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 {
@@ -534,26 +650,13 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	if (possible == 0)
 		return;
 
-	/* 2. One after the other. */
+	/* 2. One after the other; what is busy again, after the others. */
 	summary->batch_id = next_batch();
 	MemoryContextSwitchTo(context);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
-	for (int i = 0; i < possible; i++)
-	{
-		bool		wanted;
-
-		CHECK_FOR_INTERRUPTS();
-		if (request->by_worker && tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
-			break;
-		wanted = is_still_advised(advice, &candidates[i]);
-		tier_transaction_commit();
-		if (wanted)
-			move_one(request, summary, advice, &candidates[i]);
-		if (request->idle != NULL && request->idle->is_due())
-			request->idle->run();
-	}
+	run_rounds(request, summary, advice, candidates, possible);
 }
 
 /*

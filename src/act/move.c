@@ -156,6 +156,18 @@ tier_move_warn(const TierMoveReport *report, bool by_worker)
 			 report->hint ? errhint("%s", report->hint) : 0));
 }
 
+bool
+tier_move_is_worth_retrying(const TierMoveReport *report)
+{
+	int			sqlstate;
+
+	if (report->state != TIER_STATE_SKIPPED)
+		return false;
+	sqlstate = MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+							 report->sqlstate[3], report->sqlstate[4]);
+	return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE || sqlstate == ERRCODE_DISK_FULL;
+}
+
 void
 tier_move_count(const TierMoveReport *report, int *moved, int *not_moved, int64 *moved_bytes)
 {
@@ -261,6 +273,8 @@ finish_record(Move *move, const TierMoveReport *report)
 	move->outcome.state = states[report->state];
 	move->outcome.error = report->error;
 	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+	move->outcome.is_tried_again = move->request->is_tried_again &&
+		tier_move_is_worth_retrying(report);
 	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		(void) tier_attempt(finish_step, move);
@@ -547,6 +561,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.is_wanted = is_still_wanted;
 	request.argument = move;
 	request.idle = move->request->idle;
+	request.is_tried_again = move->request->is_tried_again;
 	result = tier_online_move(&request, &part);
 	add_online_report(&move->outcome, &part);
 	*thrown = part.error;

@@ -38,6 +38,9 @@ typedef struct TierMoveRequest
 	bool		allow_lock;		/* what cannot be moved online may be locked
 								 * for the whole copy */
 	bool		limit_lock_time;	/* that: tiered_storage.move_max_lock_time */
+	bool		is_tried_again; /* if it is busy, by the caller and soon:
+								 * patience is short, and such an end counts
+								 * as no failure */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierMoveRequest;
 
@@ -59,6 +62,12 @@ typedef struct TierMoveReport
 	int64		size_bytes;
 	double		lock_held_ms;	/* the longest strong lock; 0: none */
 } TierMoveReport;
+
+/*
+ * Was it not possible for what may have changed when other moves have been made:
+ * others use the relation, or there was no room?
+ */
+extern bool tier_move_is_worth_retrying(const TierMoveReport *report);
 
 /*
  * Moves one relation, a table with its TOAST table; see tier_online_move and

@@ -114,16 +114,16 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
 	"lock_flush_ms = $9, copied_bytes = $10, "
 	"error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
-	"failures = CASE WHEN $2 = 'done' THEN failures ELSE failures + 1 END, "
+	"failures = CASE WHEN $2 = 'done' OR $11 THEN failures ELSE failures + 1 END, "
 	"next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
 	"least(interval '1 hour', interval '1 minute' * power(2, least(failures, 10))) END "
 	"WHERE move_id = $1";
 	static const Oid types[] = {
 		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
-		FLOAT8OID, INT8OID
+		FLOAT8OID, INT8OID, BOOLOID
 	};
-	char		nulls[] = "          ";
-	Datum		values[10];
+	char		nulls[] = "           ";
+	Datum		values[11];
 
 	values[0] = Int64GetDatum(move_id);
 	values[1] = CStringGetTextDatum(outcome->state);
@@ -140,7 +140,8 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	nulls[8] = outcome->lock_flush_ms < 0 ? 'n' : ' ';
 	values[9] = Int64GetDatum(outcome->copied_bytes);
 	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
-	tier_catalog_execute(sql, 10, types, values, nulls);
+	values[10] = BoolGetDatum(outcome->is_tried_again);
+	tier_catalog_execute(sql, 11, types, values, nulls);
 }
 
 int64
@@ -282,4 +283,25 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 		oids[i] = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
 	qsort(oids, *n, sizeof(Oid), oid_cmp);
 	return oids;
+}
+
+TierMoveWait *
+tier_catalog_load_move_waits(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT l.relation_oid, l.seconds FROM (SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
+	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms ELSE m.lock_wait_ms END / 1000 AS seconds "
+	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
+	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
+	TierMoveWait *waits;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	waits = MemoryContextAllocHuge(context, sizeof(TierMoveWait) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		waits[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		waits[i].seconds = DatumGetFloat8(tier_catalog_datum(i, 2, &isnull));
+	}
+	return waits;
 }

@@ -644,6 +644,7 @@ typedef struct TierMoveOutcome
 	double		elapsed_ms;
 	const char *error;			/* NULL: none */
 	const char *sqlstate;		/* NULL: none */
+	bool		is_tried_again; /* soon, by the same caller: not a failure yet */
 } TierMoveOutcome;
 
 /*
@@ -701,6 +702,19 @@ extern void tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid);
 
 /* Relations whose last move failed and whose backoff has not ended; sorted by OID. */
 extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
+
+/* For how long the last move of a relation had to wait for others. */
+typedef struct TierMoveWait
+{
+	Oid			relation_oid;
+	double		seconds;
+} TierMoveWait;
+
+/*
+ * By OID; of a move that others have kept from being made all of its time, of others
+ * what it waited for the strong lock.  Relations that waited for nobody are left out.
+ */
+extern TierMoveWait *tier_catalog_load_move_waits(MemoryContext context, int *n);
 
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h

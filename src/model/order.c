@@ -5,6 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -15,20 +16,31 @@
 
 typedef enum Preference
 {
-	BY_GAIN,
+	BY_GAIN,					/* for each second */
 	BY_LEAST_GAIN,
 	SMALL_FIRST,
 	LARGE_FIRST,
-	N_PREFERENCES
+	N_PREFERENCES,
+	BY_DENSITY = N_PREFERENCES	/* gain for each byte; not for an order */
 } Preference;
 
-/* Gain for each byte; what has no bytes is free and comes first. */
 static double
-density(const TierOrderMove *move)
+gain_of(const TierOrderMove *move)
 {
-	if (!(move->size > 0.0))
-		return INFINITY;
-	return isnan(move->gain) ? 0.0 : move->gain / move->size;
+	return isnan(move->gain) ? 0.0 : move->gain;
+}
+
+/* Gain for each of something; what takes nothing of it is free and comes first. */
+static double
+gain_per(double gain, double amount)
+{
+	return amount > 0.0 ? gain / amount : INFINITY;
+}
+
+static double
+rate(const TierOrderMove *move)
+{
+	return gain_per(gain_of(move), move->seconds);
 }
 
 /* Is a to be tried before b?  Ties go by number, so that the order is certain. */
@@ -41,12 +53,16 @@ comes_before(const TierOrderMove *moves, int a, int b, Preference preference)
 	switch (preference)
 	{
 		case BY_GAIN:
-			left = density(&moves[b]);
-			right = density(&moves[a]);
+			left = rate(&moves[b]);
+			right = rate(&moves[a]);
 			break;
 		case BY_LEAST_GAIN:
-			left = density(&moves[a]);
-			right = density(&moves[b]);
+			left = rate(&moves[a]);
+			right = rate(&moves[b]);
+			break;
+		case BY_DENSITY:
+			left = gain_per(gain_of(&moves[b]), moves[b].size);
+			right = gain_per(gain_of(&moves[a]), moves[a].size);
 			break;
 		case SMALL_FIRST:
 			left = moves[a].size;
@@ -109,45 +125,190 @@ is_usable(const TierOrderMove *move, int ntiers)
 		move->size >= 0.0 && move->freed >= 0.0;
 }
 
+/* An order that is being made. */
+typedef struct Attempt
+{
+	const TierOrderMove *moves;
+	double		left[MAX_TIERS];
+	int		   *order;
+	int			done;			/* so many are in it */
+	int		   *pending;		/* in order of preference; TAKEN: is in it;
+								 * ~number: helps, and may be taken back */
+	int			npending;
+	int			helpers_end;	/* behind the last of these */
+	long		effort;
+} Attempt;
+
+#define TAKEN INT_MIN
+
+static void
+make(Attempt *attempt, int number)
+{
+	const TierOrderMove *move = &attempt->moves[number];
+
+	attempt->left[move->to] -= move->size;
+	if (move->from >= 0)
+		attempt->left[move->from] += move->freed;
+	attempt->order[attempt->done++] = number;
+}
+
+static void
+take_last_back(Attempt *attempt)
+{
+	const TierOrderMove *move = &attempt->moves[attempt->order[--attempt->done]];
+
+	attempt->left[move->to] += move->size;
+	if (move->from >= 0)
+		attempt->left[move->from] -= move->freed;
+}
+
+static bool
+fits(const Attempt *attempt, const TierOrderMove *move)
+{
+	return move->size <= attempt->left[move->to];
+}
+
+/*
+ * Makes what makes room for the pending move at `place`, and the move itself; false:
+ * not enough can.  To be settled.  *together: what all of that gains for each second.
+ */
+static bool
+make_with_helpers(Attempt *attempt, int place, double *together)
+{
+	const TierOrderMove *move = &attempt->moves[attempt->pending[place]];
+	double		gain = gain_of(move);
+	double		seconds = move->seconds;
+
+	attempt->helpers_end = place + 1;
+	for (int i = place + 1; i < attempt->npending && !fits(attempt, move); i++)
+	{
+		const TierOrderMove *helper;
+
+		if (attempt->effort-- <= 0)
+			break;
+		if (attempt->pending[i] == TAKEN)
+			continue;
+		helper = &attempt->moves[attempt->pending[i]];
+		if (helper->from != move->to || !(helper->freed > 0.0) || !fits(attempt, helper))
+			continue;
+		make(attempt, attempt->pending[i]);
+		attempt->pending[i] = ~attempt->pending[i];
+		attempt->helpers_end = i + 1;
+		gain += gain_of(helper);
+		seconds += helper->seconds;
+	}
+	*together = gain_per(gain, seconds);
+	if (!fits(attempt, move))
+		return false;
+	make(attempt, attempt->pending[place]);
+	return true;
+}
+
+/* The helpers, and the move at `place` if it was made, are in the order or not. */
+static void
+settle(Attempt *attempt, int place, int before, bool keep)
+{
+	while (!keep && attempt->done > before)
+		take_last_back(attempt);
+	for (int i = place; i < attempt->helpers_end; i++)
+		if (attempt->pending[i] < 0 && attempt->pending[i] != TAKEN)
+			attempt->pending[i] = keep ? TAKEN : ~attempt->pending[i];
+	if (keep)
+		attempt->pending[place] = TAKEN;
+}
+
+/* Puts a pending move behind what is worth more than `worth` for each second. */
+static bool
+put_off(Attempt *attempt, int place, double worth)
+{
+	int			number = attempt->pending[place];
+	int			to = place;
+
+	for (int i = place + 1; i < attempt->npending; i++)
+		if (attempt->pending[i] >= 0)
+		{
+			if (rate(&attempt->moves[attempt->pending[i]]) <= worth)
+				break;
+			to = i;
+		}
+	memmove(&attempt->pending[place], &attempt->pending[place + 1],
+			sizeof(int) * (size_t) (to - place));
+	attempt->pending[to] = number;
+	attempt->effort -= to - place;
+	return to != place;
+}
+
+typedef enum Helped
+{
+	HELPED,						/* made, and what makes room for it */
+	PUT_OFF,					/* something else is at its place now */
+	NO_HELP,
+} Helped;
+
+/* A move that has no room: now, later, or not yet? */
+static Helped
+help(Attempt *attempt, int place)
+{
+	int			before = attempt->done;
+	double		together;
+	Helped		helped = HELPED;
+
+	if (attempt->effort <= 0)
+		return NO_HELP;
+	if (!make_with_helpers(attempt, place, &together) || !(together > 0.0))
+		helped = NO_HELP;
+	else if (put_off(attempt, place, together))
+		helped = PUT_OFF;
+	settle(attempt, place, before, helped == HELPED);
+	return helped;
+}
+
 /* All moves that are possible, tried in one order of preference. */
 static int
-attempt(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
-		Preference preference, int *order, int *pending)
+try_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+		  Preference preference, int *order, int *pending)
 {
-	double		left[MAX_TIERS];
-	int			npending = 0;
-	int			done = 0;
+	Attempt		attempt;
 
+	memset(&attempt, 0, sizeof(attempt));
+	attempt.moves = moves;
+	attempt.order = order;
+	attempt.pending = pending;
+	attempt.effort = TIER_ORDER_EFFORT;
 	for (int t = 0; t < ntiers; t++)
-		left[t] = room[t] > 0.0 ? room[t] : 0.0;
+		attempt.left[t] = room[t] > 0.0 ? room[t] : 0.0;
 	for (int i = 0; i < nmoves; i++)
 		if (is_usable(&moves[i], ntiers))
-			pending[npending++] = i;
-	sort(moves, pending, npending, preference);
+			pending[attempt.npending++] = i;
+	sort(moves, pending, attempt.npending, preference);
 
-	for (int pass = 0; pass < TIER_ORDER_PASSES && npending > 0; pass++)
+	for (int pass = 0; pass < TIER_ORDER_PASSES && attempt.npending > 0; pass++)
 	{
+		int			before = attempt.done;
 		int			kept = 0;
 
-		for (int i = 0; i < npending; i++)
+		for (int i = 0; i < attempt.npending;)
 		{
-			const TierOrderMove *move = &moves[pending[i]];
+			Helped		helped = NO_HELP;
 
-			if (move->size > left[move->to])
+			if (pending[i] != TAKEN && fits(&attempt, &moves[pending[i]]))
+				make(&attempt, pending[i]);
+			else if (pending[i] != TAKEN)
 			{
-				pending[kept++] = pending[i];
-				continue;
+				if (preference == BY_GAIN)
+					helped = help(&attempt, i);
+				if (helped == PUT_OFF)
+					continue;
+				if (helped == NO_HELP)
+					pending[kept++] = pending[i];
 			}
-			left[move->to] -= move->size;
-			if (move->from >= 0)
-				left[move->from] += move->freed;
-			order[done++] = pending[i];
+			i++;
 		}
-		if (kept == npending)
+		if (attempt.done == before)
 			break;
-		npending = kept;
+		attempt.npending = kept;
 	}
-	return done;
+	return attempt.done;
 }
 
 int
@@ -160,10 +321,10 @@ tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntier
 
 	if (nmoves <= 0 || ntiers <= 0 || ntiers > MAX_TIERS)
 		return 0;
-	best = attempt(moves, nmoves, room, ntiers, BY_GAIN, order, pending);
+	best = try_order(moves, nmoves, room, ntiers, BY_GAIN, order, pending);
 	for (int p = BY_GAIN + 1; p < N_PREFERENCES && best < nmoves; p++)
 	{
-		int			n = attempt(moves, nmoves, room, ntiers, (Preference) p, other, pending);
+		int			n = try_order(moves, nmoves, room, ntiers, (Preference) p, other, pending);
 
 		if (n > best)
 		{
@@ -265,7 +426,7 @@ tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, in
 		if (is_usable(&moves[i], ntiers))
 			scratch[choice.nlist++] = i;
 	}
-	sort(moves, scratch, choice.nlist, BY_GAIN);
+	sort(moves, scratch, choice.nlist, BY_DENSITY);
 
 	/* What was taken later may have made room for what came before. */
 	for (int pass = 0; pass < TIER_ORDER_PASSES; pass++)

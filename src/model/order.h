@@ -23,6 +23,7 @@ typedef struct TierOrderMove
 	double		gain;			/* what it is worth, in any unit; may be
 								 * negative */
 	double		freed;			/* bytes that it leaves where it was, >= 0 */
+	double		seconds;		/* that it takes to make it */
 } TierOrderMove;
 
 /*
@@ -32,16 +33,22 @@ typedef struct TierOrderMove
  *
  * Fills in the moves that can be made, one after the other, and returns how
  * many they are; those that are left have no room whichever of the others go
- * first, as far as this has found out.  What is worth most for each byte comes
- * first, unless more moves can be made in another order: what is worth least
+ * first, as far as this has found out.  What is worth most for each second that it
+ * takes comes first, so that as much as possible is gained as early as possible
+ * (Smith's rule: weighted completion times, one machine).  What has no room yet is
+ * counted together with what makes room for it, and these go just before it.
+ *
+ * If more moves can be made in another order, that is taken: what is worth least
  * first, which is what makes room, or small or large ones first.  With two tiers
  * that is no proof that there is no better order, and with more of them still
  * less: a circle of full tiers cannot be untied at all.
  *
  * scratch: caller's array of 2 * nmoves.  O(N log N + N * passes), of which
- * there are at most TIER_ORDER_PASSES.
+ * there are at most TIER_ORDER_PASSES, and at most TIER_ORDER_EFFORT looks for what
+ * could make room.
  */
 #define TIER_ORDER_PASSES 64
+#define TIER_ORDER_EFFORT 10000000L
 
 extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
 					   int *order, int *scratch);
@@ -56,8 +63,6 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
  * scratch: caller's array of 2 * nmoves.  O(N log N + N * passes), and at most
  * TIER_ORDER_EFFORT looks for what could make room.
  */
-#define TIER_ORDER_EFFORT 10000000L
-
 extern int	tier_order_choose(const TierOrderMove *moves, int nmoves,
 							  const double *room, int ntiers,
 							  double max_bytes, bool *chosen, int *scratch);

@@ -62,6 +62,12 @@ struct TierOnlineRequest
 	bool		(*is_wanted) (const TierOnlineRequest *request);
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing */
+
+	/*
+	 * The caller tries again later: who is in the way may be waited for as
+	 * long as the copy has taken, and not for all attempts.
+	 */
+	bool		is_tried_again;
 };
 
 typedef enum TierOnlineResult
@@ -69,7 +75,7 @@ typedef enum TierOnlineResult
 	TIER_ONLINE_DONE,
 	TIER_ONLINE_NOT_NEEDED,		/* it is gone, or in that tablespace */
 	TIER_ONLINE_BUSY,			/* locks were not granted, or there was always
-								 * too much left to do; all attempts are used */
+								 * too much left to do; no attempt is left */
 	TIER_ONLINE_REFUSED,		/* cannot be moved online; see `why` */
 	TIER_ONLINE_UNWANTED,		/* the caller has said so meanwhile */
 	TIER_ONLINE_FAILED,			/* an error, see `error` */

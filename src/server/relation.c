@@ -317,6 +317,17 @@ tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
 	return ConditionalLockRelationOid(relation_oid, mode);
 }
 
+int
+tier_relation_count_lockers(Oid relation_oid)
+{
+	LOCKTAG		tag;
+	int			n;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation_oid);
+	pfree(GetLockConflicts(&tag, AccessExclusiveLock, &n));
+	return n;
+}
+
 void
 tier_relation_release_row(void)
 {

@@ -115,6 +115,12 @@ extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms,
 /* The same without waiting; false when it is not free. */
 extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
 
+/*
+ * How many others have it locked, however weakly.  Locks nothing, so that it is true
+ * of the moment only.  Who waits does not count.
+ */
+extern int	tier_relation_count_lockers(Oid relation_oid);
+
 /* A transaction that has locked a relation. */
 typedef struct TierHolder
 {

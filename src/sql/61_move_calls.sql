@@ -111,8 +111,8 @@ COMMENT ON PROCEDURE tiered_storage.apply_placement(
 	text, bigint, boolean, name[], interval, text, float8, name[], regclass[]) IS
 'applies the recommendations of recommend_placement() with the same arguments as one batch of '
 'moves, in an order in which no tier overflows: those with at least this confidence (firm, '
-'tentative, insufficient data), at most max_bytes of them, the highest saving per byte first; '
-'dry_run only reports them';
+'tentative, insufficient data), at most max_bytes of them, the highest saving for each second '
+'of moving first; what is in use is tried again after the others; dry_run only reports them';
 
 CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';

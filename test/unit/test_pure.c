@@ -777,11 +777,11 @@ test_order_choose(void)
 	 * there.
 	 */
 	const TierOrderMove moves[] = {
-		{0, 1, 10, -1, 10}, {1, 0, 10, 100, 10}, {0, 1, 8, -5, 8}, {1, 0, 3, 1, 3},
-		{0, 1, 100, 0, 100}
+		{0, 1, 10, -1, 10, 1}, {1, 0, 10, 100, 10, 1}, {0, 1, 8, -5, 8, 1}, {1, 0, 3, 1, 3, 1},
+		{0, 1, 100, 0, 100, 1}
 	};
-	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1}, {0, 2, 1, 1, 1}, {0, 1, -1, 1, 1},
-	{0, 1, NAN, 1, 1}, {0, 1, 1, NAN, 1}};
+	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1},
+	{0, 1, -1, 1, 1, 1}, {0, 1, NAN, 1, 1, 1}, {0, 1, 1, NAN, 1, 1}};
 	const double full[] = {0, INFINITY};
 	const double free_room[] = {INFINITY, INFINITY};
 	const double both_full[] = {0, -5};
@@ -847,15 +847,30 @@ test_order(void)
 	const double none[] = {0, 0};
 	const double little[] = {0, 10};
 	const double hostile[] = {-5, NAN};
-	const TierOrderMove swap[] = {{1, 0, 10, 100, 10}, {0, 1, 10, 0, 10}};
-	const TierOrderMove by_gain[] = {{1, 0, 10, 1, 10}, {1, 0, 10, 3, 10}, {1, 0, 20, 5, 20},
-	{0, 1, 0, 0, 0}};
-	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1}, {0, 2, 1, 1, 1}, {5, 0, 1, 1, 1},
-	{0, -1, 1, 1, 1}, {0, 1, -1, 1, 1}, {0, 1, NAN, 1, 1}, {0, 1, 1, NAN, 1}};
-	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10},
-	{TIER_ORDER_ELSEWHERE, 1, 10, 2, 10}};
-	const TierOrderMove knot[] = {{1, 0, 4, 9, 4}, {1, 0, 3, 1, 3}, {1, 0, 3, 1, 3}};
+	const TierOrderMove swap[] = {{1, 0, 10, 100, 10, 10}, {0, 1, 10, 0, 10, 10}};
+	const TierOrderMove by_gain[] = {{1, 0, 10, 1, 10, 10}, {1, 0, 10, 3, 10, 10},
+	{1, 0, 20, 5, 20, 20}, {0, 1, 0, 0, 0, 0}};
+
+	/*
+	 * The largest one is made fastest; the smallest one has to wait for a
+	 * lock.
+	 */
+	const TierOrderMove by_time[] = {{1, 0, 1, 5, 1, 100}, {1, 0, 10, 5, 10, 10},
+	{1, 0, 100, 5, 100, 1}, {1, 0, 10, -5, 10, 1}};
+
+	/*
+	 * Tier 0 has room for 10.  What gains most needs 20, for which something
+	 * cold has to leave; with that, it gains 45 in 20 s.
+	 */
+	const TierOrderMove make_room[] = {{1, 0, 20, 50, 20, 10}, {0, 1, 10, -5, 10, 10},
+	{1, 0, 10, 10, 10, 10}, {1, 0, 0, 40, 10, 10}, {0, 1, 10, -50, 10, 10}};
+	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1}, {5, 0, 1, 1, 1, 1},
+	{0, -1, 1, 1, 1, 1}, {0, 1, -1, 1, 1, 1}, {0, 1, NAN, 1, 1, 1}, {0, 1, 1, NAN, 1, 1}};
+	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10, 10},
+	{TIER_ORDER_ELSEWHERE, 1, 10, 2, 10, 10}};
+	const TierOrderMove knot[] = {{1, 0, 4, 9, 4, 4}, {1, 0, 3, 1, 3, 3}, {1, 0, 3, 1, 3, 3}};
 	const double six[] = {6, 0};
+	const double ten[] = {10, INFINITY};
 	int			order[64];
 	int			scratch[128];
 	bool		possible = true;
@@ -871,7 +886,14 @@ test_order(void)
 	   "no room is no room, however it is written");
 	ok(tier_order(by_gain, 4, infinite, 2, order, scratch) == 4 && order[0] == 3 &&
 	   order[1] == 1 && order[2] == 2 && order[3] == 0,
-	   "by gain for each byte, what has none before");
+	   "by gain for each second, what takes none before");
+	ok(tier_order(by_time, 4, infinite, 2, order, scratch) == 4 && order[0] == 2 &&
+	   order[1] == 1 && order[2] == 0 && order[3] == 3,
+	   "by gain for each second, not for each byte");
+	ok(tier_order(make_room, 5, ten, 2, order, scratch) == 5 && order[0] == 3 &&
+	   order[1] == 1 && order[2] == 0 && order[3] == 4 && order[4] == 2 &&
+	   is_possible(make_room, order, 5, ten, 2),
+	   "what makes room comes just before what it makes room for");
 	ok(tier_order(wrong, 7, infinite, 2, order, scratch) == 1 && order[0] == 6,
 	   "impossible ones are left out, an unknown gain is none");
 	ok(tier_order(from_elsewhere, 2, little, 2, order, scratch) == 1 && order[0] == 1,
@@ -902,6 +924,7 @@ test_order(void)
 			moves[j].size = random_int(12);
 			moves[j].freed = random_int(3) > 0 ? moves[j].size : random_int(12);
 			moves[j].gain = random_int(100) - 50;
+			moves[j].seconds = random_int(10);
 		}
 		found = tier_order(moves, n, room, ntiers, order, scratch);
 		possible = possible && is_possible(moves, order, found, room, ntiers);

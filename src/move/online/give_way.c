@@ -154,13 +154,45 @@ tier_online_note_copied(TierOnline *move, int64 bytes)
 	move->throttled_until = tier_throttle_charge(bytes);
 }
 
+/*
+ * A lock that is not granted makes others wait behind us in vain, and the fewer have
+ * the relation locked when it is asked for, the sooner it is granted.  So a pause
+ * after one that was not ends before its time when nobody has the relation locked,
+ * and also when as few have as in the best moment of the first part of the pause:
+ * 1 / e of it, as in the secretary problem, whose rule this is.
+ */
+#define OBSERVED_PART 0.37
+
+typedef struct Moment
+{
+	int64		observed_until;
+	int			fewest;			/* lockers, until then */
+} Moment;
+
+static bool
+is_good_moment(const TierOnline *move, Moment *moment, int64 now)
+{
+	int			lockers;
+
+	if (move->busy == 0 || move->busy_reason != TIER_BUSY_LOCK)
+		return false;
+	lockers = tier_relation_count_lockers(move->request->relation_oid);
+	if (now >= moment->observed_until)
+		return lockers <= moment->fewest;
+	moment->fewest = Min(moment->fewest, lockers);
+	return lockers == 0;
+}
+
 TierStepResult
 tier_online_backoff_step(TierOnline *move)
 {
 	int64		until = tier_clock_monotonic_us() + (int64) move->backoff_ms * 1000;
 	TierPhase	phase = move->phase;
 	bool		has_told = false;
+	Moment		moment;
 
+	moment.observed_until = until - (int64) (move->backoff_ms * 1000 * (1.0 - OBSERVED_PART));
+	moment.fewest = INT_MAX;
 	tier_throttle_yield();
 	tier_debug_point("backing_off");
 	for (;;)
@@ -183,6 +215,8 @@ tier_online_backoff_step(TierOnline *move)
 		}
 		if (tier_transaction_is_old())
 			tier_transaction_commit();
+		if (now < until && is_good_moment(move, &moment, now))
+			until = now;
 		if (now >= until && !paused && tier_throttle_resume())
 			break;
 		if (paused && !has_told)
@@ -194,7 +228,8 @@ tier_online_backoff_step(TierOnline *move)
 							  paused ? TIER_PHASE_PAUSED :
 							  now >= until ? TIER_PHASE_QUEUED : TIER_PHASE_GIVING_WAY);
 		wait_ms(paused || now >= until ? QUEUE_INTERVAL_MS :
-				Max(1, (long) Min(WAL_INTERVAL_MS, (until - now) / 1000)));
+				Max(1, (long) Min(move->busy > 0 ? WATCH_INTERVAL_MS : WAL_INTERVAL_MS,
+								  (until - now) / 1000)));
 	}
 
 	/* The next thing is a lock, which may have to be waited for. */

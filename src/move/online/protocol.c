@@ -24,7 +24,8 @@
  *				claimed without waiting; the rest of the WAL is read, the last
  *				blocks are copied, pg_class is changed, the registration of the
  *				new file deleted, commit.
- *	8 back off	If that was not possible: with nothing locked; then 5 again.
+ *	8 back off	If that was not possible: with nothing locked, until its time is over
+ *				or few others have the relation locked; then 5 again.
  *	9 prewarm	What was in shared buffers is read again, from the new file.
  *
  * We never wait for a lock while we hold one on the relation or its table.  Two
@@ -64,6 +65,13 @@
 #define LONGEST_BACKOFF_MS 5000
 #define LONGEST_PATIENT_BACKOFF_MS (5 * 60 * 1000)
 
+/*
+ * What is tried again later is not waited for longer than the copy has taken: then
+ * it is made at most twice, and what is worth less need not wait for all our
+ * patience.  But a copy that has taken no time at all is worth this many attempts.
+ */
+#define FEW_ATTEMPTS 5
+
 /* How often a copy is begun again because the file was rewritten meanwhile. */
 #define MAX_RESTARTS 5
 
@@ -98,6 +106,20 @@ tier_online_patience_ms(int64 copy_ms)
 	return patience_ms;
 }
 
+/* Counts an attempt in vain; false when it was the last one. */
+static bool
+may_try_again(TierOnline *move)
+{
+	int64		now = tier_clock_monotonic_us();
+
+	if (move->busy++ == 0)
+		move->busy_since = now;
+	if (move->busy >= tier_move_lock_attempts)
+		return false;
+	return !move->request->is_tried_again || move->busy < FEW_ATTEMPTS ||
+		now - move->busy_since < move->busy_since - move->began_at;
+}
+
 /* A step, repeated as long as others are in the way. */
 static TierStepResult
 retry_step(TierOnline *move, TierStepResult (*step) (TierOnline *move))
@@ -110,7 +132,7 @@ retry_step(TierOnline *move, TierStepResult (*step) (TierOnline *move))
 			move->backoff_ms = FIRST_BACKOFF_MS;
 		else if (outcome == TIER_STEP_BUSY)
 		{
-			if (++move->busy >= tier_move_lock_attempts)
+			if (!may_try_again(move))
 				return TIER_STEP_BUSY;
 			move->backoff_ms = next_backoff_ms(move);
 		}
@@ -239,7 +261,7 @@ copy_and_swap(TierOnline *move)
 			return outcome;
 
 		/* 8. Back off, and catch up again. */
-		if (++move->busy >= tier_move_lock_attempts)
+		if (!may_try_again(move))
 			return TIER_STEP_BUSY;
 		move->backoff_ms = next_backoff_ms(move);
 		outcome = tier_online_run_step(move, tier_online_backoff_step);
@@ -257,27 +279,27 @@ static void
 explain_busy(TierOnline *move)
 {
 	TierOnlineReport *report = move->report;
-	const char *attempts = tier_move_lock_attempts == 1 ? "attempt" : "attempts";
+	const char *attempts = move->busy == 1 ? "attempt" : "attempts";
 
 	switch (move->busy_reason)
 	{
 		case TIER_BUSY_LOCK:
 			report->why = psprintf("could not lock the relation within %d ms in %d %s",
-								   tier_move_lock_timeout_ms, tier_move_lock_attempts, attempts);
+								   tier_move_lock_timeout_ms, move->busy, attempts);
 			report->hint = "Others are using it. "
 				"Raise tiered_storage.move_lock_timeout or move_lock_attempts, "
 				"or try again later.";
 			break;
 		case TIER_BUSY_ROW:
 			report->why = psprintf("its row in pg_class was still locked after %d %s",
-								   tier_move_lock_attempts, attempts);
+								   move->busy, attempts);
 			report->hint = "An open transaction has executed a GRANT or similar on it. "
 				"Try again when it has ended.";
 			break;
 		case TIER_BUSY_WORK:
 			report->why = psprintf("after %d %s the remaining changes still did not fit into "
 								   "%d ms under the lock",
-								   tier_move_lock_attempts, attempts,
+								   move->busy, attempts,
 								   tier_move_lock_hold_limit_ms);
 			report->hint = "It is changed too fast. Raise tiered_storage.move_lock_hold_limit, "
 				"or try again at a quieter time.";

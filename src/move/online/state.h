@@ -116,6 +116,7 @@ typedef struct TierOnline
 	/* Retries. */
 	long		backoff_ms;		/* before the next attempt */
 	int			busy;			/* attempts in a row without a lock */
+	int64		busy_since;		/* the first of them; means nothing without */
 
 	/* Moments, all by tier_clock_monotonic_us. */
 	int64		began_at;		/* of this copy */
