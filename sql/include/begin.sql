@@ -20,7 +20,7 @@ SET tiered_storage.log_moves = off;
 -- Relations of tests are small, and so is what moving them saves.
 SET tiered_storage.advice_min_size = 0;
 SET tiered_storage.advice_min_share = 0;
-SET tiered_storage.advice_min_saved_time = 0.01;
+SET tiered_storage.advice_min_saved_time = 0.1;
 SET tiered_storage.advice_min_saved_price = 0;
 CREATE EXTENSION tiered_storage;
 

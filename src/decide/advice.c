@@ -114,13 +114,18 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return NULL;
 	if (unit->policy_tier >= 0)
 		return "is kept on its tier by a tiering policy";
-	if (unit->resides_s > 0.0)
-		return "was moved lately and stays where it is";
 	if (!advice->takes[tier])
 		return "would have to go to a tier that was not asked for";
+	if (advice->options.from_scratch)
+		return NULL;
+	if (unit->resides_s > 0.0)
+		return "was moved lately and stays where it is";
+	if (advice->is_urgent[tier])
+		return "would have to go to a tier that is too full";
 	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
 		return "is too small to be moved";
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
+		!advice->is_urgent[unit->current_tier] &&
 		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
 		return "has not been observed for long enough to be sent to a slower tier";
 	return NULL;
@@ -133,6 +138,7 @@ mark_tiers(TierAdvice *advice)
 	ListCell   *cell;
 
 	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
+	advice->is_urgent = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	for (int t = 0; t < set->ntiers; t++)
 		advice->takes[t] = advice->options.tiers == NIL;
 	foreach(cell, advice->options.tiers)
@@ -313,6 +319,29 @@ give_up(const TierAdvice *advice, const TierPlacementProblem *problem)
 			   tier_advice_min_saved_price);
 }
 
+/*
+ * Where it is as far as that matters to the placement: from scratch, only if it cannot be
+ * anywhere else.
+ */
+static int
+present_tier(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	if (advice->options.from_scratch)
+		for (int t = 0; t < advice->set->ntiers; t++)
+			if (t != unit->current_tier && tier_advice_why_not(advice, unit, t) == NULL &&
+				tier_advice_why_not(advice, unit, unit->current_tier) == NULL)
+				return -1;
+	return unit->current_tier;
+}
+
+/* Who has to leave unobserved leaves for the room alone, not for the price. */
+static int
+priced_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	return unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && unit->current_tier >= 0 &&
+		advice->is_urgent[unit->current_tier] ? unit->current_tier : tier;
+}
+
 /* The placement at one end of a range; the middle leaves its sums in the advice. */
 static void
 solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
@@ -342,7 +371,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 		const TierAdviceUnit *unit = &advice->units[i];
 		TierCostLoad load = load_in(unit, scenario);
 
-		current[i] = unit->current_tier;
+		current[i] = present_tier(advice, unit);
 		for (int t = 0; t < ntiers; t++)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
@@ -352,10 +381,10 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 			occupied[cell] = cost.occupied_s;
 			wait[cell] = cost.wait_s;
 			stored[cell] = tier_advice_stored(advice, unit, t);
-			price[cell] = tier_advice_price(advice, unit, t);
-			move[cell] = tier_advice_move_s(advice, unit, t);
+			price[cell] = tier_advice_price(advice, unit, priced_tier(advice, unit, t));
+			move[cell] = current[i] < 0 ? 0.0 : tier_advice_move_s(advice, unit, t);
 			written[cell] = cost.written_bytes * HOURS_PER_DAY +
-				(t == unit->current_tier ? 0.0 :
+				(t == unit->current_tier || current[i] < 0 ? 0.0 :
 				 stored[cell] * HOURS_PER_DAY / advice->options.horizon_hours);
 			allowed[cell] = tier_advice_why_not(advice, unit, t) == NULL;
 		}
@@ -389,8 +418,9 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	 */
 	if (scenario != SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
+	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
-	dropped = tier_materiality_drop(&problem, result->price_per_wait_hour,
+	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour,
 									give_up(advice, &problem), result->tier);
 	if (scenario == SCENARIO_MIDDLE)
 	{
@@ -488,6 +518,71 @@ allocate_placement(TierAdvice *advice)
 	placement->byte_worth = palloc0(sizeof(double) * ntiers);
 	placement->missing_bytes = palloc0(sizeof(double) * ntiers);
 	placement->bottleneck = palloc0(sizeof(TierPlacementBottleneck) * ntiers);
+	placement->asked = palloc0(sizeof(TierPlacementLimits) * ntiers);
+	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
+}
+
+/* What is uncertain, and depends on it, is tentative; room has to be made all the same. */
+static void
+find_dependence(TierAdvice *advice)
+{
+	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
+	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
+
+	for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_WRITES_HIGH; s++)
+		mark_dependence(advice, s, tier, pushed);
+	pfree(tier);
+	pfree(pushed);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
+			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
+			 unit->unexplained > 0.0))
+			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
+	}
+}
+
+/*
+ * Tiers that remain too full although what has not been observed for long enough could
+ * leave them.
+ */
+static bool
+find_urgent(TierAdvice *advice)
+{
+	const TierPlacementResult *placement = &advice->placement;
+	bool		any = false;
+
+	for (int i = 0; i < advice->nunits && !advice->options.from_scratch; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		int			tier = unit->current_tier;
+
+		if (tier < 0 || placement->tier[i] != tier ||
+			unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
+			placement->kept[tier].of[TIER_RESOURCE_BYTES] <=
+			placement->asked[tier].of[TIER_RESOURCE_BYTES])
+			continue;
+		advice->is_urgent[tier] = any = true;
+	}
+	return any;
+}
+
+/* What leaves such a tier is as certain as can be: it is not known, but it has to be done. */
+static void
+mark_urgent(TierAdvice *advice)
+{
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		unit->is_urgent = unit->makes_room && unit->pinned_tier < 0 &&
+			advice->is_urgent[unit->current_tier] && unit->observed_s < tier_units_required_s() &&
+			unit->confidence < TIER_CONFIDENCE_FIRM;
+		if (unit->is_urgent)
+			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
+	}
 }
 
 void
@@ -502,7 +597,11 @@ tier_advice_decide(TierAdvice *advice)
 														   advice->set->tiers[t].capacity_bytes);
 	allocate_placement(advice);
 	placement->price_per_wait_hour = NAN;
+	for (int t = 0; t < ntiers; t++)
+		advice->is_urgent[t] = false;
 	if (advice->nunits > 0 && ntiers > 0)
+		solve(advice, SCENARIO_MIDDLE, placement);
+	if (find_urgent(advice))
 		solve(advice, SCENARIO_MIDDLE, placement);
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -510,30 +609,16 @@ tier_advice_decide(TierAdvice *advice)
 
 		unit->recommended_tier = unit->current_tier < 0 ? -1 : placement->tier[i];
 		unit->wanted_tier = unit->current_tier < 0 ? -1 : placement->pushed_out_of[i];
+		if (unit->pinned_tier >= 0 && unit->current_tier >= 0 && unit->is_selected &&
+			unit->recommended_tier != unit->pinned_tier)
+			unit->wanted_tier = unit->pinned_tier;
 		unit->depends_on_sequential = unit->depends_on_reads = unit->depends_on_writes = false;
 	}
+	tier_advice_mark_room(advice);
 	count_staying_indexes(advice);
-	if (!advice->options.bounds || advice->nunits == 0 || ntiers == 0)
-		return;
-
-	{
-		int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
-		int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
-
-		for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_WRITES_HIGH; s++)
-			mark_dependence(advice, s, tier, pushed);
-		pfree(tier);
-		pfree(pushed);
-	}
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		TierAdviceUnit *unit = &advice->units[i];
-
-		if (unit->confidence == TIER_CONFIDENCE_FIRM &&
-			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
-			 unit->unexplained > 0.0))
-			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
-	}
+	if (advice->options.bounds && advice->nunits > 0 && ntiers > 0)
+		find_dependence(advice);
+	mark_urgent(advice);
 }
 
 TierAdvice *

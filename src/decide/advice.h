@@ -4,7 +4,8 @@
  *		From what was observed to where each relation should live.
  *
  * In three steps: decide/units.c makes units of what is known of relations,
- * decide/advice.c asks for the best placement, decide/advice_text.c says why.
+ * decide/advice.c asks for the best placement, decide/advice_text.c says why,
+ * and decide/advice_limits.c which limits are in the way.
  *
  *-------------------------------------------------------------------------
  */
@@ -101,19 +102,38 @@ extern void tier_advice_notice_unknown(const TierAdvice *advice);
 /* What the advice comes to, in one sentence: what is left out, and why. */
 extern char *tier_advice_headline(const TierAdvice *advice);
 
+/* The name of its relation, for a message. */
+extern char *tier_advice_relation_name(const TierAdviceUnit *unit);
+
+/*
+ * Marks, on each tier that is too full, those that leave it first and are enough to make
+ * the room: what loses least device time for each byte.
+ */
+extern void tier_advice_mark_room(TierAdvice *advice);
+
 /*
  * How busy a device is, in per cent: "45%"; what none can be comes with the word that
  * it is the profile's doing: "640% (its profile is wrong)".
  */
 extern char *tier_advice_busy_text(double occupied_s);
 
+/* The same as a share, at most 1: no device is busier. */
+extern double tier_advice_busy_fraction(double occupied_s);
+
+/*
+ * Which limits a tier exceeds after the advice, by how much, and what is in the way; and
+ * how much more of it would do.  In words after its name; NULL: none.
+ */
+extern char *tier_advice_violation(const TierAdvice *advice, int tier);
+
 /*
  * What is wrong with a tier as it is: busier than a device can be, so that its figures
- * are not those of the device, or written to beyond its endurance.  NULL: nothing.
+ * are not those of the device, written to beyond its endurance, too full; then what
+ * tier_advice_violation() says.  NULL: nothing.
  */
 extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 
-/* The same in NOTICEs, one for each tier. */
+/* The same in NOTICEs, one for each tier, and what leaves first. */
 extern void tier_advice_notice_tiers(const TierAdvice *advice);
 
 /* The statement that does it, or NULL when there is nothing to do. */

@@ -22,8 +22,6 @@
 #include "src/catalog/tables.h"
 #include "src/decide/advice.h"
 
-#define S_PER_HOUR 3600.0
-
 /* Money per month that is rounded to nothing. */
 #define LEAST_PRICE 5e-4
 
@@ -229,70 +227,6 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				 errhint("tiered_storage.observation_period says how long it takes.")));
 }
 
-/* ---------------------------------------------------------------------
- * What cannot be, or should not
- * ---------------------------------------------------------------------
- */
-
-/* A device is busy all of the time at most; the rest is for rounding and smoothing. */
-#define BUSIER_THAN_CAN_BE 1.02
-
-static bool
-is_profile_wrong(double occupied_s)
-{
-	return occupied_s > S_PER_HOUR * BUSIER_THAN_CAN_BE;
-}
-
-char *
-tier_advice_busy_text(double occupied_s)
-{
-	return psprintf("%.0f%%%s", 100.0 * occupied_s / S_PER_HOUR,
-					is_profile_wrong(occupied_s) ? " (its profile is wrong)" : "");
-}
-
-char *
-tier_advice_tier_remark(const TierAdvice *advice, int tier)
-{
-	const TierTier *t = &advice->set->tiers[tier];
-	const TierPlacementTotals *now = &advice->placement.now[tier];
-	double		endures = t->profile.endurance_bytes_per_day;
-	StringInfoData line;
-
-	initStringInfo(&line);
-	if (is_profile_wrong(now->occupied_s))
-		appendStringInfo(&line, "measured at %.0f%% of its time by its profile: "
-						 "the profile is wrong, use calibrate_tier()",
-						 100.0 * now->occupied_s / S_PER_HOUR);
-	if (endures > 0 && now->written_bytes > endures)
-		appendStringInfo(&line, "%swritten to %s times as much as it endures: %s GB a day of %s",
-						 line.len > 0 ? "; " : "",
-						 tier_advice_number(now->written_bytes / endures),
-						 tier_advice_number(now->written_bytes / 1e9),
-						 tier_advice_number(endures / 1e9));
-	return line.len > 0 ? line.data : NULL;
-}
-
-void
-tier_advice_notice_tiers(const TierAdvice *advice)
-{
-	for (int t = 0; t < advice->set->ntiers && advice->nunits > 0; t++)
-	{
-		const char *name = NameStr(advice->set->tiers[t].name);
-		char	   *remark = tier_advice_tier_remark(advice, t);
-
-		if (remark == NULL)
-			continue;
-		if (is_profile_wrong(advice->placement.now[t].occupied_s))
-			ereport(NOTICE,
-					(errmsg("tier \"%s\" is %s", name, remark),
-					 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) "
-							 "measures its devices.",
-							 quote_literal_cstr(name))));
-		else
-			ereport(NOTICE, (errmsg("tier \"%s\" is %s", name, remark)));
-	}
-}
-
 char *
 tier_advice_headline(const TierAdvice *advice)
 {
@@ -319,13 +253,6 @@ tier_advice_headline(const TierAdvice *advice)
 	}
 	else
 		appendStringInfoString(&line, "no move");
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		if (tier_advice_is_too_full(advice, t))
-			appendStringInfo(&line, "; %s is too full by %s", NameStr(advice->set->tiers[t].name),
-							 tier_advice_bytes(placement->now[t].bytes -
-											   advice->available_bytes[t]));
-	}
 	if (advice->dropped.gain >= 5e-4)
 		appendStringInfo(&line, "; %d left out that would save %s%s together",
 						 advice->dropped.units,
@@ -349,7 +276,7 @@ tier_advice_headline(const TierAdvice *advice)
 		char	   *remark = tier_advice_tier_remark(advice, t);
 
 		if (remark != NULL)
-			appendStringInfo(&line, "; %s is %s", NameStr(advice->set->tiers[t].name), remark);
+			appendStringInfo(&line, "; %s %s", NameStr(advice->set->tiers[t].name), remark);
 	}
 	return line.data;
 }

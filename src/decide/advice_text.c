@@ -35,9 +35,6 @@
 /* Reads that are known as well as that are not what advice depends on. */
 #define NARROW_RANGE 1.1
 
-/* Sums of bytes are equal within this. */
-#define ROUNDING 1e-9
-
 #define S_PER_HOUR 3600.0
 
 /* The parts of a load. */
@@ -183,7 +180,7 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
 						 "would be written to too much" :
 						 "is full");
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		appendStringInfo(&buffer, "; observed for %s only",
 						 tier_advice_duration(unit->observed_s));
 	else if (unit->depends_on_sequential)
@@ -344,12 +341,6 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 }
 
 bool
-tier_advice_is_too_full(const TierAdvice *advice, int tier)
-{
-	return advice->placement.now[tier].bytes > advice->available_bytes[tier] * (1.0 + ROUNDING);
-}
-
-bool
 tier_advice_is_event(const TierAdviceUnit *unit)
 {
 	double		events = unit->event_reads + unit->event_writes;
@@ -400,6 +391,9 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 						"%s: %.2f cheaper a month, %s s/h more" :
 						"%s: %.2g cheaper a month, %s s/h more",
 						use, cheaper, tier_advice_number(Max(there_s - here_s, 0.0)));
+	if (unit->is_urgent)
+		return psprintf("makes room on %s, which is too full",
+						NameStr(advice->set->tiers[from].name));
 	if (tier_advice_is_too_full(advice, from))
 		return psprintf("%s: makes room on %s, which is too full, %s s/h more", use,
 						NameStr(advice->set->tiers[from].name),
@@ -456,7 +450,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
 
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->observed_s),
 						tier_advice_duration(tier_units_required_s()));
 	if (wanted >= 0 && wanted != unit->recommended_tier)
@@ -464,7 +458,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
 						"would wear out" : "is full");
-	if (unit->recommended_tier == unit->current_tier)
+	if (unit->recommended_tier == unit->current_tier || unit->makes_room)
 		return NULL;
 	if (unit->unexplained > 0.0)
 		return psprintf("%.0f%% of the reads of %s are unexplained",
@@ -565,6 +559,15 @@ target_name(const TierSet *set, int tier)
 			target = NameStr(set->tablespaces[i].name);
 	}
 	return target;
+}
+
+char *
+tier_advice_relation_name(const TierAdviceUnit *unit)
+{
+	TierRelationInfo info;
+
+	return tier_relation_lookup(unit->relation_oid, &info) ? pstrdup(info.name) :
+		psprintf("relation %u", unit->relation_oid);
 }
 
 char *

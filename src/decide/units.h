@@ -63,6 +63,8 @@ typedef struct TierAdviceOptions
 	double		effort;			/* of each placement; 0: TIER_PLACEMENT_EFFORT */
 	bool		as_if_observed; /* what would be advised if all had been
 								 * observed for long enough */
+	bool		from_scratch;	/* as if all were bought and filled anew:
+								 * where relations are now does not count */
 } TierAdviceOptions;
 
 /*
@@ -116,6 +118,10 @@ typedef struct TierAdviceUnit
 	bool		depends_on_sequential;	/* other bounds, other tier */
 	bool		depends_on_reads;
 	bool		depends_on_writes;
+	bool		makes_room;		/* leaves a tier that is too full among the
+								 * first, which are enough */
+	bool		is_urgent;		/* does so without having been observed for
+								 * long enough */
 	int			indexes_staying;	/* of a table that goes: indexes that do
 									 * not, */
 	double		indexes_staying_bytes;
@@ -129,6 +135,8 @@ typedef struct TierAdvice
 	TierAdviceOptions options;
 	TierSet    *set;			/* with the overrides */
 	bool	   *takes;			/* by tier: may take something in */
+	bool	   *is_urgent;		/* by tier: is too full, and what was observed
+								 * for long enough does not make enough room */
 	int			nunits;
 	TierAdviceUnit *units;		/* by OID */
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */

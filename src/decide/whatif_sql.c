@@ -27,7 +27,6 @@ PG_FUNCTION_INFO_V1(tier_simulate_placement);
 PG_FUNCTION_INFO_V1(tier_size_curve);
 
 #define BYTES_PER_GB 1e9
-#define S_PER_HOUR 3600.0
 
 /* At least both ends of the curve and what is there. */
 #define LEAST_CURVE_POINTS 3
@@ -36,8 +35,13 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 /* Of the solver, for all points of a curve: a second. */
 #define CURVE_EFFORT 1.5e8
 
-/* Of the whole curve: steps that are narrower, or lower, are not looked for. */
+/* Of the whole curve: steps that are narrower are not looked for. */
 #define LEAST_STEP 1e-3
+
+/*
+ * Of what the step before it costs: what is better by less is none.  Of what the first
+ * one costs would hide all steps after the one that ends an overload.
+ */
 #define LEAST_DIFFERENCE 2e-3
 
 /* As good as no limit. */
@@ -69,6 +73,8 @@ limited_by(const TierAdvice *advice, int tier)
 	TierPlacementBottleneck bottleneck = advice->placement.bottleneck[tier];
 	double		endures = advice->set->tiers[tier].profile.endurance_bytes_per_day;
 
+	if (bottleneck == TIER_BOTTLENECK_NONE && advice->placement.missing_bytes[tier] > 0)
+		bottleneck = TIER_BOTTLENECK_BYTES;
 	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
 		advice->placement.after[tier].written_bytes > endures)
 		bottleneck = TIER_BOTTLENECK_ENDURANCE;
@@ -153,8 +159,8 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		tier_row_name(&row, 0, NameStr(tier->name));
 		set_totals(&row, &placement->now[t], &placement->after[t]);
 		set_bytes(&row, 5, advice->available_bytes[t]);
-		set_number(&row, 8, placement->now[t].occupied_s / S_PER_HOUR);
-		set_number(&row, 9, placement->after[t].occupied_s / S_PER_HOUR);
+		set_number(&row, 8, tier_advice_busy_fraction(placement->now[t].occupied_s));
+		set_number(&row, 9, tier_advice_busy_fraction(placement->after[t].occupied_s));
 		if (tier->profile.endurance_bytes_per_day > 0)
 			set_number(&row, 18, tier->profile.endurance_bytes_per_day);
 		tier_row_text(&row, 19, limited_by(advice, t));
@@ -230,9 +236,12 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 			tier_row_name(&row, 0, NameStr(advice->set->tiers[t].name));
 			set_bytes(&row, 4, advice->available_bytes[t]);
 			set_bytes(&row, 5, simulated->available_bytes[t]);
-			set_number(&row, 9, advice->placement.after[t].occupied_s / S_PER_HOUR);
-			set_number(&row, 10, simulated->placement.after[t].occupied_s / S_PER_HOUR);
+			set_number(&row, 9,
+					   tier_advice_busy_fraction(advice->placement.after[t].occupied_s));
+			set_number(&row, 10,
+					   tier_advice_busy_fraction(simulated->placement.after[t].occupied_s));
 			tier_row_text(&row, 18, limited_by(simulated, t));
+			tier_row_text(&row, 19, tier_advice_violation(simulated, t));
 		}
 		set_bytes(&row, 1, now.bytes);
 		set_bytes(&row, 2, after.bytes);
@@ -268,6 +277,7 @@ typedef struct CurvePoint
 	double		byte_worth;
 	double		objective;
 	double		gap;
+	char	   *violation;		/* limits that are not kept, or NULL */
 	bool		is_current;
 	bool		was_flat;		/* the last try beyond it had this answer */
 } CurvePoint;
@@ -280,7 +290,6 @@ typedef struct Curve
 	int			nsteps;
 	int			most_steps;
 	CurvePoint *steps;			/* one more than most_steps */
-	double		difference;		/* answers that differ by no more are one */
 } Curve;
 
 static double
@@ -290,6 +299,23 @@ price_with(const TierAdvice *advice, int tier, double capacity)
 
 	return total_of(after, advice->set->ntiers).price - after[tier].price +
 		capacity / BYTES_PER_GB * advice->set->tiers[tier].profile.price_per_gb_month;
+}
+
+/* Of all tiers, "hdd would ...; ssd would ..."; NULL: none. */
+static char *
+violations(const TierAdvice *advice)
+{
+	char	   *all = NULL;
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		char	   *violation = tier_advice_violation(advice, t);
+
+		if (violation != NULL)
+			all = psprintf("%s%s%s %s", all == NULL ? "" : all, all == NULL ? "" : "; ",
+						   NameStr(advice->set->tiers[t].name), violation);
+	}
+	return all;
 }
 
 static CurvePoint
@@ -310,6 +336,7 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	point.byte_worth = advice->placement.byte_worth[tier];
 	point.objective = advice->placement.objective;
 	point.gap = advice->placement.gap;
+	point.violation = violations(advice);
 	return point;
 }
 
@@ -363,7 +390,7 @@ add_step(Curve *curve, double capacity)
 	{
 		CurvePoint *last = &curve->steps[kept - 1];
 
-		if (curve->steps[i].objective < last->objective - curve->difference)
+		if (curve->steps[i].objective < last->objective * (1.0 - LEAST_DIFFERENCE))
 			curve->steps[kept++] = curve->steps[i];
 		else
 		{
@@ -413,8 +440,6 @@ find_steps(Curve *curve)
 
 	add_step(curve, 0.0);
 	add_step(curve, MOST_BYTES);
-	curve->difference = LEAST_DIFFERENCE *
-		fabs(curve->steps[0].objective - curve->steps[curve->nsteps - 1].objective);
 	for (int solved = 2; solved < most_solved && curve->nsteps < curve->most_steps; solved++)
 	{
 		capacity = next_capacity(curve);
@@ -440,6 +465,7 @@ put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, doubl
 	tier_row_datum(row, 8, BoolGetDatum(point->is_current));
 	tier_row_datum(row, 9, BoolGetDatum(is_knee));
 	set_number(row, 10, point->gap);
+	tier_row_text(row, 11, point->violation);
 	tier_row_put(row);
 }
 
@@ -514,9 +540,17 @@ tier_size_curve(PG_FUNCTION_ARGS)
 
 	tier_advice_notice_unknown(advice);
 
-	/* Once is enough; and all sizes are judged by the same price of waiting. */
+	/*
+	 * Once is enough.  What a size is worth does not depend on where things
+	 * are now; and all sizes are judged by the same price of waiting.
+	 */
 	advice->options.noverrides = 0;
-	advice->options.price_per_wait_hour = advice->placement.price_per_wait_hour;
+	advice->options.from_scratch = true;
+	if (options.objective == TIER_OBJECTIVE_BALANCED)
+	{
+		tier_advice_decide(advice);
+		advice->options.price_per_wait_hour = advice->placement.price_per_wait_hour;
+	}
 	if (capacity >= 0)
 	{
 		current = solve_point(advice, curve.tier, capacity);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/model/cost.h"
+#include "src/model/feasible.h"
 #include "src/model/materiality.h"
 
 #define S_PER_HOUR 3600.0
@@ -30,11 +31,11 @@ typedef struct Move
 typedef struct Work
 {
 	const TierPlacementProblem *problem;
+	const TierPlacementLimits *limits;
 	double		price;			/* weights of the objective */
 	double		busy;
 	double		wait;
 	double		queue;
-	TierPlacementTotals *now;
 	TierPlacementTotals *totals;
 } Work;
 
@@ -79,17 +80,16 @@ may_stay(const Work *work, int unit)
 	const TierPlacementProblem *problem = work->problem;
 	int			tier = problem->current[unit];
 	size_t		cell = (size_t) unit * problem->ntiers + tier;
-	const TierPlacementTotals *now = &work->now[tier];
+	const TierPlacementLimits *limit = &work->limits[tier];
 	const TierPlacementTotals *total = &work->totals[tier];
 
-	return problem->allowed[cell] && isfinite(problem->busy_s[cell]) &&
-		isfinite(problem->price[cell]) &&
+	return tier_placement_may_live(problem, unit, tier) &&
 		total->bytes + problem->stored_bytes[cell] <=
-		problem->available_bytes[tier] * (1.0 + ROUNDING) &&
+		limit->of[TIER_RESOURCE_BYTES] * (1.0 + ROUNDING) &&
 		total->occupied_s + problem->occupied_s[cell] <=
-		fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now->occupied_s) * (1.0 + ROUNDING) &&
+		limit->of[TIER_RESOURCE_BUSY] * (1.0 + ROUNDING) &&
 		total->written_bytes + problem->written_bytes[cell] <=
-		fmax(problem->endurance_bytes_per_day[tier], now->written_bytes) * (1.0 + ROUNDING);
+		limit->of[TIER_RESOURCE_ENDURANCE] * (1.0 + ROUNDING);
 }
 
 static void
@@ -129,8 +129,8 @@ set_weights(Work *work, double price_per_wait_hour)
 }
 
 TierMaterialityDropped
-tier_materiality_drop(const TierPlacementProblem *problem, double price_per_wait_hour,
-					  double give_up, int *tier)
+tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
+					  double price_per_wait_hour, double give_up, int *tier)
 {
 	TierMaterialityDropped dropped = {0, 0.0, 0.0};
 	size_t		tiers_size = sizeof(TierPlacementTotals) * problem->ntiers;
@@ -139,10 +139,9 @@ tier_materiality_drop(const TierPlacementProblem *problem, double price_per_wait
 
 	memset(&work, 0, sizeof(work));
 	work.problem = problem;
-	work.now = problem->alloc(tiers_size);
+	work.limits = limits;
 	work.totals = problem->alloc(tiers_size);
 	set_weights(&work, price_per_wait_hour);
-	tier_placement_add_up(problem, problem->current, work.now);
 	tier_placement_add_up(problem, tier, work.totals);
 	for (int pass = 0; pass < MAX_PASSES; pass++)
 	{
@@ -176,7 +175,6 @@ tier_materiality_drop(const TierPlacementProblem *problem, double price_per_wait
 			break;
 	}
 	problem->release(moves);
-	problem->release(work.now);
 	problem->release(work.totals);
 	return dropped;
 }

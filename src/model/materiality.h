@@ -13,7 +13,7 @@
 #ifndef TIER_MATERIALITY_H
 #define TIER_MATERIALITY_H
 
-#include "src/model/placement.h"
+#include "src/model/placement_problem.h"
 
 /* What was left out, in sum. */
 typedef struct TierMaterialityDropped
@@ -27,11 +27,12 @@ typedef struct TierMaterialityDropped
  * Takes moves back that gain least, as long as they gain at most `give_up` together
  * (in the objective: device-seconds per hour for TIME, else money per month),
  * and those that gain nothing and make room for nobody any more.  Never one
- * that may not stay, or whose staying takes a tier beyond its room, its share of device
- * time or its endurance.  `price_per_wait_hour` as in the result of
+ * that may not stay, or whose staying takes a tier beyond the limits that the placement
+ * keeps.  `price_per_wait_hour` as in the result of
  * tier_placement_solve().  tier: by unit, changed.
  */
 extern TierMaterialityDropped tier_materiality_drop(const TierPlacementProblem *problem,
+													const TierPlacementLimits *limits,
 													double price_per_wait_hour,
 													double give_up, int *tier);
 

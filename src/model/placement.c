@@ -21,6 +21,8 @@
 #include <string.h>
 
 #include "src/model/cost.h"
+#include "src/model/exchange.h"
+#include "src/model/feasible.h"
 #include "src/model/placement.h"
 
 #define S_PER_HOUR 3600.0
@@ -53,7 +55,7 @@
 /* When the budget is used up each call of the solver still searches for so long. */
 #define LEAST_EFFORT 1e5
 
-/* Resources besides the size. */
+/* Resources besides the size, as the solver counts them. */
 enum
 {
 	RESOURCE_BUSY,
@@ -69,12 +71,13 @@ typedef struct Weights
 	double		wait;			/* client-seconds per hour */
 	double		queue;			/* client-seconds per hour */
 	double		move;			/* device-seconds per hour of the horizon */
-	double		epsilon;
 } Weights;
 
 /*
  * Scratch of one tier_placement_solve().  totals are those of the placement that was
- * looked at last; tier, pushed, dual_price and missing are the solver's last answer.
+ * looked at last; tier, pushed and dual_price are the solver's last answer; feasible is
+ * a placement that keeps the limits, and start the one of now, with units that are
+ * nowhere as in that.
  */
 typedef struct Work
 {
@@ -82,6 +85,7 @@ typedef struct Work
 	Weights		weights;
 	double	   *cost;
 	double	   *use;
+	double	   *capacity;		/* of work->kept, as the solver wants them */
 	double	   *limit;
 	double	   *utilisation;
 	double	   *at_least;		/* between these the utilisation is looked for */
@@ -90,11 +94,14 @@ typedef struct Work
 	double	   *slope;
 	double	   *used_of;
 	double	   *dual_price;
-	double	   *missing;
 	double	   *bytes;
 	int		   *tier;
 	int		   *pushed;
-	TierPlacementTotals *now;
+	int		   *feasible;
+	int		   *start;
+	TierPlacementLimits asked[TIER_SOLVER_MAX_TIERS];
+	TierPlacementLimits kept[TIER_SOLVER_MAX_TIERS];
+	TierPlacementTotals *now;	/* of start */
 	TierPlacementTotals *totals;
 } Work;
 
@@ -105,7 +112,6 @@ typedef struct Best
 	int		   *tier;
 	int		   *pushed;
 	double	   *dual_price;
-	double	   *missing;
 	double		objective;
 	double		lower_bound;
 	double		gap;
@@ -144,37 +150,13 @@ queue_cost(double utilisation)
 		tier_cost_queue_slope(QUIET_UTILISATION) * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
 }
 
-void
-tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
-					  TierPlacementTotals *totals)
-{
-	memset(totals, 0, sizeof(TierPlacementTotals) * problem->ntiers);
-	for (int u = 0; u < problem->nunits; u++)
-	{
-		size_t		cell;
-		TierPlacementTotals *total;
-
-		if (tier[u] < 0 || tier[u] >= problem->ntiers)
-			continue;
-		cell = (size_t) u * problem->ntiers + tier[u];
-		total = &totals[tier[u]];
-		total->bytes += finite_or_0(problem->stored_bytes[cell]);
-		total->busy_s += finite_or_0(problem->busy_s[cell]);
-		total->occupied_s += finite_or_0(problem->occupied_s[cell]);
-		total->wait_s += finite_or_0(problem->wait_s[cell]);
-		total->written_bytes += finite_or_0(problem->written_bytes[cell]);
-		total->price += finite_or_0(problem->price[cell]);
-		total->units++;
-	}
-	for (int t = 0; t < problem->ntiers; t++)
-		totals[t].queue_s = tier_cost_queue_s_per_hour(totals[t].occupied_s / S_PER_HOUR);
-}
-
+/* May it be chosen for the unit?  Nobody enters a tier that remains too full. */
 static bool
-may_live(const TierPlacementProblem *problem, size_t cell)
+may_take(const Work *work, int unit, int tier)
 {
-	return problem->allowed[cell] && is_finite(problem->busy_s[cell]) &&
-		is_finite(problem->price[cell]);
+	return tier_placement_may_live(work->problem, unit, tier) &&
+		(tier == work->start[unit] || tier == work->feasible[unit] ||
+		 work->kept[tier].of[TIER_RESOURCE_BYTES] <= work->asked[tier].of[TIER_RESOURCE_BYTES]);
 }
 
 /*
@@ -239,7 +221,7 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 
 			work->use[cell * NRESOURCES + RESOURCE_BUSY] = problem->occupied_s[cell];
 			work->use[cell * NRESOURCES + RESOURCE_ENDURANCE] = problem->written_bytes[cell];
-			work->cost[cell] = !may_live(problem, cell) ? INFINITY :
+			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
 				unit_cost(work, u, t) +
 				weights->queue * work->slope[t] * problem->occupied_s[cell];
 		}
@@ -256,11 +238,10 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 	call.size = problem->stored_bytes;
 	call.size_by_tier = problem->stored_bytes;
 	call.current = problem->current;
-	call.capacity = problem->available_bytes;
+	call.capacity = work->capacity;
 	call.nresources = NRESOURCES;
 	call.use = work->use;
 	call.limit = work->limit;
-	call.cost_epsilon = weights->epsilon;
 	call.effort = effort;
 	call.alloc = problem->alloc;
 	call.release = problem->release;
@@ -272,7 +253,6 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 	solved->used = work->bytes;
 	solved->used_of = work->used_of;
 	solved->dual_price = work->dual_price;
-	solved->missing = work->missing;
 	tier_solver_solve(&call, solved);
 }
 
@@ -288,6 +268,19 @@ tangent_constant(const Work *work)
 	return sum;
 }
 
+/* Is everybody where he may be, and no limit broken?  Its totals are in the work. */
+static bool
+is_answer(const Work *work, const int *tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+
+	for (int u = 0; u < problem->nunits; u++)
+		if (work->feasible[u] >= 0 && tier_placement_may_live(problem, u, work->feasible[u]) &&
+			(tier[u] < 0 || !may_take(work, u, tier[u])))
+			return false;
+	return tier_feasible_keeps(problem, work->totals, work->kept);
+}
+
 static void
 keep(const Work *work, const TierSolverResult *solved, double objective, Best *best)
 {
@@ -300,7 +293,6 @@ keep(const Work *work, const TierSolverResult *solved, double objective, Best *b
 	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
 	memcpy(best->pushed, work->pushed, sizeof(int) * problem->nunits);
 	memcpy(best->dual_price, work->dual_price, sizeof(double) * nlimits);
-	memcpy(best->missing, work->missing, sizeof(double) * nlimits);
 }
 
 /*
@@ -324,12 +316,12 @@ improve(Work *work, int *tier)
 			size_t		first = (size_t) u * ntiers;
 			int			from = tier[u];
 			int			best = -1;
-			double		best_gain = work->weights.epsilon;
+			double		best_gain = ROUNDING * objective;
 
 			if (problem->interrupted != NULL && u % 1024 == 0 &&
 				problem->interrupted(problem->interrupted_argument))
 				return objective;
-			if (from < 0 || from >= ntiers || !may_live(problem, first + from))
+			if (from < 0 || from >= ntiers || !tier_placement_may_live(problem, u, from))
 				continue;
 			for (int t = 0; t < ntiers; t++)
 			{
@@ -337,9 +329,9 @@ improve(Work *work, int *tier)
 				double		before = work->totals[from].occupied_s;
 				double		gain;
 
-				if (t == from || !may_live(problem, first + t) ||
+				if (t == from || !may_take(work, u, t) ||
 					total->bytes + problem->stored_bytes[first + t] >
-					problem->available_bytes[t] ||
+					work->capacity[t] ||
 					total->occupied_s + problem->occupied_s[first + t] >
 					work->limit[t * NRESOURCES + RESOURCE_BUSY] ||
 					total->written_bytes + problem->written_bytes[first + t] >
@@ -385,40 +377,23 @@ is_crowded(const Work *work, const TierPlacementTotals *totals)
 	return false;
 }
 
-/* What units give up, each no more than epsilon, by not being where they cost least. */
 static double
-conceded(const Work *work, const int *tier)
+gap_of(const Best *best)
 {
-	const TierPlacementProblem *problem = work->problem;
-	double		sum = 0;
-
-	for (int u = 0; u < problem->nunits; u++)
-	{
-		const double *cost = &work->cost[(size_t) u * problem->ntiers];
-		double		least = INFINITY;
-
-		if (tier[u] < 0 || tier[u] >= problem->ntiers || !is_finite(cost[tier[u]]))
-			continue;
-		for (int t = 0; t < problem->ntiers; t++)
-			least = fmin(least, cost[t]);
-		if (cost[tier[u]] - least <= work->weights.epsilon)
-			sum += cost[tier[u]] - least;
-	}
-	return sum;
+	return best->objective > 0 ?
+		fmax(0.0, (best->objective - best->lower_bound) / best->objective) : 0.0;
 }
 
 /*
  * The best placement for these weights, in at most so many rounds, which share the
- * effort: what one leaves of it is for those after it.  The bound has
- * two forms: what nothing can be below, and what nothing can be below that gives
- * up as much for the price as this does, with which the gap is judged.
+ * effort: what one leaves of it is for those after it.  An answer that does not
+ * keep the limits is none.
  */
 static void
 solve_weighted(Work *work, int rounds, double effort, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
 	double		lower_bound = -INFINITY;
-	double		fair_bound = -INFINITY;
 
 	best->exists = false;
 	for (int t = 0; t < problem->ntiers; t++)
@@ -444,11 +419,13 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 		tangent = tangent_constant(work);
 		if (is_finite(solved.lower_bound))
 			lower_bound = fmax(lower_bound, solved.lower_bound + tangent);
-		if (is_finite(solved.lower_bound))
-			fair_bound = fmax(fair_bound,
-							  solved.lower_bound + tangent + conceded(work, work->tier));
 		if (work->weights.queue > 0 && !solved.interrupted && is_crowded(work, work->totals))
 			objective = improve(work, work->tier);
+		if (!is_answer(work, work->tier))
+		{
+			memcpy(work->tier, work->feasible, sizeof(int) * problem->nunits);
+			objective = value_of(work, work->tier);
+		}
 		if (!best->exists || objective < best->objective)
 			keep(work, &solved, objective, best);
 		if (solved.interrupted || work->weights.queue <= 0)
@@ -479,8 +456,7 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 			break;
 	}
 	best->lower_bound = fmin(lower_bound, best->objective);
-	best->gap = best->objective > 0 ?
-		fmax(0.0, (best->objective - fmax(fair_bound, lower_bound)) / best->objective) : 0.0;
+	best->gap = gap_of(best);
 }
 
 /*
@@ -494,11 +470,27 @@ balanced_weights(double price_per_wait_hour)
 
 	weights.price = 1.0;
 	weights.wait = weights.queue = weights.move = per_second;
-	weights.epsilon = per_second * TIER_PLACEMENT_EQUAL_S_PER_HOUR;
 	return weights;
 }
 
-/* Tries prices around the one at which both weigh the same now. */
+/* The tier that costs the unit least money, of those where it may be; -1: nowhere. */
+static int
+cheapest_tier(const TierPlacementProblem *problem, int unit)
+{
+	const double *price = &problem->price[(size_t) unit * problem->ntiers];
+	int			cheapest = -1;
+
+	for (int t = 0; t < problem->ntiers; t++)
+		if (tier_placement_may_live(problem, unit, t) &&
+			(cheapest < 0 || price[t] < price[cheapest]))
+			cheapest = t;
+	return cheapest;
+}
+
+/*
+ * Tries prices around the one at which both weigh the same with everything on the cheapest
+ * tier, wherever it is now, so that the answer does not depend on that.
+ */
 static double
 find_price_per_wait_hour(Work *work, Best *best)
 {
@@ -511,10 +503,14 @@ find_price_per_wait_hour(Work *work, Best *best)
 	double		middle;
 	int			knee;
 
-	for (int t = 0; t < problem->ntiers; t++)
+	for (int u = 0; u < problem->nunits; u++)
 	{
-		money += work->now[t].price;
-		wait += work->now[t].wait_s + work->now[t].queue_s;
+		int			t = cheapest_tier(problem, u);
+
+		if (t < 0)
+			continue;
+		money += problem->price[(size_t) u * problem->ntiers + t];
+		wait += finite_or_0(problem->wait_s[(size_t) u * problem->ntiers + t]);
 	}
 	middle = money > 0 && wait > 0 ? money / (wait * HOURS_PER_MONTH / S_PER_HOUR) : 1.0;
 	for (int i = 0; i < SWEEP_POINTS; i++)
@@ -540,18 +536,148 @@ array(const TierPlacementProblem *problem, size_t elements, size_t size)
 	return problem->alloc((elements > 0 ? elements : 1) * size);
 }
 
+/* A limit that is not kept, or else one that has a price.  Totals are in the work. */
 static void
-find_bottlenecks(const TierPlacementProblem *problem, const Best *best,
-				 TierPlacementResult *result)
+find_bottlenecks(const Work *work, const Best *best, TierPlacementResult *result)
 {
-	for (int t = 0; t < problem->ntiers; t++)
+	static const TierPlacementBottleneck names[] = {TIER_BOTTLENECK_BYTES, TIER_BOTTLENECK_BUSY,
+	TIER_BOTTLENECK_ENDURANCE};
+
+	for (int t = 0; t < work->problem->ntiers; t++)
 	{
 		const double *dual = &best->dual_price[(size_t) t * (1 + NRESOURCES)];
 
-		result->bottleneck[t] = dual[0] > 0 ? TIER_BOTTLENECK_BYTES :
-			dual[1 + RESOURCE_BUSY] > 0 ? TIER_BOTTLENECK_BUSY :
-			dual[1 + RESOURCE_ENDURANCE] > 0 ? TIER_BOTTLENECK_ENDURANCE : TIER_BOTTLENECK_NONE;
+		result->bottleneck[t] = TIER_BOTTLENECK_NONE;
+		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
+			if (dual[r] > 0)
+				result->bottleneck[t] = names[r];
+		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
+			if (work->kept[t].of[r] > work->asked[t].of[r])
+				result->bottleneck[t] = names[r];
 	}
+}
+
+/* What is wished for; the price of waiting, if it is not given, is found. */
+static void
+set_weights(Work *work, Best *best, double *price_per_wait_hour)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		price = 0;
+	double		busy = 1.0;
+
+	*price_per_wait_hour = NAN;
+	switch (problem->objective)
+	{
+		case TIER_OBJECTIVE_TIME:
+			work->weights.busy = work->weights.queue = work->weights.move = 1.0;
+			break;
+		case TIER_OBJECTIVE_MONEY:
+			for (int t = 0; t < problem->ntiers; t++)
+			{
+				price += work->now[t].price;
+				busy += work->now[t].busy_s;
+			}
+			work->weights.price = 1.0;
+			work->weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
+			work->weights.move = work->weights.busy;
+			break;
+		case TIER_OBJECTIVE_BALANCED:
+			*price_per_wait_hour = problem->price_per_wait_hour >= 0 &&
+				is_finite(problem->price_per_wait_hour) ?
+				problem->price_per_wait_hour : find_price_per_wait_hour(work, best);
+			work->weights = balanced_weights(*price_per_wait_hour);
+			break;
+	}
+}
+
+/* What is limited, and a placement that keeps it. */
+static void
+set_limits(Work *work)
+{
+	const TierPlacementProblem *problem = work->problem;
+
+	tier_feasible_limits(problem, work->asked, work->kept, work->feasible);
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		work->capacity[t] = work->kept[t].of[TIER_RESOURCE_BYTES];
+		work->limit[t * NRESOURCES + RESOURCE_BUSY] = work->kept[t].of[TIER_RESOURCE_BUSY];
+		work->limit[t * NRESOURCES + RESOURCE_ENDURANCE] =
+			work->kept[t].of[TIER_RESOURCE_ENDURANCE];
+	}
+	for (int u = 0; u < problem->nunits; u++)
+		work->start[u] = problem->current[u] >= 0 ? problem->current[u] : work->feasible[u];
+	tier_placement_add_up(problem, work->start, work->now);
+}
+
+/*
+ * Tangents may lead astray where the curve bends much.  What is worse than what is
+ * there is no advice.
+ */
+static void
+stay_if_better(Work *work, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		stay = value_of(work, problem->current);
+
+	if (!is_finite(stay) || best->objective <= stay + ROUNDING * fabs(stay) ||
+		!is_answer(work, problem->current))
+		return;
+	memcpy(best->tier, problem->current, sizeof(int) * problem->nunits);
+	for (int u = 0; u < problem->nunits; u++)
+		best->pushed[u] = -1;
+	best->objective = stay;
+	best->lower_bound = fmin(best->lower_bound, stay);
+}
+
+/* Who is worth about the same does not change places; the objective may be a little more. */
+static void
+undo_exchanges(Work *work, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	TierExchangeWeights weights = {.price = work->weights.price,.busy = work->weights.busy,
+	.wait = work->weights.wait,.move = work->weights.move};
+
+	tier_placement_add_up(problem, best->tier, work->totals);
+	for (int t = 0; t < problem->ntiers; t++)
+		weights.occupied[t] = work->weights.queue *
+			queue_slope(work->totals[t].occupied_s / S_PER_HOUR);
+	if (tier_exchange_undo(problem, work->kept, &weights, best->tier) == 0)
+		return;
+	best->objective = value_of(work, best->tier);
+	best->lower_bound = fmin(best->lower_bound, best->objective);
+	best->gap = gap_of(best);
+}
+
+static void
+report(Work *work, const Best *best, TierPlacementResult *result)
+{
+	const TierPlacementProblem *problem = work->problem;
+	int			ntiers = problem->ntiers;
+
+	memcpy(result->tier, best->tier, sizeof(int) * problem->nunits);
+	if (result->pushed_out_of != NULL)
+		memcpy(result->pushed_out_of, best->pushed, sizeof(int) * problem->nunits);
+	if (result->now != NULL)
+		tier_placement_add_up(problem, problem->current, result->now);
+	tier_placement_add_up(problem, best->tier, work->totals);
+	if (result->after != NULL)
+		memcpy(result->after, work->totals, sizeof(TierPlacementTotals) * ntiers);
+	for (int t = 0; t < ntiers; t++)
+		if (result->byte_worth != NULL)
+			result->byte_worth[t] = best->dual_price[(size_t) t * (1 + NRESOURCES)];
+	if (result->missing_bytes != NULL)
+		tier_feasible_missing(problem, work->asked, work->feasible, result->missing_bytes);
+	if (result->bottleneck != NULL)
+		find_bottlenecks(work, best, result);
+	if (result->asked != NULL)
+		memcpy(result->asked, work->asked, sizeof(TierPlacementLimits) * ntiers);
+	if (result->kept != NULL)
+		memcpy(result->kept, work->kept, sizeof(TierPlacementLimits) * ntiers);
+	result->objective = best->objective;
+	result->lower_bound = best->lower_bound;
+	result->gap = best->gap;
+	result->status = tier_feasible_keeps(problem, work->totals, work->asked) ?
+		best->status : TIER_SOLVER_INFEASIBLE;
 }
 
 void
@@ -564,8 +690,6 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	int			narrays = 0;
 	Work		work;
 	Best		best;
-	double		stay;
-	double		tolerance;
 
 	memset(&work, 0, sizeof(work));
 	memset(&best, 0, sizeof(best));
@@ -573,6 +697,7 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 #define ARRAY(type, n) ((type *) (arrays[narrays++] = array(problem, (n), sizeof(type))))
 	work.cost = ARRAY(double, ncells);
 	work.use = ARRAY(double, ncells * NRESOURCES);
+	work.capacity = ARRAY(double, ntiers);
 	work.limit = ARRAY(double, (size_t) ntiers * NRESOURCES);
 	work.utilisation = ARRAY(double, ntiers);
 	work.at_least = ARRAY(double, ntiers);
@@ -581,115 +706,25 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	work.slope = ARRAY(double, ntiers);
 	work.used_of = ARRAY(double, nlimits);
 	work.dual_price = ARRAY(double, nlimits);
-	work.missing = ARRAY(double, nlimits);
 	work.bytes = ARRAY(double, ntiers);
 	work.tier = ARRAY(int, problem->nunits);
 	work.pushed = ARRAY(int, problem->nunits);
+	work.feasible = ARRAY(int, problem->nunits);
+	work.start = ARRAY(int, problem->nunits);
 	work.now = ARRAY(TierPlacementTotals, ntiers);
 	work.totals = ARRAY(TierPlacementTotals, ntiers);
 	best.tier = ARRAY(int, problem->nunits);
 	best.pushed = ARRAY(int, problem->nunits);
 	best.dual_price = ARRAY(double, nlimits);
-	best.missing = ARRAY(double, nlimits);
 #undef ARRAY
 
-	/* 1. What is limited: nothing need be less than it is now. */
-	tier_placement_add_up(problem, problem->current, work.now);
-	for (int t = 0; t < ntiers; t++)
-	{
-		double		busy = fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, work.now[t].occupied_s);
-		double		endurance = fmax(problem->endurance_bytes_per_day[t],
-									 work.now[t].written_bytes);
-
-		work.limit[t * NRESOURCES + RESOURCE_BUSY] = busy * (1.0 + ROUNDING);
-		work.limit[t * NRESOURCES + RESOURCE_ENDURANCE] = endurance * (1.0 + ROUNDING);
-	}
-
-	/* 2. What is wished for. */
-	result->price_per_wait_hour = NAN;
-	switch (problem->objective)
-	{
-		case TIER_OBJECTIVE_TIME:
-			work.weights.busy = work.weights.queue = work.weights.move = 1.0;
-			work.weights.epsilon = TIER_PLACEMENT_EQUAL_S_PER_HOUR;
-			break;
-		case TIER_OBJECTIVE_MONEY:
-			{
-				double		price = 0;
-				double		busy = 1.0;
-
-				for (int t = 0; t < ntiers; t++)
-				{
-					price += work.now[t].price;
-					busy += work.now[t].busy_s;
-				}
-				work.weights.price = 1.0;
-				work.weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
-				work.weights.move = work.weights.busy;
-				work.weights.epsilon = work.weights.busy * TIER_PLACEMENT_EQUAL_S_PER_HOUR;
-				break;
-			}
-		case TIER_OBJECTIVE_BALANCED:
-			result->price_per_wait_hour = problem->price_per_wait_hour >= 0 &&
-				is_finite(problem->price_per_wait_hour) ?
-				problem->price_per_wait_hour : find_price_per_wait_hour(&work, &best);
-			work.weights = balanced_weights(result->price_per_wait_hour);
-			break;
-	}
-
-	/* 3. Solve. */
+	set_limits(&work);
+	set_weights(&work, &best, &result->price_per_wait_hour);
 	solve_weighted(&work, MAX_ROUNDS,
 				   problem->effort > 0 ? problem->effort : TIER_PLACEMENT_EFFORT, &best);
-
-	/*
-	 * Tangents may lead astray where the curve bends much.  What is worse
-	 * than what is there is no advice.
-	 */
-	stay = value_of(&work, problem->current);
-	tolerance = work.weights.epsilon * (ntiers + 1.0) * problem->nunits + ROUNDING * fabs(stay);
-	if (best.status != TIER_SOLVER_INFEASIBLE && is_finite(stay) &&
-		best.objective > stay + tolerance)
-	{
-		bool		fits = true;
-
-		for (int t = 0; t < ntiers; t++)
-			if (work.now[t].bytes > problem->available_bytes[t])
-				fits = false;
-		for (int u = 0; u < problem->nunits; u++)
-			if (problem->current[u] >= 0 && problem->current[u] < ntiers &&
-				!may_live(problem, (size_t) u * ntiers + problem->current[u]))
-				fits = false;
-		if (fits)
-		{
-			memcpy(best.tier, problem->current, sizeof(int) * problem->nunits);
-			for (int u = 0; u < problem->nunits; u++)
-				best.pushed[u] = -1;
-			best.objective = stay;
-			best.lower_bound = fmin(best.lower_bound, stay);
-		}
-	}
-
-	/* 4. Say. */
-	memcpy(result->tier, best.tier, sizeof(int) * problem->nunits);
-	if (result->pushed_out_of != NULL)
-		memcpy(result->pushed_out_of, best.pushed, sizeof(int) * problem->nunits);
-	if (result->now != NULL)
-		memcpy(result->now, work.now, sizeof(TierPlacementTotals) * ntiers);
-	if (result->after != NULL)
-		tier_placement_add_up(problem, best.tier, result->after);
-	for (int t = 0; t < ntiers; t++)
-	{
-		if (result->byte_worth != NULL)
-			result->byte_worth[t] = best.dual_price[(size_t) t * (1 + NRESOURCES)];
-		if (result->missing_bytes != NULL)
-			result->missing_bytes[t] = best.missing[(size_t) t * (1 + NRESOURCES)];
-	}
-	if (result->bottleneck != NULL)
-		find_bottlenecks(problem, &best, result);
-	result->objective = best.objective;
-	result->lower_bound = best.lower_bound;
-	result->gap = best.gap;
-	result->status = best.status;
+	undo_exchanges(&work, &best);
+	stay_if_better(&work, &best);
+	report(&work, &best, result);
 	while (narrays > 0)
 		problem->release(arrays[--narrays]);
 }

@@ -12,103 +12,9 @@
 #ifndef TIER_PLACEMENT_H
 #define TIER_PLACEMENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "src/model/placement_problem.h"
 
-#include "src/model/solver/solver.h"
-
-/*
- * TIME: the least device time, waiting in queues included.  Price decides only
- * between equals; tier_materiality_drop() takes moves back that are for the price
- * alone, since storage that is paid for and has room costs nothing.
- * MONEY: the lowest price that the devices can carry.  Time decides only
- * between equals.
- * BALANCED: the least sum of the price and of what clients wait, with a price
- * for an hour of waiting.
- */
-typedef enum TierObjective
-{
-	TIER_OBJECTIVE_TIME,
-	TIER_OBJECTIVE_MONEY,
-	TIER_OBJECTIVE_BALANCED,
-} TierObjective;
-
-/*
- * Tiers whose device time differs by less than this are equal: 0.1 device-
- * seconds per hour is eight random reads of a disk.
- */
-#define TIER_PLACEMENT_EQUAL_S_PER_HOUR 0.1
-
-/* A placement loads no device with more than this, unless it is loaded so now. */
-#define TIER_PLACEMENT_BUSY_LIMIT 0.6
-
-/* A move has to save this much of what it costs, within the horizon. */
-#define TIER_PLACEMENT_MOVE_MUST_PAY 2.0
-
-/*
- * Loads vary: of what a move saves or costs in device time, this share is taken for
- * chance, to its disadvantage.  So two relations change places only if one is
- * worth (1 + x) / (1 - x) times the other: 1.35 times.
- */
-#define TIER_PLACEMENT_DOUBT 0.15
-
-/*
- * Default of effort, see model/solver/solver.h: some 40 ms.  An advice solves one of
- * these, and six with a part of it.
- */
-#define TIER_PLACEMENT_EFFORT 7e6
-
-/*
- * What a placement takes of a tier.  Only tier_placement_add_up() fills it in; what is
- * not finite is left out.
- */
-typedef struct TierPlacementTotals
-{
-	double		bytes;			/* stored */
-	double		busy_s;			/* per hour */
-	double		occupied_s;		/* per hour: 3600 is all of the device */
-	double		queue_s;		/* client-seconds per hour */
-	double		wait_s;			/* client-seconds per hour, without the queue */
-	double		written_bytes;	/* per day */
-	double		price;			/* per month */
-	int			units;
-} TierPlacementTotals;
-
-/*
- * Filled in by the caller and changed by nobody after.
- * Arrays by unit and tier are laid out [unit * ntiers + tier].  A cost that is
- * not finite means the same as allowed = false.
- */
-typedef struct TierPlacementProblem
-{
-	int			nunits;
-	int			ntiers;			/* 1 .. TIER_SOLVER_MAX_TIERS */
-	const double *busy_s;		/* per hour, as in TierCost */
-	const double *occupied_s;
-	const double *wait_s;
-	const double *written_bytes;	/* per day, what the move writes included */
-	const double *stored_bytes;
-	const double *price;		/* per month */
-	const double *move_s;		/* device-seconds, once; 0 where it is */
-	const bool *allowed;
-	const int  *current;		/* by unit; -1: on none of them, left alone */
-	const double *available_bytes;	/* by tier; may be INFINITY */
-	const double *endurance_bytes_per_day;	/* by tier; INFINITY: no limit */
-	double		horizon_hours;	/* in which a move has to pay, > 0 */
-	TierObjective objective;
-	double		price_per_wait_hour;	/* BALANCED: money that an hour of
-										 * waiting is worth; NaN: find out
-										 * where the curve of price against
-										 * waiting bends */
-	double		effort;			/* of all calls of the solver together; 0:
-								 * TIER_PLACEMENT_EFFORT */
-	void	   *(*alloc) (size_t bytes);
-	void		(*release) (void *ptr);
-	bool		(*interrupted) (void *argument);
-	void	   *interrupted_argument;
-} TierPlacementProblem;
-
-/* Why a tier takes no more; the first one that holds. */
+/* Why a tier takes no more, or has too much; the first one that holds. */
 typedef enum TierPlacementBottleneck
 {
 	TIER_BOTTLENECK_NONE,
@@ -122,6 +28,10 @@ typedef enum TierPlacementBottleneck
  * but tier may be NULL.  pushed_out_of is -1 for who is where it wants to be.
  * The objective is in device-seconds per hour for TIME, else in money per month.
  * byte_worth is by how much it would fall with one more byte on that tier.
+ *
+ * asked are the limits as they should be kept, and kept those that the placement keeps:
+ * the same, or raised by as little as possible (model/feasible.h), in which case
+ * the status is TIER_SOLVER_INFEASIBLE.
  */
 typedef struct TierPlacementResult
 {
@@ -130,7 +40,9 @@ typedef struct TierPlacementResult
 	TierPlacementTotals *now;
 	TierPlacementTotals *after;
 	double	   *byte_worth;
-	double	   *missing_bytes;	/* as the solver's `missing` */
+	double	   *missing_bytes;	/* see tier_feasible_missing() */
+	TierPlacementLimits *asked;
+	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;
 	double		objective;
 	double		lower_bound;	/* no placement that keeps the limits is below */
@@ -142,17 +54,17 @@ typedef struct TierPlacementResult
 } TierPlacementResult;
 
 /*
- * Solves it.  Guaranteed: units with current = -1 and those that may go nowhere
- * stay; what moves has room where it goes; a tier becomes neither fuller nor
- * busier than its limits and now, whichever is more.  If everybody may stay and
- * no tier is too full, the objective is no worse than that of staying, but for
- * differences of TIER_PLACEMENT_EQUAL_S_PER_HOUR for the price's sake.
+ * Solves it.  Guaranteed: units that may go nowhere stay; what moves has room where it
+ * goes; a tier becomes no fuller than its limit and now, whichever is more,
+ * and busier or more written to than that only if others would be too full
+ * otherwise.  If everybody may stay and no tier is too full, the objective is no
+ * worse than that of staying.
+ *
+ * With current = -1 for units that may live somewhere the placement is made from
+ * scratch: nobody's present place counts, neither in doubt nor in limits.  Moves
+ * should cost nothing then.
  */
 extern void tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *result);
-
-/* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
-extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
-								  TierPlacementTotals *totals);
 
 /*
  * The point of a curve that is farthest from the line between its ends, both

@@ -132,7 +132,7 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 	OUT price_per_month float8, OUT advised_price_per_month float8,
 	OUT simulated_price_per_month float8,
 	OUT advised_written_bytes_per_day float8, OUT simulated_written_bytes_per_day float8,
-	OUT limited_by text)
+	OUT limited_by text, OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
@@ -157,7 +157,7 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 	OUT queue_s_per_hour float8,
 	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT next_gb_saves_per_hour float8,
 	OUT next_gb_price_per_month float8, OUT is_current boolean, OUT is_knee boolean,
-	OUT gap float8)
+	OUT gap float8, OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';

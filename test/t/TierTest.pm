@@ -45,7 +45,7 @@ shared_buffers = 16MB
 		'postgresql.conf', qq(
 tiered_storage.advice_min_size = 0
 tiered_storage.advice_min_share = 0
-tiered_storage.advice_min_saved_time = 0.01
+tiered_storage.advice_min_saved_time = 0.1
 tiered_storage.advice_min_saved_price = 0
 ));
 

@@ -13,6 +13,7 @@
 
 #include "tap.h"
 #include "src/model/cost.h"
+#include "src/model/feasible.h"
 #include "src/model/materiality.h"
 
 #define MOST_UNITS 60
@@ -86,9 +87,18 @@ unit(Case *c, double bytes, double slow_s, int current, int tier)
 }
 
 static TierMaterialityDropped
+drop_at(Case *c, double price_per_wait_hour, double give_up)
+{
+	TierPlacementLimits limits[TIERS];
+
+	tier_feasible_ask(&c->problem, limits);
+	return tier_materiality_drop(&c->problem, limits, price_per_wait_hour, give_up, c->tier);
+}
+
+static TierMaterialityDropped
 drop(Case *c, double give_up)
 {
-	return tier_materiality_drop(&c->problem, NAN, give_up, c->tier);
+	return drop_at(c, NAN, give_up);
 }
 
 static void
@@ -181,10 +191,10 @@ test_rules(void)
 	begin(&c);
 	c.problem.objective = TIER_OBJECTIVE_BALANCED;
 	unit(&c, 1e9, 50.0, SLOW, FAST);
-	ok(tier_materiality_drop(&c.problem, 0.0, 1.0, c.tier).units == 1,
+	ok(drop_at(&c, 0.0, 1.0).units == 1,
 	   "waiting that has no price is no gain");
 	c.tier[0] = FAST;
-	ok(tier_materiality_drop(&c.problem, 10.0, 1.0, c.tier).units == 0, "waiting that has one is");
+	ok(drop_at(&c, 10.0, 1.0).units == 0, "waiting that has one is");
 }
 
 static void

@@ -69,6 +69,8 @@ static struct
 	double		worth[MAX_TIERS];
 	double		missing[MAX_TIERS];
 	TierPlacementBottleneck bottleneck[MAX_TIERS];
+	TierPlacementLimits asked[MAX_TIERS];
+	TierPlacementLimits kept[MAX_TIERS];
 }			c;
 
 static void
@@ -98,6 +100,8 @@ begin(int ntiers)
 	c.result.byte_worth = c.worth;
 	c.result.missing_bytes = c.missing;
 	c.result.bottleneck = c.bottleneck;
+	c.result.asked = c.asked;
+	c.result.kept = c.kept;
 	for (int t = 0; t < MAX_TIERS; t++)
 		c.available[t] = c.endurance[t] = INFINITY;
 }
@@ -491,10 +495,9 @@ test_brute_force(void)
 		if (c.result.lower_bound > best * (1 + 1e-9) + 1e-9)
 			bound_wrong++;
 		if (c.result.objective >
-			reference_value(c.current) * (1 + 1e-9) + 0.1 * nunits * (ntiers + 1))
+			reference_value(c.current) * (1 + 1e-9))
 			worse_than_stay++;
-		/* The solver leaves 0.1 s for each move alone. */
-		if (c.result.objective > best * 1.05 + 0.1 * nunits * (ntiers + 1))
+		if (c.result.objective > best * 1.05)
 			far++;
 		if (reference_value(c.tier) > 100)
 			busy_cases++;
@@ -509,6 +512,248 @@ test_brute_force(void)
 	   "1 %% in the mean (%.4f)", far, total_gap / 400);
 	ok(busy_cases > 200, "brute force: enough of the cases have a load that matters");
 	ok(allocations == 0, "brute force: all memory is given back");
+}
+
+/*-------------------------------------------------------------------------
+ * Limits that cannot be kept
+ *-------------------------------------------------------------------------
+ */
+
+static void
+test_overfull(void)
+{
+	int			u;
+
+	/*
+	 * 453 MB on a tier that has 200, and a disk that would be busy for 90 %
+	 * of its time with what has to go there: bytes come first.
+	 */
+	begin(2);
+	c.available[0] = 200;
+	for (int i = 0; i < 9; i++)
+	{
+		u = add_unit(50, 0);
+		costs(u, 0, 1, 1, 1);
+		costs(u, 1, 540, 540, 1);
+	}
+	solve();
+	ok(c.after[0].bytes == 200 && c.after[1].occupied_s == 5 * 540,
+	   "overfull: room is made, though the disk is busier than it should be");
+	ok(c.result.status == TIER_SOLVER_INFEASIBLE && c.bottleneck[1] == TIER_BOTTLENECK_BUSY,
+	   "overfull: which is said");
+	is(c.asked[1].of[TIER_RESOURCE_BUSY], 2160 * (1 + 1e-9), "overfull: as it should be");
+	ok(c.kept[1].of[TIER_RESOURCE_BUSY] >= 2700 && c.kept[1].of[TIER_RESOURCE_BUSY] <= 2720,
+	   "overfull: and no more than it has to be");
+
+	/* 4 of the 9 on the disk keep its limit: 250 on the other. */
+	is(c.missing[0], 50, "overfull: so much more room would solve it");
+	is(c.missing[1], 0, "overfull: and none on the disk");
+
+	/* What is hot stays. */
+	for (int i = 0; i < 9; i++)
+		c.busy[i * 2 + 1] = c.wait[i * 2 + 1] = c.occupied[i * 2 + 1] = i < 4 ? 900 : 90;
+	solve();
+	ok(c.tier[0] == 0 && c.tier[3] == 0 && c.tier[4] == 1 && c.tier[8] == 1,
+	   "overfull: what needs it least leaves");
+	ok(c.result.status != TIER_SOLVER_INFEASIBLE && c.missing[0] == 0,
+	   "overfull: nothing is missing after that");
+
+	/* Six of them must stay. */
+	for (int i = 0; i < 6; i++)
+		c.allowed[i * 2 + 1] = false;
+	(void) add_unit(10, 1);
+	costs(9, 0, 1, 1, 1);
+	costs(9, 1, 3000, 3000, 1);
+	solve();
+	ok(c.after[0].bytes == 300 && c.tier[9] == 1,
+	   "overfull: as far as it goes, and nobody enters");
+	/* And what makes the disk too busy has to come, too. */
+	is(c.missing[0], 110, "overfull: so much is missing");
+	ok(c.bottleneck[0] == TIER_BOTTLENECK_BYTES, "overfull: of bytes");
+
+	/* Pinned to a tier that is too full: not even then. */
+	c.current[0] = 1;
+	c.allowed[1] = false;
+	solve();
+	ok(c.tier[0] == 1 && c.after[0].bytes == 250, "overfull: not even who should");
+	c.available[0] = 300;
+	solve();
+	ok(c.tier[0] == 0 && c.after[0].bytes == 300, "overfull: but with room he does");
+	ok(allocations == 0, "overfull: all memory is given back");
+}
+
+static void
+test_endurance_last(void)
+{
+	int			u;
+
+	/* Of two that could leave, both for a disk that endures only one. */
+	begin(2);
+	c.available[0] = 100;
+	c.endurance[1] = 1000;
+	for (int i = 0; i < 3; i++)
+	{
+		u = add_unit(50, 0);
+		costs(u, 0, 1, 1, 1);
+		costs(u, 1, 10, 10, 1);
+		c.written[u * 2 + 1] = 2000 - 100 * i;
+	}
+	solve();
+	ok(c.after[0].bytes == 100 && c.after[1].written_bytes == 1800,
+	   "endurance: gives way to bytes, by as little as there is");
+	ok(c.bottleneck[1] == TIER_BOTTLENECK_ENDURANCE, "endurance: which is said");
+}
+
+/* What a placement has too much of, one resource after the other. */
+static void
+reference_excess(const int *tier, double excess[2])
+{
+	excess[0] = excess[1] = 0;
+	for (int t = 0; t < c.problem.ntiers; t++)
+	{
+		double		bytes = 0;
+		double		occupied = 0;
+		double		occupied_now = 0;
+
+		for (int u = 0; u < c.problem.nunits; u++)
+		{
+			int			cell = u * c.problem.ntiers + t;
+
+			bytes += tier[u] == t ? c.stored[cell] : 0;
+			occupied += tier[u] == t ? c.occupied[cell] : 0;
+			occupied_now += c.current[u] == t ? c.occupied[cell] : 0;
+		}
+		excess[0] += fmax(0, bytes - c.available[t]);
+		excess[1] += fmax(0, occupied - fmax(2160, occupied_now));
+	}
+}
+
+/* Everybody where he may be, and nobody comes to what is too full. */
+static bool
+reference_may(const int *tier)
+{
+	for (int t = 0; t < c.problem.ntiers; t++)
+	{
+		double		bytes = 0;
+		bool		enters = false;
+
+		for (int u = 0; u < c.problem.nunits; u++)
+		{
+			if (tier[u] != t)
+				continue;
+			if (!c.allowed[u * c.problem.ntiers + t])
+				return false;
+			bytes += c.stored[u * c.problem.ntiers + t];
+			enters |= c.current[u] != t;
+		}
+		if (enters && bytes > c.available[t])
+			return false;
+	}
+	return true;
+}
+
+/* Tiers that are too full, units that must stay, devices that are too slow. */
+static void
+make_overfull(int ntiers, int nunits)
+{
+	double		load = pow(10, 2 * random_unit());
+	double		used[MAX_TIERS] = {0};
+
+	begin(ntiers);
+	for (int i = 0; i < nunits; i++)
+	{
+		int			u = add_unit(1 + random_int(100), random_int(ntiers));
+		double		reads = load * 60 * random_unit();
+
+		for (int t = 0; t < ntiers; t++)
+		{
+			costs(u, t, reads * pow(8, t), reads * pow(8, t) / (4 - t), 1);
+			c.move[u * ntiers + t] = t == c.current[u] ? 0 : 10 * random_unit();
+			if (t != c.current[u] && random_int(4) == 0)
+				c.allowed[u * ntiers + t] = false;
+		}
+		used[c.current[u]] += c.stored[u * ntiers];
+	}
+	c.available[0] = floor(used[0] * random_unit());
+	if (random_int(3) == 0)
+		c.available[ntiers - 1] = floor(used[ntiers - 1] * 2 * random_unit());
+}
+
+static void
+test_least_violation(void)
+{
+	int			too_full = 0;
+	int			too_busy = 0;
+	int			violated = 0;
+	int			not_allowed = 0;
+	int			missing_wrong = 0;
+
+	random_state = 20261123;
+	for (int round = 0; round < 600; round++)
+	{
+		int			ntiers = 2 + random_int(2);
+		int			nunits = 3 + random_int(4);
+		double		least[2] = {INFINITY, INFINITY};
+		double		got[2];
+		double		least_missing = INFINITY;
+		long		combinations = 1;
+		int			tier[MAX_UNITS];
+
+		make_overfull(ntiers, nunits);
+		for (int i = 0; i < nunits; i++)
+			combinations *= ntiers;
+		solve();
+		for (long code = 0; code < combinations; code++)
+		{
+			long		rest = code;
+			double		excess[2];
+			double		room = c.available[0];
+			double		bytes = 0;
+
+			for (int u = 0; u < nunits; u++, rest /= ntiers)
+			{
+				tier[u] = (int) (rest % ntiers);
+				bytes += tier[u] == 0 ? c.stored[u * ntiers] : 0;
+			}
+			if (reference_may(tier))
+			{
+				reference_excess(tier, excess);
+				if (excess[0] < least[0] - 1e-6 ||
+					(excess[0] < least[0] + 1e-6 && excess[1] < least[1]))
+					memcpy(least, excess, sizeof(least));
+			}
+			c.available[0] = INFINITY;
+			if (reference_may(tier))
+			{
+				reference_excess(tier, excess);
+				if (excess[0] <= 0 && excess[1] <= 1e-6)
+					least_missing = fmin(least_missing, fmax(0, bytes - room));
+			}
+			c.available[0] = room;
+		}
+		reference_excess(c.tier, got);
+		violated += least[0] > 0 || least[1] > 0;
+		not_allowed += !reference_may(c.tier);
+		too_full += got[0] > least[0] * 1.005 + 1e-6;
+		too_busy += got[0] < least[0] * 1.005 + 1e-6 &&
+			got[1] > least[1] + 0.01 * (2160 + least[1]);
+		if ((least[0] > 0 || least[1] > 0) &&
+			(isinf(least_missing) ? c.missing[0] != 0 :
+			 fabs(c.missing[0] - least_missing) > 0.01 * least_missing + 1e-6))
+			missing_wrong++;
+	}
+	ok(violated > 200, "least violation: enough of the limits cannot be kept (%d)", violated);
+	ok(not_allowed == 0, "least violation: everybody may be where he is (%d)", not_allowed);
+
+	/*
+	 * Where two are too full nobody changes between them, though that might
+	 * help.
+	 */
+	ok(too_full <= 6, "least violation: no tier is fuller than it has to be, in 99 %% (%d)",
+	   too_full);
+	ok(too_busy <= 3, "least violation: and no device busier, then (%d)", too_busy);
+	ok(missing_wrong == 0, "least violation: so much more room solves it (%d)", missing_wrong);
+	ok(allocations == 0, "least violation: all memory is given back");
 }
 
 /*-------------------------------------------------------------------------
@@ -572,6 +817,16 @@ advise(const Relation *r, int *where, double hours, bool low)
 	solve();
 }
 
+static double
+stored_on(const Relation *r, const int *where, int tier)
+{
+	double		bytes = 0;
+
+	for (int i = 0; i < RELATIONS; i++)
+		bytes += where[i] == tier ? r[i].size : 0;
+	return bytes;
+}
+
 /* A day of load, then the advice, and what of it is firm is done. */
 static void
 live_a_day(Relation *r, int *where, int day)
@@ -596,13 +851,17 @@ live_a_day(Relation *r, int *where, int day)
 	advise(r, where, (day + 1) * 24.0, true);
 	memcpy(at_least, c.tier, sizeof(at_least));
 	advise(r, where, (day + 1) * 24.0, false);
-	for (int i = 0; i < RELATIONS; i++)
-	{
-		if (c.tier[i] == where[i] || c.tier[i] != at_least[i])
-			continue;
-		r[i].moves++;
-		where[i] = c.tier[i];
-	}
+
+	/* Who leaves makes room first; nobody enters without. */
+	for (int tier = 1; tier >= 0; tier--)
+		for (int i = 0; i < RELATIONS; i++)
+		{
+			if (c.tier[i] == where[i] || c.tier[i] != at_least[i] || c.tier[i] != tier ||
+				stored_on(r, where, tier) + r[i].size > c.available[tier])
+				continue;
+			r[i].moves++;
+			where[i] = tier;
+		}
 }
 
 /* How much of the reads that the fast tier could have it has. */
@@ -662,7 +921,7 @@ test_over_time(void)
 		r[i].moves = 0;
 	}
 	printf("# stationary: %d moves in the first week, %d in the 90 days after it\n", early, moves);
-	ok(moves == 0, "time: under a stationary load nothing moves any more");
+	ok(moves <= 2, "time: under a stationary load next to nothing moves any more (%d)", moves);
 
 	/* Hot and cold change places. */
 	for (int i = 0; i < RELATIONS; i++)
@@ -689,6 +948,9 @@ main(void)
 	test_knee();
 	test_nothing();
 	test_brute_force();
+	test_overfull();
+	test_endurance_last();
+	test_least_violation();
 	test_over_time();
 	return done();
 }

@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/advice_limits.c
+ *		Limits that tiers do not keep: by how much, what leaves first, what is in the
+ *		way, and what would help.
+ *
+ * A tier that is too full cannot wait until everything is known.  Which relations
+ * leave is a question of cost, as always; that some have to is not, so what makes
+ * the room is as certain as the relation has been observed, however near the next
+ * candidate is; and if those that were observed for long enough are not enough, others
+ * go, too, which is tentative: a worker does not do it by itself, a person may.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "src/base/settings.h"
+#include "src/decide/advice.h"
+
+#define S_PER_HOUR 3600.0
+
+/* A device is busy all of the time at most; the rest is for rounding and smoothing. */
+#define BUSIER_THAN_CAN_BE 1.02
+
+/* Sums are equal within this. */
+#define ROUNDING 1e-6
+
+/* Relations that are named, of those that leave first. */
+#define NAMED_STEPS 3
+
+bool
+tier_advice_is_too_full(const TierAdvice *advice, int tier)
+{
+	return advice->placement.now[tier].bytes > advice->available_bytes[tier] * (1.0 + ROUNDING);
+}
+
+/* Remains beyond a limit after the advice. */
+static bool
+exceeds(const TierAdvice *advice, int tier, double used, TierPlacementResource resource)
+{
+	return used > advice->placement.asked[tier].of[resource] * (1.0 + ROUNDING);
+}
+
+/* ---------------------------------------------------------------------
+ * The way out
+ * ---------------------------------------------------------------------
+ */
+
+/* Device time that leaving costs, for each byte: the least is the first step. */
+typedef struct Step
+{
+	TierAdviceUnit *unit;
+	double		loss;
+} Step;
+
+static int
+compare_steps(const void *a, const void *b)
+{
+	const Step *left = a;
+	const Step *right = b;
+
+	if (left->loss != right->loss)
+		return left->loss < right->loss ? -1 : 1;
+	return left->unit->relation_oid < right->unit->relation_oid ? -1 :
+		left->unit->relation_oid > right->unit->relation_oid;
+}
+
+static double
+lost_s(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	return tier_advice_busy(advice, unit, unit->recommended_tier) -
+		tier_advice_busy(advice, unit, unit->current_tier);
+}
+
+/* What leaves the tier, in the order in which it should; to be freed. */
+static Step *
+steps_from(const TierAdvice *advice, int tier, int *nsteps)
+{
+	Step	   *steps = palloc_extended(sizeof(Step) * Max(advice->nunits, 1), MCXT_ALLOC_HUGE);
+	int			n = 0;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->current_tier != tier || unit->recommended_tier == tier)
+			continue;
+		steps[n].unit = unit;
+		steps[n++].loss = lost_s(advice, unit) /
+			Max(tier_advice_stored(advice, unit, tier), 1.0);
+	}
+	qsort(steps, n, sizeof(Step), compare_steps);
+	*nsteps = n;
+	return steps;
+}
+
+void
+tier_advice_mark_room(TierAdvice *advice)
+{
+	for (int i = 0; i < advice->nunits; i++)
+		advice->units[i].makes_room = false;
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		double		excess = advice->placement.now[t].bytes - advice->available_bytes[t];
+		int			n;
+		Step	   *steps;
+
+		if (!tier_advice_is_too_full(advice, t))
+			continue;
+		steps = steps_from(advice, t, &n);
+		for (int i = 0; i < n && excess > 0.0; i++)
+		{
+			steps[i].unit->makes_room = true;
+			excess -= tier_advice_stored(advice, steps[i].unit, t);
+		}
+		pfree(steps);
+	}
+}
+
+/* "First a (50 MB, 0 s/h more), b (...), and 3 more: that frees 302 MB, 253 MB are needed." */
+static char *
+way_out(const TierAdvice *advice, int tier)
+{
+	StringInfoData line;
+	double		bytes = 0.0;
+	int			n;
+	int			needed = 0;
+	Step	   *steps = steps_from(advice, tier, &n);
+
+	initStringInfo(&line);
+	for (int i = 0; i < n && steps[i].unit->makes_room; i++)
+	{
+		const TierAdviceUnit *unit = steps[i].unit;
+
+		bytes += tier_advice_stored(advice, unit, tier);
+		if (needed++ < NAMED_STEPS)
+			appendStringInfo(&line, "%s%s (%s, %s s/h %s)", needed > 1 ? ", " : "First ",
+							 tier_advice_relation_name(unit),
+							 tier_advice_bytes(tier_advice_stored(advice, unit, tier)),
+							 tier_advice_number(fabs(lost_s(advice, unit))),
+							 lost_s(advice, unit) >= 0.0 ? "more" : "less");
+	}
+	pfree(steps);
+	if (needed == 0)
+		return pstrdup("Nothing may leave it.");
+	if (needed > NAMED_STEPS)
+		appendStringInfo(&line, ", and %d more", needed - NAMED_STEPS);
+	appendStringInfo(&line, ": that frees %s, %s are needed.",
+					 tier_advice_bytes(bytes),
+					 tier_advice_bytes(advice->placement.now[tier].bytes -
+									   advice->available_bytes[tier]));
+	return line.data;
+}
+
+/* What keeps relations on a tier that stays too full, with the bytes: "pinned 200 MB, ...". */
+static char *
+obstacles(const TierAdvice *advice, int tier)
+{
+	enum
+	{
+		PINNED, BY_POLICY, MOVED_LATELY, TOO_SMALL, NOT_ASKED_FOR, NO_ROOM, NREASONS
+	};
+	static const char *const words[] = {"pinned", "kept by policies", "moved lately",
+	"too small to be moved", "not asked for", "without room elsewhere"};
+	double		bytes[NREASONS] = {0};
+	StringInfoData line;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		double		stored;
+
+		if (unit->recommended_tier != tier)
+			continue;
+		stored = tier_advice_stored(advice, unit, tier);
+		if (!unit->is_selected)
+			bytes[NOT_ASKED_FOR] += stored;
+		else if (unit->pinned_tier >= 0)
+			bytes[PINNED] += stored;
+		else if (unit->policy_tier >= 0)
+			bytes[BY_POLICY] += stored;
+		else if (unit->resides_s > 0.0)
+			bytes[MOVED_LATELY] += stored;
+		else if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+			bytes[TOO_SMALL] += stored;
+		else
+			bytes[NO_ROOM] += stored;
+	}
+	initStringInfo(&line);
+	for (int r = 0; r < NREASONS; r++)
+		if (bytes[r] > 0.0)
+			appendStringInfo(&line, "%s%s %s", line.len > 0 ? ", " : "",
+							 tier_advice_bytes(bytes[r]), words[r]);
+	return line.data;
+}
+
+/* ---------------------------------------------------------------------
+ * In words
+ * ---------------------------------------------------------------------
+ */
+
+static bool
+is_profile_wrong(double occupied_s)
+{
+	return occupied_s > S_PER_HOUR * BUSIER_THAN_CAN_BE;
+}
+
+char *
+tier_advice_busy_text(double occupied_s)
+{
+	return psprintf("%.0f%%%s", 100.0 * occupied_s / S_PER_HOUR,
+					is_profile_wrong(occupied_s) ? " (its profile is wrong)" : "");
+}
+
+double
+tier_advice_busy_fraction(double occupied_s)
+{
+	return Min(occupied_s / S_PER_HOUR, 1.0);
+}
+
+static void
+add_remark(StringInfo line, const char *remark)
+{
+	appendStringInfo(line, "%s%s", line->len > 0 ? "; " : "", remark);
+}
+
+static void
+remark_now(const TierAdvice *advice, int tier, StringInfo line)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	const TierPlacementTotals *now = &advice->placement.now[tier];
+	double		endures = t->profile.endurance_bytes_per_day;
+
+	if (is_profile_wrong(now->occupied_s))
+		add_remark(line, psprintf("is measured at %.0f%% of its time by its profile: "
+								  "the profile is wrong, use calibrate_tier()",
+								  100.0 * now->occupied_s / S_PER_HOUR));
+	if (endures > 0 && now->written_bytes > endures)
+		add_remark(line, psprintf("is written to %s times as much as it endures: "
+								  "%s GB a day of %s",
+								  tier_advice_number(now->written_bytes / endures),
+								  tier_advice_number(now->written_bytes / 1e9),
+								  tier_advice_number(endures / 1e9)));
+	if (tier_advice_is_too_full(advice, tier))
+		add_remark(line, psprintf("is too full by %s",
+								  tier_advice_bytes(now->bytes - advice->available_bytes[tier])));
+}
+
+char *
+tier_advice_violation(const TierAdvice *advice, int tier)
+{
+	const TierPlacementTotals *after = &advice->placement.after[tier];
+	const TierPlacementLimits *asked = &advice->placement.asked[tier];
+	double		missing = advice->placement.missing_bytes[tier];
+	StringInfoData line;
+
+	initStringInfo(&line);
+	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
+		add_remark(&line, psprintf("would remain too full by %s, with %s",
+								   tier_advice_bytes(after->bytes -
+													 asked->of[TIER_RESOURCE_BYTES]),
+								   obstacles(advice, tier)));
+	if (exceeds(advice, tier, after->occupied_s, TIER_RESOURCE_BUSY))
+		add_remark(&line, psprintf("would be needed for %.0f%% of its time, "
+								   "beyond the limit of %.0f%%%s",
+								   100.0 * after->occupied_s / S_PER_HOUR,
+								   100.0 * asked->of[TIER_RESOURCE_BUSY] / S_PER_HOUR,
+								   after->occupied_s > S_PER_HOUR ?
+								   " and more than there is" : ""));
+	else if (is_profile_wrong(after->occupied_s))
+		add_remark(&line, psprintf("would be needed for %.0f%% of its time, more than there is",
+								   100.0 * after->occupied_s / S_PER_HOUR));
+	if (exceeds(advice, tier, after->written_bytes, TIER_RESOURCE_ENDURANCE))
+		add_remark(&line, psprintf("would be written %s GB a day, beyond the limit of %s",
+								   tier_advice_number(after->written_bytes / 1e9),
+								   tier_advice_number(asked->of[TIER_RESOURCE_ENDURANCE] / 1e9)));
+	if (missing > 0.0)
+		add_remark(&line, psprintf("would need %s more for all limits and pins to be kept",
+								   tier_advice_bytes(missing)));
+	return line.len > 0 ? line.data : NULL;
+}
+
+char *
+tier_advice_tier_remark(const TierAdvice *advice, int tier)
+{
+	StringInfoData line;
+	char	   *violation = tier_advice_violation(advice, tier);
+
+	initStringInfo(&line);
+	remark_now(advice, tier, &line);
+	if (violation != NULL)
+		add_remark(&line, violation);
+	return line.len > 0 ? line.data : NULL;
+}
+
+/* Does anything remain beyond a limit that no size of a single tier would mend? */
+static bool
+is_hopeless(const TierAdvice *advice)
+{
+	bool		violated = false;
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		if (advice->placement.missing_bytes[t] > 0.0)
+			return false;
+		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+			violated |= advice->placement.kept[t].of[r] > advice->placement.asked[t].of[r];
+	}
+	return violated;
+}
+
+void
+tier_advice_notice_tiers(const TierAdvice *advice)
+{
+	for (int t = 0; t < advice->set->ntiers && advice->nunits > 0; t++)
+	{
+		const char *name = NameStr(advice->set->tiers[t].name);
+		char	   *remark = tier_advice_tier_remark(advice, t);
+
+		if (remark == NULL)
+			continue;
+		ereport(NOTICE,
+				(errmsg("tier \"%s\" %s", name, remark),
+				 tier_advice_is_too_full(advice, t) ?
+				 errdetail("%s", way_out(advice, t)) : 0,
+				 is_profile_wrong(advice->placement.now[t].occupied_s) ?
+				 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) "
+						 "measures its devices.",
+						 quote_literal_cstr(name)) : 0));
+	}
+	if (is_hopeless(advice))
+		ereport(NOTICE,
+				(errmsg("no size of a single tier would be enough to keep all limits"),
+				 errhint("simulate_placement() tells what faster devices or less load would "
+						 "change.")));
+}

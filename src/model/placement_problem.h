@@ -1,0 +1,129 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/placement_problem.h
+ *		What is to be placed, what it costs on each tier, and what is limited.
+ *
+ * What model/placement.c and those that it asks have in common.  Pure, like the solver.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PLACEMENT_PROBLEM_H
+#define TIER_PLACEMENT_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/model/solver/solver.h"
+
+/*
+ * TIME: the least device time, waiting in queues included.  Price decides only
+ * between equals; tier_materiality_drop() takes moves back that are for the price
+ * alone, since storage that is paid for and has room costs nothing.
+ * MONEY: the lowest price that the devices can carry.  Time decides only
+ * between equals.
+ * BALANCED: the least sum of the price and of what clients wait, with a price
+ * for an hour of waiting.
+ */
+typedef enum TierObjective
+{
+	TIER_OBJECTIVE_TIME,
+	TIER_OBJECTIVE_MONEY,
+	TIER_OBJECTIVE_BALANCED,
+} TierObjective;
+
+/*
+ * A placement loads no device with more than this, unless it is loaded so now, or
+ * a tier would be too full otherwise.
+ */
+#define TIER_PLACEMENT_BUSY_LIMIT 0.6
+
+/* A move has to save this much of what it costs, within the horizon. */
+#define TIER_PLACEMENT_MOVE_MUST_PAY 2.0
+
+/*
+ * Loads vary: of what a move saves or costs in device time, this share is taken for
+ * chance, to its disadvantage.  So two relations change places only if one is
+ * worth (1 + x) / (1 - x) times the other: 1.35 times.
+ */
+#define TIER_PLACEMENT_DOUBT 0.15
+
+/*
+ * Default of effort, see model/solver/solver.h: some 40 ms.  An advice solves one of
+ * these, and six with a part of it.
+ */
+#define TIER_PLACEMENT_EFFORT 7e6
+
+/*
+ * What a placement takes of a tier.  Only tier_placement_add_up() fills it in; what is
+ * not finite is left out.
+ */
+typedef struct TierPlacementTotals
+{
+	double		bytes;			/* stored */
+	double		busy_s;			/* per hour */
+	double		occupied_s;		/* per hour: 3600 is all of the device */
+	double		queue_s;		/* client-seconds per hour */
+	double		wait_s;			/* client-seconds per hour, without the queue */
+	double		written_bytes;	/* per day */
+	double		price;			/* per month */
+	int			units;
+} TierPlacementTotals;
+
+/*
+ * Filled in by the caller and changed by nobody after.
+ * Arrays by unit and tier are laid out [unit * ntiers + tier].  A cost that is
+ * not finite means the same as allowed = false.
+ */
+typedef struct TierPlacementProblem
+{
+	int			nunits;
+	int			ntiers;			/* 1 .. TIER_SOLVER_MAX_TIERS */
+	const double *busy_s;		/* per hour, as in TierCost */
+	const double *occupied_s;
+	const double *wait_s;
+	const double *written_bytes;	/* per day, what the move writes included */
+	const double *stored_bytes;
+	const double *price;		/* per month */
+	const double *move_s;		/* device-seconds, once; 0 where it is */
+	const bool *allowed;
+	const int  *current;		/* by unit; -1: on none of them */
+	const double *available_bytes;	/* by tier; may be INFINITY */
+	const double *endurance_bytes_per_day;	/* by tier; INFINITY: no limit */
+	double		horizon_hours;	/* in which a move has to pay, > 0 */
+	TierObjective objective;
+	double		price_per_wait_hour;	/* BALANCED: money that an hour of
+										 * waiting is worth; NaN: find out
+										 * where the curve of price against
+										 * waiting bends */
+	double		effort;			/* of all calls of the solver together; 0:
+								 * TIER_PLACEMENT_EFFORT */
+	void	   *(*alloc) (size_t bytes);
+	void		(*release) (void *ptr);
+	bool		(*interrupted) (void *argument);
+	void	   *interrupted_argument;
+} TierPlacementProblem;
+
+/* What is limited on a tier: in bytes, device-seconds per hour, and bytes written a day. */
+typedef enum TierPlacementResource
+{
+	TIER_RESOURCE_BYTES,
+	TIER_RESOURCE_BUSY,
+	TIER_RESOURCE_ENDURANCE,
+} TierPlacementResource;
+
+#define TIER_PLACEMENT_RESOURCES 3
+
+/* The limits of one tier, by TierPlacementResource; INFINITY: none. */
+typedef struct TierPlacementLimits
+{
+	double		of[TIER_PLACEMENT_RESOURCES];
+} TierPlacementLimits;
+
+/* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
+extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
+								  TierPlacementTotals *totals);
+
+/* May the unit be placed there at all? */
+extern bool tier_placement_may_live(const TierPlacementProblem *problem, int unit, int tier);
+
+#endif							/* TIER_PLACEMENT_PROBLEM_H */
