@@ -149,8 +149,14 @@ SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', fsync_ms 
 SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
 -- unset: back to what is assumed.
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes,endurance_tbw,endurance_dwpd}');
-SELECT capacity_bytes = used_bytes + free_bytes AS capacity_is_file_system, endurance_tbw, endurance_dwpd
-	FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
+SELECT t.capacity_bytes = d.total_bytes AS capacity_is_file_system, t.endurance_tbw, t.endurance_dwpd
+	FROM tiered_storage.tiers t JOIN tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces) WHERE t.tier_name = 'regress_slow';
+-- What is used and what is free is what df says, but for what others write in between.
+CREATE TABLE regress_df (used float8, avail float8);
+COPY regress_df FROM PROGRAM 'df -P -k . | awk ''NR == 2 { print $3 * 1024, $4 * 1024 }''' (DELIMITER ' ');
+SELECT abs(t.used_bytes - f.used) < 0.01 * t.capacity_bytes AS used, abs(t.free_bytes - f.avail) < 0.01 * t.capacity_bytes AS free
+	FROM tiered_storage.tiers t, regress_df f WHERE t.tier_name = 'regress_slow';
+DROP TABLE regress_df;
 
 SELECT state AS before FROM everything \gset
 SELECT tiered_storage.alter_tier('no_such_tier', rank => 1); \echo :SQLSTATE

@@ -234,6 +234,13 @@ typedef struct TierRelationPeriod
 	float		shared_part;
 	float		shared_share;
 
+	/*
+	 * merge: the share of the random reads that reached a device, at least
+	 * and at most, as the kernel counted for plans; 0 and 1: not known.
+	 */
+	double		random_low;
+	double		random_high;
+
 	/* merge: what a rate is advanced by; also set if it only wrote. */
 	double		idle_s;			/* since heat_at, before the period */
 	double		active_s;		/* in the period */

@@ -50,6 +50,7 @@ enum
 	DEVICE_COMPRESSED,
 	DEVICE_FILE_SYSTEM_ID,
 	DEVICE_TOTAL_BYTES,
+	DEVICE_USED_BYTES,
 	DEVICE_FREE_BYTES,
 	DEVICE_PROFILE,
 	DEVICE_COLUMNS
@@ -169,6 +170,7 @@ put_device(ReturnSetInfo *result, Tablespace *tablespace,
 	values[DEVICE_FILE_SYSTEM_ID] = Int64GetDatum((int64) device->fs_id);
 	nulls[DEVICE_FILE_SYSTEM_ID] = (device->fs_id == 0);
 	set_bytes(values, nulls, DEVICE_TOTAL_BYTES, device->total_bytes);
+	set_bytes(values, nulls, DEVICE_USED_BYTES, device->used_bytes);
 	set_bytes(values, nulls, DEVICE_FREE_BYTES, device->free_bytes);
 	set_text(values, nulls, DEVICE_PROFILE, tier_device_profile_name(device));
 

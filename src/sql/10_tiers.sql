@@ -214,7 +214,8 @@ CREATE FUNCTION tiered_storage.tablespace_devices(
 	OUT path_exists boolean, OUT writable boolean, OUT device text,
 	OUT filesystem text, OUT mount_point text, OUT kind text,
 	OUT rotational boolean, OUT is_virtual boolean, OUT compressed boolean,
-	OUT file_system_id bigint, OUT total_bytes bigint, OUT free_bytes bigint,
+	OUT file_system_id bigint, OUT total_bytes bigint, OUT used_bytes bigint,
+	OUT free_bytes bigint,
 	OUT profile text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED

@@ -9,7 +9,7 @@ CREATE VIEW tiered_storage.tiers AS
 		t.fsync_ms, t.parallelism,
 		t.price_per_gb_month, t.price_is_assumed,
 		COALESCE(t.capacity_bytes, f.total_bytes) AS capacity_bytes,
-		f.total_bytes OPERATOR(pg_catalog.-) f.free_bytes AS used_bytes,
+		f.used_bytes,
 		f.free_bytes,
 		COALESCE(r.relation_bytes, 0)::pg_catalog.int8 AS relation_bytes,
 		COALESCE(r.relations, 0) AS relations,
@@ -28,8 +28,9 @@ CREATE VIEW tiered_storage.tiers AS
 		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) s ON true
 	LEFT JOIN LATERAL (
 		SELECT pg_catalog.sum(x.total_bytes)::pg_catalog.int8 AS total_bytes,
+			pg_catalog.sum(x.used_bytes)::pg_catalog.int8 AS used_bytes,
 			pg_catalog.sum(x.free_bytes)::pg_catalog.int8 AS free_bytes
-		FROM (SELECT DISTINCT ON (d.file_system_id) d.total_bytes, d.free_bytes
+		FROM (SELECT DISTINCT ON (d.file_system_id) d.total_bytes, d.used_bytes, d.free_bytes
 			FROM _tiered_storage.tier_tablespaces tt
 			JOIN tiered_storage.tablespace_devices() d
 				ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
@@ -68,7 +69,8 @@ COMMENT ON COLUMN tiered_storage.tiers.price_is_assumed IS
 COMMENT ON COLUMN tiered_storage.tiers.capacity_bytes IS
 'capacity in bytes as given, otherwise the size of its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.used_bytes IS
-'bytes used on its file systems, by everything on them; null: unknown';
+'bytes used on its file systems, by everything on them; what these reserve is neither used nor '
+'free; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS
 'bytes free on its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.relation_bytes IS

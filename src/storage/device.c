@@ -381,6 +381,7 @@ measure_file_system(TierDevice *device)
 		return;
 
 	device->total_bytes = blocks_to_bytes(fs.f_blocks, fs.f_frsize);
+	device->used_bytes = blocks_to_bytes(fs.f_blocks - Min(fs.f_bfree, fs.f_blocks), fs.f_frsize);
 	device->free_bytes = blocks_to_bytes(fs.f_bavail, fs.f_frsize);
 	device->writable = (fs.f_flag & ST_RDONLY) == 0 &&
 		access(device->path, W_OK | X_OK) == 0;
@@ -396,6 +397,7 @@ tier_device_lookup(Oid tablespace_oid, const char *root)
 	device->path = tablespace_path(tablespace_oid);
 	device->kind = TIER_DEVICE_UNKNOWN;
 	device->total_bytes = -1;
+	device->used_bytes = -1;
 	device->free_bytes = -1;
 
 	device->exists = (stat(device->path, &st) == 0 && S_ISDIR(st.st_mode));

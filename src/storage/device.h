@@ -68,6 +68,9 @@ typedef struct TierDevice
 								 * upper directory); 0: unknown, and equal to
 								 * nothing */
 	int64		total_bytes;	/* file system size, -1: unknown */
+	int64		used_bytes;		/* as df says; with what is free less than the
+								 * size where something is reserved, -1:
+								 * unknown */
 	int64		free_bytes;		/* free for an unprivileged user (f_bavail),
 								 * -1: unknown */
 } TierDevice;

@@ -1678,6 +1678,89 @@ test_split_period(void)
 	}
 }
 
+static void
+is_bound(double own, double misses, double device, double temp, double want_low,
+		 double want_high, const char *name)
+{
+	double		low;
+	double		high;
+
+	tier_split_bound_requests(own, misses, device, temp, &low, &high);
+	ok(low == want_low && high == want_high, "requests: %s", name);
+	if (low != want_low || high != want_high)
+		printf("# %g to %g\n", low, high);
+}
+
+static void
+test_split_requests(void)
+{
+	static const double odd[] = {-1, 0, NAN, INFINITY, -INFINITY, DBL_MAX, DBL_MIN, 0.4, 3};
+	TierSplitPlans plans = {0};
+	bool		in_range = true;
+	double		low;
+	double		high;
+
+	is_bound(1, 1, 0, 0, 0, 0, "a miss that reads nothing makes none");
+	is_bound(1, 1, 1, 0, 1, 1, "one that reads makes one");
+	is_bound(1, 1, 16, 0, 1, 1, "and no more, whatever is read ahead");
+	is_bound(1, 1, 0.5, 0, 1, 1, "nor less if half of the block is read");
+	is_bound(10, 10, 4, 0, 1, 4, "of ten misses as many as were read, or one");
+	is_bound(10, 10, 40, 0, 1, 10, "no more than there were misses");
+	is_bound(1, 2, 1, 0, 0, 1, "the miss of another relation may be what was read");
+	is_bound(0.25, 1, 1, 0, 0.25, 0.25, "of the random part of a miss");
+	is_bound(1, 1, 1, 1, 0, 1, "a temporary file may be what was read");
+	is_bound(0, 5, 3, 0, 0, 0, "nothing of nothing");
+	for (int i = 0; i < 9 * 9 * 9 * 9; i++)
+	{
+		double		own = odd[i % 9];
+
+		tier_split_bound_requests(own, odd[i / 9 % 9], odd[i / 81 % 9], odd[i / 729], &low, &high);
+		in_range &= low >= 0 && low <= high && (high <= own || high == 0) && isfinite(high);
+	}
+	ok(in_range, "requests: bounds are in order for odd input");
+
+	tier_split_request_shares(&plans, &low, &high);
+	ok(low == 0 && high == 1, "requests: without plans anything may be");
+	plans.random = plans.bounded = 1000;
+	plans.bounded_low = 200;
+	plans.bounded_high = 300;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(near(low, 0.2) && near(high, 0.3), "requests: of all plans, what was counted");
+	plans.bounded = 500;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(near(low, 0.2) && near(high, 0.8), "requests: of half of them, the rest is open");
+
+	/*
+	 * 100 reads, each of weight 10, in plans of one; Wilson's interval of 20
+	 * and of 30 in 100.
+	 */
+	plans.bounded = 1000;
+	plans.random_variance = 100 * 10 * 10;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(fabs(low - 0.1334) < 1e-4 && fabs(high - 0.3958) < 1e-4,
+	   "requests: of a sample, wider by its error");
+	plans.bounded_low = plans.bounded_high = 0;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(near(low, 0) && fabs(high - 0.0370) < 1e-4, "requests: none in 100 may still be some");
+	plans.random = plans.bounded = plans.bounded_low = plans.bounded_high = 10;
+	plans.random_variance = 10 * 9;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(low < 0.25 && near(high, 1), "requests: one plan says little about others");
+
+	in_range = true;
+	for (int i = 0; i < 9 * 9 * 9 * 9 * 9; i++)
+	{
+		plans.random = odd[i % 9];
+		plans.bounded = odd[i / 9 % 9];
+		plans.bounded_low = odd[i / 81 % 9];
+		plans.bounded_high = odd[i / 729 % 9];
+		plans.random_variance = odd[i / 6561];
+		tier_split_request_shares(&plans, &low, &high);
+		in_range &= low >= 0 && low <= high && high <= 1;
+	}
+	ok(in_range, "requests: shares are in order for odd input");
+}
+
 /*-------------------------------------------------------------------------
  * Effect
  *-------------------------------------------------------------------------
@@ -1942,6 +2025,7 @@ main(void)
 	test_wait_classes();
 	test_split_orders();
 	test_split_period();
+	test_split_requests();
 
 	return done();
 }
