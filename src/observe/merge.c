@@ -616,6 +616,8 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 	advance_slow(&rates->changes_slow, period, period->delta.row_changes);
 	advance_fast(&rates->page_writes_fast, period, period->writes.pages);
 	advance_slow(&rates->page_writes_slow, period, period->writes.pages);
+	advance_fast(&rates->merged_writes_fast, period, period->writes.merged);
+	advance_slow(&rates->merged_writes_slow, period, period->writes.merged);
 	advance_fast(&rates->maintenance_writes_fast, period, period->writes.maintenance_pages);
 	advance_fast(&rates->wal_bytes_fast, period, period->writes.wal_bytes);
 	advance_fast(&rates->image_bytes_fast, period, period->writes.image_bytes);

@@ -522,10 +522,14 @@ SKIP:
 	is(measured('other'), "$other_pages|$other_pages",
 		'a table comes from the device');
 
-	# The kernel drops pages as it likes.
-	like(measured('t'), qr/^$pages\|[0-5]$/,
-		'the next one from the page cache');
-	cmp_ok(device_reads('t') - $so_far, '<=', 5, 'which does not count');
+	# The kernel drops pages as it likes, but not many.
+	my $is_cached = sub {
+		my ($from_device) = measured('t') =~ /^$pages\|(\d+)$/;
+		return defined $from_device && $from_device < $pages / 8;
+	};
+	ok($is_cached->(), 'the next one from the page cache');
+	cmp_ok(device_reads('t') - $so_far,
+		'<', $pages / 8, 'which does not count');
 
 	# What was read meanwhile by nobody who is watched is not its own.
 	forget_files('other', 'many_1');
@@ -533,7 +537,7 @@ SKIP:
 	$node->safe_psql('app',
 		'SELECT count(*) FROM many_1; COPY other TO STDOUT; SELECT count(pad) FROM t'
 	);
-	is(measured('t'), "$pages|0", 'a table from the page cache after a COPY');
+	ok($is_cached->(), 'a table from the page cache after a COPY');
 
 	# In parts: what another plan reads in between is not its own.
 	forget_files('other');
@@ -547,7 +551,7 @@ SELECT count(*) FROM other;
 MOVE ALL IN c;
 COMMIT;
 ));
-	is(measured('t'), "$pages|0", 'a cursor waits meanwhile');
+	ok($is_cached->(), 'a cursor waits meanwhile');
 	is(measured('other'), "$other_pages|$other_pages",
 		'and another plan reads');
 
