@@ -44,6 +44,7 @@ DECLARE
 	hour CONSTANT float8 := 1 - 0.5 ^ (1 / 24.0);
 BEGIN
 	UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0,
+		merged_writes_fast = 0, merged_writes_slow = 0,
 		maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0;
 	PERFORM set_config('tiered_storage.test_now', (s.last_sample_at + interval '1 hour')::text, false) FROM _tiered_storage.sampler s;
 	CALL tiered_storage.sample();
@@ -216,6 +217,48 @@ UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 
 ---------------------------------------------------------------------------
+-- Pages side by side reach the device together
+---------------------------------------------------------------------------
+
+-- Of what was found last, which part is merged, in steps of a twentieth.
+CREATE FUNCTION regress_w_merged(OUT relation regclass, OUT merged numeric) RETURNS SETOF record
+LANGUAGE sql AS $$
+	SELECT s.relation_oid::regclass, round(round((20 * s.merged_writes_fast / s.page_writes_fast)::numeric) / 20, 2)
+	FROM _tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid
+	WHERE c.relname ~ '^regress_w' AND s.page_writes_fast > 0 ORDER BY c.relname COLLATE "C"
+$$;
+CREATE TABLE regress_w_log (id int, filler char(900)) WITH (autovacuum_enabled = off);
+SELECT * FROM regress_w_writes('regress_w|regress_w_log') \g /dev/null
+-- Rows at the end of a table, and a row on every fifth page of another one: with an image each, and by
+-- the pages that were changed since.
+CREATE VIEW regress_w_fifth AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0] HAVING (ctid::text::point)[0]::int % 5 = 0;
+INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+CHECKPOINT;
+-- Two samples between two checkpoints: the pages between the others come later.
+INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+ALTER SYSTEM SET full_page_writes = on;
+SELECT pg_reload_conf();
+VACUUM regress_w;
+CALL regress_w_checkpoint(true);
+SELECT * FROM regress_w_writes('regress_w|regress_w_log') \g /dev/null
+INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
+SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
+SELECT * FROM regress_w_merged();
+
+---------------------------------------------------------------------------
 -- Views and advice
 ---------------------------------------------------------------------------
 
@@ -236,10 +279,10 @@ SELECT is_total, row_bytes_per_hour > page_write_bytes_per_hour + maintenance_wr
 	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
 SELECT checkpoint_bytes > 0 AS checkpoint, bgwriter_bytes IS NOT NULL AS bgwriter, backend_bytes > 0 AS backend, wal_bytes > 0 AS wal,
 	full_page_images > 100 AS images, temp_bytes IS NOT NULL AS temp, moved_bytes AS forgotten FROM tiered_storage.server_writes;
--- The advice takes what was counted for a day at least; before, and for the unlogged table, what it can guess.
+-- The advice takes what was counted for an hour at least; before, and for the unlogged table, what it can guess.
 UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, heat_at = '2030-02-01', observed_since = '2029-01-01', sampled_since = '2029-01-01' WHERE relation_oid IN ('regress_w'::regclass, 'regress_w_unlogged'::regclass);
-UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-01-31 12:00+00';
+UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-02-01'::timestamptz - interval '59 minutes';
 SET tiered_storage.test_now = '2030-02-01';
 SELECT r.relation, substring(e.reason FROM '(\d+ pages per hour[^;]*|it causes no I/O)') AS reason
 	FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
@@ -263,7 +306,8 @@ SET tiered_storage.wal_read_limit = -1;
 \set VERBOSITY default
 
 DROP ROLE regress_w_monitor;
-DROP TABLE regress_w, regress_w_large, regress_w_unlogged CASCADE;
+DROP FUNCTION regress_w_merged();
+DROP TABLE regress_w, regress_w_log, regress_w_large, regress_w_unlogged CASCADE;
 DROP PROCEDURE regress_w_checkpoint(boolean);
 DROP FUNCTION regress_w_writes(text);
 ALTER SYSTEM RESET checkpoint_timeout;

@@ -12,7 +12,7 @@ CREATE TEMP TABLE shown AS
 	SELECT * FROM tiered_storage.calibrate_tier('measured', max_seconds => 0.5, max_bytes => 8388608, dry_run => true);
 SELECT measurement, unit, prior, previous, measured > 0 AS has_value
 FROM shown
-WHERE measurement NOT IN ('parallelism', 'random_write_ms', 'read_iops_depth_8', 'read_iops_depth_32', 'wal_sync_method open_datasync', 'past the page cache')
+WHERE measurement NOT IN ('parallelism', 'random_write_ms', 'checkpoint_write_ms', 'read_iops_depth_8', 'read_iops_depth_32', 'wal_sync_method open_datasync', 'past the page cache')
 ORDER BY measurement COLLATE "C";
 SELECT count(*) AS remembered FROM _tiered_storage.tier_calibration;
 SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
@@ -20,6 +20,10 @@ SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM tiered_storage.ti
 -- Rates and times are those of the same measurement.
 SELECT abs(i.measured * r.measured - 1000) < 0.001 AS consistent
 FROM shown i, shown r WHERE i.measurement = 'read_iops_depth_1' AND r.measurement = 'random_read_ms';
+
+-- A page that a checkpoint writes takes no longer than it took, and no longer than one alone.
+SELECT w.measured <= c.measured * COALESCE((SELECT p.measured FROM shown p WHERE p.measurement = 'parallelism'), 1) * 1.000001 AS as_checkpoints
+FROM shown w, shown c WHERE w.measurement = 'random_write_ms' AND c.measurement = 'checkpoint_write_ms';
 
 -- The file is within its limit, and gone.
 SELECT measured <= 8388608 AS within_limit FROM shown WHERE measurement = 'scratch_file_bytes';
@@ -72,8 +76,8 @@ SELECT tiered_storage.calibrate_tier('known', max_bytes => 0);
 SELECT tiered_storage.calibrate_tier('known', max_bytes => -8388608);
 \set VERBOSITY terse
 SELECT tiered_storage.calibrate_tier('known', max_bytes => 9223372036854775807);
-SELECT _tiered_storage.measure_device(1664, 1, 8388608, 0, false, 0);
-SELECT _tiered_storage.measure_device(4, 1, 8388608, 0, false, 0);
+SELECT _tiered_storage.measure_device(1664, 1, 8388608, 0, false, 1, 0);
+SELECT _tiered_storage.measure_device(4, 1, 8388608, 0, false, 1, 0);
 SELECT count(DISTINCT calibrated_at) FROM _tiered_storage.tier_calibration;
 
 -- What the planner should know.
@@ -94,7 +98,7 @@ CREATE ROLE calibrate_nobody;
 GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO calibrate_nobody;
 SET ROLE calibrate_nobody;
 SELECT tiered_storage.calibrate_tier('known');
-SELECT _tiered_storage.measure_device(1663, 1, 8388608, 0, false, 0);
+SELECT _tiered_storage.measure_device(1663, 1, 8388608, 0, false, 1, 0);
 SELECT * FROM tiered_storage.recommend_settings();
 RESET ROLE;
 REVOKE USAGE ON SCHEMA tiered_storage, _tiered_storage FROM calibrate_nobody;

@@ -30,6 +30,7 @@ BEGIN
 END
 $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
 	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',

@@ -46,6 +46,7 @@ BEGIN
 END
 $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat(since timestamptz DEFAULT '2029-12-01') LANGUAGE sql AS $$
 	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = since,
@@ -133,6 +134,7 @@ UPDATE _tiered_storage.pin SET until = now() - interval '1 second';
 SELECT relation, tier_name, relations, is_on_tier, is_expired FROM tiered_storage.pins;
 SELECT * FROM pinned;
 SELECT count(*) FROM advice WHERE relation = 'cold'::regclass;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.pin;
 CALL regress_heat();
@@ -223,6 +225,7 @@ SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.re
 SELECT * FROM places WHERE relname ~ 'cold|hot';
 -- By ALTER it goes; then the advice is to move it back.
 ALTER TABLE cold SET TABLESPACE regress_ts_slow;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT relation, current_tier, recommended_tier, confidence FROM advice WHERE relation = 'cold'::regclass;
 -- What was moved before it was pinned is not moved back.
@@ -245,20 +248,24 @@ SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false), tie
 ALTER TABLE hot RENAME TO "Hot ""T";
 ALTER TABLE cold RENAME TO hot;
 SELECT relation, relation_name, tier_name FROM pins;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT schema_name, relation_name, tier_name FROM _tiered_storage.pin ORDER BY 2;
 ALTER TABLE hot RENAME TO cold;
 ALTER TABLE "Hot ""T" RENAME TO hot;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 -- Dropped, and made anew.
 CREATE TABLE hot_copy (a text);
 INSERT INTO hot_copy TABLE hot;
 DROP TABLE hot;
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT relation_name, missing_since IS NOT NULL AS missing FROM _tiered_storage.pin ORDER BY 1;
 CREATE TABLE hot (a text) TABLESPACE regress_ts_slow;
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT relation_name, missing_since IS NOT NULL AS missing, relation_oid = 'hot'::regclass AS known FROM _tiered_storage.pin WHERE relation_name = 'hot';
 -- A view of that name is another thing.
@@ -267,11 +274,14 @@ CREATE VIEW hot AS SELECT 1;
 SELECT relation, relation_name FROM pins;
 DROP VIEW hot;
 -- It is not waited for forever.
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.pin SET missing_since = missing_since - interval '29 days' WHERE relation_name = 'hot';
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.pin;
 UPDATE _tiered_storage.pin SET missing_since = missing_since - interval '2 days' WHERE relation_name = 'hot';
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.pin;
 ALTER TABLE hot_copy RENAME TO hot;

@@ -30,6 +30,7 @@ INSERT INTO regress_r_ours VALUES (1);
 INSERT INTO regress_r_hand VALUES (1);
 INSERT INTO regress_r_toast VALUES ('x');
 SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
 	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
@@ -54,6 +55,7 @@ ALTER TABLE regress_r_hand SET TABLESPACE regress_ts_slow;
 SELECT * FROM regress_advice;
 SELECT relation, regexp_replace(reason, '^.*hour;', '...;') AS reason FROM tiered_storage.recommend_placement(true) WHERE relation = 'regress_r_hand'::regclass;
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT * FROM regress_placed;
 SELECT * FROM regress_advice;
@@ -64,10 +66,12 @@ CALL tiered_storage.apply_placement(dry_run => true);
 -- A rewrite is no move.
 SET tiered_storage.test_now = '2030-01-01 05:00:00+00';
 TRUNCATE regress_r_hand;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT * FROM regress_placed;
 -- Also within a tier.
 CALL tiered_storage.move_relation('regress_r_hand', 'regress_ts_slow_too');
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT * FROM regress_placed WHERE relation = 'regress_r_hand'::regclass;
 -- The time is over, for some.
@@ -91,6 +95,7 @@ SELECT * FROM regress_advice WHERE relation = 'regress_r_hand'::regclass;
 SELECT tiered_storage.unpin('regress_r_hand');
 -- A clock that was set back does not keep it longer than that.
 UPDATE _tiered_storage.relation_state SET placed_at = '2035-01-01' WHERE relation_oid = 'regress_r_hand'::regclass;
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT * FROM regress_placed WHERE relation = 'regress_r_hand'::regclass;
 

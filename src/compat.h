@@ -534,11 +534,11 @@ tier_compat_pending_block_counts(Oid relation_oid, TierCompatBlockCounts *counts
 
 /*
  * Are a session's reads counted by the kernel for itself?  From 18 on other processes read
- * for it, unless io_method says otherwise.  With io_uring the kernel reads, on behalf of
- * who has asked.
+ * for it what is asked for ahead (by a read stream), unless io_method says otherwise.  With
+ * io_uring the kernel reads, on behalf of who has asked.
  */
 static inline bool
-tier_compat_reads_are_own(void)
+tier_compat_reads_ahead_are_own(void)
 {
 #if PG_VERSION_NUM >= 180000
 #ifdef IOMETHOD_IO_URING_ENABLED

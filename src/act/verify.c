@@ -31,6 +31,7 @@
 #include "src/model/effect.h"
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
+#include "src/observe/device_writes.h"
 #include "src/act/verify.h"
 
 /* In one sample. */
@@ -64,6 +65,7 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
 	};
 	TierRelationLoad load = {0};
+	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);
 	TierRelationState *states;
 	bool		is_known = false;
 	int			n;
@@ -74,6 +76,7 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	{
 		/* A TOAST table and its index have the persistence of their table. */
 		states[i].id.persistence = info->persistence;
+		tier_device_writes_factors(devices, states[i].id.tablespace_oid, &basis);
 		tier_relation_load_add(&load, &states[i], &basis);
 		is_known |= states[i].id.relation_oid == info->relation_oid;
 	}

@@ -34,7 +34,8 @@
 
 #define PROFILE_FIELDS 8
 #define SCANS_FIELDS 3
-#define TOTALS_FIELDS 5
+#define TOTALS_FIELDS 6
+#define WORK_FIELDS 5
 #define MOST_FIELDS 8
 
 static Datum
@@ -105,7 +106,7 @@ totals_array(const TierEffectTotals *totals)
 {
 	const double values[TOTALS_FIELDS] = {
 		totals->random_reads, totals->sequential_reads, totals->scans,
-		totals->page_writes, totals->row_changes
+		totals->page_writes, totals->merged_writes, totals->row_changes
 	};
 
 	return float_array(values, TOTALS_FIELDS);
@@ -121,25 +122,26 @@ read_totals(Datum value, TierEffectTotals *totals)
 	totals->sequential_reads = values[1];
 	totals->scans = values[2];
 	totals->page_writes = values[3];
-	totals->row_changes = values[4];
+	totals->merged_writes = values[4];
+	totals->row_changes = values[5];
 }
 
 static Datum
 work_array(const TierEffectWork *work)
 {
-	const double values[TOTALS_FIELDS] = {
+	const double values[WORK_FIELDS] = {
 		work->reads, work->read_bytes, work->writes, work->write_bytes, work->device_ms
 	};
 
-	return float_array(values, TOTALS_FIELDS);
+	return float_array(values, WORK_FIELDS);
 }
 
 static void
 read_work(Datum value, TierEffectWork *work)
 {
-	double		values[TOTALS_FIELDS];
+	double		values[WORK_FIELDS];
 
-	read_floats(value, values, TOTALS_FIELDS);
+	read_floats(value, values, WORK_FIELDS);
 	work->reads = values[0];
 	work->read_bytes = values[1];
 	work->writes = values[2];
@@ -321,7 +323,7 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	"(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
 	"CASE WHEN s.relation_oid IS NOT NULL THEN "
 	"ARRAY[s.total_random_reads, s.total_sequential_reads, "
-	"s.total_scans, s.total_page_writes, s.total_row_changes] END, "
+	"s.total_scans, s.total_page_writes, s.total_merged_writes, s.total_row_changes] END, "
 	"e.scans_before, e.scans, (SELECT ARRAY[COALESCE(sum(x.scans) "
 	"FILTER (WHERE x.kind <> 'i'), 0), COALESCE(sum(x.scans) FILTER (WHERE x.kind = 'i'), 0)"
 	"]::float8[] FROM _tiered_storage.relation_state x WHERE x.relation_oid = h.oid "

@@ -103,6 +103,8 @@ static const TierColumn state_columns[] = {
 	COLUMN("vacuums", INT8OID, stored.vacuums),
 	COLUMN("page_writes_fast", FLOAT8OID, stored.rates.page_writes_fast),
 	COLUMN("page_writes_slow", FLOAT8OID, stored.rates.page_writes_slow),
+	COLUMN("merged_writes_fast", FLOAT8OID, stored.rates.merged_writes_fast),
+	COLUMN("merged_writes_slow", FLOAT8OID, stored.rates.merged_writes_slow),
 	COLUMN("maintenance_writes_fast", FLOAT8OID, stored.rates.maintenance_writes_fast),
 	COLUMN("wal_bytes_fast", FLOAT8OID, stored.rates.wal_bytes_fast),
 	COLUMN("image_bytes_fast", FLOAT8OID, stored.rates.image_bytes_fast),
@@ -126,6 +128,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("total_sequential_reads", FLOAT8OID, stored.totals.sequential_reads),
 	COLUMN("total_scans", FLOAT8OID, stored.totals.scans),
 	COLUMN("total_page_writes", FLOAT8OID, stored.totals.page_writes),
+	COLUMN("total_merged_writes", FLOAT8OID, stored.totals.merged_writes),
 	COLUMN("total_row_changes", FLOAT8OID, stored.totals.row_changes),
 };
 

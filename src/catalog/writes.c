@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/pg_lsn.h"
@@ -19,13 +20,22 @@
 #include "src/catalog/tables.h"
 #include "src/model/page_writes.h"
 
-/* The set of pages as bytes: this, and then its members. */
+/* The set of pages as bytes: this, and then its members, as StoredGroup. */
 typedef struct StoredPages
 {
 	XLogRecPtr	redo;
 	uint32		level;
 	uint32		count;
+	uint32		full_page_writes;
+	uint32		unused;
 } StoredPages;
+
+typedef struct StoredGroup
+{
+	uint16		hash_low;
+	uint16		hash_high;
+	uint16		pages;
+} StoredGroup;
 
 /* A damaged value does no harm: it is taken as a set of other pages, or an empty one. */
 static void
@@ -33,17 +43,24 @@ read_pages(TierWritesMemory *memory, Datum value)
 {
 	bytea	   *bytes = DatumGetByteaPP(value);
 	StoredPages header;
-	uint32		members[TIER_PAGE_SET_MAX];
+	StoredGroup stored[TIER_PAGE_SET_MAX];
+	TierPageGroup members[TIER_PAGE_SET_MAX];
 	Size		size = VARSIZE_ANY_EXHDR(bytes);
 
-	memory->has_pages = true;
 	if (size < sizeof(header))
 		return;
 	memcpy(&header, VARDATA_ANY(bytes), sizeof(header));
+	memory->full_page_writes = header.full_page_writes != 0;
 	size -= sizeof(header);
-	if (header.count > TIER_PAGE_SET_MAX || size != header.count * sizeof(uint32))
+	if (header.count > TIER_PAGE_SET_MAX || size != header.count * sizeof(StoredGroup))
 		return;
-	memcpy(members, VARDATA_ANY(bytes) + sizeof(header), size);
+	memcpy(stored, VARDATA_ANY(bytes) + sizeof(header), size);
+	for (uint32 i = 0; i < header.count; i++)
+		members[i] = (TierPageGroup)
+	{
+		.hash = (uint32) stored[i].hash_high << 16 | stored[i].hash_low,
+			.pages = stored[i].pages
+	};
 	memory->redo = header.redo;
 	tier_page_set_restore(&memory->pages, header.level, members, header.count);
 }
@@ -51,20 +68,29 @@ read_pages(TierWritesMemory *memory, Datum value)
 static Datum
 pages_datum(const TierWritesMemory *memory)
 {
-	uint32		members[TIER_PAGE_SET_MAX];
+	TierPageGroup members[TIER_PAGE_SET_MAX];
+	StoredGroup stored[TIER_PAGE_SET_MAX];
 	StoredPages header;
 	bytea	   *bytes;
 	Size		size;
 
 	memset(&header, 0, sizeof(header));
 	header.redo = memory->redo;
+	header.full_page_writes = memory->full_page_writes;
 	header.level = memory->pages.level;
 	header.count = tier_page_set_members(&memory->pages, members);
-	size = sizeof(header) + header.count * sizeof(uint32);
+	for (uint32 i = 0; i < header.count; i++)
+		stored[i] = (StoredGroup)
+	{
+		.hash_low = (uint16) members[i].hash,
+			.hash_high = (uint16) (members[i].hash >> 16),
+			.pages = members[i].pages
+	};
+	size = sizeof(header) + header.count * sizeof(StoredGroup);
 	bytes = palloc(VARHDRSZ + size);
 	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), &header, sizeof(header));
-	memcpy(VARDATA(bytes) + sizeof(header), members, header.count * sizeof(uint32));
+	memcpy(VARDATA(bytes) + sizeof(header), stored, header.count * sizeof(StoredGroup));
 	return PointerGetDatum(bytes);
 }
 
@@ -80,6 +106,7 @@ tier_catalog_load_writes(TierWritesMemory *memory)
 	memset(memory, 0, sizeof(TierWritesMemory));
 	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
 		return;
+	memory->full_page_writes = fullPageWrites;
 	memory->position = DatumGetLSN(tier_catalog_datum(0, 1, &isnull));
 	memory->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
 	value = tier_catalog_datum(0, 3, &isnull);
@@ -106,7 +133,10 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 	static const char sql[] =
 	"UPDATE _tiered_storage.sampler SET wal_position = $1, wal_since = $2, "
 	"last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
-	"last_wal_unattributed_bytes = $6, changed_pages = $7";
+	"last_wal_unattributed_bytes = $6, changed_pages = "
+
+	/* What stays as it is stays where it is stored. */
+	"CASE WHEN changed_pages IS DISTINCT FROM $7 THEN $7 ELSE changed_pages END";
 	static const Oid types[] = {
 		LSNOID, TIMESTAMPTZOID, INT8OID, INT8OID, FLOAT8OID, INT8OID, BYTEAOID
 	};
@@ -115,15 +145,13 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 		LSNGetDatum(memory->position), TimestampTzGetDatum(memory->since),
 		Int64GetDatum(memory->wal_bytes), Int64GetDatum(memory->read_bytes),
 		Float8GetDatum(memory->scale), Int64GetDatum(memory->unattributed_bytes),
-		memory->has_pages ? pages_datum(memory) : (Datum) 0
+		is_on ? pages_datum(memory) : (Datum) 0
 	};
 	char		nulls[7];
 
 	memset(nulls, is_on ? ' ' : 'n', sizeof(nulls));
 	if (is_on && memory->scale == 0.0)
 		nulls[4] = 'n';
-	if (!memory->has_pages)
-		nulls[6] = 'n';
 	tier_catalog_execute(sql, 7, types, values, nulls);
 }
 
@@ -132,7 +160,8 @@ tier_catalog_forget_write_rates(void)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0, "
-	"maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0 "
+	"merged_writes_fast = 0, merged_writes_slow = 0, maintenance_writes_fast = 0, "
+	"wal_bytes_fast = 0, image_bytes_fast = 0 "
 	"WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
 	"OR wal_bytes_fast > 0 OR image_bytes_fast > 0";
 

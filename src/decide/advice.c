@@ -4,8 +4,8 @@
  *		From what was observed to where each relation should live.
  *
  * Reads only.  What is not known exactly has a range: how
- * many reads were sequential, and how many reads there will be.  The placement
- * is found for the middle, and then for each end of each range; advice that is
+ * many reads were sequential, how many reads there will be, and how many writes.
+ * The placement is found for the middle, and then for each end of each range; advice that is
  * another one then is tentative, and says what it depends on.
  *
  * Some rules stand above cost.  One whose tablespace belongs to no tier is left
@@ -32,7 +32,7 @@
 #include "src/decide/units.h"
 
 /* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
-#define EFFORT_OF_BOUNDS 0.3
+#define EFFORT_OF_BOUNDS 0.2
 
 /* Which end of which range. */
 typedef enum Scenario
@@ -42,6 +42,8 @@ typedef enum Scenario
 	SCENARIO_SEQUENTIAL_HIGH,
 	SCENARIO_READS_LOW,
 	SCENARIO_READS_HIGH,
+	SCENARIO_WRITES_LOW,
+	SCENARIO_WRITES_HIGH,
 } Scenario;
 
 void
@@ -270,6 +272,16 @@ load_in(const TierAdviceUnit *unit, Scenario scenario)
 				load.scans *= factor;
 				break;
 			}
+		case SCENARIO_WRITES_LOW:
+		case SCENARIO_WRITES_HIGH:
+			{
+				double		requests = scenario == SCENARIO_WRITES_LOW ?
+				unit->write_requests_low : unit->write_requests_high;
+
+				load.page_writes = Max(load.page_writes, requests);
+				load.merged_writes = load.page_writes - requests;
+				break;
+			}
 	}
 	return load;
 }
@@ -436,7 +448,8 @@ is_different(const TierAdvice *advice, Scenario scenario)
 
 		if (other.random_reads != load->random_reads ||
 			other.sequential_reads != load->sequential_reads ||
-			other.scans != load->scans)
+			other.scans != load->scans || other.page_writes != load->page_writes ||
+			other.merged_writes != load->merged_writes)
 			return true;
 	}
 	return false;
@@ -459,6 +472,8 @@ mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
 			continue;
 		if (scenario == SCENARIO_SEQUENTIAL_LOW || scenario == SCENARIO_SEQUENTIAL_HIGH)
 			advice->units[i].depends_on_sequential = true;
+		else if (scenario == SCENARIO_WRITES_LOW || scenario == SCENARIO_WRITES_HIGH)
+			advice->units[i].depends_on_writes = true;
 		else
 			advice->units[i].depends_on_reads = true;
 	}
@@ -514,7 +529,7 @@ find_dependence(TierAdvice *advice)
 	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
 	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
-	for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_READS_HIGH; s++)
+	for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_WRITES_HIGH; s++)
 		mark_dependence(advice, s, tier, pushed);
 	pfree(tier);
 	pfree(pushed);
@@ -523,7 +538,8 @@ find_dependence(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
-			(unit->depends_on_sequential || unit->depends_on_reads || unit->unexplained > 0.0))
+			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
+			 unit->unexplained > 0.0))
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }
@@ -596,7 +612,7 @@ tier_advice_decide(TierAdvice *advice)
 		if (unit->pinned_tier >= 0 && unit->current_tier >= 0 && unit->is_selected &&
 			unit->recommended_tier != unit->pinned_tier)
 			unit->wanted_tier = unit->pinned_tier;
-		unit->depends_on_sequential = unit->depends_on_reads = false;
+		unit->depends_on_sequential = unit->depends_on_reads = unit->depends_on_writes = false;
 	}
 	tier_advice_mark_room(advice);
 	count_staying_indexes(advice);

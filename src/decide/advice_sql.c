@@ -221,6 +221,7 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		sequential_load.sequential_reads = unit->load.sequential_reads;
 		sequential_load.scans = unit->load.scans;
 		write_load.page_writes = unit->load.page_writes;
+		write_load.merged_writes = unit->load.merged_writes;
 
 		tier_row_clear(&row);
 		set_tier(&row, 0, advice, t);

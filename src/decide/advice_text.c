@@ -94,9 +94,12 @@ load_text(const TierAdviceUnit *unit)
 	if (reads < misses * 0.995)
 		passed = psprintf(", %.0f%% of these the page cache, too", 100.0 * reads / misses);
 	return psprintf("%.0f%% of its %.0f block requests per hour miss shared buffers%s "
-					"(%.0f random, %.0f sequential), %.0f pages per hour are written%s",
+					"(%.0f random, %.0f sequential), %.0f pages per hour are written%s%s",
 					requests <= 0 ? 0.0 : 100.0 * misses / requests, requests, passed,
 					unit->load.random_reads, unit->load.sequential_reads, unit->load.page_writes,
+					unit->load.merged_writes < 0.5 ? "" :
+					psprintf(", %.0f of them together with the page beside",
+							 unit->load.merged_writes),
 					unit->writes_estimated || unit->load.page_writes < 0.5 ? "" :
 					", as counted in the WAL");
 }
@@ -190,6 +193,11 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 		appendStringInfo(&buffer,
 						 "; depends on how many reads there will be, %.0f to %.0f per hour",
 						 unit->reads_low, unit->reads_high);
+	else if (unit->depends_on_writes)
+		appendStringInfo(&buffer,
+						 "; depends on how many writes there will be, %.0f to %.0f requests "
+						 "per hour",
+						 unit->write_requests_low, unit->write_requests_high);
 	if (unit->unexplained > 0.0)
 		appendStringInfo(&buffer,
 						 "; %.0f%% of what device %s read is not explained by what this database "
@@ -275,7 +283,10 @@ busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, int part, int tier
 		load.scans = unit->load.scans;
 	}
 	else
+	{
 		load.page_writes = unit->load.page_writes;
+		load.merged_writes = unit->load.merged_writes;
+	}
 	return tier_cost_on(&load, &advice->set->tiers[tier].profile).busy_s;
 }
 
@@ -462,6 +473,13 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						tier_advice_number(unit->reads_high));
 	if (unit->depends_on_reads)
 		return pstrdup("depends on what others will read");
+	if (unit->depends_on_writes && unit->write_requests_high >= 1.0 &&
+		unit->write_requests_high > unit->write_requests_low * NARROW_RANGE)
+		return psprintf("if %s to %s writes/h stay apart",
+						tier_advice_number(unit->write_requests_low),
+						tier_advice_number(unit->write_requests_high));
+	if (unit->depends_on_writes)
+		return pstrdup("depends on what others will write");
 	return NULL;
 }
 

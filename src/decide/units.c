@@ -19,6 +19,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/observe/device_io.h"
+#include "src/observe/device_writes.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/relation_load.h"
@@ -52,22 +53,26 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 
 /* Adds what one relation does to the unit that it belongs to. */
 static void
-add_load(TierAdviceUnit *unit, const TierRelationState *state,
-		 const TierRelationLoadBasis *basis)
+add_load(TierAdviceUnit *unit, const TierRelationState *state, const TierDevices *devices,
+		 TierRelationLoadBasis *basis)
 {
 	TierRelationLoad load = {0};
 
+	tier_device_writes_factors(devices, state->id.tablespace_oid, basis);
 	tier_relation_load_add(&load, state, basis);
 	unit->load.random_reads += load.middle.random_reads;
 	unit->load.sequential_reads += load.middle.sequential_reads;
 	unit->load.scans += load.middle.scans;
 	unit->load.page_writes += load.middle.page_writes;
+	unit->load.merged_writes += load.middle.merged_writes;
 	unit->load.size_bytes += load.middle.size_bytes;
 	unit->size_bytes = unit->load.size_bytes;
 	unit->sequential_low += load.sequential_low;
 	unit->sequential_high += load.sequential_high;
 	unit->reads_low += load.reads_low;
 	unit->reads_high += load.reads_high;
+	unit->write_requests_low += load.write_requests_low;
+	unit->write_requests_high += load.write_requests_high;
 	unit->event_reads += load.event_reads;
 	unit->event_writes += load.event_writes;
 	unit->misses_per_hour += load.misses;
@@ -104,7 +109,8 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 
 /* Tables, materialized views and their indexes are units; TOAST goes along. */
 static void
-build_units(TierAdvice *advice, const TierRelationState *states, int nstates, TimestampTz now)
+build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationState *states,
+			int nstates, TimestampTz now)
 {
 	TierRelationLoadBasis basis = {
 		.now = now,
@@ -141,7 +147,7 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 		if (state->stored.placed_at != 0)
 			unit->resides_s = Max(0.0, tier_cooldown_min * 60.0 -
 								  tier_seconds_between(state->stored.placed_at, now));
-		add_load(unit, state, &basis);
+		add_load(unit, state, devices, &basis);
 	}
 	for (int i = 0; i < nstates; i++)
 	{
@@ -156,7 +162,7 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 						 state->id.kind == RELKIND_TOASTVALUE ? state->id.heap_oid :
 						 heap->id.heap_oid);
 		if (unit != NULL)
-			add_load(unit, state, &basis);
+			add_load(unit, state, devices, &basis);
 	}
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -265,10 +271,13 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->load.sequential_reads *= factor;
 		unit->load.scans *= factor;
 		unit->load.page_writes *= factor;
+		unit->load.merged_writes *= factor;
 		unit->sequential_low *= factor;
 		unit->sequential_high *= factor;
 		unit->reads_low *= factor;
 		unit->reads_high *= factor;
+		unit->write_requests_low *= factor;
+		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
 	}
@@ -307,7 +316,7 @@ select_units(TierAdvice *advice)
 /*
  * Replaces the rates by what the history says of the time before as_of: the
  * mean of its last day and of its last 14 days, none of it corrected for what the page
- * cache held then.
+ * cache held then.  Which part of the writes is merged is as it is lately.
  */
 static void
 use_history(TierAdvice *advice, TierRelationState *states, int nstates,
@@ -319,6 +328,9 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 	for (int i = 0; i < nstates; i++)
 	{
 		TierRelationState *state = &states[i];
+		TierRates  *rates = &state->stored.rates;
+		double		merged = rates->page_writes_slow > 0 ?
+		Min(rates->merged_writes_slow / rates->page_writes_slow, 1.0) : 0.0;
 
 		while (k < nloads && loads[k].relation_oid < state->id.relation_oid)
 			k++;
@@ -326,6 +338,8 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 			state->stored.rates = loads[k].rates;
 		else
 			memset(&state->stored.rates, 0, sizeof(TierRates));
+		rates->merged_writes_fast = merged * rates->page_writes_fast;
+		rates->merged_writes_slow = merged * rates->page_writes_slow;
 
 		/* Means, which know nothing of forgetting. */
 		state->stored.heat_at = advice->options.as_of;
@@ -419,7 +433,7 @@ tier_units_load(TierAdvice *advice)
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
-	build_units(advice, view.states, view.nstates, now);
+	build_units(advice, devices, view.states, view.nstates, now);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies);

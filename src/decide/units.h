@@ -89,6 +89,9 @@ typedef struct TierAdviceUnit
 	double		sequential_high;
 	double		reads_low;		/* blocks per hour, both kinds together */
 	double		reads_high;
+	double		write_requests_low; /* page writes per hour that are not
+									 * merged */
+	double		write_requests_high;
 	double		event_reads;	/* blocks per hour that are left out of load,
 								 * since they came in too few intervals to be
 								 * a rate */
@@ -114,6 +117,7 @@ typedef struct TierAdviceUnit
 									 * changes */
 	bool		depends_on_sequential;	/* other bounds, other tier */
 	bool		depends_on_reads;
+	bool		depends_on_writes;
 	bool		makes_room;		/* leaves a tier that is too full among the
 								 * first, which are enough */
 	bool		is_urgent;		/* does so without having been observed for

@@ -218,11 +218,11 @@ ratio_of(const TierCostProfile *profile)
 }
 
 /*
- * busy = (R + n') * read_ms / 1000 + B / bandwidth + W * write_ms / 1000
- *															[s per hour]
- * B = sequential blocks * 8192 bytes.  n' counts the scans for which the
- * device has to take up a new position: no more than blocks were read, for a
- * scan that finds everything in shared buffers positions nothing.
+ * busy = (R + n') * read_ms / 1000 + B / bandwidth
+ *		+ (W - m) * write_ms / 1000 + M / write bandwidth		[s per hour]
+ * B = sequential blocks * 8192 bytes, M = m * 8192 bytes.  n' counts the scans for
+ * which the device has to take up a new position: no more than blocks were read, for
+ * a scan that finds everything in shared buffers positions nothing.
  */
 TierCost
 tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
@@ -236,10 +236,14 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 	double		read_s = tier_amount(profile->random_read_ms) / MS_PER_S;
 	double		write_s = tier_amount(profile->random_write_ms) / MS_PER_S;
 	double		page_bytes = TIER_BLOCK_BYTES;
+	double		merged = tier_smaller(tier_amount(load->merged_writes),
+									  tier_amount(load->page_writes));
+	double		writes = tier_amount(load->page_writes) - merged;
 	double		written_bytes = TIER_BLOCK_BYTES;
 	double		ratio = ratio_of(profile);
 	double		single_s;
 	double		stream_s;
+	double		merged_s;
 
 	if (ratio > 1.0)
 	{
@@ -256,12 +260,15 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 		}
 		written_bytes *= REWRITE_BYTES;
 	}
-	single_s = positionings * read_s + tier_amount(load->page_writes) * write_s;
+	single_s = positionings * read_s + writes * write_s;
 	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
-	cost.busy_s = single_s + stream_s;
-	cost.occupied_s = single_s / parallelism + stream_s;
+	merged_s = transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s);
+	cost.busy_s = single_s + stream_s + merged_s;
+	cost.occupied_s = single_s / parallelism + stream_s + merged_s;
 	cost.wait_s = positionings * read_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
-	cost.written_bytes = tier_amount(load->page_writes) * written_bytes;
+
+	/* What is written in a run is compressed once, and rewrites nothing. */
+	cost.written_bytes = writes * written_bytes + merged * TIER_BLOCK_BYTES / ratio;
 
 	/* A bandwidth that is not positive moves nothing, ever. */
 	if (!(cost.busy_s <= DBL_MAX))
@@ -325,22 +332,26 @@ tier_cost_move_s(double size_bytes, const TierCostProfile *from,
 /*
  * Changes that fall on random pages: with m = changes / checkpoints / pages
  * changes on a page between two checkpoints, on average, the share of pages
- * with at least one change is 1 - exp(-m), so
+ * with at least one change is s = 1 - exp(-m), so
  *
- *		pages * checkpoints * (1 - exp(-m))		[pages per hour]
+ *		W = pages * checkpoints * s		[pages per hour]
  *
  * That is about the number of changes while m is small, and all pages at
- * every checkpoint when it is large.
+ * every checkpoint when it is large.  The page before one that is written is
+ * written, too, with the chance s, so W * s are merged with it.
  */
-double
-tier_cost_page_writes_per_hour(double row_changes_per_hour, double pages,
-							   double checkpoints_per_hour)
+void
+tier_cost_estimate_writes(double row_changes_per_hour, double pages,
+						  double checkpoints_per_hour, TierCostLoad *load)
 {
 	double		changes = tier_amount(row_changes_per_hour);
 	double		most = tier_amount(pages) * tier_amount(checkpoints_per_hour);
+	double		share;
 
+	load->page_writes = load->merged_writes = 0.0;
 	if (!(most > 0.0))
-		return 0.0;
-
-	return tier_smaller(-most * expm1(-changes / most), changes);
+		return;
+	share = -expm1(-changes / most);
+	load->page_writes = tier_smaller(most * share, changes);
+	load->merged_writes = load->page_writes * share;
 }

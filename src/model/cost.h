@@ -53,6 +53,8 @@ typedef struct TierCostLoad
 	double		sequential_reads;	/* 8 kB blocks per hour */
 	double		scans;			/* sequential scan starts per hour */
 	double		page_writes;	/* 8 kB page writes per hour */
+	double		merged_writes;	/* of these, written together with the page
+								 * before them; at most page_writes */
 	double		size_bytes;
 } TierCostLoad;
 
@@ -102,8 +104,10 @@ typedef struct TierCostAttribution
 extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters);
 
 /*
- * busy_s = (R + n) * read + B / bandwidth + W * write, with n the scans, but at
- * most sequential_reads: a scan that reads nothing here moves no disk arm.
+ * busy_s = (R + n) * read + B / bandwidth + (W - m) * write + M / write bandwidth,
+ * with n the scans, but at most sequential_reads: a scan that reads nothing here
+ * moves no disk arm.  B are the bytes of sequential reads, M those of merged writes
+ * m: what is merged with a page beside it is no request of its own, but bytes.
  * occupied_s has the times of single requests divided by the parallelism.
  * wait_s has no writes, which checkpoints do, and of the sequential reads only
  * what is longer than a process takes to look at the pages.
@@ -145,15 +149,14 @@ extern double tier_cost_move_s(double size_bytes,
 							   const TierCostProfile *to);
 
 /*
- * Pages written per hour from row changes per hour: a page that is changed
- * often is written once per checkpoint at most, so never more than pages *
+ * page_writes and merged_writes of *load from row changes per hour: a page that is
+ * changed often is written once per checkpoint at most, so never more than pages *
  * checkpoints_per_hour, and never more than one page per row change.  Between
- * the two it assumes changes on random pages.  Without checkpoints nothing is
- * written: a caller that saw none in a short period passes the rate that
- * checkpoint_timeout implies.
+ * the two it assumes changes on random pages, of which those that are side by
+ * side are merged.  Without checkpoints nothing is written: a caller that saw none
+ * in a short period passes the rate that checkpoint_timeout implies.
  */
-extern double tier_cost_page_writes_per_hour(double row_changes_per_hour,
-											 double pages,
-											 double checkpoints_per_hour);
+extern void tier_cost_estimate_writes(double row_changes_per_hour, double pages,
+									  double checkpoints_per_hour, TierCostLoad *load);
 
 #endif							/* TIER_COST_H */

@@ -61,6 +61,7 @@ tier_effect_load(const TierEffectTotals *before, const TierEffectTotals *after,
 		!growth(before->sequential_reads, after->sequential_reads, &grown.sequential_reads) ||
 		!growth(before->scans, after->scans, &grown.scans) ||
 		!growth(before->page_writes, after->page_writes, &grown.page_writes) ||
+		!growth(before->merged_writes, after->merged_writes, &grown.merged_writes) ||
 		!growth(before->row_changes, after->row_changes, &grown.row_changes))
 		return false;
 	per_hour = SECONDS_PER_HOUR / seconds;
@@ -73,11 +74,13 @@ tier_effect_load(const TierEffectTotals *before, const TierEffectTotals *after,
 	load->scans = grown.scans * per_hour;
 	load->size_bytes = size_bytes;
 	if (writes_counted)
+	{
 		load->page_writes = grown.page_writes * per_hour;
+		load->merged_writes = grown.merged_writes * per_hour;
+	}
 	else
-		load->page_writes = tier_cost_page_writes_per_hour(grown.row_changes * per_hour,
-														   size_bytes / TIER_BLOCK_BYTES,
-														   checkpoints_per_hour);
+		tier_cost_estimate_writes(grown.row_changes * per_hour, size_bytes / TIER_BLOCK_BYTES,
+								  checkpoints_per_hour, load);
 	return true;
 }
 

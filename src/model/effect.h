@@ -24,6 +24,7 @@ typedef struct TierEffectTotals
 	double		sequential_reads;	/* at the device, 8 kB blocks */
 	double		scans;			/* those that found something at the device */
 	double		page_writes;	/* as counted in the WAL */
+	double		merged_writes;	/* of these, merged with another one */
 	double		row_changes;
 } TierEffectTotals;
 
@@ -72,7 +73,7 @@ extern double tier_effect_device_ms(double busy_ms, double request_ms);
 /*
  * Into *load the mean load per hour between two moments that are seconds > 0
  * apart.  Without writes_counted, page writes are estimated from row changes
- * (see tier_cost_page_writes_per_hour) for a relation of size_bytes.  False,
+ * (see tier_cost_estimate_writes) for a relation of size_bytes.  False,
  * and *load untouched, if a total went back, so that these are totals of
  * different lives, or if one is not a number.
  */

@@ -2,13 +2,14 @@
  *
  * model/page_writes.c
  *		Arithmetic of counting page writes: which stretches of the log to
- *		read, what a part stands for, how many pages are different ones.
+ *		read, what a part stands for, how many pages are different ones, and
+ *		which are written together.
  *
- * The set of different pages is Gibbons' distinct sampling.  A page belongs to
- * level L if the upper L bits of its hash are zero, which one page of 2^L does.
- * Whether a page is kept depends on nothing but its hash, so a page that was
- * left out, or thrown out when the level rose, is left out again however often
- * it comes, and one that is kept is counted once.
+ * The set of different pages is Gibbons' distinct sampling, of groups of
+ * neighbours.  A group belongs to level L if the upper L bits of its hash are zero,
+ * which one of 2^L does.  Whether it is kept depends on nothing but its hash, so a
+ * group that was left out, or thrown out when the level rose, is left out again
+ * however often it comes, and each page of one that is kept is counted once.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,7 +81,7 @@ tier_fair_part(int64_t whole, int n, int i)
 }
 
 /* ---------------------------------------------------------------------
- * Different pages
+ * Different pages, and which of them lie side by side
  * ---------------------------------------------------------------------
  */
 
@@ -95,12 +96,12 @@ belongs(uint32_t hash, uint32_t level)
  * one: at most half of them are in use.  The upper bits of the members are
  * alike, so the lower ones choose.
  */
-static uint32_t *
+static TierPageGroup *
 find_slot(TierPageSet *set, uint32_t hash)
 {
 	uint32_t	position = hash % TIER_PAGE_SET_SLOTS;
 
-	while (set->slots[position] != 0 && set->slots[position] != hash)
+	while (set->slots[position].hash != 0 && set->slots[position].hash != hash)
 		position = (position + 1) % TIER_PAGE_SET_SLOTS;
 	return &set->slots[position];
 }
@@ -112,19 +113,26 @@ tier_page_set_clear(TierPageSet *set)
 }
 
 void
-tier_page_set_restore(TierPageSet *set, uint32_t level, const uint32_t *members,
+tier_page_set_next_stretch(TierPageSet *set)
+{
+	for (uint32_t i = 0; i < TIER_PAGE_SET_SLOTS; i++)
+		set->slots[i].recent = 0;
+}
+
+void
+tier_page_set_restore(TierPageSet *set, uint32_t level, const TierPageGroup *members,
 					  uint32_t count)
 {
 	tier_page_set_clear(set);
 	set->level = level > TIER_PAGE_SET_MAX_LEVEL ? TIER_PAGE_SET_MAX_LEVEL : level;
 	for (uint32_t i = 0; i < count && set->count < TIER_PAGE_SET_MAX; i++)
 	{
-		uint32_t   *slot;
+		TierPageGroup *slot;
 
-		if (members[i] == 0 || !belongs(members[i], set->level))
+		if (members[i].hash == 0 || !belongs(members[i].hash, set->level))
 			continue;
-		slot = find_slot(set, members[i]);
-		if (*slot != 0)
+		slot = find_slot(set, members[i].hash);
+		if (slot->hash != 0)
 			continue;
 		*slot = members[i];
 		set->count++;
@@ -132,12 +140,12 @@ tier_page_set_restore(TierPageSet *set, uint32_t level, const uint32_t *members,
 }
 
 uint32_t
-tier_page_set_members(const TierPageSet *set, uint32_t *members)
+tier_page_set_members(const TierPageSet *set, TierPageGroup *members)
 {
 	uint32_t	n = 0;
 
 	for (uint32_t i = 0; i < TIER_PAGE_SET_SLOTS && n < TIER_PAGE_SET_MAX; i++)
-		if (set->slots[i] != 0)
+		if (set->slots[i].hash != 0)
 			members[n++] = set->slots[i];
 	return n;
 }
@@ -146,7 +154,7 @@ tier_page_set_members(const TierPageSet *set, uint32_t *members)
 static void
 thin_out(TierPageSet *set)
 {
-	uint32_t	members[TIER_PAGE_SET_MAX];
+	TierPageGroup members[TIER_PAGE_SET_MAX];
 	uint32_t	count = tier_page_set_members(set, members);
 
 	if (set->level < TIER_PAGE_SET_MAX_LEVEL)
@@ -155,23 +163,54 @@ thin_out(TierPageSet *set)
 		tier_page_set_restore(set, set->level, members, 0);
 }
 
-int64_t
-tier_page_set_add(TierPageSet *set, uint32_t hash)
+/* How many of these neighbours are there. */
+static int64_t
+count_of(uint16_t pages, uint16_t neighbours)
 {
-	uint32_t   *slot;
-	int64_t		stands_for;
+	uint16_t	both = pages & neighbours;
+	int64_t		n = 0;
 
-	if (hash == 0)
-		hash = 1;				/* 0 is the empty slot */
-	if (!belongs(hash, set->level))
-		return 0;
-	slot = find_slot(set, hash);
-	if (*slot != 0)
-		return 0;
-	*slot = hash;
-	set->count++;
-	stands_for = (int64_t) 1 << set->level;
+	for (; both != 0; both &= both - 1)
+		n++;
+	return n;
+}
+
+TierPageAdded
+tier_page_set_add(TierPageSet *set, uint32_t group_hash, int page)
+{
+	TierPageAdded added = {0, 0, 0};
+	uint16_t	bit = (uint16_t) (1u << (page % TIER_PAGE_GROUP));
+	uint16_t	neighbours = (uint16_t) (bit << 1 | bit >> 1);
+	TierPageGroup *slot;
+
+	if (group_hash == 0)
+		group_hash = 1;			/* 0 is the empty slot */
+	if (!belongs(group_hash, set->level))
+		return added;
+	slot = find_slot(set, group_hash);
+	if ((slot->pages & bit) != 0)
+		return added;
+	added.pages = (int64_t) 1 << set->level;
+	added.pairs = added.pages * count_of(slot->recent, neighbours);
+	added.far_pairs = added.pages * count_of(slot->pages & ~slot->recent, neighbours);
+	if (slot->hash == 0)
+	{
+		slot->hash = group_hash;
+		set->count++;
+	}
+	slot->pages |= bit;
+	slot->recent |= bit;
 	while (set->count >= TIER_PAGE_SET_MAX)
 		thin_out(set);
-	return stands_for;
+	return added;
+}
+
+int64_t
+tier_page_merged(int64_t pages, int64_t pairs, int64_t far_pairs, double scale)
+{
+	double		seen = ((double) pairs + (double) far_pairs * scale) *
+	(TIER_PAGE_GROUP / (TIER_PAGE_GROUP - 1.0));
+	int64_t		merged = tier_stretch_scaled((int64_t) (seen + 0.5), scale);
+
+	return merged < pages ? merged : pages;
 }

@@ -2,7 +2,8 @@
  *
  * model/page_writes.h
  *		Arithmetic of counting page writes: which stretches of the log to
- *		read, what a part stands for, how many pages are different ones.
+ *		read, what a part stands for, how many pages are different ones, and
+ *		which are written together.
  *
  * Pure.
  *
@@ -59,45 +60,84 @@ extern int64_t tier_stretch_scaled(int64_t count, double scale);
 extern int64_t tier_fair_part(int64_t whole, int n, int i);
 
 /* ---------------------------------------------------------------------
- * Different pages
+ * Different pages, and which of them lie side by side
  * ---------------------------------------------------------------------
  */
 
 /*
- * A set of pages of bounded size.  As long as it has room it knows all of them;
- * then it keeps every second one, and so on, chosen by their hashes, and each
- * stands for 2, 4 ... pages.  Plain data: may be copied and stored as it is.
- * All zero is the empty set.
+ * Pages that are side by side and are written in the same checkpoint reach the
+ * device as one request: a checkpoint writes in the order of the blocks, and the
+ * kernel merges what touches.  So of the pages written as many are merged as
+ * there are pairs of neighbours among them.
  */
-#define TIER_PAGE_SET_MAX 2048
+
+/*
+ * A set of pages of bounded size.  It keeps groups of TIER_PAGE_GROUP neighbours,
+ * of each of which it knows every page.  As long as it has room it knows all groups;
+ * then it keeps every second one, and so on, chosen by their hashes, and each
+ * stands for 2, 4 ... groups.  Plain data: may be copied.  All zero is the empty
+ * set.
+ */
+#define TIER_PAGE_GROUP 16
+#define TIER_PAGE_SET_MAX 1024
 #define TIER_PAGE_SET_SLOTS (2 * TIER_PAGE_SET_MAX)
 #define TIER_PAGE_SET_MAX_LEVEL 20
 
+typedef struct TierPageGroup
+{
+	uint32_t	hash;			/* 0: empty slot */
+	uint16_t	pages;			/* a bit for each page in the set */
+	uint16_t	recent;			/* of these, added in the current stretch */
+} TierPageGroup;
+
 typedef struct TierPageSet
 {
-	uint32_t	level;			/* 2^level pages for each that is kept */
+	uint32_t	level;			/* 2^level groups for each that is kept */
 	uint32_t	count;
-	uint32_t	slots[TIER_PAGE_SET_SLOTS]; /* 0: empty */
+	TierPageGroup slots[TIER_PAGE_SET_SLOTS];
 } TierPageSet;
+
+/*
+ * What an added page stands for: 0, or 2^level of the set, pages that were not
+ * in it, and pairs of neighbours that they make with pages that were, by whether
+ * these came in the same stretch.
+ */
+typedef struct TierPageAdded
+{
+	int64_t		pages;
+	int64_t		pairs;
+	int64_t		far_pairs;
+} TierPageAdded;
 
 extern void tier_page_set_clear(TierPageSet *set);
 
+/* What comes from now on is of another stretch, or of another sample. */
+extern void tier_page_set_next_stretch(TierPageSet *set);
+
 /*
- * Adds a page by its hash (32 well mixed bits).  Returns how many pages that
- * were not in the set before it stands for: 0 for one that was, or that is not
- * among the kept ones; else 2^level.  The sum over a series of calls is exact
- * until the set is full for the first time, and then right on average, with a
- * standard error of less than 1 / sqrt(TIER_PAGE_SET_MAX / 2) of itself (3 %).
+ * Adds a page: the hash (32 well mixed bits) of its relation's file and of its
+ * group, block / TIER_PAGE_GROUP, and which one of it, block % TIER_PAGE_GROUP.  The
+ * sum of `pages` over a series of calls is exact until the set is full for the
+ * first time, and then right on average, with a standard error of less than
+ * 1 / sqrt(TIER_PAGE_SET_MAX / 2) of itself (5 %).
  */
-extern int64_t tier_page_set_add(TierPageSet *set, uint32_t hash);
+extern TierPageAdded tier_page_set_add(TierPageSet *set, uint32_t group_hash, int page);
+
+/*
+ * How many of `pages` written are merged, from sums of pairs where each byte read
+ * of the log stands for `scale` (>= 1).  A pair in one stretch is read or not as a
+ * whole; of one in two stretches each half must be.  And of the pairs of
+ * neighbours one in TIER_PAGE_GROUP is in two groups, where it is not seen.
+ */
+extern int64_t tier_page_merged(int64_t pages, int64_t pairs, int64_t far_pairs, double scale);
 
 /*
  * The members as an array of at most TIER_PAGE_SET_MAX, and back.  Members that
  * cannot be in a set of this level are left out, and so are too many.
  */
-extern uint32_t tier_page_set_members(const TierPageSet *set, uint32_t *members);
+extern uint32_t tier_page_set_members(const TierPageSet *set, TierPageGroup *members);
 extern void tier_page_set_restore(TierPageSet *set, uint32_t level,
-								  const uint32_t *members, uint32_t count);
+								  const TierPageGroup *members, uint32_t count);
 
 /* ---------------------------------------------------------------------
  * From one sample to the next
@@ -118,11 +158,9 @@ typedef struct TierWritesMemory
 								 * was read */
 	int64_t		unattributed_bytes; /* of no relation that is sampled */
 
-	/*
-	 * Pages changed since the checkpoint that began at `redo`, while
-	 * full_page_writes is off; else has_pages is false.
-	 */
-	bool		has_pages;
+	bool		full_page_writes;	/* at `position` */
+
+	/* Pages changed since the checkpoint that began at `redo`. */
 	uint64_t	redo;
 	TierPageSet pages;
 } TierWritesMemory;

@@ -49,7 +49,7 @@ typedef enum TierObjective
 
 /*
  * Default of effort, see model/solver/solver.h: some 40 ms.  An advice solves one of
- * these, and four with a part of it.
+ * these, and six with a part of it.
  */
 #define TIER_PLACEMENT_EFFORT 7e6
 

@@ -62,83 +62,136 @@ judge(const TierRelationLoadBasis *basis, const TierEvidence *evidence, const fl
 	return basis->are_means ? known : tier_evidence_judge(evidence, amounts, basis->now);
 }
 
-/*
- * Page writes as the WAL had them.  False: they have not been counted for a day,
- * without which the hour of the day says more than the relation, or cannot be.
- */
-static bool
-counted_page_writes(const TierRelationState *state, const TierRelationLoadBasis *basis,
-					double *page_writes)
+/* For how long has been counted what the slow rates say? */
+static double
+remembered_s(double counted_s)
 {
-	const TierRelationStored *stored = &state->stored;
-	const TierRates *rates = &stored->rates;
-	int64_t		since = basis->writes_since > stored->observed_since ?
-	basis->writes_since : stored->observed_since;
-	double		idle_s = seconds_between(stored->heat_at, basis->now);
-	double		counted_s = seconds_between(since, basis->now);
-
-	if (basis->writes_since == 0 || state->id.persistence != PERSISTENCE_PERMANENT ||
-		counted_s < TIER_HALF_LIFE_FAST_S)
-		return false;
-
-	/* Means know nothing of forgetting. */
-	*page_writes = basis->are_means ?
-		tier_larger(rates->page_writes_fast, rates->page_writes_slow) :
-		tier_larger(tier_heat_read(rates->page_writes_fast, idle_s, counted_s,
-								   TIER_HALF_LIFE_FAST_S),
-					tier_heat_read(rates->page_writes_slow, idle_s, counted_s,
-								   TIER_HALF_LIFE_SLOW_S));
-	return true;
+	return tier_smaller(counted_s, TIER_HALF_LIFE_SLOW_S / log(2.0));
 }
 
+/* How far the rate of so many events an hour may be off, relative to it. */
+static double
+relative_error(double per_hour, double counted_s, const TierEvidenceJudgement *judgement)
+{
+	if (!(per_hour > 0.0))
+		return 0.0;
+	return hypot(STANDARD_ERRORS / sqrt(per_hour * remembered_s(counted_s) / SECONDS_PER_HOUR),
+				 STANDARD_ERRORS * judgement->error);
+}
+
+/* For how long the WAL has told the page writes; 0: it does not. */
+static double
+writes_counted_s(const TierRelationState *state, const TierRelationLoadBasis *basis)
+{
+	int64_t		since = basis->writes_since > state->stored.observed_since ?
+	basis->writes_since : state->stored.observed_since;
+
+	if (basis->writes_since == 0 || state->id.persistence != PERSISTENCE_PERMANENT)
+		return 0.0;
+	return seconds_between(since, basis->now);
+}
+
+/* A rate of page writes; means know nothing of forgetting. */
+static double
+counted_now(const TierRelationStored *stored, const TierRelationLoadBasis *basis, double rate,
+			double counted_s, double half_life_s)
+{
+	return basis->are_means ? rate :
+		tier_heat_read(rate, seconds_between(stored->heat_at, basis->now), counted_s, half_life_s);
+}
+
+/* Pages, and of these requests, which are those that are not merged. */
+typedef struct Writes
+{
+	double		pages;
+	double		requests;
+} Writes;
+
+static Writes
+writes_of(double pages, double merged)
+{
+	Writes		writes = {pages, tier_amount(pages - merged)};
+
+	return writes;
+}
+
+/* If each change were on a page of its own choice. */
+static Writes
+estimated_writes(const TierRelationStored *stored, const TierRelationLoadBasis *basis)
+{
+	TierCostLoad load;
+	double		changes = tier_larger(fast_now(stored, stored->rates.changes_fast, basis->now),
+									  slow_now(stored, stored->rates.changes_slow, basis->now));
+
+	tier_cost_estimate_writes(changes, tier_amount((double) stored->size_bytes) / TIER_BLOCK_BYTES,
+							  basis->checkpoints_per_hour, &load);
+	return writes_of(load.page_writes, load.merged_writes);
+}
+
+static double
+factor_of(double factor)
+{
+	return factor > 0.0 ? factor : 1.0;
+}
+
+/*
+ * Row changes tell least of all: rows that are appended take next to no request.
+ * What the WAL tells is sure but for its error, and of the first day but for what the
+ * other hours of a day bring, of which row changes may know.
+ */
 static void
 add_writes(TierRelationLoad *load, const TierRelationState *state,
 		   const TierRelationLoadBasis *basis)
 {
 	const TierRelationStored *stored = &state->stored;
-	double		weight = judge(basis, &stored->evidence, stored->evidence.writes).weight;
-	double		page_writes;
+	const TierRates *rates = &stored->rates;
+	TierEvidenceJudgement written = judge(basis, &stored->evidence, stored->evidence.writes);
+	Writes		estimate = estimated_writes(stored, basis);
+	double		counted_s = writes_counted_s(state, basis);
+	Writes		middle = estimate;
+	double		low = 0.0;
+	double		high = estimate.pages;
+	double		requests_factor;
 
-	if (!counted_page_writes(state, basis, &page_writes))
+	if (counted_s >= TIER_SHORTEST_OBSERVATION_S)
 	{
-		double		changes =
-		tier_larger(fast_now(stored, stored->rates.changes_fast, basis->now),
-					slow_now(stored, stored->rates.changes_slow, basis->now));
+		Writes		fast = writes_of(counted_now(stored, basis, rates->page_writes_fast,
+												 counted_s, TIER_HALF_LIFE_FAST_S),
+									 counted_now(stored, basis, rates->merged_writes_fast,
+												 counted_s, TIER_HALF_LIFE_FAST_S));
+		Writes		slow = writes_of(counted_now(stored, basis, rates->page_writes_slow,
+												 counted_s, TIER_HALF_LIFE_SLOW_S),
+									 counted_now(stored, basis, rates->merged_writes_slow,
+												 counted_s, TIER_HALF_LIFE_SLOW_S));
+		double		error;
 
-		page_writes = tier_cost_page_writes_per_hour(changes,
-													 tier_amount((double) stored->size_bytes) /
-													 TIER_BLOCK_BYTES,
-													 basis->checkpoints_per_hour);
-		load->writes_estimated = true;
+		middle = fast.pages > slow.pages ? fast : slow;
+		error = relative_error(middle.requests, counted_s, &written);
+		low = written.weight * tier_smaller(fast.requests, slow.requests) *
+			tier_larger(1.0 - error, 0.0);
+		high = tier_larger(fast.requests, slow.requests) * (1.0 + error);
+		if (counted_s < TIER_HALF_LIFE_FAST_S)
+			high = tier_larger(high, estimate.requests);
 	}
-	load->middle.page_writes += weight * page_writes;
-	load->event_writes += (1.0 - weight) * page_writes;
-}
-
-/* For how long has been counted what the slow rates say? */
-static double
-counted_hours(const TierRelationStored *stored, int64_t now)
-{
-	return tier_smaller(observed_s(stored, now), TIER_HALF_LIFE_SLOW_S / log(2.0)) /
-		SECONDS_PER_HOUR;
+	else
+		load->writes_estimated = true;
+	requests_factor = factor_of(basis->write_request_factor);
+	middle.requests *= requests_factor;
+	middle.pages = tier_larger(middle.pages * factor_of(basis->write_factor), middle.requests);
+	low *= requests_factor;
+	high *= requests_factor;
+	load->middle.page_writes += written.weight * middle.pages;
+	load->middle.merged_writes += written.weight * (middle.pages - middle.requests);
+	load->event_writes += (1.0 - written.weight) * middle.pages;
+	load->write_requests_low += low;
+	load->write_requests_high += high;
 }
 
 double
 tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
 {
-	*hours = counted_hours(&state->stored, now);
+	*hours = remembered_s(observed_s(&state->stored, now)) / SECONDS_PER_HOUR;
 	return slow_now(&state->stored, state->stored.rates.scans_slow, now);
-}
-
-/* How far the rate may be off that a relation's reads tell, relative to it. */
-static double
-relative_error(const TierRelationStored *stored, const TierEvidenceJudgement *read, double reads,
-			   int64_t now)
-{
-	if (!(reads > 0.0))
-		return 0.0;
-	return hypot(STANDARD_ERRORS / sqrt(reads * counted_hours(stored, now)),
-				 STANDARD_ERRORS * read->error);
 }
 
 static void
@@ -160,7 +213,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	double		larger = fast ? random_fast + sequential_fast : random_slow + sequential_slow;
 	double		smaller = fast ? random_slow + sequential_slow : random_fast + sequential_fast;
 	TierEvidenceJudgement read = judge(basis, &stored->evidence, stored->evidence.reads);
-	double		error = relative_error(stored, &read, larger, now);
+	double		error = relative_error(larger, observed_s(stored, now), &read);
 	double		reads = read.weight * larger;
 
 	/*

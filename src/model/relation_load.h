@@ -25,12 +25,18 @@
 #include "src/model/cost.h"
 #include "src/model/relation_state.h"
 
-/* How the states are to be read; the same for all relations of one answer. */
+/*
+ * How the states are to be read; but for the factors, the same for all relations of
+ * one answer.
+ */
 typedef struct TierRelationLoadBasis
 {
 	int64_t		now;
 	int64_t		writes_since;	/* page writes are counted since then; 0: not */
 	double		checkpoints_per_hour;
+	double		write_factor;	/* pages that the device writes for each that
+								 * checkpoints have to; 0 is taken for 1 */
+	double		write_request_factor;	/* the same of requests */
 	bool		are_means;		/* the rates are means over a time in the
 								 * past, of which is not known when in it
 								 * something happened */
@@ -44,19 +50,23 @@ typedef struct TierRelationLoad
 	double		sequential_high;
 	double		reads_low;		/* blocks, both kinds together */
 	double		reads_high;
+	double		write_requests_low; /* page writes that are not merged */
+	double		write_requests_high;
 	double		event_reads;	/* blocks that are left out of middle, since
 								 * they came in too few intervals to be a rate */
 	double		event_writes;	/* pages, the same */
 	double		misses;			/* of which reads are what reached the device */
 	double		hits;
 	bool		writes_estimated;	/* page writes, of some of it, from row
-									 * changes */
+									 * changes; their high bound knows row
+									 * changes on the first day */
 } TierRelationLoad;
 
 /*
  * Adds one relation to a load that was all zero at first.  Uses kind and
  * persistence of state->id, and state->stored.  Page writes are counted where
- * that has gone on for a day, and estimated from row changes before.
+ * that has gone on for TIER_SHORTEST_OBSERVATION_S, and estimated from row changes
+ * before, where nothing is known of how many of them are merged.
  */
 extern void tier_relation_load_add(TierRelationLoad *load, const TierRelationState *state,
 								   const TierRelationLoadBasis *basis);

@@ -79,6 +79,8 @@ typedef struct TierRates
 	double		changes_slow;
 	double		page_writes_fast;	/* from the WAL, see observe/writes.h */
 	double		page_writes_slow;
+	double		merged_writes_fast; /* of these, merged with another one */
+	double		merged_writes_slow;
 	double		maintenance_writes_fast;
 	double		wal_bytes_fast;
 	double		image_bytes_fast;
@@ -95,8 +97,11 @@ typedef struct TierRates
 typedef struct TierWriteCounts
 {
 	int64_t		pages;			/* to be written by the next checkpoint */
+	int64_t		merged;			/* of these, side by side with another one, so
+								 * that they are one request less */
 	int64_t		maintenance_pages;	/* the same, because of vacuum or a
 									 * rewrite */
+	int64_t		maintenance_merged;
 	int64_t		wal_bytes;
 	int64_t		image_bytes;	/* of these, full-page images */
 } TierWriteCounts;
@@ -233,6 +238,13 @@ typedef struct TierRelationPeriod
 	float		measured_share;
 	float		shared_part;
 	float		shared_share;
+
+	/*
+	 * merge: the share of the random reads that reached a device, at least
+	 * and at most, as the kernel counted for plans; 0 and 1: not known.
+	 */
+	double		random_low;
+	double		random_high;
 
 	/* merge: what a rate is advanced by; also set if it only wrote. */
 	double		idle_s;			/* since heat_at, before the period */

@@ -102,12 +102,80 @@ tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 	sum->measured_device += more->measured_device;
 	sum->shared += more->shared;
 	sum->shared_device += more->shared_device;
+	sum->bounded += more->bounded;
+	sum->bounded_low += more->bounded_low;
+	sum->bounded_high += more->bounded_high;
 }
 
 double
 tier_split_misses(const TierSplitPlans *plans)
 {
 	return plans->random + plans->sequential + plans->ignored;
+}
+
+void
+tier_split_bound_requests(double own, double misses, double device_blocks, double temp_blocks,
+						  double *low, double *high)
+{
+	double		blocks = tier_amount(device_blocks);
+	double		others = tier_amount(misses - own);
+	double		at_least;
+
+	own = tier_amount(own);
+
+	/* One request may have read all blocks: a part of them, ahead of others. */
+	at_least = tier_smaller(ceil(tier_amount(blocks - tier_amount(temp_blocks))), 1.0);
+	*low = tier_smaller(own, tier_amount(at_least - others));
+	*high = tier_smaller(own, ceil(blocks));
+}
+
+/*
+ * Bounds of a share that was found in a sample of n (Wilson 1927): unlike the normal
+ * approximation, right where none or all of a few have it.
+ */
+static double
+wilson_bound(double share, double n, double z)
+{
+	double		zz = z * z;
+
+	if (!(n > 0.0))
+		return z < 0.0 ? 0.0 : 1.0;
+	return tier_clamp((share + zz / (2.0 * n) +
+					   z * sqrt(share * (1.0 - share) / n + zz / (4.0 * n * n))) / (1.0 + zz / n),
+					  0.0, 1.0);
+}
+
+/*
+ * A sample of plans with different weights says as much as one of n = sum^2 / variance
+ * reads that were drawn one by one (Kish 1965: the effective sample size); where each
+ * plan was tracked, all is known.
+ */
+void
+tier_split_request_shares(const TierSplitPlans *plans, double *low, double *high)
+{
+	double		random = tier_amount(plans->random);
+	double		bounded = tier_smaller(tier_amount(plans->bounded), random);
+	double		variance = tier_amount(plans->random_variance);
+	double		share_low;
+	double		share_high;
+	double		part;
+
+	*low = 0.0;
+	*high = 1.0;
+	if (!(bounded > 0.0))
+		return;
+	part = bounded / random;
+	share_low = tier_smaller(tier_amount(plans->bounded_low) / bounded, 1.0);
+	share_high = tier_smaller(tier_amount(plans->bounded_high) / bounded, 1.0);
+	if (variance > 0.0)
+	{
+		double		n = part * random * (random / variance);
+
+		share_low = wilson_bound(share_low, n, -Z_95);
+		share_high = wilson_bound(share_high, n, Z_95);
+	}
+	*low = part * share_low;
+	*high = tier_larger(1.0 - part * (1.0 - share_high), *low);
 }
 
 static TierSplitResult

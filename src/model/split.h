@@ -94,6 +94,15 @@ typedef struct TierSplitPlans
 	double		measured_device;
 	double		shared;
 	double		shared_device;
+
+	/*
+	 * Of the random ones, those in plans of which the kernel counted what
+	 * they read from devices; and how many of these caused a request, at
+	 * least and at most.
+	 */
+	double		bounded;
+	double		bounded_low;
+	double		bounded_high;
 } TierSplitPlans;
 
 /* Adds what other plans have read. */
@@ -101,6 +110,21 @@ extern void tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more
 
 /* All that they read and did not find in shared buffers. */
 extern double tier_split_misses(const TierSplitPlans *plans);
+
+/*
+ * A plan missed `misses` blocks, of which `own` are random reads of one relation, and had
+ * device_blocks read from devices, read-ahead included, temp_blocks of which may be of
+ * temporary files.  How many of `own` caused a request, at least and at most: each request
+ * reads something, and none but one of a miss reads anything, or a temporary file's.
+ */
+extern void tier_split_bound_requests(double own, double misses, double device_blocks,
+									  double temp_blocks, double *low, double *high);
+
+/*
+ * The share of all random reads that caused a request, at least and at most: what is known
+ * of plans that were tracked, wider by the sampling error (95 %).  0 and 1 if nothing is.
+ */
+extern void tier_split_request_shares(const TierSplitPlans *plans, double *low, double *high);
 
 /* One relation in one period, from both sides. */
 typedef struct TierSplitPeriod

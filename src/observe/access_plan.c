@@ -136,8 +136,7 @@ begin_reads(TierAccessPlan *plan)
 	plan->read_base = pgBufferUsage.shared_blks_read;
 	plan->hit_base = pgBufferUsage.shared_blks_hit;
 	plan->temp_base = pgBufferUsage.temp_blks_read;
-	if (tier_compat_reads_are_own())
-		plan->device_base = recent_device_bytes();
+	plan->device_base = recent_device_bytes();
 }
 
 /*
@@ -149,7 +148,7 @@ end_reads(TierAccessPlan *plan, int64 misses)
 {
 	int64		reads = pgBufferUsage.shared_blks_read - plan->read_base;
 
-	if ((misses > 0 || reads > 0) && tier_compat_reads_are_own())
+	if (misses > 0 || reads > 0)
 	{
 		plan->device_bytes += Max(ask_device_bytes() - plan->device_base, 0);
 		plan->all_misses += reads;

@@ -47,6 +47,7 @@ typedef struct RelationUse
 	bool		is_changed;		/* blocks may be added to it */
 	bool		is_late;		/* was not there when the plan began to run:
 								 * `own` is inferred */
+	bool		is_foreign_method;	/* its access method is an extension's */
 
 	int			table_use;		/* INDEX: the table it leads to, or NO_USE */
 	int			index_use;		/* VALUES: the index of the TOAST table; GAPS:

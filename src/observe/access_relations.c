@@ -265,6 +265,7 @@ add_use(TierAccessPlan *plan, Oid relation_oid, Relation rel, TierSplitOrder ord
 		plan->uses[use].rel = rel;
 		plan->uses[use].tablespace_oid =
 			tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
+		plan->uses[use].is_foreign_method = rel->rd_rel->relam >= FirstNormalObjectId;
 	}
 	plan->uses[use].orders |= ORDER_BIT(order);
 	return use;
@@ -310,6 +311,8 @@ add_toast(TierAccessPlan *plan, Relation rel, bool is_changed)
 		tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
 	plan->uses[table].is_changed |= is_changed;
 	plan->uses[index].is_changed |= is_changed;
+	plan->uses[table].is_foreign_method = plan->uses[index].is_foreign_method =
+		rel->rd_rel->relam >= FirstNormalObjectId;
 }
 
 /* A table that a node scans; NO_USE if it is not observed. */

@@ -8,8 +8,8 @@
  * says which of its misses were sequential.
  *
  * How much of that came from a device, and not from the page cache, the kernel
- * counts for each process.  That is believed for plans that read in sequence:
- * of random reads it counts what is read ahead of them as well.
+ * counts for each process.  For plans that read in sequence that is what their reads
+ * took.  Of random ones it is a bound: what is read ahead of them is counted as well.
  *
  *-------------------------------------------------------------------------
  */
@@ -157,11 +157,9 @@ is_counted(Oid tablespace_oid)
  * this is too much, and with more of them than misses it says nothing.
  */
 static double
-device_share(const TierAccessPlan *plan, double misses, double sequential)
+device_share(const TierAccessPlan *plan, double all_misses, double sequential)
 {
-	double		all_misses = plan->is_parallel ? misses : Max(misses, plan->all_misses);
-
-	if (!tier_compat_reads_are_own() || plan->temp_blocks > all_misses ||
+	if (!tier_compat_reads_ahead_are_own() || plan->temp_blocks > all_misses ||
 		sequential < SEQUENTIAL_SHARE * all_misses)
 		return -1.0;
 	for (int i = 0; i < plan->nuses; i++)
@@ -187,12 +185,43 @@ share_is_its_own(double share, double its_misses, double misses)
 		share * misses <= (1.0 - OWN_SHARE) * its_misses;
 }
 
-/* all_misses: of all relations of the plan; share: see device_share() */
+/*
+ * Has this process read its random blocks by itself, and does the kernel count that?  It has
+ * where they were not asked for ahead, which scans of tables do, and nobody knows of methods
+ * that are not the server's.
+ */
+static bool
+random_reads_are_counted(const RelationUse *use)
+{
+	if (use->is_late || !OidIsValid(use->tablespace_oid) || !is_counted(use->tablespace_oid))
+		return false;
+	return tier_compat_reads_ahead_are_own() ||
+		((use->orders & (ORDER_BIT(TIER_SPLIT_SCAN) | ORDER_BIT(TIER_SPLIT_GAPS))) == 0 &&
+		 !use->is_foreign_method);
+}
+
+/* random: without blocks that may have been added, which nobody has read. */
+static void
+bound_requests(const TierAccessPlan *plan, double random, double all_misses,
+			   TierSplitPlans *plans)
+{
+	double		low;
+	double		high;
+
+	tier_split_bound_requests(random, all_misses, (double) plan->device_bytes / BLCKSZ,
+							  plan->temp_blocks, &low, &high);
+	plans->bounded = plan->weight * random;
+	plans->bounded_low = plan->weight * low;
+	plans->bounded_high = plan->weight * high;
+}
+
+/* all_misses: of the whole plan; share: see device_share() */
 static void
 report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_misses, double share)
 {
 	double		misses = use->own.fetched - use->own.hit;
 	double		random = misses - use->sequential;
+	double		added = 0.0;
 	double		weight = plan->weight;
 	int64		fetched;
 	TierSplitPlans plans;
@@ -209,7 +238,10 @@ report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_mis
 		plans.random_variance = weight * (weight - 1.0) * random * random;
 		plans.sequential_variance = weight * (weight - 1.0) * use->sequential * use->sequential;
 		if (use->is_changed && !use->is_late)
-			plans.added = weight * Min(random, rest_misses(use, &fetched));
+			added = Min(random, rest_misses(use, &fetched));
+		plans.added = weight * added;
+		if (random_reads_are_counted(use))
+			bound_requests(plan, random - added, all_misses, &plans);
 		if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
 		{
 			plans.measured = weight * use->sequential;
@@ -246,9 +278,11 @@ tier_access_report(TierAccessPlan *plan)
 	}
 	if (misses <= 0.0)
 		return;
-	share = device_share(plan, misses, sequential);
-	if (share > 0.0)
+	if (plan->device_bytes > 0)
 		tier_access_shared_saw_device();
+	if (!plan->is_parallel)
+		misses = Max(misses, plan->all_misses);
+	share = device_share(plan, misses, sequential);
 	for (int i = 0; i < plan->nuses; i++)
 		if (plan->uses[i].own.fetched > plan->uses[i].own.hit)
 			report_misses(plan, &plan->uses[i], misses, share);

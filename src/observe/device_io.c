@@ -230,6 +230,7 @@ set_tablespaces(TierDeviceState *state, Oid *tablespaces, int n)
 	{
 		memset(&state->fit, 0, sizeof(state->fit));
 		memset(&state->request_fit, 0, sizeof(state->request_fit));
+		memset(&state->writes_fit, 0, sizeof(state->writes_fit));
 		memset(&state->rates, 0, sizeof(state->rates));
 		memset(&state->totals, 0, sizeof(state->totals));
 		state->fit_at = state->counters_at = state->observed_since = state->window_since = 0;

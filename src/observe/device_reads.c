@@ -7,8 +7,8 @@
  * block.  Of each relation we know which part of its file is there at the start
  * and at the end of a period; model/fit.c makes shares of it.  Where the kernel
  * has counted what a plan's sequential reads took from devices, that replaces
- * the estimate.  The fits of the device (observe/device_io.c) then correct what
- * is left of the estimate.
+ * the estimate; of random reads it bounds it.  The fits of the device
+ * (observe/device_io.c) then correct what is left of the estimate.
  *
  * Bounded: files that are looked at, and the time for that.
  *
@@ -140,6 +140,7 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	double		resident_before;
 	double		resident_after;
 	double		missing;
+	double		read_ahead;
 	double		missed;
 
 	period->device_random = random;
@@ -156,8 +157,14 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	resident_after = Min(1.0, after / (blocks * BLCKSZ));
 	missing = 1.0 - tier_fit_random_hits(cached_share(stored, before), cached_share(stored, after),
 										 random / blocks);
-	missing += tier_fit_read_ahead((resident_before + resident_after) / 2);
-	period->device_random = random * Min(missing, 1.0);
+	read_ahead = tier_fit_read_ahead((resident_before + resident_after) / 2);
+	period->device_random = random * Min(missing + read_ahead, 1.0);
+
+	/*
+	 * Who reads may read ahead in a further request, which is not among the
+	 * reads that are bounded.
+	 */
+	period->random_high = Min(period->random_high + Min(read_ahead, period->random_high), 1.0);
 	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after,
 											(sequential + maintenance) / blocks);
 	period->device_sequential = sequential * missed;
@@ -185,6 +192,18 @@ use_measured_reads(TierRelationPeriod *period, Oid tablespace_oid)
 		 (1.0 - period->measured_part - period->shared_part) * estimated);
 }
 
+/*
+ * The same for random reads: what the kernel has counted for plans bounds them.  A few rows
+ * that many ask for are in the page cache more often than its share of the file says.
+ */
+static double
+within_bounds(const TierRelationPeriod *period, double random)
+{
+	double		all = local_random(period);
+
+	return Min(Max(random, all * period->random_low), all * period->random_high);
+}
+
 /* A read of PostgreSQL is at most one of the device, whatever the factor. */
 static double
 apply_fit(double reads, const TierFit *fit, double most)
@@ -203,7 +222,7 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 
 	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
 	{
-		random = apply_fit(random, &device->request_fit, all_random);
+		random = within_bounds(period, apply_fit(random, &device->request_fit, all_random));
 		sequential = period->device_measured +
 			apply_fit(sequential - period->device_measured, &device->fit,
 					  all_sequential - period->device_measured);
@@ -282,7 +301,11 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 	for (int i = 0; i < nstates; i++)
 	{
 		if (!looks)
+		{
 			states[i].stored.os_cached_bytes = -1;
+			states[i].period.random_low = 0.0;
+			states[i].period.random_high = 1.0;
+		}
 		if (has_read(&states[i].period))
 			readers[n++] = &states[i];
 	}
@@ -301,6 +324,7 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 							  state->stored.os_cached_bytes);
 		if (looks)
 			use_measured_reads(&state->period, state->id.tablespace_oid);
+		state->period.device_random = within_bounds(&state->period, state->period.device_random);
 	}
 	pfree(readers);
 

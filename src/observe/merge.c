@@ -401,10 +401,16 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 	if (is_first_sample)
 		period->delta.row_changes = Max(period->delta.row_changes - period->live_rows, 0);
 
-	/* The file of an idle relation has not changed. */
-	if (period->changed)
+	/*
+	 * The file of an idle relation has not changed; but who was busy before a
+	 * crash looks idle after it.
+	 */
+	if (period->changed || merged->was_emptied)
+	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
 											MAIN_FORKNUM);
+		period->changed = period->changed || stored->size_bytes != before->stored.size_bytes;
+	}
 	else
 		stored->size_bytes = before->stored.size_bytes;
 
@@ -471,6 +477,9 @@ carry_over(const TierAccessCount *count, double added, double used_share)
 	rest.measured_device = Min(all->measured_device * share, fresh->measured_device);
 	rest.shared = Min(all->shared * share, fresh->shared);
 	rest.shared_device = Min(all->shared_device * share, fresh->shared_device);
+	rest.bounded = Min(all->bounded * share, fresh->bounded);
+	rest.bounded_low = Min(all->bounded_low * share, fresh->bounded_low);
+	rest.bounded_high = Min(all->bounded_high * share, fresh->bounded_high);
 	rest.hits = 0.0;
 	rest.plans = Min(all->plans * share, fresh->plans);
 	if (rest.random + rest.sequential + rest.ignored >= 0.5)
@@ -525,10 +534,14 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 	input.certain_blocks = certain_blocks(state->id.tablespace_oid);
 	if (count != NULL)
 		input.plans = count->plans;
+	period->random_low = 0.0;
+	period->random_high = 1.0;
 	if (taken->device_seen)
 		take_measured_shares(period, &input.plans);
 
 	result = tier_split_period(&input);
+	if (taken->device_seen && result.source == TIER_SOURCE_EXECUTOR)
+		tier_split_request_shares(&input.plans, &period->random_low, &period->random_high);
 	period->attribution = result.use;
 	period->maintenance_reads = result.maintenance;
 	state->stored.source = result.source;
@@ -603,6 +616,8 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 	advance_slow(&rates->changes_slow, period, period->delta.row_changes);
 	advance_fast(&rates->page_writes_fast, period, period->writes.pages);
 	advance_slow(&rates->page_writes_slow, period, period->writes.pages);
+	advance_fast(&rates->merged_writes_fast, period, period->writes.merged);
+	advance_slow(&rates->merged_writes_slow, period, period->writes.merged);
 	advance_fast(&rates->maintenance_writes_fast, period, period->writes.maintenance_pages);
 	advance_fast(&rates->wal_bytes_fast, period, period->writes.wal_bytes);
 	advance_fast(&rates->image_bytes_fast, period, period->writes.image_bytes);

@@ -24,6 +24,7 @@
 #include "src/observe/collect.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_reads.h"
+#include "src/observe/device_writes.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/observe/standby.h"
@@ -72,6 +73,7 @@ add_up(TierRelationState *states, int nstates)
 			totals->scans += period->delta.scans *
 				Min(reads / Max(period->delta.blocks_fetched, 1), 1.0);
 		totals->page_writes += period->writes.pages;
+		totals->merged_writes += period->writes.merged;
 		totals->row_changes += period->delta.row_changes;
 		unit->period.changed = true;
 	}
@@ -233,6 +235,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_writes_end(writes);
 	MemoryContextSwitchTo(context);
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
+	tier_device_writes_observe(result->devices, view.states, view.nstates, writes, view.at);
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_sample_load(view.at, summary.active > 0);
 	tier_catalog_maintain_history(view.at);

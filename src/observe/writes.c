@@ -16,6 +16,9 @@
  *	 changed since the last checkpoint began (model/page_writes.h).  It is stored
  *	 between two samples.
  *
+ * In either case the set says which of the pages lie side by side, and so reach
+ * the device as one request.
+ *
  * What is not seen: pages that nothing in the WAL names, because only hints
  * have changed in a cluster without checksums and wal_log_hints; unlogged
  * relations; a page that is written more than once between two checkpoints
@@ -86,6 +89,8 @@ typedef enum WriteKind
 typedef struct Counts
 {
 	int64		pages[WRITE_KINDS];
+	int64		pairs[WRITE_KINDS]; /* of neighbours among the pages, */
+	int64		far_pairs[WRITE_KINDS]; /* see TierPageAdded */
 	int64		wal_bytes[WRITE_KINDS];
 	int64		image_bytes[WRITE_KINDS];
 } Counts;
@@ -97,6 +102,15 @@ typedef struct KnownFile
 	Oid			file_number;	/* 0: empty slot */
 	uint32		relation;		/* index of its counts */
 } KnownFile;
+
+/* Pages in a tablespace that are of none of the relations; see MAX_FOREIGN. */
+typedef struct ForeignPages
+{
+	Oid			tablespace_oid;
+	int64		pages;			/* as read and not yet scaled */
+} ForeignPages;
+
+#define MAX_FOREIGN 64
 
 /*
  * The writes of one sample, from tier_writes_begin() to tier_writes_end(), in
@@ -127,6 +141,13 @@ struct TierWrites
 	const KnownFile *last_file; /* found by the last look-up; NULL: none */
 	Counts	   *counts;			/* of each relation, in their order */
 	int64		unattributed_bytes; /* of no relation */
+
+	/*
+	 * count: what is read later, too.  Those of more tablespaces are left
+	 * out.
+	 */
+	int			nforeign;
+	ForeignPages foreign[MAX_FOREIGN];
 };
 
 /* ---------------------------------------------------------------------
@@ -292,21 +313,46 @@ follow_checkpoints(TierWrites *writes, XLogReaderState *record)
 	}
 }
 
-/* How many pages of the main fork this reference means that will have to be written. */
-static int64
-pages_of_block(TierWrites *writes, const DecodedBkpBlock *reference,
-			   const RelFileLocator *locator, BlockNumber block)
+/* Counts a page of the main fork, if it will have to be written once more. */
+static void
+note_page(TierWrites *writes, Counts *counts, WriteKind kind,
+		  const DecodedBkpBlock *reference, const RelFileLocator *locator, BlockNumber block)
 {
-	uint32		page[3];
+	bool		is_first = (reference->has_image && reference->apply_image) ||
+	(reference->flags & BKPBLOCK_WILL_INIT) != 0;
+	TierPageAdded added;
+	uint32		group[3];
 
-	if (writes->full_page_writes)
-		return (reference->has_image && reference->apply_image) ||
-			(reference->flags & BKPBLOCK_WILL_INIT) != 0 ? 1 : 0;
-	page[0] = tier_compat_locator_tablespace(*locator);
-	page[1] = tier_compat_locator_file_number(*locator);
-	page[2] = block;
-	return tier_page_set_add(&writes->memory.pages,
-							 hash_bytes((const unsigned char *) page, sizeof(page)));
+	if (writes->full_page_writes && !is_first)
+		return;
+	group[0] = tier_compat_locator_tablespace(*locator);
+	group[1] = tier_compat_locator_file_number(*locator);
+	group[2] = block / TIER_PAGE_GROUP;
+	added = tier_page_set_add(&writes->memory.pages,
+							  hash_bytes((const unsigned char *) group, sizeof(group)),
+							  (int) (block % TIER_PAGE_GROUP));
+	counts->pages[kind] += writes->full_page_writes ? 1 : added.pages;
+	counts->pairs[kind] += added.pairs;
+	counts->far_pairs[kind] += added.far_pairs;
+}
+
+/* A page of a file that no relation has, if it will have to be written. */
+static void
+note_foreign_page(TierWrites *writes, const DecodedBkpBlock *reference, Oid tablespace_oid,
+				  int64 pages)
+{
+	int			i = 0;
+
+	if (reference != NULL && !(reference->has_image && reference->apply_image) &&
+		(reference->flags & BKPBLOCK_WILL_INIT) == 0)
+		return;
+	while (i < writes->nforeign && writes->foreign[i].tablespace_oid != tablespace_oid)
+		i++;
+	if (i == MAX_FOREIGN)
+		return;
+	if (i == writes->nforeign)
+		writes->foreign[writes->nforeign++].tablespace_oid = tablespace_oid;
+	writes->foreign[i].pages += pages;
 }
 
 static void
@@ -349,6 +395,7 @@ note_record(void *argument, XLogReaderState *record)
 		if (relation == NO_RELATION)
 		{
 			writes->unattributed_bytes += wal_bytes;
+			note_foreign_page(writes, reference, tier_compat_locator_tablespace(locator), 1);
 			continue;
 		}
 		counts = &writes->counts[relation];
@@ -361,7 +408,7 @@ note_record(void *argument, XLogReaderState *record)
 		if (fork != MAIN_FORKNUM)
 			continue;
 		counts->image_bytes[kind] += image_bytes;
-		counts->pages[kind] += pages_of_block(writes, reference, &locator, block);
+		note_page(writes, counts, kind, reference, &locator, block);
 	}
 }
 
@@ -415,6 +462,7 @@ read_wal(TierWrites *writes)
 										   pg_prng_double(&pg_global_prng_state));
 		XLogRecPtr	position;
 
+		tier_page_set_next_stretch(&memory->pages);
 		read += read_stretch(wal, stretch.begin, stretch.end, &position);
 
 		/* The rest of a record that is not yet flushed comes next time. */
@@ -431,7 +479,7 @@ read_wal(TierWrites *writes)
 		memory->read_bytes = memory->wal_bytes;
 	memory->scale = tier_stretch_scale(memory->wal_bytes, memory->read_bytes);
 	memory->unattributed_bytes = tier_stretch_scaled(writes->unattributed_bytes, memory->scale);
-	memory->has_pages = !writes->full_page_writes;
+	memory->full_page_writes = writes->full_page_writes;
 }
 
 /* ---------------------------------------------------------------------
@@ -460,19 +508,28 @@ static void
 add_kind(TierWriteCounts *to, const Counts *counts, WriteKind from, WriteKind kind, double scale)
 {
 	int64		pages = tier_stretch_scaled(counts->pages[from], scale);
+	int64		merged = tier_page_merged(pages, counts->pairs[from], counts->far_pairs[from],
+										  scale);
 
 	if (kind == WRITE_LOAD)
+	{
 		to->pages += pages;
+		to->merged += merged;
+	}
 	else
+	{
 		to->maintenance_pages += pages;
+		to->maintenance_merged += merged;
+	}
 	to->wal_bytes += tier_stretch_scaled(counts->wal_bytes[from], scale);
 	to->image_bytes += tier_stretch_scaled(counts->image_bytes[from], scale);
 }
 
 static void
-conclude(TierRelationState *state, const TierRelationState *before,
-		 const Counts *counts, double scale)
+conclude(TierWrites *writes, TierRelationState *state, const TierRelationState *before,
+		 const Counts *counts)
 {
+	double		scale = writes->memory.scale;
 	bool		is_moved = before != NULL &&
 	(before->id.tablespace_oid != state->id.tablespace_oid ||
 	 OidIsValid(before->stored.previous_file_number));
@@ -490,6 +547,8 @@ conclude(TierRelationState *state, const TierRelationState *before,
 	}
 	if (!is_moved)
 		add_kind(&state->period.writes, counts, WRITE_NEW_FILE, WRITE_MAINTENANCE, scale);
+	else
+		note_foreign_page(writes, NULL, state->id.tablespace_oid, counts->pages[WRITE_NEW_FILE]);
 }
 
 /* ---------------------------------------------------------------------
@@ -509,8 +568,7 @@ tier_writes_begin(TimestampTz now)
 		return writes;
 
 	tier_catalog_load_writes(memory);
-	writes->full_page_writes = memory->has_pages ? false :
-		memory->position != InvalidXLogRecPtr ? true : fullPageWrites;
+	writes->full_page_writes = memory->full_page_writes;
 	writes->end = tier_wal_flush();
 	writes->redo = GetRedoRecPtr();
 	if (memory->position == InvalidXLogRecPtr || memory->position > writes->end)
@@ -546,10 +604,25 @@ tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
 			j++;
 		if (j < nlast && last[j].id.relation_oid == current[i].id.relation_oid)
 			before = &last[j];
-		conclude(&current[i], before, &writes->counts[i], writes->memory.scale);
+		conclude(writes, &current[i], before, &writes->counts[i]);
 	}
 	pfree(writes->counts);
 	pfree(writes->files);
+}
+
+bool
+tier_writes_counted(const TierWrites *writes)
+{
+	return writes->budget > 0 && writes->memory.scale > 0.0;
+}
+
+double
+tier_writes_foreign_pages(const TierWrites *writes, Oid tablespace_oid)
+{
+	for (int i = 0; i < writes->nforeign; i++)
+		if (writes->foreign[i].tablespace_oid == tablespace_oid)
+			return (double) writes->foreign[i].pages * writes->memory.scale;
+	return 0.0;
 }
 
 void

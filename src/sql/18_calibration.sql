@@ -45,11 +45,12 @@ COMMENT ON COLUMN tiered_storage.tier_calibration.tablespace_name IS
 
 CREATE FUNCTION _tiered_storage.measure_device(
 	tablespace_oid oid, max_seconds float8, max_bytes bigint, reserve_fraction float8,
-	compressed boolean, sample_relation oid,
+	compressed boolean, parallelism float8, sample_relation oid,
 	OUT measurement text, OUT value float8, OUT unit text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_device';
-COMMENT ON FUNCTION _tiered_storage.measure_device(oid, float8, bigint, float8, boolean, oid) IS
+COMMENT ON FUNCTION
+_tiered_storage.measure_device(oid, float8, bigint, float8, boolean, float8, oid) IS
 'measures reads, writes and syncs with a scratch file in a tablespace; see calibrate_tier()';
 
 /*
@@ -228,7 +229,7 @@ BEGIN
 	FOR m IN
 		SELECT * FROM _tiered_storage.measure_device(spc.tablespace_oid,
 			calibrate_tier.max_seconds,
-			calibrate_tier.max_bytes, t.reserve_fraction, t.compressed, sample_oid)
+			calibrate_tier.max_bytes, t.reserve_fraction, t.compressed, t.parallelism, sample_oid)
 	LOOP
 		measurement := m.measurement;
 		unit := m.unit;

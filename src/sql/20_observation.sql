@@ -48,6 +48,8 @@ CREATE TABLE _tiered_storage.relation_state
 	vacuums bigint NOT NULL,
 	page_writes_fast float8 NOT NULL,
 	page_writes_slow float8 NOT NULL,
+	merged_writes_fast float8 NOT NULL DEFAULT 0,
+	merged_writes_slow float8 NOT NULL DEFAULT 0,
 	maintenance_writes_fast float8 NOT NULL,
 	wal_bytes_fast float8 NOT NULL,
 	image_bytes_fast float8 NOT NULL,
@@ -70,6 +72,7 @@ CREATE TABLE _tiered_storage.relation_state
 	total_sequential_reads float8 NOT NULL DEFAULT 0,
 	total_scans float8 NOT NULL DEFAULT 0,
 	total_page_writes float8 NOT NULL DEFAULT 0,
+	total_merged_writes float8 NOT NULL DEFAULT 0,
 	total_row_changes float8 NOT NULL DEFAULT 0,
 	CHECK (pg_catalog.isfinite(heat_at) AND pg_catalog.isfinite(observed_since)
 		AND pg_catalog.isfinite(sampled_since) AND pg_catalog.isfinite(proven_since))
@@ -172,7 +175,7 @@ COMMENT ON COLUMN _tiered_storage.sampler.last_wal_unattributed_bytes IS
 'bytes of WAL that belong to no sampled relation: catalogs, other databases, commits, new files '
 'not yet assigned to a relation';
 COMMENT ON COLUMN _tiered_storage.sampler.changed_pages IS
-'a sample of the pages changed since the last checkpoint, while full_page_writes is off';
+'a sample of the pages changed since the last checkpoint, and which of them lie side by side';
 
 CREATE VIEW tiered_storage.relation_history AS
 	SELECT h.period_start, h.relation_oid, h.period_s, h.scans, h.random_reads, h.sequential_reads,

@@ -68,6 +68,8 @@ CREATE VIEW tiered_storage.heat AS
 			AS page_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.page_writes_slow, a.idle_s, w.observed_s, 1209600)
 			AS page_writes_14d_per_hour,
+		_tiered_storage.smoothed_rate(s.merged_writes_fast, a.idle_s, w.observed_s, 86400)
+			AS merged_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_writes_fast, a.idle_s, w.observed_s, 86400)
 			AS maintenance_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.wal_bytes_fast, a.idle_s, w.observed_s, 86400)
@@ -161,6 +163,9 @@ COMMENT ON COLUMN tiered_storage.heat.page_writes_per_hour IS
 'write_source';
 COMMENT ON COLUMN tiered_storage.heat.page_writes_14d_per_hour IS
 'like page_writes_per_hour, half-life 14 days';
+COMMENT ON COLUMN tiered_storage.heat.merged_writes_per_hour IS
+'of page_writes_per_hour those that lie beside another page that the same checkpoint writes, so '
+'that one request writes both; null: see write_source';
 COMMENT ON COLUMN tiered_storage.heat.maintenance_writes_per_hour IS
 'pages written per hour by vacuum and rewrites, half-life 1 day; null: see write_source';
 COMMENT ON COLUMN tiered_storage.heat.wal_bytes_per_hour IS

@@ -4,9 +4,10 @@
 
 /*
  * One row per device beneath a tablespace: what the kernel had counted at the last sample,
- * and how well the reads predicted for the relations explain it.  A fit is the sums over
- * periods of x * x, x * y and y * y, where x is the prediction and y what the device did:
- * fit_* in bytes, request_fit_* in requests of a block.
+ * and how well the reads and writes predicted for the relations explain it.  A fit is the
+ * sums over periods of x * x, x * y and y * y, where x is the prediction and y what the
+ * device did: fit_* in bytes, request_fit_* in requests of a block; write_* the same of
+ * writes.
  */
 CREATE TABLE _tiered_storage.device_state
 (
@@ -59,6 +60,23 @@ CREATE TABLE _tiered_storage.device_state
 	request_fit_xy float8 NOT NULL,
 	request_fit_yy float8 NOT NULL,
 	request_fit_periods float8 NOT NULL,
+	write_redo bigint NOT NULL,
+	write_window_since timestamptz,
+	window_checkpoints bigint NOT NULL,
+	window_pages float8 NOT NULL,
+	window_requests float8 NOT NULL,
+	window_foreign_pages float8 NOT NULL,
+	window_written float8 NOT NULL,
+	window_writes float8 NOT NULL,
+	write_fit_xx float8 NOT NULL,
+	write_fit_xy float8 NOT NULL,
+	write_fit_yy float8 NOT NULL,
+	write_fit_periods float8 NOT NULL,
+	write_request_fit_xx float8 NOT NULL,
+	write_request_fit_xy float8 NOT NULL,
+	write_request_fit_yy float8 NOT NULL,
+	write_request_fit_periods float8 NOT NULL,
+	write_fit_at timestamptz,
 	cluster_blocks_read bigint NOT NULL,
 	cluster_temp_bytes bigint NOT NULL
 ) WITH (fillfactor = 50);
@@ -112,11 +130,18 @@ CREATE VIEW tiered_storage.device_io AS
 			THEN s.foreign_bytes END AS foreign_read_bytes,
 		f.factor AS fit_factor, f.residual AS fit_residual,
 		r.factor AS request_fit_factor, r.residual AS request_fit_residual, s.fit_periods,
-		f.explained AND COALESCE(r.explained, true) AS explained
+		f.explained AND COALESCE(r.explained, true) AS explained,
+		w.factor AS write_fit_factor, w.residual AS write_fit_residual,
+		q.factor AS write_request_fit_factor, q.residual AS write_request_fit_residual,
+		s.write_fit_periods, w.explained AND q.explained AS writes_explained
 	FROM _tiered_storage.device_state s
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.fit_xx, s.fit_xy, s.fit_yy, s.fit_periods) f
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.request_fit_xx, s.request_fit_xy,
 		s.request_fit_yy, s.request_fit_periods) r
+	CROSS JOIN LATERAL _tiered_storage.device_fit(s.write_fit_xx, s.write_fit_xy,
+		s.write_fit_yy, s.write_fit_periods) w
+	CROSS JOIN LATERAL _tiered_storage.device_fit(s.write_request_fit_xx, s.write_request_fit_xy,
+		s.write_request_fit_yy, s.write_request_fit_periods) q
 	CROSS JOIN LATERAL (SELECT NULLIF(s.period_s, 0) AS period_s,
 		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
 			GREATEST(0, EXTRACT(epoch FROM pg_catalog.now()
@@ -180,6 +205,20 @@ COMMENT ON COLUMN tiered_storage.device_io.fit_periods IS
 'number of periods in the fit, older ones with less weight';
 COMMENT ON COLUMN tiered_storage.device_io.explained IS
 'whether prediction and counters agree; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.write_fit_factor IS
+'bytes that the device wrote per byte of a page that the WAL says was changed; null: not known '
+'yet, or pg_wal is on the device';
+COMMENT ON COLUMN tiered_storage.device_io.write_fit_residual IS
+'fraction of the written bytes that this leaves unexplained; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.write_request_fit_factor IS
+'write requests of the device per request that the changed pages should take; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.write_request_fit_residual IS
+'fraction of the write requests that this leaves unexplained; null: not known yet';
+COMMENT ON COLUMN tiered_storage.device_io.write_fit_periods IS
+'number of periods in the fit of writes, older ones with less weight; each has four checkpoints';
+COMMENT ON COLUMN tiered_storage.device_io.writes_explained IS
+'whether the writes of the device agree with what the WAL says, so that the factors are applied; '
+'null: not known yet';
 
 CREATE FUNCTION tiered_storage.block_heat(
 	relation regclass, buckets integer DEFAULT 100,

@@ -165,8 +165,9 @@ COMMENT ON FUNCTION tiered_storage.tier_size_curve(
 	name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
 'how much capacity of a tier pays off: the capacities from which on something more fits, '
 'each with the device time of its best placement and what that saves compared with how it is now; '
-'is_knee marks the capacity beyond which more brings little; price_per_month is the price of that '
-'capacity and of the data on the other tiers; at most `points` rows';
+'the placements do not depend on where things are now; is_knee marks the capacity beyond which '
+'more brings little; reason names limits that no placement can keep with it; price_per_month is '
+'the price of that capacity and of the data on the other tiers; at most `points` rows';
 
 CREATE FUNCTION tiered_storage.unused_relations(
 	unused_for interval DEFAULT NULL,

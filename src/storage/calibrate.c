@@ -43,13 +43,16 @@
 #define LEAST_CHUNKS 4
 #define LEAST_OPERATIONS 8
 #define MAX_DEPTH 32
+#define CHECKPOINT_BATCH 32
+#define CHECKPOINT_GAP 64
 
 /* What share of the time each measurement may take. */
 #define WRITE_SHARE 0.25
 #define READ_SHARE 0.15
 #define RANDOM_READ_SHARE 0.20
 #define DEPTH_SHARE 0.10
-#define RANDOM_WRITE_SHARE 0.10
+#define RANDOM_WRITE_SHARE 0.05
+#define CHECKPOINT_SHARE 0.07
 #define SYNC_SHARE 0.03
 
 typedef struct Scratch
@@ -293,6 +296,50 @@ write_randomly(Scratch *scratch, double seconds, int fd, SyncMethod method)
 	return seconds_since(start) * 1000.0 / n;
 }
 
+/*
+ * Milliseconds of the device for each page that a checkpoint writes alone: in the
+ * order of the blocks, none beside another, through the page cache, and handed to the
+ * device by as many as checkpoint_flush_after has by default.  Without the sync at
+ * the end of a checkpoint, which is one for a whole file.  Less than 0: not measured.
+ */
+static double
+write_as_checkpoint(Scratch *scratch, double seconds, int fd)
+{
+#ifdef HAVE_SYNC_FILE_RANGE
+	instr_time	start;
+	int64		block = 0;
+	int64		n = 0;
+
+	if (fd < 0 || fsync(fd) != 0)
+		return -1;
+	fill_randomly(scratch);
+	INSTR_TIME_SET_CURRENT(start);
+	while (n < LEAST_OPERATIONS || seconds_since(start) < seconds)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < CHECKPOINT_BATCH; i++)
+		{
+			/*
+			 * From 2 to CHECKPOINT_GAP blocks on, and at the end from the
+			 * begin.
+			 */
+			block += (int64) pg_prng_uint64_range(&scratch->prng, 2, CHECKPOINT_GAP);
+			if (block >= scratch->blocks)
+				block = 0;
+			write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
+					 BLCKSZ, block * BLCKSZ);
+			n++;
+		}
+		if (sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+							SYNC_FILE_RANGE_WAIT_AFTER) != 0)
+			return -1;
+	}
+	return seconds_since(start) * 1000.0 / n;
+#else
+	return -1;
+#endif
+}
+
 #if defined(__linux__) && defined(SYS_io_setup)
 
 /* Reads per second with `depth` of them under way; less than 0: impossible. */
@@ -436,6 +483,7 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	char		directory[MAXPGPATH];
 	char		path[MAXPGPATH + 64];
 	int			sync_fd = -1;
+	int			cached_fd;
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
@@ -451,6 +499,7 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 #ifdef O_DSYNC
 	sync_fd = OpenTransientFile(path, O_RDWR | O_DSYNC | PG_BINARY);
 #endif
+	cached_fd = OpenTransientFile(path, O_RDWR | PG_BINARY);
 	if (unlink(path) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -470,12 +519,16 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	/* Writes into the page cache say nothing of the device without a sync. */
 	result->random_write_ms = result->is_direct ?
 		write_randomly(&scratch, max_seconds * RANDOM_WRITE_SHARE, scratch.fd, SYNC_NONE) : -1;
+	result->checkpoint_write_ms = write_as_checkpoint(&scratch, max_seconds * CHECKPOINT_SHARE,
+													  cached_fd);
 	result->fsync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FSYNC);
 	result->fdatasync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
 										  SYNC_FDATASYNC);
 	result->open_datasync_ms = sync_fd < 0 ? -1 :
 		write_randomly(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
 
+	if (cached_fd >= 0)
+		CloseTransientFile(cached_fd);
 	if (sync_fd >= 0)
 		CloseTransientFile(sync_fd);
 	CloseTransientFile(scratch.fd);

@@ -25,6 +25,8 @@ typedef struct TierCalibration
 	double		read_iops_8;	/* eight at a time */
 	double		read_iops_32;
 	double		random_write_ms;	/* one at a time, without sync */
+	double		checkpoint_write_ms;	/* of the device, for each of many
+										 * that a checkpoint writes alone */
 	double		fsync_ms;		/* write and sync of one block, by method */
 	double		fdatasync_ms;
 	double		open_datasync_ms;

@@ -106,8 +106,23 @@ check_place(const TierDevice *device, const char *name, int64 max_bytes, double 
 }
 
 /*
+ * What the cost model takes for one page written alone.  Checkpoints write those, so
+ * it is such that parallelism of them take the device as long as was measured,
+ * and no longer than one at a time.  Less than 0: neither was measured.
+ */
+static double
+random_write_ms(const TierCalibration *found, double parallelism)
+{
+	double		ms = found->checkpoint_write_ms * parallelism;
+
+	if (found->checkpoint_write_ms < 0)
+		return found->random_write_ms;
+	return found->random_write_ms < 0 ? ms : Min(found->random_write_ms, ms);
+}
+
+/*
  * measure_device(tablespace_oid, max_seconds, max_bytes, reserve_fraction,
- * compressed, sample_relation): rows of measurement, value, unit.
+ * compressed, parallelism, sample_relation): rows of measurement, value, unit.
  */
 Datum
 tier_measure_device(PG_FUNCTION_ARGS)
@@ -118,7 +133,8 @@ tier_measure_device(PG_FUNCTION_ARGS)
 	int64		max_bytes = PG_GETARG_INT64(2);
 	double		reserve_fraction = PG_GETARG_FLOAT8(3);
 	bool		compressed = PG_GETARG_BOOL(4);
-	Oid			sample_oid = PG_GETARG_OID(5);
+	double		parallelism = PG_GETARG_FLOAT8(5);
+	Oid			sample_oid = PG_GETARG_OID(6);
 	char	   *name = get_tablespace_name(tablespace_oid);
 	TierCalibration *found;
 
@@ -134,13 +150,15 @@ tier_measure_device(PG_FUNCTION_ARGS)
 						   OidIsValid(sample_oid) ? path_of_relation(sample_oid) : NULL);
 
 	put(&row, "random_read_ms", found->random_read_ms, "ms");
-	put(&row, "random_write_ms", found->random_write_ms, "ms");
+	if (found->read_iops_32 >= 0)
+		parallelism = Max(1.0, found->read_iops_32 * found->random_read_ms / 1000.0);
+	put(&row, "random_write_ms", random_write_ms(found, parallelism), "ms");
 	put(&row, "sequential_read_mb_per_s", found->sequential_read_mb_per_s, "MB/s");
 	put(&row, "sequential_write_mb_per_s", found->sequential_write_mb_per_s, "MB/s");
 	put(&row, "fsync_ms", found->fdatasync_ms, "ms");
 	if (found->read_iops_32 >= 0)
-		put(&row, "parallelism", Max(1.0, found->read_iops_32 * found->random_read_ms / 1000.0),
-			"requests");
+		put(&row, "parallelism", parallelism, "requests");
+	put(&row, "checkpoint_write_ms", found->checkpoint_write_ms, "ms");
 	put(&row, "read_iops_depth_1", 1000.0 / Max(found->random_read_ms, 1e-6), "1/s");
 	put(&row, "read_iops_depth_8", found->read_iops_8, "1/s");
 	put(&row, "read_iops_depth_32", found->read_iops_32, "1/s");

@@ -411,6 +411,19 @@ tier_device_lookup(Oid tablespace_oid, const char *root)
 	return device;
 }
 
+const char *
+tier_device_beneath(const char *path, const char *root)
+{
+	TierDevice	device = {0};
+	char		resolved[MAXPGPATH];
+	struct stat st;
+
+	if (!tier_path_resolve(path, resolved) || stat(resolved, &st) != 0)
+		return NULL;
+	tier_device_resolve(&device, major(st.st_dev), minor(st.st_dev), resolved, root);
+	return device.device;
+}
+
 int64
 tier_device_free_bytes(const char *path, uint64 *fs_id)
 {

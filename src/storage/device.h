@@ -106,6 +106,12 @@ extern void tier_device_resolve(TierDevice *device, unsigned major,
 								unsigned minor, const char *path,
 								const char *root);
 
+/*
+ * The name of the whole disk beneath a path, as in TierDevice; NULL: not known.  Like
+ * tier_device_lookup otherwise.
+ */
+extern const char *tier_device_beneath(const char *path, const char *root);
+
 /* "unknown", "hdd", "sata_ssd", "nvme", "memory" */
 extern const char *tier_device_kind_name(TierDeviceKind kind);
 

@@ -44,7 +44,13 @@ SELECT is(pg_temp.columns_of('device_io'), $$
 	request_fit_factor double precision,
 	request_fit_residual double precision,
 	fit_periods double precision,
-	explained boolean
+	explained boolean,
+	write_fit_factor double precision,
+	write_fit_residual double precision,
+	write_request_fit_factor double precision,
+	write_request_fit_residual double precision,
+	write_fit_periods double precision,
+	writes_explained boolean
 $$, 'columns of device_io, in order');
 SELECT is(pg_temp.columns_of('heat'), $$
 	relation regclass,
@@ -78,6 +84,7 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	source text,
 	page_writes_per_hour double precision,
 	page_writes_14d_per_hour double precision,
+	merged_writes_per_hour double precision,
 	maintenance_writes_per_hour double precision,
 	wal_bytes_per_hour double precision,
 	full_page_image_bytes_per_hour double precision,

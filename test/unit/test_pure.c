@@ -415,6 +415,15 @@ test_cost_busy(void)
 	is(tier_cost_busy_s_per_hour(&load, &hdd), 12.5 + 1.0 + 1.0 + 3.0,
 	   "busy: everything adds up");
 
+	/* 200 of the 300 writes are 1.6384 MB in runs, at 100 MB/s. */
+	load.merged_writes = 200;
+	is(tier_cost_busy_s_per_hour(&load, &hdd), 12.5 + 1.0 + 1.0 + 1.0 + 1.6384 / 100,
+	   "busy: merged writes cost their bytes");
+	is(tier_cost_on(&load, &hdd).written_bytes, 300 * 8192.0, "busy: and are written");
+	load.merged_writes = 301;
+	is(tier_cost_busy_s_per_hour(&load, &hdd), 12.5 + 1.0 + 1.0 + 300 * 8192.0 / 100e6,
+	   "busy: no more are merged than written");
+
 	load.random_reads = -1;
 	load.sequential_reads = NAN;
 	load.page_writes = INFINITY;
@@ -451,22 +460,37 @@ test_cost_price_and_move(void)
 	   "move: without bandwidth, but also without bytes");
 }
 
+static TierCostLoad
+estimate_writes(double changes, double pages, double checkpoints)
+{
+	TierCostLoad load = {.page_writes = 7,.merged_writes = 7};
+
+	tier_cost_estimate_writes(changes, pages, checkpoints, &load);
+	return load;
+}
+
 static void
 test_cost_page_writes(void)
 {
+	TierCostLoad load = estimate_writes(1200, 100, 12);
 	int			wrong = 0;
 
 	/* 1200 changes on 100 pages, 12 checkpoints: 1200 * (1 - 1/e) */
-	is(tier_cost_page_writes_per_hour(1200, 100, 12),
-	   1200 * (1 - 0.36787944117144233), "writes: one change per page and cycle");
-	is(tier_cost_page_writes_per_hour(1e9, 100, 12), 1200,
-	   "writes: at most all pages in each checkpoint");
-	ok(fabs(tier_cost_page_writes_per_hour(5, 1e9, 12) - 5) < 1e-8,
+	is(load.page_writes, 1200 * (1 - 0.36787944117144233),
+	   "writes: one change per page and cycle");
+	is(load.merged_writes, load.page_writes * (1 - 0.36787944117144233),
+	   "writes: and the page before is written as often");
+	load = estimate_writes(1e9, 100, 12);
+	ok(load.page_writes == 1200 && load.merged_writes == 1200,
+	   "writes: at most all pages in each checkpoint, in one run");
+	load = estimate_writes(5, 1e9, 12);
+	ok(fabs(load.page_writes - 5) < 1e-8 && load.merged_writes < 1e-8,
 	   "writes: few changes on many pages are as many writes");
-	is(tier_cost_page_writes_per_hour(100, 50, 0), 0, "writes: no checkpoint");
-	is(tier_cost_page_writes_per_hour(100, 0, 12), 0, "writes: no page");
-	is(tier_cost_page_writes_per_hour(0, 50, 12), 0, "writes: no change");
-	is(tier_cost_page_writes_per_hour(NAN, 50, 12), 0, "writes: damaged");
+	load = estimate_writes(100, 50, 0);
+	ok(load.page_writes == 0 && load.merged_writes == 0, "writes: no checkpoint");
+	is(estimate_writes(100, 0, 12).page_writes, 0, "writes: no page");
+	is(estimate_writes(0, 50, 12).page_writes, 0, "writes: no change");
+	is(estimate_writes(NAN, 50, 12).page_writes, 0, "writes: damaged");
 
 	random_state = 13;
 	for (int i = 0; i < 10000; i++)
@@ -474,12 +498,13 @@ test_cost_page_writes(void)
 		double		changes = exp(random_unit() * 30.0 - 10.0);
 		double		pages = floor(exp(random_unit() * 15.0));
 		double		checkpoints = random_unit() * 20.0;
-		double		writes = tier_cost_page_writes_per_hour(changes, pages,
-															checkpoints);
 		double		most = fmin(changes, pages * checkpoints);
 
+		load = estimate_writes(changes, pages, checkpoints);
+
 		/* 1 - 1/e is the least share of the smaller of the two limits */
-		if (!(writes <= most && writes >= 0.632 * most))
+		if (!(load.page_writes <= most && load.page_writes >= 0.632 * most &&
+			  load.merged_writes >= 0 && load.merged_writes <= load.page_writes))
 			wrong++;
 	}
 	ok(wrong == 0, "writes: within their limits");
@@ -1014,18 +1039,23 @@ test_stretches(void)
 	   tier_fair_part(10, 3, 2) == 3 && tier_fair_part(2, 3, 2) == 0, "parts add up");
 }
 
-/* Adds `pages` different pages, each several times in a row of rounds. */
+/* Adds a page of a file. */
+static TierPageAdded
+add_page(TierPageSet *set, uint32_t file, uint32_t block)
+{
+	random_state = (uint64_t) file << 32 | block / TIER_PAGE_GROUP;
+	return tier_page_set_add(set, (uint32_t) random_bits(), (int) (block % TIER_PAGE_GROUP));
+}
+
+/* Adds single pages of so many groups, each several times in a row of rounds. */
 static double
-count_pages(TierPageSet *set, uint32_t first, uint32_t pages, int rounds)
+count_pages(TierPageSet *set, uint32_t file, uint32_t pages, int rounds)
 {
 	double		sum = 0;
 
 	for (int round = 0; round < rounds; round++)
 		for (uint32_t i = 0; i < pages; i++)
-		{
-			random_state = first + i;
-			sum += (double) tier_page_set_add(set, (uint32_t) random_bits());
-		}
+			sum += (double) add_page(set, file, i * TIER_PAGE_GROUP + i % TIER_PAGE_GROUP).pages;
 	return sum;
 }
 
@@ -1034,51 +1064,167 @@ test_page_set(void)
 {
 	static TierPageSet set;
 	static TierPageSet copy;
-	uint32_t	members[TIER_PAGE_SET_MAX];
+	TierPageGroup members[TIER_PAGE_SET_MAX];
 	uint32_t	n;
 	double		worst = 0;
 
 	tier_page_set_clear(&set);
-	is(count_pages(&set, 1, 2000, 3), 2000, "a set that is not full is exact");
-	is(count_pages(&set, 1, 2000, 1), 0, "and knows what it has");
-	ok(set.level == 0 && set.count == 2000, "and all of it");
-	ok(tier_page_set_add(&set, 0) == 1 && tier_page_set_add(&set, 0) == 0, "0 is a hash, too");
+	is(count_pages(&set, 1, 1000, 3), 1000, "a set that is not full is exact");
+	is(count_pages(&set, 1, 1000, 1), 0, "and knows what it has");
+	ok(set.level == 0 && set.count == 1000, "and all of it");
+	ok(tier_page_set_add(&set, 0, 3).pages == 1 && tier_page_set_add(&set, 0, 3).pages == 0,
+	   "0 is a hash, too");
 
 	/* Stored and restored in between, it goes on as if nothing had happened. */
 	n = tier_page_set_members(&set, members);
 	tier_page_set_restore(&copy, set.level, members, n);
-	ok(copy.count == 2001 && count_pages(&copy, 1, 2000, 1) == 0,
+	ok(copy.count == 1001 && count_pages(&copy, 1, 1000, 1) == 0,
 	   "a restored set knows the same pages");
 
 	/*
-	 * The error is that of the sample: 3 %, so never 15 % in a hundred of
+	 * The error is that of the sample: 5 %, so never 20 % in a hundred of
 	 * them.
 	 */
 	for (uint32_t i = 0; i < 100; i++)
 	{
 		tier_page_set_clear(&set);
-		worst = fmax(worst, fabs(count_pages(&set, 1000000 * i, 50000, 2) / 50000 - 1));
+		worst = fmax(worst, fabs(count_pages(&set, i, 50000, 2) / 50000 - 1));
 	}
-	ok(worst > 0 && worst < 0.15, "a full one is right within 15 %% (%.1f %%)", 100 * worst);
-	ok(set.count < TIER_PAGE_SET_MAX && set.level == 5, "and bounded");
+	ok(worst > 0 && worst < 0.20, "a full one is right within 20 %% (%.1f %%)", 100 * worst);
+	ok(set.count < TIER_PAGE_SET_MAX && set.level >= 6, "and bounded");
 	n = tier_page_set_members(&set, members);
 	tier_page_set_restore(&copy, set.level, members, n);
-	is(count_pages(&copy, 1000000 * 99, 50000, 1), 0, "restored, it still knows all");
+	is(count_pages(&copy, 99, 50000, 1), 0, "restored, it still knows all");
 	tier_page_set_clear(&set);
 	is(count_pages(&set, 1, 10, 1), 10, "an empty one begins anew");
 
 	/* What was stored may be anything. */
 	for (uint32_t i = 0; i < TIER_PAGE_SET_MAX; i++)
-		members[i] = i % 3 == 0 ? 0xffffffff - i : i;
+		members[i] = (TierPageGroup)
+	{
+		i % 3 == 0 ? 0xffffffff - i : i, (uint16_t) (i * 77), (uint16_t) i
+	};
 	tier_page_set_restore(&set, 99, members, TIER_PAGE_SET_MAX);
 	ok(set.level == TIER_PAGE_SET_MAX_LEVEL && set.count < TIER_PAGE_SET_MAX,
 	   "strange members are left out");
-	ok(tier_page_set_add(&set, 0xffffffff) == 0 && tier_page_set_add(&set, 4000) == (1 << 20),
-	   "and it works");
+	ok(tier_page_set_add(&set, 0xffffffff, 0).pages == 0 &&
+	   tier_page_set_add(&set, 4000, 0).pages == (1 << 20), "and it works");
 	for (uint32_t i = 0; i < 100000; i++)
-		(void) tier_page_set_add(&set, i % 4096);
+		(void) tier_page_set_add(&set, i % 4096, (int) (i % TIER_PAGE_GROUP));
 	ok(set.count < TIER_PAGE_SET_MAX && set.level == TIER_PAGE_SET_MAX_LEVEL,
 	   "beyond the last level it begins anew");
+}
+
+/*
+ * Of a file with so many pages, blocks chosen by `next` are written; the log is
+ * read in stretches that are 1 / scale of it.  Returns merged / pages.
+ */
+typedef uint32_t (*NextBlock) (uint32_t i, uint32_t pages);
+
+static double
+merged_share(NextBlock next, uint32_t pages, uint32_t writes, int scale, double *truth)
+{
+	static TierPageSet set;
+	bool	   *written = calloc(pages, sizeof(bool));
+	int64_t		seen = 0;
+	int64_t		pairs = 0;
+	int64_t		far_pairs = 0;
+	double		different = 0;
+	double		runs = 0;
+
+	tier_page_set_clear(&set);
+	for (uint32_t i = 0; i < writes; i++)
+	{
+		uint32_t	block = next(i, pages);
+		uint32_t	stretch = i / 30;
+		TierPageAdded added;
+
+		if (written[block])
+			continue;
+		written[block] = true;
+		different++;
+		if (i % 30 == 0)
+			tier_page_set_next_stretch(&set);
+		if (stretch % (uint32_t) scale != 0)
+			continue;
+		seen++;
+		added = add_page(&set, 1, block);
+		pairs += added.pairs;
+		far_pairs += added.far_pairs;
+	}
+	for (uint32_t block = 0; block < pages; block++)
+		runs += written[block] && (block == 0 || !written[block - 1]);
+	free(written);
+	*truth = 1 - runs / different;
+	return (double) tier_page_merged(seen * scale, pairs, far_pairs, scale) /
+		(double) (seen * scale);
+}
+
+static uint64_t block_state;
+
+static uint32_t
+random_block(uint32_t i, uint32_t pages)
+{
+	uint64_t	saved = random_state;
+	uint32_t	block;
+
+	if (i == 0)
+		block_state = 4711;
+	random_state = block_state;
+	block = (uint32_t) (random_unit() * pages);
+	block_state = random_state;
+	random_state = saved;
+	return block;
+}
+
+static uint32_t
+next_block(uint32_t i, uint32_t pages)
+{
+	return i % pages;
+}
+
+/* Half of the writes append, the other half are scattered over the rest. */
+static uint32_t
+either_block(uint32_t i, uint32_t pages)
+{
+	return i % 2 == 0 ? pages - pages / 4 + i / 2 : random_block(i, pages - pages / 4);
+}
+
+static void
+test_page_merged(void)
+{
+	static const struct
+	{
+		const char *what;
+		NextBlock	next;
+		uint32_t	pages;
+		uint32_t	writes;
+		int			scale;
+		double		within;
+	}			cases[] = {
+		{"appended pages are one run", next_block, 20000, 15000, 1, 0.05},
+		{"a few are, too", next_block, 1000, 300, 1, 0.02},
+		{"scattered ones are not merged", random_block, 100000, 3000, 1, 0.02},
+		{"dense ones are", random_block, 20000, 20000, 1, 0.05},
+		{"half of them appended", either_block, 40000, 10000, 1, 0.05},
+		{"a part of the log, appended", next_block, 40000, 30000, 8, 0.08},
+		{"a part of the log, scattered", random_block, 100000, 10000, 4, 0.08},
+		{"a part of the log, dense", random_block, 20000, 20000, 4, 0.15},
+		{"a part of the log, half appended", either_block, 80000, 40000, 4, 0.10},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		double		truth;
+		double		share = merged_share(cases[i].next, cases[i].pages, cases[i].writes,
+										 cases[i].scale, &truth);
+
+		ok(fabs(share - truth) <= cases[i].within, "merged: %s (%.3f, in truth %.3f)",
+		   cases[i].what, share, truth);
+	}
+	is((double) tier_page_merged(10, 100, 0, 1.0), 10, "merged: never more than written");
+	is((double) tier_page_merged(10, 0, 0, 7.0), 0, "merged: none");
+	is((double) tier_page_merged(10, 3, 9, 0.0), 0, "merged: nothing was read");
 }
 
 /*-------------------------------------------------------------------------
@@ -1678,6 +1824,89 @@ test_split_period(void)
 	}
 }
 
+static void
+is_bound(double own, double misses, double device, double temp, double want_low,
+		 double want_high, const char *name)
+{
+	double		low;
+	double		high;
+
+	tier_split_bound_requests(own, misses, device, temp, &low, &high);
+	ok(low == want_low && high == want_high, "requests: %s", name);
+	if (low != want_low || high != want_high)
+		printf("# %g to %g\n", low, high);
+}
+
+static void
+test_split_requests(void)
+{
+	static const double odd[] = {-1, 0, NAN, INFINITY, -INFINITY, DBL_MAX, DBL_MIN, 0.4, 3};
+	TierSplitPlans plans = {0};
+	bool		in_range = true;
+	double		low;
+	double		high;
+
+	is_bound(1, 1, 0, 0, 0, 0, "a miss that reads nothing makes none");
+	is_bound(1, 1, 1, 0, 1, 1, "one that reads makes one");
+	is_bound(1, 1, 16, 0, 1, 1, "and no more, whatever is read ahead");
+	is_bound(1, 1, 0.5, 0, 1, 1, "nor less if half of the block is read");
+	is_bound(10, 10, 4, 0, 1, 4, "of ten misses as many as were read, or one");
+	is_bound(10, 10, 40, 0, 1, 10, "no more than there were misses");
+	is_bound(1, 2, 1, 0, 0, 1, "the miss of another relation may be what was read");
+	is_bound(0.25, 1, 1, 0, 0.25, 0.25, "of the random part of a miss");
+	is_bound(1, 1, 1, 1, 0, 1, "a temporary file may be what was read");
+	is_bound(0, 5, 3, 0, 0, 0, "nothing of nothing");
+	for (int i = 0; i < 9 * 9 * 9 * 9; i++)
+	{
+		double		own = odd[i % 9];
+
+		tier_split_bound_requests(own, odd[i / 9 % 9], odd[i / 81 % 9], odd[i / 729], &low, &high);
+		in_range &= low >= 0 && low <= high && (high <= own || high == 0) && isfinite(high);
+	}
+	ok(in_range, "requests: bounds are in order for odd input");
+
+	tier_split_request_shares(&plans, &low, &high);
+	ok(low == 0 && high == 1, "requests: without plans anything may be");
+	plans.random = plans.bounded = 1000;
+	plans.bounded_low = 200;
+	plans.bounded_high = 300;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(near(low, 0.2) && near(high, 0.3), "requests: of all plans, what was counted");
+	plans.bounded = 500;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(near(low, 0.2) && near(high, 0.8), "requests: of half of them, the rest is open");
+
+	/*
+	 * 100 reads, each of weight 10, in plans of one; Wilson's interval of 20
+	 * and of 30 in 100.
+	 */
+	plans.bounded = 1000;
+	plans.random_variance = 100 * 10 * 10;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(fabs(low - 0.1334) < 1e-4 && fabs(high - 0.3958) < 1e-4,
+	   "requests: of a sample, wider by its error");
+	plans.bounded_low = plans.bounded_high = 0;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(near(low, 0) && fabs(high - 0.0370) < 1e-4, "requests: none in 100 may still be some");
+	plans.random = plans.bounded = plans.bounded_low = plans.bounded_high = 10;
+	plans.random_variance = 10 * 9;
+	tier_split_request_shares(&plans, &low, &high);
+	ok(low < 0.25 && near(high, 1), "requests: one plan says little about others");
+
+	in_range = true;
+	for (int i = 0; i < 9 * 9 * 9 * 9 * 9; i++)
+	{
+		plans.random = odd[i % 9];
+		plans.bounded = odd[i / 9 % 9];
+		plans.bounded_low = odd[i / 81 % 9];
+		plans.bounded_high = odd[i / 729 % 9];
+		plans.random_variance = odd[i / 6561];
+		tier_split_request_shares(&plans, &low, &high);
+		in_range &= low >= 0 && low <= high && high <= 1;
+	}
+	ok(in_range, "requests: shares are in order for odd input");
+}
+
 /*-------------------------------------------------------------------------
  * Effect
  *-------------------------------------------------------------------------
@@ -1686,8 +1915,8 @@ test_split_period(void)
 static void
 test_effect_load(void)
 {
-	const TierEffectTotals before = {100, 200, 10, 1000, 5000};
-	const TierEffectTotals after = {148, 440, 34, 1480, 5024};
+	const TierEffectTotals before = {100, 200, 10, 1000, 240, 5000};
+	const TierEffectTotals after = {148, 440, 34, 1480, 288, 5024};
 	TierEffectTotals back;
 	TierCostLoad load = {.random_reads = 7};
 
@@ -1697,10 +1926,12 @@ test_effect_load(void)
 	is(load.sequential_reads, 10, "effect: sequential reads per hour");
 	is(load.scans, 1, "effect: scans per hour");
 	is(load.page_writes, 20, "effect: counted page writes per hour");
+	is(load.merged_writes, 2, "effect: of these merged");
 	is(load.size_bytes, 81920, "effect: size");
 	ok(tier_effect_load(&before, &after, 1800, false, 81920, 12, &load) &&
 	   near(load.random_reads, 96) &&
-	   near(load.page_writes, tier_cost_page_writes_per_hour(48, 10, 12)),
+	   near(load.page_writes, estimate_writes(48, 10, 12).page_writes) &&
+	   near(load.merged_writes, estimate_writes(48, 10, 12).merged_writes),
 	   "effect: page writes of half an hour, by changed rows");
 	ok(tier_effect_load(&before, &before, 3600, true, 0, 12, &load) &&
 	   load.random_reads == 0 && load.page_writes == 0,
@@ -1936,12 +2167,14 @@ main(void)
 	test_order();
 	test_stretches();
 	test_page_set();
+	test_page_merged();
 	test_fit();
 	test_fit_is_robust();
 	test_fit_shares();
 	test_wait_classes();
 	test_split_orders();
 	test_split_period();
+	test_split_requests();
 
 	return done();
 }

@@ -162,27 +162,56 @@ test_writes(void)
 	TierRelationLoadBasis basis = basis_now();
 	TierRelationState state = state_of('r');
 	TierRelationLoad load;
-	double		estimated;
+	TierCostLoad estimated;
 
-	state.stored.rates.changes_fast = 50;
-	state.stored.rates.page_writes_fast = 20;
-	estimated = tier_cost_page_writes_per_hour(50, 1000, 12.0);
+	state.stored.rates.changes_fast = 5000;
+	state.stored.rates.page_writes_fast = 40;
+	state.stored.rates.merged_writes_fast = 39;
+	tier_cost_estimate_writes(5000, 1000, 12.0, &estimated);
 	load = load_of(&state, basis);
 	ok(load.writes_estimated, "nothing is counted: writes are estimated");
-	is(load.middle.page_writes, estimated, "from row changes");
-	basis.writes_since = NOW - 23 * HOUR;
+	is(load.middle.page_writes, estimated.page_writes, "from row changes");
+	is(load.middle.merged_writes, estimated.merged_writes, "on pages that may be side by side");
+	ok(load.write_requests_low == 0.0 && load.write_requests_high == estimated.page_writes,
+	   "or all of them, or none");
+
+	basis.writes_since = NOW - HOUR + 1;
 	load = load_of(&state, basis);
-	is(load.middle.page_writes, estimated, "so they are until a day was counted");
+	is(load.middle.page_writes, estimated.page_writes, "so they are until an hour was counted");
+	basis.writes_since = NOW - HOUR;
+	load = load_of(&state, basis);
+	ok(!load.writes_estimated && load.middle.page_writes > 40, "then they are counted");
+	ok(near(load.middle.merged_writes, load.middle.page_writes * 39 / 40),
+	   "with those that are merged");
+	is(load.write_requests_high, estimated.page_writes - estimated.merged_writes,
+	   "on the first day changes may know of more");
 	basis.writes_since = NOW - 25 * HOUR;
 	load = load_of(&state, basis);
-	ok(!load.writes_estimated && load.middle.page_writes > 20, "then they are counted");
-	state.stored.observed_since = NOW - 23 * HOUR;
+	ok(load.write_requests_high < 10 && load.write_requests_low == 0.0,
+	   "and then no more; the slow rate knew none");
+	state.stored.rates.page_writes_slow = 100;
+	state.stored.rates.merged_writes_slow = 20;
+	basis.writes_since = NOW - 1000 * DAY;
 	load = load_of(&state, basis);
-	ok(load.writes_estimated, "of a relation that is younger they are not");
+	is(load.middle.page_writes, 100, "the rate with more pages counts,");
+	is(load.middle.merged_writes, 20, "and what of these is merged");
+	ok(load.write_requests_high > 80 && load.write_requests_high < 100 &&
+	   load.write_requests_low > 0.5 && load.write_requests_low < 1,
+	   "between the two, and the error of either");
+	used_in(&state.stored.evidence, 1);
+	load = load_of(&state, basis);
+	ok(load.middle.page_writes == 0.0 && load.middle.merged_writes == 0.0 &&
+	   load.write_requests_low == 0.0 && load.write_requests_high > 80,
+	   "what was written once may be again");
+	memset(&state.stored.evidence, 0, sizeof(TierEvidence));
+
+	state.stored.observed_since = NOW - HOUR / 2;
+	load = load_of(&state, basis);
+	ok(load.writes_estimated, "of a relation that is younger than an hour they are not");
 	state.stored.observed_since = NOW - 1000 * DAY;
 	state.id.persistence = 'u';
 	load = load_of(&state, basis);
-	is(load.middle.page_writes, estimated, "of an unlogged one never");
+	is(load.middle.page_writes, estimated.page_writes, "of an unlogged one never");
 }
 
 /* Whatever is remembered, what is counted on is within what may be. */
@@ -212,6 +241,13 @@ test_bounds(void)
 		wrong += !(load.reads_low >= 0.0 && load.reads_low <= reads * (1.0 + 1e-12) &&
 				   reads <= load.reads_high * (1.0 + 1e-12) && load.reads_high <= DBL_MAX &&
 				   load.sequential_high <= reads * (1.0 + 1e-12) &&
+				   load.middle.merged_writes >= 0.0 &&
+				   load.middle.merged_writes <= load.middle.page_writes &&
+				   load.write_requests_low >= 0.0 && load.write_requests_high <= DBL_MAX &&
+				   load.write_requests_low <=
+				   (load.middle.page_writes - load.middle.merged_writes) * (1.0 + 1e-9) + 1e-9 &&
+				   load.write_requests_high * (1.0 + 1e-9) + 1e-9 >=
+				   load.middle.page_writes - load.middle.merged_writes &&
 				   load.middle.page_writes >= 0.0 && load.middle.page_writes <= DBL_MAX &&
 				   load.event_reads >= 0.0 && load.event_writes >= 0.0);
 	}
