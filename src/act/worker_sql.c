@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -62,6 +64,9 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
 									PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3)));
 }
 
+/* Beyond that, times are not those of anything that was observed: 1,000 years. */
+#define LONGEST_US 31557600e9
+
 Datum
 tier_activity_pattern(PG_FUNCTION_ARGS)
 {
@@ -69,10 +74,14 @@ tier_activity_pattern(PG_FUNCTION_ARGS)
 	TierEvidence evidence = {0};
 	TierEvidenceJudgement judgement;
 
-	if (VARSIZE_ANY_EXHDR(amounts) != sizeof(evidence.reads))
-		PG_RETURN_NULL();
 	evidence.began_at = PG_GETARG_TIMESTAMPTZ(0);
 	evidence.interval_s = PG_GETARG_FLOAT8(1);
+
+	/* Nothing was noted yet, or not by us. */
+	if (VARSIZE_ANY_EXHDR(amounts) != sizeof(evidence.reads) ||
+		!(evidence.interval_s >= 1.0 && evidence.interval_s <= TIER_EVIDENCE_LONGEST_S) ||
+		fabs((double) PG_GETARG_TIMESTAMPTZ(3) - (double) evidence.began_at) > LONGEST_US)
+		PG_RETURN_NULL();
 	memcpy(evidence.reads, VARDATA_ANY(amounts), sizeof(evidence.reads));
 	judgement = tier_evidence_judge(&evidence, evidence.reads, PG_GETARG_TIMESTAMPTZ(3));
 	if (!(judgement.active > 0.0))

@@ -40,9 +40,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT u.cycle, u.value, count(DISTINCT t::date)::integer,
 		sum(LEAST(1, EXTRACT(epoch FROM ends_at - t)::float8 / 3600))
-	-- Of the last 20 years at most, which bounds the rows.
-	FROM generate_series(GREATEST(begins_at, ends_at - interval '20 years'), ends_at,
-		interval '1 hour') t
+	-- Of the last 20 years at most, which bounds the rows; a series until infinity has no end.
+	FROM generate_series(GREATEST(begins_at, ends_at - interval '20 years'),
+		CASE WHEN isfinite(ends_at) THEN ends_at END, interval '1 hour') t
 	CROSS JOIN LATERAL (VALUES
 		('hour of day', EXTRACT(hour FROM t)::integer),
 		('day of week', EXTRACT(isodow FROM t)::integer),

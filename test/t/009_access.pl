@@ -391,6 +391,18 @@ sub forget_files
 	return;
 }
 
+# Brings a relation's file into the page cache.  A kernel may drop what has not been read
+# for a while.
+sub read_file
+{
+	my ($relation) = @_;
+	my $file = $node->data_dir . '/'
+	  . $node->safe_psql('app', "SELECT pg_relation_filepath('$relation')");
+
+	system_or_bail('dd', "if=$file", 'of=/dev/null', 'bs=1M', 'status=none');
+	return;
+}
+
 # "measured|from a device" of a relation since the last sample.
 sub measured
 {
@@ -501,6 +513,7 @@ SKIP:
 
 	# In one session that has read something else before, and catalogs meanwhile.
 	forget_files('other');
+	read_file('t');
 	$so_far = device_reads('t');
 	$node->safe_psql('app',
 		'SELECT count(*) FROM other; SELECT count(pad) FROM t');
@@ -520,6 +533,7 @@ SKIP:
 
 	# What was read meanwhile by nobody who is watched is not its own.
 	forget_files('other', 'many_1');
+	read_file('t');
 	$node->safe_psql('app',
 		'SELECT count(*) FROM many_1; COPY other TO STDOUT; SELECT count(pad) FROM t'
 	);
@@ -527,6 +541,7 @@ SKIP:
 
 	# In parts: what another plan reads in between is not its own.
 	forget_files('other');
+	read_file('t');
 	$node->safe_psql(
 		'app', q(
 BEGIN;
@@ -567,6 +582,7 @@ SELECT count(pad) FROM t));
 
 	# What is known of two tables together tells little of each.
 	forget_files('other');
+	read_file('t');
 	$node->safe_psql('app', 'SELECT count(pad) FROM t JOIN other USING (id)');
 	is( $node->safe_psql(
 			'app',

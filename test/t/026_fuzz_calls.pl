@@ -284,6 +284,9 @@ my @instants = (
 	'4714-11-24 00:00 BC UTC',
 	'294276-12-31 23:59:59.999999 UTC',
 	'epoch');
+# Amounts by interval, 16 floats of 4 bytes each, and what is none.
+my @bytes = map { "\\x$_" } '', '00', '00' x 64, 'ff' x 64,
+  '00007f7f' x 16, '0000803f' . '00' x 60, '01000000' x 16, '0000c07f' x 16;
 my @jsons = (
 	'{}',
 	'[]',
@@ -433,6 +436,7 @@ sub value
 		'numeric' => \@numerics,
 		'timestamp with time zone' => \@instants,
 		'jsonb' => \@jsons,
+		'bytea' => \@bytes,
 		'boolean' => [ 'true', 'false' ],
 		'interval' => \@intervals);
 	return literal(pick(@{ $lists{$type} })) . "::$type" if $lists{$type};
