@@ -76,7 +76,7 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	{
 		/* A TOAST table and its index have the persistence of their table. */
 		states[i].id.persistence = info->persistence;
-		tier_device_writes_factors(devices, states[i].id.tablespace_oid, &basis);
+		tier_device_writes_factors(devices, states[i].id.tablespace_oid, from, &basis);
 		tier_relation_load_add(&load, &states[i], &basis);
 		is_known |= states[i].id.relation_oid == info->relation_oid;
 	}

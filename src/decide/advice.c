@@ -437,22 +437,42 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	pfree(endurance);
 }
 
-/* Is what is known of any load another one at this end? */
+/* By how much what is known of a unit differs at this end: device-seconds per hour, at most. */
+static double
+difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, Scenario scenario)
+{
+	TierCostLoad other = load_in(unit, scenario);
+	double		most = 0.0;
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		const TierCostProfile *profile = &advice->set->tiers[t].profile;
+
+		most = Max(most, fabs(tier_cost_busy_s_per_hour(&other, profile) -
+							  tier_cost_busy_s_per_hour(&unit->load, profile)));
+	}
+	return most;
+}
+
+/*
+ * May another placement be the better one at this end?  Not by more than twice what all
+ * units differ, and what that adds to queues; if so much would be left unsaved for
+ * fewer moves anyway, the end is not looked at.
+ */
 static bool
 is_different(const TierAdvice *advice, Scenario scenario)
 {
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		const TierCostLoad *load = &advice->units[i].load;
-		TierCostLoad other = load_in(&advice->units[i], scenario);
+	double		slope = 0.0;
+	double		difference = 0.0;
 
-		if (other.random_reads != load->random_reads ||
-			other.sequential_reads != load->sequential_reads ||
-			other.scans != load->scans || other.page_writes != load->page_writes ||
-			other.merged_writes != load->merged_writes)
-			return true;
-	}
-	return false;
+	for (int t = 0; t < advice->set->ntiers; t++)
+		slope = Max(slope, tier_cost_queue_slope(advice->placement.after[t].occupied_s /
+												 SECS_PER_HOUR));
+	for (int i = 0; i < advice->nunits; i++)
+		difference += difference_of(advice, &advice->units[i], scenario);
+	if (advice->options.objective != TIER_OBJECTIVE_TIME)
+		return difference > 0.0;
+	return !(2.0 * difference * (1.0 + slope) <= advice->give_up);
 }
 
 /* Compares with the placement at both ends of a range. */

@@ -53,12 +53,14 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 
 /* Adds what one relation does to the unit that it belongs to. */
 static void
-add_load(TierAdviceUnit *unit, const TierRelationState *state, const TierDevices *devices,
-		 TierRelationLoadBasis *basis)
+add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
+		 const TierDevices *devices, TierRelationLoadBasis *basis)
 {
 	TierRelationLoad load = {0};
 
-	tier_device_writes_factors(devices, state->id.tablespace_oid, basis);
+	tier_device_writes_factors(devices, state->id.tablespace_oid,
+							   unit->current_tier < 0 ? NULL :
+							   &advice->set->tiers[unit->current_tier].profile, basis);
 	tier_relation_load_add(&load, state, basis);
 	unit->load.random_reads += load.middle.random_reads;
 	unit->load.sequential_reads += load.middle.sequential_reads;
@@ -147,7 +149,7 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		if (state->stored.placed_at != 0)
 			unit->resides_s = Max(0.0, tier_cooldown_min * 60.0 -
 								  tier_seconds_between(state->stored.placed_at, now));
-		add_load(unit, state, devices, &basis);
+		add_load(advice, unit, state, devices, &basis);
 	}
 	for (int i = 0; i < nstates; i++)
 	{
@@ -162,7 +164,7 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 						 state->id.kind == RELKIND_TOASTVALUE ? state->id.heap_oid :
 						 heap->id.heap_oid);
 		if (unit != NULL)
-			add_load(unit, state, devices, &basis);
+			add_load(advice, unit, state, devices, &basis);
 	}
 	for (int i = 0; i < advice->nunits; i++)
 	{

@@ -179,12 +179,13 @@ tier_device_writes_explained(const TierDeviceWrites *writes)
 
 void
 tier_device_writes_factors(const TierDevices *devices, Oid tablespace_oid,
-						   TierRelationLoadBasis *basis)
+						   const TierCostProfile *profile, TierRelationLoadBasis *basis)
 {
 	const TierDeviceState *device = tier_devices_find(devices, tablespace_oid);
 
 	basis->write_factor = basis->write_request_factor = 1.0;
-	if (device == NULL || !tier_device_writes_explained(&device->writes_fit))
+	if (device == NULL || !tier_device_writes_explained(&device->writes_fit) ||
+		(profile != NULL && profile->compression_ratio > 1.0))
 		return;
 	basis->write_factor = tier_fit_factor(&device->writes_fit.fit);
 	basis->write_request_factor = tier_fit_factor(&device->writes_fit.request_fit);

@@ -28,10 +28,12 @@ extern void tier_device_writes_observe(TierDevices *devices, const TierRelationS
 extern bool tier_device_writes_explained(const TierDeviceWrites *writes);
 
 /*
- * Sets the factors of *basis for a relation in this tablespace: those of its device if
- * they explain what it wrote, else 1.
+ * Sets the factors of *basis for a relation in this tablespace, on a tier with this
+ * profile (NULL: none): those of its device if they explain what it wrote, else 1.  Where
+ * the file system compresses they are 1, too, since the model's own figures know that.
  */
 extern void tier_device_writes_factors(const TierDevices *devices, Oid tablespace_oid,
+									   const TierCostProfile *profile,
 									   TierRelationLoadBasis *basis);
 
 #endif							/* TIER_DEVICE_WRITES_H */
