@@ -194,6 +194,14 @@ SELECT pg_reload_conf();
 CALL regress_w_checkpoint(false);
 CREATE TABLE regress_w (id int, v int, filler char(900)) WITH (fillfactor = 50, autovacuum_enabled = off);
 INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
+-- Also if the change is in WAL that is not read.
+SET tiered_storage.wal_read_limit = 1;
+INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 40000) i;
+CALL tiered_storage.sample();
+SELECT last_wal_scale > 2 AS a_part, substring(changed_pages, 17, 4) AS full_page_writes FROM _tiered_storage.sampler;
+RESET tiered_storage.wal_read_limit;
+TRUNCATE regress_w;
+INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
 CREATE VIEW regress_w_first AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0];
 -- By the pages that are different ones: in this sample, and in another one.
 SELECT relation, pages - :pages AS off_by, maintenance, image_bytes FROM regress_w_writes();

@@ -122,6 +122,9 @@ SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies W
 CALL tiered_storage.sample();
 DROP TABLE regress_p;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, move_after => '1 day'); \echo :SQLSTATE
+-- It has no OID any more by which it could be named.
+SELECT tiered_storage.alter_tiering_policy(0, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(0); \echo :SQLSTATE
 -- By its last owner, or an administrator.
 GRANT EXECUTE ON FUNCTION tiered_storage.remove_tiering_policy TO regress_owner, regress_other;
 SET ROLE regress_other;

@@ -371,7 +371,7 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 	move.reason = tier_advice_reason(advice, candidate->unit);
 	move.idle = request->idle;
 	move.is_tried_again = !is_last;
-	report = tier_move_one(&move, advice->set);
+	report = tier_move_one(&move);
 	if (!is_last && tier_move_is_worth_retrying(&report))
 	{
 		tell_tried_again(&report, request->by_worker);

@@ -174,8 +174,7 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 }
 
 static void
-move_one(Batch *batch, const TierSet *set, Oid relation_oid, Oid tablespace_oid,
-		 const char *reason)
+move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
 {
 	TierMoveRequest request;
 	TierMoveReport report;
@@ -189,7 +188,7 @@ move_one(Batch *batch, const TierSet *set, Oid relation_oid, Oid tablespace_oid,
 	request.undo_of = batch->undo_of;
 	request.predicted_s_per_hour = NAN;
 	request.reason = reason;
-	report = tier_move_one(&request, set);
+	report = tier_move_one(&request);
 	tier_move_warn(&report, false);
 	if (report.state == TIER_STATE_DONE)
 		batch->moved++;
@@ -302,7 +301,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			}
 			if (batch.batch_id == 0)
 				batch.batch_id = next_batch();
-			move_one(&batch, set, moves[i].relation_oid, moves[i].from_tablespace_oid,
+			move_one(&batch, moves[i].relation_oid, moves[i].from_tablespace_oid,
 					 psprintf("undo of batch " INT64_FORMAT, batch_id));
 		}
 	}

@@ -250,7 +250,7 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		request.allow_lock = tier_move_max_lock_time_s != 0;
 		request.limit_lock_time = true;
 		request.idle = idle;
-		report = tier_move_one(&request, set);
+		report = tier_move_one(&request);
 		tier_move_warn(&report, by_worker);
 		tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
 		if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&

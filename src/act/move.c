@@ -724,10 +724,35 @@ throw_cancel(ErrorData *error)
 	ThrowErrorData(error);
 }
 
+/*
+ * The tiers as they are now, in a context of their own: a batch may have begun hours
+ * ago, and what a tier holds and keeps free may have been changed since.  NULL: the
+ * extension has gone.
+ */
+static const TierSet *
+load_tiers(MemoryContext *tiers_context)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	TierCatalogScope scope;
+	const TierSet *set;
+
+	*tiers_context = NULL;
+	if (!tier_catalog_try_enter(&scope))
+		return NULL;
+	*tiers_context = AllocSetContextCreate(caller, "tiered_storage tiers of a move",
+										   ALLOCSET_DEFAULT_SIZES);
+	set = tier_catalog_load_tiers(*tiers_context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(caller);
+	return set;
+}
+
 TierMoveReport
-tier_move_one(const TierMoveRequest *request, const TierSet *set)
+tier_move_one(const TierMoveRequest *request)
 {
 	TierMoveReport report;
+	MemoryContext tiers_context;
+	const TierSet *set;
 	TierRelationInfo info;
 	int64		started_at = tier_clock_monotonic_us();
 	const char *why_not_online;
@@ -748,6 +773,9 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	if (parts_to_move(request) == NIL)
 		return report;
 	why_not_online = tier_relation_why_not_online(&info);
+	set = load_tiers(&tiers_context);
+	if (set == NULL)
+		return report;
 
 	/* 2. Record it, so that others see it. */
 	move.request = request;
@@ -787,6 +815,7 @@ tier_move_one(const TierMoveRequest *request, const TierSet *set)
 	late = finish_record(&move, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		log_done(&move);
+	MemoryContextDelete(tiers_context);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		throw_cancel(thrown);
 	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)

@@ -79,7 +79,7 @@ extern bool tier_move_is_worth_retrying(const TierMoveReport *report);
  * Strings of the report live in the current memory context, which must outlive
  * transactions.
  */
-extern TierMoveReport tier_move_one(const TierMoveRequest *request, const TierSet *set);
+extern TierMoveReport tier_move_one(const TierMoveRequest *request);
 
 /* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
 extern void tier_move_warn(const TierMoveReport *report, bool by_worker);

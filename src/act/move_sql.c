@@ -264,7 +264,7 @@ move_member(const Call *call, const TierRelationInfo *member)
 	request.predicted_s_per_hour = NAN;
 	request.reason = "requested";
 	request.allow_lock = call->allow_lock;
-	return tier_move_one(&request, call->set);
+	return tier_move_one(&request);
 }
 
 /* What a CALL has moved. */

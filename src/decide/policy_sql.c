@@ -185,7 +185,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 static bool
 policy_matches(const TierPolicyRow *policy, FunctionCallInfo fcinfo)
 {
-	if (!PG_ARGISNULL(0) && policy->relation_oid != PG_GETARG_OID(0))
+	/* Policies whose table is gone have no OID, which is no way to name them. */
+	if (!PG_ARGISNULL(0) &&
+		(!OidIsValid(PG_GETARG_OID(0)) || policy->relation_oid != PG_GETARG_OID(0)))
 		return false;
 	if (!PG_ARGISNULL(1) && strcmp(NameStr(policy->tier_name), NameStr(*PG_GETARG_NAME(1))) != 0)
 		return false;
@@ -349,7 +351,6 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	 * change.
 	 */
 	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	for (int i = 0; i < npolicies; i++)
 		if (policy_matches(&policies[i], fcinfo))
@@ -357,6 +358,7 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 			check_policy_owner(&policies[i], scope.caller);
 			tier_catalog_lock_policy(policies[i].policy_id);
 		}
+	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);

@@ -276,7 +276,7 @@ try_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers
 	attempt.pending = pending;
 	attempt.effort = TIER_ORDER_EFFORT;
 	for (int t = 0; t < ntiers; t++)
-		attempt.left[t] = room[t] > 0.0 ? room[t] : 0.0;
+		attempt.left[t] = isnan(room[t]) ? 0.0 : room[t];
 	for (int i = 0; i < nmoves; i++)
 		if (is_usable(&moves[i], ntiers))
 			pending[attempt.npending++] = i;
@@ -419,7 +419,7 @@ tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, in
 	choice.bytes_left = max_bytes;
 	choice.effort = TIER_ORDER_EFFORT;
 	for (int t = 0; t < ntiers; t++)
-		choice.left[t] = room[t] > 0.0 ? room[t] : 0.0;
+		choice.left[t] = isnan(room[t]) ? 0.0 : room[t];
 	for (int i = 0; i < nmoves; i++)
 	{
 		chosen[i] = false;

@@ -27,9 +27,9 @@ typedef struct TierOrderMove
 } TierOrderMove;
 
 /*
- * room: bytes that may be added to each tier before the first move; negative
- * counts as 0, may be INFINITY.  A move needs its size there, and afterwards
- * leaves what it freed where it was.  order: caller's array of nmoves.
+ * room: bytes that may be added to each tier before the first move; negative: so
+ * many must leave it before anything comes; may be INFINITY.  A move needs its size
+ * there, and afterwards leaves what it freed where it was.  order: caller's array of nmoves.
  *
  * Fills in the moves that can be made, one after the other, and returns how
  * many they are; those that are left have no room whichever of the others go

@@ -462,6 +462,9 @@ read_wal(TierWrites *writes)
 										   pg_prng_double(&pg_global_prng_state));
 		XLogRecPtr	position;
 
+		/* What was not read may have had a change of it. */
+		if (i > 0)
+			writes->full_page_writes = fullPageWrites;
 		tier_page_set_next_stretch(&memory->pages);
 		read += read_stretch(wal, stretch.begin, stretch.end, &position);
 
@@ -479,7 +482,8 @@ read_wal(TierWrites *writes)
 		memory->read_bytes = memory->wal_bytes;
 	memory->scale = tier_stretch_scale(memory->wal_bytes, memory->read_bytes);
 	memory->unattributed_bytes = tier_stretch_scaled(writes->unattributed_bytes, memory->scale);
-	memory->full_page_writes = writes->full_page_writes;
+	memory->full_page_writes = memory->read_bytes < memory->wal_bytes ? fullPageWrites :
+		writes->full_page_writes;
 }
 
 /* ---------------------------------------------------------------------
@@ -579,6 +583,8 @@ tier_writes_begin(TimestampTz now)
 		memory->since = now;
 		writes->full_page_writes = fullPageWrites;
 	}
+	if (memory->redo > writes->redo)
+		begin_cycle(writes, InvalidXLogRecPtr);
 	writes->begin = memory->position;
 	return writes;
 }

@@ -810,6 +810,7 @@ test_order_choose(void)
 	const double full[] = {0, INFINITY};
 	const double free_room[] = {INFINITY, INFINITY};
 	const double both_full[] = {0, -5};
+	const double too_full[] = {-10, INFINITY};
 	bool		chosen[5];
 	int			scratch[10];
 
@@ -828,6 +829,9 @@ test_order_choose(void)
 	   "choose: without a limit all");
 	ok(tier_order_choose(moves, 5, both_full, 2, INFINITY, chosen, scratch) == 0,
 	   "choose: not what has room nowhere");
+	ok(tier_order_choose(moves, 5, too_full, 2, 24, chosen, scratch) == 2 && chosen[0] &&
+	   chosen[2],
+	   "choose: nothing comes to a tier while it is too full");
 	ok(tier_order_choose(moves, 5, free_room, 2, 2, chosen, scratch) == 0 && !chosen[1],
 	   "choose: nothing within a small limit");
 	ok(tier_order_choose(moves, 5, free_room, 2, -1, chosen, scratch) == 0,
