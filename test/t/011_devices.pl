@@ -422,11 +422,8 @@ SKIP:
 		'the first parts of it are there, the last one is not');
 
 	# One in 256 pieces at most is neither here nor there.
-	cmp_ok(
-		abs(os_cached('look_at_all', 1) - $half),
-		'<=',
-		$size / 16,
-		'the sample is close');
+	cmp_ok(abs(os_cached('look_at_all', 1) - $half),
+		'<=', $size / 16, 'the sample is close');
 
 	# What a sample remembers; meanwhile the kernel may have read ahead.
 	$node->safe_psql('postgres',
