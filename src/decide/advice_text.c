@@ -473,6 +473,11 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						tier_advice_number(unit->reads_high));
 	if (unit->depends_on_reads)
 		return pstrdup("depends on what others will read");
+	if (unit->depends_on_growth && unit->growth_per_hour > 0.0)
+		return psprintf("if it goes on growing by %s a day",
+						tier_advice_bytes(unit->growth_per_hour * HOURS_PER_DAY));
+	if (unit->depends_on_growth)
+		return pstrdup("if others go on growing");
 	if (unit->depends_on_writes && unit->write_requests_high >= 1.0 &&
 		unit->write_requests_high > unit->write_requests_low * NARROW_RANGE)
 		return psprintf("if %s to %s writes/h stay apart",

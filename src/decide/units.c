@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -26,6 +28,7 @@
 #include "src/server/relation.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
+#include "src/decide/growth.h"
 #include "src/decide/units.h"
 
 /* Blocks: what is rarer than this is not worth a word. */
@@ -81,6 +84,8 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
 	unit->cached_fraction += state->stored.cached_buffers;
+	if (!basis->are_means)
+		unit->growth_per_hour += tier_growth_rate(&state->stored.evidence, basis->now);
 }
 
 static TierAdviceUnit *
@@ -138,7 +143,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->is_selected = true;
 		unit->kind = state->id.kind;
 		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->id.tablespace_oid);
-		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = -1;
+		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = unit->growth_tier = -1;
+		unit->growth_hours = INFINITY;
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
 		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
 							 unit->observed_s);
@@ -282,6 +288,7 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
+		unit->growth_per_hour *= factor;
 	}
 }
 
@@ -410,6 +417,7 @@ tier_units_load(TierAdvice *advice)
 	TierPolicyRow *policies;
 	TierPins   *pins;
 	TierDevices *devices;
+	TierGrowths *growths;
 	TimestampTz history_writes_since = 0;
 	int			nloads = 0;
 	int			npolicies;
@@ -421,6 +429,7 @@ tier_units_load(TierAdvice *advice)
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
+	growths = tier_catalog_load_growths(context);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
 	tier_catalog_leave(&scope);
@@ -445,4 +454,8 @@ tier_units_load(TierAdvice *advice)
 		scale_loads(advice, advice->options.load_factor);
 	for (int i = 0; i < advice->nunits; i++)
 		advice->units[i].confidence = confidence_of(&advice->units[i]);
+	advice->growth = palloc0(sizeof(TierAdviceGrowth) * Max(advice->set->ntiers, 1));
+	if (as_of == 0)
+		tier_advice_load_growth(advice, growths, view.states, view.nstates, policies, npolicies,
+								pins, now);
 }
