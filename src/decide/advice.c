@@ -27,6 +27,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/decide/advice.h"
 #include "src/decide/growth.h"
@@ -197,6 +198,13 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 	return Min(capacity_bytes * usable, advice->used_bytes[tier] + Max(room, 0.0) + more * usable);
 }
 
+double
+tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	return Max(tier_advice_available(advice, tier, capacity_bytes) -
+			   advice->growth[tier].forecast.other, 0.0);
+}
+
 static void
 apply_override(double *value, double override)
 {
@@ -246,6 +254,8 @@ tier_advice_load(const TierAdviceOptions *options)
 	else
 		tier_advice_default_options(&advice->options);
 	tier_units_load(advice);
+	if (advice->options.as_of == 0)
+		tier_advice_load_growth(advice, tier_clock_now());
 	mark_tiers(advice);
 	compute_used(advice);
 	return advice;

@@ -55,6 +55,9 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 
+/* The same when the horizon ends, without what comes to the tier whatever is placed there. */
+extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
+
 /* Why it may not live there, in words after "it" ("is not ..."); NULL: it may. */
 extern const char *tier_advice_why_not(const TierAdvice *advice,
 									   const TierAdviceUnit *unit, int tier);

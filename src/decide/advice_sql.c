@@ -211,7 +211,8 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		TierCostLoad random_load = {0};
 		TierCostLoad sequential_load = {0};
 		TierCostLoad write_load = {0};
-		double		needed = tier_advice_stored(advice, unit, t) + tier_advice_grown(advice, unit, t);
+		double		needed = tier_advice_stored(advice, unit, t) +
+		tier_advice_grown(advice, unit, t);
 		double		available = advice->limit_bytes[t] - advice->placement.after[t].bytes;
 		bool		fits;
 

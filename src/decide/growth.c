@@ -17,10 +17,8 @@
 #include "datatype/timestamp.h"
 #include "miscadmin.h"
 
-#include "src/decide/advice.h"
 #include "src/decide/growth.h"
 #include "src/decide/partition.h"
-#include "src/observe/growth.h"
 
 #define HOURS_PER_MONTH (30.0 * HOURS_PER_DAY)
 
@@ -31,27 +29,6 @@ stored_bytes(const TierAdvice *advice, int tier, double bytes)
 	double		stored = tier_cost_stored_bytes(fabs(bytes), &advice->set->tiers[tier].profile);
 
 	return bytes < 0.0 ? -stored : stored;
-}
-
-/* What comes to the tablespaces of each tier, or goes, beyond what relations grow by. */
-static void
-add_beyond(TierAdvice *advice, const TierGrowths *growths,
-		   const TierRelationState *states, int nstates, TimestampTz now)
-{
-	for (int k = 0; k < growths->ntablespaces; k++)
-	{
-		const TierTablespaceGrowth *growth = &growths->tablespaces[k];
-		int			tier = tier_set_tier_of_tablespace(advice->set, growth->tablespace_oid);
-		double		carried = 0.0;
-
-		CHECK_FOR_INTERRUPTS();
-		if (tier < 0)
-			continue;
-		for (int i = 0; i < nstates; i++)
-			if (states[i].id.tablespace_oid == growth->tablespace_oid)
-				carried += tier_growth_rate(&states[i].stored.evidence, now);
-		advice->growth[tier].beyond += tier_growth_beyond(&growth->evidence, now, carried);
-	}
 }
 
 static double
@@ -93,10 +70,10 @@ note_age(TierAdviceUnit *unit, int to_tier, double age_hours)
  * ones will come: then only what grows is looked at.
  */
 static void
-note_policy(TierAdvice *advice, const TierPolicyRow *policy, const TierPins *pins,
-			TimestampTz ends_at)
+note_policy(TierAdvice *advice, const TierPolicyRow *policy, TimestampTz ends_at)
 {
-	TierEvaluation *evaluation = tier_partition_evaluate(policy, advice->set, pins, ends_at);
+	TierEvaluation *evaluation = tier_partition_evaluate(policy, advice->set, advice->pins,
+														 ends_at);
 
 	if (evaluation->error != NULL || evaluation->to_tier < 0)
 		return;
@@ -120,10 +97,7 @@ note_policy(TierAdvice *advice, const TierPolicyRow *policy, const TierPins *pin
 }
 
 void
-tier_advice_load_growth(TierAdvice *advice, const TierGrowths *growths,
-						const TierRelationState *states, int nstates,
-						const TierPolicyRow *policies, int npolicies,
-						const TierPins *pins, TimestampTz now)
+tier_advice_load_growth(TierAdvice *advice, TimestampTz now)
 {
 	double		observed_hours = 0.0;
 	bool		any = false;
@@ -134,10 +108,9 @@ tier_advice_load_growth(TierAdvice *advice, const TierGrowths *growths,
 		any |= advice->units[i].growth_per_hour > 0.0;
 	}
 	advice->growth_hours = Min(advice->options.horizon_hours, observed_hours);
-	add_beyond(advice, growths, states, nstates, now);
-	for (int p = 0; p < npolicies && any; p++)
-		if (policies[p].is_enabled && OidIsValid(policies[p].relation_oid))
-			note_policy(advice, &policies[p], pins,
+	for (int p = 0; p < advice->npolicies && any; p++)
+		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid))
+			note_policy(advice, &advice->policies[p],
 						now + (TimestampTz) (advice->growth_hours * USECS_PER_HOUR));
 }
 
@@ -176,13 +149,6 @@ tier_advice_grown(const TierAdvice *advice, const TierAdviceUnit *unit, int tier
 	if (tier == unit->current_tier)
 		hours = Min(hours, unit->growth_hours);
 	return stored_bytes(advice, tier, unit->growth_per_hour * hours);
-}
-
-double
-tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	return Max(tier_advice_available(advice, tier, capacity_bytes) -
-			   advice->growth[tier].forecast.other, 0.0);
 }
 
 double

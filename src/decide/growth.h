@@ -15,26 +15,17 @@
 #include "src/decide/units.h"
 
 /*
- * Sets how far ahead is looked, no further than back, and fills in what is known of
- * the growth of each tier.  The units' own growth, their tiers and pins are there.
+ * Sets how far ahead is looked, no further than back, and asks the policies what they
+ * take from tiers until then.  The units, their growth, tiers and pins are there.
  * Needs an active snapshot, must not be called inside a catalog scope.
  */
-extern void tier_advice_load_growth(TierAdvice *advice, const TierGrowths *growths,
-									const TierRelationState *states, int nstates,
-									const TierPolicyRow *policies, int npolicies,
-									const TierPins *pins, TimestampTz now);
+extern void tier_advice_load_growth(TierAdvice *advice, TimestampTz now);
 
 /* Adds it up to the forecast of each tier; after each change of a tier's figures. */
 extern void tier_advice_forecast(TierAdvice *advice);
 
 /* By how many bytes a unit grows until then, on that tier. */
 extern double tier_advice_grown(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
-
-/*
- * What the units may have of a tier with this capacity then, see
- * tier_advice_available(); what comes to it whatever is placed there is taken off.
- */
-extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /* By how many bytes a tier grows as things are; may be negative. */
 extern double tier_advice_growth_per_hour(const TierAdvice *advice, int tier);

@@ -28,7 +28,6 @@
 #include "src/server/relation.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
-#include "src/decide/growth.h"
 #include "src/decide/units.h"
 
 /* Blocks: what is rarer than this is not worth a word. */
@@ -404,6 +403,28 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
+/* What comes to the tablespaces of each tier, or goes, beyond what relations grow by. */
+static void
+add_beyond(TierAdvice *advice, const TierGrowths *growths,
+		   const TierRelationState *states, int nstates, TimestampTz now)
+{
+	for (int k = 0; k < growths->ntablespaces; k++)
+	{
+		const TierTablespaceGrowth *growth = &growths->tablespaces[k];
+		int			tier = tier_set_tier_of_tablespace(advice->set, growth->tablespace_oid);
+		double		carried = 0.0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (tier < 0)
+			continue;
+		for (int i = 0; i < nstates; i++)
+			if (states[i].id.tablespace_oid == growth->tablespace_oid)
+				carried += tier_growth_rate(&states[i].stored.evidence, now);
+		advice->growth[tier].beyond += advice->options.load_factor *
+			tier_growth_beyond(&growth->evidence, now, carried);
+	}
+}
+
 void
 tier_units_load(TierAdvice *advice)
 {
@@ -454,8 +475,10 @@ tier_units_load(TierAdvice *advice)
 		scale_loads(advice, advice->options.load_factor);
 	for (int i = 0; i < advice->nunits; i++)
 		advice->units[i].confidence = confidence_of(&advice->units[i]);
+	advice->policies = policies;
+	advice->npolicies = npolicies;
+	advice->pins = pins;
 	advice->growth = palloc0(sizeof(TierAdviceGrowth) * Max(advice->set->ntiers, 1));
 	if (as_of == 0)
-		tier_advice_load_growth(advice, growths, view.states, view.nstates, policies, npolicies,
-								pins, now);
+		add_beyond(advice, growths, view.states, view.nstates, now);
 }

@@ -138,8 +138,8 @@ typedef struct TierAdviceUnit
 } TierAdviceUnit;
 
 /*
- * How one tier fills.  Set by tier_advice_load_growth(), in bytes before any compression;
- * the forecast by tier_advice_forecast(), as stored.
+ * How one tier fills.  In bytes before any compression, set by tier_units_load() and
+ * tier_advice_load_growth(); the forecast, as stored, by tier_advice_forecast().
  */
 typedef struct TierAdviceGrowth
 {
@@ -158,14 +158,19 @@ typedef struct TierAdvice
 								 * for long enough does not make enough room */
 	int			nunits;
 	TierAdviceUnit *units;		/* by OID */
+	const TierPolicyRow *policies;
+	int			npolicies;
+	const TierPins *pins;
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
 	double	   *used_bytes;		/* by tier: what the units take there now */
-	double	   *available_bytes;	/* by tier: what the units may take there now */
+	double	   *available_bytes;	/* by tier: what the units may take there
+									 * now */
 	double		growth_hours;	/* how far ahead growth is looked at: the
 								 * horizon, but no longer than was observed */
 	TierAdviceGrowth *growth;	/* by tier */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
-	double	   *limit_bytes;	/* by tier: what the units may take there, then */
+	double	   *limit_bytes;	/* by tier: what the units may take there,
+								 * then */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
 	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */

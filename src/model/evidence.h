@@ -7,8 +7,9 @@
  * A load, a restore or a report at the end of the month leaves the same totals
  * as steady work, and will not be repeated by tomorrow.  So beside a smoothed rate
  * stands when its events came, and when the file grew: the last days in up to 16
- * intervals of equal length.  These are short at first and grow with the time that is covered, up to
- * TIER_EVIDENCE_LONGEST_S each; what is older than all of them is forgotten.
+ * intervals of equal length.  These are short at first and widen with the time that is
+ * covered, up to TIER_EVIDENCE_LONGEST_S each; what is older than all of them is
+ * forgotten.
  *
  * Pure.  Times are microseconds, on any one clock.
  *
@@ -43,8 +44,8 @@ typedef struct TierEvidence
 	double		interval_s;		/* length of each; means nothing before */
 	float		reads[TIER_EVIDENCE_INTERVALS];
 	float		writes[TIER_EVIDENCE_INTERVALS];
-	float		growth[TIER_EVIDENCE_INTERVALS];	/* bytes; negative where more
-													 * went than came */
+	float		growth[TIER_EVIDENCE_INTERVALS];	/* bytes; negative where
+													 * more went than came */
 } TierEvidence;
 
 /* What that says of a rate. */

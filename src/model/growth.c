@@ -119,8 +119,9 @@ tier_growth_forecast(double carried, double beyond, double hours, double arrives
 	TierGrowthForecast forecast;
 
 	forecast.carried = tier_amount(carried);
-	forecast.other = tier_larger(number_or_zero(beyond * tier_amount(hours)) + tier_amount(arrives) -
-								 tier_amount(leaves), -forecast.carried);
+	forecast.other = number_or_zero(beyond * tier_amount(hours)) + tier_amount(arrives) -
+		tier_amount(leaves);
+	forecast.other = tier_larger(forecast.other, -forecast.carried);
 	return forecast;
 }
 

@@ -40,8 +40,8 @@ extern double tier_growth_beyond(const TierEvidence *evidence, int64_t now, doub
 /* What there will be of one tier when the forecast ends, in bytes more than now. */
 typedef struct TierGrowthForecast
 {
-	double		carried;		/* by relations, which take it along where they
-								 * go */
+	double		carried;		/* by relations, which take it along where
+								 * they go */
 	double		other;			/* stays with the tier; no less than -carried,
 								 * since room that is not there yet is none */
 } TierGrowthForecast;

@@ -22,14 +22,6 @@ find(const TierGrowths *growths, Oid tablespace_oid)
 	return NULL;
 }
 
-const TierEvidence *
-tier_growth_of(const TierGrowths *growths, Oid tablespace_oid)
-{
-	const TierTablespaceGrowth *growth = find(growths, tablespace_oid);
-
-	return growth == NULL ? NULL : &growth->evidence;
-}
-
 static TierTablespaceGrowth *
 find_or_add(TierGrowths *growths, Oid tablespace_oid)
 {
@@ -47,10 +39,10 @@ find_or_add(TierGrowths *growths, Oid tablespace_oid)
 }
 
 void
-tier_growth_observe(TierGrowths *growths, const TierSampleMemory *memory,
-					const TierSampleView *view)
+tier_growth_observe(TierGrowths *growths, const TierRelationState *last, int nlast,
+					TimestampTz since, const TierRelationState *states, int nstates,
+					TimestampTz now)
 {
-	TimestampTz since = memory->sampled_at != 0 ? Min(memory->sampled_at, view->at) : view->at;
 	int			i = 0;
 
 	for (int k = 0; k < growths->ntablespaces; k++)
@@ -58,20 +50,17 @@ tier_growth_observe(TierGrowths *growths, const TierSampleMemory *memory,
 		growths->tablespaces[k].change = 0;
 		growths->tablespaces[k].changed = false;
 	}
-	for (int j = 0; j < memory->nstates; j++)
+	for (int j = 0; j < nlast; j++)
 	{
-		const TierRelationState *before = &memory->states[j];
-
 		if (j % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
-		while (i < view->nstates && view->states[i].id.relation_oid < before->id.relation_oid)
+		while (i < nstates && states[i].id.relation_oid < last[j].id.relation_oid)
 			i++;
-		if (i == view->nstates || view->states[i].id.relation_oid != before->id.relation_oid)
-			find_or_add(growths, before->id.tablespace_oid)->change -= before->stored.size_bytes;
+		if (i == nstates || states[i].id.relation_oid != last[j].id.relation_oid)
+			find_or_add(growths, last[j].id.tablespace_oid)->change -= last[j].stored.size_bytes;
 	}
-	for (i = 0; i < view->nstates; i++)
-		find_or_add(growths, view->states[i].id.tablespace_oid)->change +=
-			view->states[i].period.size_change;
+	for (i = 0; i < nstates; i++)
+		find_or_add(growths, states[i].id.tablespace_oid)->change += states[i].period.size_change;
 	for (int k = 0; k < growths->ntablespaces; k++)
 	{
 		TierTablespaceGrowth *growth = &growths->tablespaces[k];
@@ -79,7 +68,7 @@ tier_growth_observe(TierGrowths *growths, const TierSampleMemory *memory,
 		if (growth->change == 0 && !growth->changed)
 			continue;
 		growth->changed = true;
-		tier_evidence_note(&growth->evidence, since, view->at, tier_evidence_interval_s,
-						   0.0, 0.0, growth->change);
+		tier_evidence_note(&growth->evidence, since != 0 ? Min(since, now) : now, now,
+						   tier_evidence_interval_s, 0.0, 0.0, growth->change);
 	}
 }

@@ -11,19 +11,16 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
-#include "src/observe/sample.h"
 
 /*
  * Notes in growths by how much the relations in each tablespace have grown or shrunk
- * since the sample in memory, with those that are new and without those that
- * are gone.  What only went to another tablespace is no change.  The first sample
- * notes none, and that noting begins.  Memory for new tablespaces is in the context of
- * growths->tablespaces.
+ * since the last sample, with those that are new and without those that are gone.
+ * What only went to another tablespace is no change.  `last` is what the sample at
+ * `since` has left (0: there was none, and noting begins), `states` what merge has
+ * made of it; both by OID.  Memory for new tablespaces is where growths->tablespaces is.
  */
-extern void tier_growth_observe(TierGrowths *growths, const TierSampleMemory *memory,
-								const TierSampleView *view);
-
-/* The evidence of a tablespace; NULL: nothing is known of it. */
-extern const TierEvidence *tier_growth_of(const TierGrowths *growths, Oid tablespace_oid);
+extern void tier_growth_observe(TierGrowths *growths, const TierRelationState *last, int nlast,
+								TimestampTz since, const TierRelationState *states, int nstates,
+								TimestampTz now);
 
 #endif							/* TIER_OBSERVE_GROWTH_H */

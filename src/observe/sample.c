@@ -217,7 +217,8 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	/* 2. What happened since. */
 	view = tier_sample_look(&memory, result->devices, writes);
 	add_up(view.states, view.nstates);
-	tier_growth_observe(growths, &memory, &view);
+	tier_growth_observe(growths, memory.states, memory.nstates, memory.sampled_at,
+						view.states, view.nstates, view.at);
 
 	/* Each statement of ours leaves us in a context that ends with the scope. */
 	MemoryContextSwitchTo(context);
