@@ -397,6 +397,18 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
+/*
+ * How many may wait at once: as many as are active in the busiest hour, and one for the
+ * server's own writes.  Where nobody has looked at what they wait for, as many as may connect.
+ */
+static double
+clients_of(const TierAdvice *advice)
+{
+	double		peak = advice->client_time.peak;
+
+	return 1.0 + (peak > 0.0 ? Max(peak * advice->options.load_factor, 1.0) : MaxConnections);
+}
+
 void
 tier_units_load(TierAdvice *advice)
 {
@@ -418,6 +430,7 @@ tier_units_load(TierAdvice *advice)
 	advice->set = tier_catalog_load_tiers(context);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
+	advice->client_time = tier_catalog_client_time(as_of);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
@@ -432,6 +445,7 @@ tier_units_load(TierAdvice *advice)
 				 errhint("tiered_storage.history_retention says for how long the past is "
 						 "remembered.")));
 
+	advice->clients = clients_of(advice);
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
