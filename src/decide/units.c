@@ -430,12 +430,13 @@ tier_units_load(TierAdvice *advice)
 	advice->set = tier_catalog_load_tiers(context);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
-	advice->client_time = tier_catalog_client_time(as_of);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
+	if (as_of == 0 || nloads > 0)
+		advice->client_time = tier_catalog_client_time(as_of);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (as_of != 0 && nloads == 0)

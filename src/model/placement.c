@@ -455,7 +455,8 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 				work->at_least[t] = assumed;
 			else
 				work->at_most[t] = assumed;
-			if (queue_slope(work, fmax(got, assumed)) <= 0 || fabs(got - assumed) < SAME_UTILISATION)
+			if (queue_slope(work, fmax(got, assumed)) <= 0 ||
+				fabs(got - assumed) < SAME_UTILISATION)
 				work->utilisation[t] = got;
 			else if (got > assumed && work->at_most[t] >= FULL_UTILISATION)
 				work->utilisation[t] = (assumed + got) / 2.0;

@@ -226,8 +226,8 @@ test_queue(void)
 	int			slope_wrong = 0;
 
 	/*
-	 * n = 9, u = 1: S = 2 / 3, so 9 / 2 * 2 / 3 - 1 = 2 wait, and the work takes 4 / 3
-	 * of an hour; slope (1 + 1 + 2) / (2 / 3) - 1 = 5.
+	 * n = 9, u = 1: S = 2 / 3, so 9 / 2 * 2 / 3 - 1 = 2 wait, and the work
+	 * takes 4 / 3 of an hour; slope (1 + 1 + 2) / (2 / 3) - 1 = 5.
 	 */
 	is(tier_cost_queue_s(1, 9), 2 * 3600, "queue: full");
 	is(tier_cost_queue_s_per_hour(1, 9), 1.5 * 3600, "queue: full, in an hour by the clock");
@@ -237,7 +237,10 @@ test_queue(void)
 	ok(fabs(tier_cost_queue_s(0.7, 1)) < 1e-9 && fabs(tier_cost_queue_s(7, 1)) < 1e-9,
 	   "queue: a single client waits for nobody");
 
-	/* Little: u * u / (1 - u) wait of any number; the slope by hand: (2 - u) u / (1 - u)^2 */
+	/*
+	 * Little: u * u / (1 - u) wait of any number; the slope by hand: (2 - u)
+	 * u / (1 - u)^2
+	 */
 	ok(fabs(tier_cost_queue_s(0.5, INFINITY) - 1800) < 0.1 &&
 	   fabs(tier_cost_queue_slope(0.5, NAN)) < 1e-9 &&
 	   fabs(tier_cost_queue_slope(0.5, INFINITY) - 3) < 1e-3, "queue: half, of any number");
@@ -245,7 +248,7 @@ test_queue(void)
 	   tier_cost_queue_slope(INFINITY, 9) == 0 && tier_cost_queue_s(0.5, -3) == 0,
 	   "queue: nonsense is idle");
 	ok(isfinite(tier_cost_queue_s(1e300, 1e9)) && isfinite(tier_cost_queue_slope(1e300, 1e9)) &&
-	   tier_cost_queue_s_per_hour(1e300, 20) < 19 * 3600 + 1e-3, "queue: finite, whatever is asked");
+	   tier_cost_queue_s_per_hour(1e300, 20) < 19 * 3600 + 1e-3, "queue: always finite");
 
 	for (int i = 1; i <= 400; i++)
 		for (int k = 0; k < 6; k++)
