@@ -162,6 +162,8 @@ typedef struct TierAdvice
 	int			npolicies;
 	const TierPins *pins;
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
+	TierClientTime client_time; /* what clients do with their time */
+	double		clients;		/* that may wait at once */
 	double	   *used_bytes;		/* by tier: what the units take there now */
 	double	   *available_bytes;	/* by tier: what the units may take there
 									 * now */
