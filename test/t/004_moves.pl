@@ -199,7 +199,8 @@ for (1 .. 3)
 			'app',
 			"SET statement_timeout = '2min'; SELECT count(*) > 0 FROM m_2001_04"
 		),
-		't', 'others read while a move waits for a reader');
+		't',
+		'others read while a move waits for a reader');
 }
 is( $node->safe_psql(
 		'app',
