@@ -65,7 +65,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
 	('cached_ranges'), ('calibration_store'), ('calibration_tablespace'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'),
-	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'), ('hourly_reads'), ('observed_slots'),
+	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'),
 	('ignore_replicated'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'),
 	('mover_progress'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
