@@ -34,7 +34,7 @@ typedef struct Receiver
 	DestReceiver dest;			/* first: what is passed to the callbacks */
 	TierVisitHistory visit;
 	void	   *argument;
-}			Receiver;
+} Receiver;
 
 TierWatched *
 tier_catalog_load_watched(MemoryContext context, Oid only_relation, int *nwatched,
@@ -66,17 +66,17 @@ tier_catalog_load_watched(MemoryContext context, Oid only_relation, int *nwatche
 }
 
 static void
-start_receiving(DestReceiver * self, int operation, TupleDesc descriptor)
+start_receiving(DestReceiver *self, int operation, TupleDesc descriptor)
 {
 }
 
 static void
-end_receiving(DestReceiver * self)
+end_receiving(DestReceiver *self)
 {
 }
 
 static bool
-receive(TupleTableSlot *slot, DestReceiver * self)
+receive(TupleTableSlot *slot, DestReceiver *self)
 {
 	Receiver   *receiver = (Receiver *) self;
 	TierHistoryPeriod period;

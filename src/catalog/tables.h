@@ -391,14 +391,14 @@ typedef struct TierWatched
 {
 	Oid			relation_oid;
 	TimestampTz since;			/* its first sample, or begin of the history */
-}			TierWatched;
+} TierWatched;
 
 /*
  * All relations that exist and have a state, or this one if it does, by qualified
  * name.  *last_sample_at is set if there is any.
  */
-extern TierWatched * tier_catalog_load_watched(MemoryContext context, Oid only_relation,
-											   int *nwatched, TimestampTz *last_sample_at);
+extern TierWatched *tier_catalog_load_watched(MemoryContext context, Oid only_relation,
+											  int *nwatched, TimestampTz *last_sample_at);
 
 /* A row of relation_history. */
 typedef struct TierHistoryPeriod
@@ -407,9 +407,9 @@ typedef struct TierHistoryPeriod
 	TimestampTz start;
 	int32		seconds;
 	double		reads;			/* random and sequential ones */
-}			TierHistoryPeriod;
+} TierHistoryPeriod;
 
-typedef void (*TierVisitHistory) (void *argument, const TierHistoryPeriod * period);
+typedef void (*TierVisitHistory) (void *argument, const TierHistoryPeriod *period);
 
 /*
  * Calls visit for each row, of all relations or one, in any order.  It is called

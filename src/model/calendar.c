@@ -13,7 +13,7 @@
 #include "src/model/calendar.h"
 
 void
-tier_calendar_add(TierCalendar * calendar, const TierLocalHour * hour, double amount)
+tier_calendar_add(TierCalendar *calendar, const TierLocalHour *hour, double amount)
 {
 	for (int cycle = 0; cycle < TIER_CYCLES; cycle++)
 	{
@@ -33,7 +33,7 @@ tier_calendar_add(TierCalendar * calendar, const TierLocalHour * hour, double am
 }
 
 bool
-tier_calendar_is_empty(const TierCalendar * calendar)
+tier_calendar_is_empty(const TierCalendar *calendar)
 {
 	for (int i = 0; i < TIER_CYCLE_POSITIONS; i++)
 		if (calendar->positions[TIER_HOUR_OF_DAY][i].days > 0)
@@ -42,7 +42,7 @@ tier_calendar_is_empty(const TierCalendar * calendar)
 }
 
 double
-tier_calendar_total(const TierCalendar * observed, const TierCalendar * happened, TierCycle cycle)
+tier_calendar_total(const TierCalendar *observed, const TierCalendar *happened, TierCycle cycle)
 {
 	double		total = 0.0;
 
@@ -53,7 +53,7 @@ tier_calendar_total(const TierCalendar * observed, const TierCalendar * happened
 }
 
 int
-tier_calendar_busiest(const TierCalendar * observed, const TierCalendar * happened, TierCycle cycle)
+tier_calendar_busiest(const TierCalendar *observed, const TierCalendar *happened, TierCycle cycle)
 {
 	int			busiest = -1;
 	double		most = 0.0;
@@ -75,14 +75,14 @@ tier_calendar_busiest(const TierCalendar * observed, const TierCalendar * happen
 static int
 compare_periods(const void *a, const void *b)
 {
-	const		TierPeriodAmount *left = a;
-	const		TierPeriodAmount *right = b;
+	const TierPeriodAmount *left = a;
+	const TierPeriodAmount *right = b;
 
 	return (left->period > right->period) - (left->period < right->period);
 }
 
 size_t
-tier_periods_merge(TierPeriodAmount * periods, size_t n)
+tier_periods_merge(TierPeriodAmount *periods, size_t n)
 {
 	size_t		merged = 0;
 	size_t		i = 1;
@@ -102,10 +102,10 @@ tier_periods_merge(TierPeriodAmount * periods, size_t n)
 	return merged + 1;
 }
 
-const		TierPeriodAmount *
-tier_periods_peak(const TierPeriodAmount * periods, size_t n)
+const TierPeriodAmount *
+tier_periods_peak(const TierPeriodAmount *periods, size_t n)
 {
-	const		TierPeriodAmount *peak = periods;
+	const TierPeriodAmount *peak = periods;
 
 	for (size_t i = 1; i < n; i++)
 		if (periods[i].amount > peak->amount)
@@ -117,14 +117,14 @@ tier_periods_peak(const TierPeriodAmount * periods, size_t n)
 static int
 compare_amounts(const void *a, const void *b)
 {
-	const		TierPeriodAmount *left = a;
-	const		TierPeriodAmount *right = b;
+	const TierPeriodAmount *left = a;
+	const TierPeriodAmount *right = b;
 
 	return (left->amount < right->amount) - (left->amount > right->amount);
 }
 
 double
-tier_periods_burst_share(TierPeriodAmount * days, size_t n, int observed_days)
+tier_periods_burst_share(TierPeriodAmount *days, size_t n, int observed_days)
 {
 	double		busiest = ceil(observed_days / 10.0);
 	double		burst = 0.0;

@@ -35,7 +35,7 @@ typedef struct RememberedHour
 	TimestampTz at;				/* the moment that was asked for; 0: none */
 	TimestampTz begins_at;		/* of its hour */
 	TierLocalHour hour;
-}			RememberedHour;
+} RememberedHour;
 
 struct TierLocalHours
 {
@@ -48,7 +48,7 @@ typedef struct ReaderIndex
 {
 	uint32		mask;			/* number of places - 1, a power of 2 - 1 */
 	int		   *places;			/* indexes of readers; -1: free */
-}			ReaderIndex;
+} ReaderIndex;
 
 /* While the history is read. */
 typedef struct Reading
@@ -56,13 +56,13 @@ typedef struct Reading
 	TierReadHours *read;
 	ReaderIndex by_oid;
 	MemoryContext context;
-}			Reading;
+} Reading;
 
 /* The place of a relation, or the free one where it would be. */
 static int *
-place_of(const Reading * reading, Oid relation_oid)
+place_of(const Reading *reading, Oid relation_oid)
 {
-	const		ReaderIndex *index = &reading->by_oid;
+	const ReaderIndex *index = &reading->by_oid;
 	uint32		place = murmurhash32(relation_oid) & index->mask;
 
 	while (index->places[place] >= 0 &&
@@ -72,7 +72,7 @@ place_of(const Reading * reading, Oid relation_oid)
 }
 
 static void
-index_readers(Reading * reading)
+index_readers(Reading *reading)
 {
 	TierReadHours *read = reading->read;
 	uint32		places = pg_nextpower2_32(Max(read->nreaders, 1)) * 2;
@@ -86,7 +86,7 @@ index_readers(Reading * reading)
 }
 
 static void
-look_up(RememberedHour * found, pg_tz *zone, TimestampTz at)
+look_up(RememberedHour *found, pg_tz *zone, TimestampTz at)
 {
 	struct pg_tm tm;
 	fsec_t		fraction;
@@ -110,7 +110,7 @@ look_up(RememberedHour * found, pg_tz *zone, TimestampTz at)
 }
 
 static const RememberedHour *
-remember(TierLocalHours * local, TimestampTz at)
+remember(TierLocalHours *local, TimestampTz at)
 {
 	RememberedHour *found = &local->remembered[(uint64) at / USECS_PER_HOUR % REMEMBERED];
 
@@ -119,14 +119,14 @@ remember(TierLocalHours * local, TimestampTz at)
 	return found;
 }
 
-const		TierLocalHour *
-tier_read_hours_local(TierReadHours * read, TimestampTz at)
+const TierLocalHour *
+tier_read_hours_local(TierReadHours *read, TimestampTz at)
 {
 	return &remember(read->local, at)->hour;
 }
 
 static void
-add_reads(Reading * reading, TierReader * reader, TimestampTz at, double reads)
+add_reads(Reading *reading, TierReader *reader, TimestampTz at, double reads)
 {
 	TimestampTz hour = remember(reading->read->local, at)->begins_at;
 
@@ -149,7 +149,7 @@ add_reads(Reading * reading, TierReader * reader, TimestampTz at, double reads)
 }
 
 static void
-note_period(void *argument, const TierHistoryPeriod * period)
+note_period(void *argument, const TierHistoryPeriod *period)
 {
 	Reading    *reading = argument;
 	int			place = *place_of(reading, period->relation_oid);
@@ -166,7 +166,7 @@ note_period(void *argument, const TierHistoryPeriod * period)
 }
 
 static void
-merge_hours(TierReadHours * read)
+merge_hours(TierReadHours *read)
 {
 	for (int i = 0; i < read->nreaders; i++)
 	{
@@ -186,14 +186,14 @@ typedef struct Begin
 {
 	TimestampTz hour;
 	TierReader *reader;
-}			Begin;
+} Begin;
 
 /* The latest first. */
 static int
 compare_begins(const void *a, const void *b)
 {
-	const		Begin *left = a;
-	const		Begin *right = b;
+	const Begin *left = a;
+	const Begin *right = b;
 
 	return (left->hour < right->hour) - (left->hour > right->hour);
 }
@@ -204,7 +204,7 @@ compare_begins(const void *a, const void *b)
  * hours, if `until` is not after the last sample.
  */
 static void
-add_observed(TierReadHours * read, TierCalendar * calendar, TimestampTz from, TimestampTz until)
+add_observed(TierReadHours *read, TierCalendar *calendar, TimestampTz from, TimestampTz until)
 {
 	TimestampTz end = Min(until, read->last_sample_at);
 	int64		hours = end > from ? (end - from - 1) / USECS_PER_HOUR + 1 : 0;
@@ -224,7 +224,7 @@ add_observed(TierReadHours * read, TierCalendar * calendar, TimestampTz from, Ti
  * are changed by half an hour, all of it.
  */
 static void
-observe(TierReadHours * read)
+observe(TierReadHours *read)
 {
 	Begin	   *begins = palloc_extended(sizeof(Begin) * Max(read->nreaders, 1),
 										 MCXT_ALLOC_HUGE);

@@ -37,7 +37,7 @@ static const char *const cycle_names[TIER_CYCLES] = {
 
 /* Of the hours that any relation was observed; an hour without reads adds nothing. */
 static void
-add_up(TierReadHours * read, const TierReader * reader, TierCalendar * reads)
+add_up(TierReadHours *read, const TierReader *reader, TierCalendar *reads)
 {
 	memset(reads, 0, sizeof(*reads));
 	for (size_t i = 0; i < reader->nhours; i++)
@@ -50,15 +50,15 @@ add_up(TierReadHours * read, const TierReader * reader, TierCalendar * reads)
 }
 
 static void
-put_cycle(TierResultRow *row, const TierReader * reader, const TierCalendar * reads,
+put_cycle(TierResultRow *row, const TierReader *reader, const TierCalendar *reads,
 		  TierCycle cycle, Datum cycle_name)
 {
 	double		total = tier_calendar_total(reader->observed, reads, cycle);
 
 	for (int i = 0; i < TIER_CYCLE_POSITIONS; i++)
 	{
-		const		TierCalendarPosition *observed = &reader->observed->positions[cycle][i];
-		const		TierCalendarPosition *read = &reads->positions[cycle][i];
+		const TierCalendarPosition *observed = &reader->observed->positions[cycle][i];
+		const TierCalendarPosition *read = &reads->positions[cycle][i];
 
 		if (observed->days == 0)
 			continue;
@@ -96,7 +96,7 @@ tier_seasonality(PG_FUNCTION_ARGS)
 		names[cycle] = CStringGetTextDatum(cycle_names[cycle]);
 	for (int i = 0; i < read->nreaders; i++)
 	{
-		const		TierReader *reader = &read->readers[i];
+		const TierReader *reader = &read->readers[i];
 
 		add_up(read, reader, reads);
 		if (!only_one && tier_calendar_is_empty(reads))
@@ -109,7 +109,7 @@ tier_seasonality(PG_FUNCTION_ARGS)
 
 /* Blocks read by day; as many at most as there are hours. */
 static size_t
-by_day(TierReadHours * read, const TierReader * reader, TierPeriodAmount * days)
+by_day(TierReadHours *read, const TierReader *reader, TierPeriodAmount *days)
 {
 	for (size_t i = 0; i < reader->nhours; i++)
 	{
@@ -120,7 +120,7 @@ by_day(TierReadHours * read, const TierReader * reader, TierPeriodAmount * days)
 }
 
 static void
-put_busiest(TierResultRow *row, int column, const TierReader * reader, const TierCalendar * reads,
+put_busiest(TierResultRow *row, int column, const TierReader *reader, const TierCalendar *reads,
 			TierCycle cycle)
 {
 	int			position = tier_calendar_busiest(reader->observed, reads, cycle);
@@ -130,9 +130,9 @@ put_busiest(TierResultRow *row, int column, const TierReader * reader, const Tie
 }
 
 static void
-put_peak(TierResultRow *row, TierReadHours * read, const TierReader * reader)
+put_peak(TierResultRow *row, TierReadHours *read, const TierReader *reader)
 {
-	const		TierPeriodAmount *peak = tier_periods_peak(reader->hours, reader->nhours);
+	const TierPeriodAmount *peak = tier_periods_peak(reader->hours, reader->nhours);
 	TierPeriodAmount *days = palloc_extended(sizeof(TierPeriodAmount) * reader->nhours,
 											 MCXT_ALLOC_HUGE);
 	TierCalendar *reads = palloc0(sizeof(TierCalendar));

@@ -29,7 +29,7 @@ local(int day, int hour)
 }
 
 static void
-add(TierCalendar * calendar, int day, int hour, double amount)
+add(TierCalendar *calendar, int day, int hour, double amount)
 {
 	TierLocalHour at = local(day, hour);
 
@@ -40,8 +40,8 @@ static void
 test_positions(void)
 {
 	TierCalendar reads = {0};
-	const		TierCalendarPosition *monday = &reads.positions[TIER_DAY_OF_WEEK][1];
-	const		TierCalendarPosition *nine = &reads.positions[TIER_HOUR_OF_DAY][9];
+	const TierCalendarPosition *monday = &reads.positions[TIER_DAY_OF_WEEK][1];
+	const TierCalendarPosition *nine = &reads.positions[TIER_HOUR_OF_DAY][9];
 
 	ok(tier_calendar_is_empty(&reads), "nothing was added");
 	add(&reads, 0, 9, 10.0);
@@ -110,7 +110,7 @@ test_merge(void)
 	TierPeriodAmount mixed[] = {
 		{9, 1.0}, {-3, 2.0}, {9, 4.0}, {INT64_MAX, 1.0}, {-3, 8.0}, {9, 16.0}
 	};
-	const		TierPeriodAmount *peak;
+	const TierPeriodAmount *peak;
 
 	ok(tier_periods_merge(NULL, 0) == 0, "no periods");
 	ok(tier_periods_merge(sorted, 3) == 3 && sorted[2].amount == 3.0, "nothing to merge");
