@@ -39,6 +39,12 @@ UPDATE _tiered_storage.relation_state s SET random_slow = v.reads FROM (VALUES
 	WHERE s.relation_oid = v.name::regclass;
 UPDATE _tiered_storage.relation_state SET random_fast = random_slow,
 	device_random_fast = random_slow, device_random_slow = random_slow, device_sequential_fast = 0, device_sequential_slow = 0;
+-- Four clients were active in the hour before: two of them waited for relations, one worked,
+-- one waited for WAL.
+UPDATE _tiered_storage.load_state SET observed_since = sampled_at - interval '1 hour';
+INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, wait_sampled_ms, wait_cpu_ms, wait_relations_ms, wait_wal_ms,
+	wait_temp_ms, wait_slru_ms, wait_other_io_ms, wait_lock_ms, wait_lwlock_ms, wait_other_ms)
+	SELECT sampled_at - interval '1 hour', 3600, 36000, 0, 3600000, 3600000, 7200000, 3600000, 0, 0, 0, 0, 0, 0 FROM _tiered_storage.load_state;
 
 ---------------------------------------------------------------------------
 -- placement_summary()
@@ -107,6 +113,29 @@ SELECT relation, recommended_tier, round(saved_io_s_per_hour::numeric, 2) AS sav
 SELECT relation, round(saved_io_s_per_hour::numeric, 2) AS saved FROM tiered_storage.recommend_placement(as_of => '2029-05-26');
 SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2029-05-25'); \echo :SQLSTATE
 DELETE FROM _tiered_storage.relation_history WHERE period_start < '2029-12-01';
+
+---------------------------------------------------------------------------
+-- No more clients wait in a queue than there are
+---------------------------------------------------------------------------
+
+-- A disk that needs a minute and a half for each read: it serves one of the four and the one that writes for the server, all others wait.
+CREATE FUNCTION regress_waiting() RETURNS numeric LANGUAGE sql AS $$
+	SELECT round(queue_s_per_hour::numeric / 3600, 2) FROM tiered_storage.placement_summary(overrides => '{"regress_slow": {"random_read_ms": 100000}}') WHERE tier_name = 'regress_slow'
+$$;
+SELECT regress_waiting();
+-- As many as in the busiest hour; not of another month, nor one in which hardly anybody looked.
+BEGIN;
+INSERT INTO _tiered_storage.load_history (period_start, period_s, wait_sampled_ms, wait_cpu_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms, wait_other_io_ms,
+	wait_lock_ms, wait_lwlock_ms, wait_other_ms)
+	SELECT sampled_at - v.ago, 3600, v.sampled, 0, v.waited, 0, 0, 0, 0, 0, 0, 0 FROM _tiered_storage.load_state,
+		(VALUES (interval '30 days', 3600000, 360000000), (interval '20 hours', 30000, 3000000), (interval '10 hours', 600000, 4500000)) v (ago, sampled, waited);
+SELECT regress_waiting();
+ROLLBACK;
+-- Where nobody has looked, as many as may connect.
+BEGIN;
+UPDATE _tiered_storage.load_history SET wait_sampled_ms = NULL;
+SELECT abs(regress_waiting() - current_setting('max_connections')::int) < 0.1 AS as_many_as_may_connect;
+ROLLBACK;
 
 ---------------------------------------------------------------------------
 -- simulate_placement()

@@ -36,6 +36,9 @@
  */
 #define IDLE_TRANSACTIONS 10
 
+/* Within an hour, to tell how many clients are active in it: a minute of looks. */
+#define LEAST_LOOKED_MS 60000
+
 typedef enum LoadGroup
 {
 	GROUP_DATABASE,
@@ -321,6 +324,51 @@ tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
 	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at &&
 							 !is_idle(&delta, relations_active));
 	tier_catalog_execute(store_sql(), 5, types, values, NULL);
+}
+
+TierClientTime
+tier_catalog_client_time(TimestampTz until)
+{
+	static const char sql[] =
+	"WITH period AS (SELECT LEAST($1, s.sampled_at) AS ends_at, s.observed_since "
+	"FROM _tiered_storage.load_state s), "
+	"part AS (SELECT h.*, p.ends_at, "
+	"wait_cpu_ms + wait_relations_ms + wait_wal_ms + wait_temp_ms + wait_slru_ms "
+	"+ wait_other_io_ms + wait_lock_ms + wait_lwlock_ms + wait_other_ms AS active_ms "
+	"FROM period p JOIN _tiered_storage.load_history h ON h.period_start < p.ends_at "
+	"AND h.period_start >= p.ends_at - interval '14 days' "
+	"WHERE h.wait_sampled_ms > 0), "
+	"hour AS (SELECT sum(active_ms) / sum(wait_sampled_ms) AS active FROM part "
+	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $2), "
+	"day AS (SELECT sum(active_ms) AS active_ms, sum(wait_relations_ms) AS device_ms, "
+	"sum(wait_cpu_ms) AS processor_ms FROM part "
+	"WHERE period_start >= ends_at - interval '1 day') "
+	"SELECT (SELECT max(active) FROM hour)::float8, d.active_ms / n.hours / 1000, "
+	"d.device_ms / n.hours / 1000, d.processor_ms / n.hours / 1000 "
+	"FROM day d, (SELECT NULLIF(EXTRACT(epoch FROM ends_at - GREATEST(observed_since, "
+	"ends_at - interval '1 day')), 0)::float8 / 3600 AS hours FROM period) n "
+	"WHERE d.active_ms >= 0 AND n.hours > 0 AND EXISTS (SELECT FROM hour)";
+	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
+	TierClientTime spent = {0};
+	Datum		values[2];
+	double		read[4];
+	bool		isnull;
+
+	values[0] = TimestampTzGetDatum(until == 0 ? DT_NOEND : until);
+	values[1] = Int32GetDatum(LEAST_LOOKED_MS);
+	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+		return spent;
+	for (int i = 0; i < (int) lengthof(read); i++)
+	{
+		Datum		value = tier_catalog_datum(0, i + 1, &isnull);
+
+		read[i] = isnull ? 0.0 : DatumGetFloat8(value);
+	}
+	spent.peak = read[0];
+	spent.active_s = read[1];
+	spent.device_s = read[2];
+	spent.processor_s = read[3];
+	return spent;
 }
 
 /* Makes one row of each hour that ended `raw_retention` before $1. */

@@ -496,6 +496,23 @@ extern void tier_catalog_store_devices(const TierDevices *devices);
 extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active);
 
 /*
+ * What the clients of this database do with their time, by looks at what they wait for:
+ * client-seconds per hour of the last day that was sampled.  peak is how many are active
+ * at once, on average in the busiest hour of the last 14 days.  0 of all, if nobody
+ * has looked for long enough.
+ */
+typedef struct TierClientTime
+{
+	double		peak;
+	double		active_s;		/* of all that follows, and of other waits */
+	double		device_s;		/* waiting for files of relations */
+	double		processor_s;	/* in no wait */
+}			TierClientTime;
+
+/* As it was at until; 0: at the last sample. */
+extern TierClientTime tier_catalog_client_time(TimestampTz until);
+
+/*
  * Rolls samples older than raw_retention (an interval as text, put into a
  * statement unquoted: a constant) up to hours, and deletes what is older than
  * retention_min minutes.  Under the sampler's lock.

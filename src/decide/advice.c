@@ -401,6 +401,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	problem.allowed = allowed;
 	problem.current = current;
 	problem.available_bytes = advice->available_bytes;
+	problem.clients = advice->clients;
 	problem.endurance_bytes_per_day = endurance;
 	problem.horizon_hours = advice->options.horizon_hours;
 	problem.objective = advice->options.objective;
@@ -467,7 +468,7 @@ is_different(const TierAdvice *advice, Scenario scenario)
 
 	for (int t = 0; t < advice->set->ntiers; t++)
 		slope = Max(slope, tier_cost_queue_slope(advice->placement.after[t].occupied_s /
-												 SECS_PER_HOUR));
+												 SECS_PER_HOUR, advice->clients));
 	for (int i = 0; i < advice->nunits; i++)
 		difference += difference_of(advice, &advice->units[i], scenario);
 	if (advice->options.objective != TIER_OBJECTIVE_TIME)

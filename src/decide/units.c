@@ -397,6 +397,18 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
+/*
+ * How many may wait at once: as many as are active in the busiest hour, and one for the
+ * server's own writes.  Where nobody has looked at what they wait for, as many as may connect.
+ */
+static double
+clients_of(const TierAdvice *advice)
+{
+	double		peak = advice->client_time.peak;
+
+	return 1.0 + (peak > 0.0 ? Max(peak * advice->options.load_factor, 1.0) : MaxConnections);
+}
+
 void
 tier_units_load(TierAdvice *advice)
 {
@@ -423,6 +435,8 @@ tier_units_load(TierAdvice *advice)
 	devices = tier_catalog_load_devices(context);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
+	if (as_of == 0 || nloads > 0)
+		advice->client_time = tier_catalog_client_time(as_of);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (as_of != 0 && nloads == 0)
@@ -432,6 +446,7 @@ tier_units_load(TierAdvice *advice)
 				 errhint("tiered_storage.history_retention says for how long the past is "
 						 "remembered.")));
 
+	advice->clients = clients_of(advice);
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);

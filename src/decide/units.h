@@ -140,6 +140,8 @@ typedef struct TierAdvice
 	int			nunits;
 	TierAdviceUnit *units;		/* by OID */
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
+	TierClientTime client_time; /* what clients do with their time */
+	double		clients;		/* that may wait at once */
 	double	   *used_bytes;		/* by tier: what the units take there now */
 	double	   *available_bytes;	/* by tier: what the units may take there */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */

@@ -39,6 +39,12 @@
 #define REWRITE_TIME 2.0
 #define REWRITE_BYTES 3.0
 
+/* As many as PostgreSQL can serve (MAX_BACKENDS). */
+#define MOST_CLIENTS 262143.0
+
+/* Of work that is asked for in an hour: more than any device could ever do. */
+#define MOST_HOURS 1e9
+
 /* More reserve than this is no reserve but a tier that holds nothing. */
 #define MAX_RESERVE_FRACTION 0.99
 
@@ -283,23 +289,75 @@ tier_cost_busy_s_per_hour(const TierCostLoad *load,
 	return tier_cost_on(load, profile).busy_s;
 }
 
-double
-tier_cost_queue_s_per_hour(double utilisation)
+/* NaN is 1. */
+static double
+clients_of(double clients)
 {
-	double		u = tier_amount(utilisation);
+	return tier_clamp(clients, 1.0, MOST_CLIENTS);
+}
 
-	if (u > TIER_COST_FULL)
-		return tier_cost_queue_s_per_hour(TIER_COST_FULL) +
-			S_PER_HOUR * (u - TIER_COST_FULL) * tier_cost_queue_slope(TIER_COST_FULL);
-	return S_PER_HOUR * u * u / (1.0 - u);
+static double
+hours_of(double utilisation)
+{
+	return tier_smaller(tier_amount(utilisation), MOST_HOURS);
+}
+
+/* The S below. */
+static double
+queue_root(double u, double clients)
+{
+	return sqrt((1.0 - u) * (1.0 - u) + 4.0 * u / clients);
+}
+
+/*
+ * A closed network of one device and n clients that have n hours of other things to do
+ * for the work of an hour, so that it takes an hour as long as the device is idle.  If
+ * the work takes T hours, the device is occupied for the share u / T of the time.  By the
+ * arrival theorem a request finds there what would be there with one client
+ * less, which Schweitzer (1979) and Bard take for (n - 1) / n of what is there with
+ * n.  So it stays for u / (1 - a u / T) in all, with a = (n - 1) / n, and
+ *
+ *		n T = n + u / (1 - a u / T)			T = (1 + u + S) / 2
+ *		S = sqrt((1 - u)^2 + 4 u / n)
+ *		waiting = n T - n - u = 4 u^2 a / ((1 + u + S) (1 - u + S))
+ *
+ * the last of which loses no digits.  S is a norm of something linear in u, so T is
+ * convex; for n without end it is u^2 / (1 - u), for one client 0.
+ */
+static double
+queue_hours(double u, double clients)
+{
+	double		root = queue_root(u, clients);
+
+	/* (1 - u + S) * (u - 1 + S) = 4 u / n, of which one factor is a sum. */
+	if (u > 1.0)
+		return clients / 2.0 * (u - 1.0 + root) - u;
+	return 4.0 * u * u * (1.0 - 1.0 / clients) / ((1.0 + u + root) * (1.0 - u + root));
 }
 
 double
-tier_cost_queue_slope(double utilisation)
+tier_cost_queue_s(double utilisation, double clients)
 {
-	double		u = tier_smaller(tier_amount(utilisation), TIER_COST_FULL);
+	return S_PER_HOUR * queue_hours(hours_of(utilisation), clients_of(clients));
+}
 
-	return u * (2.0 - u) / ((1.0 - u) * (1.0 - u));
+double
+tier_cost_queue_slope(double utilisation, double clients)
+{
+	double		u = hours_of(utilisation);
+	double		n = clients_of(clients);
+
+	return (1.0 + u + queue_hours(u, n)) / queue_root(u, n) - 1.0;
+}
+
+double
+tier_cost_queue_s_per_hour(double utilisation, double clients)
+{
+	double		u = hours_of(utilisation);
+	double		n = clients_of(clients);
+	double		hours = queue_hours(u, n);
+
+	return S_PER_HOUR * hours / (1.0 + (u + hours) / n);
 }
 
 double

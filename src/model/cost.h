@@ -117,16 +117,22 @@ extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters)
 extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile);
 
 /*
- * Client-seconds per hour that requests wait for others, on a device that is
- * occupied for this share of the time (>= 0): by Little's law as many wait, on
- * average, as are in the queue, u * u / (1 - u) if they come at random.  From
- * TIER_COST_FULL on, a straight line with the slope that it has there: convex, finite.
- * The slope is how much it grows with each second more of occupation.
+ * Client-seconds that requests wait for others while the work of an hour is done, on a
+ * device that this work occupies for `utilisation` hours (>= 0), if so many clients send
+ * it requests.  By Little's law as many wait as are in the queue: with any number
+ * of clients u * u / (1 - u) on average if they come at random.  But a client that
+ * waits sends nothing, so with n of them the queue is shorter, and beyond 1 it is
+ * the work that takes longer.  Convex in the utilisation; from 0 on it grows by less than
+ * n - 1 seconds with each second of occupation, which is the slope.
+ *
+ * per_hour is how much of it falls on each hour that the work takes then: what can be
+ * seen on a clock, always less than n - 1 hours.
+ *
+ * clients: at least 1; not finite, or more than a server has, is as many as a server has.
  */
-#define TIER_COST_FULL 0.95
-
-extern double tier_cost_queue_s_per_hour(double utilisation);
-extern double tier_cost_queue_slope(double utilisation);
+extern double tier_cost_queue_s(double utilisation, double clients);
+extern double tier_cost_queue_slope(double utilisation, double clients);
+extern double tier_cost_queue_s_per_hour(double utilisation, double clients);
 
 /* Bytes that the relation takes on the device. */
 extern double tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile);

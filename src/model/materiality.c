@@ -51,9 +51,9 @@ compare_moves(const void *a, const void *b)
 }
 
 static double
-queue_s(double occupied_s)
+queue_s(const Work *work, double occupied_s)
 {
-	return tier_cost_queue_s_per_hour(occupied_s / S_PER_HOUR);
+	return tier_cost_queue_s(occupied_s / S_PER_HOUR, tier_placement_clients(work->problem));
 }
 
 /* What the unit saves by being on `tier` instead of where it is now. */
@@ -69,8 +69,9 @@ gain_of(const Work *work, int unit, int tier)
 	return work->price * (problem->price[from] - problem->price[to]) +
 		work->busy * (problem->busy_s[from] - problem->busy_s[to]) +
 		work->wait * (problem->wait_s[from] - problem->wait_s[to]) +
-		work->queue * (queue_s(here_s + problem->occupied_s[from]) - queue_s(here_s) +
-					   queue_s(there_s - problem->occupied_s[to]) - queue_s(there_s));
+		work->queue *
+		(queue_s(work, here_s + problem->occupied_s[from]) - queue_s(work, here_s) +
+		 queue_s(work, there_s - problem->occupied_s[to]) - queue_s(work, there_s));
 }
 
 /* May it stay where it is now, beside what the placement has there? */

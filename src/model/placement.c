@@ -40,6 +40,12 @@
  */
 #define QUIET_UTILISATION 0.3
 
+/*
+ * Beyond this occupation tangents are not told apart: with three clients or more, they have
+ * nine tenths of the slope that a queue has at most.
+ */
+#define FULL_UTILISATION 2.0
+
 /* Rounding in sums of what is there now must not make it too much. */
 #define ROUNDING 1e-9
 
@@ -132,22 +138,28 @@ finite_or_0(double value)
 }
 
 static double
-queue_slope(double utilisation)
+queue_slope(const Work *work, double utilisation)
 {
+	double		clients = tier_placement_clients(work->problem);
+
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_slope(utilisation) - tier_cost_queue_slope(QUIET_UTILISATION);
+	return tier_cost_queue_slope(utilisation, clients) -
+		tier_cost_queue_slope(QUIET_UTILISATION, clients);
 }
 
 /* As waiting counts: what is above the tangent at QUIET_UTILISATION.  Convex. */
 static double
-queue_cost(double utilisation)
+queue_cost(const Work *work, double utilisation)
 {
+	double		clients = tier_placement_clients(work->problem);
+
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_s_per_hour(utilisation) -
-		tier_cost_queue_s_per_hour(QUIET_UTILISATION) -
-		tier_cost_queue_slope(QUIET_UTILISATION) * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
+	return tier_cost_queue_s(utilisation, clients) -
+		tier_cost_queue_s(QUIET_UTILISATION, clients) -
+		tier_cost_queue_slope(QUIET_UTILISATION, clients) *
+		S_PER_HOUR * (utilisation - QUIET_UTILISATION);
 }
 
 /* May it be chosen for the unit?  Nobody enters a tier that remains too full. */
@@ -199,7 +211,7 @@ value_of(Work *work, const int *tier)
 
 	tier_placement_add_up(problem, tier, work->totals);
 	for (int t = 0; t < problem->ntiers; t++)
-		sum += work->weights.queue * queue_cost(work->totals[t].occupied_s / S_PER_HOUR);
+		sum += work->weights.queue * queue_cost(work, work->totals[t].occupied_s / S_PER_HOUR);
 	for (int u = 0; u < problem->nunits; u++)
 		if (tier[u] >= 0 && tier[u] < problem->ntiers)
 			sum += finite_or_0(unit_cost(work, u, tier[u]));
@@ -263,7 +275,7 @@ tangent_constant(const Work *work)
 	double		sum = 0;
 
 	for (int t = 0; t < work->problem->ntiers; t++)
-		sum += work->weights.queue * (queue_cost(work->utilisation[t]) -
+		sum += work->weights.queue * (queue_cost(work, work->utilisation[t]) -
 									  work->slope[t] * work->utilisation[t] * S_PER_HOUR);
 	return sum;
 }
@@ -339,10 +351,10 @@ improve(Work *work, int *tier)
 					continue;
 				gain = unit_cost(work, u, from) - unit_cost(work, u, t) +
 					work->weights.queue *
-					(queue_cost(before / S_PER_HOUR) -
-					 queue_cost((before - problem->occupied_s[first + from]) / S_PER_HOUR) +
-					 queue_cost(total->occupied_s / S_PER_HOUR) -
-					 queue_cost((total->occupied_s + problem->occupied_s[first + t]) /
+					(queue_cost(work, before / S_PER_HOUR) -
+					 queue_cost(work, (before - problem->occupied_s[first + from]) / S_PER_HOUR) +
+					 queue_cost(work, total->occupied_s / S_PER_HOUR) -
+					 queue_cost(work, (total->occupied_s + problem->occupied_s[first + t]) /
 								S_PER_HOUR));
 				if (gain > best_gain)
 				{
@@ -400,7 +412,7 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 	{
 		work->utilisation[t] = work->now[t].occupied_s / S_PER_HOUR;
 		work->at_least[t] = 0;
-		work->at_most[t] = TIER_COST_FULL;
+		work->at_most[t] = FULL_UTILISATION;
 	}
 	for (int round = 0; round < rounds; round++)
 	{
@@ -410,7 +422,7 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 		double		change = 0;
 
 		for (int t = 0; t < problem->ntiers; t++)
-			work->slope[t] = work->weights.queue > 0 ? queue_slope(work->utilisation[t]) : 0;
+			work->slope[t] = work->weights.queue > 0 ? queue_slope(work, work->utilisation[t]) : 0;
 		solve_tangent(work, fmax(effort, LEAST_EFFORT), &solved);
 		effort -= solved.effort;
 		objective = value_of(work, work->tier);
@@ -432,21 +444,21 @@ solve_weighted(Work *work, int rounds, double effort, Best *best)
 			break;
 
 		/*
-		 * A device that gets more than was assumed was too cheap.  Above
-		 * TIER_COST_FULL all tangents are the same.
+		 * A device that gets more than was assumed was too cheap.
 		 */
 		for (int t = 0; t < problem->ntiers; t++)
 		{
-			double		assumed = fmin(work->utilisation[t], TIER_COST_FULL);
-			double		got = fmin(work->solved_s[t] / S_PER_HOUR, TIER_COST_FULL);
+			double		assumed = fmin(work->utilisation[t], FULL_UTILISATION);
+			double		got = fmin(work->solved_s[t] / S_PER_HOUR, FULL_UTILISATION);
 
 			if (got > assumed)
 				work->at_least[t] = assumed;
 			else
 				work->at_most[t] = assumed;
-			if (queue_slope(fmax(got, assumed)) <= 0 || fabs(got - assumed) < SAME_UTILISATION)
+			if (queue_slope(work, fmax(got, assumed)) <= 0 ||
+				fabs(got - assumed) < SAME_UTILISATION)
 				work->utilisation[t] = got;
-			else if (got > assumed && work->at_most[t] >= TIER_COST_FULL)
+			else if (got > assumed && work->at_most[t] >= FULL_UTILISATION)
 				work->utilisation[t] = (assumed + got) / 2.0;
 			else
 				work->utilisation[t] = (work->at_least[t] + work->at_most[t]) / 2.0;
@@ -640,7 +652,7 @@ undo_exchanges(Work *work, Best *best)
 	tier_placement_add_up(problem, best->tier, work->totals);
 	for (int t = 0; t < problem->ntiers; t++)
 		weights.occupied[t] = work->weights.queue *
-			queue_slope(work->totals[t].occupied_s / S_PER_HOUR);
+			queue_slope(work, work->totals[t].occupied_s / S_PER_HOUR);
 	if (tier_exchange_undo(problem, work->kept, &weights, best->tier) == 0)
 		return;
 	best->objective = value_of(work, best->tier);

@@ -20,6 +20,12 @@ finite_or_0(double value)
 	return isfinite(value) ? value : 0.0;
 }
 
+double
+tier_placement_clients(const TierPlacementProblem *problem)
+{
+	return problem->clients > 0.0 ? problem->clients : INFINITY;
+}
+
 bool
 tier_placement_may_live(const TierPlacementProblem *problem, int unit, int tier)
 {
@@ -52,5 +58,6 @@ tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 		total->units++;
 	}
 	for (int t = 0; t < problem->ntiers; t++)
-		totals[t].queue_s = tier_cost_queue_s_per_hour(totals[t].occupied_s / S_PER_HOUR);
+		totals[t].queue_s = tier_cost_queue_s_per_hour(totals[t].occupied_s / S_PER_HOUR,
+													   tier_placement_clients(problem));
 }

@@ -62,7 +62,7 @@ typedef struct TierPlacementTotals
 	double		bytes;			/* stored */
 	double		busy_s;			/* per hour */
 	double		occupied_s;		/* per hour: 3600 is all of the device */
-	double		queue_s;		/* client-seconds per hour */
+	double		queue_s;		/* client-seconds per hour of the clock */
 	double		wait_s;			/* client-seconds per hour, without the queue */
 	double		written_bytes;	/* per day */
 	double		price;			/* per month */
@@ -89,6 +89,7 @@ typedef struct TierPlacementProblem
 	const int  *current;		/* by unit; -1: on none of them */
 	const double *available_bytes;	/* by tier; may be INFINITY */
 	const double *endurance_bytes_per_day;	/* by tier; INFINITY: no limit */
+	double		clients;		/* that may wait at once; 0: any number */
 	double		horizon_hours;	/* in which a move has to pay, > 0 */
 	TierObjective objective;
 	double		price_per_wait_hour;	/* BALANCED: money that an hour of
@@ -122,6 +123,9 @@ typedef struct TierPlacementLimits
 /* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
 extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 								  TierPlacementTotals *totals);
+
+/* The clients of the problem, as model/cost.h wants them. */
+extern double tier_placement_clients(const TierPlacementProblem *problem);
 
 /* May the unit be placed there at all? */
 extern bool tier_placement_may_live(const TierPlacementProblem *problem, int unit, int tier);

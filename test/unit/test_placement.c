@@ -195,15 +195,88 @@ test_cost(void)
 	profile.compression_ratio = 0.5;
 	is(tier_cost_stored_bytes(1000, &profile), 1000, "cost: a ratio below 1 is none");
 
-	/* Little: u * u / (1 - u) wait; the slope by hand: (2 - u) u / (1 - u)^2 */
-	is(tier_cost_queue_s_per_hour(0.5), 3600 * 0.5, "queue: half");
-	is(tier_cost_queue_slope(0.5), 3, "queue: slope at half");
-	is(tier_cost_queue_s_per_hour(0), 0, "queue: idle");
-	is(tier_cost_queue_s_per_hour(0.95), 3600 * 0.9025 / 0.05, "queue: nearly full");
-	is(tier_cost_queue_s_per_hour(1.95), 3600 * (0.9025 / 0.05 + 399),
-	   "queue: overfull, with the slope it had");
-	ok(tier_cost_queue_s_per_hour(NAN) == 0 && tier_cost_queue_s_per_hour(-1) == 0 &&
-	   tier_cost_queue_slope(INFINITY) == 0, "queue: nonsense is idle");
+}
+
+/* Hours waited for u hours of work, by halving until client-hours add up. */
+static double
+reference_queue_hours(double u, double n)
+{
+	double		low = fmax(1, (n - 1) / n * u);
+	double		high = 1 + u;
+
+	for (int i = 0; i < 200; i++)
+	{
+		double		middle = (low + high) / 2;
+		double		there = u / (1 - (n - 1) / n * u / middle);
+
+		if (n * middle < n + there)
+			low = middle;
+		else
+			high = middle;
+	}
+	return n * low - n - u;
+}
+
+static void
+test_queue(void)
+{
+	int			wrong = 0;
+	int			too_much = 0;
+	int			not_convex = 0;
+	int			slope_wrong = 0;
+
+	/*
+	 * n = 9, u = 1: S = 2 / 3, so 9 / 2 * 2 / 3 - 1 = 2 wait, and the work
+	 * takes 4 / 3 of an hour; slope (1 + 1 + 2) / (2 / 3) - 1 = 5.
+	 */
+	is(tier_cost_queue_s(1, 9), 2 * 3600, "queue: full");
+	is(tier_cost_queue_s_per_hour(1, 9), 1.5 * 3600, "queue: full, in an hour by the clock");
+	is(tier_cost_queue_slope(1, 9), 5, "queue: full, slope");
+	is(tier_cost_queue_s(0, 9), 0, "queue: idle");
+	is(tier_cost_queue_slope(0, 9), 0, "queue: idle, slope");
+	ok(fabs(tier_cost_queue_s(0.7, 1)) < 1e-9 && fabs(tier_cost_queue_s(7, 1)) < 1e-9,
+	   "queue: a single client waits for nobody");
+
+	/*
+	 * Little: u * u / (1 - u) wait of any number; the slope by hand: (2 - u)
+	 * u / (1 - u)^2
+	 */
+	ok(fabs(tier_cost_queue_s(0.5, INFINITY) - 1800) < 0.1 &&
+	   fabs(tier_cost_queue_slope(0.5, NAN)) < 1e-9 &&
+	   fabs(tier_cost_queue_slope(0.5, INFINITY) - 3) < 1e-3, "queue: half, of any number");
+	ok(tier_cost_queue_s(NAN, 9) == 0 && tier_cost_queue_s(-1, 9) == 0 &&
+	   tier_cost_queue_slope(INFINITY, 9) == 0 && tier_cost_queue_s(0.5, -3) == 0,
+	   "queue: nonsense is idle");
+	ok(isfinite(tier_cost_queue_s(1e300, 1e9)) && isfinite(tier_cost_queue_slope(1e300, 1e9)) &&
+	   tier_cost_queue_s_per_hour(1e300, 20) < 19 * 3600 + 1e-3, "queue: always finite");
+
+	for (int i = 1; i <= 400; i++)
+		for (int k = 0; k < 6; k++)
+		{
+			static const double numbers[] = {1, 1.5, 2, 10, 100, 2000};
+			double		n = numbers[k];
+			double		u = i / 100.0;
+			double		here = tier_cost_queue_s(u, n);
+			double		step = 1e-4;
+			double		before = tier_cost_queue_s(u - step, n);
+			double		after = tier_cost_queue_s(u + step, n);
+
+			if (fabs(here / 3600 - reference_queue_hours(u, n)) > 1e-7 * fmax(1, n))
+				wrong++;
+			if (tier_cost_queue_s_per_hour(u, n) > 3600 * (n - 1) + 1e-9 ||
+				tier_cost_queue_s_per_hour(u, n) > here + 1e-9 ||
+				tier_cost_queue_slope(u, n) > n - 1 + 1e-9)
+				too_much++;
+			if (before + after < 2 * here - 1e-6)
+				not_convex++;
+			if (fabs((after - before) / (2 * step * 3600) - tier_cost_queue_slope(u, n)) >
+				1e-3 * fmax(1, n))
+				slope_wrong++;
+		}
+	ok(wrong == 0, "queue: the hours of all clients add up (%d)", wrong);
+	ok(too_much == 0, "queue: never more than there are clients to wait (%d)", too_much);
+	ok(not_convex == 0, "queue: convex (%d)", not_convex);
+	ok(slope_wrong == 0, "queue: the slope is the slope (%d)", slope_wrong);
 }
 
 /*-------------------------------------------------------------------------
@@ -388,13 +461,15 @@ test_nothing(void)
 static double
 reference_queue(double u)
 {
+	double		n = c.problem.clients;
 	double		at = 0.3;
-	double		value;
+	double		slope;
 
 	if (u <= at)
 		return 0;
-	value = u <= 0.95 ? u * u / (1 - u) : 0.9025 / 0.05 + (u - 0.95) * 399;
-	return 3600 * (value - at * at / (1 - at) - at * (2 - at) / ((1 - at) * (1 - at)) * (u - at));
+	slope = (8 * (reference_queue_hours(at + 1e-3, n) - reference_queue_hours(at - 1e-3, n)) -
+			 reference_queue_hours(at + 2e-3, n) + reference_queue_hours(at - 2e-3, n)) / 12e-3;
+	return 3600 * (reference_queue_hours(u, n) - reference_queue_hours(at, n) - slope * (u - at));
 }
 
 static double
@@ -477,6 +552,7 @@ test_brute_force(void)
 		}
 		for (int t = 0; t < ntiers - 1; t++)
 			c.available[t] = fmax(used[t], 60 * nunits * random_unit());
+		c.problem.clients = pow(10, 3 * random_unit());
 		solve();
 		for (long code = 0; code < combinations; code++)
 		{
@@ -492,10 +568,10 @@ test_brute_force(void)
 		if (fabs(reference_value(c.tier) - c.result.objective) >
 			1e-6 * fmax(1, c.result.objective))
 			value_wrong++;
-		if (c.result.lower_bound > best * (1 + 1e-9) + 1e-9)
+		if (c.result.lower_bound > best * (1 + 1e-7) + 1e-7)
 			bound_wrong++;
 		if (c.result.objective >
-			reference_value(c.current) * (1 + 1e-9))
+			reference_value(c.current) * (1 + 1e-7) + 1e-7)
 			worse_than_stay++;
 		if (c.result.objective > best * 1.05)
 			far++;
@@ -941,6 +1017,7 @@ int
 main(void)
 {
 	test_cost();
+	test_queue();
 	test_queue_shares();
 	test_busy_limit();
 	test_endurance();

@@ -829,9 +829,12 @@ test_order_choose(void)
 	   "choose: without a limit all");
 	ok(tier_order_choose(moves, 5, both_full, 2, INFINITY, chosen, scratch) == 0,
 	   "choose: not what has room nowhere");
-	ok(tier_order_choose(moves, 5, too_full, 2, 24, chosen, scratch) == 2 && chosen[0] &&
+	ok(tier_order_choose(moves, 5, too_full, 2, 20, chosen, scratch) == 2 && chosen[0] &&
 	   chosen[2],
 	   "choose: nothing comes to a tier while it is too full");
+	ok(tier_order_choose(moves, 5, too_full, 2, 24, chosen, scratch) == 3 && chosen[0] &&
+	   chosen[2] && chosen[3],
+	   "choose: but then what has room");
 	ok(tier_order_choose(moves, 5, free_room, 2, 2, chosen, scratch) == 0 && !chosen[1],
 	   "choose: nothing within a small limit");
 	ok(tier_order_choose(moves, 5, free_room, 2, -1, chosen, scratch) == 0,
