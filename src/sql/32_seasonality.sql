@@ -4,8 +4,7 @@
 
 /*
  * Hours and days are those of the session's time zone.  An hour in which a relation was
- * observed and has no row is an hour without reads, and counts.  Results are larger than
- * most sessions' work_mem.
+ * observed and has no row is an hour without reads, and counts.
  */
 CREATE FUNCTION tiered_storage.seasonality(
 	only_relation regclass DEFAULT NULL,
@@ -13,7 +12,7 @@ CREATE FUNCTION tiered_storage.seasonality(
 	OUT reads_per_hour float8, OUT share float8, OUT active_days integer,
 	OUT observed_days integer)
 RETURNS SETOF record
-LANGUAGE C STABLE PARALLEL UNSAFE SET work_mem = '64MB'
+LANGUAGE C STABLE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_seasonality';
 COMMENT ON FUNCTION tiered_storage.seasonality(regclass) IS
 'when relations are read: mean reads per hour by hour of the day, day of the week (1 is Monday), '
