@@ -484,6 +484,38 @@ extern TierDevices *tier_catalog_load_devices(MemoryContext context);
 extern void tier_catalog_store_devices(const TierDevices *devices);
 
 /* ---------------------------------------------------------------------
+ * Growth
+ * ---------------------------------------------------------------------
+ */
+
+/* What is known of one tablespace; only the growth of the evidence is used. */
+typedef struct TierTablespaceGrowth
+{
+	Oid			tablespace_oid;
+	TierEvidence evidence;		/* changed by tier_growth_observe() */
+	int64		change;			/* bytes since the last sample; not stored */
+	bool		changed;		/* to be stored */
+} TierTablespaceGrowth;
+
+typedef struct TierGrowths
+{
+	int			ntablespaces;
+	TierTablespaceGrowth *tablespaces;
+} TierGrowths;
+
+/*
+ * All that is stored, in the given context, in which the array can grow by
+ * repalloc.
+ */
+extern TierGrowths *tier_catalog_load_growths(MemoryContext context);
+
+/*
+ * Writes those that have changed, and forgets tablespaces that are gone; under the
+ * sampler's lock.
+ */
+extern void tier_catalog_store_growths(const TierGrowths *growths);
+
+/* ---------------------------------------------------------------------
  * Load
  * ---------------------------------------------------------------------
  */
@@ -507,7 +539,7 @@ typedef struct TierClientTime
 	double		active_s;		/* of all that follows, and of other waits */
 	double		device_s;		/* waiting for files of relations */
 	double		processor_s;	/* in no wait */
-}			TierClientTime;
+} TierClientTime;
 
 /* As it was at until; 0: at the last sample. */
 extern TierClientTime tier_catalog_client_time(TimestampTz until);

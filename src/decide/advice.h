@@ -42,6 +42,9 @@ extern double tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *u
 extern double tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 extern double tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
+/* What the units take of each tier today, where they are or where they should be. */
+extern void tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, double *bytes);
+
 /* Device-seconds of moving it there, once; 0 for where it is. */
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
@@ -51,6 +54,9 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
+
+/* The same when the horizon ends, without what comes to the tier whatever is placed there. */
+extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /* Why it may not live there, in words after "it" ("is not ..."); NULL: it may. */
 extern const char *tier_advice_why_not(const TierAdvice *advice,
