@@ -199,7 +199,8 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "per hour",
 						 unit->write_requests_low, unit->write_requests_high);
 	else if (unit->is_early && unit->saved_s > 0.0)
-		appendStringInfo(&buffer, "; has not lost yet the %.1f s of device time that its move takes",
+		appendStringInfo(&buffer,
+						 "; has not lost yet the %.1f s of device time that its move takes",
 						 tier_advice_move_s(advice, unit, unit->recommended_tier));
 	else if (unit->is_early)
 		appendStringInfoString(&buffer, "; gives way to what may move later");
