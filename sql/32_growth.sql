@@ -11,6 +11,9 @@ SET tiered_storage.track_access = off;
 SET tiered_storage.track_page_cache = off;
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.advice_min_size = 0;
+-- The intervals of evidence begin with a sample, and that is to be at noon.
+SET tiered_storage.test_now = '2029-12-31 12:00:00+00';
+CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 
 -- One row is one block.
@@ -101,11 +104,11 @@ UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000
 -- There is room for it and for twelve days more: no forecast reaches further ahead than back.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 190 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
-SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 40) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
+SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Room for it, but not for twelve days.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 176 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
-SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 40) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
+SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Half as much load is half as much growth; or a shorter look ahead.
 SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, simulated_bytes / 8192 AS simulated FROM tiered_storage.simulate_placement(load_factor => 0.3);
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement(horizon => '3 days');

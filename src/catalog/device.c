@@ -20,7 +20,8 @@
 
 /* The columns of device_state after the first three, and their fields. */
 #define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false, 0, false}
-#define NULLABLE_TIME(name) {#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false}
+#define NULLABLE_TIME(name) \
+	{#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false}
 
 static const TierColumn device_columns[] = {
 	/* Times that are not known are NULL. */

@@ -15,7 +15,8 @@
 
 #include "src/catalog/tables.h"
 
-#define COLUMN(name, type, field) {name, type, offsetof(TierTablespaceGrowth, field), false, 0, false}
+#define COLUMN(name, type, field) \
+	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false}
 
 static const TierColumn growth_columns[] = {
 	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
