@@ -175,8 +175,11 @@ class Bench:
         return {name for (name,) in self.rows(
             "SELECT relation FROM tiered_storage.recommend_placement(include_unchanged => true) WHERE recommended_tier = 'ssd'")}
 
-    def set_capacity(self, percent):
-        self.sql(f"SELECT tiered_storage.alter_tier('ssd', capacity_bytes => {self.total * percent // 100})")
+    def set_capacity(self, percent, more=0):
+        self.sql(f"SELECT tiered_storage.alter_tier('ssd', capacity_bytes => {self.total * percent // 100 + more})")
+
+    def size_now(self):
+        return int(self.sql("SELECT sum(size_bytes) FROM tiered_storage.recommend_placement(include_unchanged => true)"))
 
     def train(self, tier, rate=None):
         """The load with everything on this tier; then what it did may be asked for."""
@@ -431,9 +434,9 @@ def stationary(bench):
     rate = PART_OF_RATE * bench.run_load(WINDOW_S // 2, bench.options.seed + 2) / (time.monotonic() - begin)
     bench.sql("CHECKPOINT", "SELECT pg_stat_reset()")
     bench.create_extension()
-    bench.set_capacity(STATIONARY_CAPACITY)
     bench.throttle()
     bench.sql("CALL tiered_storage.sample()")
+    size = bench.size_now()
     counts = []
     for window in range(WINDOWS):
         begin = sampled = time.monotonic()
@@ -449,6 +452,8 @@ def stationary(bench):
         if report.wait() != 0:
             sys.exit(f"{bench.family}: a report failed")
         bench.sql("CALL tiered_storage.sample()")
+        # What has come meanwhile has room.
+        bench.set_capacity(STATIONARY_CAPACITY, max(bench.size_now() - size, 0))
         moves = bench.rows("SELECT relation, recommended_tier, confidence, size_bytes / 1000000, round(saved_io_s_per_hour::numeric, 2), reason"
                            " FROM tiered_storage.recommend_placement()")
         firm = [m for m in moves if m[2] == "firm"]
