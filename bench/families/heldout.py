@@ -17,8 +17,8 @@ import layouts  # noqa: E402  pylint: disable=wrong-import-position
 
 CLIENTS = 8
 WARM_UP_S = 3
-TRAINING_S = 75
-SAMPLE_S = 5
+TRAINING_S = 120
+SAMPLE_S = 10
 WINDOWS = 5
 WINDOW_S = 30
 STATIONARY_CAPACITY = 25
@@ -110,6 +110,13 @@ class Bench:
         return "; ".join(f"{name} {d[0]} reads {d[1]:.1f} MB, {d[2]} writes {d[3]:.1f} MB"
                          for name, d in zip(("hdd", "ssd"), difference))
 
+    def reset(self):
+        """The database as it was loaded."""
+        self.unthrottle()
+        for statement in ("DROP DATABASE IF EXISTS bench", "CREATE DATABASE bench TEMPLATE loaded STRATEGY file_copy"):
+            subprocess.run([f"{self.options.bindir}/psql", "-X", "-q", "-d", "postgres", "-c", statement], check=True,
+                           env=os.environ | {"PGOPTIONS": "-c client_min_messages=warning"})
+
     # -- the load ----------------------------------------------------------
 
     def start_load(self, seconds, seed, rate=None):
@@ -183,7 +190,7 @@ class Bench:
 
     def train(self, tier, rate=None):
         """The load with everything on this tier; then what it did may be asked for."""
-        self.unthrottle()
+        self.reset()
         self.place(self.oids if tier == "ssd" else [])
         self.sql("VACUUM", "CHECKPOINT")
         self.drop_page_cache()
@@ -424,8 +431,7 @@ def judge_overfull(bench):
 
 def stationary(bench):
     """With everything on the HDD at first, at four fifths of the rate that it can serve."""
-    bench.unthrottle()
-    bench.place([])
+    bench.reset()
     bench.sql("VACUUM", "CHECKPOINT")
     bench.drop_page_cache()
     bench.run_load(WARM_UP_S, bench.options.seed)
@@ -479,6 +485,7 @@ def stationary(bench):
 
 def main():
     bench = Bench(arguments())
+    bench.reset()
     bench.calibrate()
     bench.create_extension()
     bench.sql("CALL tiered_storage.sample()")
@@ -498,7 +505,7 @@ def main():
     if "stationary" in bench.options.parts:
         stationary(bench)
     if "layouts" in bench.options.parts:
-        bench.sql("DROP EXTENSION tiered_storage")
+        bench.reset()
         judge_layouts(bench, units, from_hdd)
     sys.stdout.flush()
 
