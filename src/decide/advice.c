@@ -624,10 +624,14 @@ is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
 		lost < tier_advice_move_s(advice, unit, unit->recommended_tier);
 }
 
-/* What gives way is no surer than all for which it does. */
+/*
+ * What gives way is no surer than all for which it does.  What leaves a tier that nobody comes to
+ * does so for that tier's limits.
+ */
 static void
 mark_early(TierAdvice *advice)
 {
+	bool	   *takes_any = palloc0(sizeof(bool) * advice->set->ntiers);
 	bool	   *takes_firm = palloc0(sizeof(bool) * advice->set->ntiers);
 
 	for (int i = 0; i < advice->nunits; i++)
@@ -637,6 +641,7 @@ mark_early(TierAdvice *advice)
 		if (unit->recommended_tier == unit->current_tier)
 			continue;
 		unit->is_early = is_early(advice, unit);
+		takes_any[unit->recommended_tier] = true;
 		if (!unit->is_early)
 			takes_firm[unit->recommended_tier] = true;
 	}
@@ -645,9 +650,11 @@ mark_early(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->recommended_tier != unit->current_tier && unit->saved_s < 0.0 &&
-			unit->pinned_tier < 0 && !takes_firm[unit->current_tier])
+			unit->pinned_tier < 0 && takes_any[unit->current_tier] &&
+			!takes_firm[unit->current_tier])
 			unit->is_early = true;
 	}
+	pfree(takes_any);
 	pfree(takes_firm);
 }
 
