@@ -231,8 +231,10 @@ class Bench:
         columns = [name for (name,) in self.rows(
             "SELECT attname FROM pg_attribute WHERE attrelid = '_tiered_storage.relation_state'::regclass AND attnum > 0"
             " AND NOT attisdropped AND attname ~ '_(fast|slow)$' AND atttypid = 'float8'::regtype")]
+        # Without intervals nothing speaks against a rate, and nothing is known of growth.
         self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, " +
-                 ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns))
+                 ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns),
+                 "UPDATE _tiered_storage.tablespace_growth SET evidence_interval_s = 0")
 
     def raw_observed(self, tier):
         for row in self.rows(
