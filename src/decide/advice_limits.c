@@ -272,6 +272,10 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 		add_remark(line, psprintf("is too full by %s",
 								  tier_advice_bytes(advice->now_bytes[tier] -
 													advice->available_bytes[tier])));
+	if (advice->reserve_missing[tier] > 0.0)
+		add_remark(line, psprintf("has %s less free than its reserve, which other files have "
+								  "taken: nothing is moved there",
+								  tier_advice_bytes(advice->reserve_missing[tier])));
 	remark_growth(advice, tier, line);
 }
 
