@@ -78,7 +78,23 @@ SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_ser
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 3 * 8192) \g /dev/null
 SELECT relation, goes_to FROM regress_advice();
 SELECT * FROM regress_tiers();
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+-- Nor is there room for anything: not all is best where it is.
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8191) \g /dev/null
+SELECT * FROM regress_advice();
+ALTER TABLE regress_o1 SET TABLESPACE regress_ts_slow;
+ALTER TABLE regress_o2 SET TABLESPACE regress_ts_slow;
+CALL regress_observe(100);
+SELECT * FROM regress_advice();
+-- Both are too small for what has to be there.
+SET client_min_messages = warning;
+SELECT sum(tiered_storage.pin(('regress_o' || n)::regclass, CASE WHEN n < 3 THEN 'regress_fast' ELSE 'regress_slow' END::name)) FROM generate_series(1, 9) n;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192), tiered_storage.alter_tier('regress_slow', capacity_bytes => 5 * 8192) \g /dev/null
+SELECT * FROM regress_tiers();
+SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_series(1, 9) n;
+RESET client_min_messages;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 4 * 8192), tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+ALTER TABLE regress_o1 SET TABLESPACE regress_ts_fast;
+ALTER TABLE regress_o2 SET TABLESPACE regress_ts_fast;
 
 ---------------------------------------------------------------------------
 -- Before and after do not matter to what a size is worth
