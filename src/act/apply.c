@@ -314,11 +314,13 @@ name_of(const TierAdviceUnit *unit)
 }
 
 static void
-announce(const TierAdvice *advice, const TierAdviceUnit *unit)
+announce(const TierAdvice *advice, const Candidate *candidate)
 {
+	const TierAdviceUnit *unit = candidate->unit;
+
 	ereport(NOTICE,
 			(errmsg("would move %s (%s) from %s to %s", name_of(unit),
-					tier_size_text(unit->size_bytes),
+					tier_size_text(candidate->disk_bytes),
 					NameStr(advice->set->tiers[unit->current_tier].name),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
 			 errdetail("%s.", tier_advice_reason(advice, unit))));
@@ -590,7 +592,7 @@ foretell(const TierAdvice *advice, const Candidate *candidate)
 
 	if (refusal == NULL)
 	{
-		announce(advice, candidate->unit);
+		announce(advice, candidate);
 		return true;
 	}
 	ereport(WARNING,
@@ -618,7 +620,7 @@ tier_apply_announce(const TierApplyRequest *request)
 		else
 		{
 			summary.moved++;
-			summary.moved_bytes += (int64) candidates[i].unit->size_bytes;
+			summary.moved_bytes += (int64) candidates[i].disk_bytes;
 		}
 	}
 	for (int i = possible; i < n; i++)
