@@ -33,7 +33,8 @@
  */
 #define FAILED_TRIES \
 	"SELECT array_agg(f.at), array_agg(f.bytes) FROM " \
-	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes FROM unnest(m.failed_at || m.finished_at, " \
+	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes " \
+	"FROM unnest(m.failed_at || m.finished_at, " \
 	"m.failed_bytes || CASE WHEN " IS_ADVISED " THEN m.copied_bytes END) u (at, bytes) " \
 	"WHERE u.bytes > 0 AND u.at > now() - interval '24 hours' " \
 	"GROUP BY date_trunc('hour', u.at)) f"

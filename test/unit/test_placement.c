@@ -656,7 +656,10 @@ test_overfull(void)
 	solve();
 	ok(c.tier[0] == 0 && c.after[0].bytes == 300, "overfull: but with room he does");
 
-	/* Two tiers without room for what has to be there: neither alone would do. */
+	/*
+	 * Two tiers without room for what has to be there: neither alone would
+	 * do.
+	 */
 	begin(3);
 	c.available[0] = 200;
 	c.available[1] = 100;
