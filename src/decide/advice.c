@@ -127,6 +127,8 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return "was moved lately and stays where it is";
 	if (advice->is_urgent[tier])
 		return "would have to go to a tier that is too full";
+	if (advice->reserve_missing[tier] > 0.0)
+		return "would have to go to a tier of whose reserve other files have taken";
 	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
 		return "is too small to be moved";
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
@@ -179,25 +181,37 @@ compute_used(TierAdvice *advice)
 {
 	advice->used_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->available_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	tier_advice_add_bytes(advice, false, advice->used_bytes);
 }
 
+/*
+ * Bytes that may be added to its file systems; negative: so much of the reserve is taken.
+ * INFINITY: not known.
+ */
+static double
+room_on_disk(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	double		more = Max(0.0, capacity_bytes - t->device_bytes);
+
+	if (capacity_bytes < 0 || t->free_bytes < 0)
+		return INFINITY;
+	return t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes) +
+		more * (1.0 - t->reserve_fraction);
+}
+
 double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	const TierTier *t = &advice->set->tiers[tier];
-	double		usable = 1.0 - t->reserve_fraction;
-	double		more = Max(0.0, capacity_bytes - t->device_bytes);
-	double		room;
+	double		room = room_on_disk(advice, tier, capacity_bytes);
 
 	if (capacity_bytes < 0)
 		return INFINITY;
-	if (t->free_bytes < 0)
-		return capacity_bytes * usable;
-	room = t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes);
-	return Min(capacity_bytes * usable, advice->used_bytes[tier] + Max(room, 0.0) + more * usable);
+	return Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+			   advice->used_bytes[tier] + Max(room, 0.0));
 }
 
 double
@@ -751,6 +765,8 @@ tier_advice_decide(TierAdvice *advice)
 
 		advice->available_bytes[t] = tier_advice_available(advice, t, capacity);
 		advice->limit_bytes[t] = tier_advice_limit(advice, t, capacity);
+		advice->reserve_missing[t] = tier_advice_is_too_full(advice, t) ? 0.0 :
+			Max(-room_on_disk(advice, t, capacity), 0.0);
 	}
 	allocate_placement(advice);
 	placement->price_per_wait_hour = NAN;
