@@ -83,7 +83,7 @@ known_or_0(double value)
 	return fabs(value) <= MOST_STORED ? value : 0.0;
 }
 
-/* Arrays of amounts. */
+/* Arrays of amounts; signed where something may shrink. */
 static void
 set_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
 {

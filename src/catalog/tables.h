@@ -767,8 +767,8 @@ extern int64 tier_catalog_begin_move(const TierMoveRow *row);
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
 /*
- * Bytes that moves by advice have copied in this database in the last 24 hours,
- * those that are under way counted in full.
+ * Bytes that moves by advice have copied in this database in the last 24 hours, what
+ * came to nothing included, those that are under way counted in full.
  */
 extern int64 tier_catalog_bytes_moved_by_advice(void);
 
