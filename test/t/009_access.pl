@@ -515,7 +515,10 @@ CHECKPOINT;
 
 	# The kernel drops pages as it likes, but not many.
 	cmp_ok($missed, '>', $blocks / 2, 'most of it is not in shared buffers');
-	cmp_ok($now - $so_far, '<', $missed / 8,
+	cmp_ok(
+		$now - $so_far,
+		'<',
+		$missed / 8,
 		'what is in the page cache is not read by I/O workers');
 	$so_far = $now;
 	system_or_bail('sync', $file);
