@@ -409,10 +409,16 @@ static void
 add_step(Curve *curve, double capacity)
 {
 	CurvePoint	point = solve_point(curve->advice, curve->tier, capacity);
+	double		least = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	int			at = 0;
 	int			kept = 1;
 
-	/* What must be there needs room, whatever the capacity is. */
+	/*
+	 * What must be there needs room, whatever the capacity is: with less, the
+	 * answer is that of a tier that is too full.
+	 */
+	if (least > capacity)
+		point = solve_point(curve->advice, curve->tier, least);
 	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	point.flat_until = Max(capacity, point.capacity);
 	point.price = price_with(curve->advice, curve->tier, point.capacity);

@@ -77,7 +77,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tablespace_claims'), ('require_writable'), ('tier_after_insert'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),
 	('tier_check_tablespace'), ('tier_check_values'), ('tier_in_use'), ('tier_insert'),
 	('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'),
-	('tier_overwrite'), ('tier_require'), ('tier_set_tablespaces'), ('tier_value_fits'),
+	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
 	('tier_watermarks_fit'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
 	('worker_status')$$,
 	'beneath them are these');
