@@ -34,18 +34,6 @@
 /* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
 #define EFFORT_OF_BOUNDS 0.2
 
-/* Which end of which range. */
-typedef enum Scenario
-{
-	SCENARIO_MIDDLE,
-	SCENARIO_SEQUENTIAL_LOW,
-	SCENARIO_SEQUENTIAL_HIGH,
-	SCENARIO_READS_LOW,
-	SCENARIO_READS_HIGH,
-	SCENARIO_WRITES_LOW,
-	SCENARIO_WRITES_HIGH,
-} Scenario;
-
 void
 tier_advice_default_options(TierAdviceOptions *options)
 {
@@ -243,28 +231,27 @@ tier_advice_load(const TierAdviceOptions *options)
  * ---------------------------------------------------------------------
  */
 
-/* What is known of the load, at one end of a range. */
-static TierCostLoad
-load_in(const TierAdviceUnit *unit, Scenario scenario)
+TierCostLoad
+tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 {
 	TierCostLoad load = unit->load;
 	double		reads = load.random_reads + load.sequential_reads;
 
 	switch (scenario)
 	{
-		case SCENARIO_MIDDLE:
+		case TIER_SCENARIO_MIDDLE:
 			break;
-		case SCENARIO_SEQUENTIAL_LOW:
-		case SCENARIO_SEQUENTIAL_HIGH:
-			load.sequential_reads = Min(scenario == SCENARIO_SEQUENTIAL_LOW ?
+		case TIER_SCENARIO_SEQUENTIAL_LOW:
+		case TIER_SCENARIO_SEQUENTIAL_HIGH:
+			load.sequential_reads = Min(scenario == TIER_SCENARIO_SEQUENTIAL_LOW ?
 										unit->sequential_low : unit->sequential_high, reads);
 			load.random_reads = reads - load.sequential_reads;
 			break;
-		case SCENARIO_READS_LOW:
-		case SCENARIO_READS_HIGH:
+		case TIER_SCENARIO_READS_LOW:
+		case TIER_SCENARIO_READS_HIGH:
 			{
 				double		factor = reads > 0 ?
-				(scenario == SCENARIO_READS_LOW ? unit->reads_low : unit->reads_high) /
+				(scenario == TIER_SCENARIO_READS_LOW ? unit->reads_low : unit->reads_high) /
 				reads : 1.0;
 
 				load.random_reads *= factor;
@@ -272,10 +259,10 @@ load_in(const TierAdviceUnit *unit, Scenario scenario)
 				load.scans *= factor;
 				break;
 			}
-		case SCENARIO_WRITES_LOW:
-		case SCENARIO_WRITES_HIGH:
+		case TIER_SCENARIO_WRITES_LOW:
+		case TIER_SCENARIO_WRITES_HIGH:
 			{
-				double		requests = scenario == SCENARIO_WRITES_LOW ?
+				double		requests = scenario == TIER_SCENARIO_WRITES_LOW ?
 				unit->write_requests_low : unit->write_requests_high;
 
 				load.page_writes = Max(load.page_writes, requests);
@@ -344,7 +331,7 @@ priced_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 
 /* The placement at one end of a range; the middle leaves its sums in the advice. */
 static void
-solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
+solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 {
 	int			ntiers = advice->set->ntiers;
 	int			nunits = advice->nunits;
@@ -369,7 +356,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	for (int i = 0; i < nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];
-		TierCostLoad load = load_in(unit, scenario);
+		TierCostLoad load = tier_advice_load_in(unit, scenario);
 
 		current[i] = present_tier(advice, unit);
 		for (int t = 0; t < ntiers; t++)
@@ -407,7 +394,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	problem.objective = advice->options.objective;
 	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
 	problem.effort = advice->options.effort > 0 ? advice->options.effort : TIER_PLACEMENT_EFFORT;
-	if (scenario != SCENARIO_MIDDLE)
+	if (scenario != TIER_SCENARIO_MIDDLE)
 		problem.effort *= EFFORT_OF_BOUNDS;
 	problem.alloc = solver_alloc;
 	problem.release = pfree;
@@ -417,13 +404,13 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	 * The ends of the ranges are judged at the price that the middle has
 	 * found.
 	 */
-	if (scenario != SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
+	if (scenario != TIER_SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
 	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour,
 									give_up(advice, &problem), result->tier);
-	if (scenario == SCENARIO_MIDDLE)
+	if (scenario == TIER_SCENARIO_MIDDLE)
 	{
 		advice->dropped = dropped;
 		advice->give_up = give_up(advice, &problem);
@@ -440,9 +427,9 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 
 /* By how much what is known of a unit differs at this end: device-seconds per hour, at most. */
 static double
-difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, Scenario scenario)
+difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario scenario)
 {
-	TierCostLoad other = load_in(unit, scenario);
+	TierCostLoad other = tier_advice_load_in(unit, scenario);
 	double		most = 0.0;
 
 	for (int t = 0; t < advice->set->ntiers; t++)
@@ -461,7 +448,7 @@ difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, Scenario sce
  * fewer moves anyway, the end is not looked at.
  */
 static bool
-is_different(const TierAdvice *advice, Scenario scenario)
+is_different(const TierAdvice *advice, TierScenario scenario)
 {
 	double		slope = 0.0;
 	double		difference = 0.0;
@@ -478,7 +465,7 @@ is_different(const TierAdvice *advice, Scenario scenario)
 
 /* Compares with the placement at both ends of a range. */
 static void
-mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
+mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier, int *pushed)
 {
 	TierPlacementResult other = {0};
 
@@ -491,9 +478,9 @@ mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
 	{
 		if (tier[i] == advice->placement.tier[i])
 			continue;
-		if (scenario == SCENARIO_SEQUENTIAL_LOW || scenario == SCENARIO_SEQUENTIAL_HIGH)
+		if (scenario == TIER_SCENARIO_SEQUENTIAL_LOW || scenario == TIER_SCENARIO_SEQUENTIAL_HIGH)
 			advice->units[i].depends_on_sequential = true;
-		else if (scenario == SCENARIO_WRITES_LOW || scenario == SCENARIO_WRITES_HIGH)
+		else if (scenario == TIER_SCENARIO_WRITES_LOW || scenario == TIER_SCENARIO_WRITES_HIGH)
 			advice->units[i].depends_on_writes = true;
 		else
 			advice->units[i].depends_on_reads = true;
@@ -550,7 +537,7 @@ find_dependence(TierAdvice *advice)
 	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
 	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
-	for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_WRITES_HIGH; s++)
+	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_WRITES_HIGH; s++)
 		mark_dependence(advice, s, tier, pushed);
 	pfree(tier);
 	pfree(pushed);
@@ -621,9 +608,9 @@ tier_advice_decide(TierAdvice *advice)
 	for (int t = 0; t < ntiers; t++)
 		advice->is_urgent[t] = false;
 	if (advice->nunits > 0 && ntiers > 0)
-		solve(advice, SCENARIO_MIDDLE, placement);
+		solve(advice, TIER_SCENARIO_MIDDLE, placement);
 	if (find_urgent(advice))
-		solve(advice, SCENARIO_MIDDLE, placement);
+		solve(advice, TIER_SCENARIO_MIDDLE, placement);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];

@@ -133,6 +133,21 @@ set_totals(TierResultRow *row, const TierPlacementTotals *now, const TierPlaceme
 	set_number(row, 17, after->written_bytes);
 }
 
+/* What clients gain; in the row of all tiers. */
+static void
+set_prediction(TierResultRow *row, int column, const TierAdvice *before, const TierAdvice *after)
+{
+	TierPrediction prediction = tier_advice_predict(before, after);
+	const TierClientTime *time = &after->client_time;
+
+	if (time->active_s > 0)
+		set_number(row, column, Min(time->device_s / time->active_s, 1.0));
+	set_number(row, column + 1, prediction.saved_s_low);
+	set_number(row, column + 2, prediction.saved_s_high);
+	set_number(row, column + 3, prediction.speedup_low);
+	set_number(row, column + 4, prediction.speedup_high);
+}
+
 Datum
 tier_placement_summary(PG_FUNCTION_ARGS)
 {
@@ -182,6 +197,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	set_number(&row, 24, placement->gap);
 	set_number(&row, 25, placement->price_per_wait_hour);
 	tier_row_text(&row, 26, tier_advice_headline(advice));
+	set_prediction(&row, 27, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -243,6 +259,8 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 			tier_row_text(&row, 18, limited_by(simulated, t));
 			tier_row_text(&row, 19, tier_advice_violation(simulated, t));
 		}
+		else
+			set_prediction(&row, 20, advice, simulated);
 		set_bytes(&row, 1, now.bytes);
 		set_bytes(&row, 2, after.bytes);
 		set_bytes(&row, 3, then.bytes);
