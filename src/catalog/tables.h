@@ -474,7 +474,7 @@ typedef struct TierClientTime
 	double		active_s;		/* of all that follows, and of other waits */
 	double		device_s;		/* waiting for files of relations */
 	double		processor_s;	/* in no wait */
-}			TierClientTime;
+} TierClientTime;
 
 /* As it was at until; 0: at the last sample. */
 extern TierClientTime tier_catalog_client_time(TimestampTz until);

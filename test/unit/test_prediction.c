@@ -50,7 +50,10 @@ test_gain(void)
 	ok(p.speedup_low == 1 && same(p.speedup_high, 2),
 	   "gain: and twice as much gets done, if they ask for it");
 
-	/* The model's seconds do not count, but their share: 14400 / (7200 + 3600). */
+	/*
+	 * The model's seconds do not count, but their share: 14400 / (7200 +
+	 * 3600).
+	 */
 	p = predict(&four, 10, 5);
 	ok(same(p.saved_s_low, 3600) && same(p.speedup_high, 4.0 / 3), "gain: half of what they wait");
 	p = predict(&four, 1e7, 5e6);
@@ -86,7 +89,10 @@ test_bounds(void)
 	TierPrediction p;
 	TierPrediction unknown = TIER_PREDICTION_UNKNOWN;
 
-	/* One processor; they work for half an hour, so no more than twice as much. */
+	/*
+	 * One processor; they work for half an hour, so no more than twice as
+	 * much.
+	 */
 	clients.device_s = 12600;
 	ok(same(predict(&clients, 1, 0).speedup_high, 8), "bounds: 14400 / 1800");
 	clients.processors = 1;
