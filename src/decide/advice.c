@@ -179,6 +179,18 @@ apply_override(double *value, double override)
 		*value = override;
 }
 
+/* What is given was not what was measured, and is taken as it is. */
+static void
+drop_corrections(TierCostCorrection *correction, const TierOverride *override)
+{
+	if (!isnan(override->random_read_ms))
+		correction->random_reads = 1.0;
+	if (!isnan(override->sequential_read_mb_per_s))
+		correction->sequential_reads = 1.0;
+	if (!isnan(override->random_write_ms) || !isnan(override->sequential_write_mb_per_s))
+		correction->writes = 1.0;
+}
+
 static void
 apply_overrides(TierAdvice *advice)
 {
@@ -198,6 +210,7 @@ apply_overrides(TierAdvice *advice)
 			tier->capacity_bytes = (int64) override->capacity_bytes;
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
+		drop_corrections(&tier->profile.correction, override);
 		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
 		apply_override(&tier->profile.sequential_read_mb_per_s,
