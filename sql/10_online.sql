@@ -343,7 +343,7 @@ SELECT tiered_storage.pause();
 ROLLBACK;
 SELECT tiered_storage.pause();
 SELECT tiered_storage.is_paused();
-SET statement_timeout = '1s';
+SET statement_timeout = '5s';
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast'); \echo :SQLSTATE
 RESET statement_timeout;
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';

@@ -162,8 +162,48 @@ SELECT tiered_storage.alter_tier('b', random_read_ms => 1e308); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('b', price_per_gb_month => 1e400); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_n', '1000000 months -30000000 days', 'b'); \echo :SQLSTATE
 
+-- What the owner of the tables, or a damaged file, has put into what was sampled: it is not known, and nothing comes of it.
 SET client_min_messages = warning;
+SET tiered_storage.advice_min_size = 0;
+CREATE FUNCTION regress_n_damage(of_table regclass, value text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	changes text;
+BEGIN
+	SELECT string_agg(format('%I = %L', attname, CASE atttypid::regtype::text WHEN 'bytea' THEN '\x' || repeat('0000c07f0000807f000080ff000080bf', 4)
+			ELSE lower(value) END), ', ') INTO changes FROM pg_attribute
+		WHERE attrelid = of_table AND attnum > 0 AND (atttypid = 'float8'::regtype OR atttypid = 'bytea'::regtype
+			OR (atttypid = 'timestamptz'::regtype AND value ~ 'Infinity' AND (of_table::text ~ 'device' OR attname NOT IN ('heat_at', 'observed_since', 'sampled_since', 'proven_since'))));
+	EXECUTE format('UPDATE %s SET %s', of_table, changes);
+END $$;
+CREATE FUNCTION regress_n_absurd(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	absurd bigint;
+BEGIN
+	EXECUTE format($q$SELECT count(*) FROM (%s) r, jsonb_each_text(to_jsonb(r)) f (name, value)
+		WHERE f.name <> 'reason' AND (f.value ~* '^-?(nan|infinity)$' OR f.value ~ '^-?[0-9.]+e\+?[0-9]{3}$' OR f.value ~ '^[-0-9.]{30}'
+			OR f.value ~ '^\\x.*(c07f|807f|80ff|80bf)')$q$, query) INTO absurd;
+	RETURN absurd;
+END $$;
+CREATE FUNCTION regress_n_damaged() RETURNS TABLE (value text, advice bigint, summary bigint, simulated bigint, curve bigint, firm bigint, stored bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	FOREACH value IN ARRAY '{NaN,Infinity,-Infinity,1e308,-1e308}'::text[] LOOP
+		PERFORM regress_n_damage('_tiered_storage.relation_state', value), regress_n_damage('_tiered_storage.device_state', value);
+		advice := regress_n_absurd('SELECT * FROM tiered_storage.recommend_placement(true)');
+		summary := regress_n_absurd('SELECT * FROM tiered_storage.placement_summary()');
+		simulated := regress_n_absurd('SELECT * FROM tiered_storage.simulate_placement(''{}'', 2)');
+		curve := regress_n_absurd('SELECT * FROM tiered_storage.tier_size_curve(''a'')');
+		SELECT count(*) INTO firm FROM tiered_storage.recommend_placement(true) WHERE confidence = 'firm';
+		-- It grows, so that it is stored again.
+		INSERT INTO regress_n_1 SELECT '2001-01-02', i FROM generate_series(1, 1000) i;
+		CALL tiered_storage.sample();
+		stored := regress_n_absurd('SELECT * FROM _tiered_storage.relation_state WHERE relation_oid = ''regress_n_1''::regclass') +
+			regress_n_absurd('SELECT * FROM _tiered_storage.device_state');
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM regress_n_damaged();
+
 DROP TABLE regress_n, regress_n_id, regress_n_value;
-DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table, regress_n_times;
+DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table, regress_n_times, regress_n_damage, regress_n_absurd, regress_n_damaged;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_n_slow;

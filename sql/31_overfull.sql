@@ -71,6 +71,8 @@ RESET client_min_messages;
 SELECT relation, goes_to FROM regress_advice();
 SELECT * FROM regress_tiers();
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_o7}');
+-- With room for what is pinned there it is not too full.
+SELECT capacity_bytes / 8192 AS capacity, used_bytes / 8192 AS used, is_current, reason FROM tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 6 * 8192;
 SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_series(1, 6) n;
 -- No device is large enough.
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 3 * 8192) \g /dev/null

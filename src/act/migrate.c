@@ -212,7 +212,7 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 	foreach(cell, job->leaf->pending)
 	{
 		Oid			relation_oid = lfirst_oid(cell);
-		TierMoveRequest request;
+		TierMoveRequest request = {0};
 		TierMoveReport report;
 		TierRelationInfo info;
 

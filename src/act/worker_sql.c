@@ -26,6 +26,7 @@
 #include "src/compat.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
+#include "src/model/growth.h"
 #include "src/model/heat.h"
 #include "src/act/cycle.h"
 #include "src/base/shmem.h"
@@ -34,6 +35,7 @@
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
 PG_FUNCTION_INFO_V1(tier_smoothed_rate);
+PG_FUNCTION_INFO_V1(tier_growth_per_hour);
 PG_FUNCTION_INFO_V1(tier_activity_pattern);
 PG_FUNCTION_INFO_V1(tier_tablespace_claims);
 PG_FUNCTION_INFO_V1(tier_worker_status);
@@ -67,22 +69,43 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
 /* Beyond that, times are not those of anything that was observed: 1,000 years. */
 #define LONGEST_US 31557600e9
 
+/*
+ * Evidence as it is stored: when it began, the length of its intervals, and amounts, which
+ * go to the array of floats given.  False: nothing was noted yet, or not by us.
+ */
+static bool
+stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts)
+{
+	const bytea *stored = PG_GETARG_BYTEA_PP(2);
+
+	evidence->began_at = PG_GETARG_TIMESTAMPTZ(0);
+	evidence->interval_s = PG_GETARG_FLOAT8(1);
+	if (VARSIZE_ANY_EXHDR(stored) != sizeof(float) * TIER_EVIDENCE_INTERVALS ||
+		!(evidence->interval_s >= 1.0 && evidence->interval_s <= TIER_EVIDENCE_LONGEST_S) ||
+		fabs((double) PG_GETARG_TIMESTAMPTZ(3) - (double) evidence->began_at) > LONGEST_US)
+		return false;
+	memcpy(amounts, VARDATA_ANY(stored), sizeof(float) * TIER_EVIDENCE_INTERVALS);
+	return true;
+}
+
+Datum
+tier_growth_per_hour(PG_FUNCTION_ARGS)
+{
+	TierEvidence evidence = {0};
+
+	if (!stored_evidence(fcinfo, &evidence, evidence.growth))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(tier_growth_rate(&evidence, PG_GETARG_TIMESTAMPTZ(3)));
+}
+
 Datum
 tier_activity_pattern(PG_FUNCTION_ARGS)
 {
-	const bytea *amounts = PG_GETARG_BYTEA_PP(2);
 	TierEvidence evidence = {0};
 	TierEvidenceJudgement judgement;
 
-	evidence.began_at = PG_GETARG_TIMESTAMPTZ(0);
-	evidence.interval_s = PG_GETARG_FLOAT8(1);
-
-	/* Nothing was noted yet, or not by us. */
-	if (VARSIZE_ANY_EXHDR(amounts) != sizeof(evidence.reads) ||
-		!(evidence.interval_s >= 1.0 && evidence.interval_s <= TIER_EVIDENCE_LONGEST_S) ||
-		fabs((double) PG_GETARG_TIMESTAMPTZ(3) - (double) evidence.began_at) > LONGEST_US)
+	if (!stored_evidence(fcinfo, &evidence, evidence.reads))
 		PG_RETURN_NULL();
-	memcpy(evidence.reads, VARDATA_ANY(amounts), sizeof(evidence.reads));
 	judgement = tier_evidence_judge(&evidence, evidence.reads, PG_GETARG_TIMESTAMPTZ(3));
 	if (!(judgement.active > 0.0))
 		PG_RETURN_NULL();

@@ -11,6 +11,9 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -19,10 +22,14 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "src/base/clock.h"
 #include "src/catalog/tables.h"
 #include "src/server/wal.h"
 
 #define BULK_BATCH_ROWS 1000
+
+/* No amount, rate or sum of squares of ours comes near it, and its square is finite. */
+#define MOST_STORED 1e100
 
 struct TierBulk
 {
@@ -69,6 +76,35 @@ get_field(const void *row, const TierColumn *column, bool *isnull)
 	}
 }
 
+/* A number that may be computed with: what is none is not known. */
+static double
+known_or_0(double value)
+{
+	return fabs(value) <= MOST_STORED ? value : 0.0;
+}
+
+/* Arrays of amounts. */
+static void
+set_amounts(float *field, size_t bytes, const bytea *stored)
+{
+	memset(field, 0, bytes);
+	if (VARSIZE_ANY_EXHDR(stored) != bytes)
+		return;
+	memcpy(field, VARDATA_ANY(stored), bytes);
+	for (size_t i = 0; i < bytes / sizeof(float); i++)
+		if (!(field[i] >= 0.0f && field[i] <= FLT_MAX))
+			field[i] = 0.0f;
+}
+
+/* What has no end or no beginning is unknown, or else begins now. */
+static TimestampTz
+known_time(TimestampTz at, bool null_if_zero)
+{
+	if (!TIMESTAMP_NOT_FINITE(at))
+		return at;
+	return null_if_zero ? 0 : tier_clock_now();
+}
+
 /* Stores a value, which is not NULL, in the field of `row`. */
 static void
 set_field(void *row, const TierColumn *column, Datum value)
@@ -90,21 +126,15 @@ set_field(void *row, const TierColumn *column, Datum value)
 			*(Oid *) field = DatumGetObjectId(value);
 			break;
 		case TIMESTAMPTZOID:
-			*(TimestampTz *) field = DatumGetTimestampTz(value);
+			*(TimestampTz *) field = known_time(DatumGetTimestampTz(value),
+												column->null_if_zero);
 			break;
 		case BYTEAOID:
-			{
-				bytea	   *stored = DatumGetByteaPP(value);
-
-				if (VARSIZE_ANY_EXHDR(stored) == column->bytes)
-					memcpy(field, VARDATA_ANY(stored), column->bytes);
-				else
-					memset(field, 0, column->bytes);
-				break;
-			}
+			set_amounts((float *) field, column->bytes, DatumGetByteaPP(value));
+			break;
 		default:
 			Assert(column->type == FLOAT8OID);
-			*(double *) field = DatumGetFloat8(value);
+			*(double *) field = known_or_0(DatumGetFloat8(value));
 			break;
 	}
 }

@@ -152,6 +152,8 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	key[1] = values[3];
 	key[2] = values[4];
 
+	tier_catalog_hold_tier(&row->tier_name);
+
 	/* A pin of the same relation that comes from a restore is replaced. */
 	tier_catalog_execute(delete_sql, 3, key_types, key, NULL);
 	tier_catalog_execute(insert_sql, 13, types, values, nulls);

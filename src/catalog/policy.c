@@ -140,6 +140,8 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[16] = NameGetDatum(&identity.owner);
 	values[17] = ObjectIdGetDatum(row->owner_oid);
 
+	tier_catalog_hold_tier(&row->tier_name);
+
 	/*
 	 * The policy that exists may come from a restore, and have only the name
 	 * of the table.
@@ -222,6 +224,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	ErrorData  *error;
 	bool		isnull;
 
+	tier_catalog_hold_tier(&tier);
 	if (find_policy(row->relation_oid, &tier) &&
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
 		complain_of_duplicate(row);

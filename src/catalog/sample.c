@@ -122,6 +122,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("evidence_interval_s", FLOAT8OID, stored.evidence.interval_s),
 	BYTES("evidence_reads", stored.evidence.reads),
 	BYTES("evidence_writes", stored.evidence.writes),
+	BYTES("evidence_growth", stored.evidence.growth),
 
 	/* Since it was first sampled. */
 	COLUMN("total_random_reads", FLOAT8OID, stored.totals.random_reads),

@@ -180,8 +180,9 @@ typedef struct TierColumn
 	Oid			type;
 	size_t		offset;			/* of the field in the struct */
 	bool		null_if_zero;	/* times that may be unknown */
-	size_t		bytes;			/* of the field, bytea only: stored as it is
-								 * in memory; of another length, read as zeros */
+	size_t		bytes;			/* of the field, bytea only, an array of
+								 * float: stored as it is in memory; of
+								 * another length, read as zeros */
 } TierColumn;
 
 /* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
@@ -191,7 +192,10 @@ extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns
 /*
  * Sets the fields of the struct at `row` from a row of the last result, in which
  * the columns begin at first_column (from 1).  A field whose column is NULL
- * stays as it is.  Nothing is allocated.
+ * stays as it is.  Nothing is allocated.  The owner of the tables can write anything
+ * into them, and a file may be damaged: a number that is not finite, or beyond all that
+ * can be, is read as 0, as are amounts in a bytea that are negative, and a time that is
+ * not finite as unknown, or where none may be, as now.
  */
 extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 							  uint64 result_row, int first_column);
@@ -294,6 +298,12 @@ extern char *tier_catalog_second_tier_statements(MemoryContext context);
 
 /* Does the tier have this tablespace now? */
 extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
+
+/*
+ * Waits for those who remove or rename the tier, and keeps it from that until the end of
+ * the transaction.  Error: it is gone.
+ */
+extern void tier_catalog_hold_tier(const NameData *tier_name);
 
 /* Bytes that this database's relations take on the tier, by the last sample. */
 extern int64 tier_catalog_tier_bytes(const char *tier_name);
@@ -449,6 +459,38 @@ extern TierDevices *tier_catalog_load_devices(MemoryContext context);
 
 /* Writes those that are present and deletes the others; under the sampler's lock. */
 extern void tier_catalog_store_devices(const TierDevices *devices);
+
+/* ---------------------------------------------------------------------
+ * Growth
+ * ---------------------------------------------------------------------
+ */
+
+/* What is known of one tablespace; only the growth of the evidence is used. */
+typedef struct TierTablespaceGrowth
+{
+	Oid			tablespace_oid;
+	TierEvidence evidence;		/* changed by tier_growth_observe() */
+	int64		change;			/* bytes since the last sample; not stored */
+	bool		changed;		/* to be stored */
+} TierTablespaceGrowth;
+
+typedef struct TierGrowths
+{
+	int			ntablespaces;
+	TierTablespaceGrowth *tablespaces;
+} TierGrowths;
+
+/*
+ * All that is stored, in the given context, in which the array can grow by
+ * repalloc.
+ */
+extern TierGrowths *tier_catalog_load_growths(MemoryContext context);
+
+/*
+ * Writes those that have changed, and forgets tablespaces that are gone; under the
+ * sampler's lock.
+ */
+extern void tier_catalog_store_growths(const TierGrowths *growths);
 
 /* ---------------------------------------------------------------------
  * Load

@@ -319,6 +319,23 @@ tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid)
 	return tier_catalog_execute(sql, 2, types, values, NULL) > 0;
 }
 
+void
+tier_catalog_hold_tier(const NameData *tier_name)
+{
+	static const char sql[] =
+	"SELECT FROM _tiered_storage.tier t WHERE t.tier_name = $1 FOR KEY SHARE";
+	static const Oid types[] = {NAMEOID};
+	NameData	name = *tier_name;
+	Datum		value = NameGetDatum(&name);
+
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tier \"%s\" does not exist", NameStr(name)),
+				 errdetail("It was removed or renamed meanwhile."),
+				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
+}
+
 int64
 tier_catalog_tier_bytes(const char *tier_name)
 {

@@ -5,8 +5,8 @@
  *
  * Reads only.  What is not known exactly has a range: how
  * many reads were sequential, how many reads there will be, and how many writes.
- * The placement is found for the middle, and then for each end of each range; advice that is
- * another one then is tentative, and says what it depends on.
+ * The placement is found for the middle, and then for each end of each range, and as if
+ * nothing grew; advice that is another one then is tentative, and says what it depends on.
  *
  * Some rules stand above cost.  One whose tablespace belongs to no tier is left
  * alone; one that is pinned belongs to the pin's tier, for which no observation
@@ -27,8 +27,10 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/decide/advice.h"
+#include "src/decide/growth.h"
 #include "src/decide/units.h"
 
 /* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
@@ -142,18 +144,29 @@ mark_tiers(TierAdvice *advice)
 	}
 }
 
+void
+tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, double *bytes)
+{
+	for (int t = 0; t < advice->set->ntiers; t++)
+		bytes[t] = 0.0;
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		int			tier = as_advised ? unit->recommended_tier : unit->current_tier;
+
+		if (tier >= 0)
+			bytes[tier] += tier_advice_stored(advice, unit, tier);
+	}
+}
+
 static void
 compute_used(TierAdvice *advice)
 {
 	advice->used_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->available_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		int			t = advice->units[i].current_tier;
-
-		if (t >= 0)
-			advice->used_bytes[t] += tier_advice_stored(advice, &advice->units[i], t);
-	}
+	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	tier_advice_add_bytes(advice, false, advice->used_bytes);
 }
 
 double
@@ -170,6 +183,13 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 		return capacity_bytes * usable;
 	room = t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes);
 	return Min(capacity_bytes * usable, advice->used_bytes[tier] + Max(room, 0.0) + more * usable);
+}
+
+double
+tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	return Max(tier_advice_available(advice, tier, capacity_bytes) -
+			   advice->growth[tier].forecast.other, 0.0);
 }
 
 static void
@@ -234,6 +254,8 @@ tier_advice_load(const TierAdviceOptions *options)
 	else
 		tier_advice_default_options(&advice->options);
 	tier_units_load(advice);
+	if (advice->options.as_of == 0)
+		tier_advice_load_growth(advice, tier_clock_now());
 	mark_tiers(advice);
 	compute_used(advice);
 	return advice;
@@ -253,6 +275,7 @@ tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 	switch (scenario)
 	{
 		case TIER_SCENARIO_MIDDLE:
+		case TIER_SCENARIO_NO_GROWTH:
 			break;
 		case TIER_SCENARIO_SEQUENTIAL_LOW:
 		case TIER_SCENARIO_SEQUENTIAL_HIGH:
@@ -376,16 +399,19 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
 			TierCost	cost = tier_cost_on(&load, &advice->set->tiers[t].profile);
+			double		today;
 
 			busy[cell] = cost.busy_s;
 			occupied[cell] = cost.occupied_s;
 			wait[cell] = cost.wait_s;
-			stored[cell] = tier_advice_stored(advice, unit, t);
+			today = tier_advice_stored(advice, unit, t);
+			stored[cell] = today + (scenario == TIER_SCENARIO_NO_GROWTH ? 0.0 :
+									tier_advice_grown(advice, unit, t));
 			price[cell] = tier_advice_price(advice, unit, priced_tier(advice, unit, t));
 			move[cell] = current[i] < 0 ? 0.0 : tier_advice_move_s(advice, unit, t);
 			written[cell] = cost.written_bytes * HOURS_PER_DAY +
 				(t == unit->current_tier || current[i] < 0 ? 0.0 :
-				 stored[cell] * HOURS_PER_DAY / advice->options.horizon_hours);
+				 today * HOURS_PER_DAY / advice->options.horizon_hours);
 			allowed[cell] = tier_advice_why_not(advice, unit, t) == NULL;
 		}
 	}
@@ -400,7 +426,8 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.move_s = move;
 	problem.allowed = allowed;
 	problem.current = current;
-	problem.available_bytes = advice->available_bytes;
+	problem.available_bytes = scenario == TIER_SCENARIO_NO_GROWTH ? advice->available_bytes :
+		advice->limit_bytes;
 	problem.clients = advice->clients;
 	problem.endurance_bytes_per_day = endurance;
 	problem.horizon_hours = advice->options.horizon_hours;
@@ -455,6 +482,19 @@ difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario
 	return most;
 }
 
+/* Is anything where it is, or not where it should be, because something grows? */
+static bool
+does_growth_matter(const TierAdvice *advice)
+{
+	const TierPlacementResult *placement = &advice->placement;
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+		if ((advice->growth[t].forecast.carried > 0.0 || advice->growth[t].forecast.other > 0.0) &&
+			(placement->byte_worth[t] > 0.0 || placement->now[t].bytes > advice->limit_bytes[t]))
+			return true;
+	return false;
+}
+
 /*
  * May another placement be the better one at this end?  Not by more than twice what all
  * units differ, and what that adds to queues; if so much would be left unsaved for
@@ -466,6 +506,8 @@ is_different(const TierAdvice *advice, TierScenario scenario)
 	double		slope = 0.0;
 	double		difference = 0.0;
 
+	if (scenario == TIER_SCENARIO_NO_GROWTH)
+		return does_growth_matter(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
 		slope = Max(slope, tier_cost_queue_slope(advice->placement.after[t].occupied_s /
 												 SECS_PER_HOUR, advice->clients));
@@ -495,6 +537,8 @@ mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier, int *pushe
 			advice->units[i].depends_on_sequential = true;
 		else if (scenario == TIER_SCENARIO_WRITES_LOW || scenario == TIER_SCENARIO_WRITES_HIGH)
 			advice->units[i].depends_on_writes = true;
+		else if (scenario == TIER_SCENARIO_NO_GROWTH)
+			advice->units[i].depends_on_growth = true;
 		else
 			advice->units[i].depends_on_reads = true;
 	}
@@ -550,7 +594,7 @@ find_dependence(TierAdvice *advice)
 	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
 	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
-	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_WRITES_HIGH; s++)
+	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_NO_GROWTH; s++)
 		mark_dependence(advice, s, tier, pushed);
 	pfree(tier);
 	pfree(pushed);
@@ -560,14 +604,14 @@ find_dependence(TierAdvice *advice)
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
 			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
-			 unit->unexplained > 0.0))
+			 unit->depends_on_growth || unit->unexplained > 0.0))
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }
 
 /*
- * Tiers that remain too full although what has not been observed for long enough could
- * leave them.
+ * Tiers that are too full and remain so although what has not been observed for long
+ * enough could leave them.
  */
 static bool
 find_urgent(TierAdvice *advice)
@@ -580,7 +624,7 @@ find_urgent(TierAdvice *advice)
 		const TierAdviceUnit *unit = &advice->units[i];
 		int			tier = unit->current_tier;
 
-		if (tier < 0 || placement->tier[i] != tier ||
+		if (tier < 0 || placement->tier[i] != tier || !tier_advice_is_too_full(advice, tier) ||
 			unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
 			placement->kept[tier].of[TIER_RESOURCE_BYTES] <=
 			placement->asked[tier].of[TIER_RESOURCE_BYTES])
@@ -613,9 +657,15 @@ tier_advice_decide(TierAdvice *advice)
 	int			ntiers = advice->set->ntiers;
 
 	apply_overrides(advice);
+	tier_advice_add_bytes(advice, false, advice->now_bytes);
+	tier_advice_forecast(advice);
 	for (int t = 0; t < ntiers; t++)
-		advice->available_bytes[t] = tier_advice_available(advice, t,
-														   advice->set->tiers[t].capacity_bytes);
+	{
+		double		capacity = advice->set->tiers[t].capacity_bytes;
+
+		advice->available_bytes[t] = tier_advice_available(advice, t, capacity);
+		advice->limit_bytes[t] = tier_advice_limit(advice, t, capacity);
+	}
 	allocate_placement(advice);
 	placement->price_per_wait_hour = NAN;
 	for (int t = 0; t < ntiers; t++)
@@ -633,7 +683,8 @@ tier_advice_decide(TierAdvice *advice)
 		if (unit->pinned_tier >= 0 && unit->current_tier >= 0 && unit->is_selected &&
 			unit->recommended_tier != unit->pinned_tier)
 			unit->wanted_tier = unit->pinned_tier;
-		unit->depends_on_sequential = unit->depends_on_reads = unit->depends_on_writes = false;
+		unit->depends_on_sequential = unit->depends_on_reads = false;
+		unit->depends_on_writes = unit->depends_on_growth = false;
 	}
 	tier_advice_mark_room(advice);
 	count_staying_indexes(advice);

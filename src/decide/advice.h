@@ -35,7 +35,10 @@ extern TierAdvice *tier_advice_make(const TierAdviceOptions *options);
 extern TierAdvice *tier_advice_load(const TierAdviceOptions *options);
 extern void tier_advice_decide(TierAdvice *advice);
 
-/* Which end of which range: of sequential reads, of all reads, of write requests. */
+/*
+ * Which end of which range: of sequential reads, of all reads, of write requests; or that
+ * nothing grows.
+ */
 typedef enum TierScenario
 {
 	TIER_SCENARIO_MIDDLE,
@@ -45,9 +48,10 @@ typedef enum TierScenario
 	TIER_SCENARIO_READS_HIGH,
 	TIER_SCENARIO_WRITES_LOW,
 	TIER_SCENARIO_WRITES_HIGH,
+	TIER_SCENARIO_NO_GROWTH,
 } TierScenario;
 
-#define TIER_SCENARIOS (TIER_SCENARIO_WRITES_HIGH + 1)
+#define TIER_SCENARIOS (TIER_SCENARIO_NO_GROWTH + 1)
 
 /* What is known of the load of a unit, at one end of a range. */
 extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario);
@@ -67,6 +71,9 @@ extern double tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *u
 extern double tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 extern double tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
+/* What the units take of each tier today, where they are or where they should be. */
+extern void tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, double *bytes);
+
 /* Device-seconds of moving it there, once; 0 for where it is. */
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
@@ -76,6 +83,9 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
+
+/* The same when the horizon ends, without what comes to the tier whatever is placed there. */
+extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /* Why it may not live there, in words after "it" ("is not ..."); NULL: it may. */
 extern const char *tier_advice_why_not(const TierAdvice *advice,

@@ -21,6 +21,7 @@
 
 #include "src/base/settings.h"
 #include "src/decide/advice.h"
+#include "src/decide/growth.h"
 
 #define S_PER_HOUR 3600.0
 
@@ -36,7 +37,7 @@
 bool
 tier_advice_is_too_full(const TierAdvice *advice, int tier)
 {
-	return advice->placement.now[tier].bytes > advice->available_bytes[tier] * (1.0 + ROUNDING);
+	return advice->now_bytes[tier] > advice->available_bytes[tier] * (1.0 + ROUNDING);
 }
 
 /* Remains beyond a limit after the advice. */
@@ -106,7 +107,7 @@ tier_advice_mark_room(TierAdvice *advice)
 		advice->units[i].makes_room = false;
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
-		double		excess = advice->placement.now[t].bytes - advice->available_bytes[t];
+		double		excess = advice->now_bytes[t] - advice->available_bytes[t];
 		int			n;
 		Step	   *steps;
 
@@ -152,7 +153,7 @@ way_out(const TierAdvice *advice, int tier)
 		appendStringInfo(&line, ", and %d more", needed - NAMED_STEPS);
 	appendStringInfo(&line, ": that frees %s, %s are needed.",
 					 tier_advice_bytes(bytes),
-					 tier_advice_bytes(advice->placement.now[tier].bytes -
+					 tier_advice_bytes(advice->now_bytes[tier] -
 									   advice->available_bytes[tier]));
 	return line.data;
 }
@@ -229,6 +230,27 @@ add_remark(StringInfo line, const char *remark)
 	appendStringInfo(line, "%s%s", line->len > 0 ? "; " : "", remark);
 }
 
+/* "grows by 1.2 GB a day: its reserve is reached in 12 days, and it is full in 30 days" */
+static void
+remark_growth(const TierAdvice *advice, int tier, StringInfo line)
+{
+	double		per_day = tier_advice_growth_per_hour(advice, tier) * HOURS_PER_DAY;
+	double		horizon_days = advice->options.horizon_hours / HOURS_PER_DAY;
+	double		full = tier_advice_days_until_full(advice, tier);
+	double		reserve = tier_advice_days_until_reserve(advice, tier);
+	StringInfoData remark;
+
+	if (!(per_day > 0.0) || Min(full, reserve) > horizon_days)
+		return;
+	initStringInfo(&remark);
+	appendStringInfo(&remark, "grows by %s a day: ", tier_advice_bytes(per_day));
+	if (reserve > 0.0 && reserve < full)
+		appendStringInfo(&remark, "its reserve is reached in %s, and ",
+						 tier_advice_duration(reserve * SECS_PER_DAY));
+	appendStringInfo(&remark, "it is full in %s", tier_advice_duration(full * SECS_PER_DAY));
+	add_remark(line, remark.data);
+}
+
 static void
 remark_now(const TierAdvice *advice, int tier, StringInfo line)
 {
@@ -248,7 +270,9 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 								  tier_advice_number(endures / 1e9)));
 	if (tier_advice_is_too_full(advice, tier))
 		add_remark(line, psprintf("is too full by %s",
-								  tier_advice_bytes(now->bytes - advice->available_bytes[tier])));
+								  tier_advice_bytes(advice->now_bytes[tier] -
+													advice->available_bytes[tier])));
+	remark_growth(advice, tier, line);
 }
 
 char *
@@ -261,7 +285,9 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 
 	initStringInfo(&line);
 	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
-		add_remark(&line, psprintf("would remain too full by %s, with %s",
+		add_remark(&line, psprintf(tier_advice_is_too_full(advice, tier) ?
+								   "would remain too full by %s, with %s" :
+								   "would become too full by %s, with %s",
 								   tier_advice_bytes(after->bytes -
 													 asked->of[TIER_RESOURCE_BYTES]),
 								   obstacles(advice, tier)));

@@ -21,6 +21,7 @@
 
 #include "src/compat.h"
 #include "src/decide/advice.h"
+#include "src/decide/growth.h"
 #include "src/decide/advice_options.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
@@ -210,13 +211,15 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		TierCostLoad random_load = {0};
 		TierCostLoad sequential_load = {0};
 		TierCostLoad write_load = {0};
-		double		available = advice->available_bytes[t] - advice->placement.after[t].bytes;
+		double		needed = tier_advice_stored(advice, unit, t) +
+		tier_advice_grown(advice, unit, t);
+		double		available = advice->limit_bytes[t] - advice->placement.after[t].bytes;
 		bool		fits;
 
 		if (unit->recommended_tier == t)
-			available += tier_advice_stored(advice, unit, t);
+			available += needed;
 		available = Max(available, 0.0);
-		fits = tier_advice_stored(advice, unit, t) <= available || t == unit->current_tier;
+		fits = needed <= available || t == unit->current_tier;
 		random_load.random_reads = unit->load.random_reads;
 		sequential_load.sequential_reads = unit->load.sequential_reads;
 		sequential_load.scans = unit->load.scans;

@@ -398,7 +398,9 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return psprintf("%s: makes room on %s, which is too full, %s s/h more", use,
 						NameStr(advice->set->tiers[from].name),
 						tier_advice_number(Max(there_s - here_s, 0.0)));
-	return psprintf("%s: makes room for what gains more from %s, %s s/h more", use,
+	return psprintf(unit->depends_on_growth ?
+					"%s: makes room for what grows on %s, %s s/h more" :
+					"%s: makes room for what gains more from %s, %s s/h more", use,
 					NameStr(advice->set->tiers[from].name),
 					tier_advice_number(Max(there_s - here_s, 0.0)));
 }
@@ -453,6 +455,11 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->observed_s),
 						tier_advice_duration(tier_units_required_s()));
+	if (unit->depends_on_growth && unit->growth_per_hour > 0.0)
+		return psprintf("if it goes on growing by %s a day",
+						tier_advice_bytes(unit->growth_per_hour * HOURS_PER_DAY));
+	if (unit->depends_on_growth)
+		return pstrdup("if others go on growing");
 	if (wanted >= 0 && wanted != unit->recommended_tier)
 		return psprintf("%s %s", NameStr(advice->set->tiers[wanted].name),
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :

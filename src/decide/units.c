@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -81,6 +83,8 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
 	unit->cached_fraction += state->stored.cached_buffers;
+	if (!basis->are_means)
+		unit->growth_per_hour += tier_growth_rate(&state->stored.evidence, basis->now);
 }
 
 static TierAdviceUnit *
@@ -138,7 +142,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->is_selected = true;
 		unit->kind = state->id.kind;
 		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->id.tablespace_oid);
-		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = -1;
+		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = unit->growth_tier = -1;
+		unit->growth_hours = INFINITY;
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
 		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
 							 unit->observed_s);
@@ -282,6 +287,7 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
+		unit->growth_per_hour *= factor;
 	}
 }
 
@@ -397,6 +403,28 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
+/* What comes to the tablespaces of each tier, or goes, beyond what relations grow by. */
+static void
+add_beyond(TierAdvice *advice, const TierGrowths *growths,
+		   const TierRelationState *states, int nstates, TimestampTz now)
+{
+	for (int k = 0; k < growths->ntablespaces; k++)
+	{
+		const TierTablespaceGrowth *growth = &growths->tablespaces[k];
+		int			tier = tier_set_tier_of_tablespace(advice->set, growth->tablespace_oid);
+		double		carried = 0.0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (tier < 0)
+			continue;
+		for (int i = 0; i < nstates; i++)
+			if (states[i].id.tablespace_oid == growth->tablespace_oid)
+				carried += tier_growth_rate(&states[i].stored.evidence, now);
+		advice->growth[tier].beyond += advice->options.load_factor *
+			tier_growth_beyond(&growth->evidence, now, carried);
+	}
+}
+
 /*
  * How many may wait at once: as many as are active in the busiest hour, and one for the
  * server's own writes.  Where nobody has looked at what they wait for, as many as may connect.
@@ -422,6 +450,7 @@ tier_units_load(TierAdvice *advice)
 	TierPolicyRow *policies;
 	TierPins   *pins;
 	TierDevices *devices;
+	TierGrowths *growths;
 	TimestampTz history_writes_since = 0;
 	int			nloads = 0;
 	int			npolicies;
@@ -433,6 +462,7 @@ tier_units_load(TierAdvice *advice)
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
+	growths = tier_catalog_load_growths(context);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
 	if (as_of == 0 || nloads > 0)
@@ -460,4 +490,10 @@ tier_units_load(TierAdvice *advice)
 		scale_loads(advice, advice->options.load_factor);
 	for (int i = 0; i < advice->nunits; i++)
 		advice->units[i].confidence = confidence_of(&advice->units[i]);
+	advice->policies = policies;
+	advice->npolicies = npolicies;
+	advice->pins = pins;
+	advice->growth = palloc0(sizeof(TierAdviceGrowth) * Max(advice->set->ntiers, 1));
+	if (as_of == 0)
+		add_beyond(advice, growths, view.states, view.nstates, now);
 }

@@ -16,6 +16,7 @@
 
 #include "src/catalog/tables.h"
 #include "src/model/cost.h"
+#include "src/model/growth.h"
 #include "src/model/materiality.h"
 #include "src/model/placement.h"
 
@@ -84,6 +85,11 @@ typedef struct TierAdviceUnit
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
 	double		size_bytes;
+	double		growth_per_hour;	/* bytes, of what goes on */
+	double		growth_hours;	/* after which a policy takes what comes to
+								 * growth_tier; INFINITY: none does */
+	int			growth_tier;	/* -1: none */
+	bool		leaves_by_policy;	/* within the horizon */
 	TierCostLoad load;			/* middle of what is not known exactly */
 	double		sequential_low; /* blocks per hour */
 	double		sequential_high;
@@ -118,6 +124,7 @@ typedef struct TierAdviceUnit
 	bool		depends_on_sequential;	/* other bounds, other tier */
 	bool		depends_on_reads;
 	bool		depends_on_writes;
+	bool		depends_on_growth;	/* without it, other tier */
 	bool		makes_room;		/* leaves a tier that is too full among the
 								 * first, which are enough */
 	bool		is_urgent;		/* does so without having been observed for
@@ -130,6 +137,18 @@ typedef struct TierAdviceUnit
 	TierConfidence confidence;
 } TierAdviceUnit;
 
+/*
+ * How one tier fills.  In bytes before any compression, set by tier_units_load() and
+ * tier_advice_load_growth(); the forecast, as stored, by tier_advice_forecast().
+ */
+typedef struct TierAdviceGrowth
+{
+	double		beyond;			/* per hour, see tier_growth_beyond() */
+	double		arrives;		/* by policies, until then */
+	double		leaves;
+	TierGrowthForecast forecast;
+} TierAdviceGrowth;
+
 typedef struct TierAdvice
 {
 	TierAdviceOptions options;
@@ -139,11 +158,21 @@ typedef struct TierAdvice
 								 * for long enough does not make enough room */
 	int			nunits;
 	TierAdviceUnit *units;		/* by OID */
+	const TierPolicyRow *policies;
+	int			npolicies;
+	const TierPins *pins;
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
 	TierClientTime client_time; /* what clients do with their time */
 	double		clients;		/* that may wait at once */
 	double	   *used_bytes;		/* by tier: what the units take there now */
-	double	   *available_bytes;	/* by tier: what the units may take there */
+	double	   *available_bytes;	/* by tier: what the units may take there
+									 * now */
+	double		growth_hours;	/* how far ahead growth is looked at: the
+								 * horizon, but no longer than was observed */
+	TierAdviceGrowth *growth;	/* by tier */
+	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
+	double	   *limit_bytes;	/* by tier: what the units may take there,
+								 * then */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
 	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */

@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 
 #include "src/decide/advice.h"
+#include "src/decide/growth.h"
 #include "src/decide/advice_options.h"
 #include "src/base/sql.h"
 
@@ -113,14 +114,31 @@ total_of(const TierPlacementTotals *totals, int ntiers)
 	return sum;
 }
 
+static double
+sum_of(const double *values, int n)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < n; i++)
+		sum += values[i];
+	return sum;
+}
+
+/* How a tier fills if nothing is moved: three columns. */
+static void
+set_growth(TierResultRow *row, int column, const TierAdvice *advice, int tier)
+{
+	set_number(row, column, tier_advice_growth_per_hour(advice, tier) * HOURS_PER_DAY);
+	set_number(row, column + 1, tier_advice_days_until_reserve(advice, tier));
+	set_number(row, column + 2, tier_advice_days_until_full(advice, tier));
+}
+
 /* The columns that a tier and the total have in common. */
 static void
 set_totals(TierResultRow *row, const TierPlacementTotals *now, const TierPlacementTotals *after)
 {
 	tier_row_datum(row, 1, Int32GetDatum(now->units));
 	tier_row_datum(row, 2, Int32GetDatum(after->units));
-	set_bytes(row, 3, now->bytes);
-	set_bytes(row, 4, after->bytes);
 	set_number(row, 6, now->busy_s);
 	set_number(row, 7, after->busy_s);
 	set_number(row, 10, now->queue_s);
@@ -157,6 +175,8 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	TierResultRow row;
 	TierPlacementTotals now;
 	TierPlacementTotals after;
+	double	   *advised_bytes;
+	double		per_day = 0.0;
 	int			ntiers;
 
 	tier_result_start(fcinfo, &row);
@@ -165,6 +185,8 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	advice = tier_advice_make(&options);
 	placement = &advice->placement;
 	ntiers = advice->set->ntiers;
+	advised_bytes = palloc0(sizeof(double) * Max(ntiers, 1));
+	tier_advice_add_bytes(advice, true, advised_bytes);
 	for (int t = 0; t < ntiers; t++)
 	{
 		const TierTier *tier = &advice->set->tiers[t];
@@ -173,6 +195,8 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		tier_row_clear(&row);
 		tier_row_name(&row, 0, NameStr(tier->name));
 		set_totals(&row, &placement->now[t], &placement->after[t]);
+		set_bytes(&row, 3, advice->now_bytes[t]);
+		set_bytes(&row, 4, advised_bytes[t]);
 		set_bytes(&row, 5, advice->available_bytes[t]);
 		set_number(&row, 8, tier_advice_busy_fraction(placement->now[t].occupied_s));
 		set_number(&row, 9, tier_advice_busy_fraction(placement->after[t].occupied_s));
@@ -182,22 +206,27 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		if (!isinf(advice->available_bytes[t]))
 			set_number(&row, 20, placement->byte_worth[t] * BYTES_PER_GB);
 		missing = Max(placement->missing_bytes[t],
-					  placement->after[t].bytes - advice->available_bytes[t]);
+					  placement->after[t].bytes - advice->limit_bytes[t]);
 		if (missing > 0)
 			set_bytes(&row, 21, ceil(missing));
-		tier_row_text(&row, 26, tier_advice_tier_remark(advice, t));
+		set_growth(&row, 26, advice, t);
+		per_day += tier_advice_growth_per_hour(advice, t) * HOURS_PER_DAY;
+		tier_row_text(&row, 29, tier_advice_tier_remark(advice, t));
 		tier_row_put(&row);
 	}
 	now = total_of(placement->now, ntiers);
 	after = total_of(placement->after, ntiers);
 	tier_row_clear(&row);
 	set_totals(&row, &now, &after);
+	set_bytes(&row, 3, sum_of(advice->now_bytes, ntiers));
+	set_bytes(&row, 4, sum_of(advised_bytes, ntiers));
+	set_number(&row, 26, per_day);
 	set_number(&row, 22, placement->objective);
 	set_number(&row, 23, placement->lower_bound);
 	set_number(&row, 24, placement->gap);
 	set_number(&row, 25, placement->price_per_wait_hour);
-	tier_row_text(&row, 26, tier_advice_headline(advice));
-	set_prediction(&row, 27, advice, advice);
+	tier_row_text(&row, 29, tier_advice_headline(advice));
+	set_prediction(&row, 30, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -210,6 +239,9 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 	TierAdvice *advice;
 	TierAdvice *simulated;
 	TierResultRow row;
+	const double *now_bytes;
+	double	   *after_bytes;
+	double	   *then_bytes;
 	int			ntiers;
 
 	tier_require_argument(fcinfo, 0, "changes");
@@ -237,6 +269,11 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 	simulated = tier_advice_make(&changed);
 	tier_advice_notice_unknown(advice);
 	ntiers = Min(advice->set->ntiers, simulated->set->ntiers);
+	now_bytes = advice->now_bytes;
+	after_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	then_bytes = palloc0(sizeof(double) * Max(simulated->set->ntiers, 1));
+	tier_advice_add_bytes(advice, true, after_bytes);
+	tier_advice_add_bytes(simulated, true, then_bytes);
 	for (int t = 0; t <= ntiers; t++)
 	{
 		TierPlacementTotals now = t < ntiers ? advice->placement.now[t] :
@@ -261,9 +298,9 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 		}
 		else
 			set_prediction(&row, 20, advice, simulated);
-		set_bytes(&row, 1, now.bytes);
-		set_bytes(&row, 2, after.bytes);
-		set_bytes(&row, 3, then.bytes);
+		set_bytes(&row, 1, t < ntiers ? now_bytes[t] : sum_of(now_bytes, ntiers));
+		set_bytes(&row, 2, t < ntiers ? after_bytes[t] : sum_of(after_bytes, ntiers));
+		set_bytes(&row, 3, t < ntiers ? then_bytes[t] : sum_of(then_bytes, ntiers));
 		set_number(&row, 6, now.busy_s);
 		set_number(&row, 7, after.busy_s);
 		set_number(&row, 8, then.busy_s);
@@ -365,21 +402,21 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 	double		low = 0.0;
 	double		high = most;
 
-	if (tier_advice_available(advice, tier, 0.0) >= bytes)
+	if (tier_advice_limit(advice, tier, 0.0) >= bytes)
 		return 0.0;
 	while (high - low > 0.5 && high - low > high * 1e-15)
 	{
 		double		middle = low + (high - low) / 2.0;
 
-		if (tier_advice_available(advice, tier, middle) >= bytes)
+		if (tier_advice_limit(advice, tier, middle) >= bytes)
 			high = middle;
 		else
 			low = middle;
 	}
 	high = ceil(high);
-	while (high >= 1.0 && tier_advice_available(advice, tier, high - 1.0) >= bytes && high < 1e15)
+	while (high >= 1.0 && tier_advice_limit(advice, tier, high - 1.0) >= bytes && high < 1e15)
 		high -= 1.0;
-	return tier_advice_available(advice, tier, high) >= bytes ? high : most;
+	return tier_advice_limit(advice, tier, high) >= bytes ? high : most;
 }
 
 /*
@@ -390,10 +427,16 @@ static void
 add_step(Curve *curve, double capacity)
 {
 	CurvePoint	point = solve_point(curve->advice, curve->tier, capacity);
+	double		least = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	int			at = 0;
 	int			kept = 1;
 
-	/* What must be there needs room, whatever the capacity is. */
+	/*
+	 * What must be there needs room, whatever the capacity is: with less, the
+	 * answer is that of a tier that is too full.
+	 */
+	if (least > capacity)
+		point = solve_point(curve->advice, curve->tier, least);
 	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	point.flat_until = Max(capacity, point.capacity);
 	point.price = price_with(curve->advice, curve->tier, point.capacity);

@@ -31,30 +31,44 @@ interval_of(const TierEvidence *evidence, int64_t at)
 
 /* Two intervals become one. */
 static void
-widen(TierEvidence *evidence)
+widen_amounts(float *amounts)
 {
 	for (int i = 0; i < TIER_EVIDENCE_INTERVALS; i++)
 	{
 		int			from = 2 * i;
-		bool		exists = from < TIER_EVIDENCE_INTERVALS;
 
-		evidence->reads[i] = exists ? evidence->reads[from] + evidence->reads[from + 1] : 0.0f;
-		evidence->writes[i] = exists ? evidence->writes[from] + evidence->writes[from + 1] : 0.0f;
+		amounts[i] = from < TIER_EVIDENCE_INTERVALS ? amounts[from] + amounts[from + 1] : 0.0f;
 	}
+}
+
+static void
+widen(TierEvidence *evidence)
+{
+	widen_amounts(evidence->reads);
+	widen_amounts(evidence->writes);
+	widen_amounts(evidence->growth);
 	evidence->interval_s *= 2.0;
 }
 
 /* Forgets the first n intervals. */
 static void
+forget_amounts(float *amounts, int n)
+{
+	int			kept = TIER_EVIDENCE_INTERVALS - n;
+
+	memmove(amounts, amounts + n, sizeof(float) * kept);
+	for (int i = kept; i < TIER_EVIDENCE_INTERVALS; i++)
+		amounts[i] = 0.0f;
+}
+
+static void
 forget(TierEvidence *evidence, double n)
 {
 	int			shift = n >= TIER_EVIDENCE_INTERVALS ? TIER_EVIDENCE_INTERVALS : (int) n;
-	int			kept = TIER_EVIDENCE_INTERVALS - shift;
 
-	memmove(evidence->reads, evidence->reads + shift, sizeof(float) * kept);
-	memmove(evidence->writes, evidence->writes + shift, sizeof(float) * kept);
-	for (int i = kept; i < TIER_EVIDENCE_INTERVALS; i++)
-		evidence->reads[i] = evidence->writes[i] = 0.0f;
+	forget_amounts(evidence->reads, shift);
+	forget_amounts(evidence->writes, shift);
+	forget_amounts(evidence->growth, shift);
 	evidence->began_at += (int64_t) (n * evidence->interval_s * US_PER_S);
 }
 
@@ -95,7 +109,7 @@ add(float *amount, double more)
 
 void
 tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
-				   double shortest_s, double reads, double writes)
+				   double shortest_s, double reads, double writes, double growth)
 {
 	int			i;
 
@@ -103,6 +117,8 @@ tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
 	i = reach(evidence, at);
 	add(&evidence->reads[i], reads);
 	add(&evidence->writes[i], writes);
+	if (isfinite(growth))
+		evidence->growth[i] = (float) tier_clamp(evidence->growth[i] + growth, -FLT_MAX, FLT_MAX);
 }
 
 /* Spreads an amount over the last n intervals in `covered`, evenly. */
@@ -140,6 +156,30 @@ tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
 	spread(evidence->writes, covered, writes, write_operations, hours);
 }
 
+double
+tier_evidence_weight(double active)
+{
+	return tier_clamp((active - TIER_EVIDENCE_EVENT) / (TIER_EVIDENCE_RATE - TIER_EVIDENCE_EVENT),
+					  0.0, 1.0);
+}
+
+int
+tier_evidence_growth(const TierEvidence *evidence, int64_t now,
+					 double growth[TIER_EVIDENCE_INTERVALS], double *covered_s)
+{
+	TierEvidence then = *evidence;
+	int			n;
+
+	*covered_s = 0.0;
+	if (evidence->began_at == 0 || !(evidence->interval_s > 0.0))
+		return 0;
+	n = reach(&then, now) + 1;
+	for (int i = 0; i < n; i++)
+		growth[i] = isfinite(then.growth[i]) ? then.growth[i] : 0.0;
+	*covered_s = tier_amount(((double) now - (double) then.began_at) / US_PER_S);
+	return n;
+}
+
 TierEvidenceJudgement
 tier_evidence_judge(const TierEvidence *evidence, const float *amounts, int64_t now)
 {
@@ -171,8 +211,7 @@ tier_evidence_judge(const TierEvidence *evidence, const float *amounts, int64_t 
 	if (!(squares > 0.0))
 		return judgement;
 	judgement.active = sum * sum / squares;
-	judgement.weight = tier_clamp((judgement.active - TIER_EVIDENCE_EVENT) /
-								  (TIER_EVIDENCE_RATE - TIER_EVIDENCE_EVENT), 0.0, 1.0);
+	judgement.weight = tier_evidence_weight(judgement.active);
 
 	/* Without the two intervals that an event may fall into, as much goes on. */
 	if (judgement.intervals > 2)

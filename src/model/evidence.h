@@ -6,9 +6,10 @@
  *
  * A load, a restore or a report at the end of the month leaves the same totals
  * as steady work, and will not be repeated by tomorrow.  So beside a smoothed rate
- * stands when its events came: the last days in up to 16 intervals of equal
- * length.  These are short at first and grow with the time that is covered, up to
- * TIER_EVIDENCE_LONGEST_S each; what is older than all of them is forgotten.
+ * stands when its events came, and when the file grew: the last days in up to 16
+ * intervals of equal length.  These are short at first and widen with the time that is
+ * covered, up to TIER_EVIDENCE_LONGEST_S each; what is older than all of them is
+ * forgotten.
  *
  * Pure.  Times are microseconds, on any one clock.
  *
@@ -34,7 +35,7 @@
 
 /*
  * One relation's events.  All zero: nothing was ever noted.  Changed by
- * tier_evidence_note() and tier_evidence_note_past() alone; both amounts share
+ * tier_evidence_note() and tier_evidence_note_past() alone; all amounts share
  * the intervals.
  */
 typedef struct TierEvidence
@@ -43,6 +44,8 @@ typedef struct TierEvidence
 	double		interval_s;		/* length of each; means nothing before */
 	float		reads[TIER_EVIDENCE_INTERVALS];
 	float		writes[TIER_EVIDENCE_INTERVALS];
+	float		growth[TIER_EVIDENCE_INTERVALS];	/* bytes; negative where
+													 * more went than came */
 } TierEvidence;
 
 /* What that says of a rate. */
@@ -61,11 +64,11 @@ typedef struct TierEvidenceJudgement
  * Notes what a sample at `at` found.  All of it happened in one interval, however
  * long ago the sample before was: that it came evenly is not known.
  * `shortest_s` (> 0) is the length that intervals begin with, `since` where the first
- * one begins if this is the first event.  Negative amounts and those that are not
- * finite count as 0.
+ * one begins if this is the first event.  Negative reads and writes, and amounts that
+ * are not finite, count as 0.
  */
 extern void tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
-							   double shortest_s, double reads, double writes);
+							   double shortest_s, double reads, double writes, double growth);
 
 /*
  * Notes totals of a time before anything was noted, [since, at], of which nothing
@@ -83,5 +86,16 @@ extern void tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64
  */
 extern TierEvidenceJudgement tier_evidence_judge(const TierEvidence *evidence,
 												 const float *amounts, int64_t now);
+
+/*
+ * The growth in each interval that is covered until now, the oldest first; returns
+ * how many these are, and in *covered_s how long they are together.  0: nothing was
+ * ever noted.
+ */
+extern int	tier_evidence_growth(const TierEvidence *evidence, int64_t now,
+								 double growth[TIER_EVIDENCE_INTERVALS], double *covered_s);
+
+/* 0 for what happened in as few intervals as an event, 1 for a rate, see above. */
+extern double tier_evidence_weight(double active);
 
 #endif							/* TIER_EVIDENCE_H */

@@ -164,8 +164,9 @@ typedef struct TierRelationStored
 	int64_t		observed_since; /* what the rates know begins here */
 	char		source;			/* merge: TIER_SOURCE_..., of the last
 								 * activity */
-	TierEvidence evidence;		/* merge: when the use came; writes are rows
-								 * changed and pages written, together */
+	TierEvidence evidence;		/* merge: when the use came, and when the file
+								 * grew; writes are rows changed and pages
+								 * written, together */
 
 	/* When something happened last; advanced by merge. */
 	int64_t		sampled_since;	/* never 0 after merge */
@@ -245,6 +246,10 @@ typedef struct TierRelationPeriod
 	 */
 	double		random_low;
 	double		random_high;
+
+	int64_t		size_change;	/* merge: bytes of the file, negative if it
+								 * shrank; of one that was not there at the
+								 * last sample all of them */
 
 	/* merge: what a rate is advanced by; also set if it only wrote. */
 	double		idle_s;			/* since heat_at, before the period */

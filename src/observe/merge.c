@@ -414,6 +414,11 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 	else
 		stored->size_bytes = before->stored.size_bytes;
 
+	if (before != NULL)
+		period->size_change = stored->size_bytes - before->stored.size_bytes;
+	else if (!is_first_sample)
+		period->size_change = stored->size_bytes;
+
 	if (period->changed)
 		discount_growth(state, before, count, table_oid, saw_reset || merged->was_emptied, input);
 	if (period->active)
@@ -640,7 +645,10 @@ note_index_scan(TierRelationState *state, const TierMergeInput *input)
 	state->period.changed = true;
 }
 
-/* Notes that there was use, and when. */
+/*
+ * Notes that there was use, or that the file grew, and when.  With growth alone it does not
+ * begin: that would be evidence of no use at all before.
+ */
 static void
 note_evidence(TierRelationState *state, TimestampTz period_start, const TierMergeInput *input)
 {
@@ -651,7 +659,7 @@ note_evidence(TierRelationState *state, TimestampTz period_start, const TierMerg
 
 	if (input->last_sample_at != 0)
 		tier_evidence_note(evidence, period_start, input->now, tier_evidence_interval_s,
-						   reads, writes);
+						   reads, writes, period->size_change);
 	else
 		tier_evidence_note_past(evidence, since_reset(state, period_start, input),
 								input->now, tier_evidence_interval_s,
@@ -702,6 +710,8 @@ advance_active(TierRelationState *states, int nstates, TimestampTz period_start,
 			advance_rates(&state->stored, period, period_start, input->now);
 			note_evidence(state, period_start, input);
 		}
+		else if (period->size_change != 0 && state->stored.evidence.interval_s > 0.0)
+			note_evidence(state, period_start, input);
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}

@@ -25,6 +25,7 @@
 #include "src/observe/device_io.h"
 #include "src/observe/device_reads.h"
 #include "src/observe/device_writes.h"
+#include "src/observe/growth.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/observe/standby.h"
@@ -191,6 +192,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	TierSampleView view;
 	TierSampleSummary summary;
 	TierWrites *writes;
+	TierGrowths *growths;
 	Oid		   *dropped;
 	int			ndropped;
 
@@ -209,11 +211,14 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	writes = tier_writes_begin(started_at);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	result->devices = tier_catalog_load_devices(context);
+	growths = tier_catalog_load_growths(context);
 	MemoryContextSwitchTo(context);
 
 	/* 2. What happened since. */
 	view = tier_sample_look(&memory, result->devices, writes);
 	add_up(view.states, view.nstates);
+	tier_growth_observe(growths, memory.states, memory.nstates, memory.sampled_at,
+						view.states, view.nstates, view.at);
 
 	/* Each statement of ours leaves us in a context that ends with the scope. */
 	MemoryContextSwitchTo(context);
@@ -232,6 +237,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	summary.duration_ms = tier_seconds_between(started_at, tier_clock_now()) * 1000.0;
 	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, memory.sampled_at,
 							  &summary);
+	tier_catalog_store_growths(growths);
 	tier_writes_end(writes);
 	MemoryContextSwitchTo(context);
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);

@@ -149,14 +149,39 @@ COMMENT ON FUNCTION tiered_storage.alter_tier(
 'changes a tier; null arguments leave their property unchanged; unset => ''{capacity_bytes}'' '
 'returns to the size of the file systems';
 
+CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	users text;
+BEGIN
+	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
+		FROM tiered_storage.policies p WHERE p.tier_name = tier_require_unused.name;
+	IF users IS NOT NULL THEN
+		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
+			USING ERRCODE = 'dependent_objects_still_exist',
+				DETAIL = pg_catalog.format('Policies on %s move partitions there.', users),
+				HINT = 'Remove them first with tiered_storage.remove_tiering_policy().';
+	END IF;
+	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
+		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name;
+	IF users IS NOT NULL THEN
+		RAISE EXCEPTION 'tier "%" is used by a pin', name
+			USING ERRCODE = 'dependent_objects_still_exist',
+				DETAIL = pg_catalog.format('It is where %s is pinned.', users),
+				HINT = 'Remove the pins first with tiered_storage.unpin().';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_require_unused(name) IS
+'an error if a policy or a pin uses the tier, which names what has it';
+
 CREATE FUNCTION tiered_storage.remove_tier(name name, if_exists boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp SET jit = off
 	SET lock_timeout = '30s' SET session_replication_role = origin
 AS $$
-DECLARE
-	users text;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_tier()');
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
@@ -167,27 +192,20 @@ BEGIN
 		RETURN;
 	END IF;
 	PERFORM _tiered_storage.tier_require(name);
-	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
-		FROM tiered_storage.policies p WHERE p.tier_name = remove_tier.name;
-	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
-			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('Policies on %s move partitions there.', users),
-				HINT = 'Remove them first with tiered_storage.remove_tiering_policy().';
-	END IF;
 	/* Nobody can remove a pin whose relation does not exist any more. */
 	DELETE FROM _tiered_storage.pin p USING _tiered_storage.pin_targets v
 		WHERE v.pin_id = p.pin_id AND p.tier_name = remove_tier.name
 			AND (v.relation_oid IS NULL OR v.until <= now());
-	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
-		FROM _tiered_storage.pin_targets v WHERE v.tier_name = remove_tier.name;
-	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'tier "%" is used by a pin', name
+	PERFORM _tiered_storage.tier_require_unused(name);
+	BEGIN
+		DELETE FROM _tiered_storage.tier x WHERE x.tier_name = remove_tier.name;
+	EXCEPTION WHEN foreign_key_violation THEN
+		/* By a transaction that has committed while we waited; only a new snapshot shows it. */
+		PERFORM _tiered_storage.tier_require_unused(name);
+		RAISE EXCEPTION 'tier "%" is used by a policy or a pin that was added meanwhile', name
 			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('It is where %s is pinned.', users),
-				HINT = 'Remove the pins first with tiered_storage.unpin().';
-	END IF;
-	DELETE FROM _tiered_storage.tier x WHERE x.tier_name = remove_tier.name;
+				HINT = 'Try again in another transaction to see which.';
+	END;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS

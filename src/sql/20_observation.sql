@@ -68,6 +68,7 @@ CREATE TABLE _tiered_storage.relation_state
 	evidence_interval_s float8 NOT NULL DEFAULT 0,
 	evidence_reads bytea NOT NULL DEFAULT '',
 	evidence_writes bytea NOT NULL DEFAULT '',
+	evidence_growth bytea NOT NULL DEFAULT '',
 	total_random_reads float8 NOT NULL DEFAULT 0,
 	total_sequential_reads float8 NOT NULL DEFAULT 0,
 	total_scans float8 NOT NULL DEFAULT 0,
@@ -104,11 +105,29 @@ COMMENT ON COLUMN _tiered_storage.relation_state.unclaimed_at IS
 COMMENT ON COLUMN _tiered_storage.relation_state.evidence_reads IS
 'reads in each of 16 intervals of evidence_interval_s that begin at evidence_began_at, which '
 'tell a rate from an event; 4-byte floats';
+COMMENT ON COLUMN _tiered_storage.relation_state.evidence_growth IS
+'bytes by which the file grew, or shrank, in each of these intervals; 4-byte floats';
 COMMENT ON COLUMN _tiered_storage.relation_state.placed_at IS
 'when the relation came to this tablespace, or was first seen there; null: it has been there '
 'since the first sample';
 COMMENT ON COLUMN _tiered_storage.relation_state.os_cached_bytes IS
 'bytes of the file in the operating system''s page cache when last examined; -1: unknown';
+
+/*
+ * One row for each tablespace with relations of this database.  What a relation grows by is
+ * in its own row above; here is what came to the tablespace and went from it, new and dropped
+ * relations included.  Moves are neither.
+ */
+CREATE TABLE _tiered_storage.tablespace_growth
+(
+	tablespace_oid oid NOT NULL PRIMARY KEY,
+	evidence_began_at timestamptz NOT NULL,
+	evidence_interval_s float8 NOT NULL,
+	evidence_growth bytea NOT NULL
+);
+COMMENT ON TABLE _tiered_storage.tablespace_growth IS
+'bytes by which the relations of each tablespace grew or shrank together, in each of 16 intervals '
+'of evidence_interval_s that begin at evidence_began_at';
 
 /*
  * Every table of the extension has a key: without one, UPDATE and DELETE fail as soon as

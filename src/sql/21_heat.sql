@@ -19,6 +19,15 @@ AS 'MODULE_PATHNAME', 'tier_activity_pattern';
 COMMENT ON FUNCTION _tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz) IS
 'rate, event or unclear, as evidence of relation_state says at that time; null: it says nothing';
 
+CREATE FUNCTION _tiered_storage.growth_per_hour(began_at timestamptz, interval_s float8,
+	growth bytea, at timestamptz)
+RETURNS float8
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_growth_per_hour';
+COMMENT ON FUNCTION _tiered_storage.growth_per_hour(timestamptz, float8, bytea, timestamptz) IS
+'bytes per hour by which a relation goes on growing, as evidence of relation_state says at that '
+'time; null: it says nothing';
+
 CREATE VIEW tiered_storage.heat AS
 	SELECT s.relation_oid::pg_catalog.regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
@@ -80,7 +89,9 @@ CREATE VIEW tiered_storage.heat AS
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
 			s.evidence_reads, pg_catalog.now()) AS read_pattern,
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_writes, pg_catalog.now()) AS write_pattern
+			s.evidence_writes, pg_catalog.now()) AS write_pattern,
+		24 OPERATOR(pg_catalog.*) COALESCE(_tiered_storage.growth_per_hour(s.evidence_began_at,
+			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0) AS growth_bytes_per_day
 	FROM _tiered_storage.relation_state s
 	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) s.relation_oid
 	LEFT JOIN _tiered_storage.tier_tablespaces tt
@@ -180,3 +191,5 @@ COMMENT ON COLUMN tiered_storage.heat.read_pattern IS
 'tell what it was, not what will be), or unclear; null: it was not read';
 COMMENT ON COLUMN tiered_storage.heat.write_pattern IS
 'the same for its writes; null: it was not written';
+COMMENT ON COLUMN tiered_storage.heat.growth_bytes_per_day IS
+'bytes by which it goes on growing per day; 0 of what was loaded once, or grows and shrinks again';

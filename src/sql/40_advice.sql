@@ -100,7 +100,8 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	OUT endurance_bytes_per_day float8, OUT limited_by text,
 	OUT next_gb_saves_per_hour float8, OUT missing_bytes bigint,
 	OUT objective_value float8, OUT lower_bound float8, OUT gap float8,
-	OUT effective_price_per_wait_hour float8,
+	OUT effective_price_per_wait_hour float8, OUT growth_bytes_per_day float8,
+	OUT days_until_reserve float8, OUT days_until_full float8,
 	OUT reason text, OUT device_wait_fraction float8,
 	OUT advised_saved_wait_s_per_hour_low float8, OUT advised_saved_wait_s_per_hour_high float8,
 	OUT advised_speedup_low float8, OUT advised_speedup_high float8)

@@ -17,7 +17,7 @@ $$;
 SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['pin_targets', 'relation_identities', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tier', 'tier_calibration', 'tier_tablespace']);
+SELECT tables_are('_tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace']);
 SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
@@ -90,7 +90,8 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	full_page_image_bytes_per_hour double precision,
 	write_source text,
 	read_pattern text,
-	write_pattern text
+	write_pattern text,
+	growth_bytes_per_day double precision
 $$, 'columns of heat, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,

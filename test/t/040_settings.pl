@@ -143,7 +143,7 @@ like(
 	error_of(
 		$node,
 		'app',
-		"SET statement_timeout = '300ms'; CALL tiered_storage.move_relation('matter1', 'slow', include_indexes => false)"
+		"SET statement_timeout = '5s'; CALL tiered_storage.move_relation('matter1', 'slow', include_indexes => false)"
 	),
 	qr/ERROR:  57014: canceling statement due to statement timeout\nHINT:  statement_timeout is for the whole CALL/,
 	'statement_timeout ends the CALL, and says what it is for');

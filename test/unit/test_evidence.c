@@ -26,7 +26,7 @@ static void
 work(TierEvidence *evidence, int64_t from, int64_t to, int64_t every, double reads)
 {
 	for (int64_t at = from; at < to; at += every)
-		tier_evidence_note(evidence, START, at, 300.0, reads, 0.0);
+		tier_evidence_note(evidence, START, at, 300.0, reads, 0.0, 0.0);
 }
 
 static TierEvidenceJudgement
@@ -44,12 +44,12 @@ test_nothing(void)
 	ok(judgement.weight == 1.0 && judgement.active == 0.0 && judgement.error == 0.0 &&
 	   judgement.intervals == 0,
 	   "nothing noted: nothing speaks against a rate");
-	tier_evidence_note(&evidence, START, START + HOUR, 300.0, 0.0, 0.0);
+	tier_evidence_note(&evidence, START, START + HOUR, 300.0, 0.0, 0.0, 0.0);
 	judgement = judge(&evidence, START + HOUR);
 	ok(judgement.weight == 0.0 && judgement.active == 0.0 && judgement.intervals > 1,
 	   "nothing but zeros: no rate");
-	tier_evidence_note(&evidence, START, START + HOUR, 300.0, NAN, -5.0);
-	tier_evidence_note(&evidence, START, START + HOUR, 300.0, INFINITY, 1e300);
+	tier_evidence_note(&evidence, START, START + HOUR, 300.0, NAN, -5.0, NAN);
+	tier_evidence_note(&evidence, START, START + HOUR, 300.0, INFINITY, 1e300, INFINITY);
 	judgement = judge(&evidence, START + HOUR);
 	ok(judgement.active == 0.0, "what is no amount is not counted");
 	ok(isfinite(tier_evidence_judge(&evidence, evidence.writes, START + HOUR).active),
@@ -148,7 +148,7 @@ test_past(void)
 	   "but not from two operations");
 
 	/* A burst of fifty times the year's mean of a week on top of it. */
-	tier_evidence_note(&evidence, START, START + 365 * DAY + HOUR, 300.0, 1e6, 0.0);
+	tier_evidence_note(&evidence, START, START + 365 * DAY + HOUR, 300.0, 1e6, 0.0, 0.0);
 	judgement = judge(&evidence, START + 365 * DAY + HOUR);
 	ok(judgement.active < 2.0, "the past does not hide what comes after it");
 	ok(judgement.weight > 0.01 && judgement.weight < 0.03,
@@ -175,13 +175,13 @@ test_intervals(void)
 	ok(evidence.interval_s <= TIER_EVIDENCE_LONGEST_S, "they do not grow beyond the longest");
 
 	/* The clock goes back. */
-	tier_evidence_note(&evidence, START, START - DAY, 300.0, 1.0, 0.0);
+	tier_evidence_note(&evidence, START, START - DAY, 300.0, 1.0, 0.0, 0.0);
 	ok(evidence.began_at >= START, "a moment before the first interval counts for that");
 
 	/* Very long ago. */
 	memset(&evidence, 0, sizeof(evidence));
-	tier_evidence_note(&evidence, 1, 1, 1.0, 1.0, 0.0);
-	tier_evidence_note(&evidence, 1, INT64_MAX / 2, 1.0, 5.0, 0.0);
+	tier_evidence_note(&evidence, 1, 1, 1.0, 1.0, 0.0, 0.0);
+	tier_evidence_note(&evidence, 1, INT64_MAX / 2, 1.0, 5.0, 0.0, 0.0);
 	is(judge(&evidence, INT64_MAX / 2).active, 1.0, "an interval of 146,000 years");
 }
 
@@ -202,7 +202,7 @@ test_random(void)
 			now += (int64_t) (random_unit() * random_unit() *
 							  (double) (random_int(2) ? DAY : HOUR));
 			tier_evidence_note(&evidence, START - random_int(2) * DAY, now, 1.0 + random_int(600),
-							   exp(random_unit() * 40.0 - 5.0), random_unit());
+							   exp(random_unit() * 40.0 - 5.0), random_unit(), 0.0);
 			judgement = judge(&evidence, now);
 			sane &= judgement.active >= 1.0 - 1e-6 &&
 				judgement.active <= judgement.intervals + 1e-6 &&

@@ -1,0 +1,186 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/growth.c
+ *		What fills a tier until the horizon, and when it is full.
+ *
+ * A placement has to fit when the horizon ends, not just today: what grows takes
+ * its growth along, and the rest of what comes to a tier stays with it
+ * (model/growth.h).  Policies take some of it away, to where it is more.  But what
+ * will leave makes no room before it has left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "datatype/timestamp.h"
+#include "miscadmin.h"
+
+#include "src/decide/growth.h"
+#include "src/decide/partition.h"
+
+#define HOURS_PER_MONTH (30.0 * HOURS_PER_DAY)
+
+/* Bytes, which may be negative, as they are stored on the tier. */
+static double
+stored_bytes(const TierAdvice *advice, int tier, double bytes)
+{
+	double		stored = tier_cost_stored_bytes(fabs(bytes), &advice->set->tiers[tier].profile);
+
+	return bytes < 0.0 ? -stored : stored;
+}
+
+static double
+interval_hours(const Interval *interval)
+{
+	return interval->month * HOURS_PER_MONTH + interval->day * (double) HOURS_PER_DAY +
+		interval->time / (double) USECS_PER_HOUR;
+}
+
+static TierAdviceUnit *
+find_unit(const TierAdvice *advice, Oid relation_oid)
+{
+	return unconstify(TierAdviceUnit *, tier_advice_find(advice, relation_oid));
+}
+
+/* A partition that its policy moves until then, at `ends_at`. */
+static void
+note_leaving(TierAdvice *advice, TierAdviceUnit *unit, int to_tier)
+{
+	if (unit->leaves_by_policy || unit->current_tier < 0 || unit->current_tier == to_tier)
+		return;
+	unit->leaves_by_policy = true;
+	advice->growth[unit->current_tier].leaves += unit->size_bytes;
+	advice->growth[to_tier].arrives += unit->size_bytes;
+}
+
+/* What grows now goes on to the policy's tier when it has reached its age. */
+static void
+note_age(TierAdviceUnit *unit, int to_tier, double age_hours)
+{
+	if (unit->current_tier == to_tier || age_hours >= unit->growth_hours)
+		return;
+	unit->growth_hours = age_hours;
+	unit->growth_tier = to_tier;
+}
+
+/*
+ * An age that counts from the newest partition says nothing about a time in which newer
+ * ones will come: then only what grows is looked at.
+ */
+static void
+note_policy(TierAdvice *advice, const TierPolicyRow *policy, TimestampTz ends_at)
+{
+	TierEvaluation *evaluation = tier_partition_evaluate(policy, advice->set, advice->pins,
+														 ends_at);
+
+	if (evaluation->error != NULL || evaluation->to_tier < 0)
+		return;
+	for (int i = 0; i < evaluation->nleaves; i++)
+	{
+		const TierLeaf *leaf = &evaluation->leaves[i];
+		ListCell   *cell;
+
+		CHECK_FOR_INTERRUPTS();
+		foreach(cell, leaf->pending)
+		{
+			TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
+
+			if (unit == NULL || unit->pinned_tier >= 0)
+				continue;
+			note_age(unit, evaluation->to_tier, interval_hours(&policy->move_after));
+			if (leaf->verdict == TIER_VERDICT_DUE && !policy->age_from_newest)
+				note_leaving(advice, unit, evaluation->to_tier);
+		}
+	}
+}
+
+void
+tier_advice_load_growth(TierAdvice *advice, TimestampTz now)
+{
+	double		observed_hours = 0.0;
+	bool		any = false;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		observed_hours = Max(observed_hours, advice->units[i].observed_s / SECS_PER_HOUR);
+		any |= advice->units[i].growth_per_hour > 0.0;
+	}
+	advice->growth_hours = Min(advice->options.horizon_hours, observed_hours);
+	for (int p = 0; p < advice->npolicies && any; p++)
+		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid))
+			note_policy(advice, &advice->policies[p],
+						now + (TimestampTz) (advice->growth_hours * USECS_PER_HOUR));
+}
+
+void
+tier_advice_forecast(TierAdvice *advice)
+{
+	double		hours = advice->growth_hours;
+
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		TierAdviceGrowth *growth = &advice->growth[t];
+		double		carried = 0.0;
+		double		arrives = stored_bytes(advice, t, growth->arrives);
+
+		for (int i = 0; i < advice->nunits; i++)
+		{
+			const TierAdviceUnit *unit = &advice->units[i];
+
+			if (unit->current_tier == t)
+				carried += tier_advice_grown(advice, unit, t);
+			else if (unit->growth_tier == t)
+				arrives += stored_bytes(advice, t, unit->growth_per_hour *
+										Max(hours - unit->growth_hours, 0.0));
+		}
+		growth->forecast =
+			tier_growth_forecast(carried, stored_bytes(advice, t, growth->beyond), hours,
+								 arrives, stored_bytes(advice, t, growth->leaves));
+	}
+}
+
+double
+tier_advice_grown(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	double		hours = advice->growth_hours;
+
+	if (tier == unit->current_tier)
+		hours = Min(hours, unit->growth_hours);
+	return stored_bytes(advice, tier, unit->growth_per_hour * hours);
+}
+
+double
+tier_advice_growth_per_hour(const TierAdvice *advice, int tier)
+{
+	const TierGrowthForecast *forecast = &advice->growth[tier].forecast;
+
+	return advice->growth_hours > 0.0 ?
+		(forecast->carried + forecast->other) / advice->growth_hours : 0.0;
+}
+
+/* Bytes until nothing more fits, reserve included. */
+static double
+physical_room(const TierAdvice *advice, int tier)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	double		room = t->capacity_bytes >= 0 ?
+	t->capacity_bytes - advice->now_bytes[tier] : INFINITY;
+
+	return t->free_bytes >= 0 ? Min(room, (double) t->free_bytes) : room;
+}
+
+double
+tier_advice_days_until_full(const TierAdvice *advice, int tier)
+{
+	return tier_growth_hours_until(physical_room(advice, tier),
+								   tier_advice_growth_per_hour(advice, tier)) / HOURS_PER_DAY;
+}
+
+double
+tier_advice_days_until_reserve(const TierAdvice *advice, int tier)
+{
+	return tier_growth_hours_until(advice->available_bytes[tier] - advice->now_bytes[tier],
+								   tier_advice_growth_per_hour(advice, tier)) / HOURS_PER_DAY;
+}
