@@ -396,6 +396,39 @@ typedef struct TierHistoryLoad
 extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 												  int *nloads, TimestampTz *writes_since);
 
+/* A relation of which there is a state, and since when its history would be known. */
+typedef struct TierWatched
+{
+	Oid			relation_oid;
+	TimestampTz since;			/* its first sample, or begin of the history */
+} TierWatched;
+
+/*
+ * All relations that exist and have a state, or this one if it does, by qualified
+ * name.  *last_sample_at is set if there is any.
+ */
+extern TierWatched *tier_catalog_load_watched(MemoryContext context, Oid only_relation,
+											  int *nwatched, TimestampTz *last_sample_at);
+
+/* A row of relation_history. */
+typedef struct TierHistoryPeriod
+{
+	Oid			relation_oid;
+	TimestampTz start;
+	int32		seconds;
+	double		reads;			/* random and sequential ones */
+} TierHistoryPeriod;
+
+typedef void (*TierVisitHistory) (void *argument, const TierHistoryPeriod *period);
+
+/*
+ * Calls visit for each row, of all relations or one, in any order.  It is called
+ * while the statement runs, in a memory context of the executor that is not its own;
+ * it must not run a statement.
+ */
+extern void tier_catalog_visit_history(Oid only_relation, TierVisitHistory visit,
+									   void *argument);
+
 /*
  * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE
  * EXCLUSIVE mode to the end of the transaction.  False if another process still

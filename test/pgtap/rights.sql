@@ -35,8 +35,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.effect_verdict', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.find_heat_peaks', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.hot_range', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.hourly_reads', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.observed_slots', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_period', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_sums', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_totals', 'pg_monitor', 'EXECUTE'),

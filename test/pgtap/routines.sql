@@ -50,7 +50,7 @@ $$, $$ VALUES
 	('function', 'load_profile', 'from_at timestamp with time zone DEFAULT NULL::timestamp with time zone, to_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT metric text, OUT total double precision, OUT per_second double precision, OUT per_transaction double precision, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'recommend_partitioning', 'min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false, OUT relation regclass, OUT size_bytes bigint, OUT hot_fraction double precision, OUT key_column name, OUT key_correlation double precision, OUT other_keys text, OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint, OUT current_tier name, OUT cold_tier name, OUT saved_per_month double precision, OUT confidence text, OUT reason text, OUT command text', 'SETOF record', 'volatile', false, false, 'unsafe', 'plpgsql'),
 	('function', 'remove_standby', 'name name, if_exists boolean DEFAULT false', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
-	('function', 'seasonality', 'only_relation regclass DEFAULT NULL::regclass, OUT relation regclass, OUT cycle text, OUT value integer, OUT reads_per_hour double precision, OUT share double precision, OUT active_days integer, OUT observed_days integer', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
+	('function', 'seasonality', 'only_relation regclass DEFAULT NULL::regclass, OUT relation regclass, OUT cycle text, OUT value integer, OUT reads_per_hour double precision, OUT share double precision, OUT active_days integer, OUT observed_days integer', 'SETOF record', 'stable', false, false, 'unsafe', 'c'),
 	('function', 'unused_relations', 'unused_for interval DEFAULT NULL::interval, OUT relation regclass, OUT kind text, OUT tier_name name, OUT unread_since timestamp with time zone, OUT size_bytes bigint, OUT page_writes_per_hour double precision, OUT cheapest_tier name, OUT saved_price_per_month double precision', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'wait_times', 'OUT wait_class text, OUT wait_s double precision, OUT sampled_s double precision', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('procedure', 'pull_standby_statistics', 'IN force boolean DEFAULT true', '', 'volatile', true, false, 'unsafe', 'plpgsql'),
@@ -65,7 +65,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
 	('cached_ranges'), ('calibration_store'), ('calibration_tablespace'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'),
-	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'), ('hourly_reads'), ('observed_slots'),
+	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'),
 	('ignore_replicated'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'),
 	('mover_progress'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
