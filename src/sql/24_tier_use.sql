@@ -110,7 +110,8 @@ COMMENT ON COLUMN tiered_storage.tiers.calibrated_at IS
 COMMENT ON COLUMN tiered_storage.tiers.random_read_correction IS
 'how many times as long as the figure a random read takes, as learned from measured moves, 0.5 to '
 '2; the advice multiplies by it; null: nothing was measured';
-COMMENT ON COLUMN tiered_storage.tiers.sequential_read_correction IS 'the same of sequential reads';
+COMMENT ON COLUMN tiered_storage.tiers.sequential_read_correction IS
+'the same of sequential reads';
 COMMENT ON COLUMN tiered_storage.tiers.write_correction IS 'the same of writes';
 COMMENT ON COLUMN tiered_storage.tiers.corrected_by IS
 'number of measurements that the corrections rest on: one for each day and tablespace';

@@ -78,8 +78,9 @@ COMMENT ON TABLE _tiered_storage.move IS
  * move is done, when its load begins to be measured (observed_since), and when it is
  * settled: measured, or found to be not measurable.  Profiles are random read and write
  * ms, sequential read and write MB/s, fsync ms and parallelism of the tiers at the time of
- * the move, with what else model/cost.h has of them; totals and device_totals are the total_* columns of relation_state and
- * device_state at observed_since.
+ * the move, with the compression ratio, whether it is calibrated, and the corrections; totals
+ * and device_totals are the total_* columns of relation_state and device_state at
+ * observed_since.
  */
 CREATE TABLE _tiered_storage.move_effect
 (
@@ -131,8 +132,8 @@ COMMENT ON COLUMN _tiered_storage.move_effect.scans_before IS
 COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
 'counters of these at observed_since';
 COMMENT ON COLUMN _tiered_storage.move_effect.from_work IS
-'what from_factor was measured of: requests, random reads, bytes read sequentially, random writes, '
-'bytes written sequentially, and the device time in ms; null: the figures are not reliable';
+'what from_factor was measured of: requests, random reads, bytes read sequentially, random '
+'writes, bytes written sequentially, and the device time in ms; null: the figures are not reliable';
 COMMENT ON COLUMN _tiered_storage.move_effect.to_work IS
 'the same of the new tier''s device while the move was measured';
 

@@ -314,7 +314,7 @@ is( $node->safe_psql(
 		'postgres',
 		'SELECT tier_name, round(random_read_correction::numeric, 2), round(write_correction::numeric, 2), corrected_by FROM tiered_storage.tiers ORDER BY tier_name'
 	),
-	"fast|1.32|1.00|1\nslow|1.11|1.00|2",
+	"fast|1.33|1.00|1\nslow|1.11|1.00|2",
 	'what was measured corrects the profiles');
 $node->stop;
 

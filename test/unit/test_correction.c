@@ -47,8 +47,8 @@ test_evidence(void)
 	TierEffectParts parts[MANY];
 	TierCostCorrection correction = tier_correction_learn(NULL, 0, &disk);
 
-	ok(correction.random_reads == 1 && correction.sequential_reads == 1 && correction.writes == 1 &&
-	   correction.measurements == 0, "evidence: none, nothing is corrected");
+	ok(correction.random_reads == 1 && correction.sequential_reads == 1 &&
+	   correction.writes == 1 && correction.measurements == 0, "evidence: none, nothing is corrected");
 
 	/* 1 / (2 + 1) of the way to 2; 100 requests count half: 0.5 / (2 + 0.5). */
 	parts[0] = measured(10, 0, 0, 20);
@@ -139,7 +139,8 @@ test_feedback(void)
 	first = tier_correction_learn(parts, MANY, &profile);
 	profile.correction = first;
 	second = tier_correction_learn(parts, MANY, &profile);
-	ok(memcmp(&first, &second, sizeof(first)) == 0, "feedback: what was learned is not learned again");
+	ok(memcmp(&first, &second, sizeof(first)) == 0,
+	   "feedback: what was learned is not learned again");
 
 	/* Somebody calibrates, and the figure is what was measured. */
 	profile.random_read_ms = 15;
@@ -152,6 +153,7 @@ static void
 test_nonsense(void)
 {
 	static const double values[] = {NAN, INFINITY, -1, 0};
+	const TierEffectParts parts = {1000, 10, 10, 0, 0, 5};
 	TierCostProfile profile = disk;
 	TierCostCorrection correction;
 	int			wrong = 0;
@@ -159,17 +161,17 @@ test_nonsense(void)
 	for (int i = 0; i < 4; i++)
 		for (int field = 0; field < 6; field++)
 		{
-			TierEffectParts parts = measured(1, 0, 0, 2);
+			TierEffectParts odd = measured(1, 0, 0, 2);
 
-			((double *) &parts)[field] = values[i];
-			correction = tier_correction_learn(&parts, 1, &disk);
+			((double *) &odd)[field] = values[i];
+			correction = tier_correction_learn(&odd, 1, &disk);
 			if (!(correction.random_reads >= 1 && correction.random_reads < 1.34) ||
 				correction.sequential_reads != 1 || correction.writes != 1)
 				wrong++;
 		}
 	ok(wrong == 0, "nonsense: is none of it evidence (%d)", wrong);
 	profile.random_read_ms = profile.sequential_read_mb_per_s = 0;
-	ok(tier_correction_learn(&(TierEffectParts) {1000, 10, 10, 0, 0, 5}, 1, &profile).measurements == 0,
+	ok(tier_correction_learn(&parts, 1, &profile).measurements == 0,
 	   "nonsense: a profile that expects nothing");
 }
 
@@ -180,9 +182,11 @@ test_costs(void)
 	const TierCostLoad load = {3600, 3600, 0, 3600, 1800, 0};
 	const double sequential_s = 3600 * 8192 / 100e6;
 	const double merged_s = 1800 * 8192 / 50e6;
+	const TierCostCorrection none = {NAN, -1, INFINITY, 3};
 	TierCostProfile profile = disk;
 
-	is(tier_cost_on(&load, &profile).busy_s, 36 + sequential_s + 9 + merged_s, "costs: as they are");
+	is(tier_cost_on(&load, &profile).busy_s, 36 + sequential_s + 9 + merged_s,
+	   "costs: as they are");
 	profile.correction.random_reads = 2;
 	profile.correction.sequential_reads = 0.5;
 	profile.correction.writes = 1.5;
@@ -193,8 +197,9 @@ test_costs(void)
 	is(tier_cost_on(&load, &profile).wait_s, 72 + 0.5 * sequential_s - 3600 * 5e-6,
 	   "costs: waits, corrected");
 	is(tier_cost_move_s(100e6, &profile, &profile), 0.5 + 1.5 * 2, "costs: moves, corrected");
-	profile.correction = (TierCostCorrection) {NAN, -1, INFINITY, 3};
-	is(tier_cost_on(&load, &profile).busy_s, 36 + sequential_s + 9 + merged_s, "costs: by nothing");
+	profile.correction = none;
+	is(tier_cost_on(&load, &profile).busy_s, 36 + sequential_s + 9 + merged_s,
+	   "costs: by nothing");
 }
 
 int
