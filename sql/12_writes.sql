@@ -287,7 +287,7 @@ SELECT is_total, row_bytes_per_hour > page_write_bytes_per_hour + maintenance_wr
 	FROM tiered_storage.write_amplification ORDER BY is_total, tier_name;
 SELECT checkpoint_bytes > 0 AS checkpoint, bgwriter_bytes IS NOT NULL AS bgwriter, backend_bytes > 0 AS backend, wal_bytes > 0 AS wal,
 	full_page_images > 100 AS images, temp_bytes IS NOT NULL AS temp, moved_bytes AS forgotten FROM tiered_storage.server_writes;
--- The advice takes what was counted for an hour at least; before, and for the unlogged table, what it can guess.
+-- The advice takes what was counted for an hour at least; before, it counts for its part of the time; and for the unlogged table, what it can guess.
 UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_fast = 1234, page_writes_slow = 1234, changes_fast = 0, changes_slow = 0,
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, heat_at = '2030-02-01', observed_since = '2029-01-01', sampled_since = '2029-01-01' WHERE relation_oid IN ('regress_w'::regclass, 'regress_w_unlogged'::regclass);
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = '2030-02-01'::timestamptz - interval '59 minutes';

@@ -35,7 +35,7 @@ CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
 	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
-		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
+		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, placed_at = '2029-12-01';
 	UPDATE _tiered_storage.relation_state SET random_slow = 20000 WHERE relation_oid = 'regress_p_hot'::regclass;
 	UPDATE _tiered_storage.relation_state SET random_slow = 10000 WHERE relation_oid = to_regclass('regress_p_warm');
 	UPDATE _tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_p_doubtful'::regclass;
@@ -94,6 +94,9 @@ CALL tiered_storage.apply_placement();
 -- What is asked about alone is moved alone.
 CALL tiered_storage.move_relation('regress_p_hot', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
+-- Where it came a moment ago it has not lost anything yet.
+CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
+CALL regress_heat();
 CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
 SELECT * FROM regress_places;
 CALL tiered_storage.move_relation('regress_p_small', 'regress_fast');

@@ -266,6 +266,25 @@ tier_advice_load(const TierAdviceOptions *options)
  * ---------------------------------------------------------------------
  */
 
+/* As many reads, of the same kinds. */
+static void
+set_reads(TierCostLoad *load, double wanted)
+{
+	double		reads = load->random_reads + load->sequential_reads;
+	double		factor = reads > 0 ? wanted / reads : 1.0;
+
+	load->random_reads *= factor;
+	load->sequential_reads *= factor;
+	load->scans *= factor;
+}
+
+static void
+set_requests(TierCostLoad *load, double requests)
+{
+	load->page_writes = Max(load->page_writes, requests);
+	load->merged_writes = load->page_writes - requests;
+}
+
 TierCostLoad
 tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 {
@@ -284,27 +303,24 @@ tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 			load.random_reads = reads - load.sequential_reads;
 			break;
 		case TIER_SCENARIO_READS_LOW:
+			set_reads(&load, unit->reads_low);
+			break;
 		case TIER_SCENARIO_READS_HIGH:
-			{
-				double		factor = reads > 0 ?
-				(scenario == TIER_SCENARIO_READS_LOW ? unit->reads_low : unit->reads_high) /
-				reads : 1.0;
-
-				load.random_reads *= factor;
-				load.sequential_reads *= factor;
-				load.scans *= factor;
-				break;
-			}
+			set_reads(&load, unit->reads_high);
+			break;
 		case TIER_SCENARIO_WRITES_LOW:
+			set_requests(&load, unit->write_requests_low);
+			break;
 		case TIER_SCENARIO_WRITES_HIGH:
-			{
-				double		requests = scenario == TIER_SCENARIO_WRITES_LOW ?
-				unit->write_requests_low : unit->write_requests_high;
-
-				load.page_writes = Max(load.page_writes, requests);
-				load.merged_writes = load.page_writes - requests;
+			set_requests(&load, unit->write_requests_high);
+			break;
+		case TIER_SCENARIO_AGAINST_MOVES:
+			if (unit->recommended_tier == unit->current_tier)
 				break;
-			}
+			set_reads(&load, unit->saved_s > 0.0 ? unit->reads_low : unit->reads_high);
+			set_requests(&load, unit->saved_s > 0.0 ? unit->write_requests_low :
+						 unit->write_requests_high);
+			break;
 	}
 	return load;
 }
@@ -531,7 +547,9 @@ mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier, int *pushe
 	solve(advice, scenario, &other);
 	for (int i = 0; i < advice->nunits; i++)
 	{
-		if (tier[i] == advice->placement.tier[i])
+		if (tier[i] == advice->placement.tier[i] ||
+			(scenario == TIER_SCENARIO_AGAINST_MOVES &&
+			 advice->units[i].recommended_tier == advice->units[i].current_tier))
 			continue;
 		if (scenario == TIER_SCENARIO_SEQUENTIAL_LOW || scenario == TIER_SCENARIO_SEQUENTIAL_HIGH)
 			advice->units[i].depends_on_sequential = true;
@@ -587,6 +605,49 @@ allocate_placement(TierAdvice *advice)
 	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
 }
 
+/*
+ * Has a unit lost as much by being where it is as its move costs?  Until then it is not
+ * known whether the load lasts that long: who waits until what was lost is what a change costs
+ * never pays more than twice what was best in hindsight, whatever comes (rent or buy).
+ */
+static bool
+is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	double		hours = Max(unit->observed_s, TIER_SHORTEST_OBSERVATION_S) / SECS_PER_HOUR;
+	double		lost = unit->observed_s > 0.0 ?
+	unit->saved_s * hours * (unit->here_s / unit->observed_s) : 0.0;
+
+	return unit->saved_s > 0.0 && unit->pinned_tier < 0 &&
+		lost < tier_advice_move_s(advice, unit, unit->recommended_tier);
+}
+
+/* What gives way is no surer than all for which it does. */
+static void
+mark_early(TierAdvice *advice)
+{
+	bool	   *takes_firm = palloc0(sizeof(bool) * advice->set->ntiers);
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->recommended_tier == unit->current_tier)
+			continue;
+		unit->is_early = is_early(advice, unit);
+		if (!unit->is_early)
+			takes_firm[unit->recommended_tier] = true;
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->recommended_tier != unit->current_tier && unit->saved_s < 0.0 &&
+			unit->pinned_tier < 0 && !takes_firm[unit->current_tier])
+			unit->is_early = true;
+	}
+	pfree(takes_firm);
+}
+
 /* What is uncertain, and depends on it, is tentative; room has to be made all the same. */
 static void
 find_dependence(TierAdvice *advice)
@@ -594,17 +655,19 @@ find_dependence(TierAdvice *advice)
 	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
 	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
-	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_NO_GROWTH; s++)
+	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_AGAINST_MOVES; s++)
 		mark_dependence(advice, s, tier, pushed);
 	pfree(tier);
 	pfree(pushed);
+	if (advice->options.objective == TIER_OBJECTIVE_TIME)
+		mark_early(advice);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
 			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
-			 unit->depends_on_growth || unit->unexplained > 0.0))
+			 unit->depends_on_growth || unit->is_early || unit->unexplained > 0.0))
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }
@@ -685,6 +748,10 @@ tier_advice_decide(TierAdvice *advice)
 			unit->wanted_tier = unit->pinned_tier;
 		unit->depends_on_sequential = unit->depends_on_reads = false;
 		unit->depends_on_writes = unit->depends_on_growth = false;
+		unit->is_early = false;
+		unit->saved_s = unit->current_tier < 0 ? 0.0 :
+			tier_advice_busy(advice, unit, unit->current_tier) -
+			tier_advice_busy(advice, unit, unit->recommended_tier);
 	}
 	tier_advice_mark_room(advice);
 	count_staying_indexes(advice);

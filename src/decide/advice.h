@@ -49,9 +49,9 @@ typedef enum TierScenario
 	TIER_SCENARIO_WRITES_LOW,
 	TIER_SCENARIO_WRITES_HIGH,
 	TIER_SCENARIO_NO_GROWTH,
+	TIER_SCENARIO_AGAINST_MOVES,	/* what moves for its own sake does less,
+									 * what gives way to it, more */
 } TierScenario;
-
-#define TIER_SCENARIOS (TIER_SCENARIO_NO_GROWTH + 1)
 
 /* What is known of the load of a unit, at one end of a range. */
 extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario);

@@ -198,6 +198,12 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "; depends on how many writes there will be, %.0f to %.0f requests "
 						 "per hour",
 						 unit->write_requests_low, unit->write_requests_high);
+	else if (unit->is_early && unit->saved_s > 0.0)
+		appendStringInfo(&buffer,
+						 "; has not lost yet the %.1f s of device time that its move takes",
+						 tier_advice_move_s(advice, unit, unit->recommended_tier));
+	else if (unit->is_early)
+		appendStringInfoString(&buffer, "; gives way to what may move later");
 	if (unit->unexplained > 0.0)
 		appendStringInfo(&buffer,
 						 "; %.0f%% of what device %s read is not explained by what this database "
@@ -487,6 +493,9 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						tier_advice_number(unit->write_requests_high));
 	if (unit->depends_on_writes)
 		return pstrdup("depends on what others will write");
+	if (unit->is_early)
+		return pstrdup(unit->saved_s > 0.0 ? "if it goes on for long enough to pay" :
+					   "if what it gives way to moves");
 	return NULL;
 }
 

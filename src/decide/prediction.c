@@ -50,7 +50,7 @@ tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
 	TierPlacementTotals *now = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 	TierPlacementTotals *then = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 
-	for (TierScenario s = TIER_SCENARIO_MIDDLE; s < TIER_SCENARIOS; s++)
+	for (TierScenario s = TIER_SCENARIO_MIDDLE; s <= TIER_SCENARIO_WRITES_HIGH; s++)
 	{
 		memset(now, 0, sizeof(TierPlacementTotals) * ntiers);
 		memset(then, 0, sizeof(TierPlacementTotals) * ntiers);

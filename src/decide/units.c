@@ -147,6 +147,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
 		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
 							 unit->observed_s);
+		unit->here_s = state->stored.placed_at == 0 ? unit->observed_s :
+			Min(tier_seconds_between(state->stored.placed_at, now), unit->observed_s);
 		unit->last_used_at = state->stored.last_used_at;
 		unit->last_read_at = state->stored.last_read_at;
 		unit->never_scanned = unit->last_read_at == 0 &&

@@ -110,6 +110,7 @@ typedef struct TierAdviceUnit
 								 * for trust; else 0 */
 	const char *device;			/* NULL: not known */
 	double		observed_s;		/* by samples */
+	double		here_s;			/* of this, where it is now */
 	double		proven_s;		/* by the server's statistics, at least
 								 * observed_s */
 	bool		never_scanned;	/* by these */
@@ -125,6 +126,10 @@ typedef struct TierAdviceUnit
 	bool		depends_on_reads;
 	bool		depends_on_writes;
 	bool		depends_on_growth;	/* without it, other tier */
+	double		saved_s;		/* device time by the recommended tier, s per
+								 * hour; negative: what it costs */
+	bool		is_early;		/* has not lost as much by being where it is
+								 * as its move costs */
 	bool		makes_room;		/* leaves a tier that is too full among the
 								 * first, which are enough */
 	bool		is_urgent;		/* does so without having been observed for

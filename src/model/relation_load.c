@@ -115,16 +115,39 @@ writes_of(double pages, double merged)
 	return writes;
 }
 
-/* If each change were on a page of its own choice. */
+/* Of the page writes that were counted, those that are requests, at most. */
+static double
+most_requests(const TierRelationStored *stored, const TierRelationLoadBasis *basis,
+			  double counted_s)
+{
+	double		hours = remembered_s(counted_s) / SECONDS_PER_HOUR;
+	double		pages = hours * counted_now(stored, basis, stored->rates.page_writes_slow,
+											counted_s, TIER_HALF_LIFE_SLOW_S);
+	double		merged = hours * counted_now(stored, basis, stored->rates.merged_writes_slow,
+											 counted_s, TIER_HALF_LIFE_SLOW_S);
+	double		requests = tier_amount(pages - merged);
+
+	return pages > 0.0 ?
+		tier_smaller((requests + STANDARD_ERRORS * sqrt(requests + 1.0)) / pages, 1.0) : 1.0;
+}
+
+/*
+ * As many pages as if each change were on a page of its own choice.  How they lie is known as
+ * soon as the WAL has named some: appended ones are side by side, however many they are.
+ */
 static Writes
 estimated_writes(const TierRelationStored *stored, const TierRelationLoadBasis *basis)
 {
+	const TierRates *rates = &stored->rates;
 	TierCostLoad load;
-	double		changes = tier_larger(fast_now(stored, stored->rates.changes_fast, basis->now),
-									  slow_now(stored, stored->rates.changes_slow, basis->now));
+	double		changes = tier_larger(fast_now(stored, rates->changes_fast, basis->now),
+									  slow_now(stored, rates->changes_slow, basis->now));
 
 	tier_cost_estimate_writes(changes, tier_amount((double) stored->size_bytes) / TIER_BLOCK_BYTES,
 							  basis->checkpoints_per_hour, &load);
+	if (rates->page_writes_slow > 0.0)
+		load.merged_writes = load.page_writes *
+			tier_smaller(tier_amount(rates->merged_writes_slow) / rates->page_writes_slow, 1.0);
 	return writes_of(load.page_writes, load.merged_writes);
 }
 
@@ -134,10 +157,19 @@ factor_of(double factor)
 	return factor > 0.0 ? factor : 1.0;
 }
 
+/* Two parts of a time, of which the first is the share of it. */
+static Writes
+mix(Writes first, double share, Writes second)
+{
+	first.pages = share * first.pages + (1.0 - share) * second.pages;
+	first.requests = share * first.requests + (1.0 - share) * second.requests;
+	return first;
+}
+
 /*
- * Row changes tell least of all: rows that are appended take next to no request.
  * What the WAL tells is sure but for its error, and of the first day but for what the
- * other hours of a day bring, of which row changes may know.
+ * other hours of a day bring, of which row changes may know.  In the first hour they stand for
+ * the time that was not counted, and tell least of all: nobody knows where they were.
  */
 static void
 add_writes(TierRelationLoad *load, const TierRelationState *state,
@@ -153,28 +185,34 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	double		high = estimate.pages;
 	double		requests_factor;
 
-	if (counted_s >= TIER_SHORTEST_OBSERVATION_S)
+	load->writes_estimated |= counted_s < TIER_SHORTEST_OBSERVATION_S;
+	if (counted_s > 0.0)
 	{
+		bool		is_new = counted_s < TIER_SHORTEST_OBSERVATION_S;
+		double		share = is_new ?
+		counted_s / seconds_between(stored->observed_since, basis->now) : 1.0;
+		double		known_s = is_new ? share * observed_s(stored, basis->now) : counted_s;
+		double		most = most_requests(stored, basis, known_s);
+		Writes		likely = writes_of(estimate.pages, (1.0 - most) * estimate.pages);
 		Writes		fast = writes_of(counted_now(stored, basis, rates->page_writes_fast,
-												 counted_s, TIER_HALF_LIFE_FAST_S),
+												 known_s, TIER_HALF_LIFE_FAST_S),
 									 counted_now(stored, basis, rates->merged_writes_fast,
-												 counted_s, TIER_HALF_LIFE_FAST_S));
+												 known_s, TIER_HALF_LIFE_FAST_S));
 		Writes		slow = writes_of(counted_now(stored, basis, rates->page_writes_slow,
-												 counted_s, TIER_HALF_LIFE_SLOW_S),
+												 known_s, TIER_HALF_LIFE_SLOW_S),
 									 counted_now(stored, basis, rates->merged_writes_slow,
-												 counted_s, TIER_HALF_LIFE_SLOW_S));
-		double		error;
+												 known_s, TIER_HALF_LIFE_SLOW_S));
+		Writes		counted = fast.pages > slow.pages ? fast : slow;
+		double		error = relative_error(counted.requests, known_s, &written);
 
-		middle = fast.pages > slow.pages ? fast : slow;
-		error = relative_error(middle.requests, counted_s, &written);
-		low = written.weight * tier_smaller(fast.requests, slow.requests) *
+		middle = mix(counted, share, estimate);
+		low = written.weight * share * tier_smaller(fast.requests, slow.requests) *
 			tier_larger(1.0 - error, 0.0);
-		high = tier_larger(fast.requests, slow.requests) * (1.0 + error);
+		high = share * tier_larger(fast.requests, slow.requests) * (1.0 + error) +
+			(1.0 - share) * likely.requests;
 		if (counted_s < TIER_HALF_LIFE_FAST_S)
 			high = tier_larger(high, estimate.requests);
 	}
-	else
-		load->writes_estimated = true;
 	requests_factor = factor_of(basis->write_request_factor);
 	middle.requests *= requests_factor;
 	middle.pages = tier_larger(middle.pages * factor_of(basis->write_factor), middle.requests);

@@ -65,8 +65,8 @@ typedef struct TierRelationLoad
 /*
  * Adds one relation to a load that was all zero at first.  Uses kind and
  * persistence of state->id, and state->stored.  Page writes are counted where
- * that has gone on for TIER_SHORTEST_OBSERVATION_S, and estimated from row changes
- * before, where nothing is known of how many of them are merged.
+ * that has gone on for TIER_SHORTEST_OBSERVATION_S.  Before, what was counted stands for
+ * its part of the time, and row changes for the rest, merged as what was counted is.
  */
 extern void tier_relation_load_add(TierRelationLoad *load, const TierRelationState *state,
 								   const TierRelationLoadBasis *basis);

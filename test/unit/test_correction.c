@@ -101,7 +101,10 @@ test_kinds(void)
 	   fabs(correction.writes - 0.7) < 0.1, "kinds: told apart (%.3f %.3f %.3f)",
 	   correction.random_reads, correction.sequential_reads, correction.writes);
 
-	/* It does not: what is common is learned, and goes to what there is of it. */
+	/*
+	 * It does not: what is common is learned, and goes to what there is of
+	 * it.
+	 */
 	for (int i = 0; i < MANY; i++)
 		parts[i] = measured(5, 5, 0, 15);
 	correction = tier_correction_learn(parts, MANY, &disk);

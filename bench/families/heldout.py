@@ -1,0 +1,501 @@
+"""One family of bench/heldout: trains, asks, measures, judges, and prints the tables.
+
+The server runs, with the database loaded onto the HDD.  See bench/heldout.
+"""
+
+import argparse
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "layouts"))
+import layouts  # noqa: E402  pylint: disable=wrong-import-position
+
+CLIENTS = 8
+WARM_UP_S = 3
+TRAINING_S = 75
+SAMPLE_S = 5
+WINDOWS = 5
+WINDOW_S = 30
+STATIONARY_CAPACITY = 25
+PART_OF_RATE = 0.8
+HDD_IOPS = 150
+HDD_MB_PER_S = 130
+RULES = {
+    "indexes": layouts.RULES["indexes first"],
+    "tables": layouts.RULES["tables first"],
+    "reads/byte": layouts.RULES["reads per byte"],
+    "gain/byte": layouts.RULES["gain per byte"],
+    "newest": layouts.RULES["newest first"],
+}
+# Of all reads and writes; what does less is not tried by the search.
+MATTERS = 0.005
+# Of the time; what is written for less than that, file systems write for themselves.
+LEAST_WRITES = 0.05
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    for name in ("family", "directory", "raw"):
+        parser.add_argument(name)
+    for name in ("devices", "throttle", "hdd", "ssd", "bindir", "capacities", "parts"):
+        parser.add_argument(f"--{name}")
+    for name in ("seed", "seconds", "rounds", "search"):
+        parser.add_argument(f"--{name}", type=int)
+    return parser.parse_args()
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.family = options.family
+        self.place_dir = os.path.join(options.directory, "devices")
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.script = os.path.join(here, f"{self.family}.pgbench")
+        with open(os.path.join(here, f"{self.family}.reports"), encoding="utf-8") as file:
+            self.reports = [line.strip() for line in file if line.strip()]
+        self.capacities = [int(p) for p in options.capacities.split(",")]
+        self.tiers_sql = None
+        self.throttled = False
+
+    def raw(self, text):
+        with open(self.options.raw, "a", encoding="utf-8") as file:
+            file.write(f"{self.family}: {text}\n")
+
+    # -- server and devices ------------------------------------------------
+
+    def sql(self, *statements):
+        command = [f"{self.options.bindir}/psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1"]
+        for statement in statements:
+            command += ["-c", statement]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{self.family}: {statements}: {done.stderr}")
+        return done.stdout.rstrip("\n")
+
+    def rows(self, *statements):
+        out = self.sql(*statements)
+        return [line.split("\t") for line in out.split("\n")] if out else []
+
+    def throttle(self):
+        command = [self.options.devices, "throttle", *self.options.throttle.split(), self.place_dir]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    def unthrottle(self):
+        subprocess.run([self.options.devices, "unthrottle", self.place_dir], check=True, stdout=subprocess.DEVNULL)
+
+    def drop_page_cache(self):
+        command = ["find", f"{self.place_dir}/ssd", f"{self.place_dir}/hdd", "-type", "f", "-size", "+0", "-exec", "dd",
+                   "of={}", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none", ";"]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+
+    def counters(self):
+        values = []
+        for device in (self.options.hdd, self.options.ssd):
+            with open(f"/sys/block/{device}/stat", encoding="utf-8") as file:
+                stat = file.read().split()
+            values.append((int(stat[0]), int(stat[2]) * 512 / 1e6, int(stat[4]), int(stat[6]) * 512 / 1e6))
+        return values
+
+    @staticmethod
+    def difference(before, after):
+        return [tuple(b - a for a, b in zip(x, y)) for x, y in zip(before, after)]
+
+    @staticmethod
+    def device_text(difference):
+        return "; ".join(f"{name} {d[0]} reads {d[1]:.1f} MB, {d[2]} writes {d[3]:.1f} MB"
+                         for name, d in zip(("hdd", "ssd"), difference))
+
+    # -- the load ----------------------------------------------------------
+
+    def start_load(self, seconds, seed, rate=None):
+        """As fast as they can, or so many transactions per second."""
+        command = [f"{self.options.bindir}/pgbench", "-n", "-c", str(CLIENTS), "-j", "1", "-T", str(seconds), "-M", "prepared",
+                   f"--random-seed={seed}", "-f", self.script]
+        if rate is not None:
+            command.append(f"--rate={rate:.3f}")
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def end_load(self, process):
+        out, err = process.communicate()
+        found = re.search(r"^number of transactions actually processed: (\d+)", out, re.M)
+        if process.returncode != 0 or found is None or re.search(r"number of failed transactions: [1-9]", out):
+            sys.exit(f"{self.family}: {out}{err}")
+        return int(found.group(1))
+
+    def run_load(self, seconds, seed):
+        return self.end_load(self.start_load(seconds, seed))
+
+    # -- what the product sees and says ------------------------------------
+
+    def create_extension(self):
+        self.sql("DROP EXTENSION IF EXISTS tiered_storage", "CREATE EXTENSION tiered_storage", self.tiers_sql)
+
+    def calibrate(self):
+        self.sql("CREATE EXTENSION tiered_storage")
+        self.sql(*(f"SELECT tiered_storage.add_tier('{t}', ARRAY['{t}']::name[], reserve_fraction => 0)" for t in ("ssd", "hdd")))
+        self.throttle()
+        self.sql(*(f"SELECT count(*) FROM tiered_storage.calibrate_tier('{t}', max_seconds => 8, max_bytes => 64 << 20)"
+                   for t in ("ssd", "hdd")))
+        self.unthrottle()
+        self.tiers_sql = self.sql(
+            "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, ARRAY[%L]::name[], reserve_fraction => 0,"
+            " random_read_ms => %s, random_write_ms => %s, sequential_read_mb_per_s => %s, sequential_write_mb_per_s => %s,"
+            " fsync_ms => %s, parallelism => %s)', tier_name, tier_name, random_read_ms, random_write_ms, sequential_read_mb_per_s,"
+            " sequential_write_mb_per_s, fsync_ms, parallelism), '; ') FROM _tiered_storage.tier")
+        self.raw(f"tiers: {self.tiers_sql}")
+        self.sql("DROP EXTENSION tiered_storage")
+
+    def load_units(self):
+        self.oids = {}
+        for oid, name, kind, size in self.rows(
+                "SELECT relation::oid, relation, kind, size_bytes FROM tiered_storage.recommend_placement(include_unchanged => true)"
+                " WHERE current_tier IS NOT NULL ORDER BY relation::oid"):
+            self.oids[name] = (int(oid), kind, int(size))
+        self.total = sum(size for _, _, size in self.oids.values())
+
+    def place(self, names):
+        on = "','".join(sorted(names))
+        everything = "','".join(sorted(self.oids))
+        moves = self.rows(
+            "SELECT format('ALTER %s %s SET TABLESPACE %I', CASE c.relkind WHEN 'i' THEN 'INDEX' ELSE 'TABLE' END, c.oid::regclass, w.spcname)"
+            " FROM pg_class c JOIN pg_tablespace w ON w.spcname = CASE WHEN c.oid::regclass::text IN"
+            f" ('{on}') THEN 'ssd' ELSE 'hdd' END JOIN pg_tablespace s ON s.oid = CASE c.reltablespace WHEN 0 THEN"
+            " (SELECT dattablespace FROM pg_database WHERE datname = current_database()) ELSE c.reltablespace END"
+            f" WHERE c.oid::regclass::text IN ('{everything}') AND w.oid <> s.oid")
+        for (move,) in moves:
+            self.sql(move)
+
+    def advise(self):
+        """What is to be on the SSD, by what is known now."""
+        return {name for (name,) in self.rows(
+            "SELECT relation FROM tiered_storage.recommend_placement(include_unchanged => true) WHERE recommended_tier = 'ssd'")}
+
+    def set_capacity(self, percent):
+        self.sql(f"SELECT tiered_storage.alter_tier('ssd', capacity_bytes => {self.total * percent // 100})")
+
+    def train(self, tier, rate=None):
+        """The load with everything on this tier; then what it did may be asked for."""
+        self.unthrottle()
+        self.place(self.oids if tier == "ssd" else [])
+        self.sql("VACUUM", "CHECKPOINT")
+        self.drop_page_cache()
+        self.run_load(WARM_UP_S, self.options.seed)
+        self.sql("CHECKPOINT", "SELECT pg_stat_reset()")
+        self.create_extension()
+        self.throttle()
+        self.sql("CALL tiered_storage.sample()")
+        before = self.counters()
+        begin = time.monotonic()
+        load = self.start_load(TRAINING_S, self.options.seed + 1, rate)
+        sampled = begin
+        while load.poll() is None:
+            time.sleep(0.2)
+            if time.monotonic() - sampled >= SAMPLE_S and load.poll() is None:
+                sampled = time.monotonic()
+                self.sql("CHECKPOINT", "CALL tiered_storage.sample()")
+        did = self.end_load(load)
+        elapsed = time.monotonic() - begin
+        self.sql("CHECKPOINT")
+        after = self.counters()
+        self.sql("CALL tiered_storage.sample()")
+        self.unthrottle()
+        done = self.difference(before, after)
+        for row in self.rows("SELECT device, explained, write_fit_factor, write_fit_residual, write_request_fit_factor, write_request_fit_residual"
+                             " FROM tiered_storage.device_io"):
+            self.raw(f"device {row}")
+        for row in self.rows("SELECT relation_oid::regclass, round(total_page_writes), round(total_merged_writes) FROM _tiered_storage.relation_state"
+                             " WHERE total_page_writes > 0 ORDER BY total_page_writes DESC LIMIT 12"):
+            self.raw(f"page writes, merged: {row}")
+        self.raw(f"training on {tier}: {did} transactions in {elapsed:.1f} s; {self.device_text(done)}")
+        self.scale(elapsed)
+        self.raw_observed(tier)
+        return done, elapsed, did / elapsed
+
+    def scale(self, elapsed):
+        """A rate of less than an hour is diluted to one: takes this time for an hour."""
+        columns = [name for (name,) in self.rows(
+            "SELECT attname FROM pg_attribute WHERE attrelid = '_tiered_storage.relation_state'::regclass AND attnum > 0"
+            " AND NOT attisdropped AND attname ~ '_(fast|slow)$' AND atttypid = 'float8'::regtype")]
+        self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, " +
+                 ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns))
+
+    def raw_observed(self, tier):
+        for row in self.rows(
+                "SELECT r.relation, r.size_bytes / 1000000, r.kind, round(e.random_read_s_per_hour::numeric, 2),"
+                " round(e.sequential_read_s_per_hour::numeric, 2), round(e.write_s_per_hour::numeric, 2)"
+                " FROM tiered_storage.recommend_placement(include_unchanged => true) r,"
+                " tiered_storage.explain_placement(r.relation) e WHERE e.tier_name = 'hdd' AND e.io_s_per_hour > 1"
+                " ORDER BY e.io_s_per_hour DESC"):
+            self.raw(f"seen on {tier}: {row[0]}: {row[1]} MB, {row[2]}; on the HDD {row[3]} s/h random, {row[4]} sequential, {row[5]} written")
+
+    def ask(self, trained):
+        advice = {}
+        for percent in self.capacities:
+            self.set_capacity(percent)
+            advice[percent] = self.advise()
+            self.raw(f"trained on {trained}, advice for {percent} %: {', '.join(sorted(advice[percent]))}")
+            summary = self.rows("SELECT advised_bytes, available_bytes, coalesce(limited_by, ''), coalesce(reason, '') FROM tiered_storage.placement_summary()"
+                                " WHERE tier_name = 'ssd'")
+            self.raw(f"trained on {trained}, summary for {percent} %: {summary}")
+        return advice
+
+    def ask_units(self):
+        """For the rules: what the product thinks of each, and what was read."""
+        rows = self.rows(
+            "SELECT r.relation::oid, r.relation, r.kind, r.size_bytes,"
+            " COALESCE(i.idx_blks_read, t.heap_blks_read + COALESCE(t.toast_blks_read, 0) + COALESCE(t.tidx_blks_read, 0)),"
+            " h.io_s_per_hour, s.io_s_per_hour"
+            " FROM tiered_storage.recommend_placement(include_unchanged => true) r"
+            " LEFT JOIN pg_statio_all_tables t ON t.relid = r.relation LEFT JOIN pg_statio_all_indexes i ON i.indexrelid = r.relation,"
+            " tiered_storage.explain_placement(r.relation) h, tiered_storage.explain_placement(r.relation) s"
+            " WHERE h.tier_name = 'hdd' AND s.tier_name = 'ssd' ORDER BY r.relation::oid")
+        return [layouts.Unit(row, 0) for row in rows]
+
+    def predicted_write_s(self, elapsed):
+        (row,) = self.rows(
+            "SELECT sum(e.write_s_per_hour) FROM tiered_storage.recommend_placement(include_unchanged => true) r,"
+            " tiered_storage.explain_placement(r.relation) e WHERE e.tier_name = 'hdd'")
+        return float(row[0]) * elapsed / 3600
+
+    # -- cells -------------------------------------------------------------
+
+    def cell(self, names, number):
+        self.unthrottle()
+        self.place(names)
+        self.sql("VACUUM", "CHECKPOINT")
+        self.drop_page_cache()
+        self.run_load(WARM_UP_S, self.options.seed + 100)
+        self.sql("CHECKPOINT")
+        self.throttle()
+        before = self.counters()
+        begin = time.monotonic()
+        # The same transactions in each layout of a round.
+        did = self.run_load(self.options.seconds, self.options.seed + 1000 + number)
+        self.sql("CHECKPOINT")
+        elapsed = time.monotonic() - begin
+        score = did / elapsed
+        self.raw(f"round {number}, score {score:.2f}, {self.device_text(self.difference(before, self.counters()))}, on SSD:"
+                 f" {', '.join(sorted(names)) or 'nothing'}")
+        print(f"heldout: {self.family}, round {number}: {score:.1f} with {', '.join(sorted(names)) or 'nothing'}"[:150], file=sys.stderr)
+        return score
+
+
+class Measured:
+    """Scores of layouts, each measured once unless more is asked for."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.scores = {}
+
+    def score(self, layout):
+        if layout not in self.scores:
+            self.scores[layout] = [self.bench.cell(layout, 0)]
+        return statistics.median(self.scores[layout])
+
+    def again(self, chosen):
+        for number in range(1, self.bench.options.rounds):
+            order = sorted(chosen, key=sorted)
+            for layout in order if number % 2 else reversed(order):
+                if len(self.scores[layout]) <= number:
+                    self.scores[layout].append(self.bench.cell(layout, number))
+
+    def ratio(self, ours, theirs):
+        """The median over the rounds that both were measured in."""
+        return statistics.median(a / b for a, b in zip(self.scores[ours], self.scores[theirs]))
+
+
+def neighbour(units, layout, capacity, chance):
+    """One that matters changes its place; by chance others leave, and the hottest come, as there is room."""
+    whole = sum(u.hdd for u in units)
+    matter = [u for u in units if u.hdd >= MATTERS * whole]
+    size = {u.name: u.size for u in units}
+    flipped = chance.choice(matter)
+    new = set(layout) ^ {flipped.name}
+    if flipped.name in new:
+        others = sorted(new - {flipped.name})
+        chance.shuffle(others)
+        while sum(size[n] for n in new) > capacity and others:
+            new.discard(others.pop())
+    for unit in RULES["reads/byte"](units):
+        if unit is not flipped and sum(size[n] for n in new) + unit.size <= capacity:
+            new.add(unit.name)
+    return frozenset(new) if sum(size[n] for n in new) <= capacity else layout
+
+
+def verdict(text, good):
+    print(f"  {text}: {'met' if good else 'MISSED'}")
+
+
+def judge_layouts(bench, units, advice):
+    measured = Measured(bench)
+    chance = random.Random(bench.options.seed)
+    size = {u.name: u.size for u in units}
+    all_hdd, all_ssd = frozenset(), frozenset(size)
+    plans = {}
+    for percent in bench.capacities:
+        capacity = bench.total * percent // 100
+        plans[percent] = {name: frozenset(u.name for u in layouts.fill(rule(units), capacity)) for name, rule in RULES.items()}
+    order = [all_hdd, all_ssd]
+    for percent in bench.capacities:
+        order += [frozenset(advice[percent]), *plans[percent].values()]
+    for layout in dict.fromkeys(order):
+        measured.score(layout)
+    best = {}
+    for percent in bench.capacities:
+        capacity = bench.total * percent // 100
+        fitting = [l for l in measured.scores if sum(size[n] for n in l) <= capacity]
+        best[percent] = max(fitting, key=measured.score)
+        for _ in range(bench.options.search):
+            tried = neighbour(units, best[percent], capacity, chance)
+            if measured.score(tried) > measured.score(best[percent]):
+                best[percent] = tried
+    chosen = {all_hdd}
+    for percent in bench.capacities:
+        rule = max(plans[percent], key=lambda r: measured.score(plans[percent][r]))
+        chosen |= {frozenset(advice[percent]), best[percent], plans[percent][rule]}
+    measured.again(chosen)
+
+    hdd = measured.score(all_hdd)
+    print(f"\n  throughput, all HDD is 1 ({hdd:.1f} per second), all SSD is {measured.score(all_ssd) / hdd:.1f}")
+    print(f"  {'SSD %':<7}{'advice':>8}" + "".join(f"{name:>12}" for name in RULES) + f"{'best':>8}{'to best rule':>14}{'regret %':>10}")
+    verdicts = []
+    for percent in bench.capacities:
+        ours = frozenset(advice[percent])
+        rules = plans[percent]
+        rule = max(rules, key=lambda r: (len(measured.scores[rules[r]]), measured.score(rules[r])))
+        capacity = bench.total * percent // 100
+        fitting = [l for l in measured.scores if sum(size[n] for n in l) <= capacity and len(measured.scores[l]) == bench.options.rounds]
+        top = max(fitting, key=measured.score)
+        to_rule = measured.ratio(ours, rules[rule])
+        regret = 100 * (1 - measured.ratio(ours, top))
+        print(f"  {percent:<7}{measured.score(ours) / hdd:>8.2f}" + "".join(f"{measured.score(rules[name]) / hdd:>12.2f}" for name in RULES) +
+              f"{measured.score(top) / hdd:>8.2f}{to_rule:>14.3f}{regret:>10.1f}")
+        verdicts.append((f"{percent} %: {to_rule:.3f} of the best rule of thumb, {rule} (at least 0.97)", to_rule >= 0.97))
+        verdicts.append((f"{percent} %: {regret:.1f} % below the best of {len(measured.scores)} measured (at most 10)", regret <= 10))
+        verdicts.append((f"{percent} %: the advice fits", sum(size[n] for n in ours) <= capacity))
+    print()
+    for text, good in verdicts:
+        verdict(text, good)
+
+
+def judge_writes(bench, done, elapsed):
+    _, _, requests, megabytes = done[0]
+    needed = max(requests / HDD_IOPS, megabytes / HDD_MB_PER_S)
+    predicted = bench.predicted_write_s(elapsed)
+    text = f"writes: {predicted:.1f} s predicted, {needed:.1f} s by the device's {requests} requests and {megabytes:.0f} MB"
+    if needed < LEAST_WRITES * elapsed:
+        print(f"  {text}: next to none, not judged")
+    else:
+        verdict(f"{text} (within 25 %)", abs(predicted - needed) <= 0.25 * needed)
+
+
+def judge_same(bench, units, from_hdd, from_ssd):
+    """What does next to nothing stays where it is, and is where it was."""
+    whole = sum(u.hdd for u in units)
+    matter = {u.name for u in units if u.hdd >= MATTERS * whole}
+
+    def jaccard(names):
+        both = sum(bench.oids[n][2] for n in names & from_hdd[percent] & from_ssd[percent])
+        either = sum(bench.oids[n][2] for n in names & (from_hdd[percent] | from_ssd[percent]))
+        return both / either if either else 1.0
+
+    for percent in bench.capacities:
+        verdict(f"same: {percent} %: Jaccard {jaccard(matter):.2f} by bytes of what causes at least {100 * MATTERS:.1f} % of the I/O (at least 0.9),"
+                f" {jaccard(set(bench.oids)):.2f} of all", jaccard(matter) >= 0.9)
+
+
+def judge_overfull(bench):
+    for percent in bench.capacities:
+        bench.set_capacity(percent)
+        ((moves, leave, after, available),) = bench.rows(
+            "SELECT count(*), coalesce(sum(r.size_bytes), 0), max(s.advised_bytes), max(s.available_bytes)"
+            " FROM tiered_storage.placement_summary() s LEFT JOIN tiered_storage.recommend_placement() r ON true WHERE s.tier_name = 'ssd'")
+        verdict(f"overfull: {percent} %: {moves} moves, {int(leave) / 1e6:.0f} MB leave, {int(after) / 1e6:.0f} MB remain of"
+                f" {int(available) / 1e6:.0f} MB", int(moves) > 0 and int(after) <= int(available))
+
+
+def stationary(bench):
+    """With everything on the HDD at first, at four fifths of the rate that it can serve."""
+    bench.unthrottle()
+    bench.place([])
+    bench.sql("VACUUM", "CHECKPOINT")
+    bench.drop_page_cache()
+    bench.run_load(WARM_UP_S, bench.options.seed)
+    bench.throttle()
+    begin = time.monotonic()
+    rate = PART_OF_RATE * bench.run_load(WINDOW_S // 2, bench.options.seed + 2) / (time.monotonic() - begin)
+    bench.sql("CHECKPOINT", "SELECT pg_stat_reset()")
+    bench.create_extension()
+    bench.set_capacity(STATIONARY_CAPACITY)
+    bench.throttle()
+    bench.sql("CALL tiered_storage.sample()")
+    counts = []
+    for window in range(WINDOWS):
+        begin = sampled = time.monotonic()
+        load = bench.start_load(WINDOW_S, bench.options.seed + 200 + window, rate)
+        report = subprocess.Popen([f"{bench.options.bindir}/psql", "-X", "-q", "-A", "-t", "-c",
+                                   bench.reports[(window + bench.options.seed) % len(bench.reports)]], stdout=subprocess.DEVNULL)
+        while load.poll() is None:
+            time.sleep(0.2)
+            if time.monotonic() - sampled >= WINDOW_S / 6 and time.monotonic() - begin < WINDOW_S - 2:
+                sampled = time.monotonic()
+                bench.sql("CALL tiered_storage.sample()")
+        did = bench.end_load(load)
+        if report.wait() != 0:
+            sys.exit(f"{bench.family}: a report failed")
+        bench.sql("CALL tiered_storage.sample()")
+        moves = bench.rows("SELECT relation, recommended_tier, confidence, size_bytes / 1000000, round(saved_io_s_per_hour::numeric, 2), reason"
+                           " FROM tiered_storage.recommend_placement()")
+        firm = [m for m in moves if m[2] == "firm"]
+        counts.append((len(firm), len(moves) - len(firm), did))
+        for move in moves:
+            bench.raw(f"window {window + 1}: {move[2]}: {move[0]} to {move[1]}, {move[3]} MB, saves {move[4]} s/h: {move[5]}")
+        print(f"heldout: {bench.family}, window {window + 1}: {counts[-1]}", file=sys.stderr)
+        doing = moves if window == 0 else firm
+        bench.unthrottle()
+        new = {name for (name,) in bench.rows("SELECT relation FROM tiered_storage.recommend_placement(include_unchanged => true)"
+                                              " WHERE current_tier = 'ssd'")}
+        for name, tier, *_ in doing:
+            (new.add if tier == "ssd" else new.discard)(name)
+        bench.place(new)
+        bench.sql("CALL tiered_storage.sample()")
+        bench.throttle()
+    bench.unthrottle()
+    print(f"\n  stationary, firm + other moves advised after each window: {', '.join(f'{a} + {b}' for a, b, _ in counts)};"
+          f" transactions {', '.join(str(n) for _, _, n in counts)}")
+    later = sum(a for a, _, _ in counts[1:])
+    verdict(f"stationary: {later} firm moves in the windows 2 to {WINDOWS} (none)", later == 0)
+
+
+def main():
+    bench = Bench(arguments())
+    bench.calibrate()
+    bench.create_extension()
+    bench.sql("CALL tiered_storage.sample()")
+    bench.load_units()
+    print(f"\n{bench.family}: {len(bench.oids)} units, {bench.total / 1e6:.0f} MB\n")
+    if "training" in bench.options.parts or "layouts" in bench.options.parts:
+        done, elapsed, rate = bench.train("hdd")
+        judge_writes(bench, done, elapsed)
+        units = bench.ask_units()
+        from_hdd = bench.ask("hdd")
+    if "training" in bench.options.parts:
+        # The same load: as many transactions as the HDD could do.
+        bench.train("ssd", rate)
+        from_ssd = bench.ask("ssd")
+        judge_same(bench, units, from_hdd, from_ssd)
+        judge_overfull(bench)
+    if "stationary" in bench.options.parts:
+        stationary(bench)
+    if "layouts" in bench.options.parts:
+        bench.sql("DROP EXTENSION tiered_storage")
+        judge_layouts(bench, units, from_hdd)
+    sys.stdout.flush()
+
+
+main()
