@@ -133,7 +133,7 @@ COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
 'counters of these at observed_since';
 COMMENT ON COLUMN _tiered_storage.move_effect.from_work IS
 'what from_factor was measured of: requests, random reads, bytes read sequentially, random '
-'writes, bytes written sequentially, and the device time in ms; null: the figures are not reliable';
+'writes, bytes written sequentially, and the device time in ms; null: not reliable';
 COMMENT ON COLUMN _tiered_storage.move_effect.to_work IS
 'the same of the new tier''s device while the move was measured';
 

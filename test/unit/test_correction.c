@@ -48,7 +48,8 @@ test_evidence(void)
 	TierCostCorrection correction = tier_correction_learn(NULL, 0, &disk);
 
 	ok(correction.random_reads == 1 && correction.sequential_reads == 1 &&
-	   correction.writes == 1 && correction.measurements == 0, "evidence: none, nothing is corrected");
+	   correction.writes == 1 && correction.measurements == 0,
+	   "evidence: none, nothing is corrected");
 
 	/* 1 / (2 + 1) of the way to 2; 100 requests count half: 0.5 / (2 + 0.5). */
 	parts[0] = measured(10, 0, 0, 20);
