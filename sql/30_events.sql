@@ -78,6 +78,7 @@ SET tiered_storage.advice_min_size = 0;
 SET tiered_storage.advice_min_saved_time = 3600;
 SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 SET tiered_storage.advice_min_saved_time = 0;
+-- All that is left if they move is little: a share of that is less than what they save.
 SET tiered_storage.advice_min_share = 1;
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 SET tiered_storage.advice_min_share = 0;

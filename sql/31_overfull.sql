@@ -78,7 +78,23 @@ SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_ser
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 3 * 8192) \g /dev/null
 SELECT relation, goes_to FROM regress_advice();
 SELECT * FROM regress_tiers();
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+-- Nor is there room for anything: not all is best where it is.
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8191) \g /dev/null
+SELECT * FROM regress_advice();
+ALTER TABLE regress_o1 SET TABLESPACE regress_ts_slow;
+ALTER TABLE regress_o2 SET TABLESPACE regress_ts_slow;
+CALL regress_observe(100);
+SELECT * FROM regress_advice();
+-- Both are too small for what has to be there.
+SET client_min_messages = warning;
+SELECT sum(tiered_storage.pin(('regress_o' || n)::regclass, CASE WHEN n < 3 THEN 'regress_fast' ELSE 'regress_slow' END::name)) FROM generate_series(1, 9) n;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192), tiered_storage.alter_tier('regress_slow', capacity_bytes => 5 * 8192) \g /dev/null
+SELECT * FROM regress_tiers();
+SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_series(1, 9) n;
+RESET client_min_messages;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 4 * 8192), tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+ALTER TABLE regress_o1 SET TABLESPACE regress_ts_fast;
+ALTER TABLE regress_o2 SET TABLESPACE regress_ts_fast;
 
 ---------------------------------------------------------------------------
 -- Before and after do not matter to what a size is worth
@@ -105,6 +121,28 @@ SELECT tier_name, busy_fraction, reason FROM tiered_storage.placement_summary() 
 SELECT tier_name, advised_busy_fraction <= 1 AND simulated_busy_fraction <= 1 AS possible, reason FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 8192}, "regress_slow": {"random_read_ms": 40}}', 2) WHERE tier_name = 'regress_slow';
 
 ---------------------------------------------------------------------------
+-- Other files have taken of the reserve
+---------------------------------------------------------------------------
+
+-- Nobody has to leave for that, and nobody comes, though nothing else is missing: not even for one that leaves.
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+ALTER TABLE regress_o1 SET TABLESPACE regress_ts_fast;
+CALL regress_observe(8000);
+CREATE FUNCTION regress_where() RETURNS TABLE (fast text, missing bigint, reason text) LANGUAGE sql AS $$
+	SELECT (SELECT string_agg(relation::text, ' ' ORDER BY relation::text) FROM tiered_storage.recommend_placement(true) WHERE recommended_tier = 'regress_fast'),
+		missing_bytes, regexp_replace(reason, '[0-9.,]+ [kMGTP]?B', '(some)', 'g') FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast'
+$$;
+SELECT * FROM regress_where();
+SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => (1 + free_bytes::float8 / total_bytes) / 2) FROM tiered_storage.tablespace_devices() WHERE tablespace_name = 'regress_ts_fast' \g /dev/null
+SELECT * FROM regress_where();
+SELECT tier_name, reason FROM tiered_storage.explain_placement('regress_o9') WHERE tier_name = 'regress_fast';
+-- What it would be worth is another question.
+SELECT max(used_bytes) / 8192 AS used FROM tiered_storage.tier_size_curve('regress_fast');
+SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0) \g /dev/null
+SELECT * FROM regress_where();
+ALTER TABLE regress_o1 SET TABLESPACE regress_ts_slow;
+
+---------------------------------------------------------------------------
 -- Small savings add up; equals stay where they are
 ---------------------------------------------------------------------------
 
@@ -127,7 +165,7 @@ UPDATE _tiered_storage.relation_state SET random_slow = 1000, random_fast = 1000
 SELECT objective, (SELECT count(*) FROM tiered_storage.recommend_placement(objective => objective, price_per_wait_hour => price)) AS moves
 	FROM (VALUES ('time', NULL), ('balanced', 1000.0), ('balanced', 0.1)) o (objective, price);
 
-DROP FUNCTION regress_advice, regress_tiers, regress_curve;
+DROP FUNCTION regress_advice, regress_tiers, regress_curve, regress_where;
 DROP PROCEDURE regress_observe;
 \set ECHO none
 SELECT format('DROP TABLE regress_o%s', n) FROM generate_series(1, 9) n \gexec

@@ -17,8 +17,8 @@ import layouts  # noqa: E402  pylint: disable=wrong-import-position
 
 CLIENTS = 8
 WARM_UP_S = 3
-TRAINING_S = 75
-SAMPLE_S = 5
+TRAINING_S = 120
+SAMPLE_S = 10
 WINDOWS = 5
 WINDOW_S = 30
 STATIONARY_CAPACITY = 25
@@ -110,6 +110,13 @@ class Bench:
         return "; ".join(f"{name} {d[0]} reads {d[1]:.1f} MB, {d[2]} writes {d[3]:.1f} MB"
                          for name, d in zip(("hdd", "ssd"), difference))
 
+    def reset(self):
+        """The database as it was loaded."""
+        self.unthrottle()
+        for statement in ("DROP DATABASE IF EXISTS bench", "CREATE DATABASE bench TEMPLATE loaded STRATEGY file_copy"):
+            subprocess.run([f"{self.options.bindir}/psql", "-X", "-q", "-d", "postgres", "-c", statement], check=True,
+                           env=os.environ | {"PGOPTIONS": "-c client_min_messages=warning"})
+
     # -- the load ----------------------------------------------------------
 
     def start_load(self, seconds, seed, rate=None):
@@ -175,12 +182,15 @@ class Bench:
         return {name for (name,) in self.rows(
             "SELECT relation FROM tiered_storage.recommend_placement(include_unchanged => true) WHERE recommended_tier = 'ssd'")}
 
-    def set_capacity(self, percent):
-        self.sql(f"SELECT tiered_storage.alter_tier('ssd', capacity_bytes => {self.total * percent // 100})")
+    def set_capacity(self, percent, more=0):
+        self.sql(f"SELECT tiered_storage.alter_tier('ssd', capacity_bytes => {self.total * percent // 100 + more})")
+
+    def size_now(self):
+        return int(self.sql("SELECT sum(size_bytes) FROM tiered_storage.recommend_placement(include_unchanged => true)"))
 
     def train(self, tier, rate=None):
         """The load with everything on this tier; then what it did may be asked for."""
-        self.unthrottle()
+        self.reset()
         self.place(self.oids if tier == "ssd" else [])
         self.sql("VACUUM", "CHECKPOINT")
         self.drop_page_cache()
@@ -221,8 +231,10 @@ class Bench:
         columns = [name for (name,) in self.rows(
             "SELECT attname FROM pg_attribute WHERE attrelid = '_tiered_storage.relation_state'::regclass AND attnum > 0"
             " AND NOT attisdropped AND attname ~ '_(fast|slow)$' AND atttypid = 'float8'::regtype")]
+        # Without intervals nothing speaks against a rate, and nothing is known of growth.
         self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, " +
-                 ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns))
+                 ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns),
+                 "UPDATE _tiered_storage.tablespace_growth SET evidence_interval_s = 0")
 
     def raw_observed(self, tier):
         for row in self.rows(
@@ -421,8 +433,7 @@ def judge_overfull(bench):
 
 def stationary(bench):
     """With everything on the HDD at first, at four fifths of the rate that it can serve."""
-    bench.unthrottle()
-    bench.place([])
+    bench.reset()
     bench.sql("VACUUM", "CHECKPOINT")
     bench.drop_page_cache()
     bench.run_load(WARM_UP_S, bench.options.seed)
@@ -431,9 +442,9 @@ def stationary(bench):
     rate = PART_OF_RATE * bench.run_load(WINDOW_S // 2, bench.options.seed + 2) / (time.monotonic() - begin)
     bench.sql("CHECKPOINT", "SELECT pg_stat_reset()")
     bench.create_extension()
-    bench.set_capacity(STATIONARY_CAPACITY)
     bench.throttle()
     bench.sql("CALL tiered_storage.sample()")
+    size = bench.size_now()
     counts = []
     for window in range(WINDOWS):
         begin = sampled = time.monotonic()
@@ -449,6 +460,8 @@ def stationary(bench):
         if report.wait() != 0:
             sys.exit(f"{bench.family}: a report failed")
         bench.sql("CALL tiered_storage.sample()")
+        # What has come meanwhile has room.
+        bench.set_capacity(STATIONARY_CAPACITY, max(bench.size_now() - size, 0))
         moves = bench.rows("SELECT relation, recommended_tier, confidence, size_bytes / 1000000, round(saved_io_s_per_hour::numeric, 2), reason"
                            " FROM tiered_storage.recommend_placement()")
         firm = [m for m in moves if m[2] == "firm"]
@@ -474,6 +487,7 @@ def stationary(bench):
 
 def main():
     bench = Bench(arguments())
+    bench.reset()
     bench.calibrate()
     bench.create_extension()
     bench.sql("CALL tiered_storage.sample()")
@@ -493,7 +507,7 @@ def main():
     if "stationary" in bench.options.parts:
         stationary(bench)
     if "layouts" in bench.options.parts:
-        bench.sql("DROP EXTENSION tiered_storage")
+        bench.reset()
         judge_layouts(bench, units, from_hdd)
     sys.stdout.flush()
 

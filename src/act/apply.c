@@ -99,6 +99,8 @@ typedef struct Candidate
 	Oid			tablespace_oid;
 	double		density;
 	double		seconds;		/* that its move is expected to take */
+	double		disk_bytes;		/* all forks, which a move writes and needs
+								 * room for; a unit's size is the main ones */
 } Candidate;
 
 static int
@@ -145,6 +147,7 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 								&why, &hint);
 	if (*is_others)
 		return false;
+	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
 	if (request->by_worker &&
 		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
@@ -194,7 +197,11 @@ room_of(const TierAdvice *advice)
 	return room;
 }
 
-/* The candidates as plain numbers. */
+/*
+ * The candidates as plain numbers.  What they need is measured as the check before each
+ * move measures it, which would refuse what was ordered by less.  What they free is
+ * what the tier's use, of main forks, gets less by.
+ */
 static TierOrderMove *
 moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
 {
@@ -204,7 +211,8 @@ moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
 	{
 		moves[i].from = candidates[i].unit->current_tier;
 		moves[i].to = candidates[i].unit->recommended_tier;
-		moves[i].size = tier_advice_stored(advice, candidates[i].unit, moves[i].to);
+		moves[i].size = tier_cost_stored_bytes(candidates[i].disk_bytes,
+											   &advice->set->tiers[moves[i].to].profile);
 		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
 		moves[i].gain = gain_of(advice, candidates[i].unit);
 		moves[i].seconds = candidates[i].seconds;
@@ -306,26 +314,30 @@ name_of(const TierAdviceUnit *unit)
 }
 
 static void
-announce(const TierAdvice *advice, const TierAdviceUnit *unit)
+announce(const TierAdvice *advice, const Candidate *candidate)
 {
+	const TierAdviceUnit *unit = candidate->unit;
+
 	ereport(NOTICE,
 			(errmsg("would move %s (%s) from %s to %s", name_of(unit),
-					tier_size_text(unit->size_bytes),
+					tier_size_text(candidate->disk_bytes),
 					NameStr(advice->set->tiers[unit->current_tier].name),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
 			 errdetail("%s.", tier_advice_reason(advice, unit))));
 }
 
 static void
-complain_of_room(const TierAdvice *advice, const TierAdviceUnit *unit, int level)
+complain_of_room(const TierAdvice *advice, const Candidate *candidate, int level)
 {
+	const TierAdviceUnit *unit = candidate->unit;
+
 	ereport(level,
 			(errcode(ERRCODE_DISK_FULL),
 			 errmsg("cannot move %s: tier \"%s\" has no room for it while the other "
 					"moves are made", name_of(unit),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
 			 errdetail("It takes %s, and what has to leave that tier first has no room either.",
-					   tier_size_text(unit->size_bytes)),
+					   tier_size_text(candidate->disk_bytes)),
 			 errhint("Move something to a third place meanwhile, "
 					 "or lower the reserve_fraction of a tier.")));
 }
@@ -580,7 +592,7 @@ foretell(const TierAdvice *advice, const Candidate *candidate)
 
 	if (refusal == NULL)
 	{
-		announce(advice, candidate->unit);
+		announce(advice, candidate);
 		return true;
 	}
 	ereport(WARNING,
@@ -608,11 +620,11 @@ tier_apply_announce(const TierApplyRequest *request)
 		else
 		{
 			summary.moved++;
-			summary.moved_bytes += (int64) candidates[i].unit->size_bytes;
+			summary.moved_bytes += (int64) candidates[i].disk_bytes;
 		}
 	}
 	for (int i = possible; i < n; i++)
-		complain_of_room(advice, candidates[i].unit, WARNING);
+		complain_of_room(advice, &candidates[i], WARNING);
 	summary.not_moved += n - possible;
 	tell_unsure(request, advice, &summary);
 	return summary;
@@ -681,7 +693,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	tell_nothing(request, advice, summary);
 	tell_unsure(request, advice, summary);
 	for (int i = possible; i < n; i++)
-		complain_of_room(advice, candidates[i].unit, request->by_worker ? DEBUG1 : WARNING);
+		complain_of_room(advice, &candidates[i], request->by_worker ? DEBUG1 : WARNING);
 	if (possible == 0)
 		return;
 

@@ -281,8 +281,8 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomRealVariable("tiered_storage.advice_min_share",
-							 "Sets the share of all device time, or of the price, "
-							 "that advice may leave unsaved to be short.",
+							 "Sets the share of the device time, or of the price, that the best "
+							 "placement leaves, that advice may leave unsaved to be short.",
 							 "Moves that together save less than this are left out.",
 							 &tier_advice_min_share,
 							 0.01, 0.0, 1.0,

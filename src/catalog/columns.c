@@ -83,7 +83,7 @@ known_or_0(double value)
 	return fabs(value) <= MOST_STORED ? value : 0.0;
 }
 
-/* Arrays of amounts. */
+/* Arrays of amounts, which may be less than nothing where something shrinks. */
 static void
 set_amounts(float *field, size_t bytes, const bytea *stored)
 {
@@ -92,7 +92,7 @@ set_amounts(float *field, size_t bytes, const bytea *stored)
 		return;
 	memcpy(field, VARDATA_ANY(stored), bytes);
 	for (size_t i = 0; i < bytes / sizeof(float); i++)
-		if (!(field[i] >= 0.0f && field[i] <= FLT_MAX))
+		if (!(fabsf(field[i]) <= FLT_MAX))
 			field[i] = 0.0f;
 }
 

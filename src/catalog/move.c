@@ -24,6 +24,21 @@
 
 #define MOVE_NARGS 19
 
+/* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
+#define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
+
+/*
+ * The tries of a row m that failed in the last day, the last one included, which is about
+ * to be forgotten.  Those of an hour are one, so that they remain few.
+ */
+#define FAILED_TRIES \
+	"SELECT array_agg(f.at), array_agg(f.bytes) FROM " \
+	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes " \
+	"FROM unnest(m.failed_at || m.finished_at, " \
+	"m.failed_bytes || CASE WHEN " IS_ADVISED " THEN m.copied_bytes END) u (at, bytes) " \
+	"WHERE u.bytes > 0 AND u.at > now() - interval '24 hours' " \
+	"GROUP BY date_trunc('hour', u.at)) f"
+
 static Datum
 optional_name(NameData *storage, const char *name, char *null)
 {
@@ -39,6 +54,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 {
 	static const char update_sql[] =
 	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
+	"(failed_at, failed_bytes) = (" FAILED_TRIES "), "
 	"from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
 	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
 	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
@@ -148,15 +164,15 @@ int64
 tier_catalog_bytes_moved_by_advice(void)
 {
 	static const char sql[] =
-	"SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
-	"THEN greatest(m.size_bytes, m.copied_bytes) "
-	"ELSE COALESCE(m.copied_bytes, 0) END), 0)::int8 "
+	"SELECT COALESCE(sum(CASE WHEN NOT " IS_ADVISED " THEN 0 "
+	"WHEN m.state IN ('running', 'done') THEN greatest(m.size_bytes, m.copied_bytes) "
+	"ELSE COALESCE(m.copied_bytes, 0) END "
+	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes) "
+	"WHERE u.at > now() - interval '24 hours'), 0)), 0)::int8 "
 	"FROM _tiered_storage.move m "
-	"WHERE m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL "
-	"AND (m.state = 'running' OR m.finished_at > now() - interval '24 hours')";
+	"WHERE m.state = 'running' OR m.finished_at > now() - interval '24 hours'";
 	bool		isnull;
 
-	/* What undo_move() moves was not advised. */
 	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 }

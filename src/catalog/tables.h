@@ -194,8 +194,8 @@ extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns
  * the columns begin at first_column (from 1).  A field whose column is NULL
  * stays as it is.  Nothing is allocated.  The owner of the tables can write anything
  * into them, and a file may be damaged: a number that is not finite, or beyond all that
- * can be, is read as 0, as are amounts in a bytea that are negative, and a time that is
- * not finite as unknown, or where none may be, as now.
+ * can be, is read as 0, also in a bytea, and a time that is not finite as unknown, or
+ * where none may be, as now.
  */
 extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 							  uint64 result_row, int first_column);
@@ -766,8 +766,8 @@ extern int64 tier_catalog_begin_move(const TierMoveRow *row);
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
 /*
- * Bytes that moves by advice have copied in this database in the last 24 hours,
- * those that are under way counted in full.
+ * Bytes that moves by advice have copied in this database in the last 24 hours, what
+ * came to nothing included, those that are under way counted in full.
  */
 extern int64 tier_catalog_bytes_moved_by_advice(void);
 

@@ -112,6 +112,8 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return "was moved lately and stays where it is";
 	if (advice->is_urgent[tier])
 		return "would have to go to a tier that is too full";
+	if (advice->reserve_missing[tier] > 0.0)
+		return "would have to go to a tier of whose reserve other files have taken";
 	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
 		return "is too small to be moved";
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
@@ -164,25 +166,37 @@ compute_used(TierAdvice *advice)
 {
 	advice->used_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->available_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	tier_advice_add_bytes(advice, false, advice->used_bytes);
 }
 
+/*
+ * Bytes that may be added to its file systems; negative: so much of the reserve is taken.
+ * INFINITY: not known.
+ */
+static double
+room_on_disk(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	double		more = Max(0.0, capacity_bytes - t->device_bytes);
+
+	if (capacity_bytes < 0 || t->free_bytes < 0)
+		return INFINITY;
+	return t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes) +
+		more * (1.0 - t->reserve_fraction);
+}
+
 double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	const TierTier *t = &advice->set->tiers[tier];
-	double		usable = 1.0 - t->reserve_fraction;
-	double		more = Max(0.0, capacity_bytes - t->device_bytes);
-	double		room;
+	double		room = room_on_disk(advice, tier, capacity_bytes);
 
 	if (capacity_bytes < 0)
 		return INFINITY;
-	if (t->free_bytes < 0)
-		return capacity_bytes * usable;
-	room = t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes);
-	return Min(capacity_bytes * usable, advice->used_bytes[tier] + Max(room, 0.0) + more * usable);
+	return Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+			   advice->used_bytes[tier] + Max(room, 0.0));
 }
 
 double
@@ -339,21 +353,32 @@ solver_interrupted(void *argument)
 	return false;
 }
 
-/* What may be left unsaved for fewer moves, in the objective. */
+/* What all of it takes, by its objective, if they are on these tiers. */
 static double
-give_up(const TierAdvice *advice, const TierPlacementProblem *problem)
+whole_of(const TierPlacementProblem *problem, const int *tier)
 {
 	double		whole = 0;
 
 	for (int i = 0; i < problem->nunits; i++)
 	{
-		size_t		cell = (size_t) i * problem->ntiers + problem->current[i];
+		size_t		cell = (size_t) i * problem->ntiers + tier[i];
 
-		if (problem->current[i] >= 0)
+		if (problem->current[i] >= 0 && tier[i] >= 0)
 			whole += problem->objective == TIER_OBJECTIVE_TIME ? problem->busy_s[cell] :
 				problem->price[cell];
 	}
-	return Max(whole * tier_advice_min_share,
+	return whole;
+}
+
+/*
+ * What may be left unsaved for fewer moves, in the objective: a share of what the best placement
+ * would leave.  A share of what there is now may be all that is left of it then.
+ */
+static double
+give_up(const TierAdvice *advice, const TierPlacementProblem *problem, const int *best)
+{
+	return Max(Min(whole_of(problem, problem->current), whole_of(problem, best)) *
+			   tier_advice_min_share,
 			   problem->objective == TIER_OBJECTIVE_TIME ? tier_advice_min_saved_time :
 			   tier_advice_min_saved_price);
 }
@@ -401,6 +426,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	double	   *move = price + ncells;
 	TierPlacementProblem problem = {0};
 	TierMaterialityDropped dropped;
+	double		most;
 
 	for (int t = 0; t < ntiers; t++)
 		endurance[t] = advice->set->tiers[t].profile.endurance_bytes_per_day > 0 ?
@@ -464,12 +490,13 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
-	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour,
-									give_up(advice, &problem), result->tier);
+	most = give_up(advice, &problem, result->tier);
+	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour, most,
+									result->tier);
 	if (scenario == TIER_SCENARIO_MIDDLE)
 	{
 		advice->dropped = dropped;
-		advice->give_up = give_up(advice, &problem);
+		advice->give_up = most;
 		tier_placement_add_up(&problem, result->tier, result->after);
 		result->objective += dropped.gain;
 		if (result->objective > 0)
@@ -621,10 +648,14 @@ is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
 		lost < tier_advice_move_s(advice, unit, unit->recommended_tier);
 }
 
-/* What gives way is no surer than all for which it does. */
+/*
+ * What gives way is no surer than all for which it does.  What leaves a tier that nobody comes to
+ * does so for that tier's limits.
+ */
 static void
 mark_early(TierAdvice *advice)
 {
+	bool	   *takes_any = palloc0(sizeof(bool) * advice->set->ntiers);
 	bool	   *takes_firm = palloc0(sizeof(bool) * advice->set->ntiers);
 
 	for (int i = 0; i < advice->nunits; i++)
@@ -634,6 +665,7 @@ mark_early(TierAdvice *advice)
 		if (unit->recommended_tier == unit->current_tier)
 			continue;
 		unit->is_early = is_early(advice, unit);
+		takes_any[unit->recommended_tier] = true;
 		if (!unit->is_early)
 			takes_firm[unit->recommended_tier] = true;
 	}
@@ -642,9 +674,11 @@ mark_early(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->recommended_tier != unit->current_tier && unit->saved_s < 0.0 &&
-			unit->pinned_tier < 0 && !takes_firm[unit->current_tier])
+			unit->pinned_tier < 0 && takes_any[unit->current_tier] &&
+			!takes_firm[unit->current_tier])
 			unit->is_early = true;
 	}
+	pfree(takes_any);
 	pfree(takes_firm);
 }
 
@@ -728,6 +762,8 @@ tier_advice_decide(TierAdvice *advice)
 
 		advice->available_bytes[t] = tier_advice_available(advice, t, capacity);
 		advice->limit_bytes[t] = tier_advice_limit(advice, t, capacity);
+		advice->reserve_missing[t] = tier_advice_is_too_full(advice, t) ? 0.0 :
+			Max(-room_on_disk(advice, t, capacity), 0.0);
 	}
 	allocate_placement(advice);
 	placement->price_per_wait_hour = NAN;

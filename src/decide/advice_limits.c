@@ -272,6 +272,10 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 		add_remark(line, psprintf("is too full by %s",
 								  tier_advice_bytes(advice->now_bytes[tier] -
 													advice->available_bytes[tier])));
+	if (advice->reserve_missing[tier] > 0.0)
+		add_remark(line, psprintf("has %s less free than its reserve, which other files have "
+								  "taken: nothing is moved there",
+								  tier_advice_bytes(advice->reserve_missing[tier])));
 	remark_growth(advice, tier, line);
 }
 
@@ -306,8 +310,10 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 								   tier_advice_number(after->written_bytes / 1e9),
 								   tier_advice_number(asked->of[TIER_RESOURCE_ENDURANCE] / 1e9)));
 	if (missing > 0.0)
-		add_remark(&line, psprintf("would need %s more for all limits and pins to be kept",
-								   tier_advice_bytes(missing)));
+		add_remark(&line, psprintf("would need %s more for all limits and pins to be kept%s",
+								   tier_advice_bytes(missing),
+								   advice->placement.missing_together ?
+								   ", and other tiers more, too" : ""));
 	return line.len > 0 ? line.data : NULL;
 }
 

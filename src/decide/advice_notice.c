@@ -130,11 +130,28 @@ tiers_hint(void)
 	return psprintf("If the tablespaces are on different devices, say so: %s", statements);
 }
 
+/* Their names, quoted, of those that are too full; NULL: none is. */
+static char *
+too_full_tiers(const TierAdvice *advice, int *n)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	*n = 0;
+	for (int t = 0; t < advice->set->ntiers; t++)
+		if (tier_advice_is_too_full(advice, t))
+			appendStringInfo(&names, "%s\"%s\"", (*n)++ > 0 ? ", " : "",
+							 NameStr(advice->set->tiers[t].name));
+	return *n > 0 ? names.data : NULL;
+}
+
 void
 tier_advice_notice_empty(const TierAdvice *advice)
 {
 	const TierSet *set = advice->set;
 	Counts		counts = count_units(advice);
+	int			nfull;
+	char	   *full = too_full_tiers(advice, &nfull);
 
 	if (set->ntiers == 0 || (counts.selected > 0 && counts.in_no_tier == counts.selected))
 		ereport(NOTICE,
@@ -163,6 +180,15 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				(errmsg("nothing is recommended: "
 						"all relations are smaller than tiered_storage.advice_min_size, %d kB",
 						tier_advice_min_size_kb)));
+	else if (full != NULL)
+		ereport(NOTICE,
+				(errmsg_plural("nothing is recommended, though tier %s is too full: "
+							   "what is there may not leave it, or has no room elsewhere",
+							   "nothing is recommended, though tiers %s are too full: "
+							   "what is there may not leave them, or has no room elsewhere",
+							   nfull, full),
+				 errdetail("%s", tier_advice_headline(advice)),
+				 errhint("Give a tier more room, or unpin what may leave.")));
 	else if (counts.insufficient + counts.held >= counts.selected - counts.small &&
 			 !advice->options.as_if_observed)
 	{

@@ -172,6 +172,8 @@ typedef struct TierAdvice
 	double	   *used_bytes;		/* by tier: what the units take there now */
 	double	   *available_bytes;	/* by tier: what the units may take there
 									 * now */
+	double	   *reserve_missing;	/* by tier: bytes of its reserve that
+									 * other files have taken */
 	double		growth_hours;	/* how far ahead growth is looked at: the
 								 * horizon, but no longer than was observed */
 	TierAdviceGrowth *growth;	/* by tier */

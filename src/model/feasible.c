@@ -324,33 +324,86 @@ tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *a
 	end_work(&work);
 }
 
-void
+/*
+ * With no limit of bytes on the tiers that are marked, the least that they would have to
+ * hold for all others to be kept; false: that is not enough.
+ */
+static bool
+would_suffice(Work *work, const TierPlacementLimits *asked)
+{
+	static const bool none_closed[TIER_SOLVER_MAX_TIERS] = {false};
+	const TierPlacementProblem *problem = work->problem;
+	TierPlacementLimits limits[TIER_SOLVER_MAX_TIERS];
+
+	memcpy(limits, asked, sizeof(TierPlacementLimits) * problem->ntiers);
+	for (int t = 0; t < problem->ntiers; t++)
+		if (work->over[t])
+			limits[t].of[TIER_RESOURCE_BYTES] = INFINITY;
+	return minimise(work, TIER_RESOURCE_BYTES, limits, none_closed) &&
+		count_misplaced(problem, work->tier) == 0;
+}
+
+/* Marks the tiers that have no room for what may live nowhere else; returns how many. */
+static int
+mark_forced(Work *work, const TierPlacementLimits *asked)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		forced[TIER_SOLVER_MAX_TIERS] = {0};
+	int			marked = 0;
+
+	for (int u = 0; u < problem->nunits; u++)
+	{
+		int			homes = 0;
+		int			home = 0;
+
+		for (int t = 0; t < problem->ntiers; t++)
+			if (tier_placement_may_live(problem, u, t))
+			{
+				home = t;
+				homes++;
+			}
+		if (homes == 1)
+			forced[home] += problem->stored_bytes[(size_t) u * problem->ntiers + home];
+	}
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		work->over[t] = forced[t] > asked[t].of[TIER_RESOURCE_BYTES] * (1.0 + ROUNDING);
+		marked += work->over[t];
+	}
+	return marked;
+}
+
+bool
 tier_feasible_missing(const TierPlacementProblem *problem, const TierPlacementLimits *asked,
 					  const int *placement, double *missing)
 {
 	TierPlacementTotals totals[TIER_SOLVER_MAX_TIERS];
+	bool		any = false;
+	bool		together;
 	Work		work;
 
 	memset(missing, 0, sizeof(double) * problem->ntiers);
 	tier_placement_add_up(problem, placement, totals);
 	if (tier_feasible_keeps(problem, totals, asked) && count_misplaced(problem, placement) == 0)
-		return;
+		return false;
 	begin_work(&work, problem);
 	memcpy(work.home, placement, sizeof(int) * problem->nunits);
 	for (int t = 0; t < problem->ntiers; t++)
 	{
-		static const bool none_closed[TIER_SOLVER_MAX_TIERS] = {false};
-		TierPlacementLimits limits[TIER_SOLVER_MAX_TIERS];
-
 		if (isinf(asked[t].of[TIER_RESOURCE_BYTES]))
 			continue;
-		memcpy(limits, asked, sizeof(TierPlacementLimits) * problem->ntiers);
-		limits[t].of[TIER_RESOURCE_BYTES] = INFINITY;
 		memset(work.over, 0, sizeof(work.over));
 		work.over[t] = true;
-		if (minimise(&work, TIER_RESOURCE_BYTES, limits, none_closed) &&
-			count_misplaced(problem, work.tier) == 0)
+		if (would_suffice(&work, asked))
 			missing[t] = fmax(0.0, work.totals[t].bytes - asked[t].of[TIER_RESOURCE_BYTES]);
+		any |= missing[t] > 0.0;
 	}
+
+	/* No one of them helps alone: those that are too small in any case. */
+	together = !any && mark_forced(&work, asked) > 1 && would_suffice(&work, asked);
+	for (int t = 0; together && t < problem->ntiers; t++)
+		if (work.over[t])
+			missing[t] = work.totals[t].bytes - asked[t].of[TIER_RESOURCE_BYTES];
 	end_work(&work);
+	return together;
 }

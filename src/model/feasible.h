@@ -47,8 +47,11 @@ extern void tier_feasible_limits(const TierPlacementProblem *problem, TierPlacem
  * By tier, the bytes by which its limit would have to be raised for all limits that are
  * asked to be kept, by a placement that was found and in which everybody is where he
  * may be; 0: that is so, or this tier alone does not help.
+ *
+ * True: none alone does, but all limits that are not 0 together.  These are of the tiers
+ * that have no room for what may live nowhere else.
  */
-extern void tier_feasible_missing(const TierPlacementProblem *problem,
+extern bool tier_feasible_missing(const TierPlacementProblem *problem,
 								  const TierPlacementLimits *asked, const int *placement,
 								  double *missing);
 

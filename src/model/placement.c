@@ -678,7 +678,8 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 		if (result->byte_worth != NULL)
 			result->byte_worth[t] = best->dual_price[(size_t) t * (1 + NRESOURCES)];
 	if (result->missing_bytes != NULL)
-		tier_feasible_missing(problem, work->asked, work->feasible, result->missing_bytes);
+		result->missing_together =
+			tier_feasible_missing(problem, work->asked, work->feasible, result->missing_bytes);
 	if (result->bottleneck != NULL)
 		find_bottlenecks(work, best, result);
 	if (result->asked != NULL)

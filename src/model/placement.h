@@ -41,6 +41,7 @@ typedef struct TierPlacementResult
 	TierPlacementTotals *after;
 	double	   *byte_worth;
 	double	   *missing_bytes;	/* see tier_feasible_missing() */
+	bool		missing_together;
 	TierPlacementLimits *asked;
 	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;

@@ -32,6 +32,8 @@ CREATE TABLE _tiered_storage.move
 	lock_held_ms float8,
 	lock_flush_ms float8,
 	copied_bytes bigint,
+	failed_at timestamptz[],
+	failed_bytes bigint[],
 	elapsed_ms float8,
 	error text,
 	sqlstate text,
@@ -70,6 +72,10 @@ COMMENT ON COLUMN _tiered_storage.move_file.system_identifier IS
 'cluster that the file is in; pg_upgrade copies the entries but not the files';
 COMMENT ON TABLE _tiered_storage.move_file IS
 'pending files of moves that have not ended; the worker removes those that a crash left behind';
+COMMENT ON COLUMN _tiered_storage.move.failed_at IS
+'when earlier tries of the last 24 hours ended that advice had asked for, one entry for each hour';
+COMMENT ON COLUMN _tiered_storage.move.failed_bytes IS
+'bytes that these have copied: the limit of a day is about what is written, for whatever';
 COMMENT ON TABLE _tiered_storage.move IS
 'running and past moves; use the views tiered_storage.moves and tiered_storage.move_progress';
 

@@ -231,6 +231,38 @@ like(
 	'moves by hand do not count');
 $node->safe_psql('app', 'UPDATE _tiered_storage.move SET batch_id = 1');
 
+# What is copied for nothing counts, not only by the last try: there is room for two.
+settle_with('tiered_storage.move_limit_per_day' => '5MB');
+my $holder = $node->background_psql('app');
+$holder->query_safe('BEGIN');
+$holder->query_safe('LOCK TABLE hot_2 IN ACCESS SHARE MODE');
+foreach my $try (1, 2)
+{
+	like(
+		notices_of(
+			$node,
+			'app',
+			"SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.move_lock_attempts = 1; CALL tiered_storage.migrate()"
+		),
+		qr/could not move public\.hot_2: could not lock the relation/,
+		"try $try fails when it has copied everything");
+}
+$holder->query_safe('COMMIT');
+$holder->quit;
+unlike(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would move/,
+	'the day\'s limit is used up by both');
+$node->safe_psql('app',
+	"UPDATE _tiered_storage.move SET failed_at = ARRAY[now() - interval '25 hours'] WHERE failed_at IS NOT NULL"
+);
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would move public\.hot_2 /,
+	'but not by those of the day before');
+$node->safe_psql('app',
+	"DELETE FROM _tiered_storage.move WHERE state <> 'done'");
+
 # ---------------------------------------------------------------------
 note 'By hand';
 # ---------------------------------------------------------------------
