@@ -39,12 +39,12 @@ UPDATE _tiered_storage.relation_state s SET random_slow = v.reads FROM (VALUES
 	WHERE s.relation_oid = v.name::regclass;
 UPDATE _tiered_storage.relation_state SET random_fast = random_slow,
 	device_random_fast = random_slow, device_random_slow = random_slow, device_sequential_fast = 0, device_sequential_slow = 0;
--- Four clients were active in the hour before: two of them waited for relations, one worked,
--- one waited for WAL.
+-- Four clients were active in the hour before: two of them waited for relations, one for WAL, one
+-- for locks, and they worked for six minutes.
 UPDATE _tiered_storage.load_state SET observed_since = sampled_at - interval '1 hour';
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, wait_sampled_ms, wait_cpu_ms, wait_relations_ms, wait_wal_ms,
 	wait_temp_ms, wait_slru_ms, wait_other_io_ms, wait_lock_ms, wait_lwlock_ms, wait_other_ms)
-	SELECT sampled_at - interval '1 hour', 3600, 36000, 0, 3600000, 3600000, 7200000, 3600000, 0, 0, 0, 0, 0, 0 FROM _tiered_storage.load_state;
+	SELECT sampled_at - interval '1 hour', 3600, 36000, 0, 3600000, 360000, 7200000, 3600000, 0, 0, 0, 3240000, 0, 0 FROM _tiered_storage.load_state;
 
 ---------------------------------------------------------------------------
 -- placement_summary()
@@ -135,6 +135,40 @@ ROLLBACK;
 BEGIN;
 UPDATE _tiered_storage.load_history SET wait_sampled_ms = NULL;
 SELECT abs(regress_waiting() - current_setting('max_connections')::int) < 0.1 AS as_many_as_may_connect;
+ROLLBACK;
+
+---------------------------------------------------------------------------
+-- What clients gain
+---------------------------------------------------------------------------
+
+-- Half of their time is waiting for relations, which nearly all goes: at most twice as much gets done.
+CREATE FUNCTION regress_gain(changes jsonb DEFAULT '{}', factor float8 DEFAULT 1) RETURNS TABLE (tier name, wait_fraction numeric, saved_low numeric, saved_high numeric,
+	speedup_low numeric, speedup_high numeric) LANGUAGE sql AS $$
+	SELECT tier_name, round(device_wait_fraction::numeric, 3), round(simulated_saved_wait_s_per_hour_low::numeric), round(simulated_saved_wait_s_per_hour_high::numeric),
+		round(simulated_speedup_low::numeric, 3), round(simulated_speedup_high::numeric, 3) FROM tiered_storage.simulate_placement($1, $2)
+$$;
+SELECT * FROM regress_gain();
+SELECT (device_wait_fraction, advised_saved_wait_s_per_hour_low, advised_saved_wait_s_per_hour_high, advised_speedup_low, advised_speedup_high)
+	= (SELECT device_wait_fraction, simulated_saved_wait_s_per_hour_low, simulated_saved_wait_s_per_hour_high, simulated_speedup_low, simulated_speedup_high
+		FROM tiered_storage.simulate_placement() WHERE tier_name IS NULL) AS same FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
+-- Room for one block of six: half of the reads stay on the disk.
+SELECT * FROM regress_gain('{"regress_fast": {"capacity_bytes": 8192}}') WHERE tier IS NULL;
+-- A fast tier that takes as long as the disk saves nothing; figures of the disk do not matter, their share does.
+SELECT * FROM regress_gain('{"regress_fast": {"random_read_ms": 12.4}}') WHERE tier IS NULL;
+-- Twice as much work by twice as many clients: twice the seconds.
+SELECT * FROM regress_gain('{}', 2) WHERE tier IS NULL;
+SELECT * FROM regress_gain('{}', 0) WHERE tier IS NULL;
+-- If the disk were three times as slow as it is, what stays there is slower than now.
+SELECT * FROM regress_gain('{"regress_slow": {"random_read_ms": 37.2}, "regress_fast": {"capacity_bytes": 0}}') WHERE tier IS NULL;
+-- Reads that there may be, or not: the range is wider.
+BEGIN;
+UPDATE _tiered_storage.relation_state SET device_random_fast = 0 WHERE relation_oid = 'regress_l1'::regclass;
+SELECT * FROM regress_gain('{"regress_fast": {"capacity_bytes": 8192}}') WHERE tier IS NULL;
+ROLLBACK;
+-- Nobody has looked: nothing is promised.
+BEGIN;
+UPDATE _tiered_storage.load_history SET wait_sampled_ms = NULL;
+SELECT * FROM regress_gain() WHERE tier IS NULL;
 ROLLBACK;
 
 ---------------------------------------------------------------------------

@@ -551,9 +551,15 @@ tier_compat_reads_ahead_are_own(void)
 #endif
 }
 
+/* From 18 on: processes that read for others, if io_method says so. */
+#if PG_VERSION_NUM >= 180000
+#define TIER_COMPAT_HAS_IO_WORKERS
+#endif
+
 /*
- * The status of a process in shared memory, 0 to MaxBackends - 1.  The array is known
- * by our own entry only; 17 numbers backends by their PGPROC.
+ * The status of a process in shared memory, 0 to MaxBackends - 1; from 17 on those of
+ * auxiliary processes follow.  The array is known by our own entry only; 17 numbers
+ * backends by their PGPROC.
  */
 static inline volatile PgBackendStatus *
 tier_compat_backend_entry(int i)

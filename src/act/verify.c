@@ -91,7 +91,8 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
  * has done lately.  NaN where its figures are not to be believed.
  */
 static double
-factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz now)
+factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz now,
+			  TierEffectParts *parts)
 {
 	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);
 	const TierDeviceState *device = tier_devices_find(devices, tablespace_oid);
@@ -107,6 +108,7 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 	work.writes = device->rates.writes * hours;
 	work.write_bytes = device->rates.write_bytes * hours;
 	work.device_ms = device->rates.device_ms * hours;
+	*parts = tier_effect_split(&work, tier_device_request_bytes(device));
 	return tier_effect_device_factor(&work, profile, tier_device_request_bytes(device));
 }
 
@@ -153,6 +155,7 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
 	effect.move_id = move_id;
 	effect.batch_id = batch_id;
 	effect.relation_oid = relation_oid;
+	effect.from_tablespace_oid = from_tablespace_oid;
 	effect.to_tablespace_oid = to_tablespace_oid;
 	effect.from_factor = NAN;
 	if (from == NULL || to == NULL)
@@ -161,7 +164,7 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
 	{
 		effect.from_profile = *from;
 		effect.to_profile = *to;
-		effect.from_factor = factor_lately(from_tablespace_oid, from, now);
+		effect.from_factor = factor_lately(from_tablespace_oid, from, now, &effect.from_work);
 	}
 	note_scans(&effect, now);
 	tier_catalog_begin_effect(&effect, now);
@@ -202,7 +205,7 @@ start(TierEffect *effect, const TierDevices *devices, TimestampTz now)
 
 /* How the new device compares with its profile, from the one moment to the other. */
 static double
-factor_since(const TierEffect *effect, const TierDevices *devices)
+factor_since(TierEffect *effect, const TierDevices *devices)
 {
 	const TierDeviceState *device = tier_devices_find(devices, effect->to_tablespace_oid);
 	TierEffectWork work;
@@ -211,6 +214,7 @@ factor_since(const TierEffect *effect, const TierDevices *devices)
 		device->observed_since > effect->since || !tier_device_is_explained(device) ||
 		!tier_effect_work_between(&effect->device_before, &device->totals, &work))
 		return NAN;
+	effect->to_work = tier_effect_split(&work, tier_device_request_bytes(device));
 	return tier_effect_device_factor(&work, &effect->to_profile,
 									 tier_device_request_bytes(device));
 }
@@ -265,6 +269,13 @@ measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since
 	effect->plan_change = plan_change(effect, now);
 	to_factor = factor_since(effect, devices);
 	effect->by_device = !isnan(effect->from_factor) && !isnan(to_factor);
+
+	/* What was measured now takes the place of what was learned before. */
+	if (effect->by_device)
+	{
+		memset(&effect->from_profile.correction, 0, sizeof(TierCostCorrection));
+		memset(&effect->to_profile.correction, 0, sizeof(TierCostCorrection));
+	}
 	effect->unmoved_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->from_profile);
 	effect->measured_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->to_profile);
 	if (effect->by_device)

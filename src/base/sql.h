@@ -14,7 +14,7 @@
 #include "datatype/timestamp.h"
 #include "nodes/execnodes.h"
 
-#define TIER_ROW_COLUMNS 32
+#define TIER_ROW_COLUMNS 48
 
 /*
  * A row for a materialized result: set by column, then put.  On the stack of the

@@ -19,6 +19,7 @@
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
+#include "src/model/correction.h"
 
 static void
 read_tier(TierTier *tier, uint64 row)
@@ -99,6 +100,31 @@ add_up_file_systems(TierSet *set, int tier_index)
 	set_endurance(tier, total >= 0 ? total : tier->capacity_bytes);
 }
 
+/* The only place where a profile learns from what was measured. */
+static void
+correct_profiles(TierSet *set)
+{
+	int		   *tiers;
+	int			n;
+	TierEffectParts *work = tier_catalog_load_device_work(CurrentMemoryContext, set, &tiers, &n);
+	TierEffectParts *of_tier = palloc(sizeof(TierEffectParts) * Max(n, 1));
+
+	for (int t = 0; t < set->ntiers && n > 0; t++)
+	{
+		int			found = 0;
+
+		for (int i = 0; i < n; i++)
+			if (tiers[i] == t)
+				of_tier[found++] = work[i];
+		if (found > 0)
+			set->tiers[t].profile.correction =
+				tier_correction_learn(of_tier, found, &set->tiers[t].profile);
+	}
+	pfree(of_tier);
+	pfree(work);
+	pfree(tiers);
+}
+
 TierSet *
 tier_catalog_load_tiers(MemoryContext context)
 {
@@ -151,6 +177,7 @@ tier_catalog_load_tiers(MemoryContext context)
 
 	for (int i = 0; i < set->ntiers; i++)
 		add_up_file_systems(set, i);
+	correct_profiles(set);
 	return set;
 }
 

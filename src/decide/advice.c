@@ -36,21 +36,6 @@
 /* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
 #define EFFORT_OF_BOUNDS 0.2
 
-/* Which end of which range. */
-typedef enum Scenario
-{
-	SCENARIO_MIDDLE,
-	SCENARIO_SEQUENTIAL_LOW,
-	SCENARIO_SEQUENTIAL_HIGH,
-	SCENARIO_READS_LOW,
-	SCENARIO_READS_HIGH,
-	SCENARIO_WRITES_LOW,
-	SCENARIO_WRITES_HIGH,
-	SCENARIO_NO_GROWTH,
-	SCENARIO_AGAINST_MOVES,		/* what moves for its own sake does less, what
-								 * gives way to it, more */
-} Scenario;
-
 void
 tier_advice_default_options(TierAdviceOptions *options)
 {
@@ -230,6 +215,18 @@ apply_override(double *value, double override)
 		*value = override;
 }
 
+/* What is given was not what was measured, and is taken as it is. */
+static void
+drop_corrections(TierCostCorrection *correction, const TierOverride *override)
+{
+	if (!isnan(override->random_read_ms))
+		correction->random_reads = 1.0;
+	if (!isnan(override->sequential_read_mb_per_s))
+		correction->sequential_reads = 1.0;
+	if (!isnan(override->random_write_ms) || !isnan(override->sequential_write_mb_per_s))
+		correction->writes = 1.0;
+}
+
 static void
 apply_overrides(TierAdvice *advice)
 {
@@ -249,6 +246,7 @@ apply_overrides(TierAdvice *advice)
 			tier->capacity_bytes = (int64) override->capacity_bytes;
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
+		drop_corrections(&tier->profile.correction, override);
 		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
 		apply_override(&tier->profile.sequential_read_mb_per_s,
@@ -303,37 +301,36 @@ set_requests(TierCostLoad *load, double requests)
 	load->merged_writes = load->page_writes - requests;
 }
 
-/* What is known of the load, at one end of a range. */
-static TierCostLoad
-load_in(const TierAdviceUnit *unit, Scenario scenario)
+TierCostLoad
+tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 {
 	TierCostLoad load = unit->load;
 	double		reads = load.random_reads + load.sequential_reads;
 
 	switch (scenario)
 	{
-		case SCENARIO_MIDDLE:
-		case SCENARIO_NO_GROWTH:
+		case TIER_SCENARIO_MIDDLE:
+		case TIER_SCENARIO_NO_GROWTH:
 			break;
-		case SCENARIO_SEQUENTIAL_LOW:
-		case SCENARIO_SEQUENTIAL_HIGH:
-			load.sequential_reads = Min(scenario == SCENARIO_SEQUENTIAL_LOW ?
+		case TIER_SCENARIO_SEQUENTIAL_LOW:
+		case TIER_SCENARIO_SEQUENTIAL_HIGH:
+			load.sequential_reads = Min(scenario == TIER_SCENARIO_SEQUENTIAL_LOW ?
 										unit->sequential_low : unit->sequential_high, reads);
 			load.random_reads = reads - load.sequential_reads;
 			break;
-		case SCENARIO_READS_LOW:
+		case TIER_SCENARIO_READS_LOW:
 			set_reads(&load, unit->reads_low);
 			break;
-		case SCENARIO_READS_HIGH:
+		case TIER_SCENARIO_READS_HIGH:
 			set_reads(&load, unit->reads_high);
 			break;
-		case SCENARIO_WRITES_LOW:
+		case TIER_SCENARIO_WRITES_LOW:
 			set_requests(&load, unit->write_requests_low);
 			break;
-		case SCENARIO_WRITES_HIGH:
+		case TIER_SCENARIO_WRITES_HIGH:
 			set_requests(&load, unit->write_requests_high);
 			break;
-		case SCENARIO_AGAINST_MOVES:
+		case TIER_SCENARIO_AGAINST_MOVES:
 			if (unit->recommended_tier == unit->current_tier)
 				break;
 			set_reads(&load, unit->saved_s > 0.0 ? unit->reads_low : unit->reads_high);
@@ -413,7 +410,7 @@ priced_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 
 /* The placement at one end of a range; the middle leaves its sums in the advice. */
 static void
-solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
+solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 {
 	int			ntiers = advice->set->ntiers;
 	int			nunits = advice->nunits;
@@ -439,7 +436,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	for (int i = 0; i < nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];
-		TierCostLoad load = load_in(unit, scenario);
+		TierCostLoad load = tier_advice_load_in(unit, scenario);
 
 		current[i] = present_tier(advice, unit);
 		for (int t = 0; t < ntiers; t++)
@@ -452,7 +449,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 			occupied[cell] = cost.occupied_s;
 			wait[cell] = cost.wait_s;
 			today = tier_advice_stored(advice, unit, t);
-			stored[cell] = today + (scenario == SCENARIO_NO_GROWTH ? 0.0 :
+			stored[cell] = today + (scenario == TIER_SCENARIO_NO_GROWTH ? 0.0 :
 									tier_advice_grown(advice, unit, t));
 			price[cell] = tier_advice_price(advice, unit, priced_tier(advice, unit, t));
 			move[cell] = current[i] < 0 ? 0.0 : tier_advice_move_s(advice, unit, t);
@@ -473,7 +470,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	problem.move_s = move;
 	problem.allowed = allowed;
 	problem.current = current;
-	problem.available_bytes = scenario == SCENARIO_NO_GROWTH ? advice->available_bytes :
+	problem.available_bytes = scenario == TIER_SCENARIO_NO_GROWTH ? advice->available_bytes :
 		advice->limit_bytes;
 	problem.clients = advice->clients;
 	problem.endurance_bytes_per_day = endurance;
@@ -481,7 +478,7 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	problem.objective = advice->options.objective;
 	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
 	problem.effort = advice->options.effort > 0 ? advice->options.effort : TIER_PLACEMENT_EFFORT;
-	if (scenario != SCENARIO_MIDDLE)
+	if (scenario != TIER_SCENARIO_MIDDLE)
 		problem.effort *= EFFORT_OF_BOUNDS;
 	problem.alloc = solver_alloc;
 	problem.release = pfree;
@@ -491,14 +488,14 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 	 * The ends of the ranges are judged at the price that the middle has
 	 * found.
 	 */
-	if (scenario != SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
+	if (scenario != TIER_SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
 	most = give_up(advice, &problem, result->tier);
 	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour, most,
 									result->tier);
-	if (scenario == SCENARIO_MIDDLE)
+	if (scenario == TIER_SCENARIO_MIDDLE)
 	{
 		advice->dropped = dropped;
 		advice->give_up = most;
@@ -515,9 +512,9 @@ solve(TierAdvice *advice, Scenario scenario, TierPlacementResult *result)
 
 /* By how much what is known of a unit differs at this end: device-seconds per hour, at most. */
 static double
-difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, Scenario scenario)
+difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario scenario)
 {
-	TierCostLoad other = load_in(unit, scenario);
+	TierCostLoad other = tier_advice_load_in(unit, scenario);
 	double		most = 0.0;
 
 	for (int t = 0; t < advice->set->ntiers; t++)
@@ -549,12 +546,12 @@ does_growth_matter(const TierAdvice *advice)
  * fewer moves anyway, the end is not looked at.
  */
 static bool
-is_different(const TierAdvice *advice, Scenario scenario)
+is_different(const TierAdvice *advice, TierScenario scenario)
 {
 	double		slope = 0.0;
 	double		difference = 0.0;
 
-	if (scenario == SCENARIO_NO_GROWTH)
+	if (scenario == TIER_SCENARIO_NO_GROWTH)
 		return does_growth_matter(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
 		slope = Max(slope, tier_cost_queue_slope(advice->placement.after[t].occupied_s /
@@ -568,7 +565,7 @@ is_different(const TierAdvice *advice, Scenario scenario)
 
 /* Compares with the placement at both ends of a range. */
 static void
-mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
+mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier, int *pushed)
 {
 	TierPlacementResult other = {0};
 
@@ -580,14 +577,14 @@ mark_dependence(TierAdvice *advice, Scenario scenario, int *tier, int *pushed)
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		if (tier[i] == advice->placement.tier[i] ||
-			(scenario == SCENARIO_AGAINST_MOVES &&
+			(scenario == TIER_SCENARIO_AGAINST_MOVES &&
 			 advice->units[i].recommended_tier == advice->units[i].current_tier))
 			continue;
-		if (scenario == SCENARIO_SEQUENTIAL_LOW || scenario == SCENARIO_SEQUENTIAL_HIGH)
+		if (scenario == TIER_SCENARIO_SEQUENTIAL_LOW || scenario == TIER_SCENARIO_SEQUENTIAL_HIGH)
 			advice->units[i].depends_on_sequential = true;
-		else if (scenario == SCENARIO_WRITES_LOW || scenario == SCENARIO_WRITES_HIGH)
+		else if (scenario == TIER_SCENARIO_WRITES_LOW || scenario == TIER_SCENARIO_WRITES_HIGH)
 			advice->units[i].depends_on_writes = true;
-		else if (scenario == SCENARIO_NO_GROWTH)
+		else if (scenario == TIER_SCENARIO_NO_GROWTH)
 			advice->units[i].depends_on_growth = true;
 		else
 			advice->units[i].depends_on_reads = true;
@@ -694,7 +691,7 @@ find_dependence(TierAdvice *advice)
 	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
 	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
-	for (Scenario s = SCENARIO_SEQUENTIAL_LOW; s <= SCENARIO_AGAINST_MOVES; s++)
+	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_AGAINST_MOVES; s++)
 		mark_dependence(advice, s, tier, pushed);
 	pfree(tier);
 	pfree(pushed);
@@ -775,9 +772,9 @@ tier_advice_decide(TierAdvice *advice)
 	for (int t = 0; t < ntiers; t++)
 		advice->is_urgent[t] = false;
 	if (advice->nunits > 0 && ntiers > 0)
-		solve(advice, SCENARIO_MIDDLE, placement);
+		solve(advice, TIER_SCENARIO_MIDDLE, placement);
 	if (find_urgent(advice))
-		solve(advice, SCENARIO_MIDDLE, placement);
+		solve(advice, TIER_SCENARIO_MIDDLE, placement);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "src/decide/units.h"
+#include "src/model/prediction.h"
 
 extern void tier_advice_default_options(TierAdviceOptions *options);
 
@@ -33,6 +34,34 @@ extern TierAdvice *tier_advice_make(const TierAdviceOptions *options);
  */
 extern TierAdvice *tier_advice_load(const TierAdviceOptions *options);
 extern void tier_advice_decide(TierAdvice *advice);
+
+/*
+ * Which end of which range: of sequential reads, of all reads, of write requests; or that
+ * nothing grows.
+ */
+typedef enum TierScenario
+{
+	TIER_SCENARIO_MIDDLE,
+	TIER_SCENARIO_SEQUENTIAL_LOW,
+	TIER_SCENARIO_SEQUENTIAL_HIGH,
+	TIER_SCENARIO_READS_LOW,
+	TIER_SCENARIO_READS_HIGH,
+	TIER_SCENARIO_WRITES_LOW,
+	TIER_SCENARIO_WRITES_HIGH,
+	TIER_SCENARIO_NO_GROWTH,
+	TIER_SCENARIO_AGAINST_MOVES,	/* what moves for its own sake does less,
+									 * what gives way to it, more */
+} TierScenario;
+
+/* What is known of the load of a unit, at one end of a range. */
+extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario);
+
+/*
+ * What clients gain, if one of two decided advices is followed: all that is where it was
+ * when `before` was loaded, with its tiers, against what `after` advises, with its
+ * tiers and load.  Both may be the same.
+ */
+extern TierPrediction tier_advice_predict(const TierAdvice *before, const TierAdvice *after);
 
 /* What a unit costs on a tier. */
 extern TierCost tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);

@@ -151,6 +151,21 @@ set_totals(TierResultRow *row, const TierPlacementTotals *now, const TierPlaceme
 	set_number(row, 17, after->written_bytes);
 }
 
+/* What clients gain; in the row of all tiers. */
+static void
+set_prediction(TierResultRow *row, int column, const TierAdvice *before, const TierAdvice *after)
+{
+	TierPrediction prediction = tier_advice_predict(before, after);
+	const TierClientTime *time = &after->client_time;
+
+	if (time->active_s > 0)
+		set_number(row, column, Min(time->device_s / time->active_s, 1.0));
+	set_number(row, column + 1, prediction.saved_s_low);
+	set_number(row, column + 2, prediction.saved_s_high);
+	set_number(row, column + 3, prediction.speedup_low);
+	set_number(row, column + 4, prediction.speedup_high);
+}
+
 Datum
 tier_placement_summary(PG_FUNCTION_ARGS)
 {
@@ -211,6 +226,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	set_number(&row, 24, placement->gap);
 	set_number(&row, 25, placement->price_per_wait_hour);
 	tier_row_text(&row, 29, tier_advice_headline(advice));
+	set_prediction(&row, 30, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -280,6 +296,8 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 			tier_row_text(&row, 18, limited_by(simulated, t));
 			tier_row_text(&row, 19, tier_advice_violation(simulated, t));
 		}
+		else
+			set_prediction(&row, 20, advice, simulated);
 		set_bytes(&row, 1, t < ntiers ? now_bytes[t] : sum_of(now_bytes, ntiers));
 		set_bytes(&row, 2, t < ntiers ? after_bytes[t] : sum_of(after_bytes, ntiers));
 		set_bytes(&row, 3, t < ntiers ? then_bytes[t] : sum_of(then_bytes, ntiers));

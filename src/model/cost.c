@@ -223,6 +223,12 @@ ratio_of(const TierCostProfile *profile)
 	return ratio > 1.0 ? ratio : 1.0;
 }
 
+static double
+corrected(double seconds, double factor)
+{
+	return factor > 0.0 && factor <= DBL_MAX ? seconds * factor : seconds;
+}
+
 /*
  * busy = (R + n') * read_ms / 1000 + B / bandwidth
  *		+ (W - m) * write_ms / 1000 + M / write bandwidth		[s per hour]
@@ -266,9 +272,13 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 		}
 		written_bytes *= REWRITE_BYTES;
 	}
+	read_s = corrected(read_s, profile->correction.random_reads);
+	write_s = corrected(write_s, profile->correction.writes);
 	single_s = positionings * read_s + writes * write_s;
-	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
-	merged_s = transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s);
+	stream_s = corrected(transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s),
+						 profile->correction.sequential_reads);
+	merged_s = corrected(transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s),
+						 profile->correction.writes);
 	cost.busy_s = single_s + stream_s + merged_s;
 	cost.occupied_s = single_s / parallelism + stream_s + merged_s;
 	cost.wait_s = positionings * read_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
@@ -383,8 +393,9 @@ tier_cost_move_s(double size_bytes, const TierCostProfile *from,
 {
 	double		bytes = tier_amount(size_bytes);
 
-	return transfer_s(bytes, from->sequential_read_mb_per_s) +
-		transfer_s(bytes, to->sequential_write_mb_per_s);
+	return corrected(transfer_s(bytes, from->sequential_read_mb_per_s),
+					 from->correction.sequential_reads) +
+		corrected(transfer_s(bytes, to->sequential_write_mb_per_s), to->correction.writes);
 }
 
 /*

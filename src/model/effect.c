@@ -101,34 +101,59 @@ tier_effect_work_between(const TierEffectWork *before, const TierEffectWork *aft
  *
  *		b = r * block + (n - r) * s			r = (n * s - b) / (s - block)
  *
- * within [0, n].  Random ones cost their access time, sequential ones their
- * bytes, as in tier_cost_busy_s_per_hour.
+ * within [0, n].
  */
 static double
-expected_ms(double requests, double bytes, double request_bytes, double random_ms,
-			double mb_per_s)
+random_requests(double requests, double bytes, double request_bytes)
 {
 	double		random = requests;
 
 	if (request_bytes > TIER_BLOCK_BYTES)
 		random = (requests * request_bytes - bytes) / (request_bytes - TIER_BLOCK_BYTES);
-	random = tier_larger(0.0, tier_smaller(random, requests));
-	return random * random_ms +
-		tier_larger(bytes - random * TIER_BLOCK_BYTES, 0.0) / BYTES_PER_MB / mb_per_s * MS_PER_S;
+	return tier_larger(0.0, tier_smaller(random, requests));
+}
+
+TierEffectParts
+tier_effect_split(const TierEffectWork *work, double request_bytes)
+{
+	TierEffectParts parts = {0};
+
+	if (!(work->reads + work->writes >= TIER_EFFECT_LEAST_REQUESTS) || !(work->device_ms > 0.0) ||
+		!(work->read_bytes >= 0.0) || !(work->write_bytes >= 0.0))
+		return parts;
+	parts.requests = work->reads + work->writes;
+	parts.random_reads = random_requests(work->reads, work->read_bytes, request_bytes);
+	parts.sequential_read_bytes =
+		tier_larger(work->read_bytes - parts.random_reads * TIER_BLOCK_BYTES, 0.0);
+	parts.random_writes = random_requests(work->writes, work->write_bytes, request_bytes);
+	parts.sequential_write_bytes =
+		tier_larger(work->write_bytes - parts.random_writes * TIER_BLOCK_BYTES, 0.0);
+	parts.device_ms = work->device_ms;
+	return parts;
+}
+
+/*
+ * Random requests cost their access time, sequential ones their bytes, as in
+ * tier_cost_busy_s_per_hour.
+ */
+static double
+expected_ms(double random, double bytes, double random_ms, double mb_per_s)
+{
+	return random * random_ms + bytes / BYTES_PER_MB / mb_per_s * MS_PER_S;
 }
 
 double
 tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *profile,
 						  double request_bytes)
 {
+	TierEffectParts parts = tier_effect_split(work, request_bytes);
 	double		expected;
 
-	if (!(work->reads + work->writes >= TIER_EFFECT_LEAST_REQUESTS) || !(work->device_ms > 0.0) ||
-		!(work->read_bytes >= 0.0) || !(work->write_bytes >= 0.0))
+	if (!(parts.device_ms > 0.0))
 		return NAN;
-	expected = expected_ms(work->reads, work->read_bytes, request_bytes,
+	expected = expected_ms(parts.random_reads, parts.sequential_read_bytes,
 						   profile->random_read_ms, profile->sequential_read_mb_per_s) +
-		expected_ms(work->writes, work->write_bytes, request_bytes,
+		expected_ms(parts.random_writes, parts.sequential_write_bytes,
 					profile->random_write_ms, profile->sequential_write_mb_per_s);
 	if (!(expected > 0.0 && expected <= DBL_MAX))
 		return NAN;

@@ -38,6 +38,20 @@ typedef struct TierEffectWork
 	double		device_ms;		/* in which it worked on them */
 } TierEffectWork;
 
+/*
+ * The same, in what a profile has a figure for: random requests of a block, and bytes
+ * of sequential ones.
+ */
+typedef struct TierEffectParts
+{
+	double		requests;		/* of all kinds */
+	double		random_reads;
+	double		sequential_read_bytes;
+	double		random_writes;
+	double		sequential_write_bytes;
+	double		device_ms;		/* 0: too little work to tell */
+} TierEffectParts;
+
 /* How a table was read: scans of itself, and of its indexes together. */
 typedef struct TierEffectScans
 {
@@ -88,11 +102,15 @@ extern bool tier_effect_work_between(const TierEffectWork *before, const TierEff
 									 TierEffectWork *work);
 
 /*
- * How many times as long as its profile says a device took for this work, with
- * all that may be wrong with either; 1 is exactly as the profile says.  Work is
- * split into random requests of a block and sequential ones of request_bytes so
- * that their number and their bytes come out.  NaN: too little work to tell.
- * Else within [0.001, 1000].
+ * Work is split into random requests of a block and sequential ones of request_bytes so
+ * that their number and their bytes come out.
+ */
+extern TierEffectParts tier_effect_split(const TierEffectWork *work, double request_bytes);
+
+/*
+ * How many times as long as its profile says, without its correction, a device took for
+ * this work, with all that may be wrong with either; 1 is exactly as the profile
+ * says.  NaN: too little work to tell.  Else within [0.001, 1000].
  */
 extern double tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *profile,
 										double request_bytes);

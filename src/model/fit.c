@@ -225,3 +225,12 @@ tier_fit_sequential_hits(double before, double after, double passes)
 	found = n <= 1.0 ? before : (before + (n - 1.0)) / n;
 	return kept * found;
 }
+
+double
+tier_fit_unexpected_share(double from_device, double expected, double from_cache)
+{
+	double		unexpected = tier_amount(tier_amount(from_device) - tier_amount(expected));
+
+	return unexpected > 0.0 && from_cache > 0.0 ?
+		tier_smaller(unexpected / from_cache, 1.0) : 0.0;
+}

@@ -97,4 +97,11 @@ extern double tier_fit_scan_requests(double blocks, double file_blocks, double m
  */
 extern double tier_fit_sequential_hits(double before, double after, double passes);
 
+/*
+ * Blocks that were read in sequence and were expected to come from the page cache: which
+ * part of them came from the device after all, where so many blocks of all did and only so
+ * many were expected to.  Within [0, 1].
+ */
+extern double tier_fit_unexpected_share(double from_device, double expected, double from_cache);
+
 #endif							/* TIER_FIT_H */

@@ -29,6 +29,7 @@
 #include "src/compat.h"
 #include "src/base/settings.h"
 #include "src/observe/access_shared.h"
+#include "src/server/io_workers.h"
 
 #define TRANCHE_NAME "tiered_storage_access"
 
@@ -72,6 +73,7 @@ typedef struct AccessDatabase
 								 * since the start of the server */
 	double		dropped;		/* reads that found no room, since the last
 								 * take */
+	TierIoWorkers workers;		/* as of the last take that drained */
 } AccessDatabase;
 
 /*
@@ -456,8 +458,11 @@ bool
 tier_access_shared_take_database(TierAccessTaken *taken, bool drain, bool drained)
 {
 	AccessDatabase *database;
+	TierIoWorkers workers = {0};
 
 	memset(taken, 0, sizeof(TierAccessTaken));
+	if (drain)
+		tier_io_workers_read(&workers);
 	taken->device_seen = shared->device_seen;
 	LWLockAcquire(database_lock(), drain ? LW_EXCLUSIVE : LW_SHARED);
 	database = find_database(drain);
@@ -469,6 +474,8 @@ tier_access_shared_take_database(TierAccessTaken *taken, bool drain, bool draine
 		taken->dropped = database->dropped;
 		if (drain)
 		{
+			taken->worker_bytes = tier_io_workers_bytes_between(&database->workers, &workers);
+			database->workers = workers;
 			database->covered = false;
 			database->dropped = 0.0;
 			database->expires_at = now + EXPIRY_S * USECS_PER_SEC;

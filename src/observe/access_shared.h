@@ -82,6 +82,9 @@ typedef struct TierAccessTaken
 								 * that was committed */
 	double		dropped;		/* reads that found no room since then */
 	bool		device_seen;	/* `measured` of the counts can be believed */
+	double		worker_bytes;	/* read from devices by I/O workers, for
+								 * whichever database, since the last take;
+								 * only when draining */
 	int			n;
 	TierAccessCount *counts;	/* ordered by OID */
 } TierAccessTaken;

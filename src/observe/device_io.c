@@ -559,25 +559,60 @@ observe_device(TierDeviceState *state, const Prediction *predicted, double forei
 	state->instance = instance;
 }
 
-void
-tier_device_io_observe(TierDevices *devices, const TierRelationState *states, int nstates,
-					   TimestampTz last_sample_at, TimestampTz now)
+/* Of these relations, on this server. */
+static double
+blocks_read(const TierRelationState *states, int nstates)
 {
-	double		oldest_s = oldest_transaction_s();
 	double		ours = 0.0;
-	Prediction *predicted;
-	int64		blocks_read;
-	int64		temp_bytes;
 
-	find_devices(devices);
-	predicted = predict(devices, states, nstates);
-	read_cluster_totals(&blocks_read, &temp_bytes);
 	for (int i = 0; i < nstates; i++)
 		if (states[i].period.active)
 			ours += states[i].period.attribution.misses -
 				states[i].period.standby_attribution.misses +
 				states[i].period.maintenance_reads + states[i].period.added_blocks;
+	return ours;
+}
 
+double
+tier_device_foreign_blocks(const TierDevices *devices, const TierRelationState *states,
+						   int nstates)
+{
+	const TierDeviceState *latest = NULL;
+	int64		blocks;
+	int64		temp_bytes;
+
+	for (int i = 0; i < devices->ndevices; i++)
+		if (latest == NULL || devices->devices[i].counters_at > latest->counters_at)
+			latest = &devices->devices[i];
+	if (latest == NULL || latest->counters_at == 0)
+		return -1.0;
+
+	/* A counter that went back was reset: what others did is not known. */
+	read_cluster_totals(&blocks, &temp_bytes);
+	if (blocks < latest->cluster_blocks_read)
+		return -1.0;
+	return Max(blocks - latest->cluster_blocks_read - blocks_read(states, nstates), 0.0);
+}
+
+bool
+tier_device_counters_are_late(double period_s)
+{
+	return oldest_transaction_s() > Max(OLD_TRANSACTION_S, OLD_TRANSACTION_SHARE * period_s);
+}
+
+void
+tier_device_io_observe(TierDevices *devices, const TierRelationState *states, int nstates,
+					   TimestampTz last_sample_at, TimestampTz now)
+{
+	double		oldest_s = oldest_transaction_s();
+	double		ours = blocks_read(states, nstates);
+	Prediction *predicted;
+	int64		cluster_blocks_read;
+	int64		temp_bytes;
+
+	find_devices(devices);
+	predicted = predict(devices, states, nstates);
+	read_cluster_totals(&cluster_blocks_read, &temp_bytes);
 	for (int i = 0; i < devices->ndevices; i++)
 	{
 		TierDeviceState *state = &devices->devices[i];
@@ -587,9 +622,10 @@ tier_device_io_observe(TierDevices *devices, const TierRelationState *states, in
 			continue;
 
 		/* A counter that went back was reset: what others did is not known. */
-		foreign = Max((double) (blocks_read - state->cluster_blocks_read) - ours, 0.0) * BLCKSZ +
+		foreign = Max((double) (cluster_blocks_read - state->cluster_blocks_read) - ours, 0.0) *
+			BLCKSZ +
 			Max(temp_bytes - state->cluster_temp_bytes, 0);
-		state->cluster_blocks_read = blocks_read;
+		state->cluster_blocks_read = cluster_blocks_read;
 		state->cluster_temp_bytes = temp_bytes;
 		observe_device(state, &predicted[i], foreign,
 					   last_sample_at, now, oldest_s);

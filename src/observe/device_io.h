@@ -31,6 +31,15 @@ extern double tier_device_request_bytes(const TierDeviceState *state);
 extern const TierDeviceState *tier_devices_find(const TierDevices *devices, Oid tablespace_oid);
 
 /*
+ * Since the last sample: blocks that the server has read and these relations have not, from
+ * whichever device; what others did is not known if that is -1.  Is a process at work that
+ * has had counters still to come for more than a small part of that time?
+ */
+extern double tier_device_foreign_blocks(const TierDevices *devices,
+										 const TierRelationState *states, int nstates);
+extern bool tier_device_counters_are_late(double period_s);
+
+/*
  * Reads the counters of the devices beneath all tablespaces, compares their
  * growth with what tier_device_reads_correct said of the relations on them, and
  * improves the fit.  Devices that are beneath no tablespace any more lose

@@ -243,6 +243,56 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 													   sequential, TIER_HALF_LIFE_SLOW_S);
 }
 
+/*
+ * I/O workers read for all relations, and nobody counts for which of them.  But what all of
+ * them have read in sequence, from devices that count it, and anything else that the workers
+ * may have read, is at least what the workers read.  What is missing is part of what was
+ * expected from the page cache, and may be of any relation: each has the same part of it
+ * read.  So the sum is right; of a relation that was read alone so is its part, and
+ * no other one is raised by more than the whole was too low.
+ *
+ * It never lowers: a process may read by itself, and a worker that has ended is not seen.
+ */
+static void
+raise_to_workers(const TierDevices *devices, TierRelationState *states, int nstates,
+				 double worker_blocks)
+{
+	double		expected = tier_device_foreign_blocks(devices, states, nstates);
+	double		from_cache = 0.0;
+	double		share;
+
+	if (expected < 0.0)
+		return;
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationPeriod *period = &states[i].period;
+
+		if (!has_read(period))
+			continue;
+		if (!tier_pagecache_counts_readers(states[i].id.tablespace_oid))
+		{
+			expected += all_reads(period);
+			continue;
+		}
+		expected += period->device_random + period->device_sequential +
+			period->device_maintenance;
+		from_cache += local_sequential(period) - period->device_sequential +
+			period->maintenance_reads - period->device_maintenance;
+	}
+	share = tier_fit_unexpected_share(worker_blocks, expected, from_cache);
+	for (int i = 0; i < nstates && share > 0.0; i++)
+	{
+		TierRelationPeriod *period = &states[i].period;
+
+		if (!has_read(period) || !tier_pagecache_counts_readers(states[i].id.tablespace_oid))
+			continue;
+		period->device_sequential +=
+			share * Max(local_sequential(period) - period->device_sequential, 0.0);
+		period->device_maintenance +=
+			share * Max(period->maintenance_reads - period->device_maintenance, 0.0);
+	}
+}
+
 static int
 compare_misses(const void *a, const void *b)
 {
@@ -290,7 +340,8 @@ look_at_idle(TierRelationState *states, int nstates)
 }
 
 void
-tier_device_reads_correct(const TierDevices *devices, TierRelationState *states, int nstates)
+tier_device_reads_correct(const TierDevices *devices, TierRelationState *states, int nstates,
+						  double worker_bytes, double period_s)
 {
 	TierRelationState **readers = palloc_extended(sizeof(TierRelationState *) * Max(nstates, 1),
 												  MCXT_ALLOC_HUGE);
@@ -327,6 +378,10 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 		state->period.device_random = within_bounds(&state->period, state->period.device_random);
 	}
 	pfree(readers);
+
+	/* Counters that are late would leave what was read for them to others. */
+	if (looks && worker_bytes > 0.0 && !tier_device_counters_are_late(period_s))
+		raise_to_workers(devices, states, nstates, worker_bytes / BLCKSZ);
 
 	for (int i = 0; i < nstates; i++)
 		if (states[i].period.active)

@@ -178,7 +178,8 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 
 	/* 4. Correct. */
 	if (devices != NULL)
-		tier_device_reads_correct(devices, view.states, view.nstates);
+		tier_device_reads_correct(devices, view.states, view.nstates, taken.worker_bytes,
+								  tier_seconds_between(memory->sampled_at, view.at));
 	return view;
 }
 

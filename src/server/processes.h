@@ -25,9 +25,10 @@
 
 /*
  * What process number i, from 0 to MaxBackends - 1, says of itself at this moment; false:
- * there is none.  The server's own functions keep for the rest of a transaction what they
- * have seen first, and that transaction may be a user's, whose pg_stat_activity would stay
- * as it is.  Of the strings, the pointers lead to what may be changing: strlcpy them.
+ * there is none.  From 17 on auxiliary processes follow.  The server's own functions keep
+ * for the rest of a transaction what they have seen first, and that transaction may be a
+ * user's, whose pg_stat_activity would stay as it is.  Of the strings, the pointers lead
+ * to what may be changing: strlcpy them.
  */
 extern bool tier_processes_read(int i, PgBackendStatus *status);
 

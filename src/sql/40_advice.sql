@@ -102,7 +102,9 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	OUT objective_value float8, OUT lower_bound float8, OUT gap float8,
 	OUT effective_price_per_wait_hour float8, OUT growth_bytes_per_day float8,
 	OUT days_until_reserve float8, OUT days_until_full float8,
-	OUT reason text)
+	OUT reason text, OUT device_wait_fraction float8,
+	OUT advised_saved_wait_s_per_hour_low float8, OUT advised_saved_wait_s_per_hour_high float8,
+	OUT advised_speedup_low float8, OUT advised_speedup_high float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_placement_summary';
@@ -133,7 +135,10 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 	OUT price_per_month float8, OUT advised_price_per_month float8,
 	OUT simulated_price_per_month float8,
 	OUT advised_written_bytes_per_day float8, OUT simulated_written_bytes_per_day float8,
-	OUT limited_by text, OUT reason text)
+	OUT limited_by text, OUT reason text, OUT device_wait_fraction float8,
+	OUT simulated_saved_wait_s_per_hour_low float8,
+	OUT simulated_saved_wait_s_per_hour_high float8,
+	OUT simulated_speedup_low float8, OUT simulated_speedup_high float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
@@ -141,7 +146,9 @@ COMMENT ON FUNCTION tiered_storage.simulate_placement(
 	jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
 'what if: the placement recommended if tiers were different (changes, such as {"ssd": '
 '{"capacity_bytes": 200000000000}}) or the load were load_factor times as high, beside the '
-'current recommendation; one row per tier, and one for all with tier_name null';
+'current recommendation; one row per tier, and one for all with tier_name null, which says what '
+'clients gain compared with how it is now: from a load that stays as it is to clients that go on '
+'as soon as they have their answer';
 
 CREATE FUNCTION tiered_storage.tier_size_curve(
 	tier name,

@@ -345,7 +345,11 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	endurance_dwpd double precision,
 	discovered boolean,
 	compression_ratio double precision,
-	calibrated_at timestamp with time zone
+	calibrated_at timestamp with time zone,
+	random_read_correction double precision,
+	sequential_read_correction double precision,
+	write_correction double precision,
+	corrected_by integer
 $$, 'columns of tiers, in order');
 SELECT is(pg_temp.columns_of('workers'), $$
 	database_name name,

@@ -52,6 +52,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.activity_pattern', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.growth_per_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.tier_corrections', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
 SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type

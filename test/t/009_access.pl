@@ -478,6 +478,63 @@ sub bound_random_reads
 	return;
 }
 
+# A table that a sample finds in the page cache, before and after it was needed.
+sub read_by_workers
+{
+	$node->append_conf('postgresql.conf',
+		"io_method = worker\nio_workers = 2\nshared_buffers = 16MB");
+	restart_cold();
+	$node->safe_psql(
+		'app', q(
+CREATE TABLE pushed (id int, pad text) WITH (autovacuum_enabled = off);
+INSERT INTO pushed SELECT i, repeat('x', 500) FROM generate_series(1, 100000) i;
+VACUUM (FREEZE, ANALYZE) pushed;
+CHECKPOINT;
+));
+	my $blocks =
+	  $node->safe_psql('app', "SELECT pg_relation_size('pushed') / 8192");
+	my $file = $node->data_dir . '/'
+	  . $node->safe_psql('app', "SELECT pg_relation_filepath('pushed')");
+	my $scan =
+	  'SELECT count(pad) FROM pushed; SELECT pg_stat_force_next_flush()';
+	my $misses = sub {
+		return $node->safe_psql('app',
+			"SELECT heap_blks_read FROM pg_statio_user_tables WHERE relname = 'pushed'"
+		);
+	};
+
+	# A part of it stays in shared buffers from now on.
+	$node->safe_psql('app', $scan);
+	sample();
+	read_file('pushed');
+	my $so_far = device_reads('pushed');
+	my $missed_so_far = $misses->();
+	$node->safe_psql('app', $scan);
+	my $missed = $misses->() - $missed_so_far;
+	my $now = device_reads('pushed');
+
+	# The kernel drops pages as it likes, but not many.
+	cmp_ok($missed, '>', $blocks / 2, 'most of it is not in shared buffers');
+	cmp_ok(
+		$now - $so_far,
+		'<',
+		$missed / 8,
+		'what is in the page cache is not read by I/O workers');
+	$so_far = $now;
+	system_or_bail('sync', $file);
+	system_or_bail('dd', "if=$file", 'iflag=nocache', 'count=0',
+		'status=none');
+	$node->safe_psql('app', $scan);
+	read_file('pushed');
+	$now = device_reads('pushed');
+	cmp_ok(
+		$now - $so_far,
+		'>',
+		$missed * 7 / 8,
+		'what was pushed out meanwhile is read by I/O workers, and counts');
+	return;
+}
+
 SKIP:
 {
 	my $data_dir = $node->data_dir;
@@ -599,6 +656,10 @@ SELECT count(pad) FROM t));
 	);
 	is(measured('t'), '0|0', 'random reads are not measured');
 	bound_random_reads();
+
+	# From 18 on others read what is asked for ahead, and the kernel counts it for them.
+	skip 'no I/O workers before 18', 3 if $node->pg_version < 18;
+	read_by_workers();
 }
 
 # ---------------------------------------------------------------------

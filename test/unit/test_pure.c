@@ -1372,7 +1372,10 @@ test_fit_is_robust(void)
 				double		sequential = tier_fit_sequential_hits(garbage[i], garbage[j],
 																  garbage[k]);
 				double		requests = tier_fit_scan_requests(garbage[i], garbage[j], garbage[k]);
+				double		unexpected = tier_fit_unexpected_share(garbage[i], garbage[j],
+																   garbage[k]);
 
+				shares = shares && unexpected >= 0.0 && unexpected <= 1.0;
 				shares = shares && requests >= 0.0 && is_sane(requests) && random >= 0.0 &&
 					random <= 1.0 && sequential >= 0.0 && sequential <= 1.0;
 			}
@@ -1426,6 +1429,12 @@ test_fit_shares(void)
 	double		after;
 	double		hits;
 
+	is(tier_fit_unexpected_share(1000.0, 200.0, 800.0), 1.0,
+	   "unexpected: all that was expected from the page cache");
+	is(tier_fit_unexpected_share(1000.0, 200.0, 3200.0), 0.25, "unexpected: a part of it");
+	is(tier_fit_unexpected_share(1000.0, 200.0, 10.0), 1.0, "unexpected: no more than all");
+	is(tier_fit_unexpected_share(1000.0, 1000.5, 800.0), 0.0, "unexpected: the sum is explained");
+	is(tier_fit_unexpected_share(1000.0, 0.0, 0.0), 0.0, "unexpected: by nothing we know");
 	is(tier_fit_random_hits(0.3, 0.3, 5.0), 0.3,
 	   "random: a cache that does not change hits with its share");
 	is(tier_fit_random_hits(0.2, 0.4, 0.0), 0.3, "random: few reads, the middle");

@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/prediction.c
+ *		What clients gain by an advice, at least and at most.
+ *
+ * model/prediction.h says what comes of one load; this asks it for each end of what is
+ * known of the loads.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "src/decide/advice.h"
+
+/* A relation that is in no tier costs the same before and after. */
+static void
+add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierScenario scenario,
+		 double factor, TierPlacementTotals *totals)
+{
+	TierCostLoad load;
+	TierCost	cost;
+
+	if (tier < 0)
+		return;
+	load = tier_advice_load_in(unit, scenario);
+	cost = tier_cost_on(&load, &advice->set->tiers[tier].profile);
+	if (isinf(cost.busy_s))
+		return;
+	totals[tier].occupied_s += factor * cost.occupied_s;
+	totals[tier].wait_s += factor * cost.wait_s;
+}
+
+TierPrediction
+tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
+{
+	TierPrediction prediction = TIER_PREDICTION_UNKNOWN;
+	int			ntiers = Min(before->set->ntiers, after->set->ntiers);
+	double		factor = before->options.load_factor > 0.0 ?
+	after->options.load_factor / before->options.load_factor : 1.0;
+	TierPredictionClients clients = {
+		.active_s = after->client_time.active_s * after->options.load_factor,
+		.device_s = after->client_time.device_s * after->options.load_factor,
+		.processor_s = after->client_time.processor_s * after->options.load_factor,
+		.processors = Max((double) sysconf(_SC_NPROCESSORS_ONLN), 0.0),
+		.number = after->clients,
+	};
+	TierPlacementTotals *now = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
+	TierPlacementTotals *then = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
+
+	for (TierScenario s = TIER_SCENARIO_MIDDLE; s <= TIER_SCENARIO_WRITES_HIGH; s++)
+	{
+		memset(now, 0, sizeof(TierPlacementTotals) * ntiers);
+		memset(then, 0, sizeof(TierPlacementTotals) * ntiers);
+		for (int i = 0; i < before->nunits; i++)
+			if (before->units[i].current_tier < ntiers)
+				add_unit(before, &before->units[i], before->units[i].current_tier, s, factor, now);
+		for (int i = 0; i < after->nunits; i++)
+			if (after->units[i].recommended_tier < ntiers)
+				add_unit(after, &after->units[i], after->units[i].recommended_tier, s, 1.0, then);
+		tier_prediction_add(&clients, now, then, ntiers, &prediction);
+	}
+	pfree(now);
+	pfree(then);
+	return prediction;
+}

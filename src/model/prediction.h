@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/prediction.h
+ *		What clients gain by another placement, at least and at most.
+ *
+ * Pure.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PREDICTION_H
+#define TIER_PREDICTION_H
+
+#include "src/model/placement_problem.h"
+
+/* What all clients together do with an hour, in seconds; measured. */
+typedef struct TierPredictionClients
+{
+	double		active_s;		/* all that they do */
+	double		device_s;		/* of it, they wait for the devices beneath
+								 * tiers */
+	double		processor_s;	/* of it, they work */
+	double		processors;		/* that the server has; 0: not known */
+	double		number;			/* of clients that may wait at once, for the
+								 * queue */
+} TierPredictionClients;
+
+/*
+ * saved_s is what clients wait less per hour, as long as they ask for as much as now.
+ * speedup is how many times as much they get done: 1 at one end, which is when they
+ * ask for no more, and at the other what they get if each goes on as soon as it has
+ * its answer.  All NaN: not known.
+ */
+typedef struct TierPrediction
+{
+	double		saved_s_low;
+	double		saved_s_high;
+	double		speedup_low;
+	double		speedup_high;	/* INFINITY: nothing bounds it */
+} TierPrediction;
+
+#define TIER_PREDICTION_UNKNOWN {NAN, NAN, NAN, NAN}
+
+/*
+ * Widens a prediction by what comes of one load, the tiers' totals of which are given
+ * for the placement now and then.  Nothing, if active_s is not positive.
+ *
+ * Of a gain no more is promised than the share of what clients wait for now that the model
+ * says will be saved; a loss is that, or what the model says in seconds, whichever
+ * is more, since waits that are too short to be seen become longer, too.
+ */
+extern void tier_prediction_add(const TierPredictionClients *clients,
+								const TierPlacementTotals *now,
+								const TierPlacementTotals *then,
+								int ntiers, TierPrediction *prediction);
+
+#endif							/* TIER_PREDICTION_H */

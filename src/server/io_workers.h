@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/io_workers.h
+ *		What the server's I/O workers have read from devices.
+ *
+ * From 18 on, with io_method = worker, they read what other processes ask for
+ * ahead, and the kernel counts it for them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_IO_WORKERS_H
+#define TIER_IO_WORKERS_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#define TIER_MAX_IO_WORKERS 32
+
+typedef struct TierIoWorker
+{
+	int			pid;
+	TimestampTz started_at;		/* tells it from an earlier one of that pid */
+	int64		read_bytes;		/* from devices, what was read ahead included */
+} TierIoWorker;
+
+/* As of a moment; all zero: nothing is known. */
+typedef struct TierIoWorkers
+{
+	TimestampTz at;				/* 0: nothing is known */
+	int			n;
+	TierIoWorker workers[TIER_MAX_IO_WORKERS];
+} TierIoWorkers;
+
+/*
+ * What those that run now have read.  Nothing is known where others do not read, or the
+ * kernel does not say.  No lock, no memory.
+ */
+extern void tier_io_workers_read(TierIoWorkers *workers);
+
+/*
+ * What was read between two moments.  Less than that if a worker has ended meanwhile, 0 if
+ * nothing is known of one of them.  Pure arithmetic: may be called with a lock held.
+ */
+extern int64 tier_io_workers_bytes_between(const TierIoWorkers *before,
+										   const TierIoWorkers *after);
+
+#endif							/* TIER_IO_WORKERS_H */
