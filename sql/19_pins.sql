@@ -89,6 +89,10 @@ CREATE INDEX hot_new ON hot (length(a)) TABLESPACE regress_ts_slow;
 CREATE INDEX cold_new ON cold (length(a)) TABLESPACE regress_ts_slow;
 SELECT * FROM pinned;
 DROP INDEX hot_new, cold_new;
+-- That they were built counts as an event, whenever the counters come.
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+CALL regress_heat();
 -- Kinds of relation.
 SELECT tiered_storage.pin('"Mat ""V"'), tiered_storage.pin('m_2010_i'), tiered_storage.pin('parent');
 SELECT * FROM pins;

@@ -41,11 +41,13 @@
  */
 #define PATIENCE_WITH_OWNER 2
 
-/* One leaf to move, with the evaluation that says so. */
+/* What to move of one leaf, with the evaluation that says so. */
 typedef struct Job
 {
 	const TierEvaluation *evaluation;
 	const TierLeaf *leaf;
+	List	   *members;		/* OIDs: the leaf, indexes of it, or some of
+								 * them; the leaf first */
 } Job;
 
 static int
@@ -59,14 +61,78 @@ compare_jobs(const void *a, const void *b)
 	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
 }
 
+/* One relation that a policy would move. */
+typedef struct Claim
+{
+	Oid			relation_oid;
+	const TierEvaluation *evaluation;
+} Claim;
+
+/* By relation; the one that decides comes first. */
+static int
+compare_claims(const void *a, const void *b)
+{
+	const Claim *left = a;
+	const Claim *right = b;
+
+	if (left->relation_oid != right->relation_oid)
+		return left->relation_oid < right->relation_oid ? -1 : 1;
+	if (left->evaluation->to_tier != right->evaluation->to_tier)
+		return right->evaluation->to_tier - left->evaluation->to_tier;
+	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
+}
+
+static int
+compare_claimed(const void *key, const void *claim)
+{
+	Oid			relation_oid = *(const Oid *) key;
+	Oid			claimed_oid = ((const Claim *) claim)->relation_oid;
+
+	return relation_oid < claimed_oid ? -1 : relation_oid > claimed_oid;
+}
+
+/* Of all that policies would move, each relation once, with the policy that decides. */
+static Claim *
+decide_claims(const Job *jobs, int njobs, int *nclaims)
+{
+	Claim	   *claims;
+	int			n = 0;
+	int			kept = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += list_length(jobs[i].leaf->pending);
+	claims = palloc_extended(sizeof(Claim) * Max(n, 1), MCXT_ALLOC_HUGE);
+	n = 0;
+	for (int i = 0; i < njobs; i++)
+	{
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].leaf->pending)
+			claims[n++] = (Claim)
+		{
+			lfirst_oid(cell), jobs[i].evaluation
+		};
+	}
+	qsort(claims, n, sizeof(Claim), compare_claims);
+	for (int i = 0; i < n; i++)
+		if (kept == 0 || claims[kept - 1].relation_oid != claims[i].relation_oid)
+			claims[kept++] = claims[i];
+	*nclaims = kept;
+	return claims;
+}
+
 /*
- * All leaves that are due, each once: where several policies want it, the
- * slowest tier wins, which is the policy for the greatest age.
+ * All that is due.  Table and index for itself, one policy decides: of those that would
+ * move it the one for the slowest tier, which is the policy for the greatest age; of
+ * several for one tier, the oldest policy.  When that has moved it, no policy would
+ * move it again.
  */
 static Job *
-collect_jobs(TierEvaluation **evaluations, int nevaluations, const TierSet *set, int *njobs)
+collect_jobs(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
 {
 	Job		   *jobs;
+	Claim	   *claims;
+	int			nclaims;
 	int			n = 0;
 	int			kept = 0;
 
@@ -81,19 +147,31 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, const TierSet *set,
 			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE)
 				continue;
 			jobs[n].evaluation = evaluations[i];
+			jobs[n].members = NIL;
 			jobs[n++].leaf = &evaluations[i]->leaves[j];
 		}
 	}
 	qsort(jobs, n, sizeof(Job), compare_jobs);
+	claims = decide_claims(jobs, n, &nclaims);
+	*nleaves = 0;
 	for (int i = 0; i < n; i++)
 	{
-		if (kept > 0 && jobs[kept - 1].leaf->info.relation_oid == jobs[i].leaf->info.relation_oid)
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].leaf->pending)
 		{
-			if (set->tiers[jobs[i].evaluation->to_tier].rank >
-				set->tiers[jobs[kept - 1].evaluation->to_tier].rank)
-				jobs[kept - 1] = jobs[i];
-			continue;
+			Oid			relation_oid = lfirst_oid(cell);
+			const Claim *claim = bsearch(&relation_oid, claims, nclaims, sizeof(Claim),
+										 compare_claimed);
+
+			if (claim->evaluation == jobs[i].evaluation)
+				jobs[i].members = lappend_oid(jobs[i].members, relation_oid);
 		}
+		if (jobs[i].members == NIL)
+			continue;
+		if (kept == 0 ||
+			jobs[kept - 1].leaf->info.relation_oid != jobs[i].leaf->info.relation_oid)
+			(*nleaves)++;
 		jobs[kept++] = jobs[i];
 	}
 	*njobs = kept;
@@ -120,7 +198,7 @@ announce(const Job *job, const TierSet *set)
 		warn_no_tablespace(job, WARNING);
 		return;
 	}
-	foreach(cell, job->leaf->pending)
+	foreach(cell, job->members)
 	{
 		TierRelationInfo info;
 		char	   *target = get_tablespace_name(job->leaf->to_tablespace);
@@ -206,10 +284,10 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 	if (!OidIsValid(job->leaf->to_tablespace))
 	{
 		warn_no_tablespace(job, by_worker ? LOG : WARNING);
-		summary->not_moved += list_length(job->leaf->pending);
+		summary->not_moved += list_length(job->members);
 		return;
 	}
-	foreach(cell, job->leaf->pending)
+	foreach(cell, job->members)
 	{
 		Oid			relation_oid = lfirst_oid(cell);
 		TierMoveRequest request = {0};
@@ -442,8 +520,7 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 		summary.partitions += evaluations[i]->nleaves;
 	}
 	PopActiveSnapshot();
-	jobs = collect_jobs(evaluations, npolicies, set, &njobs);
-	summary.due = njobs;
+	jobs = collect_jobs(evaluations, npolicies, &njobs, &summary.due);
 	if (dry_run)
 	{
 		for (int i = 0; i < njobs; i++)

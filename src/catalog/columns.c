@@ -83,16 +83,18 @@ known_or_0(double value)
 	return fabs(value) <= MOST_STORED ? value : 0.0;
 }
 
-/* Arrays of amounts, which may be less than nothing where something shrinks. */
+/* Arrays of amounts; signed where something may shrink. */
 static void
-set_amounts(float *field, size_t bytes, const bytea *stored)
+set_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
 {
+	float		least = is_signed ? -FLT_MAX : 0.0f;
+
 	memset(field, 0, bytes);
 	if (VARSIZE_ANY_EXHDR(stored) != bytes)
 		return;
 	memcpy(field, VARDATA_ANY(stored), bytes);
 	for (size_t i = 0; i < bytes / sizeof(float); i++)
-		if (!(fabsf(field[i]) <= FLT_MAX))
+		if (!(field[i] >= least && field[i] <= FLT_MAX))
 			field[i] = 0.0f;
 }
 
@@ -130,7 +132,8 @@ set_field(void *row, const TierColumn *column, Datum value)
 												column->null_if_zero);
 			break;
 		case BYTEAOID:
-			set_amounts((float *) field, column->bytes, DatumGetByteaPP(value));
+			set_amounts((float *) field, column->bytes, column->is_signed,
+						DatumGetByteaPP(value));
 			break;
 		default:
 			Assert(column->type == FLOAT8OID);

@@ -15,14 +15,15 @@
 
 #include "src/catalog/tables.h"
 
-#define COLUMN(name, type, field) {name, type, offsetof(TierTablespaceGrowth, field), false, 0}
+#define COLUMN(name, type, field) \
+	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false}
 
 static const TierColumn growth_columns[] = {
 	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
 	COLUMN("evidence_began_at", TIMESTAMPTZOID, evidence.began_at),
 	COLUMN("evidence_interval_s", FLOAT8OID, evidence.interval_s),
 	{"evidence_growth", BYTEAOID, offsetof(TierTablespaceGrowth, evidence.growth), false,
-	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth)},
+	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth), true},
 };
 
 #define NCOLUMNS ((int) lengthof(growth_columns))

@@ -42,12 +42,12 @@
  * hold.  All there is to know about a column is its line here: statements,
  * loading and storing are made from it.
  */
-#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false, 0}
+#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false, 0, false}
 #define NULLABLE_TIME(name) \
-	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0}
-#define BYTES(name, field) \
+	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0, false}
+#define BYTES(name, field, is_signed) \
 	{name, BYTEAOID, offsetof(TierRelationState, field), false, \
-		sizeof(((TierRelationState *) NULL)->field)}
+		sizeof(((TierRelationState *) NULL)->field), is_signed}
 
 static const TierColumn state_columns[] = {
 	COLUMN("relation_oid", OIDOID, id.relation_oid),
@@ -76,7 +76,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("blocks_hit", INT8OID, stored.counters.blocks_hit),
 	COLUMN("row_changes", INT8OID, stored.counters.row_changes),
 	{"counters_reset_at", TIMESTAMPTZOID,
-	offsetof(TierRelationState, stored.counters.reset_at), true, 0},
+	offsetof(TierRelationState, stored.counters.reset_at), true, 0, false},
 
 	/* Reads. */
 	COLUMN("random_fast", FLOAT8OID, stored.rates.random_fast),
@@ -120,9 +120,9 @@ static const TierColumn state_columns[] = {
 	/* When it was used. */
 	COLUMN("evidence_began_at", TIMESTAMPTZOID, stored.evidence.began_at),
 	COLUMN("evidence_interval_s", FLOAT8OID, stored.evidence.interval_s),
-	BYTES("evidence_reads", stored.evidence.reads),
-	BYTES("evidence_writes", stored.evidence.writes),
-	BYTES("evidence_growth", stored.evidence.growth),
+	BYTES("evidence_reads", stored.evidence.reads, false),
+	BYTES("evidence_writes", stored.evidence.writes, false),
+	BYTES("evidence_growth", stored.evidence.growth, true),
 
 	/* Since it was first sampled. */
 	COLUMN("total_random_reads", FLOAT8OID, stored.totals.random_reads),
@@ -373,7 +373,7 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 #define MEAN(column) "(sum(r." column ") / min(h.slow))::float8"
 
 /* What tier_catalog_load_history reads from its third column on. */
-#define RATE(field) {#field, FLOAT8OID, offsetof(TierHistoryLoad, rates.field), false, 0}
+#define RATE(field) {#field, FLOAT8OID, offsetof(TierHistoryLoad, rates.field), false, 0, false}
 
 static const TierColumn load_columns[] = {
 	RATE(random_fast),

@@ -183,6 +183,7 @@ typedef struct TierColumn
 	size_t		bytes;			/* of the field, bytea only, an array of
 								 * float: stored as it is in memory; of
 								 * another length, read as zeros */
+	bool		is_signed;		/* amounts in these may be negative */
 } TierColumn;
 
 /* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
@@ -194,8 +195,8 @@ extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns
  * the columns begin at first_column (from 1).  A field whose column is NULL
  * stays as it is.  Nothing is allocated.  The owner of the tables can write anything
  * into them, and a file may be damaged: a number that is not finite, or beyond all that
- * can be, is read as 0, also in a bytea, and a time that is not finite as unknown, or
- * where none may be, as now.
+ * can be, is read as 0, as are negative amounts in a bytea where none may be, and a time
+ * that is not finite as unknown, or where none may be, as now.
  */
 extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 							  uint64 result_row, int first_column);

@@ -10,7 +10,7 @@
  *
  * Some rules stand above cost.  One whose tablespace belongs to no tier is left
  * alone; one that is pinned belongs to the pin's tier, for which no observation
- * is needed; one that a policy has moved stays where the policy wants it; one
+ * is needed; one that is of the age of a policy stays where the policy wants it; one
  * that was moved lately stays for tiered_storage.cooldown; one that has
  * not been observed for tiered_storage.observation_period is never
  * sent to a slower tier; one that is smaller than tiered_storage.advice_min_size
@@ -104,6 +104,8 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return NULL;
 	if (unit->policy_tier >= 0)
 		return "is kept on its tier by a tiering policy";
+	if (tier < unit->policy_floor)
+		return "is kept from faster tiers by a tiering policy";
 	if (!advice->takes[tier])
 		return "would have to go to a tier that was not asked for";
 	if (advice->options.from_scratch)

@@ -243,6 +243,11 @@ remark_growth(const TierAdvice *advice, int tier, StringInfo line)
 	if (!(per_day > 0.0) || Min(full, reserve) > horizon_days)
 		return;
 	initStringInfo(&remark);
+	if (full <= 0.0)
+	{
+		add_remark(line, psprintf("grows by %s a day, and is full", tier_advice_bytes(per_day)));
+		return;
+	}
 	appendStringInfo(&remark, "grows by %s a day: ", tier_advice_bytes(per_day));
 	if (reserve > 0.0 && reserve < full)
 		appendStringInfo(&remark, "its reserve is reached in %s, and ",

@@ -215,13 +215,21 @@ toast_is_elsewhere(const TierRelationInfo *info, const TierSet *set, int to_tier
 		tier_set_tier_of_tablespace(set, toast.tablespace_oid) != to_tier;
 }
 
-/* Something of the leaf is not on the tier: shall it go there? */
+/*
+ * Something of the leaf that is on `from_tier` (-1: on none): shall it go to the policy's?
+ * A policy brings nothing back: what is on a slower tier stays there, so that whatever
+ * other policies have done is no reason to do it again.  Tiers are ordered, also those
+ * of one rank.
+ */
 static void
 add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relation_oid,
-			int to_tier)
+			int from_tier, int to_tier)
 {
-	const TierPinned *pinned = tier_pins_against(pins, set, relation_oid, to_tier);
+	const TierPinned *pinned;
 
+	if (from_tier >= to_tier)
+		return;
+	pinned = tier_pins_against(pins, set, relation_oid, to_tier);
 	if (pinned == NULL)
 		leaf->pending = lappend_oid(leaf->pending, relation_oid);
 	else if (leaf->pinned == NULL)
@@ -236,8 +244,10 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tie
 	leaf->from_tier = tier_set_tier_of_tablespace(set, leaf->info.tablespace_oid);
 	if (leaf->partition.is_foreign)
 		return;
-	if (leaf->from_tier != to_tier || toast_is_elsewhere(&leaf->info, set, to_tier))
-		add_pending(leaf, set, pins, leaf->info.relation_oid, to_tier);
+	if (leaf->from_tier == to_tier && toast_is_elsewhere(&leaf->info, set, to_tier))
+		add_pending(leaf, set, pins, leaf->info.relation_oid, -1, to_tier);
+	else
+		add_pending(leaf, set, pins, leaf->info.relation_oid, leaf->from_tier, to_tier);
 	if (include_indexes)
 	{
 		List	   *indexes = tier_relation_indexes(leaf->info.relation_oid);
@@ -247,15 +257,16 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tie
 		{
 			TierRelationInfo index;
 
-			if (tier_relation_lookup(lfirst_oid(cell), &index) &&
-				tier_set_tier_of_tablespace(set, index.tablespace_oid) != to_tier)
-				add_pending(leaf, set, pins, index.relation_oid, to_tier);
+			if (tier_relation_lookup(lfirst_oid(cell), &index))
+				add_pending(leaf, set, pins, index.relation_oid,
+							tier_set_tier_of_tablespace(set, index.tablespace_oid), to_tier);
 		}
 	}
-	leaf->partition.on_target = leaf->pending == NIL && leaf->pinned == NULL;
 	leaf->partition.pinned_elsewhere = leaf->pending == NIL && leaf->pinned != NULL;
-	leaf->partition.on_slower_tier = leaf->from_tier >= 0 && to_tier >= 0 &&
-		set->tiers[leaf->from_tier].rank > set->tiers[to_tier].rank;
+	leaf->partition.on_slower_tier = leaf->pending == NIL && leaf->pinned == NULL &&
+		leaf->from_tier > to_tier;
+	leaf->partition.on_target = leaf->pending == NIL && leaf->pinned == NULL &&
+		leaf->from_tier <= to_tier;
 }
 
 static char *

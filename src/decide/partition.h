@@ -23,9 +23,9 @@ typedef struct TierLeaf
 	TierPolicyVerdict verdict;
 	int			from_tier;		/* index into the TierSet, -1: none */
 	Oid			to_tablespace;	/* 0: none of the tier's can be used */
-	List	   *pending;		/* OIDs: what of it and its indexes is not on
-								 * the tier yet, the table first; without what
-								 * is pinned to another one */
+	List	   *pending;		/* OIDs: what of it and its indexes is on a
+								 * faster tier, or none, the table first;
+								 * without what is pinned to another one */
 	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
 	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
 								 * due */

@@ -28,6 +28,7 @@
 #include "src/server/relation.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
+#include "src/decide/partition.h"
 #include "src/decide/units.h"
 
 /* Blocks: what is rarer than this is not worth a word. */
@@ -142,7 +143,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->is_selected = true;
 		unit->kind = state->id.kind;
 		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->id.tablespace_oid);
-		unit->policy_tier = unit->pinned_tier = unit->wanted_tier = unit->growth_tier = -1;
+		unit->policy_tier = unit->policy_floor = unit->pinned_tier = -1;
+		unit->wanted_tier = unit->growth_tier = -1;
 		unit->growth_hours = INFINITY;
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
 		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
@@ -203,31 +205,53 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 	}
 }
 
-/* Marks what a policy governs and has already put on its tier. */
 static void
-mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies)
+mark_policy(TierAdviceUnit *unit, int tier)
+{
+	if (unit == NULL)
+		return;
+	unit->policy_floor = Max(unit->policy_floor, tier);
+	if (unit->current_tier == tier)
+		unit->policy_tier = tier;
+}
+
+/* Is everything in it old enough for the policy? */
+static bool
+is_of_age(const TierLeaf *leaf)
+{
+	return leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_ON_TARGET ||
+		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
+}
+
+/*
+ * Marks what is of an age at which a policy wants it on its tier, and what it has put
+ * there.  What is younger is the advice's to place.
+ */
+static void
+mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
+			  const TierPins *pins)
 {
 	for (int i = 0; i < npolicies; i++)
 	{
-		int			tier = tier_set_find_tier(advice->set, NameStr(policies[i].tier_name));
-		List	   *leaves = NIL;
-		ListCell   *cell;
+		const TierEvaluation *evaluation;
 
-		if (policies[i].is_enabled && OidIsValid(policies[i].relation_oid))
-			leaves = tier_relation_leaves(policies[i].relation_oid);
-		foreach(cell, leaves)
+		if (!policies[i].is_enabled || !OidIsValid(policies[i].relation_oid))
+			continue;
+		evaluation = tier_partition_evaluate(&policies[i], advice->set, pins, tier_clock_now());
+		for (int j = 0; j < evaluation->nleaves; j++)
 		{
-			List	   *members = lcons_oid(lfirst_oid(cell), policies[i].include_indexes ?
-											tier_relation_indexes(lfirst_oid(cell)) : NIL);
-			ListCell   *member;
+			Oid			leaf_oid = evaluation->leaves[j].info.relation_oid;
+			List	   *indexes = NIL;
+			ListCell   *cell;
 
-			foreach(member, members)
-			{
-				TierAdviceUnit *unit = find_unit(advice, lfirst_oid(member));
-
-				if (unit != NULL && unit->current_tier == tier)
-					unit->policy_tier = tier;
-			}
+			CHECK_FOR_INTERRUPTS();
+			if (!is_of_age(&evaluation->leaves[j]))
+				continue;
+			mark_policy(find_unit(advice, leaf_oid), evaluation->to_tier);
+			if (policies[i].include_indexes)
+				indexes = tier_relation_indexes(leaf_oid);
+			foreach(cell, indexes)
+				mark_policy(find_unit(advice, lfirst_oid(cell)), evaluation->to_tier);
 		}
 	}
 }
@@ -485,7 +509,7 @@ tier_units_load(TierAdvice *advice)
 	build_units(advice, devices, view.states, view.nstates, now);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
-	mark_policies(advice, policies, npolicies);
+	mark_policies(advice, policies, npolicies, pins);
 	mark_pins(advice, pins);
 	select_units(advice);
 	if (advice->options.load_factor != 1.0)

@@ -82,6 +82,8 @@ typedef struct TierAdviceUnit
 	int			wanted_tier;	/* where it would be if there were room; -1:
 								 * there */
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
+	int			policy_floor;	/* no tier faster than this one is for what is
+								 * so old, -1: no policy */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
 	double		size_bytes;

@@ -42,8 +42,9 @@ typedef struct TierPartition
 	bool		is_foreign;		/* a foreign table: not ours to move */
 	bool		is_temporary;
 	bool		is_empty;		/* no block in it */
-	bool		on_target;		/* it and what moves along is there already */
-	bool		on_slower_tier; /* lives on a slower tier than the target */
+	bool		on_target;		/* it and what moves along is there already,
+								 * or on a slower one */
+	bool		on_slower_tier; /* the same, and the table is on a slower one */
 	bool		pinned_elsewhere;	/* all that would move has to be elsewhere */
 } TierPartition;
 
