@@ -30,10 +30,24 @@
 #include "src/decide/partition_key.h"
 #include "src/server/relation.h"
 
+/*
+ * Is the first column ordered by one of the server's own operator classes?  One of a
+ * user may turn the order round, or mean another one altogether.
+ */
+static bool
+is_order_known(HeapTuple tuple)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass,
+										&isnull);
+
+	return !isnull && ((oidvector *) DatumGetPointer(value))->values[0] < FirstNormalObjectId;
+}
+
 /* First key column of a partitioned table; false when it is no plain column. */
 bool
 tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column,
-						Oid *type_oid)
+						Oid *type_oid, bool *order_known)
 {
 	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relation_oid));
 	Form_pg_partitioned_table form;
@@ -46,6 +60,7 @@ tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameDat
 	*strategy = form->partstrat;
 	*ncolumns = form->partnatts;
 	attribute = form->partattrs.values[0];
+	*order_known = is_order_known(tuple);
 	ReleaseSysCache(tuple);
 
 	if (attribute == 0)
@@ -214,6 +229,7 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 	TierRelationInfo info;
 	char		strategy;
 	int			ncolumns;
+	bool		order_known;
 
 	if (!tier_relation_lookup(relation_oid, &info))
 		ereport(ERROR,
@@ -233,13 +249,21 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 
 	memset(key, 0, sizeof(TierPartitionKey));
 	if (!tier_partition_read_key(relation_oid, &strategy, &ncolumns, &key->column,
-								 &key->type_oid) ||
+								 &key->type_oid, &order_known) ||
 		strategy != PARTITION_STRATEGY_RANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("table %s is not partitioned by range of a column", info.name),
 				 errhint("If its partitions are range-partitioned themselves, "
 						 "add the policy to each of them.")));
+	if (!order_known)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column %s of table %s has an order of its own",
+						quote_identifier(NameStr(key->column)), info.name),
+				 errdetail("The operator class of the partition key is none of the server's, so that "
+						   "which bound is the later one is not known."),
+				 errhint("Move its partitions with CALL tiered_storage.move_relation().")));
 	check_conversion(conversion, key);
 }
 
