@@ -261,8 +261,8 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column %s of table %s has an order of its own",
 						quote_identifier(NameStr(key->column)), info.name),
-				 errdetail("The operator class of the partition key is none of the server's, so that "
-						   "which bound is the later one is not known."),
+				 errdetail("The operator class of the partition key is none of the server's, so "
+						   "that which bound is the later one is not known."),
 				 errhint("Move its partitions with CALL tiered_storage.move_relation().")));
 	check_conversion(conversion, key);
 }
