@@ -55,7 +55,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	static const char update_sql[] =
 	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
 	"(failed_at, failed_bytes) = (" FAILED_TRIES "), "
-	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
+	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, from_tier = $6, "
+	"to_tier = $7, requested_by = $8, policy_id = $9, "
 	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
 	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
 	"lock_flush_ms = NULL, copied_bytes = NULL, "
@@ -64,7 +65,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"elapsed_ms = NULL, error = NULL, sqlstate = NULL, "
 	"pid = $13, backend_start = $19 "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
-	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 AND m.state IN ('failed', 'skipped') "
+	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
+	"AND m.state IN ('failed', 'skipped') "
 	"RETURNING m.move_id";
 	static const char insert_sql[] =
 	"INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
