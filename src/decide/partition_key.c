@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_type.h"
@@ -24,6 +25,7 @@
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 #include "utils/uuid.h"
 
 #include "src/compat.h"
@@ -31,8 +33,8 @@
 #include "src/server/relation.h"
 
 /*
- * Is the first column ordered by one of the server's own operator classes?  One of a
- * user may turn the order round, or mean another one altogether.
+ * Is the first column ordered by what the server calls less?  An operator class of a user
+ * may turn the order round, or mean another one altogether.  No operator is called.
  */
 static bool
 is_order_known(HeapTuple tuple)
@@ -40,8 +42,16 @@ is_order_known(HeapTuple tuple)
 	bool		isnull;
 	Datum		value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass,
 										&isnull);
+	Oid			class_oid = isnull ? InvalidOid :
+	((oidvector *) DatumGetPointer(value))->values[0];
+	Oid			family_oid;
+	Oid			type_oid;
 
-	return !isnull && ((oidvector *) DatumGetPointer(value))->values[0] < FirstNormalObjectId;
+	if (!OidIsValid(class_oid) ||
+		!get_opclass_opfamily_and_input_type(class_oid, &family_oid, &type_oid))
+		return false;
+	return get_opfamily_member(family_oid, type_oid, type_oid, BTLessStrategyNumber) ==
+		lookup_type_cache(type_oid, TYPECACHE_LT_OPR)->lt_opr;
 }
 
 /* First key column of a partitioned table; false when it is no plain column. */
@@ -256,15 +266,15 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 				 errmsg("table %s is not partitioned by range of a column", info.name),
 				 errhint("If its partitions are range-partitioned themselves, "
 						 "add the policy to each of them.")));
+	check_conversion(conversion, key);
 	if (!order_known)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column %s of table %s has an order of its own",
 						quote_identifier(NameStr(key->column)), info.name),
-				 errdetail("The operator class of the partition key is none of the server's, so "
-						   "that which bound is the later one is not known."),
+				 errdetail("The operator class of the partition key does not order by the "
+						   "server's operator <, so which bound is the later one is not known."),
 				 errhint("Move its partitions with CALL tiered_storage.move_relation().")));
-	check_conversion(conversion, key);
 }
 
 /*
