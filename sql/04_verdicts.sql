@@ -334,6 +334,34 @@ SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_sl
 SET tiered_storage.test_now = '2026-03-31 00:00:00+00';
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- An age that may be less than nothing makes nothing due in the future: in February a month is 28 days.
+CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES FROM ('2026-03-01') TO ('2026-03-02') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_month', '1 month -30 days', 'regress_slow') AS id \gset
+SET tiered_storage.test_now = '2026-03-01 00:00:00+00';
+SELECT relation, verdict FROM regress_verdicts;
+DROP TABLE regress_month;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+
+-- A key that is ordered in another way: its later bound comes first.
+CREATE FUNCTION regress_later(a date, b date) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT date_cmp(b, a)';
+CREATE OPERATOR CLASS regress_date_descending FOR TYPE date USING btree AS
+	OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 regress_later(date, date);
+CREATE TABLE regress_later (at date) PARTITION BY RANGE (at regress_date_descending);
+CREATE TABLE regress_later_a PARTITION OF regress_later FOR VALUES FROM ('2030-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_later', '1 month', 'regress_slow');
+-- As a level below it only passes bounds on.
+CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
+CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') PARTITION BY RANGE (at regress_date_descending);
+CREATE TABLE regress_month_b PARTITION OF regress_month_a FOR VALUES FROM ('2026-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') \g /dev/null
+SELECT relation, verdict, upper_bound FROM tiered_storage.evaluate_policies();
+DROP TABLE regress_month, regress_later;
+DROP OPERATOR FAMILY regress_date_descending USING btree CASCADE;
+DROP FUNCTION regress_later;
 
 DROP VIEW regress_verdicts;
 DROP EXTENSION tiered_storage;

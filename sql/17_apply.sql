@@ -115,8 +115,12 @@ CALL tiered_storage.undo_move(1);
 SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
 	FROM tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
--- What was undone can be undone.
+-- What was undone can be undone, whatever tablespaces are named by now.
+ALTER TABLESPACE regress_ts_fast RENAME TO regress_ts_renamed;
+SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = 3;
 CALL tiered_storage.undo_move(3);
+SELECT DISTINCT from_tablespace, to_tablespace FROM tiered_storage.moves WHERE undo_of = 3 ORDER BY 1;
+ALTER TABLESPACE regress_ts_renamed RENAME TO regress_ts_fast;
 
 ---------------------------------------------------------------------------
 -- Two full tiers cannot exchange anything

@@ -434,7 +434,7 @@ UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 5, scans[2] - 12
 UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 960, scans[2] - 24] WHERE relation_oid = 'regress_e_plan_i'::regclass;
 SET tiered_storage.test_now = :'next_day';
 CALL tiered_storage.sample();
-SELECT relation, plan_change FROM tiered_storage.moves;
+SELECT relation, plan_change FROM tiered_storage.moves ORDER BY relation COLLATE "C";
 SELECT batch_id, measured_moves, plan_changes FROM tiered_storage.move_batches;
 -- Counters that were reset say nothing.
 CALL tiered_storage.move_relation('regress_e_plan_i', 'regress_slow');

@@ -70,7 +70,8 @@ CREATE TABLE regress_f_new PARTITION OF regress_f FOR VALUES FROM ('2026-01-01')
 CREATE TABLE regress_f_moved PARTITION OF regress_f FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_3;
 CREATE TABLE regress_f_slower PARTITION OF regress_f FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_4;
 CREATE TABLE regress_f_due PARTITION OF regress_f FOR VALUES FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_2;
-INSERT INTO regress_f SELECT make_date(year, 2, 2), 1 FROM unnest('{2020,2021,2022,2026}'::int[]) year;
+CREATE TABLE regress_f_soon PARTITION OF regress_f FOR VALUES FROM ('2024-01-01') TO ('2025-01-15') TABLESPACE regress_ts_3;
+INSERT INTO regress_f SELECT make_date(year, 2, 2), 1 FROM unnest('{2020,2021,2022,2024,2026}'::int[]) year;
 SELECT tiered_storage.add_tiering_policy('regress_f', '365 days', 'regress_3') \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -79,6 +80,8 @@ UPDATE _tiered_storage.relation_state SET heat_at = '2026-01-01', evidence_inter
 -- All are as hot.  What a policy has moved stays, what it will move does not go to where it would have to come back from.
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true) WHERE relation::text LIKE 'regress\_f\_%' ORDER BY relation::text;
 SELECT tier_name, left(reason, 60) AS reason FROM tiered_storage.explain_placement('regress_f_due') WHERE tier_name IN ('regress_1', 'regress_4');
+-- What will be due before the horizon ends, in which a move has to pay, stays, too.
+SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(true, horizon => '10 days') WHERE relation = 'regress_f_soon'::regclass;
 -- A policy that is disabled is as if it were not there.
 SELECT tiered_storage.alter_tiering_policy('regress_f', enabled => false) \g /dev/null
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true) WHERE relation::text LIKE 'regress\_f\_%' ORDER BY relation::text;

@@ -205,6 +205,8 @@ begin_record(const TierMoveRequest *request, const TierSet *set,
 	row.kind = tier_relation_kind_name(info->kind);
 	row.from_tablespace = get_tablespace_name(info->tablespace_oid);
 	row.to_tablespace = get_tablespace_name(request->tablespace_oid);
+	row.from_tablespace_oid = info->tablespace_oid;
+	row.to_tablespace_oid = request->tablespace_oid;
 	row.from_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, info->tablespace_oid));
 	row.to_tier = tier_name_or_null(set,
 									tier_set_tier_of_tablespace(set, request->tablespace_oid));

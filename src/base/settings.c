@@ -36,8 +36,8 @@ int			tier_move_lock_timeout_ms = 200;
 int			tier_move_lock_attempts = 30;
 int			tier_move_max_lock_time_s = 0;
 int			tier_move_lock_hold_limit_ms = 20;
-int			tier_move_rate_limit_mb = 0;
-int			tier_worker_rate_limit_mb = 50;
+double		tier_move_rate_limit_mb = 0;
+double		tier_worker_rate_limit_mb = 50;
 int			tier_max_movers = 4;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_move_prewarm = true;
@@ -201,22 +201,23 @@ tier_guc_init(void)
 							PGC_USERSET, GUC_UNIT_S,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.move_rate_limit",
-							"Sets how much all moves of the server together copy, per second.",
-							"0 means no limit.  A change takes effect at once.",
-							&tier_move_rate_limit_mb,
-							0, 0, 1024 * 1024,
-							PGC_SIGHUP, GUC_UNIT_MB,
-							NULL, NULL, NULL);
+	/* Not rounded: less than half a MB must not become 0, which is no limit. */
+	DefineCustomRealVariable("tiered_storage.move_rate_limit",
+							 "Sets how much all moves of the server together copy, per second.",
+							 "0 means no limit.  A change takes effect at once.",
+							 &tier_move_rate_limit_mb,
+							 0, 0, 1e6,
+							 PGC_SIGHUP, GUC_UNIT_MB,
+							 NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.worker_rate_limit",
-							"Sets how much a move by the worker copies, per second.",
-							"0 means no limit but tiered_storage.move_rate_limit.  A change "
-							"takes effect at once.",
-							&tier_worker_rate_limit_mb,
-							50, 0, 1024 * 1024,
-							PGC_SIGHUP, GUC_UNIT_MB,
-							NULL, NULL, NULL);
+	DefineCustomRealVariable("tiered_storage.worker_rate_limit",
+							 "Sets how much a move by the worker copies, per second.",
+							 "0 means no limit but tiered_storage.move_rate_limit.  A change "
+							 "takes effect at once.",
+							 &tier_worker_rate_limit_mb,
+							 50, 0, 1e6,
+							 PGC_SIGHUP, GUC_UNIT_MB,
+							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.max_movers",
 							"Sets how many relations are moved at the same time.",

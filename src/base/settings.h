@@ -40,9 +40,9 @@ extern int	tier_move_lock_timeout_ms;	/* of one attempt */
 extern int	tier_move_lock_attempts;
 extern int	tier_move_max_lock_time_s;	/* 0: none; -1: no limit */
 extern int	tier_move_lock_hold_limit_ms;
-extern int	tier_move_rate_limit_mb;	/* per second, all moves; 0: no limit */
-extern int	tier_worker_rate_limit_mb;	/* per second, each worker's; 0: no
-										 * limit */
+extern double tier_move_rate_limit_mb;	/* per second, all moves; 0: no limit */
+extern double tier_worker_rate_limit_mb;	/* per second, each worker's; 0:
+											 * no limit */
 extern int	tier_max_movers;
 extern int	tier_move_limit_per_day_mb; /* by advice; -1: no limit */
 extern bool tier_move_prewarm;

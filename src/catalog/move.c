@@ -22,7 +22,7 @@
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 
-#define MOVE_NARGS 19
+#define MOVE_NARGS 21
 
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
@@ -55,7 +55,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	static const char update_sql[] =
 	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
 	"(failed_at, failed_bytes) = (" FAILED_TRIES "), "
-	"from_tablespace = $4, from_tier = $6, to_tier = $7, requested_by = $8, policy_id = $9, "
+	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, from_tier = $6, "
+	"to_tier = $7, requested_by = $8, policy_id = $9, "
 	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
 	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
 	"lock_flush_ms = NULL, copied_bytes = NULL, "
@@ -64,22 +65,24 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"elapsed_ms = NULL, error = NULL, sqlstate = NULL, "
 	"pid = $13, backend_start = $19 "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
-	"WHERE l.relation_oid = $1) AND m.to_tablespace = $5 AND m.state IN ('failed', 'skipped') "
+	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
+	"AND m.state IN ('failed', 'skipped') "
 	"RETURNING m.move_id";
 	static const char insert_sql[] =
 	"INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, "
 	"to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
 	"size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
-	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of) "
+	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of, from_tablespace_oid, "
+	"to_tablespace_oid) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
-	"$13, $19, $14, $15, $16, $17, $18) "
+	"$13, $19, $14, $15, $16, $17, $18, $20, $21) "
 	"RETURNING move_id";
 	static const Oid types[MOVE_NARGS] = {
 		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
 		INT4OID, TEXTOID, TEXTOID, INT8OID, INT4OID, INT8OID, FLOAT8OID,
-		FLOAT8OID, FLOAT8OID, INT8OID, TIMESTAMPTZOID
+		FLOAT8OID, FLOAT8OID, INT8OID, TIMESTAMPTZOID, OIDOID, OIDOID
 	};
-	char		nulls[MOVE_NARGS + 1] = "                   ";
+	char		nulls[MOVE_NARGS + 1] = "                     ";
 	Datum		values[MOVE_NARGS];
 	NameData	names[5];
 	bool		isnull;
@@ -111,6 +114,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 
 	/* As pg_stat_activity has it for who may see it, which we need not be. */
 	values[18] = TimestampTzGetDatum(MyStartTimestamp);
+	values[19] = ObjectIdGetDatum(row->from_tablespace_oid);
+	values[20] = ObjectIdGetDatum(row->to_tablespace_oid);
 
 	if (tier_catalog_execute(update_sql, MOVE_NARGS, types, values, nulls) == 0 &&
 		tier_catalog_execute(insert_sql, MOVE_NARGS, types, values, nulls) == 0)
@@ -191,8 +196,8 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 {
 	static const char sql[] =
 	"SELECT m.relation_oid, f.oid, t.oid FROM _tiered_storage.move m "
-	"JOIN pg_catalog.pg_tablespace f ON f.spcname = m.from_tablespace "
-	"JOIN pg_catalog.pg_tablespace t ON t.spcname = m.to_tablespace "
+	"JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
+	"JOIN pg_catalog.pg_tablespace t ON t.oid = m.to_tablespace_oid "
 	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);

@@ -723,6 +723,8 @@ typedef struct TierMoveRow
 	const char *kind;
 	const char *from_tablespace;
 	const char *to_tablespace;
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;
 	const char *from_tier;		/* NULL: none */
 	const char *to_tier;		/* NULL: none */
 	const char *requested_by;

@@ -235,12 +235,12 @@ static void
 remark_growth(const TierAdvice *advice, int tier, StringInfo line)
 {
 	double		per_day = tier_advice_growth_per_hour(advice, tier) * HOURS_PER_DAY;
-	double		horizon_days = advice->options.horizon_hours / HOURS_PER_DAY;
+	double		ahead_days = advice->growth_hours / HOURS_PER_DAY;
 	double		full = tier_advice_days_until_full(advice, tier);
 	double		reserve = tier_advice_days_until_reserve(advice, tier);
 	StringInfoData remark;
 
-	if (!(per_day > 0.0) || Min(full, reserve) > horizon_days)
+	if (!(per_day > 0.0) || Min(full, reserve) > ahead_days)
 		return;
 	initStringInfo(&remark);
 	if (full <= 0.0)

@@ -44,7 +44,7 @@ find_unit(const TierAdvice *advice, Oid relation_oid)
 	return unconstify(TierAdviceUnit *, tier_advice_find(advice, relation_oid));
 }
 
-/* A partition that its policy moves until then, at `ends_at`. */
+/* A partition that its policy moves until then. */
 static void
 note_leaving(TierAdvice *advice, TierAdviceUnit *unit, int to_tier)
 {
@@ -59,9 +59,9 @@ note_leaving(TierAdvice *advice, TierAdviceUnit *unit, int to_tier)
 static void
 note_age(TierAdviceUnit *unit, int to_tier, double age_hours)
 {
-	if (unit->current_tier == to_tier || age_hours >= unit->growth_hours)
+	if (unit->current_tier == to_tier || age_hours >= unit->policy_hours)
 		return;
-	unit->growth_hours = age_hours;
+	unit->policy_hours = age_hours;
 	unit->growth_tier = to_tier;
 }
 
@@ -99,56 +99,53 @@ note_policy(TierAdvice *advice, const TierPolicyRow *policy, TimestampTz ends_at
 void
 tier_advice_load_growth(TierAdvice *advice, TimestampTz now)
 {
-	double		observed_hours = 0.0;
-	bool		any = false;
-
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		observed_hours = Max(observed_hours, advice->units[i].observed_s / SECS_PER_HOUR);
-		any |= advice->units[i].growth_per_hour > 0.0;
-	}
-	advice->growth_hours = Min(advice->options.horizon_hours, observed_hours);
-	for (int p = 0; p < advice->npolicies && any; p++)
+	for (int p = 0; p < advice->npolicies; p++)
 		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid))
 			note_policy(advice, &advice->policies[p],
 						now + (TimestampTz) (advice->growth_hours * USECS_PER_HOUR));
 }
 
+/* What the unit grows by until then, before any compression. */
+static double
+grown_bytes(const TierAdvice *advice, const TierAdviceUnit *unit, double most_hours)
+{
+	return unit->growth_per_hour *
+		Min(Min(advice->growth_hours, unit->growth_hours), most_hours);
+}
+
 void
 tier_advice_forecast(TierAdvice *advice)
 {
-	double		hours = advice->growth_hours;
-
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		TierAdviceGrowth *growth = &advice->growth[t];
 		double		carried = 0.0;
-		double		arrives = stored_bytes(advice, t, growth->arrives);
+		double		arrives = growth->arrives;
 
 		for (int i = 0; i < advice->nunits; i++)
 		{
 			const TierAdviceUnit *unit = &advice->units[i];
 
 			if (unit->current_tier == t)
-				carried += tier_advice_grown(advice, unit, t);
+				carried += grown_bytes(advice, unit, unit->policy_hours);
 			else if (unit->growth_tier == t)
-				arrives += stored_bytes(advice, t, unit->growth_per_hour *
-										Max(hours - unit->growth_hours, 0.0));
+				arrives += grown_bytes(advice, unit, INFINITY) -
+					grown_bytes(advice, unit, unit->policy_hours);
 		}
-		growth->forecast =
-			tier_growth_forecast(carried, stored_bytes(advice, t, growth->beyond), hours,
-								 arrives, stored_bytes(advice, t, growth->leaves));
+		growth->forecast = tier_growth_forecast(stored_bytes(advice, t, carried),
+												stored_bytes(advice, t, growth->beyond),
+												stored_bytes(advice, t, arrives),
+												stored_bytes(advice, t, growth->leaves));
 	}
 }
 
 double
 tier_advice_grown(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	double		hours = advice->growth_hours;
-
-	if (tier == unit->current_tier)
-		hours = Min(hours, unit->growth_hours);
-	return stored_bytes(advice, tier, unit->growth_per_hour * hours);
+	if (tier != unit->current_tier)
+		return stored_bytes(advice, tier, grown_bytes(advice, unit, INFINITY));
+	return advice->growth[tier].forecast.share *
+		stored_bytes(advice, tier, grown_bytes(advice, unit, unit->policy_hours));
 }
 
 double

@@ -173,13 +173,16 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 	int			ncolumns;
 	NameData	column;
 	Oid			type_oid;
+	bool		order_known;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 
-	if (tier_partition_read_key(parent_oid, &strategy, &ncolumns, &column, &type_oid))
+	if (tier_partition_read_key(parent_oid, &strategy, &ncolumns, &column, &type_oid,
+								&order_known))
 	{
-		level.is_key = strategy == PARTITION_STRATEGY_RANGE && type_oid == walk->key->type_oid &&
+		level.is_key = order_known && strategy == PARTITION_STRATEGY_RANGE &&
+			type_oid == walk->key->type_oid &&
 			strcmp(NameStr(column), NameStr(walk->key->column)) == 0;
 		level.is_multicolumn = ncolumns > 1;
 	}
@@ -370,8 +373,9 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 }
 
 /*
- * reference - move_after; nothing is old enough where that may be before the
- * calendar begins, which is no error of the policy.
+ * reference - move_after, which is never later, though '1 mon -30 days' may be less than
+ * nothing; nothing is old enough where that may be before the calendar begins, which is no
+ * error of the policy.
  */
 static TimestampTz
 threshold_of(TimestampTz reference, const Interval *move_after)
@@ -382,9 +386,10 @@ threshold_of(TimestampTz reference, const Interval *move_after)
 
 	if (longest_us > (double) reference - (double) MIN_TIMESTAMP)
 		return MIN_TIMESTAMP;
-	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
-												   TimestampTzGetDatum(reference),
-												   IntervalPGetDatum(&interval)));
+	return Min(DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+													   TimestampTzGetDatum(reference),
+													   IntervalPGetDatum(&interval))),
+			   reference);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_type.h"
@@ -24,16 +25,39 @@
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 #include "utils/uuid.h"
 
 #include "src/compat.h"
 #include "src/decide/partition_key.h"
 #include "src/server/relation.h"
 
+/*
+ * Is the first column ordered by what the server calls less?  An operator class of a user
+ * may turn the order round, or mean another one altogether.  No operator is called.
+ */
+static bool
+is_order_known(HeapTuple tuple)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass,
+										&isnull);
+	Oid			class_oid = isnull ? InvalidOid :
+	((oidvector *) DatumGetPointer(value))->values[0];
+	Oid			family_oid;
+	Oid			type_oid;
+
+	if (!OidIsValid(class_oid) ||
+		!get_opclass_opfamily_and_input_type(class_oid, &family_oid, &type_oid))
+		return false;
+	return get_opfamily_member(family_oid, type_oid, type_oid, BTLessStrategyNumber) ==
+		lookup_type_cache(type_oid, TYPECACHE_LT_OPR)->lt_opr;
+}
+
 /* First key column of a partitioned table; false when it is no plain column. */
 bool
 tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column,
-						Oid *type_oid)
+						Oid *type_oid, bool *order_known)
 {
 	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relation_oid));
 	Form_pg_partitioned_table form;
@@ -46,6 +70,7 @@ tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameDat
 	*strategy = form->partstrat;
 	*ncolumns = form->partnatts;
 	attribute = form->partattrs.values[0];
+	*order_known = is_order_known(tuple);
 	ReleaseSysCache(tuple);
 
 	if (attribute == 0)
@@ -214,6 +239,7 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 	TierRelationInfo info;
 	char		strategy;
 	int			ncolumns;
+	bool		order_known;
 
 	if (!tier_relation_lookup(relation_oid, &info))
 		ereport(ERROR,
@@ -233,7 +259,7 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 
 	memset(key, 0, sizeof(TierPartitionKey));
 	if (!tier_partition_read_key(relation_oid, &strategy, &ncolumns, &key->column,
-								 &key->type_oid) ||
+								 &key->type_oid, &order_known) ||
 		strategy != PARTITION_STRATEGY_RANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -241,6 +267,14 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 				 errhint("If its partitions are range-partitioned themselves, "
 						 "add the policy to each of them.")));
 	check_conversion(conversion, key);
+	if (!order_known)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column %s of table %s has an order of its own",
+						quote_identifier(NameStr(key->column)), info.name),
+				 errdetail("The operator class of the partition key does not order by the "
+						   "server's operator <, so which bound is the later one is not known."),
+				 errhint("Move its partitions with CALL tiered_storage.move_relation().")));
 }
 
 /*

@@ -41,11 +41,11 @@ typedef struct TierPartitionKey
 
 /*
  * Strategy, number of columns, and the first column with its type, of a
- * partitioned table's key; false when that is no plain column, or there is no
- * such table (any more).
+ * partitioned table's key, and whether that is ordered as the server orders its
+ * type; false when that is no plain column, or there is no such table (any more).
  */
 extern bool tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns,
-									NameData *column, Oid *type_oid);
+									NameData *column, Oid *type_oid, bool *order_known);
 
 /* Can a key_epoch and a key_shift be given with this key_unit (or NULL)? */
 extern bool tier_partition_unit_counts(const char *unit);

@@ -15,8 +15,11 @@
 
 #include "src/decide/advice.h"
 
-/* A relation that is in no tier costs the same before and after. */
-static void
+/*
+ * A relation that is in no tier costs the same before and after.  False: what this one
+ * costs has no end.
+ */
+static bool
 add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierScenario scenario,
 		 double factor, TierPlacementTotals *totals)
 {
@@ -24,13 +27,14 @@ add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierSce
 	TierCost	cost;
 
 	if (tier < 0)
-		return;
+		return true;
 	load = tier_advice_load_in(unit, scenario);
 	cost = tier_cost_on(&load, &advice->set->tiers[tier].profile);
-	if (isinf(cost.busy_s))
-		return;
+	if (!isfinite(cost.busy_s) || !isfinite(cost.occupied_s) || !isfinite(cost.wait_s))
+		return false;
 	totals[tier].occupied_s += factor * cost.occupied_s;
 	totals[tier].wait_s += factor * cost.wait_s;
+	return true;
 }
 
 TierPrediction
@@ -47,6 +51,7 @@ tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
 		.processors = Max((double) sysconf(_SC_NPROCESSORS_ONLN), 0.0),
 		.number = after->clients,
 	};
+	bool		is_finite = true;
 	TierPlacementTotals *now = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 	TierPlacementTotals *then = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 
@@ -56,13 +61,15 @@ tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
 		memset(then, 0, sizeof(TierPlacementTotals) * ntiers);
 		for (int i = 0; i < before->nunits; i++)
 			if (before->units[i].current_tier < ntiers)
-				add_unit(before, &before->units[i], before->units[i].current_tier, s, factor, now);
+				is_finite &= add_unit(before, &before->units[i], before->units[i].current_tier, s,
+									  factor, now);
 		for (int i = 0; i < after->nunits; i++)
 			if (after->units[i].recommended_tier < ntiers)
-				add_unit(after, &after->units[i], after->units[i].recommended_tier, s, 1.0, then);
+				is_finite &= add_unit(after, &after->units[i], after->units[i].recommended_tier, s,
+									  1.0, then);
 		tier_prediction_add(&clients, now, then, ntiers, &prediction);
 	}
 	pfree(now);
 	pfree(then);
-	return prediction;
+	return is_finite ? prediction : (TierPrediction) TIER_PREDICTION_UNKNOWN;
 }

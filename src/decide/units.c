@@ -145,8 +145,9 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->id.tablespace_oid);
 		unit->policy_tier = unit->policy_floor = unit->pinned_tier = -1;
 		unit->wanted_tier = unit->growth_tier = -1;
-		unit->growth_hours = INFINITY;
+		unit->policy_hours = INFINITY;
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
+		unit->growth_hours = unit->observed_s / SECS_PER_HOUR;
 		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
 							 unit->observed_s);
 		unit->here_s = state->stored.placed_at == 0 ? unit->observed_s :
@@ -208,11 +209,17 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 static void
 mark_policy(TierAdviceUnit *unit, int tier)
 {
-	if (unit == NULL)
-		return;
 	unit->policy_floor = Max(unit->policy_floor, tier);
 	if (unit->current_tier == tier)
 		unit->policy_tier = tier;
+}
+
+/* What is on a faster tier still may stay there until it is due, or come nearer. */
+static void
+mark_soon(TierAdviceUnit *unit, int tier)
+{
+	if (unit->current_tier >= tier)
+		unit->policy_floor = Max(unit->policy_floor, tier);
 }
 
 /* Is everything in it old enough for the policy? */
@@ -223,36 +230,54 @@ is_of_age(const TierLeaf *leaf)
 		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
 }
 
+/* What of the leaf the policy moves along. */
+static void
+mark_leaf(TierAdvice *advice, const TierEvaluation *evaluation, const TierLeaf *leaf,
+		  void (*mark) (TierAdviceUnit *unit, int tier))
+{
+	List	   *members = lcons_oid(leaf->info.relation_oid, evaluation->policy->include_indexes ?
+									tier_relation_indexes(leaf->info.relation_oid) : NIL);
+	ListCell   *cell;
+
+	CHECK_FOR_INTERRUPTS();
+	foreach(cell, members)
+	{
+		TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
+
+		if (unit != NULL)
+			mark(unit, evaluation->to_tier);
+	}
+}
+
 /*
  * Marks what is of an age at which a policy wants it on its tier, and what it has put
- * there.  What is younger is the advice's to place.
+ * there; and what will be of that age before the horizon ends, in which a move has to
+ * pay: that would have to come back.  What is younger is the advice's to place.
  */
 static void
 mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 			  const TierPins *pins)
 {
+	TimestampTz now = tier_clock_now();
+	double		horizon_us = advice->options.horizon_hours * USECS_PER_HOUR;
+	TimestampTz later = (double) now + horizon_us < (double) END_TIMESTAMP ?
+	now + (TimestampTz) horizon_us : now;
+
 	for (int i = 0; i < npolicies; i++)
 	{
-		const TierEvaluation *evaluation;
+		const TierEvaluation *today;
+		const TierEvaluation *then;
 
 		if (!policies[i].is_enabled || !OidIsValid(policies[i].relation_oid))
 			continue;
-		evaluation = tier_partition_evaluate(&policies[i], advice->set, pins, tier_clock_now());
-		for (int j = 0; j < evaluation->nleaves; j++)
-		{
-			Oid			leaf_oid = evaluation->leaves[j].info.relation_oid;
-			List	   *indexes = NIL;
-			ListCell   *cell;
-
-			CHECK_FOR_INTERRUPTS();
-			if (!is_of_age(&evaluation->leaves[j]))
-				continue;
-			mark_policy(find_unit(advice, leaf_oid), evaluation->to_tier);
-			if (policies[i].include_indexes)
-				indexes = tier_relation_indexes(leaf_oid);
-			foreach(cell, indexes)
-				mark_policy(find_unit(advice, lfirst_oid(cell)), evaluation->to_tier);
-		}
+		today = tier_partition_evaluate(&policies[i], advice->set, pins, now);
+		for (int j = 0; j < today->nleaves; j++)
+			if (is_of_age(&today->leaves[j]))
+				mark_leaf(advice, today, &today->leaves[j], mark_policy);
+		then = tier_partition_evaluate(&policies[i], advice->set, pins, later);
+		for (int j = 0; j < then->nleaves; j++)
+			if (is_of_age(&then->leaves[j]))
+				mark_leaf(advice, then, &then->leaves[j], mark_soon);
 	}
 }
 
@@ -429,7 +454,10 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
-/* What comes to the tablespaces of each tier, or goes, beyond what relations grow by. */
+/*
+ * What comes to the tablespaces of each tier, or goes, beyond what relations grow by, as far
+ * ahead as growth_hours.
+ */
 static void
 add_beyond(TierAdvice *advice, const TierGrowths *growths,
 		   const TierRelationState *states, int nstates, TimestampTz now)
@@ -445,10 +473,23 @@ add_beyond(TierAdvice *advice, const TierGrowths *growths,
 			continue;
 		for (int i = 0; i < nstates; i++)
 			if (states[i].id.tablespace_oid == growth->tablespace_oid)
-				carried += tier_growth_rate(&states[i].stored.evidence, now);
+				carried += tier_growth_rate(&states[i].stored.evidence, now) *
+					Min(advice->growth_hours,
+						tier_seconds_between(states[i].stored.sampled_since, now) / SECS_PER_HOUR);
 		advice->growth[tier].beyond += advice->options.load_factor *
-			tier_growth_beyond(&growth->evidence, now, carried);
+			tier_growth_beyond(&growth->evidence, now, advice->growth_hours, carried);
 	}
+}
+
+/* No further ahead than was looked back. */
+static double
+growth_hours_of(const TierAdvice *advice)
+{
+	double		observed_hours = 0.0;
+
+	for (int i = 0; i < advice->nunits; i++)
+		observed_hours = Max(observed_hours, advice->units[i].observed_s / SECS_PER_HOUR);
+	return Min(advice->options.horizon_hours, observed_hours);
 }
 
 /*
@@ -521,5 +562,8 @@ tier_units_load(TierAdvice *advice)
 	advice->pins = pins;
 	advice->growth = palloc0(sizeof(TierAdviceGrowth) * Max(advice->set->ntiers, 1));
 	if (as_of == 0)
+	{
+		advice->growth_hours = growth_hours_of(advice);
 		add_beyond(advice, growths, view.states, view.nstates, now);
+	}
 }

@@ -83,12 +83,14 @@ typedef struct TierAdviceUnit
 								 * there */
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
 	int			policy_floor;	/* no tier faster than this one is for what is
-								 * so old, -1: no policy */
+								 * so old, or will be, -1: no policy */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
 	double		size_bytes;
 	double		growth_per_hour;	/* bytes, of what goes on */
-	double		growth_hours;	/* after which a policy takes what comes to
+	double		growth_hours;	/* it was observed, and so how far ahead that
+								 * is believed */
+	double		policy_hours;	/* after which a policy takes what comes to
 								 * growth_tier; INFINITY: none does */
 	int			growth_tier;	/* -1: none */
 	bool		leaves_by_policy;	/* within the horizon */
@@ -150,7 +152,7 @@ typedef struct TierAdviceUnit
  */
 typedef struct TierAdviceGrowth
 {
-	double		beyond;			/* per hour, see tier_growth_beyond() */
+	double		beyond;			/* see tier_growth_beyond(), until then */
 	double		arrives;		/* by policies, until then */
 	double		leaves;
 	TierGrowthForecast forecast;

@@ -94,7 +94,14 @@ reach(TierEvidence *evidence, int64_t at)
 static void
 begin(TierEvidence *evidence, int64_t since, int64_t at, double shortest_s)
 {
-	if (evidence->began_at != 0 && evidence->interval_s > 0.0)
+	/*
+	 * A clock that is set back a little does no harm: that counts for the
+	 * first interval.  What begins later than all intervals would be long was
+	 * noted while the clock was wrong.
+	 */
+	if (evidence->began_at != 0 && evidence->interval_s > 0.0 &&
+		((double) evidence->began_at - (double) at) / US_PER_S <=
+		evidence->interval_s * TIER_EVIDENCE_INTERVALS)
 		return;
 	memset(evidence, 0, sizeof(*evidence));
 	evidence->began_at = since < at ? since : at;

@@ -54,20 +54,26 @@ trend_of(const double *change, int n, const bool *is_left_out, bool cancels)
 	return trend;
 }
 
-/* Marks the intervals with the largest changes of all, into which an event may fall. */
+/*
+ * Marks the intervals with the largest changes of all, into which an event may fall; with
+ * `cancels` only where something came: what is emptied now and then grows in between,
+ * and not on the whole.
+ */
 static void
-leave_event_out(const double *change, int n, bool *is_left_out)
+leave_event_out(const double *change, int n, bool cancels, bool *is_left_out)
 {
 	for (int i = 0; i < n; i++)
 		is_left_out[i] = false;
-	for (int k = 0; k < EVENT_INTERVALS && k < n; k++)
+	for (int k = 0; k < EVENT_INTERVALS; k++)
 	{
 		int			largest = -1;
 
 		for (int i = 0; i < n; i++)
-			if (!is_left_out[i] && (largest < 0 || fabs(change[i]) > fabs(change[largest])))
+			if (!is_left_out[i] && !(cancels && change[i] <= 0.0) &&
+				(largest < 0 || fabs(change[i]) > fabs(change[largest])))
 				largest = i;
-		is_left_out[largest] = true;
+		if (largest >= 0)
+			is_left_out[largest] = true;
 	}
 }
 
@@ -83,9 +89,9 @@ find_trend(const TierEvidence *evidence, int64_t now, bool cancels)
 	Trend		rest;
 	double		hours = tier_larger(covered_s, evidence->interval_s) / S_PER_HOUR;
 
-	leave_event_out(change, n, is_left_out);
+	leave_event_out(change, n, cancels, is_left_out);
 	rest = trend_of(change, n, is_left_out, cancels);
-	if (rest.weight > all.weight)
+	if (cancels ? rest.weight > all.weight : all.weight == 0.0)
 		all = rest;
 	all.mean = n > 0 && hours > 0.0 ? all.mean * n / hours : 0.0;
 	return all;
@@ -100,11 +106,11 @@ tier_growth_rate(const TierEvidence *evidence, int64_t now)
 }
 
 double
-tier_growth_beyond(const TierEvidence *evidence, int64_t now, double carried)
+tier_growth_beyond(const TierEvidence *evidence, int64_t now, double hours, double carried)
 {
 	Trend		trend = find_trend(evidence, now, false);
 
-	return trend.weight * (trend.mean - tier_amount(carried));
+	return trend.weight * (trend.mean * tier_amount(hours) - tier_amount(carried));
 }
 
 static double
@@ -114,14 +120,20 @@ number_or_zero(double value)
 }
 
 TierGrowthForecast
-tier_growth_forecast(double carried, double beyond, double hours, double arrives, double leaves)
+tier_growth_forecast(double carried, double beyond, double arrives, double leaves)
 {
 	TierGrowthForecast forecast;
+	double		net;
 
 	forecast.carried = tier_amount(carried);
-	forecast.other = number_or_zero(beyond * tier_amount(hours)) + tier_amount(arrives) -
-		tier_amount(leaves);
-	forecast.other = tier_larger(forecast.other, -forecast.carried);
+	forecast.other = number_or_zero(beyond) + tier_amount(arrives) - tier_amount(leaves);
+	forecast.share = 1.0;
+	if (forecast.other >= 0.0)
+		return forecast;
+	net = tier_amount(forecast.carried + forecast.other);
+	forecast.share = forecast.carried > 0.0 ? net / forecast.carried : 1.0;
+	forecast.carried = net;
+	forecast.other = 0.0;
 	return forecast;
 }
 

@@ -31,26 +31,32 @@
 extern double tier_growth_rate(const TierEvidence *evidence, int64_t now);
 
 /*
- * Bytes per hour by which what is noted of a tablespace changes beyond `carried`, the
- * growth of the relations in it; may be negative.  0 while that happened in too
- * few intervals to be told.
+ * Bytes by which what is in a tablespace changes in so many hours beyond `carried`, what
+ * the relations in it grow by meanwhile; may be negative.  0 while such changes came in
+ * too few intervals to be told.
  */
-extern double tier_growth_beyond(const TierEvidence *evidence, int64_t now, double carried);
+extern double tier_growth_beyond(const TierEvidence *evidence, int64_t now, double hours,
+								 double carried);
 
-/* What there will be of one tier when the forecast ends, in bytes more than now. */
+/*
+ * What there will be of one tier when the forecast ends, in bytes more than now.  What
+ * goes counts against what relations grow by there, and against nothing else: room that
+ * is not there yet is none, and a relation that is moved away takes its growth along,
+ * but leaves no room that others would have made.
+ */
 typedef struct TierGrowthForecast
 {
-	double		carried;		/* by relations, which take it along where
-								 * they go */
-	double		other;			/* stays with the tier; no less than -carried,
-								 * since room that is not there yet is none */
+	double		carried;		/* by relations, as far as nothing goes for it */
+	double		share;			/* 0 to 1: that part of what they grow by */
+	double		other;			/* stays with the tier, whatever is placed
+								 * there */
 } TierGrowthForecast;
 
 /*
- * `beyond` is per hour, as above; arrives and leaves are what policies will move to
- * the tier and from it until then.  Amounts that are not finite count as 0.
+ * `beyond` as above; arrives and leaves are what policies will move to the tier and from
+ * it until then.  Amounts that are not finite count as 0.
  */
-extern TierGrowthForecast tier_growth_forecast(double carried, double beyond, double hours,
+extern TierGrowthForecast tier_growth_forecast(double carried, double beyond,
 											   double arrives, double leaves);
 
 /*

@@ -94,7 +94,7 @@ copy_ms(int64 size_bytes)
 		mb_per_s = Min(mb_per_s, tier_move_rate_limit_mb);
 	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
 		mb_per_s = Min(mb_per_s, tier_worker_rate_limit_mb);
-	return (int64) (size_bytes / (mb_per_s * 1048.576));
+	return (int64) (size_bytes / Max(mb_per_s * 1048.576, 1e-3));
 }
 
 /* When a prepared transaction was prepared, and its name; false: it has ended. */

@@ -65,7 +65,7 @@ static bool my_role_is_administrator = false;
 
 /* Puts off the moment by what the bytes take at that rate; until when to wait. */
 static int64
-put_off(int64 *free_at, int64 bytes, int limit_mb)
+put_off(int64 *free_at, int64 bytes, double limit_mb)
 {
 	int64		now = tier_clock_monotonic_us();
 
@@ -74,7 +74,7 @@ put_off(int64 *free_at, int64 bytes, int limit_mb)
 	 * that the bytes themselves took counts, and that waits end late.
 	 */
 	*free_at = Max(*free_at, now - THROTTLE_SLACK_US);
-	*free_at += (int64) (bytes / (limit_mb * 1048576.0) * USECS_PER_SEC);
+	*free_at += (int64) (bytes / Max(limit_mb * 1048576.0, 1.0) * USECS_PER_SEC);
 	return *free_at;
 }
 

@@ -114,7 +114,8 @@ CREATE TABLE _tiered_storage.tier_tablespace
 	tablespace_oid oid NOT NULL,
 	system_identifier bigint NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
-	discovered boolean NOT NULL
+	discovered boolean NOT NULL,
+	UNIQUE (tablespace_oid, system_identifier) DEFERRABLE
 );
 CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (tier_name);
 /* Replication cannot identify rows by a deferrable key. */

@@ -10,6 +10,8 @@ CREATE TABLE _tiered_storage.move
 	kind text NOT NULL,
 	from_tablespace name NOT NULL,
 	to_tablespace name NOT NULL,
+	from_tablespace_oid oid NOT NULL DEFAULT 0,
+	to_tablespace_oid oid NOT NULL DEFAULT 0,
 	from_tier name,
 	to_tier name,
 	state text NOT NULL CHECK (state OPERATOR(pg_catalog.=) ANY ('{running,done,failed,skipped}')),
@@ -40,6 +42,8 @@ CREATE TABLE _tiered_storage.move
 	pid integer,
 	backend_start timestamptz
 );
+COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
+'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
 CREATE INDEX move_relation_oid_idx ON _tiered_storage.move (relation_oid, move_id);
 CREATE INDEX move_batch_id_idx ON _tiered_storage.move (batch_id) WHERE batch_id IS NOT NULL;
 CREATE SEQUENCE _tiered_storage.move_batch;
@@ -156,7 +160,13 @@ COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
 CREATE VIEW tiered_storage.moves AS
 	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name)
 		AS relation, m.kind,
-		m.from_tier, m.to_tier, m.from_tablespace, m.to_tablespace,
+		m.from_tier, m.to_tier,
+		COALESCE((SELECT t.spcname FROM pg_catalog.pg_tablespace t
+			WHERE t.oid OPERATOR(pg_catalog.=) m.from_tablespace_oid), m.from_tablespace)
+			AS from_tablespace,
+		COALESCE((SELECT t.spcname FROM pg_catalog.pg_tablespace t
+			WHERE t.oid OPERATOR(pg_catalog.=) m.to_tablespace_oid), m.to_tablespace)
+			AS to_tablespace,
 		CASE WHEN m.state OPERATOR(pg_catalog.=) 'running' AND a.pid IS NULL THEN 'interrupted'
 			ELSE m.state END AS state,
 		m.requested_by, m.policy_id, m.reason, m.method, m.size_bytes,
@@ -193,8 +203,10 @@ COMMENT ON COLUMN tiered_storage.moves.relation IS
 COMMENT ON COLUMN tiered_storage.moves.kind IS 'kind of relation: table, index, ...';
 COMMENT ON COLUMN tiered_storage.moves.from_tier IS 'tier that it was on; null: none';
 COMMENT ON COLUMN tiered_storage.moves.to_tier IS 'tier that it was to move to; null: none';
-COMMENT ON COLUMN tiered_storage.moves.from_tablespace IS 'tablespace that it was in';
-COMMENT ON COLUMN tiered_storage.moves.to_tablespace IS 'tablespace that it was to move to';
+COMMENT ON COLUMN tiered_storage.moves.from_tablespace IS
+'tablespace that it was in, by the name that it has now';
+COMMENT ON COLUMN tiered_storage.moves.to_tablespace IS
+'tablespace that it was to move to, by the name that it has now';
 COMMENT ON COLUMN tiered_storage.moves.state IS
 'running, done, failed, skipped, or interrupted (the process that moved it is gone)';
 COMMENT ON COLUMN tiered_storage.moves.requested_by IS 'role that requested it';
@@ -272,11 +284,10 @@ CREATE VIEW tiered_storage.move_batches AS
 				JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) d.relation_oid
 				JOIN pg_catalog.pg_database x
 					ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-				JOIN pg_catalog.pg_tablespace t ON t.spcname OPERATOR(pg_catalog.=) d.to_tablespace
-					AND t.oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0
+					AND d.to_tablespace_oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0
 						THEN x.dattablespace ELSE c.reltablespace END
 				JOIN pg_catalog.pg_tablespace f
-					ON f.spcname OPERATOR(pg_catalog.=) d.from_tablespace
+					ON f.oid OPERATOR(pg_catalog.=) d.from_tablespace_oid
 				WHERE d.batch_id OPERATOR(pg_catalog.=) b.batch_id
 					AND d.state OPERATOR(pg_catalog.=) 'done')
 			THEN pg_catalog.format('CALL tiered_storage.undo_move(%s)', b.batch_id) END

@@ -80,7 +80,10 @@ note 'A cancel while somebody has the table of the entries locked';
 
 $node->safe_psql('app',
 	'DROP EXTENSION tiered_storage; CREATE EXTENSION tiered_storage');
-reload_with($node, 'tiered_storage.move_rate_limit' => '1MB');
+# Less than half a MB is not rounded to 0, which is no limit.
+reload_with($node, 'tiered_storage.move_rate_limit' => '300kB');
+is($node->safe_psql('app', 'SHOW tiered_storage.move_rate_limit'),
+	'300kB', 'a rate limit below a MB is one');
 my $move = start_sql($node, 'app',
 	"CALL tiered_storage.move_relation('large', 'other')");
 $node->poll_query_until('app',

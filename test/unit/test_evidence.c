@@ -178,6 +178,11 @@ test_intervals(void)
 	tier_evidence_note(&evidence, START, START - DAY, 300.0, 1.0, 0.0, 0.0);
 	ok(evidence.began_at >= START, "a moment before the first interval counts for that");
 
+	work(&evidence, START + 365 * DAY, START + 365 * DAY, DAY, 1.0);
+	work(&evidence, START + 7 * DAY, START + 14 * DAY, HOUR, 1.0);
+	ok(judge(&evidence, START + 14 * DAY).weight == 1.0,
+	   "a moment in which the clock was wrong does not matter later");
+
 	/* Very long ago. */
 	memset(&evidence, 0, sizeof(evidence));
 	tier_evidence_note(&evidence, 1, 1, 1.0, 1.0, 0.0, 0.0);

@@ -59,10 +59,17 @@ test_rate(void)
 	grow(&other, START + 10 * DAY, 5000.0 * GB);
 	ok(is_about(tier_growth_rate(&other, START + 10 * DAY), GB, 0.2),
 	   "a load on top is not extrapolated: %g", tier_growth_rate(&other, START + 10 * DAY));
-	other = evidence;
-	grow(&other, START + 10 * DAY, -5000.0 * GB);
-	ok(is_about(tier_growth_rate(&other, START + 10 * DAY), GB, 0.2),
-	   "nor is a rewrite that made it small");
+	memset(&other, 0, sizeof(other));
+	for (int day = 1; day <= 30; day++)
+	{
+		for (int hour = 1; hour <= 24; hour++)
+			grow(&other, START + day * DAY + hour * HOUR, GB);
+		if (day % 7 == 0)
+			grow(&other, START + day * DAY + 24 * HOUR, -7.0 * 24.0 * GB);
+		if (day >= 8)
+			ok(tier_growth_rate(&other, START + (day + 1) * DAY) == 0.0,
+			   "what is emptied each week does not grow: day %d", day);
+	}
 
 	memset(&other, 0, sizeof(other));
 	for (int minute = 1; minute <= 8; minute++)
@@ -102,6 +109,7 @@ forecast_of_partitions(bool retention, int days)
 	double		carried = 0.0;
 	int64_t		now = START + days * DAY;
 	double		beyond;
+	TierGrowthForecast forecast;
 
 	for (int day = 0; day < days; day++)
 	{
@@ -119,8 +127,9 @@ forecast_of_partitions(bool retention, int days)
 		if (!retention || day >= days - 5)
 			carried += tier_growth_rate(&partition, now);
 	}
-	beyond = tier_growth_beyond(&tablespace, now, carried);
-	return carried + tier_growth_forecast(carried * 24.0, beyond, 24.0, 0.0, 0.0).other / 24.0;
+	beyond = tier_growth_beyond(&tablespace, now, 24.0, carried * 24.0);
+	forecast = tier_growth_forecast(carried * 24.0, beyond, 0.0, 0.0);
+	return (forecast.carried + forecast.other) / 24.0;
 }
 
 static void
@@ -135,16 +144,21 @@ test_tablespace(void)
 	   "with the oldest dropped, next to nothing: %g", forecast_of_partitions(true, 20));
 
 	grow(&evidence, START + HOUR, 700.0 * GB);
-	ok(tier_growth_beyond(&evidence, START + 2 * DAY, 0.0) == 0.0, "a restore is no growth");
-	ok(tier_growth_beyond(&evidence, START + 2 * DAY, 5.0) == 0.0, "and takes away none");
+	ok(tier_growth_beyond(&evidence, START + 2 * DAY, 24.0, 0.0) == 0.0, "a restore is no growth");
+	ok(tier_growth_beyond(&evidence, START + 2 * DAY, 24.0, 5.0) == 0.0, "and takes away none");
 
-	forecast = tier_growth_forecast(10.0, -2.0, 24.0, 0.0, 0.0);
-	ok(forecast.carried == 10.0 && forecast.other == -10.0,
+	forecast = tier_growth_forecast(10.0, -48.0, 0.0, 0.0);
+	ok(forecast.carried == 0.0 && forecast.share == 0.0 && forecast.other == 0.0,
 	   "what will leave makes no room before it has left");
-	forecast = tier_growth_forecast(10.0, 0.0, 24.0, 7.0, 3.0);
-	ok(forecast.other == 4.0, "policies bring and take");
-	forecast = tier_growth_forecast(NAN, INFINITY, NAN, INFINITY, NAN);
-	ok(forecast.carried == 0.0 && forecast.other == 0.0, "no nonsense in, none out");
+	forecast = tier_growth_forecast(10.0, -4.0, 0.0, 2.0);
+	ok(forecast.carried == 4.0 && forecast.share == 0.4 && forecast.other == 0.0,
+	   "it counts against what grows there");
+	forecast = tier_growth_forecast(10.0, 0.0, 7.0, 3.0);
+	ok(forecast.carried == 10.0 && forecast.share == 1.0 && forecast.other == 4.0,
+	   "policies bring and take");
+	forecast = tier_growth_forecast(NAN, INFINITY, INFINITY, NAN);
+	ok(forecast.carried == 0.0 && forecast.share == 1.0 && forecast.other == 0.0,
+	   "no nonsense in, none out");
 	ok(tier_growth_hours_until(100.0, 5.0) == 20.0 && tier_growth_hours_until(0.0, 5.0) == 0.0 &&
 	   tier_growth_hours_until(-1.0, 0.0) == 0.0 && isinf(tier_growth_hours_until(100.0, 0.0)) &&
 	   isinf(tier_growth_hours_until(100.0, NAN)), "hours until it is full");
@@ -173,7 +187,7 @@ test_random(void)
 			rate = tier_growth_rate(&evidence, now);
 			sane &= isfinite(rate) && rate >= 0.0 &&
 				rate * ((double) (now - START) / HOUR) <= most * 200.0 &&
-				isfinite(tier_growth_beyond(&evidence, now, rate));
+				isfinite(tier_growth_beyond(&evidence, now, 24.0, rate));
 		}
 	}
 	ok(sane, "whatever happens, a rate is finite and not negative");
