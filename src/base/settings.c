@@ -206,7 +206,7 @@ tier_guc_init(void)
 							 "Sets how much all moves of the server together copy, per second.",
 							 "0 means no limit.  A change takes effect at once.",
 							 &tier_move_rate_limit_mb,
-							 0, 0, 1e6,
+							 0, 0, 999999,
 							 PGC_SIGHUP, GUC_UNIT_MB,
 							 NULL, NULL, NULL);
 
@@ -215,7 +215,7 @@ tier_guc_init(void)
 							 "0 means no limit but tiered_storage.move_rate_limit.  A change "
 							 "takes effect at once.",
 							 &tier_worker_rate_limit_mb,
-							 50, 0, 1e6,
+							 50, 0, 999999,
 							 PGC_SIGHUP, GUC_UNIT_MB,
 							 NULL, NULL, NULL);
 
