@@ -481,8 +481,12 @@ sub bound_random_reads
 # A table that a sample finds in the page cache, before and after it was needed.
 sub read_by_workers
 {
+	# Two, whatever the setting is called in this major.
+	my $workers = $node->safe_psql('app',
+		"SELECT string_agg(name || ' = 2', chr(10)) FROM pg_settings WHERE name ~ '^io_(min_|max_)?workers\$'"
+	);
 	$node->append_conf('postgresql.conf',
-		"io_method = worker\nio_workers = 2\nshared_buffers = 16MB");
+		"io_method = worker\n$workers\nshared_buffers = 16MB");
 	restart_cold();
 	$node->safe_psql(
 		'app', q(
