@@ -119,7 +119,7 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return "would have to go to a tier that is too full";
 	if (advice->reserve_missing[tier] > 0.0)
 		return "would have to go to a tier of whose reserve other files have taken";
-	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+	if (unit->is_small)
 		return "is too small to be moved";
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
 		!advice->is_urgent[unit->current_tier] &&
@@ -713,6 +713,62 @@ find_dependence(TierAdvice *advice)
 	}
 }
 
+static int
+compare_small(const void *a, const void *b)
+{
+	const TierAdviceUnit *left = *(TierAdviceUnit *const *) a;
+	const TierAdviceUnit *right = *(TierAdviceUnit *const *) b;
+
+	if (left->saved_s != right->saved_s)
+		return left->saved_s < right->saved_s ? -1 : 1;
+	return left->relation_oid < right->relation_oid ? -1 : left->relation_oid > right->relation_oid;
+}
+
+/*
+ * Relations smaller than advice_min_size are left where they are, as long as what they all
+ * could save together is no more than may be left unsaved: many small ones can be what a device
+ * is busy with.  Their bytes are worth no money.  Uses saved_s, which is set later.
+ */
+static void
+mark_small(TierAdvice *advice)
+{
+	TierAdviceUnit **small = palloc_extended(sizeof(*small) * Max(advice->nunits, 1),
+											 MCXT_ALLOC_HUGE);
+	double		whole = 0.0;
+	double		left = 0.0;
+	int			n = 0;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+		double		here_s;
+		double		best_s;
+
+		unit->is_small = unit->size_bytes < tier_advice_min_size_kb * 1024.0;
+		if (unit->current_tier < 0)
+			continue;
+		here_s = best_s = tier_advice_busy(advice, unit, unit->current_tier);
+		for (int t = 0; t < advice->set->ntiers; t++)
+			best_s = Min(best_s, tier_advice_busy(advice, unit, t));
+		whole += best_s;
+		unit->saved_s = here_s - best_s;
+		if (unit->is_small && unit->saved_s > 0.0)
+			small[n++] = unit;
+	}
+	if (advice->options.objective != TIER_OBJECTIVE_MONEY)
+	{
+		double		most = Max(whole * tier_advice_min_share, tier_advice_min_saved_time);
+
+		qsort(small, n, sizeof(*small), compare_small);
+		for (int i = 0; i < n; i++)
+		{
+			left += small[i]->saved_s;
+			small[i]->is_small = left <= most;
+		}
+	}
+	pfree(small);
+}
+
 /*
  * Tiers that are too full and remain so although what has not been observed for long
  * enough could leave them.
@@ -773,6 +829,7 @@ tier_advice_decide(TierAdvice *advice)
 			Max(-room_on_disk(advice, t, capacity), 0.0);
 	}
 	allocate_placement(advice);
+	mark_small(advice);
 	placement->price_per_wait_hour = NAN;
 	for (int t = 0; t < ntiers; t++)
 		advice->is_urgent[t] = false;

@@ -126,6 +126,9 @@ typedef struct TierAdviceUnit
 	double		resides_s;		/* still to stay, since it was moved lately */
 	bool		writes_estimated;	/* page_writes, of some of it, from row
 									 * changes */
+	bool		is_small;		/* smaller than advice_min_size, and one of
+								 * those that do not matter even together; set
+								 * by tier_advice_decide() */
 	bool		depends_on_sequential;	/* other bounds, other tier */
 	bool		depends_on_reads;
 	bool		depends_on_writes;
