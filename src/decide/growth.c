@@ -101,7 +101,7 @@ tier_advice_load_growth(TierAdvice *advice, TimestampTz now)
 {
 	for (int p = 0; p < advice->npolicies; p++)
 		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid) &&
-			!tier_policy_asks_for_use(&advice->policies[p]))	/* nobody knows what will be idle */
+			!tier_policy_asks_for_use(&advice->policies[p]))
 			note_policy(advice, &advice->policies[p],
 						now + (TimestampTz) (advice->growth_hours * USECS_PER_HOUR));
 }

@@ -439,7 +439,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 	TierPartitionKey key;
 	TierPartition *partitions;
 	TierPolicyVerdict *verdicts;
-	TierPolicyConditions conditions;
+	TierPolicyGrounds grounds = {.policy = policy,.uses = uses};
 	int64_t		reference_us = now;
 
 	if (policy->has_move_after)
@@ -456,17 +456,18 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 
 	/* One row dated far into the future must not make everything due. */
 	reference_us = Min(reference_us, now);
-	conditions = conditions_of(policy, uses, reference_us, now);
-	tier_policy_evaluate(partitions, evaluation->nleaves, &conditions, verdicts);
+	grounds.conditions = conditions_of(policy, uses, reference_us, now);
+	grounds.from_now = reference_us == now;
+	grounds.reference_us = reference_us;
+	tier_policy_evaluate(partitions, evaluation->nleaves, &grounds.conditions, verdicts);
 	if (tier_policy_asks_for_use(policy))
-		look_at_holders(evaluation, partitions, verdicts, &conditions);
+		look_at_holders(evaluation, partitions, verdicts, &grounds.conditions);
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{
 		TierLeaf   *leaf = &evaluation->leaves[i];
 
 		leaf->verdict = verdicts[i];
-		leaf->reason = tier_policy_reason(leaf, policy, uses, &conditions, reference_us == now,
-								   reference_us);
+		leaf->reason = tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
 		finish_leaf(leaf, evaluation, set);
 	}
 }

@@ -89,17 +89,17 @@ append_idle_reason(StringInfo buffer, const TierPartitionUse *use, const TierPol
 }
 
 static char *
-due_reason(const TierLeaf *leaf, const TierPolicyRow *policy, const char *from,
-		   int64 reference_us)
+due_reason(const TierPartition *partition, const TierPolicyGrounds *grounds, const char *from)
 {
+	const TierPolicyRow *policy = grounds->policy;
 	StringInfoData buffer;
 
 	initStringInfo(&buffer);
 	if (policy->has_move_after)
 		appendStringInfo(&buffer, "all rows are before %s, that is more than %s before %s (%s)",
-						 time_text(leaf->partition.upper_us),
-						 interval_text(&policy->move_after), from, time_text(reference_us));
-	append_idle_reason(&buffer, &leaf->partition.use, policy);
+						 time_text(partition->upper_us), interval_text(&policy->move_after), from,
+						 time_text(grounds->reference_us));
+	append_idle_reason(&buffer, &partition->use, policy);
 	return buffer.data;
 }
 
@@ -145,29 +145,31 @@ not_observed_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
 }
 
 char *
-tier_policy_reason(const TierLeaf *leaf, const TierPolicyRow *policy, const TierUses *uses,
-			const TierPolicyConditions *conditions, bool from_now, int64 reference_us)
+tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
+				   const TierPinned *pinned, const TierPolicyGrounds *grounds)
 {
+	const TierPolicyRow *policy = grounds->policy;
 	const char *age = policy->has_move_after ? interval_text(&policy->move_after) : "";
-	const char *from = from_now ? "now" : "the end of the newest partition";
+	const char *from = grounds->from_now ? "now" : "the end of the newest partition";
 
-	switch (leaf->verdict)
+	switch (verdict)
 	{
 		case TIER_VERDICT_DUE:
-			return due_reason(leaf, policy, from, reference_us);
+			return due_reason(partition, grounds, from);
 		case TIER_VERDICT_IN_USE:
-			return in_use_reason(&leaf->partition.use, policy, conditions);
+			return in_use_reason(&partition->use, policy, &grounds->conditions);
 		case TIER_VERDICT_NOT_OBSERVED:
-			return not_observed_reason(&leaf->partition.use, policy, conditions, uses);
+			return not_observed_reason(&partition->use, policy, &grounds->conditions,
+									   grounds->uses);
 		case TIER_VERDICT_TOO_YOUNG:
 			return psprintf("may hold rows up to %s, but only what is before %s, "
 							"%s before %s, is due",
-							time_text(leaf->partition.upper_us),
-							time_text(conditions->age_us), age, from);
+							time_text(partition->upper_us),
+							time_text(grounds->conditions.age_us), age, from);
 		case TIER_VERDICT_PINNED:
-			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,
-							NameStr(leaf->pinned->tier_name));
+			return psprintf("%s is pinned to %s", pinned->pinned_as,
+							NameStr(pinned->tier_name));
 		default:
-			return pstrdup(tier_policy_verdict_text(leaf->verdict));
+			return pstrdup(tier_policy_verdict_text(verdict));
 	}
 }

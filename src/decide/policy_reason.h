@@ -10,14 +10,26 @@
 
 #include "postgres.h"
 
-#include "src/decide/partition.h"
+#include "src/catalog/tables.h"
+#include "src/decide/policy_use.h"
+#include "src/model/policy.h"
+
+/* What a verdict on a partition rests on. */
+typedef struct TierPolicyGrounds
+{
+	const TierPolicyRow *policy;
+	const TierUses *uses;
+	TierPolicyConditions conditions;
+	bool		from_now;		/* the age counts from now, not from the end
+								 * of the newest partition */
+	int64		reference_us;	/* that is */
+} TierPolicyGrounds;
 
 /*
- * One sentence with the times and numbers that have decided, for leaf->verdict.  from_now:
- * reference_us, from which the age counts, is now, not the end of the newest partition.
+ * One sentence with the times and numbers that have decided.  pinned: the pin that is in
+ * the way, if the verdict is that one is.
  */
-extern char *tier_policy_reason(const TierLeaf *leaf, const TierPolicyRow *policy,
-								const TierUses *uses, const TierPolicyConditions *conditions,
-								bool from_now, int64 reference_us);
+extern char *tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
+								const TierPinned *pinned, const TierPolicyGrounds *grounds);
 
 #endif							/* TIER_POLICY_REASON_H */

@@ -103,7 +103,8 @@ COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies and the result of their last evaluation; evaluate_policies() has it for '
 'each partition';
 COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
-COMMENT ON COLUMN tiered_storage.policies.relation IS 'table or materialized view; null: it does not exist';
+COMMENT ON COLUMN tiered_storage.policies.relation IS
+'table or materialized view; null: it does not exist';
 COMMENT ON COLUMN tiered_storage.policies.relation_name IS
 'its qualified name, also if it does not exist';
 COMMENT ON COLUMN tiered_storage.policies.move_after IS

@@ -37,12 +37,12 @@ test_idle(void)
 	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_DUE, "idle: read at the instant");
 	use.last_read_us = 101;
 	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_IN_USE, "idle: read after it");
-	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_DUE, "no writes: reads do not count");
+	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_DUE, "no writes: never");
 	use = unused();
 	use.was_written = true;
 	use.last_written_us = 101;
 	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_IN_USE, "idle: written after it");
-	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_IN_USE, "no writes: written after it");
+	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_IN_USE, "no writes: written");
 	use.last_written_us = 100;
 	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_DUE, "no writes: at the instant");
 }
@@ -55,12 +55,12 @@ test_not_observed(void)
 	use.reads_known_since_us = 100;
 	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_DUE, "observed: just long enough");
 	use.reads_known_since_us = 101;
-	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_NOT_OBSERVED, "observed: reads too short");
+	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_NOT_OBSERVED, "observed: reads");
 	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_DUE,
 	   "observed: that of reads does not matter to writes");
 	use = unused();
 	use.writes_known_since_us = 101;
-	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_NOT_OBSERVED, "observed: writes too short");
+	ok(tier_policy_judge_use(&use, &idle) == TIER_VERDICT_NOT_OBSERVED, "observed: writes");
 	ok(tier_policy_judge_use(&use, &no_writes) == TIER_VERDICT_NOT_OBSERVED,
 	   "observed: nor for writes alone");
 	use.was_read = true;
@@ -87,7 +87,7 @@ test_cold(void)
 	ok(tier_policy_judge_use(&use, &cold) == TIER_VERDICT_IN_USE, "cold: no number is not below");
 	use.reads_per_hour = 0.0;
 	use.rate_known_since_us = 101;
-	ok(tier_policy_judge_use(&use, &cold) == TIER_VERDICT_NOT_OBSERVED, "cold: not known for long");
+	ok(tier_policy_judge_use(&use, &cold) == TIER_VERDICT_NOT_OBSERVED, "cold: not known");
 }
 
 static void
