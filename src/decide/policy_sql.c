@@ -68,7 +68,10 @@ check_interval(const char *argument, const Interval *interval, bool may_be_zero)
 				 may_be_zero ? errmsg("%s must not be negative or infinite", argument) :
 				 errmsg("%s must be more than zero, and not infinite", argument)));
 
-	/* An interval that reaches beyond the calendar would fail at every evaluation. */
+	/*
+	 * An interval that reaches beyond the calendar would fail at every
+	 * evaluation.
+	 */
 	error = tier_attempt(subtract_step, unconstify(Interval *, interval));
 	if (error != NULL && error->sqlerrcode == ERRCODE_DATETIME_VALUE_OUT_OF_RANGE)
 		ereport(ERROR,

@@ -142,7 +142,10 @@ table_use(const TierRelationState *state, TimestampTz counts_since)
 	table.use.rate_known_since_us = Max(stored->sampled_since, counts_since);
 	note_written(&table.use, stored->last_written_at);
 
-	/* Another file: TRUNCATE writes no row, and cannot be told from a VACUUM FULL. */
+	/*
+	 * Another file: TRUNCATE writes no row, and cannot be told from a VACUUM
+	 * FULL.
+	 */
 	note_written(&table.use, stored->rewritten_at);
 	return table;
 }
@@ -256,7 +259,10 @@ tier_uses_find(const TierUses *uses, Oid relation_oid, bool include_indexes)
 		return use;
 	use = table->use;
 
-	/* The greater one: a rate that has just fallen, or just risen, is not low. */
+	/*
+	 * The greater one: a rate that has just fallen, or just risen, is not
+	 * low.
+	 */
 	use.reads_per_hour = Max(table->fast[0] + (include_indexes ? table->fast[1] : 0.0),
 							 table->slow[0] + (include_indexes ? table->slow[1] : 0.0));
 	return use;

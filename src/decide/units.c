@@ -275,7 +275,10 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 			if (is_of_age(&today->leaves[j]))
 				mark_leaf(advice, today, &today->leaves[j], mark_policy);
 
-		/* Who uses it today will go on, and then no policy that asks for that moves it. */
+		/*
+		 * Who uses it today will go on, and then no policy that asks for that
+		 * moves it.
+		 */
 		if (!policies[i].has_move_after)
 			continue;
 		then = tier_partition_evaluate(&policies[i], advice->set, pins, uses, later);

@@ -122,10 +122,10 @@ test_all_of_them(void)
 		p.use = (TierPartitionUse)
 		{
 			.is_observed = random_int(8) != 0,.reads_known_since_us = random_int(120),
-			.writes_known_since_us = random_int(120),.rate_known_since_us = random_int(120),
-			.was_read = random_int(2),.last_read_us = random_int(200),
-			.was_written = random_int(2),.last_written_us = random_int(200),
-			.reads_per_hour = 10.0 * random_unit(),.is_held = random_int(20) == 0
+				.writes_known_since_us = random_int(120),.rate_known_since_us = random_int(120),
+				.was_read = random_int(2),.last_read_us = random_int(200),
+				.was_written = random_int(2),.last_written_us = random_int(200),
+				.reads_per_hour = 10.0 * random_unit(),.is_held = random_int(20) == 0
 		};
 		one.has_age = random_int(2);
 		one.has_idle = random_int(2);
