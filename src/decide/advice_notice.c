@@ -131,7 +131,8 @@ tiers_hint(void)
 	if (statements == NULL)
 		return pstrdup("Create a tablespace on another device, "
 					   "then SELECT * FROM tiered_storage.discover_tiers().");
-	return psprintf("If the tablespaces are on different devices, say which is which: %s", statements);
+	return psprintf("If the tablespaces are on different devices, say which is which: %s",
+					statements);
 }
 
 /* Their names, quoted, of those that are too full; NULL: none is. */

@@ -340,7 +340,10 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 	if (reads < LEAST_PER_HOUR)
 		return idle_text(unit);
 
-	/* What is in memory was read at random as often as the rest, for all that is known. */
+	/*
+	 * What is in memory was read at random as often as the rest, for all that
+	 * is known.
+	 */
 	share = reads / Max(requests, reads);
 	if (share < 0.005)
 		return psprintf("read %s times/h at random, under 1%% from disk",

@@ -166,8 +166,9 @@ tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
 	int			covered;
 
 	/*
-	 * Only reads that went on are worth intervals that reach far back.  Else what
-	 * begins now would have to go on for days until several of them have seen it.
+	 * Only reads that went on are worth intervals that reach far back.  Else
+	 * what begins now would have to go on for days until several of them have
+	 * seen it.
 	 */
 	if (read_events < TIER_EVIDENCE_RATE)
 	{

@@ -336,11 +336,12 @@ BEGIN
 	IF NOT FOUND THEN
 		RAISE NOTICE 'partitioning is recommended for no table'
 			USING DETAIL = format('%s of the tables have %s or more and are not partitioned.',
-					(SELECT count(*) FROM tiered_storage.heat h JOIN pg_class c ON c.oid = h.relation
+					(SELECT count(*) FROM tiered_storage.heat h
+						JOIN pg_class c ON c.oid = h.relation
 						WHERE c.relkind = 'r' AND NOT c.relispartition
 							AND h.size_bytes >= min_size_bytes),
 					pg_size_pretty(min_size_bytes)),
-				HINT = 'recommend_partitioning(0, include_all => true) says why not, for each table.';
+				HINT = 'recommend_partitioning(0, include_all => true) says of each table why not.';
 	END IF;
 END
 $$;

@@ -155,7 +155,10 @@ test_past(void)
 	   "of a burst on steady work, the work counts: %.3f",
 	   judgement.weight);
 
-	/* Loaded once, a year ago, and idle since: what begins now is seen as soon as anywhere. */
+	/*
+	 * Loaded once, a year ago, and idle since: what begins now is seen as
+	 * soon as anywhere.
+	 */
 	for (int steady_writes = 0; steady_writes < 2; steady_writes++)
 	{
 		memset(&evidence, 0, sizeof(evidence));
@@ -172,7 +175,10 @@ test_past(void)
 		ok(judge(&evidence, START + 365 * DAY + HOUR).weight > 0.95, "a rate after an hour");
 	}
 
-	/* Next to nothing goes on after a load: that is no rate of the size of the load. */
+	/*
+	 * Next to nothing goes on after a load: that is no rate of the size of
+	 * the load.
+	 */
 	memset(&evidence, 0, sizeof(evidence));
 	tier_evidence_note_past(&evidence, START, START + 365 * DAY, 300.0, 6e4, 0.0, 3e5, 1.0);
 	work(&evidence, START + 365 * DAY, START + 365 * DAY + HOUR, MINUTE, 1.0);
