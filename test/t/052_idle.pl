@@ -18,7 +18,7 @@ my $primary = new_node(
 	conf => q(
 max_prepared_transactions = 2
 tiered_storage.sample_interval = '1h'
-tiered_storage.migrate_interval = '1h'
+tiered_storage.auto_migrate = off
 ));
 $primary->start;
 $primary->backup('base');
