@@ -112,8 +112,8 @@ decide_claims(const Job *jobs, int njobs, int *nclaims)
 			claims[n++] = (Claim)
 		{
 			lfirst_oid(cell),
-			tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell)),
-			jobs[i].evaluation
+				tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell)),
+				jobs[i].evaluation
 		};
 	}
 	qsort(claims, n, sizeof(Claim), compare_claims);

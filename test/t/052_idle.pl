@@ -67,7 +67,8 @@ $node->safe_psql('postgres', 'SELECT pg_stat_reset()');
 is(verdict(), 'not observed', 'a reset of the statistics');
 is(observe_for_long(), 'due', 'idle for long again');
 
-$node->safe_psql('postgres', "SELECT pg_stat_reset_single_table_counters('t'::regclass)");
+$node->safe_psql('postgres',
+	"SELECT pg_stat_reset_single_table_counters('t'::regclass)");
 is(verdict(), 'not observed', 'a reset of one table');
 observe_for_long();
 
