@@ -10,7 +10,8 @@
 CREATE TABLE _tiered_storage.load_history
 (
 	period_start timestamptz NOT NULL PRIMARY KEY,
-	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0),
+	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0
+		AND period_s OPERATOR(pg_catalog.<) 1e10),
 	commits bigint,
 	rollbacks bigint,
 	blocks_fetched bigint,
@@ -50,6 +51,38 @@ COMMENT ON TABLE _tiered_storage.load_history IS
 'once rolled up; a period in which the database was idle has no row; use load_profile()';
 COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
 'time in ms within the period in which the waits of the backends were sampled';
+
+/*
+ * What a sample cannot have written is not known: it adds to nothing.  In a period nothing is
+ * more than 10^16, of which a sum of a few hundred still fits; and all the waits of as many
+ * backends as there can ever be, 2^18, are no more than that many times the time of looking.
+ */
+CREATE FUNCTION _tiered_storage.load_is_possible(l _tiered_storage.load_history)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT LEAST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
+			l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
+			l.temp_bytes, l.deadlocks, l.wal_records, l.wal_full_page_images, l.wal_bytes,
+			l.wal_writes, l.checkpoints_timed, l.checkpoints_requested,
+			l.buffers_checkpointer, l.buffers_bgwriter, l.buffers_backends, l.slru_reads,
+			l.slru_writes, l.wait_sampled_ms, l.wait_cpu_ms, l.wait_relations_ms, l.wait_wal_ms,
+			l.wait_temp_ms, l.wait_slru_ms, l.wait_other_io_ms, l.wait_lock_ms,
+			l.wait_lwlock_ms, l.wait_other_ms) >= 0
+		AND GREATEST(l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
+			l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
+			l.temp_bytes, l.deadlocks, l.wal_records, l.wal_full_page_images, l.wal_bytes,
+			l.wal_writes, l.checkpoints_timed, l.checkpoints_requested,
+			l.buffers_checkpointer, l.buffers_bgwriter, l.buffers_backends, l.slru_reads,
+			l.slru_writes, l.wait_sampled_ms, 0) <= 10000000000000000
+		AND GREATEST(l.wait_cpu_ms, l.wait_relations_ms, l.wait_wal_ms, l.wait_temp_ms,
+			l.wait_slru_ms, l.wait_other_io_ms, l.wait_lock_ms, l.wait_lwlock_ms,
+			l.wait_other_ms, 0) <=
+			LEAST(262144.0::float8 * COALESCE(l.wait_sampled_ms, 0),
+				1e16)
+$$;
+COMMENT ON FUNCTION _tiered_storage.load_is_possible(_tiered_storage.load_history) IS
+'whether a sample can have written this row: no number in it is negative, or more than there can be';
 
 CREATE TABLE _tiered_storage.load_state
 (
@@ -141,6 +174,7 @@ AS $$
 		CROSS JOIN LATERAL (SELECT EXTRACT(epoch FROM LEAST(e.period_end, ends_at)
 			- GREATEST(h.period_start, begins_at))::float8 AS inside_s) p
 		WHERE h.period_start < ends_at AND e.period_end > begins_at
+			AND _tiered_storage.load_is_possible(h)
 	)
 	SELECT
 		sum(commits * share), sum(rollbacks * share),
