@@ -208,8 +208,9 @@ CREATE FUNCTION regress_n_impossible() RETURNS TABLE (value text, device_s float
 BEGIN
 	FOREACH value IN ARRAY '{-5,1e50}'::text[] LOOP
 		PERFORM regress_n_damage('_tiered_storage.relation_state', value);
-		UPDATE _tiered_storage.relation_state SET evidence_began_at = heat_at - interval '15 hours', evidence_interval_s = 3600,
-			sampled_since = heat_at - interval '15 hours', evidence_growth = decode(repeat('ffff7f7f', 16), 'hex'), evidence_reads = evidence_growth;
+		UPDATE _tiered_storage.relation_state SET heat_at = s.at, observed_since = s.at - interval '15 hours', sampled_since = s.at - interval '15 hours',
+			evidence_began_at = s.at - interval '15 hours', evidence_interval_s = 3600, evidence_growth = decode(repeat('ffff7f7f', 16), 'hex'), evidence_reads = decode(repeat('0000803f', 16), 'hex')
+			FROM (SELECT current_setting('tiered_storage.test_now')::timestamptz AS at) s;
 		SELECT sum(io_s_per_hour), sum(growth_bytes_per_day) INTO device_s, growth FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
 		SELECT count(*) INTO growing FROM tiered_storage.heat WHERE growth_bytes_per_day <> 0;
 		RETURN NEXT;
