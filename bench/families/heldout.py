@@ -26,6 +26,10 @@ STATIONARY_CAPACITY = 25
 PART_OF_RATE = 0.8
 HDD_IOPS = 150
 HDD_MB_PER_S = 130
+SSD_IOPS = 4000
+SSD_MB_PER_S = 500
+# Of the time, of the device that has most to do: below it processors and waiting decide.
+DEVICES_DECIDE = 0.8
 # Rules for each capacity that are measured again: the best of the first round.
 RIVALS = 2
 RULES = {
@@ -113,10 +117,13 @@ class Bench:
         return "; ".join(f"{name} {d[0]} reads {d[1]:.1f} MB, {d[2]} writes {d[3]:.1f} MB"
                          for name, d in zip(("hdd", "ssd"), difference))
 
-    def reset(self):
-        """The database as it was loaded."""
+    def reset(self, template="loaded"):
+        """The database as it was loaded, or left by the training."""
         self.unthrottle()
-        for statement in ("DROP DATABASE IF EXISTS bench", "CREATE DATABASE bench TEMPLATE loaded STRATEGY file_copy"):
+        self.databases("DROP DATABASE IF EXISTS bench", f"CREATE DATABASE bench TEMPLATE {template} STRATEGY file_copy")
+
+    def databases(self, *statements):
+        for statement in statements:
             subprocess.run([f"{self.options.bindir}/psql", "-X", "-q", "-d", "postgres", "-c", statement], check=True,
                            env=os.environ | {"PGOPTIONS": "-c client_min_messages=warning"})
 
@@ -163,6 +170,11 @@ class Bench:
             " sequential_write_mb_per_s, fsync_ms, parallelism), '; ') FROM _tiered_storage.tier")
         self.raw(f"tiers: {self.tiers_sql}")
         self.sql("DROP EXTENSION tiered_storage")
+
+    def keep_trained(self):
+        """For the layouts: advice is about what is there by then."""
+        self.sql("DROP EXTENSION tiered_storage")
+        self.databases("DROP DATABASE IF EXISTS trained", "ALTER DATABASE bench RENAME TO trained")
 
     def load_units(self):
         self.oids = {}
@@ -285,7 +297,7 @@ class Bench:
 
     def cell(self, names, number):
         # Each begins with the same data: what one has added would be in the way of the next.
-        self.reset()
+        self.reset("trained")
         self.place(names)
         self.sql("VACUUM", "CHECKPOINT")
         self.drop_page_cache()
@@ -299,22 +311,34 @@ class Bench:
         self.sql("CHECKPOINT")
         elapsed = time.monotonic() - begin
         score = did / elapsed
-        self.raw(f"round {number}, score {score:.2f}, {self.device_text(self.difference(before, self.counters()))}, on SSD:"
+        done = self.difference(before, self.counters())
+        needed = max(max((reads + writes) / iops, (read + written) / bandwidth) for (reads, read, writes, written), iops, bandwidth
+                     in zip(done, (HDD_IOPS, SSD_IOPS), (HDD_MB_PER_S, SSD_MB_PER_S)))
+        self.raw(f"round {number}, score {score:.2f}, {self.device_text(done)}, devices {needed:.2f} s of {elapsed:.2f}, on SSD:"
                  f" {', '.join(sorted(names)) or 'nothing'}")
         print(f"heldout: {self.family}, round {number}: {score:.1f} with {', '.join(sorted(names)) or 'nothing'}"[:150], file=sys.stderr)
-        return score
+        return score, needed / max(did, 1), needed / elapsed
 
 
 class Measured:
-    """Scores of layouts, each measured once unless more is asked for."""
+    """Scores of layouts, each measured once unless more is asked for; and of the device that has most
+    to do, seconds per transaction, and the share of the time."""
 
     def __init__(self, bench):
         self.bench = bench
         self.scores = {}
+        self.needed = {}
+        self.busy = {}
+
+    def measure(self, layout, number):
+        score, needed, busy = self.bench.cell(layout, number)
+        self.scores.setdefault(layout, []).append(score)
+        self.needed.setdefault(layout, []).append(needed)
+        self.busy.setdefault(layout, []).append(busy)
 
     def score(self, layout):
         if layout not in self.scores:
-            self.scores[layout] = [self.bench.cell(layout, 0)]
+            self.measure(layout, 0)
         return statistics.median(self.scores[layout])
 
     def again(self, chosen):
@@ -322,12 +346,23 @@ class Measured:
             order = sorted(chosen, key=sorted)
             for layout in order if number % 2 else reversed(order):
                 if len(self.scores[layout]) <= number:
-                    self.scores[layout].append(self.bench.cell(layout, number))
+                    self.measure(layout, number)
+
+    @staticmethod
+    def later(values):
+        """All rounds but the first: that has chosen them, by what it happened to see."""
+        return values[1:] or values
 
     def ratios(self, ours, theirs):
-        """In the rounds that both were measured in, but for the first: that has chosen them, by what it happened to see."""
-        every = [a / b for a, b in zip(self.scores[ours], self.scores[theirs])]
-        return every[1:] or every
+        """In the rounds that both were measured in."""
+        return self.later([a / b for a, b in zip(self.scores[ours], self.scores[theirs])])
+
+    def by_device(self, ours, theirs):
+        """As if nothing but the devices took time."""
+        return statistics.median(self.later([b / a for a, b in zip(self.needed[ours], self.needed[theirs])]))
+
+    def do_devices_decide(self, *layouts):
+        return all(statistics.median(self.later(self.busy[layout])) >= DEVICES_DECIDE for layout in layouts)
 
 
 def neighbour(units, layout, capacity, chance):
@@ -402,9 +437,11 @@ def judge_layouts(bench, units, advice):
         print(f"  {percent:<7}{measured.score(ours) / hdd:>8.2f}" + "".join(f"{measured.score(rules[name]) / hdd:>12.2f}" for name in RULES) +
               f"{measured.score(top) / hdd:>8.2f}{statistics.median(to_rule):>14.3f}{regret:>10.1f}")
         verdicts.append((f"{percent} %: {statistics.median(to_rule):.3f} ({min(to_rule):.3f} .. {max(to_rule):.3f}) of the best rule of thumb,"
-                         f" {rule} (at least 0.97)", statistics.median(to_rule) >= 0.97, max(to_rule) < 0.97))
-        verdicts.append((f"{percent} %: {regret:.1f} % below the best of {len(measured.scores)} measured (at most 10)", regret <= 10,
-                         max(to_top) < 0.9))
+                         f" {rule} (at least 0.97), {measured.by_device(ours, rules[rule]):.3f} by device time",
+                         statistics.median(to_rule) >= 0.97, max(to_rule) < 0.97 and measured.do_devices_decide(ours, rules[rule])))
+        verdicts.append((f"{percent} %: {regret:.1f} % below the best of {len(measured.scores)} measured (at most 10),"
+                         f" {100 * (1 - measured.by_device(ours, top)):.1f} by device time", regret <= 10,
+                         max(to_top) < 0.9 and measured.do_devices_decide(ours, top)))
         verdicts.append((f"{percent} %: the advice fits", sum(size[n] for n in ours) <= capacity, True))
     print()
     for text, good, resolved in verdicts:
@@ -514,6 +551,7 @@ def main():
         judge_writes(bench, done, elapsed)
         units = bench.ask_units()
         from_hdd = bench.ask("hdd")
+        bench.keep_trained()
     if "training" in bench.options.parts:
         # The same load: as many transactions as the HDD could do.
         bench.train("ssd", rate)
@@ -523,7 +561,6 @@ def main():
     if "stationary" in bench.options.parts:
         stationary(bench)
     if "layouts" in bench.options.parts:
-        bench.reset()
         judge_layouts(bench, units, from_hdd)
     sys.stdout.flush()
 

@@ -31,6 +31,7 @@
 #include "src/act/cycle.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
+#include "src/catalog/tables.h"
 #include "src/move/throttle.h"
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
@@ -74,7 +75,8 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
  * ones too or not, which go to the array of floats given.  False: nothing was noted yet, or not by us.
  */
 static bool
-stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts, bool is_signed)
+stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts,
+				bool is_signed)
 {
 	const bytea *stored = PG_GETARG_BYTEA_PP(2);
 

@@ -134,7 +134,7 @@ set_field(void *row, const TierColumn *column, Datum value)
 			break;
 		case BYTEAOID:
 			tier_column_amounts((float *) field, column->bytes, column->is_signed,
-						DatumGetByteaPP(value));
+								DatumGetByteaPP(value));
 			break;
 		default:
 			Assert(column->type == FLOAT8OID);

@@ -19,7 +19,8 @@
 #include "src/catalog/tables.h"
 
 /* The columns of device_state after the first three, and their fields. */
-#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false, 0, false, false}
+#define COLUMN(name, type, field) \
+	{name, type, offsetof(TierDeviceState, field), false, 0, false, false}
 #define NULLABLE_TIME(name) \
 	{#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false, false}
 
@@ -100,7 +101,8 @@ static const TierColumn device_columns[] = {
 	COLUMN("write_request_fit_xy", FLOAT8OID, writes_fit.request_fit.xy),
 	COLUMN("write_request_fit_yy", FLOAT8OID, writes_fit.request_fit.yy),
 	COLUMN("write_request_fit_periods", FLOAT8OID, writes_fit.request_fit.periods),
-	{"write_fit_at", TIMESTAMPTZOID, offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false, false},
+	{"write_fit_at", TIMESTAMPTZOID,
+	offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false, false},
 
 	COLUMN("cluster_blocks_read", INT8OID, cluster_blocks_read),
 	COLUMN("cluster_temp_bytes", INT8OID, cluster_temp_bytes),
