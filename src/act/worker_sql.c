@@ -72,7 +72,8 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
 
 /*
  * Evidence as it is stored: when it began, the length of its intervals, and amounts, negative
- * ones too or not, which go to the array of floats given.  False: nothing was noted yet, or not by us.
+ * ones too or not, which go to the array of floats given.  False: nothing was noted yet, or
+ * not by us.
  */
 static bool
 stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts,
