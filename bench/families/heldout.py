@@ -30,8 +30,8 @@ SSD_IOPS = 4000
 SSD_MB_PER_S = 500
 # Of the time, of the device that has most to do: below it processors and waiting decide.
 DEVICES_DECIDE = 0.8
-# Rules for each capacity that are measured again: the best of the first round.
-RIVALS = 2
+# Rules for each capacity that are measured again, the best of the first round.
+RIVALS = 1
 RULES = {
     "indexes": layouts.RULES["indexes first"],
     "tables": layouts.RULES["tables first"],
@@ -166,8 +166,8 @@ class Bench:
         self.tiers_sql = self.sql(
             "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, ARRAY[%L]::name[], reserve_fraction => 0,"
             " random_read_ms => %s, random_write_ms => %s, sequential_read_mb_per_s => %s, sequential_write_mb_per_s => %s,"
-            " fsync_ms => %s, parallelism => %s)', tier_name, tier_name, random_read_ms, random_write_ms, sequential_read_mb_per_s,"
-            " sequential_write_mb_per_s, fsync_ms, parallelism), '; ') FROM _tiered_storage.tier")
+            " fsync_ms => %s, parallelism => %s, scan_start_ms => %L)', tier_name, tier_name, random_read_ms, random_write_ms,"
+            " sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism, scan_start_ms), '; ') FROM _tiered_storage.tier")
         self.raw(f"tiers: {self.tiers_sql}")
         self.sql("DROP EXTENSION tiered_storage")
 
