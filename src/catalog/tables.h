@@ -183,8 +183,20 @@ typedef struct TierColumn
 	size_t		bytes;			/* of the field, bytea only, an array of
 								 * float: stored as it is in memory; of
 								 * another length, read as zeros */
-	bool		is_signed;		/* amounts in these may be negative */
+	bool		is_signed;		/* numbers in it may be negative; any other
+								 * that is reads as 0, as do NaN and those
+								 * that are too large */
+	bool		is_amount;		/* float8 only: of bytes or operations, in all
+								 * or in an hour; no square */
 } TierColumn;
+
+/*
+ * An array of amounts as it is stored, for a field of so many bytes.  What cannot be is 0:
+ * what is negative, unless they are signed, as where something may shrink, NaN and what is
+ * too large; and all of it, if the stored value has another length.
+ */
+extern void tier_column_amounts(float *field, size_t bytes, bool is_signed,
+								const bytea *stored);
 
 /* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
 extern void tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns);

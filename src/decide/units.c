@@ -506,7 +506,7 @@ growth_hours_of(const TierAdvice *advice)
 static double
 clients_of(const TierAdvice *advice)
 {
-	double		peak = advice->client_time.peak;
+	double		peak = Min(advice->client_time.peak, MaxBackends);
 
 	return 1.0 + (peak > 0.0 ? Max(peak * advice->options.load_factor, 1.0) : MaxConnections);
 }

@@ -183,7 +183,7 @@ typedef struct TierAdvice
 	TierAdviceGrowth *growth;	/* by tier */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
 	double	   *limit_bytes;	/* by tier: what the units may take there,
-								 * then */
+								 * then; negative: more comes than it holds */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
 	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */
