@@ -120,48 +120,40 @@ typedef struct Emptying
 	const TierFullnessQuestion *question;
 	MemoryContext context;		/* of what outlives a move */
 	MemoryContext step;			/* reset before each move */
-	int64		sampled_bytes[2];	/* of the tier and its target by the record,
-									 * when they were looked at */
+	const int64 *recorded_bytes;	/* by tier: by the record of the last
+									 * sample and moves, when all was looked
+									 * at */
 	double		left_bytes;		/* by our moves, stored on the tier */
-	double		arrived_bytes;	/* the same, stored on the target */
 	int			moved;
-	List	   *locked;			/* whose relations were locked, a role each time */
+	List	   *locked;			/* whose relations were locked, a role each
+								 * time */
 } Emptying;
 
-static int64
-recorded_bytes(const TierSet *set, int tier)
+/*
+ * How much relations take of a tier by now: as it was when they were looked at, and what
+ * the record says has changed since.
+ */
+static double
+used_now(const Emptying *emptying, const TierSet *set, int tier)
 {
-	return tier_catalog_tier_bytes(NameStr(set->tiers[tier].name));
+	double		change = tier_catalog_tier_bytes(NameStr(set->tiers[tier].name)) -
+	emptying->recorded_bytes[tier];
+	double		stored = tier_cost_stored_bytes(fabs(change), &set->tiers[tier].profile);
+
+	return emptying->evaluation->advice->used_bytes[tier] + (change < 0.0 ? -stored : stored);
 }
 
 /*
- * How much relations take of the tier by now: as it was when they were looked at, and what
- * the record says has changed since.  Where the record has missed one of our moves, that
- * counts as well: nothing is moved because of what is not there any more.
+ * Where the record has missed one of our moves, that counts as well: nothing is moved
+ * because of what is not there any more.
  */
 static double
 own_bytes_now(const Emptying *emptying, const TierSet *set)
 {
 	const TierFullnessEvaluation *evaluation = emptying->evaluation;
-	double		then = evaluation->advice->used_bytes[evaluation->tier];
-	double		change = recorded_bytes(set, evaluation->tier) - emptying->sampled_bytes[0];
-	double		stored = tier_cost_stored_bytes(fabs(change),
-												&set->tiers[evaluation->tier].profile);
 
-	return Min(then + (change < 0.0 ? -stored : stored), then - emptying->left_bytes);
-}
-
-/* The same of the target, where more is the careful answer. */
-static double
-target_bytes_now(const Emptying *emptying, const TierSet *set)
-{
-	const TierFullnessEvaluation *evaluation = emptying->evaluation;
-	double		then = evaluation->advice->used_bytes[evaluation->target];
-	double		change = recorded_bytes(set, evaluation->target) - emptying->sampled_bytes[1];
-	double		stored = tier_cost_stored_bytes(fabs(change),
-												&set->tiers[evaluation->target].profile);
-
-	return Max(then + (change < 0.0 ? -stored : stored), then + emptying->arrived_bytes);
+	return Min(used_now(emptying, set, evaluation->tier),
+			   evaluation->advice->used_bytes[evaluation->tier] - emptying->left_bytes);
 }
 
 /* Are the tiers what they were when the policy was evaluated? */
@@ -204,7 +196,8 @@ look_again(Emptying *emptying)
 			problem->level.own_bytes += evaluation->arriving_bytes;
 			problem->level.disk_bytes += evaluation->arriving_bytes;
 			problem->target_bytes = tier_fullness_room(set, evaluation->target,
-													   target_bytes_now(emptying, set),
+													   used_now(emptying, set,
+																evaluation->target),
 													   emptying->question);
 			wanted = problem->level.capacity_bytes > 0;
 		}
@@ -305,7 +298,8 @@ move_next(Emptying *emptying, int i)
 	TierRelationInfo info;
 	TierMoveReport report;
 
-	if (emptying->run->by_worker && times_locked(emptying->locked, owner_oid) >= PATIENCE_WITH_OWNER)
+	if (emptying->run->by_worker &&
+		times_locked(emptying->locked, owner_oid) >= PATIENCE_WITH_OWNER)
 	{
 		emptying->summary->not_moved++;
 		set_aside(evaluation, i, "others of its owner were locked");
@@ -330,7 +324,6 @@ move_next(Emptying *emptying, int i)
 	{
 		emptying->moved++;
 		emptying->left_bytes += unit->own_bytes;
-		emptying->arrived_bytes += unit->target_bytes;
 	}
 	else if (report.state != TIER_STATE_NOT_NEEDED && strcmp(report.sqlstate, "55P03") == 0)
 	{
@@ -378,15 +371,7 @@ empty_locked(Emptying *emptying)
 	double		share = tier_fullness_share(evaluation);
 	int			leaving = evaluation->result.nleaving;
 	char	   *before = tier_fullness_summary(evaluation);
-	TierCatalogScope scope;
 
-	if (!tier_catalog_try_enter(&scope))
-		return;
-	emptying->sampled_bytes[0] = recorded_bytes(evaluation->advice->set, evaluation->tier);
-	emptying->sampled_bytes[1] = recorded_bytes(evaluation->advice->set, evaluation->target);
-	tier_catalog_leave(&scope);
-	tier_transaction_commit();
-	MemoryContextSwitchTo(emptying->context);
 	for (;;)
 	{
 		int			next;
@@ -455,6 +440,22 @@ count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
 	}
 }
 
+/* What the record says of all tiers, to tell later what has changed. */
+static int64 *
+load_recorded(const TierSet *set)
+{
+	MemoryContext context = CurrentMemoryContext;
+	int64	   *bytes = palloc(sizeof(int64) * Max(set->ntiers, 1));
+	TierCatalogScope scope;
+
+	tier_catalog_enter(&scope);
+	for (int t = 0; t < set->ntiers; t++)
+		bytes[t] = tier_catalog_tier_bytes(NameStr(set->tiers[t].name));
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return bytes;
+}
+
 TierFullnessSummary
 tier_fullness_run(const TierFullnessRun *run)
 {
@@ -465,6 +466,7 @@ tier_fullness_run(const TierFullnessRun *run)
 	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
 											   ALLOCSET_DEFAULT_SIZES);
 	TierFullnessEvaluation *evaluations;
+	int64	   *recorded = NULL;
 	int			n;
 
 	/* 1. Look and decide. */
@@ -476,6 +478,8 @@ tier_fullness_run(const TierFullnessRun *run)
 	}
 	PushActiveSnapshot(GetTransactionSnapshot());
 	evaluations = tier_fullness_evaluate(&question, &n);
+	if (n > 0)
+		recorded = load_recorded(evaluations[0].advice->set);
 	PopActiveSnapshot();
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
@@ -497,6 +501,7 @@ tier_fullness_run(const TierFullnessRun *run)
 		emptying.evaluation = &evaluations[i];
 		emptying.summary = &summary;
 		emptying.question = &question;
+		emptying.recorded_bytes = recorded;
 		emptying.context = context;
 		emptying.step = step;
 		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL &&

@@ -15,13 +15,13 @@
 
 typedef struct TierFullnessRun
 {
-	const Oid  *moved;			/* by age policies in this run, sorted: nothing
-								 * is moved twice */
+	const Oid  *moved;			/* by age policies in this run, sorted:
+								 * nothing is moved twice */
 	int			nmoved;
 	const Oid  *backoff;		/* relations that failed lately, sorted */
 	int			nbackoff;
-	bool		by_worker;		/* respects auto_migrate, and how often an owner's
-								 * relations were locked */
+	bool		by_worker;		/* respects auto_migrate, and how often an
+								 * owner's relations were locked */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierFullnessRun;
 

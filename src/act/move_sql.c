@@ -501,7 +501,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 	summary = tier_migrate_run(false, false, NULL);
 	tier_disconnect_nonatomic();
 	policies = summary.moved == 0 ? NULL : tier_migrate_policies_of(summary.batch_id, &npolicies,
-															   &kind);
+																	&kind);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
 				(errmsg("partitions due: %d; relations moved: %d, not moved: %d",

@@ -125,12 +125,14 @@ tier_catalog_lock_fullness(int policy_id)
 }
 
 bool
-tier_catalog_change_fullness(const TierCatalogScope *scope, const TierFullnessRow *row)
+tier_catalog_change_fullness(const TierCatalogScope *scope, const TierFullnessRow *row,
+							 bool disables_only)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.fullness_policy SET target_name = $2, high_watermark = $3, "
-	"low_watermark = $4, enabled = $5, created_by = $6, created_by_oid = $7, "
-	"system_identifier = $8 WHERE policy_id = $1";
+	"low_watermark = $4, enabled = $5, created_by = COALESCE($6, created_by), "
+	"created_by_oid = COALESCE($7, created_by_oid), "
+	"system_identifier = COALESCE($8, system_identifier) WHERE policy_id = $1";
 	static const Oid types[] = {
 		INT4OID, NAMEOID, FLOAT8OID, FLOAT8OID, BOOLOID, NAMEOID, OIDOID, INT8OID
 	};
@@ -149,6 +151,8 @@ tier_catalog_change_fullness(const TierCatalogScope *scope, const TierFullnessRo
 	values[5] = NameGetDatum(&role);
 	values[6] = ObjectIdGetDatum(scope->caller);
 	values[7] = Int64GetDatum((int64) GetSystemIdentifier());
+	if (disables_only)
+		nulls[5] = nulls[6] = nulls[7] = 'n';
 	return tier_catalog_execute(sql, 8, types, values, nulls) > 0;
 }
 

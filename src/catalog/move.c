@@ -116,7 +116,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	values[18] = TimestampTzGetDatum(MyStartTimestamp);
 	values[19] = ObjectIdGetDatum(row->from_tablespace_oid);
 	values[20] = ObjectIdGetDatum(row->to_tablespace_oid);
-	values[21] = CStringGetTextDatum(row->policy_kind == TIER_POLICY_FULLNESS ? "fullness" : "age");
+	values[21] = CStringGetTextDatum(row->policy_kind == TIER_POLICY_FULLNESS ? "fullness" :
+									 "age");
 	nulls[21] = row->policy_id == 0 ? 'n' : ' ';
 
 	if (tier_catalog_execute(update_sql, MOVE_NARGS, types, values, nulls) == 0 &&

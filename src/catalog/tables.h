@@ -667,11 +667,11 @@ extern int	tier_catalog_add_fullness(const TierCatalogScope *scope, const TierFu
 extern void tier_catalog_lock_fullness(int policy_id);
 
 /*
- * Gives the policy with the id of the row what the row has, by the caller of the scope.
- * False: it has been removed.
+ * Gives the policy with the id of the row what the row has; it is the caller's of the
+ * scope then, unless he only disables it.  False: it has been removed.
  */
 extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
-										 const TierFullnessRow *row);
+										 const TierFullnessRow *row, bool disables_only);
 
 /* Deletes one by id.  False: somebody else has. */
 extern bool tier_catalog_delete_fullness(int policy_id);

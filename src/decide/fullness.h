@@ -29,8 +29,8 @@ typedef struct TierFullnessFlight
 /* What an evaluation is told.  OIDs are sorted. */
 typedef struct TierFullnessQuestion
 {
-	TierFullnessFlight (*flight) (Oid tablespace_oid);	/* NULL: nothing is under
-														 * way */
+	TierFullnessFlight (*flight) (Oid tablespace_oid);	/* NULL: nothing is
+														 * under way */
 	const Oid  *moved;			/* by age policies in this run */
 	int			nmoved;
 	const Oid  *backoff;		/* that failed lately */

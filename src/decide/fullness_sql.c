@@ -54,8 +54,8 @@ check_watermarks(const TierFullnessRow *row, const TierTier *tier)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid watermarks for the fullness policy of tier \"%s\": low %g and high %g",
-					NameStr(row->tier_name), low, high),
+			 errmsg("invalid watermarks for the fullness policy of tier \"%s\": "
+					"low %g and high %g", NameStr(row->tier_name), low, high),
 			 isnan(row->high_watermark) == isnan(row->low_watermark) ? 0 :
 			 errdetail("The %s one was not given, and is that of the tier.",
 					   isnan(row->high_watermark) ? "high" : "low"),
@@ -160,7 +160,8 @@ tier_add_fullness_policy(PG_FUNCTION_ARGS)
 static bool
 matches(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 {
-	return (PG_ARGISNULL(0) || strcmp(NameStr(row->tier_name), NameStr(*PG_GETARG_NAME(0))) == 0) &&
+	return (PG_ARGISNULL(0) ||
+			strcmp(NameStr(row->tier_name), NameStr(*PG_GETARG_NAME(0))) == 0) &&
 		(PG_ARGISNULL(1) || row->policy_id == PG_GETARG_INT32(1));
 }
 
@@ -283,7 +284,7 @@ tier_alter_fullness_policy(PG_FUNCTION_ARGS)
 		if (!disables_only)
 			check_tiers(set, &row);
 		tier_catalog_enter(&scope);
-		changed += tier_catalog_change_fullness(&scope, &row);
+		changed += tier_catalog_change_fullness(&scope, &row, disables_only);
 		tier_catalog_leave(&scope);
 	}
 	if (changed == 0)

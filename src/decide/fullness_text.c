@@ -79,7 +79,7 @@ tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i)
 	switch (evaluation->result.verdicts[i])
 	{
 		case TIER_FULLNESS_LEAVES:
-			return psprintf("tier \"%s\" is %s full, and it is among the coldest there: %s",
+			return psprintf("tier \"%s\" is %s full, and of what may leave, it loses least: %s",
 							tier_name(evaluation, evaluation->tier),
 							percent(tier_fullness_share(evaluation)),
 							loss_text(evaluation, i));
@@ -182,9 +182,11 @@ append_forecast(StringInfo line, const TierFullnessEvaluation *evaluation)
 		appendStringInfo(line, "; grows by %s a day, of which the limits of the rate let %s "
 						 "leave", tier_advice_bytes(per_hour * HOURS_PER_DAY),
 						 tier_advice_bytes(limit));
-	if (!forecast.is_short)
+	if (!forecast.is_short && evaluation->result.is_enough)
 		return;
-	if (forecast.full_hours <= 0.0)
+	if (!forecast.is_short)
+		appendStringInfoString(line, "; ");
+	else if (forecast.full_hours <= 0.0)
 		appendStringInfoString(line, "; full, whatever may leave: ");
 	else if (isinf(forecast.full_hours))
 		appendStringInfoString(line, "; stays above its high watermark: ");
@@ -206,7 +208,8 @@ tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 	initStringInfo(&line);
 	appendStringInfo(&line, "%s full", percent(tier_fullness_share(evaluation)));
 	if (evaluation->arriving_bytes > 0.0)
-		appendStringInfo(&line, ", %s are about to come", tier_advice_bytes(evaluation->arriving_bytes));
+		appendStringInfo(&line, ", %s are about to come",
+						 tier_advice_bytes(evaluation->arriving_bytes));
 	if (!result->is_needed)
 		appendStringInfo(&line, ", not above %s", percent(problem->high));
 	else if (result->nleaving == 0)

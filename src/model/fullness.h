@@ -35,8 +35,8 @@ typedef enum TierFullnessObstacle
 typedef struct TierFullnessUnit
 {
 	double		own_bytes;		/* by which relations take less of the tier */
-	double		disk_bytes;		/* by which its file systems have more free; 0:
-								 * it stays on the same file system */
+	double		disk_bytes;		/* by which its file systems have more free;
+								 * 0: it stays on the same file system */
 	double		target_bytes;	/* that it takes of the target */
 	double		lost_s;			/* device time per hour that it costs there
 								 * more than here; negative: less */

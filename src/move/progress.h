@@ -59,7 +59,8 @@ typedef struct TierAnnouncement
 	Oid			tablespace_oid;
 	int64		bytes;
 	int64		at_us;			/* tier_clock_monotonic_us */
-	Oid			from_oid;		/* tablespace in which so much is free when the */
+	Oid			from_oid;		/* tablespace in which so much is free when
+								 * the */
 	int64		leaving_bytes;	/* move has ended */
 	Oid			database_oid;	/* of the process; read only */
 } TierAnnouncement;

@@ -137,5 +137,5 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_fullness';
 COMMENT ON FUNCTION tiered_storage.evaluate_fullness() IS
-'what the fullness policies say now: one row per relation of their tiers, whether it leaves, after '
-'how many others, and why or why not, also of disabled policies; changes nothing';
+'what the fullness policies say now: one row per relation of their tiers, whether it leaves, '
+'after how many others, and why or why not, also of disabled policies; changes nothing';

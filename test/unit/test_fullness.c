@@ -67,10 +67,11 @@ leaving(int n)
 	static char text[64];
 	int			length = 0;
 
-	text[0] = '\0';
+	text[		0] = '\0';
+
 	for (int i = 0; i < n; i++)
 		if (verdicts[i] == TIER_FULLNESS_LEAVES)
-			length += snprintf(text + length, sizeof(text) - length, "%s%d",
+			length += snprintf(text +length, sizeof(text) - length, "%s%d",
 							   length > 0 ? "," : "", i);
 	return text;
 }
@@ -366,7 +367,8 @@ test_forecast(void)
 	ok(forecast.is_short && forecast.leaving_bytes == 0.0, "nothing may leave");
 	ok(!tier_fullness_foresee(&problem, 0.0, 10.0).is_short &&
 	   isinf(tier_fullness_foresee(&problem, -1.0, 10.0).full_hours), "what does not grow stays");
-	ok(!tier_fullness_foresee(&problem, 0.4, 10.0).is_short, "nor is what stays below the mark short");
+	ok(!tier_fullness_foresee(&problem, 0.4, 10.0).is_short,
+	   "nor is what stays below the mark short");
 	problem.level.own_bytes = 101.0;
 	ok(tier_fullness_foresee(&problem, 1.0, 10.0).full_hours == 0.0, "full now");
 }
