@@ -199,7 +199,7 @@ note 'The worker';
 
 fill($disk{fast}, 85);
 my $offset = -s $node->logfile;
-reload_with($node, 'tiered_storage.auto_migrate' => "'policies'");
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 run_cycle($node, 'other');
 $node->poll_query_until('other',
 	'SELECT count(*) = 2 FROM tiered_storage.moves')
