@@ -3,7 +3,7 @@
  * act/fullness.c
  *		Emptying tiers that are too full.
  *
- * Runs in the worker and in sessions that CALL migrate, after the age policies, whose
+ * Runs in the worker and in sessions that CALL migrate, after the tiering policies, whose
  * moves it sees.  The policies are evaluated once; then, before each move, it is asked
  * again how full the tier and its target are, and decided again what leaves next: others
  * may have freed or taken room meanwhile, or be about to.

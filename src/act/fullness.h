@@ -15,7 +15,7 @@
 
 typedef struct TierFullnessRun
 {
-	const Oid  *moved;			/* by age policies in this run, sorted:
+	const Oid  *moved;			/* by tiering policies in this run, sorted:
 								 * nothing is moved twice */
 	int			nmoved;
 	const Oid  *backoff;		/* relations that failed lately, sorted */

@@ -117,7 +117,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	values[19] = ObjectIdGetDatum(row->from_tablespace_oid);
 	values[20] = ObjectIdGetDatum(row->to_tablespace_oid);
 	values[21] = CStringGetTextDatum(row->policy_kind == TIER_POLICY_FULLNESS ? "fullness" :
-									 "age");
+									 "tiering");
 	nulls[21] = row->policy_id == 0 ? 'n' : ' ';
 
 	if (tier_catalog_execute(update_sql, MOVE_NARGS, types, values, nulls) == 0 &&
@@ -247,7 +247,7 @@ tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
 	tier_catalog_execute(sql, 1, types, &value, NULL);
 	*n = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
 	*kind = DatumGetBool(tier_catalog_datum(0, 3, &isnull)) ? TIER_POLICY_FULLNESS :
-		TIER_POLICY_AGE;
+		TIER_POLICY_TIERING;
 	policies = tier_catalog_datum(0, 2, &isnull);
 	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(policies));
 }

@@ -56,11 +56,14 @@ read_tier(TierTier *tier, uint64 row)
 	if (isnull)
 		tier->endurance_dwpd = 0;
 	tier->profile.calibrated = DatumGetBool(tier_catalog_datum(row, 18, &isnull));
-	tier->low_watermark = DatumGetFloat8(tier_catalog_datum(row, 19, &isnull));
-	if (DatumGetBool(tier_catalog_datum(row, 20, &isnull)))
+	tier->profile.scan_start_ms = DatumGetFloat8(tier_catalog_datum(row, 19, &isnull));
+	if (isnull)
+		tier->profile.scan_start_ms = 0;
+	tier->low_watermark = DatumGetFloat8(tier_catalog_datum(row, 20, &isnull));
+	if (DatumGetBool(tier_catalog_datum(row, 21, &isnull)))
 	{
-		tier->emptied_above = DatumGetFloat8(tier_catalog_datum(row, 21, &isnull));
-		tier->emptied_to = DatumGetFloat8(tier_catalog_datum(row, 22, &isnull));
+		tier->emptied_above = DatumGetFloat8(tier_catalog_datum(row, 22, &isnull));
+		tier->emptied_to = DatumGetFloat8(tier_catalog_datum(row, 23, &isnull));
 	}
 }
 
@@ -141,6 +144,7 @@ tier_catalog_load_tiers(MemoryContext context)
 	"reserve_fraction, t.high_watermark, compressed, capacity_bytes, "
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
+	"scan_start_ms, "
 	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
 	"COALESCE(f.low_watermark, t.low_watermark) "
 	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "

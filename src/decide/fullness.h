@@ -31,11 +31,11 @@ typedef struct TierFullnessQuestion
 {
 	TierFullnessFlight (*flight) (Oid tablespace_oid);	/* NULL: nothing is
 														 * under way */
-	const Oid  *moved;			/* by age policies in this run */
+	const Oid  *moved;			/* by tiering policies in this run */
 	int			nmoved;
 	const Oid  *backoff;		/* that failed lately */
 	int			nbackoff;
-	bool		due_leave;		/* what an age policy moves next is as good as
+	bool		due_leave;		/* what a tiering policy moves next is as good as
 								 * gone: nothing is about to be moved */
 } TierFullnessQuestion;
 

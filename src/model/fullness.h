@@ -22,7 +22,7 @@ typedef enum TierFullnessObstacle
 	TIER_FULLNESS_NONE,
 	TIER_FULLNESS_PINNED,
 	TIER_FULLNESS_MOVED_LATELY,
-	TIER_FULLNESS_DUE,			/* an age policy moves it in this run */
+	TIER_FULLNESS_DUE,			/* a tiering policy moves it in this run */
 	TIER_FULLNESS_TOO_SMALL,
 	TIER_FULLNESS_NOT_ONLINE,
 	TIER_FULLNESS_NO_RIGHT,

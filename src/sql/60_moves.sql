@@ -19,7 +19,7 @@ CREATE TABLE _tiered_storage.move
 	policy_id integer,
 	batch_id bigint,
 	undo_of bigint,
-	policy_kind text CHECK (policy_kind OPERATOR(pg_catalog.=) ANY ('{age,fullness}')),
+	policy_kind text CHECK (policy_kind OPERATOR(pg_catalog.=) ANY ('{tiering,fullness}')),
 	reason text NOT NULL,
 	method text NOT NULL,
 	size_bytes bigint NOT NULL,
@@ -265,7 +265,7 @@ COMMENT ON COLUMN tiered_storage.moves.plan_change IS
 'the effect is not as predicted; null: no change seen';
 COMMENT ON COLUMN tiered_storage.moves.undo_of IS 'batch that it undoes; null: it is not an undo';
 COMMENT ON COLUMN tiered_storage.moves.policy_kind IS
-'kind of that policy: age (see the view policies) or fullness (fullness_policies); null: none';
+'kind of that policy: tiering (see the view policies) or fullness (fullness_policies); null: none';
 
 CREATE VIEW tiered_storage.move_batches AS
 	SELECT b.batch_id,
