@@ -3,7 +3,7 @@
  * act/migrate.c
  *		Doing what the policies ask for, and what is advised: load, decide, act.
  *
- * Runs in the worker and in sessions that CALL migrate.  All age policies are
+ * Runs in the worker and in sessions that CALL migrate.  All tiering policies are
  * evaluated on one snapshot and one moment; then each relation is moved by
  * act/move.c, which checks again, since by then the world may have changed.  Fullness
  * policies and the advice come after them, and see what they have done.
@@ -469,7 +469,7 @@ apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSumm
 	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
 }
 
-/* Tiers that are too full, after the age policies, which may have made room. */
+/* Tiers that are too full, after the tiering policies, which may have made room. */
 static void
 empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateSummary *summary)
 {

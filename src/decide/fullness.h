@@ -35,8 +35,8 @@ typedef struct TierFullnessQuestion
 	int			nmoved;
 	const Oid  *backoff;		/* that failed lately */
 	int			nbackoff;
-	bool		due_leave;		/* what a tiering policy moves next is as good as
-								 * gone: nothing is about to be moved */
+	bool		due_leave;		/* what a tiering policy moves next is as good
+								 * as gone: nothing is about to be moved */
 } TierFullnessQuestion;
 
 /* What is known of one relation of the tier, beside its unit in the model. */

@@ -26,8 +26,7 @@ foreach my $name (sort keys %disk)
 	my $where = PostgreSQL::Test::Utils::tempdir;
 
 	system_or_bail('mount', '-t', 'tmpfs', '-o',
-		"size=$disk{$name},mode=0700",
-		'tmpfs', $where);
+		"size=$disk{$name},mode=0700", 'tmpfs', $where);
 	mkdir "$where/$_" or die "mkdir: $!" foreach 'ts', 'other';
 	$disk{$name} = $where;
 }
@@ -41,8 +40,7 @@ tiered_storage.migrate_interval = 1
 tiered_storage.sample_interval = '1h'
 ));
 $node->start;
-$node->safe_psql('postgres',
-	"CREATE TABLESPACE $_ LOCATION '$disk{$_}/ts'")
+$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION '$disk{$_}/ts'")
   foreach 'fast', 'slow';
 $node->safe_psql('postgres',
 	"CREATE TABLESPACE same LOCATION '$disk{fast}/other'");
@@ -120,8 +118,10 @@ sub result
 note 'What others have taken';
 # ---------------------------------------------------------------------
 
-like(notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
-	qr/no tier is too full/, 'two thirds are not too much');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/no tier is too full/,
+	'two thirds are not too much');
 fill($disk{fast}, 96);
 like(
 	$node->safe_psql(
@@ -152,7 +152,8 @@ note 'Two databases';
 hold($stops, 'registered');
 my $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
 wait_stopped($stops, 'registered');
-like(notices_of($node, 'other', 'CALL tiered_storage.migrate()'),
+like(
+	notices_of($node, 'other', 'CALL tiered_storage.migrate()'),
 	qr/tiers that are too full: 1; relations that have to leave: 2\n.*Another process is emptying them/s,
 	'another database leaves it to the first');
 like(result('other'), qr/another process is emptying it$/, 'and says so');
@@ -172,14 +173,15 @@ like(finish_sql($run), qr/relations moved: 4, not moved: 0/, 'it ends');
 is(on_fast('app'), '', 'all of the first database have left');
 is(on_fast('other'), 'b1 b2', 'none of the second one');
 cmp_ok(fill_percent($disk{fast}), '<=', 60, 'the low watermark is reached');
-cmp_ok(fill_percent($disk{fast}), '>', 50,
-	'and not undercut by a relation');
-like(notices_of($node, 'other', 'CALL tiered_storage.migrate()'),
-	qr/no tier is too full/, 'nothing is left to do');
+cmp_ok(fill_percent($disk{fast}), '>', 50, 'and not undercut by a relation');
+like(
+	notices_of($node, 'other', 'CALL tiered_storage.migrate()'),
+	qr/no tier is too full/,
+	'nothing is left to do');
 
 # Measured again before each move: somebody makes room while the first one moves.
-my $batch = $node->safe_psql('app',
-	'SELECT max(batch_id) FROM tiered_storage.moves');
+my $batch =
+  $node->safe_psql('app', 'SELECT max(batch_id) FROM tiered_storage.moves');
 drain($disk{fast});
 $node->safe_psql('app', "CALL tiered_storage.undo_move($batch)");
 is(on_fast('app'), 'a1 a2 a3 a4', 'undone');
@@ -190,7 +192,9 @@ $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
 wait_stopped($stops, 'registered');
 drain($disk{fast});
 let_go($stops, 'registered');
-like(finish_sql($run), qr/relations moved: 1, not moved: 0/,
+like(
+	finish_sql($run),
+	qr/relations moved: 1, not moved: 0/,
 	'what others make room for does not leave');
 
 # ---------------------------------------------------------------------
