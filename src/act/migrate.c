@@ -3,9 +3,10 @@
  * act/migrate.c
  *		Doing what the policies ask for, and what is advised: load, decide, act.
  *
- * Runs in the worker and in sessions that CALL migrate.  All policies are
+ * Runs in the worker and in sessions that CALL migrate.  All tiering policies are
  * evaluated on one snapshot and one moment; then each relation is moved by
- * act/move.c, which checks again, since by then the world may have changed.
+ * act/move.c, which checks again, since by then the world may have changed.  Fullness
+ * policies and the advice come after them, and see what they have done.
  *
  *-------------------------------------------------------------------------
  */
@@ -413,7 +414,7 @@ tier_migrate_require_claims(const TierSet *set)
 }
 
 char *
-tier_migrate_policies_of(int64 batch_id, int *n)
+tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -421,7 +422,7 @@ tier_migrate_policies_of(int64 batch_id, int *n)
 
 	if (batch_id == 0 || !tier_catalog_try_enter(&scope))
 		return NULL;
-	policies = tier_catalog_policies_of_batch(context, batch_id, n);
+	policies = tier_catalog_policies_of_batch(context, batch_id, n, kind);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	return policies;
@@ -486,6 +487,29 @@ apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSumm
 	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
 }
 
+/* Tiers that are too full, after the tiering policies, which may have made room. */
+static void
+empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateSummary *summary)
+{
+	TierFullnessRun run = *how;
+	Oid		   *moved;
+	int			n = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += list_length(jobs[i].members);
+	moved = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < njobs; i++)
+	{
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].members)
+			moved[run.nmoved++] = lfirst_oid(cell);
+	}
+	qsort(moved, n, sizeof(Oid), oid_cmp);
+	run.moved = moved;
+	summary->emptied = tier_fullness_run(&run);
+}
+
 /* A disabled policy is as if it were not there. */
 static int
 keep_enabled(TierPolicyRow *policies, int n)
@@ -517,6 +541,7 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	int			nbackoff = 0;
 	int			njobs;
 	List	   *locked = NIL;
+	TierFullnessRun how = {0};
 
 	/* 1. Load. */
 	if (!by_worker)
@@ -557,6 +582,9 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	{
 		for (int i = 0; i < njobs; i++)
 			announce(&jobs[i], set);
+		PushActiveSnapshot(GetTransactionSnapshot());
+		summary.emptied = tier_fullness_announce();
+		PopActiveSnapshot();
 		apply_advice(true, false, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
@@ -574,6 +602,15 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 		run_job(&jobs[i], set, backoff, nbackoff, by_worker, idle, &locked, &summary);
 		if (idle != NULL && idle->is_due())
 			idle->run();
+	}
+	MemoryContextSwitchTo(context);
+	if (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF)
+	{
+		how.backoff = backoff;
+		how.nbackoff = nbackoff;
+		how.by_worker = by_worker;
+		how.idle = idle;
+		empty_tiers(jobs, njobs, &how, &summary);
 	}
 	apply_advice(false, by_worker, idle, &summary);
 

@@ -174,6 +174,16 @@ BEGIN
 				DETAIL = pg_catalog.format('It is where %s is pinned.', users),
 				HINT = 'Remove the pins first with tiered_storage.unpin().';
 	END IF;
+	SELECT pg_catalog.string_agg(pg_catalog.format('from %s to %s', f.tier_name, f.target_name),
+			', ' ORDER BY f.policy_id) INTO users
+		FROM _tiered_storage.fullness_policy f
+		WHERE tier_require_unused.name IN (f.tier_name, f.target_name);
+	IF users IS NOT NULL THEN
+		RAISE EXCEPTION 'tier "%" is used by a fullness policy', name
+			USING ERRCODE = 'dependent_objects_still_exist',
+				DETAIL = pg_catalog.format('Relations are moved %s.', users),
+				HINT = 'Remove it first with tiered_storage.remove_fullness_policy().';
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_require_unused(name) IS
