@@ -215,7 +215,6 @@ SET tiered_storage.advice_min_size = '1MB';
 SET tiered_storage.advice_min_saved_time = 3600;
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
 SET tiered_storage.advice_min_size = 0;
-RESET tiered_storage.advice_min_saved_time;
 
 SET client_min_messages = warning;
 DROP VIEW regress_places;

@@ -66,7 +66,7 @@ count_units(const TierAdvice *advice)
 			counts.changed++;
 		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0)
 			counts.held++;
-		else if (unit->is_small)
+		else if (tier_advice_is_small(advice, unit))
 			counts.small++;
 		else if (unit->proven_s >= tier_units_required_s() &&
 				 (since = tier_advice_unused_since(unit)) != 0)
