@@ -40,6 +40,7 @@
 
 #include "src/compat.h"
 #include "src/act/apply.h"
+#include "src/act/forecast.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/act/move.h"
@@ -48,12 +49,6 @@
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
-
-/*
- * A move, however small, is some transactions whose commits wait for a flush: the
- * record, the registration of the file, the swap, and the end of the record.
- */
-#define FLUSHES_PER_MOVE 4
 
 /*
  * How often a batch tries what is busy, the first time included.  Each time others
@@ -173,7 +168,7 @@ seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *pas
 									   compare_waits);
 
 	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
-		FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
+		TIER_FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
 		(wait != NULL ? wait->seconds : 0.0);
 }
 

@@ -156,20 +156,16 @@ tier_call_refusal(const TierMoveCall *call)
 }
 
 TierObstacle
-tier_call_refusal_of(const TierMoveCall *call, const TierRelationInfo *member)
+tier_call_refusal_of(const TierMoveCall *call, const TierRelationInfo *member, TierCheck check)
 {
 	TierMoveTarget where = {0};
 	TierAdmission admission;
-	TierObstacle obstacle = {0};
 
 	where.tablespace_oid = destination_of(call, member)->tablespace_oid;
 	where.requester_oid = GetUserId();
 	tier_preflight_init(&admission, member, &where, call->set, 0);
 	admission.pins = call->pins;
-	for (int check = TIER_CHECK_OBJECT; check <= TIER_CHECK_PIN; check++)
-		if (obstacle.message == NULL)
-			obstacle = tier_preflight_check(&admission, (TierCheck) check);
-	return obstacle;
+	return tier_preflight_check(&admission, check);
 }
 
 void
@@ -186,8 +182,11 @@ tier_call_check(const TierMoveCall *call)
 		CHECK_FOR_INTERRUPTS();
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		obstacle = tier_call_refusal_of(call, &member);
-		tier_preflight_throw(&obstacle);
+		for (int check = 0; check <= TIER_CALL_LAST_CHECK; check++)
+		{
+			obstacle = tier_call_refusal_of(call, &member, (TierCheck) check);
+			tier_preflight_throw(&obstacle);
+		}
 	}
 }
 

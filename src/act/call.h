@@ -46,12 +46,14 @@ typedef struct TierMoveCall
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 
 /*
- * Why the call is refused as a whole, for what was named, and for one of its relations;
- * message NULL: it is not.
+ * Why the call is refused as a whole, for what was named, and by one of the checks up to
+ * TIER_CALL_LAST_CHECK for one of its relations; message NULL: it is not.
  */
+#define TIER_CALL_LAST_CHECK TIER_CHECK_PIN
+
 extern TierObstacle tier_call_refusal(const TierMoveCall *call);
 extern TierObstacle tier_call_refusal_of(const TierMoveCall *call,
-										 const TierRelationInfo *member);
+										 const TierRelationInfo *member, TierCheck check);
 
 /* Errors for all that is refused as a whole: before anything is moved. */
 extern void tier_call_check(const TierMoveCall *call);

@@ -99,6 +99,18 @@ COMMENT ON PROCEDURE tiered_storage.move_relation(regclass, name, boolean, boole
 'which locks it for the whole copy; dry_run only reports what would be moved, and what not and '
 'why; else it cannot run in a transaction block';
 
+CREATE FUNCTION tiered_storage.preflight(
+	relation regclass, target name, include_indexes boolean DEFAULT true,
+	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL,
+	OUT check_name text, OUT verdict text, OUT finding text, OUT remedy text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_preflight_sql';
+COMMENT ON FUNCTION tiered_storage.preflight(regclass, name, boolean, boolean, name) IS
+'what move_relation() with the same arguments would meet: a row for each check (ok, warning, '
+'blocks) with what was found and what to do about it, and what the move would take; locks '
+'nothing, waits for nobody and changes nothing';
+
 CREATE PROCEDURE tiered_storage.apply_placement(
 	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
 	dry_run boolean DEFAULT false,
