@@ -218,10 +218,10 @@ tier_call_nothing_text(const TierMoveCall *call)
 {
 	TierRelationInfo info;
 	const char *what = !tier_relation_lookup(call->info.relation_oid, &info) ?
-		"was dropped meanwhile" :
-		call->relations == NIL ? "has no partitions" :
-		list_length(call->relations) == 1 ? "is there already" :
-		"and what goes with it are there already";
+	"was dropped meanwhile" :
+	call->relations == NIL ? "has no partitions" :
+	list_length(call->relations) == 1 ? "is there already" :
+	"and what goes with it are there already";
 
 	return psprintf("%s %s %s", tier_relation_kind_name(call->info.kind), call->info.name, what);
 }

@@ -46,8 +46,10 @@ tier_forecast_between(const TierSet *set, Oid from_tablespace_oid, Oid to_tables
 static double
 profile_seconds(const TierForecast *forecast, int moves, double bytes)
 {
+	double		flush_s = Max(forecast->from->fsync_ms, forecast->to->fsync_ms) / 1000.0;
+
 	return tier_cost_move_s(bytes, forecast->from, forecast->to) +
-		moves * TIER_FLUSHES_PER_MOVE * Max(forecast->from->fsync_ms, forecast->to->fsync_ms) / 1000.0;
+		moves * TIER_FLUSHES_PER_MOVE * flush_s;
 }
 
 /* What is allowed, for all moves of the server and for each background worker. */

@@ -117,7 +117,7 @@ report_moved(const TierMoveCall *call, const Moved *moved, int failed, double el
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
 }
 
-/* What the call would do, relation by relation; what it refuses as a whole is an error here, too. */
+/* What the call, which is not refused as a whole, would do, relation by relation. */
 static void
 announce_call(const TierMoveCall *call)
 {

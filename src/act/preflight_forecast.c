@@ -24,10 +24,12 @@
 typedef struct Outlook
 {
 	double		seconds;		/* NaN: not known of one of them */
-	double		longest_lock_s; /* of a copy under a lock; NaN as above; 0: none */
+	double		longest_lock_s; /* of a copy under a lock; NaN as above; 0:
+								 * none */
 	int			online_moves;
 	int			past_moves;		/* that the above rests on */
-	double		lock_held_ms;	/* of these: the slowest route's; negative: none */
+	double		lock_held_ms;	/* of these: the slowest route's; negative:
+								 * none */
 	double		longest_lock_ms;
 } Outlook;
 
@@ -154,15 +156,18 @@ next_cycle(TimestampTz *next_at)
 	TierDatabaseSlot *slot;
 	bool		found;
 
+	*next_at = 0;
 	LWLockAcquire(tier_shmem->lock, LW_SHARED);
 	slot = tier_shmem_slot(MyDatabaseId, false);
 	found = slot != NULL && (slot->state == TIER_WORKER_WAITING ||
 							 slot->state == TIER_WORKER_RUNNING ||
 							 slot->state == TIER_WORKER_STARTING ||
 							 slot->state == TIER_WORKER_NEVER_RUN);
-	*next_at = !found || slot->state != TIER_WORKER_WAITING || slot->migrated_at == 0 ? 0 :
-		Max(slot->next_run_at, TimestampTzPlusMilliseconds(slot->migrated_at,
-														   tier_migrate_interval_s * INT64CONST(1000)));
+	if (found && slot->state == TIER_WORKER_WAITING && slot->migrated_at != 0)
+	{
+		*next_at = slot->migrated_at + tier_migrate_interval_s * USECS_PER_SEC;
+		*next_at = Max(*next_at, slot->next_run_at);
+	}
 	LWLockRelease(tier_shmem->lock);
 	return found;
 }

@@ -21,7 +21,8 @@
 typedef enum TierPreflightVerdict
 {
 	TIER_PREFLIGHT_OK,
-	TIER_PREFLIGHT_WARNING,		/* it can be made, and somebody should know this */
+	TIER_PREFLIGHT_WARNING,		/* it can be made, and somebody should know
+								 * this */
 	TIER_PREFLIGHT_BLOCKS,		/* it would be refused */
 } TierPreflightVerdict;
 
@@ -36,9 +37,11 @@ typedef struct TierRoute
 	Oid			to_tablespace_oid;
 	int			moves;
 	double		bytes;
-	int			locked_moves;	/* of these, those under a lock for the whole copy */
+	int			locked_moves;	/* of these, those under a lock for the whole
+								 * copy */
 	double		locked_bytes;
-	double		largest_locked_bytes;	/* the longest lock is that of the largest */
+	double		largest_locked_bytes;	/* the longest lock is that of the
+										 * largest */
 	double		logged_bytes;	/* that go into the WAL */
 } TierRoute;
 

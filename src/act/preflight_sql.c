@@ -74,7 +74,8 @@ typedef struct Survey
 	TierRelationInfo without_create_info;
 	Oid			without_create_in;
 	int			used;			/* by others now */
-	TierHolder	user;			/* who has used one of them for the longest time */
+	TierHolder	user;			/* who has used one of them for the longest
+								 * time */
 	char	   *user_of;
 	bool		has_user;
 
@@ -147,7 +148,7 @@ device_of(Survey *survey, Oid tablespace_oid)
 		return tablespace->device;
 	foreach(cell, survey->devices)
 		if (((Beneath *) lfirst(cell))->tablespace_oid == tablespace_oid)
-			return ((Beneath *) lfirst(cell))->device;
+		return ((Beneath *) lfirst(cell))->device;
 	old_context = MemoryContextSwitchTo(survey->context);
 	beneath = palloc(sizeof(Beneath));
 	beneath->tablespace_oid = tablespace_oid;

@@ -832,8 +832,8 @@ typedef struct TierMovePace
 	int			moves;			/* 0: none, and nothing below means anything */
 	double		bytes;			/* of all of them */
 	double		seconds;		/* of all, without waits for the strong lock */
-	double		lock_held_ms;	/* of these half held it for no longer; negative:
-								 * none was online */
+	double		lock_held_ms;	/* of these half held it for no longer;
+								 * negative: none was online */
 	double		longest_lock_ms;
 } TierMovePace;
 
@@ -876,7 +876,8 @@ typedef struct TierSlots
 	int			n;
 	int			idle;			/* of these: keep WAL, and nobody reads it */
 	char	   *name;			/* NULL: there is none */
-	char	   *wal_status;		/* as in pg_replication_slots; NULL: keeps none */
+	char	   *wal_status;		/* as in pg_replication_slots; NULL: keeps
+								 * none */
 	bool		is_idle;
 	double		lag_bytes;		/* of WAL that it keeps; 0: none */
 } TierSlots;

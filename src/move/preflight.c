@@ -376,6 +376,7 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 	MemoryContext context = CurrentMemoryContext;
 	const TierTablespace *target = tier_set_tablespace(admission->set,
 													   admission->where.tablespace_oid);
+	const char *tier_name;
 	TierCatalogScope scope;
 
 	if (target == NULL ||
@@ -383,9 +384,9 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 		return -1;
 	if (admission->tier_bytes >= 0)
 		return admission->tier_bytes;
+	tier_name = NameStr(admission->set->tiers[target->tier].name);
 	tier_catalog_enter(&scope);
-	admission->tier_bytes = tier_catalog_tier_bytes(
-													NameStr(admission->set->tiers[target->tier].name));
+	admission->tier_bytes = tier_catalog_tier_bytes(tier_name);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	return admission->tier_bytes;

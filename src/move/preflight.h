@@ -67,9 +67,9 @@ typedef struct TierAdmission
 	bool		announces;		/* a move follows: others leave room for it */
 
 	/*
-	 * What was looked up and serves many relations that go to the same place: NULL,
-	 * and a negative number, if that was not done yet.  Of the bytes, those that the
-	 * tier will have by moves which come first may be added.
+	 * What was looked up and serves many relations that go to the same place:
+	 * NULL, and a negative number, if that was not done yet.  Of the bytes,
+	 * those that the tier will have by moves which come first may be added.
 	 */
 	TierSpace  *space;
 	double		tier_bytes;

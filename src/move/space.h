@@ -50,8 +50,8 @@ typedef struct TierSpace
 	bool		together;		/* which is the same file system */
 	double		others_bytes;	/* that other moves have still to write */
 	double		others_there_bytes; /* of these, to the target's file system */
-	double		earlier_bytes;	/* that will be there by then, by moves that come
-								 * first; 0: none.  Set by the caller */
+	double		earlier_bytes;	/* that will be there by then, by moves that
+								 * come first; 0: none.  Set by the caller */
 } TierSpace;
 
 /* What a move needs of it. */

@@ -92,7 +92,8 @@ CREATE PROCEDURE tiered_storage.move_relation(
 	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL,
 	dry_run boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_move_relation';
-COMMENT ON PROCEDURE tiered_storage.move_relation(regclass, name, boolean, boolean, name, boolean) IS
+COMMENT ON PROCEDURE tiered_storage.move_relation(
+	regclass, name, boolean, boolean, name, boolean) IS
 'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a '
 'tier or tablespace while it is in use, with its indexes (to index_target if given); a relation '
 'that cannot be moved online (unlogged, unknown access method) is moved only with allow_lock, '
