@@ -188,8 +188,7 @@ $node->safe_psql('app',
 	"SELECT tiered_storage.alter_tier('hdd', capacity_bytes => 1)");
 agree('a full tier', "'grown', 'hdd'", 'capacity');
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_tier('hdd', capacity_bytes => 1000000000)"
-);
+	"SELECT tiered_storage.alter_tier('hdd', capacity_bytes => 1000000000)");
 agree('one with room', "'grown', 'hdd'", '');
 
 my $directory =
@@ -346,7 +345,7 @@ $node->safe_psql('app',
 );
 is(rows_of($node, "'t', 'other'")->{slots}[0], 'ok', 'no slot');
 $node->safe_psql('app',
-	"SELECT pg_create_physical_replication_slot('idle', true)");
+	"CHECKPOINT; SELECT pg_create_physical_replication_slot('idle', true)");
 $rows = rows_of($node, "'t', 'other'");
 is($rows->{slots}[0], 'warning', 'a slot that nobody reads keeps WAL');
 like(
