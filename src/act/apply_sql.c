@@ -345,6 +345,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	volatile int elsewhere = 0;
 	volatile int refused = 0;
 	char	   *policies;
+	TierPolicyKind kind;
 	int			npolicies;
 
 	tier_require_argument(fcinfo, 0, "batch_id");
@@ -403,12 +404,16 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		report_nothing_to_undo(past.batch_id, elsewhere, past.undone_by);
 		PG_RETURN_NULL();
 	}
-	policies = tier_migrate_policies_of(past.batch_id, &npolicies);
+	policies = tier_migrate_policies_of(past.batch_id, &npolicies, &kind);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),
 			 elsewhere == 0 ? 0 : errdetail_internal("%s", elsewhere_text(elsewhere)),
-			 policies == NULL ? 0 : npolicies == 1 ?
+			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
+			 errhint("When the tier is too full again, fullness policies %s would move them "
+					 "again: SELECT tiered_storage.alter_fullness_policy(policy_id => id, "
+					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
+					 policies, policies) : npolicies == 1 ?
 			 errhint("Tiering policy %s would move them again: "
 					 "SELECT tiered_storage.alter_tiering_policy(policy_id => %s, "
 					 "enabled => false) prevents that.",

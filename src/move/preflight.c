@@ -328,7 +328,8 @@ tier_preflight_space(TierAdmission *admission)
 	if (admission->space != NULL)
 		return admission->space;
 	announced_us = admission->announces ?
-		tier_space_announce(tablespace_oid, admission->size_bytes) : tier_clock_monotonic_us();
+		tier_space_announce(tablespace_oid, admission->info->tablespace_oid,
+							admission->size_bytes) : tier_clock_monotonic_us();
 	admission->space = palloc(sizeof(TierSpace));
 	*admission->space = tier_space_measure(tablespace_oid, announced_us);
 	return admission->space;

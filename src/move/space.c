@@ -158,6 +158,34 @@ add_others(TierSpace *space, int64 announced_us)
 	}
 }
 
+TierSpaceFlight
+tier_space_flight(Oid tablespace_oid)
+{
+	TierSpaceFlight flight = {0};
+
+	for (int i = 0; i < MaxBackends; i++)
+	{
+		TierAnnouncement other;
+		bool		is_own;
+		int			pid;
+
+		if (!tier_progress_announced(i, &pid, &other) || pid == MyProcPid)
+			continue;
+		is_own = other.database_oid == MyDatabaseId;
+		if (other.tablespace_oid == tablespace_oid)
+		{
+			flight.to_write_bytes += other.bytes;
+			flight.arriving_bytes += is_own ? other.leaving_bytes : 0;
+		}
+		if (other.from_oid == tablespace_oid)
+		{
+			flight.leaving_bytes += other.leaving_bytes;
+			flight.leaving_own_bytes += is_own ? other.leaving_bytes : 0;
+		}
+	}
+	return flight;
+}
+
 /* ---------------------------------------------------------------------
  * Questions
  * ---------------------------------------------------------------------
@@ -179,11 +207,13 @@ others_text(double bytes)
 }
 
 int64
-tier_space_announce(Oid tablespace_oid, int64 size_bytes)
+tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid, int64 size_bytes)
 {
 	int64		now_us = tier_clock_monotonic_us();
+	TierAnnouncement announcement = {tablespace_oid, size_bytes, now_us, from_tablespace_oid,
+	size_bytes, InvalidOid};
 
-	tier_progress_announce(tablespace_oid, size_bytes, now_us);
+	tier_progress_announce(&announcement);
 	return now_us;
 }
 
@@ -304,5 +334,7 @@ tier_space_written(int64 bytes)
 void
 tier_space_done(void)
 {
-	tier_progress_announce(InvalidOid, 0, 0);
+	TierAnnouncement nothing = {0};
+
+	tier_progress_announce(&nothing);
 }

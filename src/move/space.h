@@ -66,10 +66,12 @@ typedef struct TierSpaceNeed
 
 /*
  * Says to others that this process will write size_bytes there, so that of several that
- * begin at the same moment the first is admitted and the others count it.  Since when, for
- * tier_space_measure().
+ * begin at the same moment the first is admitted and the others count it.  They come from
+ * another tablespace, which is told to those who ask how full that one will be.  Since when,
+ * for tier_space_measure().
  */
-extern int64 tier_space_announce(Oid tablespace_oid, int64 size_bytes);
+extern int64 tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid,
+								 int64 size_bytes);
 
 /*
  * Looks at the file systems and at what other backends have announced before announced_us,
@@ -98,6 +100,18 @@ extern bool tier_space_wal_is_retained(void);
  * may write before asking again.
  */
 extern TierShortage tier_space_look(Oid tablespace_oid, double reserve_bytes);
+
+/* What moves of other processes, of all databases, will have done to a tablespace. */
+typedef struct TierSpaceFlight
+{
+	double		to_write_bytes; /* to its file system */
+	double		arriving_bytes; /* of relations of this database, in all */
+	double		leaving_bytes;	/* of all databases */
+	double		leaving_own_bytes;	/* of these, of this one */
+} TierSpaceFlight;
+
+/* As they are announced at this moment; takes no lock. */
+extern TierSpaceFlight tier_space_flight(Oid tablespace_oid);
 
 /* So much of what was announced is written; and: nothing more is to be. */
 extern void tier_space_written(int64 bytes);
