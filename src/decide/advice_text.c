@@ -516,7 +516,7 @@ method_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->recommended_tier < 0 || unit->recommended_tier == unit->current_tier ||
 		!tier_relation_lookup(unit->relation_oid, &info))
 		return NULL;
-	if (!tier_relation_is_complete(&info))
+	if (tier_relation_why_incomplete(&info) != NULL)
 		return pstrdup("not valid: REINDEX it first");
 	if (tier_relation_why_not_online(&info) == NULL)
 		return NULL;
@@ -602,7 +602,7 @@ tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit)
 		!tier_relation_lookup(unit->relation_oid, &info))
 		return NULL;
 	target = target_name(advice->set, unit->recommended_tier);
-	if (target == NULL || !tier_relation_is_complete(&info))
+	if (target == NULL || tier_relation_why_incomplete(&info) != NULL)
 		return NULL;
 	return psprintf("CALL tiered_storage.move_relation(%s, %s%s%s)",
 					quote_literal_cstr(info.name), quote_literal_cstr(target),
