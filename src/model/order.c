@@ -478,7 +478,10 @@ tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, in
 		return 0;
 	n = choose(moves, nmoves, room, ntiers, max_bytes, order, pending, scratch + 2 * nmoves);
 
-	/* The order in which they were chosen is not that in which most is gained soonest. */
+	/*
+	 * The order in which they were chosen is not that in which most is gained
+	 * soonest.
+	 */
 	memcpy(pending, order, sizeof(int) * (size_t) n);
 	if (try_order(moves, room, ntiers, BY_GAIN, other, pending, n) == n)
 		memcpy(order, other, sizeof(int) * (size_t) n);

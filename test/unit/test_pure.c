@@ -240,6 +240,17 @@ is_split(const TierCostCounters *counters, double misses, double low,
 			   misses, low, mid, high);
 }
 
+/* Seconds that a scan of so many blocks takes beside its bytes. */
+static double
+scans_of(double blocks, double scan_start_ms)
+{
+	TierCostProfile profile = hdd;
+	TierCostLoad load = {.scans = 1,.sequential_reads = blocks};
+
+	profile.scan_start_ms = scan_start_ms;
+	return tier_cost_busy_s_per_hour(&load, &profile) - blocks * 8192.0 / 128e6;
+}
+
 static void
 test_cost_attribute_heap(void)
 {
@@ -405,6 +416,17 @@ test_cost_busy(void)
 	is(tier_cost_busy_s_per_hour(&load, &hdd), 0.0,
 	   "busy: cached scans do not");
 
+	/*
+	 * A volume with a limit of requests: 12.5 ms for the first, 50 ms for
+	 * all.
+	 */
+	is(scans_of(1, 50.0), 0.0125, "scan: of one block is one read");
+	is(scans_of(8, 50.0), 0.0125 + 0.6 * 0.0375, "scan: read-ahead doubles");
+	is(scans_of(32, 50.0), 0.05, "scan: has begun");
+	is(scans_of(1000, 50.0), 0.05, "scan: and begins but once");
+	is(scans_of(1000, 5.0), 0.0125, "scan: no less than one read");
+	is(scans_of(1000, NAN), 0.0125, "scan: not measured");
+
 	memset(&load, 0, sizeof(load));
 	load.page_writes = 300;
 	is(tier_cost_busy_s_per_hour(&load, &hdd), 3.0, "busy: writes");
@@ -532,10 +554,42 @@ range_partition(int64_t lower_us, int64_t upper_us)
 static TierPolicyVerdict
 verdict(TierPartition partition, int64_t threshold_us)
 {
+	TierPolicyConditions conditions = {.has_age = true,.age_us = threshold_us};
 	TierPolicyVerdict result;
 
-	tier_policy_evaluate(&partition, 1, threshold_us, &result);
+	tier_policy_evaluate(&partition, 1, &conditions, &result);
 	return result;
+}
+
+static void
+test_split_maintenance(void)
+{
+	TierSplitPeriod p = {.misses = 1e6,.covered = true,.complete = true,.touched = true,
+	.sample_rate = 0.1,.certain_blocks = 1000.0};
+
+	ok(tier_split_is_maintenance(&p), "maintenance: more than plans can have read unseen");
+	p.misses = 10.0;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if a plan can have read it");
+	p.sample_rate = 1.0;
+	ok(tier_split_is_maintenance(&p), "maintenance: all plans are seen");
+	p.misses = 0.0;
+	ok(!tier_split_is_maintenance(&p), "maintenance: hits are handed on late");
+	p.misses = 1e6;
+	p.looked_up = true;
+	ok(!tier_split_is_maintenance(&p), "maintenance: a scan of an index is use");
+	p.looked_up = false;
+	p.plans.plans = 1.0;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if a plan has read it");
+	p.plans.plans = 0.0;
+	p.covered = false;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if nobody was watching");
+	p.covered = true;
+	p.complete = false;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if something got lost");
+	p.touched = false;
+	ok(!tier_split_is_maintenance(&p), "maintenance: rows by their place");
+	p.maintained = true;
+	ok(tier_split_is_maintenance(&p), "maintenance: a vacuum");
 }
 
 static void
@@ -604,16 +658,17 @@ test_policy_many(void)
 {
 	TierPartition p[3];
 	TierPolicyVerdict v[3];
+	TierPolicyConditions conditions = {.has_age = true,.age_us = 200};
 
 	p[0] = range_partition(0, 100);
 	p[1] = range_partition(100, 200);
 	p[2] = range_partition(200, 300);
 	p[1].on_target = true;
-	tier_policy_evaluate(p, 3, 200, v);
+	tier_policy_evaluate(p, 3, &conditions, v);
 	ok(v[0] == TIER_VERDICT_DUE && v[1] == TIER_VERDICT_ON_TARGET &&
 	   v[2] == TIER_VERDICT_TOO_YOUNG, "policy: one verdict for each");
 	v[0] = TIER_VERDICT_FOREIGN;
-	tier_policy_evaluate(NULL, 0, 200, v);
+	tier_policy_evaluate(NULL, 0, &conditions, v);
 	ok(v[0] == TIER_VERDICT_FOREIGN, "policy: none for no partition");
 }
 
@@ -663,7 +718,7 @@ test_policy_text(void)
 {
 	bool		distinct = true;
 
-	for (int a = TIER_VERDICT_DUE; a <= TIER_VERDICT_PINNED; a++)
+	for (int a = TIER_VERDICT_DUE; a <= TIER_VERDICT_NOT_OBSERVED; a++)
 		for (int b = TIER_VERDICT_DUE; b < a; b++)
 			if (strcmp(tier_policy_verdict_text((TierPolicyVerdict) a),
 					   tier_policy_verdict_text((TierPolicyVerdict) b)) == 0)
@@ -817,7 +872,8 @@ test_order_choose(void)
 	 * there.
 	 */
 	const TierOrderMove moves[] = {
-		{0, 1, 10, -1, 10, 1, 10}, {1, 0, 10, 100, 10, 1, 10}, {0, 1, 8, -5, 8, 1, 8}, {1, 0, 3, 1, 3, 1, 3},
+		{0, 1, 10, -1, 10, 1, 10}, {1, 0, 10, 100, 10, 1, 10}, {0, 1, 8, -5, 8, 1, 8},
+		{1, 0, 3, 1, 3, 1, 3},
 		{0, 1, 100, 0, 100, 1, 100}
 	};
 	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1, 1},
@@ -975,11 +1031,14 @@ test_order(void)
 	 */
 	const TierOrderMove make_room[] = {{1, 0, 20, 50, 20, 10, 20}, {0, 1, 10, -5, 10, 10, 10},
 	{1, 0, 10, 10, 10, 10, 10}, {1, 0, 0, 40, 10, 10, 0}, {0, 1, 10, -50, 10, 10, 10}};
-	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1, 1}, {5, 0, 1, 1, 1, 1, 1},
-	{0, -1, 1, 1, 1, 1, 1}, {0, 1, -1, 1, 1, 1, -1}, {0, 1, NAN, 1, 1, 1, NAN}, {0, 1, 1, NAN, 1, 1, 1}};
+	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1, 1},
+	{5, 0, 1, 1, 1, 1, 1},
+	{0, -1, 1, 1, 1, 1, 1}, {0, 1, -1, 1, 1, 1, -1}, {0, 1, NAN, 1, 1, 1, NAN},
+	{0, 1, 1, NAN, 1, 1, 1}};
 	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10, 10, 10},
 	{TIER_ORDER_ELSEWHERE, 1, 10, 2, 10, 10, 10}};
-	const TierOrderMove knot[] = {{1, 0, 4, 9, 4, 4, 4}, {1, 0, 3, 1, 3, 3, 3}, {1, 0, 3, 1, 3, 3, 3}};
+	const TierOrderMove knot[] = {{1, 0, 4, 9, 4, 4, 4}, {1, 0, 3, 1, 3, 3, 3},
+	{1, 0, 3, 1, 3, 3, 3}};
 	const double six[] = {6, 0};
 	const double ten[] = {10, INFINITY};
 	int			order[64];
@@ -2255,6 +2314,7 @@ main(void)
 	test_effect_judge();
 	test_plan_changed();
 
+	test_split_maintenance();
 	test_policy_verdicts();
 	test_policy_order();
 	test_policy_many();
