@@ -338,7 +338,7 @@ tier_catalog_client_time(TimestampTz until)
 	"+ wait_other_io_ms + wait_lock_ms + wait_lwlock_ms + wait_other_ms AS active_ms "
 	"FROM period p JOIN _tiered_storage.load_history h ON h.period_start < p.ends_at "
 	"AND h.period_start >= p.ends_at - interval '14 days' "
-	"WHERE h.wait_sampled_ms > 0), "
+	"WHERE h.wait_sampled_ms > 0 AND _tiered_storage.load_is_possible(h)), "
 	"hour AS (SELECT sum(active_ms) / sum(wait_sampled_ms) AS active FROM part "
 	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $2), "
 	"day AS (SELECT sum(active_ms * in_day) AS active_ms, "
@@ -408,10 +408,15 @@ tier_catalog_maintain_load(TimestampTz now, const TierHours *hours, int retentio
 	static const char sql[] =
 	"DELETE FROM _tiered_storage.load_history "
 	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
+
+	/* Their sums might be more than a column holds. */
+	static const char impossible_sql[] =
+	"DELETE FROM _tiered_storage.load_history h WHERE NOT _tiered_storage.load_is_possible(h)";
 	static const Oid hour_types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
 
+	tier_catalog_execute(impossible_sql, 0, NULL, NULL, NULL);
 	values[0] = TimestampTzGetDatum(hours->from);
 	values[1] = TimestampTzGetDatum(hours->until);
 	tier_catalog_execute(roll_up_sql(), 2, hour_types, values, NULL);
