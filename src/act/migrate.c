@@ -66,6 +66,7 @@ compare_jobs(const void *a, const void *b)
 typedef struct Claim
 {
 	Oid			relation_oid;
+	int			to_tier;
 	const TierEvaluation *evaluation;
 } Claim;
 
@@ -78,8 +79,8 @@ compare_claims(const void *a, const void *b)
 
 	if (left->relation_oid != right->relation_oid)
 		return left->relation_oid < right->relation_oid ? -1 : 1;
-	if (left->evaluation->to_tier != right->evaluation->to_tier)
-		return right->evaluation->to_tier - left->evaluation->to_tier;
+	if (left->to_tier != right->to_tier)
+		return right->to_tier - left->to_tier;
 	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
 }
 
@@ -111,7 +112,9 @@ decide_claims(const Job *jobs, int njobs, int *nclaims)
 		foreach(cell, jobs[i].leaf->pending)
 			claims[n++] = (Claim)
 		{
-			lfirst_oid(cell), jobs[i].evaluation
+			lfirst_oid(cell),
+				tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell)),
+				jobs[i].evaluation
 		};
 	}
 	qsort(claims, n, sizeof(Claim), compare_claims);
@@ -179,13 +182,20 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nl
 	return jobs;
 }
 
+/* The tier that a member of the job goes to. */
+static const TierTier *
+target_of(const Job *job, const TierSet *set, Oid member_oid)
+{
+	return &set->tiers[tier_partition_target(job->evaluation, job->leaf, member_oid)];
+}
+
 static void
-warn_no_tablespace(const Job *job, int level)
+warn_no_tablespace(const TierRelationInfo *info, const TierTier *tier, int level)
 {
 	ereport(level,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
-					NameStr(job->evaluation->policy->tier_name)),
+			 errmsg("could not move %s: tier \"%s\" has no tablespace", info->name,
+					NameStr(tier->name)),
 			 errhint("Give it one with tiered_storage.alter_tier().")));
 }
 
@@ -194,21 +204,22 @@ announce(const Job *job, const TierSet *set)
 {
 	ListCell   *cell;
 
-	if (!OidIsValid(job->leaf->to_tablespace))
-	{
-		warn_no_tablespace(job, WARNING);
-		return;
-	}
 	foreach(cell, job->members)
 	{
+		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, lfirst_oid(cell));
+		const TierTier *tier = target_of(job, set, lfirst_oid(cell));
 		TierRelationInfo info;
-		char	   *target = get_tablespace_name(job->leaf->to_tablespace);
+		char	   *target = get_tablespace_name(tablespace_oid);
 
-		if (tier_relation_lookup(lfirst_oid(cell), &info))
+		if (!tier_relation_lookup(lfirst_oid(cell), &info))
+			continue;
+		if (!OidIsValid(tablespace_oid))
+			warn_no_tablespace(&info, tier, WARNING);
+		else
 			ereport(NOTICE,
 					(errmsg("would move %s %s to tier \"%s\"",
 							tier_relation_kind_name(info.kind), info.name,
-							NameStr(set->tiers[job->evaluation->to_tier].name)),
+							NameStr(tier->name)),
 					 errdetail("Tablespace \"%s\"; %s.", target ? target : "?",
 							   job->leaf->reason)));
 	}
@@ -243,11 +254,14 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 		return false;
 	pins = tier_catalog_load_pin_of(context, relation_oid);
 	wanted = tier_catalog_policy_wants(policy, job->leaf->info.relation_oid,
-									   job->leaf->to_tablespace);
+									   &target_of(job, set, relation_oid)->name,
+									   tier_partition_tablespace(job->leaf, relation_oid));
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	wanted = wanted && !was_used_meanwhile(job) &&
-		tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
+		tier_pins_against(pins, set, relation_oid,
+						  tier_partition_target(job->evaluation, job->leaf,
+												relation_oid)) == NULL;
 	tier_transaction_commit();
 	return wanted;
 }
@@ -293,19 +307,22 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 	const TierPolicyRow *policy = job->evaluation->policy;
 	ListCell   *cell;
 
-	if (!OidIsValid(job->leaf->to_tablespace))
-	{
-		warn_no_tablespace(job, by_worker ? LOG : WARNING);
-		summary->not_moved += list_length(job->members);
-		return;
-	}
 	foreach(cell, job->members)
 	{
 		Oid			relation_oid = lfirst_oid(cell);
+		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
 		TierMoveRequest request = {0};
 		TierMoveReport report;
 		TierRelationInfo info;
 
+		if (!OidIsValid(tablespace_oid))
+		{
+			if (tier_relation_lookup(relation_oid, &info))
+				warn_no_tablespace(&info, target_of(job, set, relation_oid),
+								   by_worker ? LOG : WARNING);
+			summary->not_moved++;
+			continue;
+		}
 		if (by_worker && times_locked(*locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
 		{
 			summary->not_moved++;
@@ -322,11 +339,12 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 			continue;
 		}
 		request.relation_oid = relation_oid;
-		request.tablespace_oid = job->leaf->to_tablespace;
+		request.tablespace_oid = tablespace_oid;
 
 		/* It is there, and only its TOAST table has to follow. */
 		if (tier_relation_lookup(relation_oid, &info) &&
-			tier_set_tier_of_tablespace(set, info.tablespace_oid) == job->evaluation->to_tier)
+			tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
+			tier_partition_target(job->evaluation, job->leaf, relation_oid))
 			request.tablespace_oid = info.tablespace_oid;
 		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by :
 			job->leaf->info.owner_oid;

@@ -621,6 +621,8 @@ typedef struct TierPolicyRow
 	Interval	no_writes_for;
 	double		below_reads_per_hour;	/* NaN: they do not matter */
 	bool		include_indexes;
+	bool		has_index_tier;
+	NameData	index_tier;		/* if not that of the table */
 	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
@@ -654,11 +656,11 @@ extern void tier_catalog_lock_policy(int policy_id);
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
- * Is the policy still there, enabled and unaltered, does its tier have this
- * tablespace, and is the relation still in its table's partition tree?
+ * Is the policy still there, enabled and unaltered, does the tier, which is its own or that
+ * of its indexes, have this tablespace, and is the relation still in its table's tree?
  */
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
-									  Oid tablespace_oid);
+									  const NameData *tier, Oid tablespace_oid);
 
 /* Deletes a policy by id.  False: somebody else has. */
 extern bool tier_catalog_delete_policy(int policy_id);

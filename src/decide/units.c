@@ -260,7 +260,7 @@ mark_leaf(TierAdvice *advice, const TierEvaluation *evaluation, const TierLeaf *
 		TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
 
 		if (unit != NULL)
-			mark(unit, evaluation->to_tier);
+			mark(unit, tier_partition_target(evaluation, leaf, lfirst_oid(cell)));
 	}
 }
 

@@ -279,7 +279,8 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	enabled boolean,
 	idle_for interval,
 	no_writes_for interval,
-	below_reads_per_hour double precision
+	below_reads_per_hour double precision,
+	index_tier name
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,
