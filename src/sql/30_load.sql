@@ -59,7 +59,7 @@ COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
  */
 CREATE FUNCTION _tiered_storage.load_is_possible(l _tiered_storage.load_history)
 RETURNS boolean
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT LEAST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
 		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,

@@ -39,6 +39,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.hot_range', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_period', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_sums', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.load_is_possible', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_totals', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.mover_progress', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_advice', 'pg_monitor', 'EXECUTE'),

@@ -71,7 +71,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('cached_ranges'), ('calibration_store'), ('calibration_tablespace'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'),
 	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'),
-	('ignore_replicated'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'),
+	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'),
 	('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
