@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "src/act/apply.h"
+#include "src/act/fullness.h"
 #include "src/catalog/tables.h"
 #include "src/move/online.h"
 
@@ -26,9 +27,9 @@ extern void tier_migrate_require_claims(const TierSet *set);
 
 /*
  * The policies that asked for moves of a batch and are still enabled, *n of them:
- * "1, 2", in the current memory context; NULL: none.
+ * "1, 2", in the current memory context; NULL: none.  They are of one kind.
  */
-extern char *tier_migrate_policies_of(int64 batch_id, int *n);
+extern char *tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind);
 
 /* Counts of one run. */
 typedef struct TierMigrateSummary
@@ -42,6 +43,7 @@ typedef struct TierMigrateSummary
 	int			disabled;		/* of them */
 	int			failed;			/* of them: could not be evaluated */
 	int			partitions;		/* that were looked at */
+	TierFullnessSummary emptied;	/* of fullness policies; not in the above */
 	bool		placement;		/* auto_migrate says so, and
 								 * move_limit_per_day is not used up */
 	TierApplySummary applied;	/* if so; not in the above */
@@ -49,7 +51,8 @@ typedef struct TierMigrateSummary
 
 /*
  * What CALL migrate() and the worker do: evaluates all policies and moves what
- * is due; then, with auto_migrate = placement, what the advice is sure of.  With
+ * is due; then what has to leave tiers that are too full; then, with auto_migrate =
+ * placement, what the advice is sure of.  With
  * dry_run nothing is changed or committed and each move is a NOTICE.  by_worker
  * limits lock times, respects backoff, and returns without an error when the
  * extension has gone.  What idle (may be NULL) says is done between moves and during

@@ -187,6 +187,25 @@ room_on_disk(const TierAdvice *advice, int tier, double capacity_bytes)
 		more * (1.0 - t->reserve_fraction);
 }
 
+/*
+ * What the units may take of a tier that a fullness policy empties: nothing is added
+ * above its low watermark, or the policy would soon send away what the advice has
+ * brought; what is there stays up to the high one.
+ */
+static double
+within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	double		used = advice->used_bytes[tier];
+	double		others = t->free_bytes < 0 ? 0.0 :
+	Max(capacity_bytes - t->free_bytes - Max(0.0, capacity_bytes - t->device_bytes) - used, 0.0);
+
+	if (!(t->emptied_to > 0.0 && t->emptied_to < t->emptied_above))
+		return INFINITY;
+	return Max(Min(Max(used, capacity_bytes * t->emptied_to - others),
+				   capacity_bytes * t->emptied_above - others), 0.0);
+}
+
 double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
@@ -194,7 +213,8 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 
 	if (capacity_bytes < 0)
 		return INFINITY;
-	return Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+	return Min(Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+				   within_watermarks(advice, tier, capacity_bytes)),
 			   advice->used_bytes[tier] + Max(room, 0.0));
 }
 

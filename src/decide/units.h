@@ -84,6 +84,7 @@ typedef struct TierAdviceUnit
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
 	int			policy_floor;	/* no tier faster than this one is for what is
 								 * so old, or will be, -1: no policy */
+	bool		is_due;			/* a policy moves it as soon as it can */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
 	double		size_bytes;
