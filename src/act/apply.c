@@ -40,22 +40,15 @@
 
 #include "src/compat.h"
 #include "src/act/apply.h"
+#include "src/act/forecast.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
-#include "src/move/preflight.h"
-#include "src/move/space.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
-
-/*
- * A move, however small, is some transactions whose commits wait for a flush: the
- * record, the registration of the file, the swap, and the end of the record.
- */
-#define FLUSHES_PER_MOVE 4
 
 /*
  * How often a batch tries what is busy, the first time included.  Each time others
@@ -175,7 +168,7 @@ seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *pas
 									   compare_waits);
 
 	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
-		FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
+		TIER_FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
 		(wait != NULL ? wait->seconds : 0.0);
 }
 
@@ -200,7 +193,8 @@ room_of(const TierAdvice *advice)
 /*
  * The candidates as plain numbers.  What they need is measured as the check before each
  * move measures it, which would refuse what was ordered by less.  What they free is
- * what the tier's use, of main forks, gets less by.
+ * what the tier's use, of main forks, gets less by.  What they copy is the files as they
+ * are, however small the device makes them: the same that the record of a move has.
  */
 static TierOrderMove *
 moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
@@ -216,35 +210,12 @@ moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
 		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
 		moves[i].gain = gain_of(advice, candidates[i].unit);
 		moves[i].seconds = candidates[i].seconds;
+		moves[i].bytes = candidates[i].disk_bytes;
 	}
 	return moves;
 }
 
-/*
- * Keeps what has together at most max_bytes, and returns how many these are.
- * With what goes to a full tier, what has to leave it first is kept; else it
- * would have no room today, and the same tomorrow.
- */
-static int
-limit(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
-{
-	TierOrderMove *moves = moves_of(advice, candidates, n);
-	double	   *room = room_of(advice);
-	int		   *scratch = palloc_extended(sizeof(int) * 2 * Max(n, 1), MCXT_ALLOC_HUGE);
-	bool	   *chosen = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	int			kept = 0;
-
-	(void) tier_order_choose(moves, n, room, advice->set->ntiers, max_bytes, chosen, scratch);
-	for (int i = 0; i < n; i++)
-		if (chosen[i])
-			candidates[kept++] = candidates[i];
-	return kept;
-}
-
-/*
- * What is to be moved, before there is an order; *ncandidates of them.  What
- * would exceed max_bytes is passed over, and what comes after it may still fit.
- */
+/* What is to be moved, before there is an order or a limit; *ncandidates of them. */
 static Candidate *
 choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
 	   int *ncandidates, TierApplySummary *summary)
@@ -271,26 +242,31 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *pa
 		summary->others += is_others;
 	}
 	qsort(candidates, n, sizeof(Candidate), compare_candidates);
-	*ncandidates = isinf(request->max_bytes) ? n :
-		limit(advice, candidates, n, request->max_bytes);
-	summary->beyond_limit = n - *ncandidates;
+	*ncandidates = n;
 	return candidates;
 }
 
-/* Puts the candidates into an order; returns how many can be moved. */
+/*
+ * Puts the candidates into an order, and returns how many can be moved.  Of a limit is what
+ * fits: what would exceed it is passed over, and what comes after it may still fit; with
+ * what goes to a full tier, what has to leave it first is kept, else it would have no room
+ * today, and the same tomorrow.
+ */
 static int
-arrange(const TierAdvice *advice, Candidate *candidates, int n)
+arrange(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
 {
 	TierOrderMove *moves = moves_of(advice, candidates, n);
 	double	   *room = room_of(advice);
+	int			ntiers = advice->set->ntiers;
 	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	int		   *scratch = palloc_extended(sizeof(int) * 2 * Max(n, 1), MCXT_ALLOC_HUGE);
+	int		   *scratch = palloc_extended(sizeof(int) * 3 * Max(n, 1), MCXT_ALLOC_HUGE);
 	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	Candidate  *arranged = palloc_extended(sizeof(Candidate) * Max(n, 1), MCXT_ALLOC_HUGE);
 	int			possible;
 	int			last;
 
-	possible = tier_order(moves, n, room, advice->set->ntiers, order, scratch);
+	possible = isinf(max_bytes) ? tier_order(moves, n, room, ntiers, order, scratch) :
+		tier_order_choose(moves, n, room, ntiers, max_bytes, order, scratch);
 	for (int i = 0; i < possible; i++)
 	{
 		arranged[i] = candidates[order[i]];
@@ -472,12 +448,17 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
 	*candidates = choose(request, advice, &past, n, summary);
+	*possible = arrange(advice, *candidates, *n, request->max_bytes);
+	if (!isinf(request->max_bytes))
+	{
+		summary->beyond_limit = *n - *possible;
+		*n = *possible;
+	}
 	if (!request->by_worker)
 		tell_unvacuumed(*candidates, *n);
 	PopActiveSnapshot();
 	summary->advised = *n;
 	summary->for_owners = request->for_owners;
-	*possible = arrange(advice, *candidates, *n);
 	return advice;
 }
 
@@ -547,57 +528,38 @@ tell_nothing(const TierApplyRequest *request, const TierAdvice *advice, TierAppl
 	summary->is_told = true;
 }
 
-/* Why the run would skip it, in words that follow "would not move it: "; NULL: it would not. */
-static const char *
-refusal_of(const TierAdvice *advice, const Candidate *candidate, char **hint)
+/* Why the run would skip it, or nothing.  There may be room by then: others come first. */
+static TierObstacle
+obstacle_of(const TierAdvice *advice, const Candidate *candidate)
 {
-	TierMoveTarget where = {0};
-	TierRelationInfo info;
+	TierMoveRequest request = {0};
+	TierObstacle none = {0};
 	TierObstacle obstacle;
-	const char *why;
 
-	*hint = NULL;
-	if (!tier_relation_lookup(candidate->unit->relation_oid, &info))
-		return "it does not exist any more";
-	why = tier_relation_why_not_online(&info);
-	if (why != NULL)
-	{
-		*hint = psprintf("%s locks it for the whole copy.",
-						 tier_advice_command(advice, candidate->unit));
-		return psprintf("it cannot be moved online: %s", why);
-	}
-	if (!tier_relation_is_complete(&info))
-	{
-		*hint = "REINDEX it or drop it.";
-		return "the index is not valid";
-	}
-	where.tablespace_oid = candidate->tablespace_oid;
-	where.requester_oid = candidate->requester_oid;
-	obstacle = tier_preflight(&info, &where, advice->set, tier_relation_disk_bytes(&info));
-	tier_space_done();
-
-	/* There may be room by then: other moves come first. */
-	if (obstacle.message == NULL || strcmp(obstacle.sqlstate, "53100") == 0)
-		return NULL;
-	*hint = obstacle.hint;
-	return obstacle.message;
+	request.relation_oid = candidate->unit->relation_oid;
+	request.tablespace_oid = candidate->tablespace_oid;
+	request.requester_oid = candidate->requester_oid;
+	obstacle = tier_move_foresee(&request, advice->set);
+	if (obstacle.sqlstate == ERRCODE_FEATURE_NOT_SUPPORTED)
+		obstacle.hint = psprintf("%s locks it for the whole copy.",
+								 tier_advice_command(advice, candidate->unit));
+	return obstacle.sqlstate == ERRCODE_DISK_FULL ? none : obstacle;
 }
 
 /* What the run would do with it; true if it would be moved. */
 static bool
 foretell(const TierAdvice *advice, const Candidate *candidate)
 {
-	char	   *hint;
-	const char *refusal = refusal_of(advice, candidate, &hint);
+	TierObstacle obstacle = obstacle_of(advice, candidate);
 
-	if (refusal == NULL)
+	if (obstacle.message == NULL)
 	{
 		announce(advice, candidate);
 		return true;
 	}
 	ereport(WARNING,
-			(errmsg("would not move %s: %s", name_of(candidate->unit), refusal),
-			 hint == NULL ? 0 : errhint("%s", hint)));
+			(errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
+			 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
 	return false;
 }
 

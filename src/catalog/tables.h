@@ -474,6 +474,50 @@ extern void tier_catalog_store_sample(const TierRelationState *states, int nstat
 									  TimestampTz period_start,
 									  const TierSampleSummary *summary);
 
+/* From the first to before the second; a row belongs to the hour in which it begins. */
+typedef struct TierHours
+{
+	TimestampTz from;
+	TimestampTz until;
+} TierHours;
+
+/*
+ * For the statements that roll a table of history up.  Parameters are hours->from and
+ * hours->until.  What is longer than an hour is as coarse already, and left alone; what
+ * reaches into the next hour is split there in proportion: the first part gets a whole
+ * number, and the second what is left, so that sums stay what they are.
+ */
+#define TIER_SQL_RAW_PARTS(table) \
+	"WITH raw AS (DELETE FROM _tiered_storage." table " WHERE period_s <= 3600 " \
+	"AND period_start >= $1 AND period_start < $2 RETURNING *) "
+
+#define TIER_SQL_FROM_PARTS \
+	"FROM raw h CROSS JOIN LATERAL (SELECT " \
+	"h.period_start + h.period_s * interval '1 second' AS period_end, " \
+	"date_trunc('hour', h.period_start) + interval '1 hour' AS hour_end) e " \
+	"CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s, " \
+	"h.period_start, e.hour_end) AS share) s " \
+	"CROSS JOIN LATERAL (SELECT h.period_start AS starts, " \
+	"least(e.period_end, e.hour_end) AS ends, false AS is_rest " \
+	"UNION ALL SELECT e.hour_end, e.period_end, true WHERE e.period_end > e.hour_end) p "
+
+#define TIER_SQL_PART_SUM(column) \
+	"sum(CASE WHEN s.share >= 1 THEN h." column " " \
+	"WHEN p.is_rest THEN h." column " - (h." column " * s.share)::int8 " \
+	"ELSE (h." column " * s.share)::int8 END)::int8"
+
+/* A row of history that has nothing to say of what came after a moment. */
+#define TIER_SQL_ENDED_BEFORE(moment) \
+	"period_start < " moment " AND period_start + period_s * interval '1 second' <= " moment
+
+/*
+ * No row of relation_history that reaches beyond a moment begins before this: the last
+ * sample that began earlier, or another relation's part of the same hour.
+ */
+#define TIER_SQL_FIRST_PERIOD(moment) \
+	"COALESCE((SELECT max(b.period_start) FROM _tiered_storage.relation_history b " \
+	"WHERE b.period_start < " moment ") - interval '1 hour', " moment ")"
+
 /* Which statistics samples have read, and since when no count can have been lost. */
 typedef struct TierCountsOrigin
 {
@@ -585,11 +629,10 @@ typedef struct TierClientTime
 extern TierClientTime tier_catalog_client_time(TimestampTz until);
 
 /*
- * Rolls samples older than raw_retention (an interval as text, put into a
- * statement unquoted: a constant) up to hours, and deletes what is older than
+ * Rolls these hours of the load's history up, and deletes what is older than
  * retention_min minutes.  Under the sampler's lock.
  */
-extern void tier_catalog_maintain_load(TimestampTz now, const char *raw_retention,
+extern void tier_catalog_maintain_load(TimestampTz now, const TierHours *hours,
 									   int retention_min);
 
 /* ---------------------------------------------------------------------
@@ -935,6 +978,30 @@ typedef struct TierMoveWait
  */
 extern TierMoveWait *tier_catalog_load_move_waits(MemoryContext context, int *n);
 
+/* How past moves between two places went. */
+typedef struct TierMovePace
+{
+	int			moves;			/* 0: none, and nothing below means anything */
+	double		bytes;			/* of all of them */
+	double		seconds;		/* of all, without waits for the strong lock */
+	double		lock_held_ms;	/* of these half held it for no longer;
+								 * negative: none was online */
+	double		longest_lock_ms;
+} TierMovePace;
+
+/*
+ * Of the last 100 moves that were done from a tablespace to another one, or between others
+ * of their tiers.
+ */
+extern TierMovePace tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid);
+
+/*
+ * The relation, of these, that was moved last, if that was after `since`; and when.  False:
+ * none of them was, as far as samples have seen.
+ */
+extern bool tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since,
+									 Oid *relation_oid, TimestampTz *placed_at);
+
 /* A table whose index-only scans have to look into it. */
 typedef struct TierUnvacuumed
 {
@@ -949,6 +1016,48 @@ typedef struct TierUnvacuumed
  */
 extern TierUnvacuumed *tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables,
 													int ntables, double least_pages, int *n);
+
+/* ---------------------------------------------------------------------
+ * Who reads the server's WAL (catalog/wal_readers.c): not on a standby
+ * ---------------------------------------------------------------------
+ */
+
+/* Replication slots, and the one that is in most trouble, else furthest behind. */
+typedef struct TierSlots
+{
+	int			n;
+	int			idle;			/* of these: keep WAL, and nobody reads it */
+	char	   *name;			/* NULL: there is none */
+	char	   *wal_status;		/* as in pg_replication_slots; NULL: keeps
+								 * none */
+	bool		is_idle;
+	double		lag_bytes;		/* of WAL that it keeps; 0: none */
+} TierSlots;
+
+/* Standbys that are connected, and the one that is furthest behind. */
+typedef struct TierReplicas
+{
+	int			n;
+	int			synchronous;	/* of these */
+	char	   *name;			/* NULL: there is none */
+	double		lag_bytes;		/* of WAL to replay; negative: not known */
+} TierReplicas;
+
+typedef struct TierArchive
+{
+	TimestampTz archived_at;	/* the last that was; 0: never */
+	TimestampTz failed_at;		/* the last that was not; 0: never */
+	int64		failures;
+	char	   *failed_wal;		/* NULL: none */
+} TierArchive;
+
+/* Base backups under way by pg_basebackup and the like; *pid of one, *phase or NULL. */
+extern int	tier_catalog_backups(MemoryContext context, int *pid, char **phase);
+
+/* Strings in the given context. */
+extern TierSlots tier_catalog_slots(MemoryContext context);
+extern TierReplicas tier_catalog_replicas(MemoryContext context);
+extern TierArchive tier_catalog_archive(MemoryContext context);
 
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
