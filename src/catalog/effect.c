@@ -32,12 +32,12 @@
  * ---------------------------------------------------------------------
  */
 
-#define PROFILE_FIELDS 11
+#define PROFILE_FIELDS 12
 #define PARTS_FIELDS 6
 #define SCANS_FIELDS 3
 #define TOTALS_FIELDS 6
 #define WORK_FIELDS 5
-#define MOST_FIELDS 11
+#define MOST_FIELDS 12
 
 static Datum
 float_array(const double *values, int n)
@@ -82,7 +82,7 @@ profile_array(const TierCostProfile *profile)
 		profile->fsync_ms, profile->parallelism,
 		profile->compression_ratio, profile->calibrated ? 1.0 : 0.0,
 		profile->correction.random_reads, profile->correction.sequential_reads,
-		profile->correction.writes
+		profile->correction.writes, profile->scan_start_ms
 	};
 
 	return float_array(values, PROFILE_FIELDS);
@@ -105,6 +105,7 @@ read_profile(Datum value, TierCostProfile *profile)
 	profile->correction.random_reads = values[8];
 	profile->correction.sequential_reads = values[9];
 	profile->correction.writes = values[10];
+	profile->scan_start_ms = values[11];
 }
 
 static Datum

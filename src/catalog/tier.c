@@ -56,6 +56,9 @@ read_tier(TierTier *tier, uint64 row)
 	if (isnull)
 		tier->endurance_dwpd = 0;
 	tier->profile.calibrated = DatumGetBool(tier_catalog_datum(row, 18, &isnull));
+	tier->profile.scan_start_ms = DatumGetFloat8(tier_catalog_datum(row, 19, &isnull));
+	if (isnull)
+		tier->profile.scan_start_ms = 0;
 }
 
 /* What the devices may be written in a day: TBW over five years, DWPD, or the less of them. */
@@ -134,8 +137,8 @@ tier_catalog_load_tiers(MemoryContext context)
 	"fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
 	"reserve_fraction, high_watermark, compressed, capacity_bytes, "
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
-	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name) "
-	"FROM _tiered_storage.tier t ORDER BY rank, tier_name";
+	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
+	"scan_start_ms FROM _tiered_storage.tier t ORDER BY rank, tier_name";
 	static const char tablespaces_sql[] =
 	"SELECT tier_name, tablespace_oid, tablespace_name, discovered "
 	"FROM _tiered_storage.tier_tablespaces ORDER BY tablespace_oid";

@@ -248,6 +248,8 @@ apply_overrides(TierAdvice *advice)
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		drop_corrections(&tier->profile.correction, override);
 		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
+		if (!isnan(override->random_read_ms))
+			tier->profile.scan_start_ms = 0;
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
 		apply_override(&tier->profile.sequential_read_mb_per_s,
 					   override->sequential_read_mb_per_s);

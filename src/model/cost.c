@@ -230,7 +230,27 @@ corrected(double seconds, double factor)
 }
 
 /*
- * busy = (R + n') * read_ms / 1000 + B / bandwidth
+ * What scans take beside their bytes.  The kernel reads ahead by little at first and by
+ * twice as much each time (mm/readahead.c), so the number of requests grows with the
+ * logarithm of the blocks.  A volume whose requests are limited takes as long for each of
+ * these as for one at random, a disk arm is there already: the calibration knows.
+ */
+static double
+scan_starts_s(double scans, double blocks, double read_s, const TierCostProfile *profile)
+{
+	double		start_s = corrected(tier_amount(profile->scan_start_ms) / MS_PER_S,
+									profile->correction.random_reads);
+	double		share;
+
+	if (!(start_s > read_s) || !(scans > 0.0))
+		return scans * read_s;
+	share = log2(tier_clamp(blocks / scans, 1.0, TIER_SCAN_START_BLOCKS)) /
+		log2(TIER_SCAN_START_BLOCKS);
+	return scans * (read_s + share * (start_s - read_s));
+}
+
+/*
+ * busy = (R * read_ms + n' * start_ms) / 1000 + B / bandwidth
  *		+ (W - m) * write_ms / 1000 + M / write bandwidth		[s per hour]
  * B = sequential blocks * 8192 bytes, M = m * 8192 bytes.  n' counts the scans for
  * which the device has to take up a new position: no more than blocks were read, for
@@ -241,8 +261,8 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 {
 	TierCost	cost;
 	double		sequential = tier_amount(load->sequential_reads);
-	double		positionings = tier_amount(load->random_reads) +
-	tier_smaller(tier_amount(load->scans), sequential);
+	double		random = tier_amount(load->random_reads);
+	double		scans = tier_smaller(tier_amount(load->scans), sequential);
 	double		parallelism = profile->parallelism > 1.0 && profile->parallelism <= DBL_MAX ?
 	profile->parallelism : 1.0;
 	double		read_s = tier_amount(profile->random_read_ms) / MS_PER_S;
@@ -253,6 +273,7 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 	double		writes = tier_amount(load->page_writes) - merged;
 	double		written_bytes = TIER_BLOCK_BYTES;
 	double		ratio = ratio_of(profile);
+	double		read_single_s;
 	double		single_s;
 	double		stream_s;
 	double		merged_s;
@@ -274,14 +295,16 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 	}
 	read_s = corrected(read_s, profile->correction.random_reads);
 	write_s = corrected(write_s, profile->correction.writes);
-	single_s = positionings * read_s + writes * write_s;
+	read_single_s = random * read_s +
+		scan_starts_s(scans, sequential, read_s, profile);
+	single_s = read_single_s + writes * write_s;
 	stream_s = corrected(transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s),
 						 profile->correction.sequential_reads);
 	merged_s = corrected(transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s),
 						 profile->correction.writes);
 	cost.busy_s = single_s + stream_s + merged_s;
 	cost.occupied_s = single_s / parallelism + stream_s + merged_s;
-	cost.wait_s = positionings * read_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
+	cost.wait_s = read_single_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
 
 	/* What is written in a run is compressed once, and rewrites nothing. */
 	cost.written_bytes = writes * written_bytes + merged * TIER_BLOCK_BYTES / ratio;

@@ -18,6 +18,7 @@ AS $$
 		('random_write_ms',           1e-6,       1e6),
 		('sequential_read_mb_per_s',  1e-6,       1e9),
 		('sequential_write_mb_per_s', 1e-6,       1e9),
+		('scan_start_ms',             1e-6,       1e6),
 		('fsync_ms',                  1e-6,       1e6),
 		('parallelism',               1e-3,       1e6),
 		('price_per_gb_month',        1e-9,       1e9),	-- or 0
@@ -94,6 +95,9 @@ CREATE TABLE _tiered_storage.tier
 		CHECK (_tiered_storage.tier_value_fits('compression_ratio',
 			compression_ratio::pg_catalog.numeric)),
 	discovered boolean NOT NULL,
+	scan_start_ms float8
+		CHECK (_tiered_storage.tier_value_fits('scan_start_ms',
+			scan_start_ms::pg_catalog.numeric)),
 	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
 );
 COMMENT ON TABLE _tiered_storage.tier IS
@@ -144,7 +148,7 @@ BEGIN
 			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
 			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
 			compressed = t.compressed, compression_ratio = t.compression_ratio,
-			discovered = t.discovered
+			discovered = t.discovered, scan_start_ms = t.scan_start_ms
 		WHERE x.tier_name = t.tier_name AND (x.discovered OR NOT only_discovered);
 	RETURN FOUND;
 END

@@ -16,6 +16,7 @@ BEGIN
 		('random_write_ms', t.random_write_ms),
 		('sequential_read_mb_per_s', t.sequential_read_mb_per_s),
 		('sequential_write_mb_per_s', t.sequential_write_mb_per_s),
+		('scan_start_ms', t.scan_start_ms),
 		('fsync_ms', t.fsync_ms),
 		('parallelism', t.parallelism),
 		('endurance_tbw', t.endurance_tbw),
@@ -119,6 +120,7 @@ BEGIN
 	t.random_write_ms := p.random_write_ms;
 	t.sequential_read_mb_per_s := p.sequential_read_mb_per_s;
 	t.sequential_write_mb_per_s := p.sequential_write_mb_per_s;
+	t.scan_start_ms := NULL;
 	t.fsync_ms := p.fsync_ms;
 	t.parallelism := p.parallelism;
 	IF t.price_is_assumed THEN
@@ -131,7 +133,10 @@ COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text
 'the tier with the figures of a device profile, and with the price of the profile unless one was '
 'given';
 
-/* What is null in `given` stays unchanged, but without compression there is no ratio. */
+/*
+ * What is null in `given` stays unchanged, but without compression there is no ratio, and the
+ * start of a scan was measured together with a random read.
+ */
 CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -144,6 +149,8 @@ BEGIN
 		t.sequential_read_mb_per_s);
 	t.sequential_write_mb_per_s := COALESCE(given.sequential_write_mb_per_s,
 		t.sequential_write_mb_per_s);
+	t.scan_start_ms := COALESCE(given.scan_start_ms, CASE WHEN given.random_read_ms IS NULL
+		THEN t.scan_start_ms END);
 	t.fsync_ms := COALESCE(given.fsync_ms, t.fsync_ms);
 	t.parallelism := COALESCE(given.parallelism, t.parallelism);
 	t.price_per_gb_month := COALESCE(given.price_per_gb_month, t.price_per_gb_month);
@@ -176,11 +183,12 @@ BEGIN
 			WHEN 'endurance_tbw' THEN t.endurance_tbw := NULL;
 			WHEN 'endurance_dwpd' THEN t.endurance_dwpd := NULL;
 			WHEN 'compression_ratio' THEN t.compression_ratio := NULL;
+			WHEN 'scan_start_ms' THEN t.scan_start_ms := NULL;
 			ELSE
 				RAISE EXCEPTION 'property "%" of a tier cannot be unset', u
 					USING ERRCODE = 'invalid_parameter_value',
-						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd and '
-							'compression_ratio can be unset.';
+						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd, '
+							'compression_ratio and scan_start_ms can be unset.';
 		END CASE;
 	END LOOP;
 	RETURN t;
@@ -198,12 +206,14 @@ BEGIN
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, price_is_assumed, capacity_bytes,
 			reserve_fraction, low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, discovered)
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, discovered,
+			scan_start_ms)
 		VALUES (t.tier_name, t.rank, t.profile, t.random_read_ms, t.random_write_ms,
 			t.sequential_read_mb_per_s, t.sequential_write_mb_per_s, t.fsync_ms, t.parallelism,
 			t.price_per_gb_month, t.price_is_assumed, t.capacity_bytes,
 			t.reserve_fraction, t.low_watermark, t.high_watermark,
-			t.endurance_tbw, t.endurance_dwpd, t.compressed, t.compression_ratio, t.discovered);
+			t.endurance_tbw, t.endurance_dwpd, t.compressed, t.compression_ratio, t.discovered,
+			t.scan_start_ms);
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_insert(_tiered_storage.tier) IS

@@ -25,7 +25,8 @@ CREATE FUNCTION tiered_storage.add_tier(
 	endurance_tbw float8 DEFAULT NULL,
 	endurance_dwpd float8 DEFAULT NULL,
 	compressed boolean DEFAULT NULL,
-	compression_ratio float8 DEFAULT NULL)
+	compression_ratio float8 DEFAULT NULL,
+	scan_start_ms float8 DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp SET jit = off
@@ -36,7 +37,7 @@ DECLARE
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
 			low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms);
 	t _tiered_storage.tier;
 	d record;
 BEGIN
@@ -69,7 +70,7 @@ END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_tier(
 	name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint,
-	float8, float8, float8, float8, float8, boolean, float8) IS
+	float8, float8, float8, float8, float8, boolean, float8, float8) IS
 'creates a tier: a class of storage made of one or more tablespaces; figures that are not given '
 'come from the device profile, and the profile from the device';
 
@@ -94,7 +95,8 @@ CREATE FUNCTION tiered_storage.alter_tier(
 	endurance_dwpd float8 DEFAULT NULL,
 	compressed boolean DEFAULT NULL,
 	unset text[] DEFAULT NULL,
-	compression_ratio float8 DEFAULT NULL)
+	compression_ratio float8 DEFAULT NULL,
+	scan_start_ms float8 DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp SET jit = off
@@ -105,7 +107,7 @@ DECLARE
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
 			low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL);
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms);
 	t _tiered_storage.tier;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
@@ -145,7 +147,7 @@ END
 $$;
 COMMENT ON FUNCTION tiered_storage.alter_tier(
 	name, name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric,
-	bigint, float8, float8, float8, float8, float8, boolean, text[], float8) IS
+	bigint, float8, float8, float8, float8, float8, boolean, text[], float8, float8) IS
 'changes a tier; null arguments leave their property unchanged; unset => ''{capacity_bytes}'' '
 'returns to the size of the file systems';
 

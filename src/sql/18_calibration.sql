@@ -37,7 +37,7 @@ COMMENT ON COLUMN tiered_storage.tier_calibration.measurement IS
 COMMENT ON COLUMN tiered_storage.tier_calibration.unit IS 'unit of measured, previous and prior';
 COMMENT ON COLUMN tiered_storage.tier_calibration.measured IS 'measured value';
 COMMENT ON COLUMN tiered_storage.tier_calibration.previous IS
-'value that the tier had before; null: the measurement is no figure of a tier';
+'value that the tier had before; null: it had none, or the measurement is no figure of a tier';
 COMMENT ON COLUMN tiered_storage.tier_calibration.prior IS
 'value in the device profile of the tier; null: the profile has none';
 COMMENT ON COLUMN tiered_storage.tier_calibration.tablespace_name IS
@@ -122,6 +122,7 @@ BEGIN
 				x.sequential_read_mb_per_s),
 			sequential_write_mb_per_s = COALESCE((figures ->> 'sequential_write_mb_per_s')::float8,
 				x.sequential_write_mb_per_s),
+			scan_start_ms = COALESCE((figures ->> 'scan_start_ms')::float8, x.scan_start_ms),
 			fsync_ms = COALESCE((figures ->> 'fsync_ms')::float8, x.fsync_ms),
 			parallelism = COALESCE((figures ->> 'parallelism')::float8, x.parallelism)
 		WHERE x.tier_name = calibration_store.name;
@@ -243,7 +244,7 @@ BEGIN
 				VALUES (t.tier_name, now_at, measurement, unit, measured, previous, prior,
 					spc.tablespace_name);
 		END IF;
-		IF previous IS NOT NULL THEN
+		IF pg_catalog.to_jsonb(t) ? m.measurement THEN
 			figures := COALESCE(figures, '{}')
 				|| pg_catalog.jsonb_build_object(measurement, measured);
 		END IF;

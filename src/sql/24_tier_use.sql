@@ -28,7 +28,8 @@ CREATE VIEW tiered_storage.tiers AS
 		(SELECT pg_catalog.max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
 			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS calibrated_at,
 		l.random_read_correction, l.sequential_read_correction, l.write_correction,
-		COALESCE(l.measurements, 0) AS corrected_by
+		COALESCE(l.measurements, 0) AS corrected_by,
+		t.scan_start_ms
 	FROM _tiered_storage.tier t
 	LEFT JOIN _tiered_storage.tier_corrections() l
 		ON l.tier_name OPERATOR(pg_catalog.=) t.tier_name
@@ -73,6 +74,9 @@ COMMENT ON COLUMN tiered_storage.tiers.sequential_read_mb_per_s IS
 'sequential read rate in MB per second';
 COMMENT ON COLUMN tiered_storage.tiers.sequential_write_mb_per_s IS
 'sequential write rate in MB per second';
+COMMENT ON COLUMN tiered_storage.tiers.scan_start_ms IS
+'what a sequential scan takes beside its bytes in ms, until it reads at the full rate; null: as '
+'long as one random read';
 COMMENT ON COLUMN tiered_storage.tiers.fsync_ms IS 'duration of an fsync in ms';
 COMMENT ON COLUMN tiered_storage.tiers.parallelism IS
 'number of requests that the device serves at the same time';

@@ -36,6 +36,7 @@
 #include "utils/wait_event.h"
 
 #include "src/compat.h"
+#include "src/model/cost.h"
 #include "src/storage/calibrate.h"
 
 #define CHUNK_BYTES (1024 * 1024)
@@ -48,8 +49,9 @@
 
 /* What share of the time each measurement may take. */
 #define WRITE_SHARE 0.25
-#define READ_SHARE 0.15
-#define RANDOM_READ_SHARE 0.20
+#define READ_SHARE 0.12
+#define SCAN_SHARE 0.05
+#define RANDOM_READ_SHARE 0.18
 #define DEPTH_SHARE 0.10
 #define RANDOM_WRITE_SHARE 0.05
 #define CHECKPOINT_SHARE 0.07
@@ -123,13 +125,13 @@ write_at(Scratch *scratch, int fd, const char *data, size_t length, off_t offset
 }
 
 static void
-read_at(const Scratch *scratch, char *data, size_t length, off_t offset)
+read_at(const Scratch *scratch, int fd, char *data, size_t length, off_t offset)
 {
 	ssize_t		n;
 
 	errno = 0;
 	pgstat_report_wait_start(PG_WAIT_EXTENSION);
-	n = pread(scratch->fd, data, length, offset);
+	n = pread(fd, data, length, offset);
 	pgstat_report_wait_end();
 	if (n != (ssize_t) length)
 	{
@@ -145,15 +147,13 @@ random_offset(Scratch *scratch)
 	return (off_t) pg_prng_uint64_range(&scratch->prng, 0, scratch->blocks - 1) * BLCKSZ;
 }
 
-/* Nothing of the file is in memory afterwards, unless it is read past it. */
+/* Nothing of the file is in memory afterwards.  fd goes through the page cache. */
 static void
-empty_cache(const Scratch *scratch, bool is_random)
+empty_cache(const Scratch *scratch, int fd, int advice)
 {
-	if (!scratch->through_cache)
-		return;
 	sync_file(scratch, SYNC_FSYNC);
-	(void) posix_fadvise(scratch->fd, 0, 0, POSIX_FADV_DONTNEED);
-	(void) posix_fadvise(scratch->fd, 0, 0, is_random ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	(void) posix_fadvise(fd, 0, 0, advice);
 }
 
 /* ---------------------------------------------------------------------
@@ -237,23 +237,67 @@ write_file(Scratch *scratch, double seconds, int64 max_bytes, const char *sample
 	return chunks * (double) CHUNK_BYTES / 1e6 / Max(spent, 1e-9);
 }
 
+/*
+ * As a sequential scan reads: block by block through the page cache, so that requests are
+ * those of the kernel's read-ahead.  Its size is the difference between a volume that is
+ * limited by requests and one that is limited by bytes.
+ */
 static double
-read_file(Scratch *scratch, double seconds)
+read_file(Scratch *scratch, double seconds, int fd)
 {
 	instr_time	start;
-	int64		chunks = scratch->blocks * BLCKSZ / CHUNK_BYTES;
-	int64		done;
+	int64		n;
 
-	empty_cache(scratch, false);
+	empty_cache(scratch, fd, POSIX_FADV_NORMAL);
 	INSTR_TIME_SET_CURRENT(start);
-	for (done = 0; done < chunks; done++)
+	for (n = 0; n < scratch->blocks; n++)
 	{
-		if (done >= LEAST_CHUNKS && seconds_since(start) >= seconds)
-			break;
-		CHECK_FOR_INTERRUPTS();
-		read_at(scratch, scratch->chunk, CHUNK_BYTES, (off_t) done * CHUNK_BYTES);
+		if (n % (CHUNK_BYTES / BLCKSZ) == 0)
+		{
+			if (n >= LEAST_CHUNKS * (CHUNK_BYTES / BLCKSZ) && seconds_since(start) >= seconds)
+				break;
+			CHECK_FOR_INTERRUPTS();
+		}
+		read_at(scratch, fd, scratch->chunk, BLCKSZ, n * BLCKSZ);
 	}
-	return done * (double) CHUNK_BYTES / 1e6 / Max(seconds_since(start), 1e-9);
+	return n * (double) BLCKSZ / 1e6 / Max(seconds_since(start), 1e-9);
+}
+
+/*
+ * Milliseconds that a scan of TIER_SCAN_START_BLOCKS takes longer than its bytes do at the
+ * rate of a long one.  What is read is the end of the file, which is cut off each time,
+ * since behind the end of a relation there is nothing to read ahead, either; so this comes
+ * last.
+ */
+static double
+start_scans(Scratch *scratch, double seconds, int fd, double mb_per_s)
+{
+	double		spent = 0;
+	double		bytes_ms = TIER_SCAN_START_BLOCKS * BLCKSZ / 1e3 / mb_per_s;
+	int64		end = scratch->blocks;
+	int64		n = 0;
+
+	empty_cache(scratch, fd, POSIX_FADV_NORMAL);
+	while (end >= 2 * TIER_SCAN_START_BLOCKS && (n < LEAST_CHUNKS || spent < seconds))
+	{
+		instr_time	start;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ftruncate(fd, end * BLCKSZ) != 0)
+			fail(scratch, "truncate");
+		INSTR_TIME_SET_CURRENT(start);
+		for (int64 block = end - TIER_SCAN_START_BLOCKS; block < end; block++)
+			read_at(scratch, fd, scratch->chunk, BLCKSZ, block * BLCKSZ);
+		spent += seconds_since(start);
+		n++;
+
+		/* The next one is not beside it: the device has to go there. */
+		end -= (int64) pg_prng_uint64_range(&scratch->prng, TIER_SCAN_START_BLOCKS + 1,
+											Max(TIER_SCAN_START_BLOCKS + 1, end / 8));
+	}
+	if (n == 0)
+		return 0;
+	return spent * 1000.0 / n - bytes_ms;
 }
 
 /*
@@ -266,14 +310,15 @@ read_randomly(Scratch *scratch, double seconds)
 	instr_time	start;
 	int64		n;
 
-	empty_cache(scratch, true);
+	if (scratch->through_cache)
+		empty_cache(scratch, scratch->fd, POSIX_FADV_RANDOM);
 	INSTR_TIME_SET_CURRENT(start);
 	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (scratch->through_cache && n >= Max(scratch->blocks / 8, LEAST_OPERATIONS))
 			break;
-		read_at(scratch, scratch->chunk, BLCKSZ, random_offset(scratch));
+		read_at(scratch, scratch->fd, scratch->chunk, BLCKSZ, random_offset(scratch));
 	}
 	return seconds_since(start) * 1000.0 / n;
 }
@@ -507,7 +552,8 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 
 	result->sequential_write_mb_per_s = write_file(&scratch, max_seconds * WRITE_SHARE,
 												   max_bytes, sample_path);
-	result->sequential_read_mb_per_s = read_file(&scratch, max_seconds * READ_SHARE);
+	result->sequential_read_mb_per_s = read_file(&scratch, max_seconds * READ_SHARE,
+												 cached_fd >= 0 ? cached_fd : scratch.fd);
 	result->random_read_ms = read_randomly(&scratch, max_seconds * RANDOM_READ_SHARE);
 	result->read_iops_8 = result->read_iops_32 = -1;
 	if (result->is_direct)
@@ -526,6 +572,16 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 										  SYNC_FDATASYNC);
 	result->open_datasync_ms = sync_fd < 0 ? -1 :
 		write_randomly(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
+
+	if (cached_fd >= 0)
+		result->scan_start_ms = start_scans(&scratch, max_seconds * SCAN_SHARE, cached_fd,
+											result->sequential_read_mb_per_s);
+
+	/*
+	 * Its first read is one at random; a limit that lets bursts pass can hide
+	 * that.
+	 */
+	result->scan_start_ms = Max(result->scan_start_ms, result->random_read_ms);
 
 	if (cached_fd >= 0)
 		CloseTransientFile(cached_fd);

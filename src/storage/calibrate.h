@@ -20,7 +20,10 @@ typedef struct TierCalibration
 								 * random_write_ms and the reads in parallel
 								 * are not measured */
 	double		sequential_write_mb_per_s;	/* 10^6 bytes, sync included */
-	double		sequential_read_mb_per_s;	/* 10^6 bytes */
+	double		sequential_read_mb_per_s;	/* 10^6 bytes; as a sequential
+											 * scan reads */
+	double		scan_start_ms;	/* what a short scan takes beside its bytes at
+								 * that rate */
 	double		random_read_ms; /* one at a time */
 	double		read_iops_8;	/* eight at a time */
 	double		read_iops_32;

@@ -349,7 +349,8 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	random_read_correction double precision,
 	sequential_read_correction double precision,
 	write_correction double precision,
-	corrected_by integer
+	corrected_by integer,
+	scan_start_ms double precision
 $$, 'columns of tiers, in order');
 SELECT is(pg_temp.columns_of('workers'), $$
 	database_name name,
