@@ -73,7 +73,9 @@ my $verdicts_sql =
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
   $tablespaces_sql, $policies_sql, $pins_sql, $windows_sql, $verdicts_sql;
-like($expected{$windows_sql}, qr/^Week"end\|\{sat,sun\}\|22:00:00\|/m,
+like(
+	$expected{$windows_sql},
+	qr/^Week"end\|\{sat,sun\}\|22:00:00\|/m,
 	'there are move windows');
 like(
 	$expected{$policies_sql},
