@@ -237,10 +237,21 @@ announce(const Job *job, const TierSet *set, bool ignore_windows)
 	}
 }
 
+/* Was it used since it was found to be idle? */
+static bool
+was_used_meanwhile(const Job *job)
+{
+	const TierLeaf *leaf = job->leaf;
+
+	return tier_policy_asks_for_use(job->evaluation->policy) &&
+		(tier_use_counter(leaf->info.relation_oid) != leaf->use_counter ||
+		 tier_use_is_held(leaf->info.relation_oid));
+}
+
 /*
  * A run may take hours: is this what its policy still asks for?  It may have
  * been removed, disabled or altered meanwhile, or the tier given other
- * tablespaces, or the partition been detached, or pinned.
+ * tablespaces, or the partition been detached, pinned, or used.
  */
 static bool
 still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
@@ -258,7 +269,7 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 									   job->leaf->to_tablespace);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	wanted = wanted &&
+	wanted = wanted && !was_used_meanwhile(job) &&
 		tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
 	tier_transaction_commit();
 	return wanted;
@@ -543,6 +554,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	TierSet    *set;
 	TierPolicyRow *policies;
 	TierPins   *pins;
+	TierUses   *uses;
 	TierEvaluation **evaluations;
 	Oid		   *backoff;
 	Job		   *jobs;
@@ -577,9 +589,11 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
 	tier_gate_forget();
 	PushActiveSnapshot(GetTransactionSnapshot());
+	uses = tier_uses_load(policies, npolicies);
 	for (int i = 0; i < npolicies; i++)
 	{
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, tier_clock_now());
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses,
+												 tier_clock_now());
 		summary.failed += evaluations[i]->error != NULL;
 		summary.partitions += evaluations[i]->nleaves;
 	}

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -28,6 +30,18 @@ text_column(uint64 row, int column)
 	return isnull ? NULL : TextDatumGetCString(datum);
 }
 
+/* False, and *interval zero, where there is none. */
+static bool
+interval_column(uint64 row, int column, Interval *interval)
+{
+	bool		isnull;
+	Datum		datum = tier_catalog_datum(row, column, &isnull);
+
+	if (!isnull)
+		*interval = *DatumGetIntervalP(datum);
+	return !isnull;
+}
+
 TierPolicyRow *
 tier_catalog_load_policies(MemoryContext context, int *npolicies)
 {
@@ -37,7 +51,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, "
 	"v.time_zone, "
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
-	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END "
+	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
+	"v.idle_for, v.no_writes_for, v.below_reads_per_hour "
 	"FROM tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id ORDER BY v.policy_id";
 	static const Oid types[] = {INT8OID};
@@ -57,13 +72,14 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		Datum		epoch;
 		Datum		shift;
 		Datum		creator;
+		Datum		reads;
 
 		policy->policy_id = DatumGetInt32(tier_catalog_datum(i, 1, &isnull));
 		relation = tier_catalog_datum(i, 2, &isnull);
 		policy->relation_oid = isnull ? InvalidOid : DatumGetObjectId(relation);
 		policy->relation_name = text_column(i, 3);
 		policy->tier_name = *DatumGetName(tier_catalog_datum(i, 4, &isnull));
-		policy->move_after = *DatumGetIntervalP(tier_catalog_datum(i, 5, &isnull));
+		policy->has_move_after = interval_column(i, 5, &policy->move_after);
 		policy->include_indexes = DatumGetBool(tier_catalog_datum(i, 6, &isnull));
 		policy->age_from_newest = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
 		policy->key.unit = text_column(i, 8);
@@ -78,10 +94,50 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->is_enabled = DatumGetBool(tier_catalog_datum(i, 13, &isnull));
 		policy->key_counts = DatumGetBool(tier_catalog_datum(i, 14, &isnull));
 		policy->owner_oid = DatumGetObjectId(tier_catalog_datum(i, 15, &isnull));
+		policy->has_idle_for = interval_column(i, 16, &policy->idle_for);
+		policy->has_no_writes_for = interval_column(i, 17, &policy->no_writes_for);
+		reads = tier_catalog_datum(i, 18, &isnull);
+		policy->below_reads_per_hour = isnull ? NAN : DatumGetFloat8(reads);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
 	return policies;
+}
+
+/*
+ * What of a policy can be altered beside its tier, in the order of these columns; three
+ * statements have them.  Intervals in the values point into the row.
+ */
+#define PROPERTIES \
+	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
+	"idle_for, no_writes_for, below_reads_per_hour"
+#define PROPERTY_TYPES \
+	INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, \
+	INTERVALOID, INTERVALOID, FLOAT8OID
+
+static void
+put_value(Datum *values, char *nulls, int i, bool has, Datum value)
+{
+	values[i] = value;
+	nulls[i] = has ? ' ' : 'n';
+}
+
+static void
+put_properties(TierPolicyRow *row, Datum *values, char *nulls)
+{
+	put_value(values, nulls, 0, row->has_move_after, IntervalPGetDatum(&row->move_after));
+	put_value(values, nulls, 1, true, BoolGetDatum(row->include_indexes));
+	put_value(values, nulls, 2, true,
+			  CStringGetTextDatum(row->age_from_newest ? "newest" : "now"));
+	put_value(values, nulls, 3, row->key.unit != NULL,
+			  row->key.unit ? CStringGetTextDatum(row->key.unit) : (Datum) 0);
+	put_value(values, nulls, 4, row->key.has_epoch, TimestampTzGetDatum(row->key.epoch));
+	put_value(values, nulls, 5, row->key_counts, Int32GetDatum(row->key.shift));
+	put_value(values, nulls, 6, true, CStringGetTextDatum(row->time_zone));
+	put_value(values, nulls, 7, row->has_idle_for, IntervalPGetDatum(&row->idle_for));
+	put_value(values, nulls, 8, row->has_no_writes_for, IntervalPGetDatum(&row->no_writes_for));
+	put_value(values, nulls, 9, !isnan(row->below_reads_per_hour),
+			  Float8GetDatum(row->below_reads_per_hour));
 }
 
 /* Is there one for this table and tier?  Then its id is the result. */
@@ -104,41 +160,32 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 {
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.policy (relation_oid, schema_name, relation_name, "
-	"system_identifier, database_oid, tier_name, move_after, include_indexes, "
-	"age_from, key_unit, key_epoch, key_shift, time_zone, "
-	"created_by, created_at, created_by_oid, owner_name, owner_oid) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
+	"owner_name, owner_oid, relation_kind, " PROPERTIES ") "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22) "
 	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
 	"RETURNING policy_id";
 	static const Oid types[] = {
-		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID,
-		INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID,
-		NAMEOID, TIMESTAMPTZOID, OIDOID, NAMEOID, OIDOID
+		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, NAMEOID, TIMESTAMPTZOID, OIDOID,
+		NAMEOID, OIDOID, CHAROID, PROPERTY_TYPES
 	};
-	char		nulls[] = "                  ";
-	Datum		values[18];
-	bool		counts = row->key_counts;
+	char		nulls[lengthof(types) + 1];
+	Datum		values[lengthof(types)];
+	TierPolicyRow policy = *row;
 	TierIdentity identity;
-	Interval	move_after = row->move_after;
 	bool		isnull;
 
+	memset(nulls, ' ', sizeof(nulls));
 	tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
 						  &identity, values);
-	values[6] = IntervalPGetDatum(&move_after);
-	values[7] = BoolGetDatum(row->include_indexes);
-	values[8] = CStringGetTextDatum(row->age_from_newest ? "newest" : "now");
-	values[9] = row->key.unit ? CStringGetTextDatum(row->key.unit) : (Datum) 0;
-	nulls[9] = row->key.unit ? ' ' : 'n';
-	values[10] = TimestampTzGetDatum(row->key.epoch);
-	nulls[10] = row->key.has_epoch ? ' ' : 'n';
-	values[11] = Int32GetDatum(row->key.shift);
-	nulls[11] = counts ? ' ' : 'n';
-	values[12] = CStringGetTextDatum(row->time_zone);
-	values[13] = NameGetDatum(&identity.creator);
-	values[14] = TimestampTzGetDatum(GetCurrentTimestamp());
-	values[15] = ObjectIdGetDatum(scope->caller);
-	values[16] = NameGetDatum(&identity.owner);
-	values[17] = ObjectIdGetDatum(row->owner_oid);
+	values[6] = NameGetDatum(&identity.creator);
+	values[7] = TimestampTzGetDatum(GetCurrentTimestamp());
+	values[8] = ObjectIdGetDatum(scope->caller);
+	values[9] = NameGetDatum(&identity.owner);
+	values[10] = ObjectIdGetDatum(row->owner_oid);
+	values[11] = CharGetDatum(row->relation_kind);
+	put_properties(&policy, &values[12], &nulls[12]);
 
 	tier_catalog_hold_tier(&row->tier_name);
 
@@ -148,7 +195,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	 */
 	*existed = find_policy(row->relation_oid, &identity.tier);
 	if (!*existed &&
-		tier_catalog_execute(sql, 18, types, values, nulls) == 0)
+		tier_catalog_execute(sql, lengthof(types), types, values, nulls) == 0)
 	{
 		/* Another session was faster; our snapshot may not show its row. */
 		*existed = find_policy(row->relation_oid, &identity.tier);
@@ -208,19 +255,16 @@ bool
 tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.policy SET tier_name = $2, move_after = $3, include_indexes = $4, "
-	"age_from = $5, key_unit = $6, key_epoch = $7, key_shift = $8, time_zone = $9, "
-	"created_by = $10, created_by_oid = $11, enabled = $12 WHERE policy_id = $1";
-	static const Oid types[] = {
-		INT4OID, NAMEOID, INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID,
-		TEXTOID, NAMEOID, OIDOID, BOOLOID
-	};
-	char		nulls[] = "            ";
-	Datum		values[12];
+	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
+	"enabled = $5, (" PROPERTIES ") = ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+	"WHERE policy_id = $1";
+	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, OIDOID, BOOLOID, PROPERTY_TYPES};
+	char		nulls[lengthof(types) + 1];
+	Datum		values[lengthof(types)];
+	TierPolicyRow policy = *row;
 	NameData	tier = row->tier_name;
 	NameData	role;
-	Interval	move_after = row->move_after;
-	PolicyStatement statement = {sql, 12, types, values, nulls, 0};
+	PolicyStatement statement = {sql, lengthof(types), types, values, nulls, 0};
 	ErrorData  *error;
 	bool		isnull;
 
@@ -229,21 +273,13 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
 		complain_of_duplicate(row);
 	namestrcpy(&role, GetUserNameFromId(scope->caller, false));
+	memset(nulls, ' ', sizeof(nulls));
 	values[0] = Int32GetDatum(row->policy_id);
 	values[1] = NameGetDatum(&tier);
-	values[2] = IntervalPGetDatum(&move_after);
-	values[3] = BoolGetDatum(row->include_indexes);
-	values[4] = CStringGetTextDatum(row->age_from_newest ? "newest" : "now");
-	values[5] = row->key.unit ? CStringGetTextDatum(row->key.unit) : (Datum) 0;
-	nulls[5] = row->key.unit ? ' ' : 'n';
-	values[6] = TimestampTzGetDatum(row->key.epoch);
-	nulls[6] = row->key.has_epoch ? ' ' : 'n';
-	values[7] = Int32GetDatum(row->key.shift);
-	nulls[7] = row->key_counts ? ' ' : 'n';
-	values[8] = CStringGetTextDatum(row->time_zone);
-	values[9] = NameGetDatum(&role);
-	values[10] = ObjectIdGetDatum(scope->caller);
-	values[11] = BoolGetDatum(row->is_enabled);
+	values[2] = NameGetDatum(&role);
+	values[3] = ObjectIdGetDatum(scope->caller);
+	values[4] = BoolGetDatum(row->is_enabled);
+	put_properties(&policy, &values[5], &nulls[5]);
 
 	/* What another session has not committed yet, only the key knows. */
 	error = tier_attempt(execute_step, &statement);
@@ -298,38 +334,28 @@ tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char 
 bool
 tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, Oid tablespace_oid)
 {
+	/* The leaf may hang below the table of the policy, or be it. */
 	static const char sql[] =
+	"WITH RECURSIVE above AS (SELECT $4 AS relation_oid UNION "
+	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
+	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
 	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
-	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 "
-	"AND p.enabled AND p.move_after = $6 AND p.include_indexes = $7 AND p.age_from = $8 "
-	"AND p.key_unit IS NOT DISTINCT FROM $9 AND p.key_epoch IS NOT DISTINCT FROM $10 "
-	"AND p.key_shift IS NOT DISTINCT FROM $11 AND p.time_zone = $12 "
-	"AND EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($4::regclass) a "
-	"WHERE a.relid = $5)";
-	static const Oid types[] = {
-		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, INTERVALOID, BOOLOID, TEXTOID, TEXTOID,
-		TIMESTAMPTZOID, INT4OID, TEXTOID
-	};
-	char		nulls[] = "            ";
-	NameData	tier_name = policy->tier_name;
-	Interval	move_after = policy->move_after;
-	Datum		values[12];
+	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
+	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+	"AND EXISTS (SELECT FROM above a WHERE a.relation_oid = $5)";
+	static const Oid types[] = {INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES};
+	char		nulls[lengthof(types) + 1];
+	TierPolicyRow wanted = *policy;
+	Datum		values[lengthof(types)];
 
+	memset(nulls, ' ', sizeof(nulls));
 	values[0] = Int32GetDatum(policy->policy_id);
-	values[1] = NameGetDatum(&tier_name);
+	values[1] = NameGetDatum(&wanted.tier_name);
 	values[2] = ObjectIdGetDatum(tablespace_oid);
 	values[3] = ObjectIdGetDatum(leaf_oid);
 	values[4] = ObjectIdGetDatum(policy->relation_oid);
-	values[5] = IntervalPGetDatum(&move_after);
-	values[6] = BoolGetDatum(policy->include_indexes);
-	values[7] = CStringGetTextDatum(policy->age_from_newest ? "newest" : "now");
-	values[8] = policy->key.unit ? CStringGetTextDatum(policy->key.unit) : (Datum) 0;
-	nulls[8] = policy->key.unit ? ' ' : 'n';
-	values[9] = TimestampTzGetDatum(policy->key.epoch);
-	nulls[9] = policy->key.has_epoch ? ' ' : 'n';
-	values[10] = Int32GetDatum(policy->key.shift);
-	nulls[10] = policy->key_counts ? ' ' : 'n';
-	values[11] = CStringGetTextDatum(policy->time_zone);
-	return tier_catalog_execute(sql, 12, types, values, nulls) > 0;
+	put_properties(&wanted, &values[5], &nulls[5]);
+	return tier_catalog_execute(sql, lengthof(types), types, values, nulls) > 0;
 }

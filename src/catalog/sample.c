@@ -214,6 +214,40 @@ tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_
 	return load_states(context, "", InvalidOid, nstates);
 }
 
+TierCountsOrigin
+tier_catalog_load_counts_origin(void)
+{
+	TierCountsOrigin origin = {0};
+	bool		isnull;
+	Datum		value;
+
+	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline "
+							 "FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
+		return origin;
+	value = tier_catalog_datum(0, 1, &isnull);
+	if (isnull)
+		return origin;
+	origin.since = DatumGetTimestampTz(value);
+	origin.system_identifier = DatumGetInt64(tier_catalog_datum(0, 2, &isnull));
+	origin.timeline = DatumGetInt32(tier_catalog_datum(0, 3, &isnull));
+	return origin;
+}
+
+void
+tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
+{
+	static const char sql[] =
+	"UPDATE _tiered_storage.sampler SET counts_since = $1, system_identifier = $2, timeline = $3 "
+	"WHERE (counts_since, system_identifier, timeline) IS DISTINCT FROM ($1, $2, $3)";
+	static const Oid types[] = {TIMESTAMPTZOID, INT8OID, INT4OID};
+	Datum		values[3];
+
+	values[0] = TimestampTzGetDatum(origin->since);
+	values[1] = Int64GetDatum(origin->system_identifier);
+	values[2] = Int32GetDatum(origin->timeline);
+	tier_catalog_execute(sql, 3, types, values, NULL);
+}
+
 TierRelationState *
 tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 {

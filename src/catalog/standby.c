@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
@@ -48,6 +49,47 @@ tier_catalog_take_standby_reads(TierRelationState *states, int nstates)
 		standby->blocks_fetched = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));
 		standby->blocks_hit = DatumGetInt64(tier_catalog_datum(row, 5, &isnull));
 	}
+}
+
+/* By the real clock, by which they are asked. */
+TierStandbyUse
+tier_catalog_load_standby_use(MemoryContext context, double lately_s)
+{
+	static const char sql[] =
+	"SELECT s.added_at, COALESCE(t.failures = 0 "
+	"AND t.last_pull_at > pg_catalog.now() - pg_catalog.make_interval(secs => $1), false), "
+	"format('standby %s has told of its reads %s', s.standby_name, "
+	"COALESCE('until ' || date_trunc('second', t.last_pull_at) || ' only', 'never')) "
+	"FROM _tiered_storage.standby s "
+	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
+	"ORDER BY s.standby_name";
+	static const char reads_sql[] =
+	"SELECT relation_oid FROM _tiered_storage.standby_reads ORDER BY relation_oid";
+	static const Oid types[] = {FLOAT8OID};
+	TierStandbyUse use = {0};
+	Datum		value = Float8GetDatum(lately_s);
+	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);
+	bool		isnull;
+
+	for (uint64 row = 0; row < n; row++)
+	{
+		TimestampTz added_at = DatumGetTimestampTz(tier_catalog_datum(row, 1, &isnull));
+
+		use.known_since = Max(use.known_since, added_at);
+		if (use.silent == NULL && !DatumGetBool(tier_catalog_datum(row, 2, &isnull)))
+		{
+			Datum		silent = tier_catalog_datum(row, 3, &isnull);
+
+			use.silent = MemoryContextStrdup(context, TextDatumGetCString(silent));
+		}
+	}
+	if (n == 0)
+		return use;
+	n = tier_catalog_execute(reads_sql, 0, NULL, NULL, NULL);
+	use.read = MemoryContextAllocHuge(context, sizeof(Oid) * Max(n, 1));
+	for (uint64 row = 0; row < n; row++)
+		use.read[use.nread++] = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
+	return use;
 }
 
 void

@@ -460,6 +460,20 @@ extern void tier_catalog_store_sample(const TierRelationState *states, int nstat
 									  TimestampTz period_start,
 									  const TierSampleSummary *summary);
 
+/* Which statistics samples have read, and since when no count can have been lost. */
+typedef struct TierCountsOrigin
+{
+	TimestampTz since;			/* 0: not known */
+	int64		system_identifier;
+	int			timeline;
+} TierCountsOrigin;
+
+/* As of the last sample; all zero before the first one. */
+extern TierCountsOrigin tier_catalog_load_counts_origin(void);
+
+/* Changes the row that tier_catalog_store_sample has written; under the sampler's lock. */
+extern void tier_catalog_store_counts_origin(const TierCountsOrigin *origin);
+
 /*
  * Rolls finished hours up, deletes what is older than the retention time or
  * beyond the size limit, in the history of relations, of the load and of moves.
@@ -576,8 +590,15 @@ typedef struct TierPolicyRow
 	Oid			owner_oid;		/* of the relation, as far as it was seen;
 								 * InvalidOid: that of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
+	char		relation_kind;	/* to add */
 	NameData	tier_name;
+	bool		has_move_after;
 	Interval	move_after;
+	bool		has_idle_for;
+	Interval	idle_for;
+	bool		has_no_writes_for;
+	Interval	no_writes_for;
+	double		below_reads_per_hour;	/* NaN: they do not matter */
 	bool		include_indexes;
 	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
@@ -675,6 +696,19 @@ extern TierMoveRate *tier_catalog_load_move_rates(MemoryContext context, int *n)
  * dropped.  Does not change CurrentMemoryContext.
  */
 extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
+
+/* What standbys whose reads count have told of them. */
+typedef struct TierStandbyUse
+{
+	TimestampTz known_since;	/* when the last of them was added; 0: none */
+	const char *silent;			/* one that has not told lately, and since
+								 * when, in words; NULL: none */
+	Oid		   *read;			/* sorted: read there since the last sample */
+	int			nread;
+} TierStandbyUse;
+
+/* Strings in the given context.  Lately: within so many seconds. */
+extern TierStandbyUse tier_catalog_load_standby_use(MemoryContext context, double lately_s);
 
 /* Pulls the counters of the standbys whose time has come, if there are any. */
 extern void tier_catalog_pull_standbys(void);

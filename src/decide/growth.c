@@ -67,12 +67,12 @@ note_age(TierAdviceUnit *unit, int to_tier, double age_hours)
 
 /*
  * An age that counts from the newest partition says nothing about a time in which newer
- * ones will come: then only what grows is looked at.
+ * ones will come: then only what grows is looked at.  The policy does not ask for use.
  */
 static void
 note_policy(TierAdvice *advice, const TierPolicyRow *policy, TimestampTz ends_at)
 {
-	TierEvaluation *evaluation = tier_partition_evaluate(policy, advice->set, advice->pins,
+	TierEvaluation *evaluation = tier_partition_evaluate(policy, advice->set, advice->pins, NULL,
 														 ends_at);
 
 	if (evaluation->error != NULL || evaluation->to_tier < 0)
@@ -100,7 +100,8 @@ void
 tier_advice_load_growth(TierAdvice *advice, TimestampTz now)
 {
 	for (int p = 0; p < advice->npolicies; p++)
-		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid))
+		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid) &&
+			!tier_policy_asks_for_use(&advice->policies[p]))
 			note_policy(advice, &advice->policies[p],
 						now + (TimestampTz) (advice->growth_hours * USECS_PER_HOUR));
 }

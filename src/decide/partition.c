@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/partition.c
- *		Loads a partition tree into the snapshot that model/policy.c decides on.
+ *		Loads what a policy is on into the snapshot that model/policy.c decides on.
  *
  * Everything is read from the system catalogs under the current snapshot,
  * without a lock on the tables: a partition that is attached, detached or
@@ -13,11 +13,18 @@
  * another column) only pass them on, and so does a default partition.  A default
  * partition that nothing above bounds, and whatever hangs below it, has no age.
  *
+ * A policy that does not ask for the age can be on any table: then its leaves are all that
+ * a query of the table reads, which are its partitions, or itself with all that inherit
+ * from it; and what their bounds are does not matter.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -36,7 +43,9 @@
 
 #include "src/compat.h"
 #include "src/base/attempt.h"
+#include "src/base/settings.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_reason.h"
 #include "src/server/file_size.h"
 
 /* The range-partitioned level that a bound belongs to. */
@@ -49,7 +58,7 @@ typedef struct KeyLevel
 /* While a tree is walked. */
 typedef struct TreeWalk
 {
-	const TierPartitionKey *key;
+	const TierPartitionKey *key;	/* NULL: the age does not matter */
 	TierLeaf   *leaves;
 	int			n;
 	int			capacity;
@@ -181,7 +190,8 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 	if (tier_partition_read_key(parent_oid, &strategy, &ncolumns, &column, &type_oid,
 								&order_known))
 	{
-		level.is_key = order_known && strategy == PARTITION_STRATEGY_RANGE &&
+		level.is_key = walk->key != NULL && order_known &&
+			strategy == PARTITION_STRATEGY_RANGE &&
 			type_oid == walk->key->type_oid &&
 			strcmp(NameStr(column), NameStr(walk->key->column)) == 0;
 		level.is_multicolumn = ncolumns > 1;
@@ -199,13 +209,32 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 		spec = read_bound(info.relation_oid);
 		if (spec == NULL)
 			continue;
-		apply_bound(&partition, walk->key, &level, spec);
+		if (walk->key != NULL)
+			apply_bound(&partition, walk->key, &level, spec);
 		if (info.kind == RELKIND_PARTITIONED_TABLE)
 			walk_tree(walk, info.relation_oid, &partition);
 		else
 			add_leaf(walk, &info, &partition);
 	}
 	list_free(children);
+}
+
+/* A table that is not partitioned, with all that inherit from it. */
+static void
+walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded)
+{
+	List	   *all = tier_relation_inheritors(relation_oid);
+	ListCell   *cell;
+
+	foreach(cell, all)
+	{
+		TierRelationInfo info;
+
+		CHECK_FOR_INTERRUPTS();
+		if (tier_relation_lookup(lfirst_oid(cell), &info))
+			add_leaf(walk, &info, unbounded);
+	}
+	list_free(all);
 }
 
 /* A move that was interrupted has left the TOAST table behind, or ahead. */
@@ -272,55 +301,12 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tie
 		leaf->from_tier <= to_tier;
 }
 
-static char *
-time_text(int64 us)
-{
-	char		buffer[MAXDATELEN + 1];
-	struct pg_tm tm;
-	fsec_t		fraction;
-	int			zone;
-	const char *zone_name;
-
-	/* ISO, whatever DateStyle a session or the server has. */
-	if (timestamp2tm(us, &zone, &tm, &fraction, &zone_name, NULL) != 0)
-		return pstrdup("?");
-	EncodeDateTime(&tm, fraction, true, zone, zone_name, USE_ISO_DATES, buffer);
-	return pstrdup(buffer);
-}
-
-static char *
-leaf_reason(const TierLeaf *leaf, const TierPolicyRow *policy, bool from_now,
-			int64 reference_us, int64 threshold_us)
-{
-	Interval	move_after = policy->move_after;
-	char	   *age = DatumGetCString(DirectFunctionCall1(interval_out,
-														  IntervalPGetDatum(&move_after)));
-	const char *from = from_now ? "now" : "the end of the newest partition";
-
-	switch (leaf->verdict)
-	{
-		case TIER_VERDICT_DUE:
-			return psprintf("all rows are before %s, that is more than %s before %s (%s)",
-							time_text(leaf->partition.upper_us), age, from,
-							time_text(reference_us));
-		case TIER_VERDICT_TOO_YOUNG:
-			return psprintf("may hold rows up to %s, but only what is before %s, "
-							"%s before %s, is due",
-							time_text(leaf->partition.upper_us),
-							time_text(threshold_us), age, from);
-		case TIER_VERDICT_PINNED:
-			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,
-							NameStr(leaf->pinned->tier_name));
-		default:
-			return pstrdup(tier_policy_verdict_text(leaf->verdict));
-	}
-}
-
 /* Loads the leaves of the policy's table, with where they are. */
 static void
 load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set,
-			const TierPins *pins)
+			const TierPins *pins, const TierUses *uses)
 {
+	const TierPolicyRow *policy = evaluation->policy;
 	TreeWalk	walk;
 	TierPartition unbounded;
 
@@ -330,14 +316,24 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	walk.n = 0;
 	walk.capacity = 64;
 	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
-	walk_tree(&walk, evaluation->policy->relation_oid, &unbounded);
+	if (get_rel_relkind(policy->relation_oid) == RELKIND_PARTITIONED_TABLE)
+		walk_tree(&walk, policy->relation_oid, &unbounded);
+	else
+		walk_inheritors(&walk, policy->relation_oid, &unbounded);
 
 	for (int i = 0; i < walk.n; i++)
 	{
 		TierLeaf   *leaf = &walk.leaves[i];
 
-		locate_leaf(leaf, set, pins, evaluation->to_tier, evaluation->policy->include_indexes);
-		if (evaluation->policy->age_from_newest && OidIsValid(leaf->info.file_number))
+		locate_leaf(leaf, set, pins, evaluation->to_tier, policy->include_indexes);
+		leaf->partition.use = tier_uses_find(uses, leaf->info.relation_oid,
+											 policy->include_indexes);
+
+		/* Nobody knows what is read there; what is written is written here. */
+		if (tier_uses_silent_standby(uses) != NULL &&
+			(policy->has_idle_for || !isnan(policy->below_reads_per_hour)))
+			leaf->partition.use.is_observed = false;
+		if (policy->age_from_newest && OidIsValid(leaf->info.file_number))
 			leaf->partition.is_empty = tier_file_size(leaf->info.tablespace_oid,
 													  leaf->info.file_number, MAIN_FORKNUM) == 0;
 	}
@@ -347,12 +343,10 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 
 /* Where to, how much, and the reason in words. */
 static void
-finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
-			bool from_now, int64 reference_us, int64 threshold_us)
+finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 
-	leaf->reason = leaf_reason(leaf, policy, from_now, reference_us, threshold_us);
 	if (leaf->verdict == TIER_VERDICT_DUE)
 	{
 		ListCell   *cell;
@@ -392,18 +386,65 @@ threshold_of(TimestampTz reference, const Interval *move_after)
 			   reference);
 }
 
+/* What the policy asks for, as instants.  Idleness ends when it was looked at. */
+static TierPolicyConditions
+conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz reference,
+			  TimestampTz now)
+{
+	TierPolicyConditions conditions;
+
+	memset(&conditions, 0, sizeof(conditions));
+	conditions.has_age = policy->has_move_after;
+	if (conditions.has_age)
+		conditions.age_us = threshold_of(reference, &policy->move_after);
+	if (uses != NULL)
+		now = tier_uses_at(uses);
+	conditions.has_idle = policy->has_idle_for;
+	if (conditions.has_idle)
+		conditions.idle_us = threshold_of(now, &policy->idle_for);
+	conditions.has_no_writes = policy->has_no_writes_for;
+	if (conditions.has_no_writes)
+		conditions.no_writes_us = threshold_of(now, &policy->no_writes_for);
+	conditions.has_reads = !isnan(policy->below_reads_per_hour);
+	conditions.below_reads_per_hour = policy->below_reads_per_hour;
+	conditions.rate_us = now - tier_observation_period_min * USECS_PER_MINUTE;
+	return conditions;
+}
+
+/* What is due but in use at this moment is not; and how much it was used until now. */
 static void
-evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, TimestampTz now)
+look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
+				TierPolicyVerdict *verdicts, const TierPolicyConditions *conditions)
+{
+	for (int i = 0; i < evaluation->nleaves; i++)
+	{
+		TierLeaf   *leaf = &evaluation->leaves[i];
+
+		if (verdicts[i] != TIER_VERDICT_DUE)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		leaf->use_counter = tier_use_counter(leaf->info.relation_oid);
+		if (!tier_use_is_held(leaf->info.relation_oid))
+			continue;
+		leaf->partition.use.is_held = partitions[i].use.is_held = true;
+		tier_policy_evaluate(&partitions[i], 1, conditions, &verdicts[i]);
+	}
+}
+
+static void
+evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
+		 const TierUses *uses, TimestampTz now)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TierPartitionKey key;
 	TierPartition *partitions;
 	TierPolicyVerdict *verdicts;
+	TierPolicyGrounds grounds = {.policy = policy,.uses = uses};
 	int64_t		reference_us = now;
-	int64		threshold_us;
 
-	tier_partition_check_key(policy->relation_oid, &policy->key, &key);
-	load_leaves(evaluation, &key, set, pins);
+	if (policy->has_move_after)
+		tier_partition_check_key(policy->relation_oid, &policy->key, &key);
+	load_leaves(evaluation, policy->has_move_after ? &key : NULL, set, pins, uses);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
@@ -415,14 +456,69 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins, T
 
 	/* One row dated far into the future must not make everything due. */
 	reference_us = Min(reference_us, now);
-	threshold_us = threshold_of(reference_us, &policy->move_after);
-	tier_policy_evaluate(partitions, evaluation->nleaves, threshold_us, verdicts);
+	grounds.conditions = conditions_of(policy, uses, reference_us, now);
+	grounds.from_now = reference_us == now;
+	grounds.reference_us = reference_us;
+	tier_policy_evaluate(partitions, evaluation->nleaves, &grounds.conditions, verdicts);
+	if (tier_policy_asks_for_use(policy))
+		look_at_holders(evaluation, partitions, verdicts, &grounds.conditions);
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{
-		evaluation->leaves[i].verdict = verdicts[i];
-		finish_leaf(&evaluation->leaves[i], evaluation, set, reference_us == now,
-					reference_us, threshold_us);
+		TierLeaf   *leaf = &evaluation->leaves[i];
+
+		leaf->verdict = verdicts[i];
+		leaf->reason = tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
+		finish_leaf(leaf, evaluation, set);
 	}
+}
+
+/* Is there a table that a policy can be put on, whatever it asks for? */
+static void
+check_kind(const TierRelationInfo *info)
+{
+	const char *kind = tier_relation_kind_name(info->kind);
+
+	if (info->is_system)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s is a system relation and cannot have a tiering policy", kind,
+						info->name)));
+	if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
+		info->kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s cannot have a tiering policy", kind, info->name),
+				 errdetail("A policy is for a table, a partitioned table, a table from which "
+						   "others inherit, or a materialized view."),
+				 info->kind != RELKIND_INDEX && info->kind != RELKIND_PARTITIONED_INDEX ? 0 :
+				 errhint("Indexes are moved with their table, or with "
+						 "CALL tiered_storage.move_relation().")));
+	if (info->persistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("temporary table %s cannot have a tiering policy", info->name)));
+	if (info->persistence == RELPERSISTENCE_UNLOGGED && info->kind == RELKIND_RELATION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("unlogged table %s cannot have a tiering policy", info->name),
+				 errdetail("It cannot be moved online."),
+				 errhint("Move it with CALL tiered_storage.move_relation().")));
+	if (OidIsValid(getExtensionOfObject(RelationRelationId, info->relation_oid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s belongs to an extension and cannot have a tiering policy", kind,
+						info->name)));
+}
+
+void
+tier_partition_check_target(const TierRelationInfo *info, const TierPolicyRow *policy)
+{
+	TierPartitionKey key;
+
+	if (policy->has_move_after)
+		tier_partition_check_key(info->relation_oid, &policy->key, &key);
+	else
+		check_kind(info);
 }
 
 /* What evaluate_step() is given. */
@@ -431,6 +527,7 @@ typedef struct EvaluationJob
 	TierEvaluation *evaluation;
 	const TierSet *set;
 	const TierPins *pins;
+	const TierUses *uses;
 	TimestampTz now;
 } EvaluationJob;
 
@@ -443,7 +540,7 @@ evaluate_step(void *argument)
 
 	(void) set_config_option("TimeZone", job->evaluation->policy->time_zone, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	evaluate(job->evaluation, job->set, job->pins, job->now);
+	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now);
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -469,10 +566,10 @@ evaluate_step(void *argument)
  */
 TierEvaluation *
 tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
-						TimestampTz now)
+						const TierUses *uses, TimestampTz now)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
-	EvaluationJob job = {evaluation, set, pins, now};
+	EvaluationJob job = {evaluation, set, pins, uses, now};
 	TierRelationInfo info;
 	ErrorData  *error;
 

@@ -12,10 +12,11 @@
 
 #include "src/catalog/tables.h"
 #include "src/decide/partition_key.h"
+#include "src/decide/policy_use.h"
 #include "src/model/policy.h"
 #include "src/server/relation.h"
 
-/* One leaf partition under one policy. */
+/* One leaf partition, or a table that is none, under one policy. */
 typedef struct TierLeaf
 {
 	TierRelationInfo info;
@@ -29,6 +30,8 @@ typedef struct TierLeaf
 	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
 	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
 								 * due */
+	int64		use_counter;	/* see tier_use_counter; only if it is due and
+								 * the policy asks for its use */
 	char	   *reason;
 } TierLeaf;
 
@@ -42,7 +45,15 @@ typedef struct TierEvaluation
 } TierEvaluation;
 
 /*
- * Evaluates one policy at `now`.  Reads catalogs and file sizes without any
+ * Raises an error unless a policy can be put on this relation, and with these conditions.
+ * The relation exists.
+ */
+extern void tier_partition_check_target(const TierRelationInfo *info,
+										const TierPolicyRow *policy);
+
+/*
+ * Evaluates one policy, its age at `now`, and what it asks of use by `uses`, which is NULL
+ * if none was loaded.  Reads catalogs and file sizes without any
  * lock on a relation of a user, and runs no code of a user.  Needs an active
  * snapshot, must not be called inside a catalog scope.  The result refers to
  * policy and pins.  Never raises an error for what a policy refers to: it is
@@ -50,6 +61,6 @@ typedef struct TierEvaluation
  */
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 											   const TierSet *set, const TierPins *pins,
-											   TimestampTz now);
+											   const TierUses *uses, TimestampTz now);
 
 #endif							/* TIER_PARTITION_H */

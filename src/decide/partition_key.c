@@ -250,8 +250,10 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s is not a partitioned table",
 						tier_relation_kind_name(info.kind), info.name),
-				 errhint("An age policy moves the partitions of a range-partitioned table; "
-						 "move a single relation with CALL tiered_storage.move_relation().")));
+				 errdetail("move_after is for the partitions of a range-partitioned table, whose "
+						   "bounds tell their age."),
+				 errhint("Without it a policy can be put on a table or materialized view: "
+						 "idle_for, no_writes_for and below_reads_per_hour go by its use.")));
 	if (info.persistence == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -264,8 +266,10 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("table %s is not partitioned by range of a column", info.name),
-				 errhint("If its partitions are range-partitioned themselves, "
-						 "add the policy to each of them.")));
+				 errdetail("move_after needs bounds that tell the age of a partition."),
+				 errhint("If its partitions are range-partitioned themselves, add the policy to "
+						 "each of them. Without move_after, idle_for, no_writes_for and "
+						 "below_reads_per_hour go by the use of each partition.")));
 	check_conversion(conversion, key);
 	if (!order_known)
 		ereport(ERROR,

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -42,28 +44,95 @@ subtract_step(void *argument)
 							   IntervalPGetDatum((Interval *) argument));
 }
 
-static void
-check_move_after(const Interval *move_after)
+static bool
+is_negative_or_infinite(const Interval *interval, bool zero_too)
 {
 	Interval	zero;
-	ErrorData  *error;
+	PGFunction	less = zero_too ? interval_le : interval_lt;
 
 	memset(&zero, 0, sizeof(zero));
-	if (tier_compat_interval_is_infinite(move_after) ||
-		DatumGetBool(DirectFunctionCall2(interval_lt, IntervalPGetDatum(move_after),
-										 IntervalPGetDatum(&zero))))
+	return tier_compat_interval_is_infinite(interval) ||
+		DatumGetBool(DirectFunctionCall2(less, IntervalPGetDatum(interval),
+										 IntervalPGetDatum(&zero)));
+}
+
+/* Nothing is of no age, but everything is idle for no time. */
+static void
+check_interval(const char *argument, const Interval *interval, bool may_be_zero)
+{
+	ErrorData  *error;
+
+	if (is_negative_or_infinite(interval, !may_be_zero))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("move_after must not be negative or infinite")));
+				 may_be_zero ? errmsg("%s must not be negative or infinite", argument) :
+				 errmsg("%s must be more than zero, and not infinite", argument)));
 
-	/* An age that reaches beyond the calendar would fail at every evaluation. */
-	error = tier_attempt(subtract_step, unconstify(Interval *, move_after));
+	/*
+	 * An interval that reaches beyond the calendar would fail at every
+	 * evaluation.
+	 */
+	error = tier_attempt(subtract_step, unconstify(Interval *, interval));
 	if (error != NULL && error->sqlerrcode == ERRCODE_DATETIME_VALUE_OUT_OF_RANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("move_after reaches back beyond the calendar")));
+				 errmsg("%s reaches back beyond the calendar", argument)));
 	if (error != NULL)
 		ReThrowError(error);
+}
+
+/* Is there a condition, and are all of them such as can be true? */
+static void
+check_conditions(const TierPolicyRow *policy)
+{
+	if (!policy->has_move_after && !tier_policy_asks_for_use(policy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the tiering policy has no condition"),
+				 errdetail("It would move everything at once."),
+				 errhint("Give at least one of move_after, idle_for, no_writes_for and "
+						 "below_reads_per_hour; all that are given must be true.")));
+	if (policy->has_move_after)
+		check_interval("move_after", &policy->move_after, true);
+	else if (policy->age_from_newest || policy->key.unit != NULL || policy->key.has_epoch ||
+			 policy->key.shift != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("age_from, key_unit, key_epoch and key_shift are for move_after"),
+				 errhint("Give move_after, or leave them out.")));
+	if (policy->has_idle_for)
+		check_interval("idle_for", &policy->idle_for, false);
+	if (policy->has_no_writes_for)
+		check_interval("no_writes_for", &policy->no_writes_for, false);
+	if (!isnan(policy->below_reads_per_hour) &&
+		(!(policy->below_reads_per_hour > 0.0) || isinf(policy->below_reads_per_hour)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
+}
+
+/* Sets what is given of idle_for, no_writes_for and below_reads_per_hour. */
+static void
+take_use_conditions(FunctionCallInfo fcinfo, int first, TierPolicyRow *policy)
+{
+	if (!PG_ARGISNULL(first))
+	{
+		policy->has_idle_for = true;
+		policy->idle_for = *PG_GETARG_INTERVAL_P(first);
+	}
+	if (!PG_ARGISNULL(first + 1))
+	{
+		policy->has_no_writes_for = true;
+		policy->no_writes_for = *PG_GETARG_INTERVAL_P(first + 1);
+	}
+	if (!PG_ARGISNULL(first + 2))
+	{
+		policy->below_reads_per_hour = PG_GETARG_FLOAT8(first + 2);
+		if (isnan(policy->below_reads_per_hour))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
+	}
 }
 
 /*
@@ -115,12 +184,14 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
 	tier_require_tier_rights(set, tier);
 }
 
+/* The first of the arguments of add_tiering_policy() on the use of a relation. */
+#define ADD_IDLE_FOR 10
+
 Datum
 tier_add_tiering_policy(PG_FUNCTION_ARGS)
 {
 	TierCatalogScope scope;
 	TierRelationInfo info;
-	TierPartitionKey key;
 	TierPolicyRow policy;
 	TierSet    *set;
 	bool		if_not_exists = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
@@ -131,13 +202,16 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 
 	tier_require_writable("tiered_storage.add_tiering_policy()");
 	tier_require_argument(fcinfo, 0, "relation");
-	tier_require_argument(fcinfo, 1, "move_after");
 	tier_require_argument(fcinfo, 2, "tier");
 	tier_require_argument(fcinfo, 4, "age_from");
 
 	memset(&policy, 0, sizeof(policy));
 	policy.relation_oid = PG_GETARG_OID(0);
-	policy.move_after = *PG_GETARG_INTERVAL_P(1);
+	policy.has_move_after = !PG_ARGISNULL(1);
+	if (policy.has_move_after)
+		policy.move_after = *PG_GETARG_INTERVAL_P(1);
+	policy.below_reads_per_hour = NAN;
+	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
 	policy.tier_name = *PG_GETARG_NAME(2);
 	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
 	age_from = text_to_cstring(PG_GETARG_TEXT_PP(4));
@@ -149,14 +223,15 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 1. Is it well-formed? */
 	policy.age_from_newest = check_age_from(age_from);
-	check_move_after(&policy.move_after);
-	tier_partition_check_key(policy.relation_oid, &policy.key, &key);
+	check_conditions(&policy);
 	policy.time_zone = check_time_zone(fcinfo, 8);
 	if (!tier_relation_lookup(policy.relation_oid, &info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", policy.relation_oid)));
+	tier_partition_check_target(&info, &policy);
 	policy.owner_oid = info.owner_oid;
+	policy.relation_kind = info.kind;
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
@@ -250,7 +325,9 @@ enum
 	ALTER_KEY_EPOCH,
 	ALTER_KEY_SHIFT,
 	ALTER_TIME_ZONE,
-	ALTER_IF_EXISTS
+	ALTER_IF_EXISTS,
+	ALTER_IDLE_FOR,
+	ALTER_END = ALTER_IDLE_FOR + 3
 };
 
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
@@ -259,7 +336,6 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 {
 	TierPolicyRow altered = *policy;
 	TierRelationInfo info;
-	TierPartitionKey key;
 
 	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
 		ereport(ERROR,
@@ -272,7 +348,11 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	if (!PG_ARGISNULL(ALTER_ENABLED))
 		altered.is_enabled = PG_GETARG_BOOL(ALTER_ENABLED);
 	if (!PG_ARGISNULL(ALTER_MOVE_AFTER))
+	{
+		altered.has_move_after = true;
 		altered.move_after = *PG_GETARG_INTERVAL_P(ALTER_MOVE_AFTER);
+	}
+	take_use_conditions(fcinfo, ALTER_IDLE_FOR, &altered);
 	if (!PG_ARGISNULL(ALTER_NEW_TIER))
 		altered.tier_name = *PG_GETARG_NAME(ALTER_NEW_TIER);
 	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
@@ -304,8 +384,8 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.key.shift = PG_GETARG_INT32(ALTER_KEY_SHIFT);
 	if (!PG_ARGISNULL(ALTER_TIME_ZONE))
 		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
-	check_move_after(&altered.move_after);
-	tier_partition_check_key(altered.relation_oid, &altered.key, &key);
+	check_conditions(&altered);
+	tier_partition_check_target(&info, &altered);
 	check_policy_rights(&info, set, tier_require_tier(set, NameStr(altered.tier_name)));
 	return altered;
 }
@@ -334,8 +414,10 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("\"relation\" or \"policy_id\" must be given")));
-	for (int i = ALTER_ENABLED + 1; i < ALTER_IF_EXISTS; i++)
+	for (int i = ALTER_ENABLED + 1; i < ALTER_END; i++)
 	{
+		if (i == ALTER_IF_EXISTS)
+			continue;
 		changes = changes || !PG_ARGISNULL(i);
 		disables_only = disables_only && PG_ARGISNULL(i);
 	}
@@ -437,6 +519,10 @@ verdict_code(TierPolicyVerdict verdict)
 			return "temporary table";
 		case TIER_VERDICT_PINNED:
 			return "pinned";
+		case TIER_VERDICT_IN_USE:
+			return "in use";
+		case TIER_VERDICT_NOT_OBSERVED:
+			return "not observed";
 	}
 	return NULL;
 }
@@ -477,6 +563,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	TierPolicyRow *policies;
 	TierSet    *set;
 	TierPins   *pins;
+	TierUses   *uses;
 	TierResultRow row;
 	int			npolicies;
 
@@ -487,10 +574,11 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	uses = tier_uses_load(policies, npolicies);
 
 	for (int i = 0; i < npolicies; i++)
 	{
-		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins,
+		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins, uses,
 															 tier_clock_now());
 
 		if (evaluation->error != NULL)

@@ -256,7 +256,7 @@ mark_leaf(TierAdvice *advice, const TierEvaluation *evaluation, const TierLeaf *
  */
 static void
 mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
-			  const TierPins *pins)
+			  const TierPins *pins, const TierUses *uses)
 {
 	TimestampTz now = tier_clock_now();
 	double		horizon_us = advice->options.horizon_hours * USECS_PER_HOUR;
@@ -270,11 +270,18 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 
 		if (!policies[i].is_enabled || !OidIsValid(policies[i].relation_oid))
 			continue;
-		today = tier_partition_evaluate(&policies[i], advice->set, pins, now);
+		today = tier_partition_evaluate(&policies[i], advice->set, pins, uses, now);
 		for (int j = 0; j < today->nleaves; j++)
 			if (is_of_age(&today->leaves[j]))
 				mark_leaf(advice, today, &today->leaves[j], mark_policy);
-		then = tier_partition_evaluate(&policies[i], advice->set, pins, later);
+
+		/*
+		 * Who uses it today will go on, and then no policy that asks for that
+		 * moves it.
+		 */
+		if (!policies[i].has_move_after)
+			continue;
+		then = tier_partition_evaluate(&policies[i], advice->set, pins, uses, later);
 		for (int j = 0; j < then->nleaves; j++)
 			if (is_of_age(&then->leaves[j]))
 				mark_leaf(advice, then, &then->leaves[j], mark_soon);
@@ -516,6 +523,7 @@ tier_units_load(TierAdvice *advice)
 	TierHistoryLoad *loads = NULL;
 	TierPolicyRow *policies;
 	TierPins   *pins;
+	TierStandbyUse standbys;
 	TierDevices *devices;
 	TierGrowths *growths;
 	TimestampTz history_writes_since = 0;
@@ -526,6 +534,8 @@ tier_units_load(TierAdvice *advice)
 	advice->set = tier_catalog_load_tiers(context);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
+	memory.origin = tier_catalog_load_counts_origin();
+	standbys = tier_catalog_load_standby_use(context, TIER_SHORTEST_OBSERVATION_S);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
@@ -550,7 +560,7 @@ tier_units_load(TierAdvice *advice)
 	build_units(advice, devices, view.states, view.nstates, now);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
-	mark_policies(advice, policies, npolicies, pins);
+	mark_policies(advice, policies, npolicies, pins, tier_uses_create(&view, &standbys, now));
 	mark_pins(advice, pins);
 	select_units(advice);
 	if (advice->options.load_factor != 1.0)

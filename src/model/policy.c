@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * model/policy.c
- *		Which partitions are due under an age policy, and why.
+ *		Which partitions are due under a policy, by age, idleness and heat; and why.
  *
- * Every decision rests on the upper bound of a partition alone: what is in
- * the partition is older than its upper bound, because PostgreSQL itself
- * enforces that.  No row is looked at, and no partition without a finite
- * upper bound is ever due.
+ * Age rests on the upper bound of a partition alone: what is in the partition is
+ * older than its upper bound, because PostgreSQL itself enforces that.  No row is
+ * looked at, and no partition without a finite upper bound is ever of age.
+ *
+ * Idleness rests on what was observed.  That nothing was seen means nothing where
+ * nobody has looked: what is not known to have been idle for all of the time is not.
  *
  * This file knows neither catalogs nor the present time; it only compares
  * times, so no value can overflow.
@@ -67,16 +69,45 @@ tier_policy_newest(const TierPartition *partitions, int n,
 	return found;
 }
 
-static TierPolicyVerdict
-evaluate_one(const TierPartition *partition, int64_t threshold_us)
+TierPolicyVerdict
+tier_policy_judge_use(const TierPartitionUse *use, const TierPolicyConditions *conditions)
 {
-	/* What can never be moved, whatever its age. */
-	if (partition->is_foreign)
-		return TIER_VERDICT_FOREIGN;
-	if (partition->is_temporary)
-		return TIER_VERDICT_TEMPORARY;
+	bool		asks = conditions->has_idle || conditions->has_no_writes || conditions->has_reads;
 
-	/* What has no age. */
+	if (!asks)
+		return TIER_VERDICT_DUE;
+	if (!use->is_observed)
+		return TIER_VERDICT_NOT_OBSERVED;
+
+	/* What was seen counts, however short the time. */
+	if (use->is_held)
+		return TIER_VERDICT_IN_USE;
+	if (conditions->has_idle &&
+		((use->was_read && use->last_read_us > conditions->idle_us) ||
+		 (use->was_written && use->last_written_us > conditions->idle_us)))
+		return TIER_VERDICT_IN_USE;
+	if (conditions->has_no_writes && use->was_written &&
+		use->last_written_us > conditions->no_writes_us)
+		return TIER_VERDICT_IN_USE;
+
+	/* A rate that is no number is not below anything. */
+	if (conditions->has_reads && !(use->reads_per_hour < conditions->below_reads_per_hour))
+		return TIER_VERDICT_IN_USE;
+
+	if (conditions->has_idle && (use->reads_known_since_us > conditions->idle_us ||
+								 use->writes_known_since_us > conditions->idle_us))
+		return TIER_VERDICT_NOT_OBSERVED;
+	if (conditions->has_no_writes && use->writes_known_since_us > conditions->no_writes_us)
+		return TIER_VERDICT_NOT_OBSERVED;
+	if (conditions->has_reads && use->rate_known_since_us > conditions->rate_us)
+		return TIER_VERDICT_NOT_OBSERVED;
+	return TIER_VERDICT_DUE;
+}
+
+/* Is everything in it old enough?  TIER_VERDICT_DUE: it is. */
+static TierPolicyVerdict
+judge_age(const TierPartition *partition, int64_t age_us)
+{
 	if (partition->lower_kind == TIER_BOUND_NONE ||
 		partition->upper_kind == TIER_BOUND_NONE)
 		return TIER_VERDICT_DEFAULT_PARTITION;
@@ -84,10 +115,30 @@ evaluate_one(const TierPartition *partition, int64_t threshold_us)
 		return TIER_VERDICT_OPEN_BOUND;
 
 	/* The upper bound is exclusive: equal to the threshold is old enough. */
-	if (partition->upper_us > threshold_us)
+	if (partition->upper_us > age_us)
 		return TIER_VERDICT_TOO_YOUNG;
+	return TIER_VERDICT_DUE;
+}
 
-	/* What is old enough, but need not move. */
+static TierPolicyVerdict
+evaluate_one(const TierPartition *partition, const TierPolicyConditions *conditions)
+{
+	TierPolicyVerdict verdict = TIER_VERDICT_DUE;
+
+	/* What can never be moved, whatever its age. */
+	if (partition->is_foreign)
+		return TIER_VERDICT_FOREIGN;
+	if (partition->is_temporary)
+		return TIER_VERDICT_TEMPORARY;
+
+	if (conditions->has_age)
+		verdict = judge_age(partition, conditions->age_us);
+	if (verdict == TIER_VERDICT_DUE)
+		verdict = tier_policy_judge_use(&partition->use, conditions);
+	if (verdict != TIER_VERDICT_DUE)
+		return verdict;
+
+	/* That for which all conditions hold, but that need not move. */
 	if (partition->on_target)
 		return TIER_VERDICT_ON_TARGET;
 	if (partition->on_slower_tier)
@@ -100,10 +151,10 @@ evaluate_one(const TierPartition *partition, int64_t threshold_us)
 
 void
 tier_policy_evaluate(const TierPartition *partitions, int n,
-					 int64_t threshold_us, TierPolicyVerdict *verdicts)
+					 const TierPolicyConditions *conditions, TierPolicyVerdict *verdicts)
 {
 	for (int i = 0; i < n; i++)
-		verdicts[i] = evaluate_one(&partitions[i], threshold_us);
+		verdicts[i] = evaluate_one(&partitions[i], conditions);
 }
 
 const char *
@@ -112,7 +163,7 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 	switch (verdict)
 	{
 		case TIER_VERDICT_DUE:
-			return "everything in it is older than the policy's age";
+			return "all that the policy asks for is true of it";
 		case TIER_VERDICT_ON_TARGET:
 			return "already on the policy's tier";
 		case TIER_VERDICT_ON_SLOWER_TIER:
@@ -129,6 +180,10 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 			return "temporary table, belongs to its session";
 		case TIER_VERDICT_PINNED:
 			return "pinned to another tier";
+		case TIER_VERDICT_IN_USE:
+			return "used more, or more lately, than the policy asks for";
+		case TIER_VERDICT_NOT_OBSERVED:
+			return "not observed for long enough";
 	}
 
 	return "unknown verdict";

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/policy.h
- *		Which partitions are due under an age policy, and why.
+ *		Which partitions are due under a policy, by age, idleness and heat; and why.
  *
  * Pure: decides on a snapshot that somebody else loaded.  Times are
  * microseconds on one axis (PostgreSQL's TimestampTz); the caller has already
@@ -32,6 +32,25 @@ typedef enum TierPartitionBound
 	TIER_BOUND_NONE,			/* default partition, or below one */
 } TierPartitionBound;
 
+/*
+ * What is known of the use of a table with all that belongs to it, its TOAST table and its
+ * indexes.  What happened between two samples counts as of the later one.
+ */
+typedef struct TierPartitionUse
+{
+	bool		is_observed;	/* if not, the rest means nothing */
+	int64_t		reads_known_since_us;	/* no read can have been missed since */
+	int64_t		writes_known_since_us;
+	int64_t		rate_known_since_us;
+	bool		was_read;
+	int64_t		last_read_us;	/* if it was */
+	bool		was_written;
+	int64_t		last_written_us;	/* if it was */
+	double		reads_per_hour; /* of what would move */
+	bool		is_held;		/* by a transaction of somebody, whose use
+								 * nobody has counted yet */
+} TierPartitionUse;
+
 /* One leaf partition as the policy sees it. */
 typedef struct TierPartition
 {
@@ -46,7 +65,22 @@ typedef struct TierPartition
 								 * or on a slower one */
 	bool		on_slower_tier; /* the same, and the table is on a slower one */
 	bool		pinned_elsewhere;	/* all that would move has to be elsewhere */
+	TierPartitionUse use;		/* for policies that ask for it */
 } TierPartition;
+
+/* What has to be true of a partition, all of it together; times as instants. */
+typedef struct TierPolicyConditions
+{
+	bool		has_age;
+	int64_t		age_us;			/* everything in it is before */
+	bool		has_idle;
+	int64_t		idle_us;		/* neither read nor written after */
+	bool		has_no_writes;
+	int64_t		no_writes_us;	/* not written after */
+	bool		has_reads;
+	double		below_reads_per_hour;
+	int64_t		rate_us;		/* the rate must be known since */
+} TierPolicyConditions;
 
 typedef enum TierPolicyVerdict
 {
@@ -59,6 +93,8 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_FOREIGN,
 	TIER_VERDICT_TEMPORARY,
 	TIER_VERDICT_PINNED,
+	TIER_VERDICT_IN_USE,
+	TIER_VERDICT_NOT_OBSERVED,
 } TierPolicyVerdict;
 
 /*
@@ -72,15 +108,27 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
 							   int64_t *reference_us);
 
 /*
- * One verdict for each partition.  Due means: everything in it is older than
- * threshold_us, that is upper_us <= threshold_us, and nothing else speaks
- * against moving it.  Verdicts are checked in the order foreign, temporary,
- * default, open bound, too young, on target, on slower tier, pinned.  A lower
- * bound that is open does not matter.
+ * One verdict for each partition.  Due means: all conditions hold, and nothing else speaks
+ * against moving it.
+ *
+ * Of age: everything in it is older, that is upper_us <= age_us.  Idle, and without writes:
+ * it is known not to have been used after the instant; what is not known back to there is
+ * not due, and neither is what somebody holds at this moment.
+ *
+ * Verdicts are checked in the order foreign, temporary; if age matters default, open bound,
+ * too young; in use, not observed; on target, on slower tier, pinned.  A lower bound that is
+ * open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
-								 int64_t threshold_us,
+								 const TierPolicyConditions *conditions,
 								 TierPolicyVerdict *verdicts);
+
+/*
+ * Does the use of it speak against the conditions: it is in use, or not observed for long
+ * enough?  TIER_VERDICT_DUE: neither.
+ */
+extern TierPolicyVerdict tier_policy_judge_use(const TierPartitionUse *use,
+											   const TierPolicyConditions *conditions);
 
 /* A short English reason for a verdict, without numbers; never NULL. */
 extern const char *tier_policy_verdict_text(TierPolicyVerdict verdict);

@@ -218,6 +218,8 @@ typedef struct TierRelationPeriod
 	bool		lost_scans;		/* merge: its counters went back, and had
 								 * scans */
 	bool		index_scanned;	/* a table: one of its indexes was scanned */
+	bool		was_scanned;	/* merge: its own counters show a scan, here
+								 * or on a standby */
 
 	/* merge: what the counters show. */
 	TierCounters delta;			/* growth, blocks that were added taken out;

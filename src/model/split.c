@@ -238,6 +238,19 @@ without_plans(const TierSplitPeriod *period, double misses)
 	return by_statistics(period);
 }
 
+bool
+tier_split_is_maintenance(const TierSplitPeriod *period)
+{
+	double		misses = tier_amount(period->misses);
+
+	if (period->looked_up || period->plans.plans > 0.0)
+		return false;
+	if (!period->touched && (period->maintained || period->is_index))
+		return true;
+	return misses > 0.0 && period->covered && period->complete &&
+		(period->sample_rate >= 1.0 || misses > explained_by_unseen(period));
+}
+
 TierSplitResult
 tier_split_period(const TierSplitPeriod *period)
 {

@@ -175,4 +175,11 @@ typedef struct TierSplitResult
  */
 extern TierSplitResult tier_split_period(const TierSplitPeriod *period);
 
+/*
+ * Is it certain, as far as sampling allows to say so, that nobody but maintenance has read
+ * the relation?  What an index was scanned for is use.  Where all was in shared buffers the
+ * executor is no witness: what it saw of that may not have been handed on yet.
+ */
+extern bool tier_split_is_maintenance(const TierSplitPeriod *period);
+
 #endif							/* TIER_SPLIT_H */

@@ -426,10 +426,9 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 		if (!is_first_sample)
 		{
 			/* TABLESAMPLE returns rows and counts no scan. */
-			if (period->delta.scans > 0 || period->standby.scans > 0 ||
+			period->was_scanned = period->delta.scans > 0 || period->standby.scans > 0 ||
 				(state->id.kind != RELKIND_INDEX &&
-				 (period->delta.tuples_read > 0 || period->standby.tuples_read > 0)))
-				stored->last_read_at = input->now;
+				 (period->delta.tuples_read > 0 || period->standby.tuples_read > 0));
 			stored->last_used_at = input->now;
 			if (period->delta.row_changes > 0)
 				stored->last_written_at = input->now;
@@ -514,8 +513,11 @@ certain_blocks(Oid tablespace_oid)
 	return TIER_COST_OF_CERTAINTY / Max(sequential_cost, 1e-6);
 }
 
-/* `count` NULL: no plan that was tracked has read this relation. */
-static void
+/*
+ * `count` NULL: no plan that was tracked has read this relation.  Returns whether all that
+ * was read of it here was maintenance, and no use.
+ */
+static bool
 attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAccessCount *count,
 		  bool carry)
 {
@@ -552,6 +554,26 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 	state->stored.source = result.source;
 	if (carry && input.covered && count != NULL && result.used_share < 1.0)
 		carry_over(count, result.added, result.used_share);
+	return tier_split_is_maintenance(&input);
+}
+
+/*
+ * Notes that somebody has read it.  A row that is fetched by its place leaves no scan, but
+ * blocks that nobody has changed.  In doubt it was use: what is taken for idle is sent to
+ * where its users suffer.
+ */
+static void
+note_read(TierRelationState *state, bool is_maintenance, const TierMergeInput *input)
+{
+	const TierRelationPeriod *period = &state->period;
+	bool		was_fetched = state->id.kind != RELKIND_INDEX && !period->index_scanned &&
+	period->delta.blocks_fetched > 0 && period->delta.row_changes == 0;
+
+	if (input->last_sample_at == 0 ||
+		(is_maintenance && period->standby.scans <= 0 && period->standby.tuples_read <= 0))
+		return;
+	if (period->was_scanned || was_fetched)
+		state->stored.last_read_at = input->now;
 }
 
 /*
@@ -700,7 +722,7 @@ advance_active(TierRelationState *states, int nstates, TimestampTz period_start,
 			note_index_scan(state, input);
 		if (period->active)
 		{
-			attribute(state, taken, count, input->carry);
+			note_read(state, attribute(state, taken, count, input->carry), input);
 			add_standby_reads(state);
 		}
 		else if (input->carry && taken->covered && count != NULL)
@@ -735,18 +757,18 @@ pass_on_lost_scans(TierRelationState *states, int nstates, TimestampTz now)
 	}
 }
 
-bool
+TierMergeResult
 tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 {
 	MergePeriod merged = {.start = statistics_since()};
-	bool		saw_reset = false;
+	TierMergeResult result = {.statistics_since = merged.start};
 	int			nlost = 0;
 	int			j = 0;
 	int			k = 0;
 
 	if (input->last_sample_at != 0)
 	{
-		merged.was_emptied = merged.start > input->last_sample_at;
+		result.was_emptied = merged.was_emptied = merged.start > input->last_sample_at;
 		merged.start = Min(input->last_sample_at, input->now);
 	}
 
@@ -759,9 +781,9 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 			j++;
 		if (j < input->nlast && input->last[j].id.relation_oid == state->id.relation_oid)
 			before = &input->last[j];
-		saw_reset |= compare(state, before,
-							 count_of(input->taken, state->id.relation_oid, &k),
-							 table_of(states, nstates, state), &merged, input);
+		result.saw_reset |= compare(state, before,
+									count_of(input->taken, state->id.relation_oid, &k),
+									table_of(states, nstates, state), &merged, input);
 
 		if (state->period.active && state->id.kind == RELKIND_INDEX &&
 			(state->period.delta.scans > 0 || state->period.standby.scans > 0))
@@ -778,5 +800,5 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 	if (nlost > 0)
 		pass_on_lost_scans(states, nstates, input->now);
 	advance_active(states, nstates, merged.start, input);
-	return saw_reset;
+	return result;
 }

@@ -26,12 +26,22 @@ typedef struct TierMergeInput
 								 * is kept for the next sample */
 } TierMergeInput;
 
+/* What the merge has found of all of them together. */
+typedef struct TierMergeResult
+{
+	TimestampTz statistics_since;	/* since when they count */
+	bool		saw_reset;		/* counters went backwards */
+	bool		was_emptied;	/* the statistics were reset, or lost in a
+								 * crash, since the last sample */
+} TierMergeResult;
+
 /*
  * Merges what is remembered into what was collected (by OID, too), and advances
  * the rates of the relations that were active, all but device_*.  Looks at the
- * files of those that changed.  Returns whether counters went backwards.
+ * files of those that changed.
  */
-extern bool tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input);
+extern TierMergeResult tier_merge(TierRelationState *states, int nstates,
+								  const TierMergeInput *input);
 
 /* One smoothed rate, as of the end of the period, in which there were `events`. */
 extern double tier_merge_advance(double rate, const TierRelationPeriod *period,

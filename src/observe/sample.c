@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "pgstat.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -142,12 +143,38 @@ use_stored_counters(TierRelationState *states, int nstates,
 	}
 }
 
+/*
+ * Since when no count can have been lost.  Another server, after a failover, a restore or an
+ * upgrade, has other statistics, which say nothing about what the former one has not told; and
+ * neither does one that does not count.
+ */
+static TierCountsOrigin
+origin_of(const TierSampleMemory *memory, const TierMergeResult *merged, TimestampTz now)
+{
+	TierCountsOrigin origin = memory->origin;
+
+	if (RecoveryInProgress())
+		return origin;
+	origin.system_identifier = (int64) GetSystemIdentifier();
+	origin.timeline = (int) GetWALInsertionTimeLine();
+	if (memory->sampled_at == 0)
+		origin.since = merged->statistics_since;
+	else if (origin.since == 0 || merged->was_emptied || merged->saw_reset ||
+			 origin.system_identifier != memory->origin.system_identifier ||
+			 origin.timeline != memory->origin.timeline)
+		origin.since = now;
+	if (!pgstat_track_counts)
+		origin.since = now;
+	return origin;
+}
+
 TierSampleView
 tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, TierWrites *writes)
 {
 	bool		is_sample = writes != NULL;
 	TierAccessTaken taken;
 	TierMergeInput input;
+	TierMergeResult merged;
 	TierSampleView view;
 
 	/* 1. Collect. */
@@ -174,7 +201,9 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 	input.now = view.at;
 	input.taken = &taken;
 	input.carry = is_sample;
-	view.saw_reset = tier_merge(view.states, view.nstates, &input);
+	merged = tier_merge(view.states, view.nstates, &input);
+	view.saw_reset = merged.saw_reset;
+	view.origin = origin_of(memory, &merged, view.at);
 
 	/* 4. Correct. */
 	if (devices != NULL)
@@ -211,6 +240,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 		tier_catalog_refresh_identities();
 	writes = tier_writes_begin(started_at);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
+	memory.origin = tier_catalog_load_counts_origin();
 	result->devices = tier_catalog_load_devices(context);
 	growths = tier_catalog_load_growths(context);
 	MemoryContextSwitchTo(context);
@@ -238,6 +268,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	summary.duration_ms = tier_seconds_between(started_at, tier_clock_now()) * 1000.0;
 	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, memory.sampled_at,
 							  &summary);
+	tier_catalog_store_counts_origin(&view.origin);
 	tier_catalog_store_growths(growths);
 	tier_writes_end(writes);
 	MemoryContextSwitchTo(context);

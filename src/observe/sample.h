@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "src/catalog/tables.h"
 #include "src/model/device_state.h"
 #include "src/model/relation_state.h"
 
@@ -21,6 +22,8 @@ typedef struct TierSampleMemory
 	TierRelationState *states;
 	int			nstates;
 	TimestampTz sampled_at;		/* 0: there was none */
+	TierCountsOrigin origin;	/* needed by who looks at the origin of the
+								 * view */
 } TierSampleMemory;
 
 /* What is known of all relations at one moment. */
@@ -30,6 +33,7 @@ typedef struct TierSampleView
 	int			nstates;
 	TimestampTz at;
 	bool		saw_reset;		/* counters went backwards */
+	TierCountsOrigin origin;
 } TierSampleView;
 
 struct TierWrites;

@@ -173,10 +173,17 @@ CREATE TABLE _tiered_storage.sampler
 	last_wal_read_bytes bigint,
 	last_wal_scale float8,
 	last_wal_unattributed_bytes bigint,
-	changed_pages bytea
+	changed_pages bytea,
+	counts_since timestamptz,
+	system_identifier bigint,
+	timeline integer
 );
 COMMENT ON TABLE _tiered_storage.sampler IS
 'the last sample: time, duration, number of active relations';
+COMMENT ON COLUMN _tiered_storage.sampler.counts_since IS
+'since when no count of use can have been lost: by a reset, a crash, a restore, another server';
+COMMENT ON COLUMN _tiered_storage.sampler.timeline IS
+'with system_identifier the server whose statistics the last sample read';
 
 COMMENT ON COLUMN _tiered_storage.sampler.wal_position IS
 'the WAL before this position has been processed, all or a part of it; null while '

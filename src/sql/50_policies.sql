@@ -1,10 +1,10 @@
 ---------------------------------------------------------------------------
--- Tiering policies: moves by age.
+-- Tiering policies: moves by age, idleness and heat.
 ---------------------------------------------------------------------------
 
 /*
  * In the database that wrote the row (system_identifier, database_oid) the OID identifies
- * the relation, as long as it is a partitioned table.  Otherwise (after a restore, or when
+ * the relation, as long as it is of the same kind.  Otherwise (after a restore, or when
  * it was dropped and created again) the name does, if the owner and the kind are the same:
  * else anybody who can give a table that name could have it moved with the rights of the
  * role that created the policy.  The role is identified likewise, but a role that was
@@ -17,11 +17,18 @@ CREATE TABLE _tiered_storage.policy
 	relation_oid oid NOT NULL,
 	schema_name name NOT NULL,
 	relation_name name NOT NULL,
+	relation_kind "char" NOT NULL DEFAULT 'p',
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
-	move_after interval NOT NULL CHECK (move_after OPERATOR(pg_catalog.>=) '0'
+	move_after interval CHECK (move_after OPERATOR(pg_catalog.>=) '0'
 		AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
+	idle_for interval CHECK (idle_for OPERATOR(pg_catalog.>) '0'
+		AND idle_for OPERATOR(pg_catalog.<=) '10000 years'),
+	no_writes_for interval CHECK (no_writes_for OPERATOR(pg_catalog.>) '0'
+		AND no_writes_for OPERATOR(pg_catalog.<=) '10000 years'),
+	below_reads_per_hour float8 CHECK (below_reads_per_hour OPERATOR(pg_catalog.>) 0
+		AND below_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
 	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,'
@@ -39,7 +46,9 @@ CREATE TABLE _tiered_storage.policy
 	last_on_target integer,
 	last_result text,
 	enabled boolean NOT NULL DEFAULT true,
-	UNIQUE (relation_oid, tier_name, database_oid, system_identifier)
+	UNIQUE (relation_oid, tier_name, database_oid, system_identifier),
+	CHECK (pg_catalog.num_nonnulls(move_after, idle_for, no_writes_for, below_reads_per_hour)
+		OPERATOR(pg_catalog.>) 0)
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 COMMENT ON TABLE _tiered_storage.policy IS
@@ -64,7 +73,7 @@ CREATE VIEW tiered_storage.policies AS
 					AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
-		a.oid AS created_by_oid, p.enabled
+		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour
 	FROM _tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
@@ -79,13 +88,13 @@ CREATE VIEW tiered_storage.policies AS
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
 				AND EXISTS (SELECT FROM pg_catalog.pg_class x
 					WHERE x.oid OPERATOR(pg_catalog.=) p.relation_oid
-						AND x.relkind OPERATOR(pg_catalog.=) 'p')
+						AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind)
 			THEN p.relation_oid
 			ELSE (SELECT x.oid FROM pg_catalog.pg_class x
 				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
 				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
 					AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-					AND x.relkind OPERATOR(pg_catalog.=) 'p'
+					AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind
 					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
 						ELSE pg_catalog.pg_get_userbyid(x.relowner)
@@ -94,11 +103,13 @@ COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies and the result of their last evaluation; evaluate_policies() has it for '
 'each partition';
 COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
-COMMENT ON COLUMN tiered_storage.policies.relation IS 'partitioned table; null: it does not exist';
+COMMENT ON COLUMN tiered_storage.policies.relation IS
+'table or materialized view; null: it does not exist';
 COMMENT ON COLUMN tiered_storage.policies.relation_name IS
 'its qualified name, also if it does not exist';
-COMMENT ON COLUMN tiered_storage.policies.move_after IS 'age at which a partition is moved';
-COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that partitions are moved to';
+COMMENT ON COLUMN tiered_storage.policies.move_after IS
+'age at which a partition is moved; null: at any age';
+COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that is moved to';
 COMMENT ON COLUMN tiered_storage.policies.include_indexes IS
 'whether indexes are moved with their partition';
 COMMENT ON COLUMN tiered_storage.policies.age_from IS
@@ -117,34 +128,46 @@ COMMENT ON COLUMN tiered_storage.policies.created_at IS 'when it was created';
 COMMENT ON COLUMN tiered_storage.policies.last_evaluated_at IS
 'when the worker or migrate() last evaluated it; null: never';
 COMMENT ON COLUMN tiered_storage.policies.last_due IS
-'number of partitions that were due then; null: never evaluated';
+'number of partitions or tables that were due then; null: never evaluated';
 COMMENT ON COLUMN tiered_storage.policies.last_on_target IS
-'number of partitions that were on the tier already; null: never evaluated';
+'number of those that were on the tier already; null: never evaluated';
 COMMENT ON COLUMN tiered_storage.policies.last_result IS
 'result of the last evaluation; null: never evaluated';
 COMMENT ON COLUMN tiered_storage.policies.created_by_oid IS
 'OID of that role; null: it no longer exists';
 COMMENT ON COLUMN tiered_storage.policies.enabled IS
 'whether it is obeyed; alter_tiering_policy() disables and enables it';
+COMMENT ON COLUMN tiered_storage.policies.idle_for IS
+'for how long it must have been neither read nor written; null: that does not matter';
+COMMENT ON COLUMN tiered_storage.policies.no_writes_for IS
+'for how long it must not have been written; null: that does not matter';
+COMMENT ON COLUMN tiered_storage.policies.below_reads_per_hour IS
+'its reads per hour must be below this; null: they do not matter';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass,
-	move_after interval,
-	tier name,
+	move_after interval DEFAULT NULL,
+	tier name DEFAULT NULL,
 	include_indexes boolean DEFAULT true,
 	age_from text DEFAULT 'now',
 	key_unit text DEFAULT NULL,
 	key_epoch timestamptz DEFAULT NULL,
 	key_shift integer DEFAULT 0,
 	time_zone text DEFAULT NULL,
-	if_not_exists boolean DEFAULT false)
+	if_not_exists boolean DEFAULT false,
+	idle_for interval DEFAULT NULL,
+	no_writes_for interval DEFAULT NULL,
+	below_reads_per_hour float8 DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
-	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean) IS
-'moves partitions of a range-partitioned table to a tier once everything in them is older than '
-'move_after, counted from now or from the end of the newest partition (age_from => ''newest''); '
+	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
+	interval, float8) IS
+'moves the partitions of a table to a tier once all conditions hold that are given: everything in '
+'them is older than move_after, counted from now or from the end of the newest partition '
+'(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
+'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
 '(default that of the session); returns the number of the policy';
@@ -174,12 +197,15 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 	key_epoch timestamptz DEFAULT NULL,
 	key_shift integer DEFAULT NULL,
 	time_zone text DEFAULT NULL,
-	if_exists boolean DEFAULT false)
+	if_exists boolean DEFAULT false,
+	idle_for interval DEFAULT NULL,
+	no_writes_for interval DEFAULT NULL,
+	below_reads_per_hour float8 DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
-	name, boolean, text, text, timestamptz, integer, text, boolean) IS
+	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
 'number; null arguments leave their property unchanged; enabled => false lets a policy rest '
 'without removing it; whoever alters a policy other than by disabling it is the one whose rights '

@@ -259,7 +259,10 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	last_on_target integer,
 	last_result text,
 	created_by_oid oid,
-	enabled boolean
+	enabled boolean,
+	idle_for interval,
+	no_writes_for interval,
+	below_reads_per_hour double precision
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,

@@ -554,10 +554,42 @@ range_partition(int64_t lower_us, int64_t upper_us)
 static TierPolicyVerdict
 verdict(TierPartition partition, int64_t threshold_us)
 {
+	TierPolicyConditions conditions = {.has_age = true,.age_us = threshold_us};
 	TierPolicyVerdict result;
 
-	tier_policy_evaluate(&partition, 1, threshold_us, &result);
+	tier_policy_evaluate(&partition, 1, &conditions, &result);
 	return result;
+}
+
+static void
+test_split_maintenance(void)
+{
+	TierSplitPeriod p = {.misses = 1e6,.covered = true,.complete = true,.touched = true,
+	.sample_rate = 0.1,.certain_blocks = 1000.0};
+
+	ok(tier_split_is_maintenance(&p), "maintenance: more than plans can have read unseen");
+	p.misses = 10.0;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if a plan can have read it");
+	p.sample_rate = 1.0;
+	ok(tier_split_is_maintenance(&p), "maintenance: all plans are seen");
+	p.misses = 0.0;
+	ok(!tier_split_is_maintenance(&p), "maintenance: hits are handed on late");
+	p.misses = 1e6;
+	p.looked_up = true;
+	ok(!tier_split_is_maintenance(&p), "maintenance: a scan of an index is use");
+	p.looked_up = false;
+	p.plans.plans = 1.0;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if a plan has read it");
+	p.plans.plans = 0.0;
+	p.covered = false;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if nobody was watching");
+	p.covered = true;
+	p.complete = false;
+	ok(!tier_split_is_maintenance(&p), "maintenance: not if something got lost");
+	p.touched = false;
+	ok(!tier_split_is_maintenance(&p), "maintenance: rows by their place");
+	p.maintained = true;
+	ok(tier_split_is_maintenance(&p), "maintenance: a vacuum");
 }
 
 static void
@@ -626,16 +658,17 @@ test_policy_many(void)
 {
 	TierPartition p[3];
 	TierPolicyVerdict v[3];
+	TierPolicyConditions conditions = {.has_age = true,.age_us = 200};
 
 	p[0] = range_partition(0, 100);
 	p[1] = range_partition(100, 200);
 	p[2] = range_partition(200, 300);
 	p[1].on_target = true;
-	tier_policy_evaluate(p, 3, 200, v);
+	tier_policy_evaluate(p, 3, &conditions, v);
 	ok(v[0] == TIER_VERDICT_DUE && v[1] == TIER_VERDICT_ON_TARGET &&
 	   v[2] == TIER_VERDICT_TOO_YOUNG, "policy: one verdict for each");
 	v[0] = TIER_VERDICT_FOREIGN;
-	tier_policy_evaluate(NULL, 0, 200, v);
+	tier_policy_evaluate(NULL, 0, &conditions, v);
 	ok(v[0] == TIER_VERDICT_FOREIGN, "policy: none for no partition");
 }
 
@@ -685,7 +718,7 @@ test_policy_text(void)
 {
 	bool		distinct = true;
 
-	for (int a = TIER_VERDICT_DUE; a <= TIER_VERDICT_PINNED; a++)
+	for (int a = TIER_VERDICT_DUE; a <= TIER_VERDICT_NOT_OBSERVED; a++)
 		for (int b = TIER_VERDICT_DUE; b < a; b++)
 			if (strcmp(tier_policy_verdict_text((TierPolicyVerdict) a),
 					   tier_policy_verdict_text((TierPolicyVerdict) b)) == 0)
@@ -2196,6 +2229,7 @@ main(void)
 	test_effect_judge();
 	test_plan_changed();
 
+	test_split_maintenance();
 	test_policy_verdicts();
 	test_policy_order();
 	test_policy_many();

@@ -1,0 +1,256 @@
+-- Policies by idleness and heat: what is not known to have been idle is not.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET tiered_storage.track_sample_rate = 1;
+SET tiered_storage.cooldown = 0;
+SET max_parallel_workers_per_gather = 0;
+-- After all that has happened to the statistics of this server.
+SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
+DELETE FROM _tiered_storage.sampler;
+DELETE FROM _tiered_storage.relation_state;
+CREATE VIEW regress_verdicts AS
+	SELECT relation::text COLLATE "C" AS relation, to_tier, verdict, reason FROM tiered_storage.evaluate_policies();
+
+CREATE TABLE regress_l (k int, v text) PARTITION BY LIST (k);
+CREATE TABLE regress_l_1 PARTITION OF regress_l FOR VALUES IN (1) TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_l', tier => 'regress_slow', idle_for => '7 days') > 0 AS added;
+-- Nobody has looked.
+SELECT relation, verdict, reason FROM regress_verdicts;
+SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+CREATE TABLE regress_l_2 PARTITION OF regress_l FOR VALUES IN (2) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_l_2_k ON regress_l_2 (k) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_l_3 PARTITION OF regress_l FOR VALUES IN (3) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_l_rest PARTITION OF regress_l DEFAULT TABLESPACE regress_ts_fast;
+INSERT INTO regress_l SELECT k, repeat('x', 100) FROM generate_series(1, 4) k, generate_series(1, 100);
+DROP TABLE regress_l_1;
+SELECT set_config('tiered_storage.test_now', '2040-01-02 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+
+---------------------------------------------------------------------------
+-- Idle
+---------------------------------------------------------------------------
+
+-- What was loaded was written, and a default partition has no age that would matter.
+SET tiered_storage.test_now = '2040-01-05 00:00:00+00';
+SELECT * FROM regress_verdicts ORDER BY relation;
+-- A look sees what no sample has seen yet.
+SET tiered_storage.test_now = '2040-01-09 00:00:00+00';
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+SELECT count(*) FROM regress_l_3;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+-- Reading an index is reading its table, and it does not matter whether that was in the buffers.
+SET enable_seqscan = off;
+SELECT count(k) FROM regress_l_2 WHERE k = 2;
+RESET enable_seqscan;
+SELECT set_config('tiered_storage.test_now', '2040-01-10 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+-- So does a row that is found by its place.
+SELECT count(*) FROM regress_l_rest WHERE ctid = '(0,1)';
+SELECT set_config('tiered_storage.test_now', '2040-01-11 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+-- Vacuum and analyze are no use, and neither is planning.
+VACUUM regress_l_2, regress_l_3;
+ANALYZE regress_l_2, regress_l_3;
+EXPLAIN (COSTS OFF) SELECT FROM regress_l_3;
+SELECT set_config('tiered_storage.test_now', '2040-01-12 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2040-01-17 00:00:00+00';
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+-- TRUNCATE writes.
+TRUNCATE regress_l_3;
+SELECT set_config('tiered_storage.test_now', '2040-01-18 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
+
+-- What is due is moved, with its index; the second time nothing is.
+SET tiered_storage.test_now = '2040-01-26 00:00:00+00';
+CALL tiered_storage.migrate(dry_run => true);
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+CALL tiered_storage.migrate();
+SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+SELECT relname, reltablespace::regclass IS NULL OR spcname = 'regress_ts_slow' AS is_slow FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+	WHERE relname LIKE 'regress\_l\_%' ORDER BY 1;
+-- It was a move, and no use.
+SELECT set_config('tiered_storage.test_now', '2040-01-26 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+-- Neither is a dump, where the executor tells; the file is new, and nothing of it is in the buffers.
+ALTER TABLE regress_l_2 SET TABLESPACE regress_ts_cheap;
+COPY regress_l_2 TO '/dev/null';
+SELECT set_config('tiered_storage.test_now', '2040-01-26 01:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict = CASE WHEN current_setting('shared_preload_libraries') ~ 'tiered_storage' THEN 'on slower tier' ELSE 'in use' END AS as_known
+	FROM regress_verdicts WHERE relation = 'regress_l_2';
+ALTER TABLE regress_l_2 SET TABLESPACE regress_ts_slow;
+-- Nothing is brought back by this policy; the advice may do that when it is used again.
+SELECT count(*) FROM regress_l_2;
+SELECT set_config('tiered_storage.test_now', '2040-01-27 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+CALL tiered_storage.migrate();
+
+---------------------------------------------------------------------------
+-- What nobody has seen
+---------------------------------------------------------------------------
+
+SET tiered_storage.test_now = '2040-03-01 00:00:00+00';
+SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+-- Another server's statistics: a failover, a restore, an upgrade.
+UPDATE _tiered_storage.sampler SET timeline = timeline + 1;
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+UPDATE _tiered_storage.sampler SET timeline = timeline - 1, system_identifier = 1;
+SELECT DISTINCT verdict FROM regress_verdicts;
+-- A sample remembers that.
+SELECT set_config('tiered_storage.test_now', '2040-03-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2040-03-07 00:00:00+00';
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+SET tiered_storage.test_now = '2040-03-08 00:00:00+00';
+SELECT DISTINCT verdict FROM regress_verdicts;
+-- Statistics that do not count.
+SET track_counts = off;
+SELECT DISTINCT verdict, reason FROM regress_verdicts;
+RESET track_counts;
+SELECT DISTINCT verdict FROM regress_verdicts;
+-- A crash or a reset after the last sample, by the clock of the server.
+UPDATE _tiered_storage.sampler SET last_sample_at = '2001-01-01';
+SELECT DISTINCT verdict, reason FROM regress_verdicts;
+UPDATE _tiered_storage.sampler SET last_sample_at = '2040-03-01';
+-- A standby that does not tell, and one that has told, and was read.
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid, added_at) VALUES ('regress_sb', 'dbname=none', current_user, 10, '2040-01-01');
+SELECT DISTINCT verdict, reason FROM regress_verdicts;
+INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at, failures) VALUES ('regress_sb', now(), now(), 'infinity', 0);
+SELECT DISTINCT verdict FROM regress_verdicts;
+INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_3'::regclass, 1, 1, 1, 1);
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+DELETE FROM _tiered_storage.standby_reads;
+UPDATE _tiered_storage.standby SET added_at = '2040-03-06';
+SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
+DELETE FROM _tiered_storage.standby;
+
+---------------------------------------------------------------------------
+-- Writes and heat; all conditions together
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.alter_tiering_policy('regress_l', enabled => false);
+CREATE TABLE regress_r (d date, a int) PARTITION BY RANGE (d);
+CREATE TABLE regress_r_old PARTITION OF regress_r FOR VALUES FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_new PARTITION OF regress_r FOR VALUES FROM ('2040-01-01') TO ('2041-01-01') TABLESPACE regress_ts_fast;
+INSERT INTO regress_r SELECT '2039-01-01'::date + (n % 500), n FROM generate_series(1, 20000) n;
+SELECT set_config('tiered_storage.test_now', '2040-03-08 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT tiered_storage.add_tiering_policy('regress_r', '30 days', 'regress_slow', no_writes_for => '10 days') > 0,
+	tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', move_after => '30 days', below_reads_per_hour => 20) > 0;
+SELECT relation, move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies ORDER BY policy_id;
+SELECT * FROM regress_verdicts WHERE relation LIKE 'regress\_r%' ORDER BY relation, to_tier;
+SET tiered_storage.test_now = '2040-03-18 00:00:00+00';
+SELECT count(*) FROM regress_r_old;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation LIKE 'regress\_r%' ORDER BY relation, to_tier;
+SELECT set_config('tiered_storage.test_now', '2040-03-18 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+-- The rate of a day or that of a fortnight, whichever is greater.
+UPDATE _tiered_storage.relation_state SET heat_at = '2040-03-18', observed_since = '2030-01-01', random_fast = 0, sequential_fast = 0, random_slow = 25, sequential_slow = 0
+	WHERE relation_oid = 'regress_r_old'::regclass;
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_old' ORDER BY to_tier;
+UPDATE _tiered_storage.relation_state SET random_fast = 30, random_slow = 2 WHERE relation_oid = 'regress_r_old'::regclass;
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_old' ORDER BY to_tier;
+UPDATE _tiered_storage.relation_state SET random_fast = 2 WHERE relation_oid = 'regress_r_old'::regclass;
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_old' ORDER BY to_tier;
+-- The slowest tier decides; the advice does not bring back what a policy has moved.
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+CALL tiered_storage.migrate();
+SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true) WHERE relation = 'regress_r_old'::regclass;
+SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_r_old') WHERE tier_name LIKE 'regress%' ORDER BY 1;
+-- Altered.
+SELECT tiered_storage.alter_tiering_policy('regress_r', 'regress_cheap', idle_for => '1 day', below_reads_per_hour => 0.5);
+SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies WHERE tier_name = 'regress_cheap';
+
+---------------------------------------------------------------------------
+-- Whatever else there is
+---------------------------------------------------------------------------
+
+CREATE TABLE regress_plain (a int) TABLESPACE regress_ts_fast;
+CREATE MATERIALIZED VIEW regress_matview TABLESPACE regress_ts_fast AS SELECT 1 AS a;
+CREATE TABLE "Regress parent" (a int) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_child () INHERITS ("Regress parent") TABLESPACE regress_ts_fast;
+CREATE TABLE regress_grandchild () INHERITS (regress_child, "Regress parent") TABLESPACE regress_ts_slow;
+CREATE FOREIGN DATA WRAPPER regress_fdw;
+CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
+CREATE FOREIGN TABLE regress_foreign () INHERITS ("Regress parent") SERVER regress_server;
+CREATE TABLE regress_hash (a int) PARTITION BY HASH (a);
+CREATE TABLE regress_hash_0 PARTITION OF regress_hash FOR VALUES WITH (MODULUS 1, REMAINDER 0) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_text (a text) PARTITION BY RANGE (a);
+CREATE TABLE regress_text_a PARTITION OF regress_text FOR VALUES FROM ('a') TO ('b') TABLESPACE regress_ts_fast;
+CREATE TEMPORARY TABLE regress_temporary (a int);
+CREATE UNLOGGED TABLE regress_unlogged (a int);
+CREATE VIEW regress_view AS SELECT 1 AS a;
+CREATE SEQUENCE regress_sequence;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT set_config('tiered_storage.test_now', '2040-04-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT r, tiered_storage.add_tiering_policy(r, tier => 'regress_slow', idle_for => '3 days') > 0 AS added
+	FROM unnest('{regress_plain,regress_matview,"\"Regress parent\"",regress_hash,regress_text}'::regclass[]) r;
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+SET tiered_storage.test_now = '2040-04-04 00:00:00+00';
+SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+REFRESH MATERIALIZED VIEW regress_matview;
+CREATE TABLE regress_child_2 () INHERITS ("Regress parent") TABLESPACE regress_ts_fast;
+SELECT set_config('tiered_storage.test_now', '2040-04-04 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict, lower_bound, upper_bound FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+CALL tiered_storage.migrate();
+SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+-- Detached, it is not the policy's any more; renamed, it is.
+ALTER TABLE regress_child NO INHERIT "Regress parent";
+ALTER TABLE regress_plain RENAME TO regress_renamed;
+SELECT relation, verdict FROM regress_verdicts WHERE relation ~ 'child|renamed' ORDER BY relation;
+DROP MATERIALIZED VIEW regress_matview;
+SELECT relation_name, last_result FROM tiered_storage.policies WHERE relation IS NULL;
+
+-- Refused.
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', move_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '0'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '-1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '178000000 years'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 0); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 'Infinity'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day', age_from => 'newest'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_renamed', move_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_renamed', below_reads_per_hour => '-1'); \echo :SQLSTATE
+\set VERBOSITY sqlstate
+SELECT tiered_storage.add_tiering_policy('regress_temporary', tier => 'regress_cheap', idle_for => '1 day');
+\set VERBOSITY default
+SELECT tiered_storage.add_tiering_policy('regress_unlogged', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_view', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_sequence', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_foreign', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_l_2_k', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('pg_class', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('_tiered_storage.tier', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+
+DROP TABLE regress_l, regress_r, regress_renamed, "Regress parent", regress_child, regress_grandchild, regress_hash, regress_text, regress_unlogged CASCADE;
+DROP VIEW regress_verdicts, regress_view;
+DROP SEQUENCE regress_sequence;
+DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_reason.c
+ *		Why a partition is due under a policy, or not, in words.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/decide/policy_reason.h"
+
+static char *
+time_text(int64 us)
+{
+	char		buffer[MAXDATELEN + 1];
+	struct pg_tm tm;
+	fsec_t		fraction;
+	int			zone;
+	const char *zone_name;
+
+	/* ISO, whatever DateStyle a session or the server has. */
+	if (timestamp2tm(us, &zone, &tm, &fraction, &zone_name, NULL) != 0)
+		return pstrdup("?");
+	EncodeDateTime(&tm, fraction, true, zone, zone_name, USE_ISO_DATES, buffer);
+	return pstrdup(buffer);
+}
+
+static char *
+interval_text(const Interval *interval)
+{
+	return DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(interval)));
+}
+
+/* The last time that it was read or written, of what counts for the policy; false: never. */
+static bool
+last_use(const TierPartitionUse *use, const TierPolicyRow *policy, int64 *us)
+{
+	bool		counts_reads = policy->has_idle_for;
+	bool		was_used = (counts_reads && use->was_read) || use->was_written;
+
+	if (!was_used)
+		return false;
+	if (!counts_reads || !use->was_read)
+		*us = use->last_written_us;
+	else
+		*us = use->was_written ? Max(use->last_read_us, use->last_written_us) :
+			use->last_read_us;
+	return true;
+}
+
+/* What the policy asks of its use, and that it is so. */
+static void
+append_idle_reason(StringInfo buffer, const TierPartitionUse *use, const TierPolicyRow *policy)
+{
+	const char *separator = buffer->len > 0 ? "; " : "";
+
+	if (policy->has_idle_for)
+		appendStringInfo(buffer, "%snot used for %s", separator,
+						 interval_text(&policy->idle_for));
+	else if (policy->has_no_writes_for)
+		appendStringInfo(buffer, "%snot written for %s", separator,
+						 interval_text(&policy->no_writes_for));
+	if (policy->has_idle_for || policy->has_no_writes_for)
+	{
+		int64		us;
+
+		if (last_use(use, policy, &us))
+			appendStringInfo(buffer, ", last at %s", time_text(us));
+		else
+			appendStringInfo(buffer, ", since it is observed (%s)",
+							 time_text(policy->has_idle_for ?
+									   Max(use->reads_known_since_us,
+										   use->writes_known_since_us) :
+									   use->writes_known_since_us));
+	}
+	if (!isnan(policy->below_reads_per_hour))
+		appendStringInfo(buffer, "%s%.1f reads per hour, below %g", buffer->len > 0 ? "; " : "",
+						 use->reads_per_hour, policy->below_reads_per_hour);
+}
+
+static char *
+due_reason(const TierPartition *partition, const TierPolicyGrounds *grounds, const char *from)
+{
+	const TierPolicyRow *policy = grounds->policy;
+	StringInfoData buffer;
+
+	initStringInfo(&buffer);
+	if (policy->has_move_after)
+		appendStringInfo(&buffer, "all rows are before %s, that is more than %s before %s (%s)",
+						 time_text(partition->upper_us), interval_text(&policy->move_after), from,
+						 time_text(grounds->reference_us));
+	append_idle_reason(&buffer, &partition->use, policy);
+	return buffer.data;
+}
+
+static char *
+in_use_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
+			  const TierPolicyConditions *conditions)
+{
+	if (use->is_held)
+		return pstrdup("a transaction has it locked, and may be using it");
+	if (conditions->has_idle && use->was_read && use->last_read_us > conditions->idle_us)
+		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
+						interval_text(&policy->idle_for));
+	if (conditions->has_idle && use->was_written && use->last_written_us > conditions->idle_us)
+		return psprintf("last written at %s, that is not %s ago",
+						time_text(use->last_written_us), interval_text(&policy->idle_for));
+	if (conditions->has_no_writes && use->was_written &&
+		use->last_written_us > conditions->no_writes_us)
+		return psprintf("last written at %s, that is not %s ago",
+						time_text(use->last_written_us), interval_text(&policy->no_writes_for));
+	return psprintf("%.1f reads per hour, not below %g", use->reads_per_hour,
+					policy->below_reads_per_hour);
+}
+
+static char *
+not_observed_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
+					const TierPolicyConditions *conditions, const TierUses *uses)
+{
+	int64		known_us = Max(use->reads_known_since_us, use->writes_known_since_us);
+
+	if (!use->is_observed)
+		return pstrdup(tier_uses_silent_standby(uses) != NULL ? tier_uses_silent_standby(uses) :
+					   "not sampled yet");
+	if (conditions->has_idle && known_us > conditions->idle_us)
+		return psprintf("observed since %s only, idle_for is %s", time_text(known_us),
+						interval_text(&policy->idle_for));
+	if (conditions->has_no_writes && use->writes_known_since_us > conditions->no_writes_us)
+		return psprintf("observed since %s only, no_writes_for is %s",
+						time_text(use->writes_known_since_us),
+						interval_text(&policy->no_writes_for));
+	return psprintf("observed since %s only, tiered_storage.observation_period is %s",
+					time_text(use->rate_known_since_us),
+					GetConfigOptionByName("tiered_storage.observation_period", NULL, false));
+}
+
+char *
+tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
+				   const TierPinned *pinned, const TierPolicyGrounds *grounds)
+{
+	const TierPolicyRow *policy = grounds->policy;
+	const char *age = policy->has_move_after ? interval_text(&policy->move_after) : "";
+	const char *from = grounds->from_now ? "now" : "the end of the newest partition";
+
+	switch (verdict)
+	{
+		case TIER_VERDICT_DUE:
+			return due_reason(partition, grounds, from);
+		case TIER_VERDICT_IN_USE:
+			return in_use_reason(&partition->use, policy, &grounds->conditions);
+		case TIER_VERDICT_NOT_OBSERVED:
+			return not_observed_reason(&partition->use, policy, &grounds->conditions,
+									   grounds->uses);
+		case TIER_VERDICT_TOO_YOUNG:
+			return psprintf("may hold rows up to %s, but only what is before %s, "
+							"%s before %s, is due",
+							time_text(partition->upper_us),
+							time_text(grounds->conditions.age_us), age, from);
+		case TIER_VERDICT_PINNED:
+			return psprintf("%s is pinned to %s", pinned->pinned_as,
+							NameStr(pinned->tier_name));
+		default:
+			return pstrdup(tier_policy_verdict_text(verdict));
+	}
+}

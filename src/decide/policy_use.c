@@ -1,0 +1,330 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_use.c
+ *		What is known of the use of tables, for policies that ask for it.
+ *
+ * A table is used together with its TOAST table and its indexes: who scans an index
+ * reads the table.  What was not seen did not happen only where it would have been
+ * seen.  So for each table there is a time since when that is so: since no count can
+ * have been lost (TierCountsOrigin); since the table was first sampled, or, where its
+ * counters show nothing at all, since they count; and for reads since each standby whose
+ * reads count was added.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "src/base/clock.h"
+#include "src/compat.h"
+#include "src/decide/policy_use.h"
+#include "src/model/heat.h"
+#include "src/observe/merge.h"
+#include "src/server/relation.h"
+
+/* A standby that was not asked for longer may have been read meanwhile. */
+#define LONGEST_SILENCE_S TIER_SHORTEST_OBSERVATION_S
+
+/* One table, with what belongs to it. */
+typedef struct TableUse
+{
+	Oid			relation_oid;
+	TierPartitionUse use;
+	double		fast[2];		/* reads per hour: of the table, of its
+								 * indexes */
+	double		slow[2];
+} TableUse;
+
+struct TierUses
+{
+	TableUse   *tables;			/* by OID */
+	int			ntables;
+	const char *silent_standby;
+	TimestampTz at;
+};
+
+bool
+tier_policy_asks_for_use(const TierPolicyRow *policy)
+{
+	return policy->has_idle_for || policy->has_no_writes_for ||
+		!isnan(policy->below_reads_per_hour);
+}
+
+static int
+compare_tables(const void *a, const void *b)
+{
+	Oid			left = ((const TableUse *) a)->relation_oid;
+	Oid			right = ((const TableUse *) b)->relation_oid;
+
+	return left < right ? -1 : left > right ? 1 : 0;
+}
+
+static TableUse *
+find_table(const TierUses *uses, Oid relation_oid)
+{
+	TableUse	key;
+
+	key.relation_oid = relation_oid;
+	return bsearch(&key, uses->tables, uses->ntables, sizeof(TableUse), compare_tables);
+}
+
+static const TierRelationState *
+find_state(const TierSampleView *view, Oid relation_oid)
+{
+	int			low = 0;
+	int			high = view->nstates - 1;
+
+	while (low <= high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (view->states[middle].id.relation_oid == relation_oid)
+			return &view->states[middle];
+		if (view->states[middle].id.relation_oid < relation_oid)
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return NULL;
+}
+
+/* Since when a use that nothing shows is known not to have been. */
+static TimestampTz
+known_since(const TierRelationState *state, bool shows_some, TimestampTz counts_since)
+{
+	const TierRelationStored *stored = &state->stored;
+
+	/* Before the first sample, when was it that the counters have counted? */
+	return Max(shows_some ? stored->sampled_since : stored->proven_since, counts_since);
+}
+
+static void
+note_read(TierPartitionUse *use, TimestampTz at)
+{
+	if (at == 0)
+		return;
+	use->last_read_us = use->was_read ? Max(use->last_read_us, at) : at;
+	use->was_read = true;
+}
+
+static void
+note_written(TierPartitionUse *use, TimestampTz at)
+{
+	if (at == 0)
+		return;
+	use->last_written_us = use->was_written ? Max(use->last_written_us, at) : at;
+	use->was_written = true;
+}
+
+/* The table itself. */
+static TableUse
+table_use(const TierRelationState *state, TimestampTz counts_since)
+{
+	const TierRelationStored *stored = &state->stored;
+	TableUse	table;
+
+	memset(&table, 0, sizeof(table));
+	table.relation_oid = state->id.relation_oid;
+	table.use.is_observed = counts_since != 0;
+	table.use.reads_known_since_us =
+		known_since(state, stored->last_read_at == 0 &&
+					tier_merge_was_scanned(state, &stored->counters), counts_since);
+	table.use.writes_known_since_us =
+		known_since(state, stored->last_written_at == 0 && stored->counters.row_changes > 0,
+					counts_since);
+	table.use.rate_known_since_us = Max(stored->sampled_since, counts_since);
+	note_written(&table.use, stored->last_written_at);
+
+	/*
+	 * Another file: TRUNCATE writes no row, and cannot be told from a VACUUM
+	 * FULL.
+	 */
+	note_written(&table.use, stored->rewritten_at);
+	return table;
+}
+
+/*
+ * Adds what is known of the table or of something that belongs to it.  What came after the
+ * table has no past that could be unknown.
+ */
+static void
+add_state(TableUse *table, const TierRelationState *state, const TierRelationState *heap,
+		  TimestampTz counts_since, TimestampTz now)
+{
+	const TierRelationStored *stored = &state->stored;
+	const TierRates *rates = &stored->rates;
+	double		idle_s = tier_seconds_between(stored->heat_at, now);
+	double		observed_s = Max(tier_seconds_between(stored->observed_since, now),
+								 TIER_SHORTEST_OBSERVATION_S);
+	int			i = state->id.kind == RELKIND_INDEX && state->id.heap_oid == heap->id.relation_oid;
+
+	note_read(&table->use, stored->last_read_at);
+	if (stored->sampled_since <= heap->stored.sampled_since)
+		table->use.reads_known_since_us =
+			Max(table->use.reads_known_since_us,
+				known_since(state, stored->last_read_at == 0 &&
+							tier_merge_was_scanned(state, &stored->counters), counts_since));
+	table->fast[i] += tier_heat_read(rates->random_fast + rates->sequential_fast, idle_s,
+									 observed_s, TIER_HALF_LIFE_FAST_S);
+	table->slow[i] += tier_heat_read(rates->random_slow + rates->sequential_slow, idle_s,
+									 observed_s, TIER_HALF_LIFE_SLOW_S);
+}
+
+/* The table that a relation belongs to; NULL: none that is there. */
+static const TierRelationState *
+table_of(const TierSampleView *view, const TierRelationState *state)
+{
+	/* An index of a TOAST table is two steps away. */
+	for (int step = 0; step < 2 && state != NULL &&
+		 state->id.heap_oid != state->id.relation_oid; step++)
+		state = find_state(view, state->id.heap_oid);
+	return state;
+}
+
+TierUses *
+tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys, TimestampTz now)
+{
+	TierUses   *uses = palloc0(sizeof(TierUses));
+
+	uses->tables = palloc_extended(sizeof(TableUse) * Max(view->nstates, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < view->nstates; i++)
+		if (view->states[i].id.heap_oid == view->states[i].id.relation_oid)
+			uses->tables[uses->ntables++] = table_use(&view->states[i], view->origin.since);
+	for (int i = 0; i < view->nstates; i++)
+	{
+		const TierRelationState *heap = table_of(view, &view->states[i]);
+		TableUse   *table = heap == NULL ? NULL : find_table(uses, heap->id.relation_oid);
+
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (table == NULL)
+			continue;
+		add_state(table, &view->states[i], heap, view->origin.since, now);
+		table->use.reads_known_since_us = Max(table->use.reads_known_since_us,
+											  standbys->known_since);
+
+		/* Told, but not sampled yet. */
+		if (bsearch(&view->states[i].id.relation_oid, standbys->read, standbys->nread,
+					sizeof(Oid), oid_cmp) != NULL)
+			note_read(&table->use, now);
+	}
+	uses->silent_standby = standbys->silent;
+	uses->at = now;
+	return uses;
+}
+
+TierUses *
+tier_uses_load(const TierPolicyRow *policies, int npolicies)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierSampleMemory memory;
+	TierStandbyUse standbys;
+	TierSampleView view;
+	bool		wanted = false;
+
+	for (int i = 0; i < npolicies; i++)
+		wanted = wanted || tier_policy_asks_for_use(&policies[i]);
+	if (!wanted)
+		return NULL;
+	tier_catalog_enter(&scope);
+	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
+	memory.origin = tier_catalog_load_counts_origin();
+	standbys = tier_catalog_load_standby_use(context, LONGEST_SILENCE_S);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	view = tier_sample_look(&memory, NULL, NULL);
+
+	/* Statistics that nobody has sampled say what was, but not when it was. */
+	if (memory.sampled_at == 0)
+		view.origin.since = 0;
+	return tier_uses_create(&view, &standbys, view.at);
+}
+
+TierPartitionUse
+tier_uses_find(const TierUses *uses, Oid relation_oid, bool include_indexes)
+{
+	TierPartitionUse use;
+	const TableUse *table = uses == NULL ? NULL : find_table(uses, relation_oid);
+
+	memset(&use, 0, sizeof(use));
+	if (table == NULL)
+		return use;
+	use = table->use;
+
+	/*
+	 * The greater one: a rate that has just fallen, or just risen, is not
+	 * low.
+	 */
+	use.reads_per_hour = Max(table->fast[0] + (include_indexes ? table->fast[1] : 0.0),
+							 table->slow[0] + (include_indexes ? table->slow[1] : 0.0));
+	return use;
+}
+
+TimestampTz
+tier_uses_at(const TierUses *uses)
+{
+	return uses->at;
+}
+
+const char *
+tier_uses_silent_standby(const TierUses *uses)
+{
+	return uses == NULL ? NULL : uses->silent_standby;
+}
+
+static int64
+counter_of(Oid relation_oid, bool is_index)
+{
+	TierCompatTableStats stats;
+
+	if (!tier_compat_fetch_table_stats(relation_oid, is_index, &stats))
+		return 0;
+	return stats.scans + stats.tuples_returned + stats.tuples_inserted + stats.tuples_updated +
+		stats.tuples_deleted;
+}
+
+int64
+tier_use_counter(Oid relation_oid)
+{
+	List	   *indexes = tier_relation_indexes(relation_oid);
+	int			guc_level = NewGUCNestLevel();
+	int64		counter;
+	ListCell   *cell;
+
+	/* As they are now, not as this transaction has seen them first. */
+	(void) set_config_option("stats_fetch_consistency", "none", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	counter = counter_of(relation_oid, false);
+	foreach(cell, indexes)
+		counter += counter_of(lfirst_oid(cell), true);
+	AtEOXact_GUC(false, guc_level);
+	return counter;
+}
+
+bool
+tier_use_is_held(Oid relation_oid)
+{
+	List	   *holders;
+	ListCell   *cell;
+
+	if (tier_relation_count_lockers(relation_oid) == 0)
+		return false;
+	holders = tier_relation_holders(relation_oid);
+	foreach(cell, holders)
+	{
+		const TierHolder *holder = lfirst(cell);
+
+		/* Autovacuum is no use. */
+		if (holder->pid == 0 || OidIsValid(holder->role_oid))
+			return true;
+	}
+	return false;
+}

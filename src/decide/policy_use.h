@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_use.h
+ *		What is known of the use of tables, for policies that ask for it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_POLICY_USE_H
+#define TIER_POLICY_USE_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+#include "src/model/policy.h"
+#include "src/observe/sample.h"
+
+/* Of all tables, each with its TOAST table and its indexes. */
+typedef struct TierUses TierUses;
+
+/* Does the policy ask for more than the age? */
+extern bool tier_policy_asks_for_use(const TierPolicyRow *policy);
+
+/*
+ * From what a look has found, and what standbys have told, as of now.  Result in the
+ * current memory context.
+ */
+extern TierUses *tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys,
+								  TimestampTz now);
+
+/*
+ * Loads what was sampled and looks for what came since, if an enabled or any other policy
+ * asks for it; else NULL.  Neither inside a scope nor without a snapshot; changes nothing.
+ */
+extern TierUses *tier_uses_load(const TierPolicyRow *policies, int npolicies);
+
+/* Of one table or materialized view; the rate is that of what moves with it. */
+extern TierPartitionUse tier_uses_find(const TierUses *uses, Oid relation_oid,
+									   bool include_indexes);
+
+/* When the use was looked at. */
+extern TimestampTz tier_uses_at(const TierUses *uses);
+
+/* "standby sb1 has not told since ...", or NULL if all of them have. */
+extern const char *tier_uses_silent_standby(const TierUses *uses);
+
+/*
+ * A number that differs as soon as somebody has read or written the table since, whoever
+ * it was; 0 when there is none.
+ */
+extern int64 tier_use_counter(Oid relation_oid);
+
+/* Has a transaction of somebody, who may be using it, a lock on it? */
+extern bool tier_use_is_held(Oid relation_oid);
+
+#endif							/* TIER_POLICY_USE_H */
