@@ -182,9 +182,9 @@ $$;
 COMMENT ON FUNCTION tiered_storage.add_move_window(
 	name, text[], time, time, text, bigint, interval, boolean) IS
 'moves that nobody has asked for begin in this window from now on, or in another one: on days '
-'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the next '
-'day) in time_zone (default that of the session), at most max_bytes in each opening; it opens up to '
-'jitter later, by another time in each database and cluster';
+'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
+'next day) in time_zone (default that of the session), at most max_bytes in each opening; it '
+'opens up to jitter later, by another time in each database and cluster';
 
 CREATE FUNCTION tiered_storage.alter_move_window(
 	name name,
