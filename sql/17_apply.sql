@@ -212,6 +212,7 @@ ANALYZE regress_p_vm;
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
 -- What is small is not worth a word.
 SET tiered_storage.advice_min_size = '1MB';
+SET tiered_storage.advice_min_saved_time = 3600;
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
 SET tiered_storage.advice_min_size = 0;
 

@@ -203,7 +203,49 @@ BEGIN
 END $$;
 SELECT * FROM regress_n_damaged();
 
+-- Nor is what can be computed with, but cannot be: negative amounts, more of them than there are, growth of 10^38 bytes.
+CREATE FUNCTION regress_n_impossible() RETURNS TABLE (value text, device_s float8, growth float8, growing bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	FOREACH value IN ARRAY '{-5,1e50}'::text[] LOOP
+		PERFORM regress_n_damage('_tiered_storage.relation_state', value);
+		UPDATE _tiered_storage.relation_state SET heat_at = s.at, observed_since = s.at - interval '15 hours', sampled_since = s.at - interval '15 hours',
+			evidence_began_at = s.at - interval '15 hours', evidence_interval_s = 3600, evidence_growth = decode(repeat('ffff7f7f', 16), 'hex'), evidence_reads = decode(repeat('0000803f', 16), 'hex')
+			FROM (SELECT current_setting('tiered_storage.test_now')::timestamptz AS at) s;
+		SELECT sum(io_s_per_hour), sum(growth_bytes_per_day) INTO device_s, growth FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
+		SELECT count(*) INTO growing FROM tiered_storage.heat WHERE growth_bytes_per_day <> 0;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+BEGIN;
+SELECT * FROM regress_n_impossible();
+ROLLBACK;
+
+-- A period of the load that no sample has written: who waits is not known from it, its hour can be rolled up, and it is no load.
+CREATE FUNCTION regress_n_load() RETURNS TABLE (value text, known boolean, advice bigint, commits float8, kept bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CALL tiered_storage.sample();
+	FOREACH value IN ARRAY '{-1,-9223372036854775808,9223372036854775807}'::text[] LOOP
+		DELETE FROM _tiered_storage.load_history;
+		EXECUTE format('INSERT INTO _tiered_storage.load_history (period_start, period_s, wait_sampled_ms, %1$s) SELECT s.sampled_at - n * interval ''1 minute'', 60, 60000, %2$s
+			FROM _tiered_storage.load_state s, generate_series(1, 59) n', (SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute
+				WHERE attrelid = '_tiered_storage.load_history'::regclass AND attnum > 2 AND attname <> 'wait_sampled_ms'),
+			(SELECT string_agg(quote_literal(value), ', ') FROM pg_attribute WHERE attrelid = '_tiered_storage.load_history'::regclass AND attnum > 2 AND attname <> 'wait_sampled_ms'));
+		UPDATE _tiered_storage.load_state SET observed_since = sampled_at - interval '1 hour';
+		SELECT device_wait_fraction IS NOT NULL INTO known FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
+		advice := regress_n_absurd('SELECT * FROM tiered_storage.placement_summary()');
+		SELECT sum(p.total) INTO commits FROM tiered_storage.load_profile() p WHERE p.metric = 'commits';
+		PERFORM set_config('tiered_storage.test_now', (current_setting('tiered_storage.test_now')::timestamptz + interval '4 hours')::text, false);
+		CALL tiered_storage.sample();
+		SELECT count(*) INTO kept FROM _tiered_storage.load_history h WHERE h.commits < 0 OR h.commits > 1e16;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM regress_n_load();
+\set VERBOSITY terse
+INSERT INTO _tiered_storage.load_history (period_start, period_s) VALUES (now(), 'NaN'); \echo :SQLSTATE
+\set VERBOSITY default
+
 DROP TABLE regress_n, regress_n_id, regress_n_value;
-DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table, regress_n_times, regress_n_damage, regress_n_absurd, regress_n_damaged;
+DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table, regress_n_times, regress_n_damage, regress_n_absurd, regress_n_damaged, regress_n_impossible, regress_n_load;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_n_slow;

@@ -71,11 +71,13 @@ DROP TABLE regress_v_empty;
 SELECT relation FROM tiered_storage.recommend_placement() WHERE relation::text LIKE 'regress\_v\__' ORDER BY 1;
 -- Numbers in the details differ from version to version.
 \set VERBOSITY terse
+-- A small relation that saves much by itself matters, and one that does not, does not.
 SET tiered_storage.advice_min_size = '10MB';
+SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
+SET tiered_storage.advice_min_saved_time = 3600;
 SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 SELECT relation, reason FROM regress_load ORDER BY 1;
 SET tiered_storage.advice_min_size = 0;
-SET tiered_storage.advice_min_saved_time = 3600;
 SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 SET tiered_storage.advice_min_saved_time = 0;
 -- All that is left if they move is little: a share of that is less than what they save.

@@ -96,6 +96,8 @@ SET client_min_messages = warning;
 SELECT setseed(0.31415) \g /dev/null
 CREATE FUNCTION regress_any(n int) RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1 + floor(random() * n)::int';
 CREATE PROCEDURE regress_tree() LANGUAGE plpgsql AS $$
+DECLARE
+	with_indexes boolean;
 BEGIN
 	CREATE TABLE regress_f (d date, e date, a int) PARTITION BY RANGE (d);
 	IF regress_any(2) = 1 THEN
@@ -113,8 +115,9 @@ BEGIN
 		END IF;
 	END LOOP;
 	FOR i IN 1..regress_any(4) LOOP
+		with_indexes := regress_any(2) = 1;
 		PERFORM tiered_storage.add_tiering_policy('regress_f', regress_any(1200) * interval '1 day', ('regress_' || regress_any(4))::name,
-			include_indexes => regress_any(2) = 1, if_not_exists => true, age_from => CASE regress_any(3) WHEN 1 THEN 'newest' ELSE 'now' END);
+			include_indexes => with_indexes, index_tier => CASE WHEN with_indexes AND regress_any(2) = 1 THEN 'regress_' || regress_any(4) END::name, if_not_exists => true, age_from => CASE regress_any(3) WHEN 1 THEN 'newest' ELSE 'now' END);
 	END LOOP;
 	PERFORM tiered_storage.pin(c.oid, ('regress_' || regress_any(4))::name, include_indexes => c.relkind = 'r' AND regress_any(2) = 1)
 		FROM pg_class c WHERE c.relname LIKE 'regress\_f\_%' AND c.relkind IN ('r', 'i') AND regress_any(5) = 1;

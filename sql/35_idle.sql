@@ -220,7 +220,64 @@ SELECT relation, verdict FROM regress_verdicts WHERE relation ~ 'child|renamed' 
 DROP MATERIALIZED VIEW regress_matview;
 SELECT relation_name, last_result FROM tiered_storage.policies WHERE relation IS NULL;
 
+---------------------------------------------------------------------------
+-- Indexes on a tier of their own, and several steps
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+CREATE TABLE regress_s (d date, a int) PARTITION BY RANGE (d);
+CREATE TABLE regress_s_old PARTITION OF regress_s FOR VALUES FROM ('2038-01-01') TO ('2039-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_s_mid PARTITION OF regress_s FOR VALUES FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_s_new PARTITION OF regress_s FOR VALUES FROM ('2040-01-01') TO ('2041-01-01') TABLESPACE regress_ts_fast;
+CREATE INDEX regress_s_a ON regress_s (a);
+ALTER INDEX regress_s_old_a_idx SET TABLESPACE regress_ts_fast;
+ALTER INDEX regress_s_mid_a_idx SET TABLESPACE regress_ts_fast;
+ALTER INDEX regress_s_new_a_idx SET TABLESPACE regress_ts_fast;
+CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname LIKE 'regress\_s\_%';
+SELECT tiered_storage.add_tiering_policy('regress_s', '30 days', 'regress_slow', index_tier => 'regress_fast') > 0,
+	tiered_storage.add_tiering_policy('regress_s', '365 days', 'regress_cheap', index_tier => 'regress_slow') > 0;
+SELECT relation, tier_name, index_tier FROM tiered_storage.policies ORDER BY policy_id;
+CALL tiered_storage.migrate(dry_run => true);
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places ORDER BY relname;
+CALL tiered_storage.migrate();
+SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation, to_tier;
+-- The advice leaves an index where the policy has put it, or on a slower tier.
+SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_s_old_a_idx') WHERE tier_name LIKE 'regress%' ORDER BY 1;
+-- A year later.
+SET tiered_storage.test_now = '2041-04-04 00:00:00+00';
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places ORDER BY relname;
+CALL tiered_storage.migrate();
+-- An index that is pinned stays; one that somebody has moved away follows.
+SELECT tiered_storage.pin('regress_s_mid_a_idx', 'regress_fast') \g /dev/null
+ALTER INDEX regress_s_mid_a_idx SET TABLESPACE regress_ts_fast;
+ALTER INDEX regress_s_old_a_idx SET TABLESPACE regress_ts_fast;
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places WHERE relname LIKE '%idx' ORDER BY relname;
+-- A tier of indexes is in use, is renamed and altered like the other one.
+SELECT tiered_storage.remove_tiering_policy('regress_s', 'regress_slow');
+SELECT tiered_storage.remove_tier('regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_Slow');
+SELECT tier_name, index_tier FROM tiered_storage.policies;
+SELECT tiered_storage.alter_tiering_policy('regress_s', index_tier => 'regress_cheap');
+SELECT tier_name, index_tier FROM tiered_storage.policies;
+SELECT tiered_storage.alter_tiering_policy('regress_s', index_tier => 'regress_nowhere'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_s', include_indexes => false); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast', include_indexes => false); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_nowhere'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_Slow', new_name => 'regress_slow');
+DROP TABLE regress_s;
+DROP VIEW regress_places;
+
 -- Refused.
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_slow', idle_for => '3 days') > 0 AS added;
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', move_after => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day', idle_for => '1 day'); \echo :SQLSTATE

@@ -240,6 +240,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	volatile int refused = 0;
 	int64		undone_by;
 	char	   *policies;
+	TierPolicyKind kind;
 	int			npolicies;
 	int			n;
 
@@ -318,7 +319,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		report_nothing_to_undo(batch_id, elsewhere, undone_by);
 		PG_RETURN_NULL();
 	}
-	policies = tier_migrate_policies_of(batch_id, &npolicies);
+	policies = tier_migrate_policies_of(batch_id, &npolicies, &kind);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),
@@ -328,7 +329,11 @@ tier_undo_move(PG_FUNCTION_ARGS)
 							  "%d relations were left alone, "
 							  "because they have been moved since.",
 							  elsewhere, elsewhere),
-			 policies == NULL ? 0 : npolicies == 1 ?
+			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
+			 errhint("When the tier is too full again, fullness policies %s would move them "
+					 "again: SELECT tiered_storage.alter_fullness_policy(policy_id => id, "
+					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
+					 policies, policies) : npolicies == 1 ?
 			 errhint("Tiering policy %s would move them again: "
 					 "SELECT tiered_storage.alter_tiering_policy(policy_id => %s, "
 					 "enabled => false) prevents that.",

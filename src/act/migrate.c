@@ -3,9 +3,10 @@
  * act/migrate.c
  *		Doing what the policies ask for, and what is advised: load, decide, act.
  *
- * Runs in the worker and in sessions that CALL migrate.  All policies are
+ * Runs in the worker and in sessions that CALL migrate.  All tiering policies are
  * evaluated on one snapshot and one moment; then each relation is moved by
- * act/move.c, which checks again, since by then the world may have changed.
+ * act/move.c, which checks again, since by then the world may have changed.  Fullness
+ * policies and the advice come after them, and see what they have done.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,6 +67,7 @@ compare_jobs(const void *a, const void *b)
 typedef struct Claim
 {
 	Oid			relation_oid;
+	int			to_tier;
 	const TierEvaluation *evaluation;
 } Claim;
 
@@ -78,8 +80,8 @@ compare_claims(const void *a, const void *b)
 
 	if (left->relation_oid != right->relation_oid)
 		return left->relation_oid < right->relation_oid ? -1 : 1;
-	if (left->evaluation->to_tier != right->evaluation->to_tier)
-		return right->evaluation->to_tier - left->evaluation->to_tier;
+	if (left->to_tier != right->to_tier)
+		return right->to_tier - left->to_tier;
 	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
 }
 
@@ -111,7 +113,9 @@ decide_claims(const Job *jobs, int njobs, int *nclaims)
 		foreach(cell, jobs[i].leaf->pending)
 			claims[n++] = (Claim)
 		{
-			lfirst_oid(cell), jobs[i].evaluation
+			lfirst_oid(cell),
+				tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell)),
+				jobs[i].evaluation
 		};
 	}
 	qsort(claims, n, sizeof(Claim), compare_claims);
@@ -179,13 +183,20 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nl
 	return jobs;
 }
 
+/* The tier that a member of the job goes to. */
+static const TierTier *
+target_of(const Job *job, const TierSet *set, Oid member_oid)
+{
+	return &set->tiers[tier_partition_target(job->evaluation, job->leaf, member_oid)];
+}
+
 static void
-warn_no_tablespace(const Job *job, int level)
+warn_no_tablespace(const TierRelationInfo *info, const TierTier *tier, int level)
 {
 	ereport(level,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("could not move %s: tier \"%s\" has no tablespace", job->leaf->info.name,
-					NameStr(job->evaluation->policy->tier_name)),
+			 errmsg("could not move %s: tier \"%s\" has no tablespace", info->name,
+					NameStr(tier->name)),
 			 errhint("Give it one with tiered_storage.alter_tier().")));
 }
 
@@ -198,7 +209,7 @@ plan_of(const Job *job, Oid relation_oid, bool by_worker, TierPlannedMove *plann
 	if (!tier_relation_lookup(relation_oid, &info))
 		return false;
 	planned->from_tablespace_oid = info.tablespace_oid;
-	planned->to_tablespace_oid = job->leaf->to_tablespace;
+	planned->to_tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
 	planned->bytes = (double) tier_relation_disk_bytes(&info);
 	planned->by_worker = by_worker;
 	return true;
@@ -209,31 +220,33 @@ announce(const Job *job, const TierSet *set, bool ignore_windows)
 {
 	ListCell   *cell;
 
-	if (!OidIsValid(job->leaf->to_tablespace))
-	{
-		warn_no_tablespace(job, WARNING);
-		return;
-	}
 	foreach(cell, job->members)
 	{
+		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, lfirst_oid(cell));
+		const TierTier *tier = target_of(job, set, lfirst_oid(cell));
 		TierRelationInfo info;
-		TierPlannedMove planned;
-		TierMoveStart start = {0};
-		char	   *target = get_tablespace_name(job->leaf->to_tablespace);
+		char	   *target = get_tablespace_name(tablespace_oid);
 
-		if (!tier_relation_lookup(lfirst_oid(cell), &info) ||
-			!plan_of(job, info.relation_oid, false, &planned))
+		if (!tier_relation_lookup(lfirst_oid(cell), &info))
 			continue;
-		if (!ignore_windows)
-			start = tier_gate_ask(set, &planned);
-		ereport(NOTICE,
-				(errmsg("would move %s %s to tier \"%s\"",
-						tier_relation_kind_name(info.kind), info.name,
-						NameStr(set->tiers[job->evaluation->to_tier].name)),
-				 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?",
-						   job->leaf->reason,
-						   start.reason == NULL ? "" :
-						   psprintf(" Now it would be %s.", start.reason))));
+		if (!OidIsValid(tablespace_oid))
+			warn_no_tablespace(&info, tier, WARNING);
+		else
+		{
+			TierMoveStart start = {0};
+			TierPlannedMove planned;
+
+			if (!ignore_windows && plan_of(job, info.relation_oid, false, &planned))
+				start = tier_gate_ask(set, &planned);
+			ereport(NOTICE,
+					(errmsg("would move %s %s to tier \"%s\"",
+							tier_relation_kind_name(info.kind), info.name,
+							NameStr(tier->name)),
+					 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?",
+							   job->leaf->reason,
+							   start.reason == NULL ? "" :
+							   psprintf(" Now it would be %s.", start.reason))));
+		}
 	}
 }
 
@@ -266,11 +279,14 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 		return false;
 	pins = tier_catalog_load_pin_of(context, relation_oid);
 	wanted = tier_catalog_policy_wants(policy, job->leaf->info.relation_oid,
-									   job->leaf->to_tablespace);
+									   &target_of(job, set, relation_oid)->name,
+									   tier_partition_tablespace(job->leaf, relation_oid));
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	wanted = wanted && !was_used_meanwhile(job) &&
-		tier_pins_against(pins, set, relation_oid, job->evaluation->to_tier) == NULL;
+		tier_pins_against(pins, set, relation_oid,
+						  tier_partition_target(job->evaluation, job->leaf,
+												relation_oid)) == NULL;
 	tier_transaction_commit();
 	return wanted;
 }
@@ -337,19 +353,22 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bo
 	const TierPolicyRow *policy = job->evaluation->policy;
 	ListCell   *cell;
 
-	if (!OidIsValid(job->leaf->to_tablespace))
-	{
-		warn_no_tablespace(job, by_worker ? LOG : WARNING);
-		summary->not_moved += list_length(job->members);
-		return;
-	}
 	foreach(cell, job->members)
 	{
 		Oid			relation_oid = lfirst_oid(cell);
+		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
 		TierMoveRequest request = {0};
 		TierMoveReport report;
 		TierRelationInfo info;
 
+		if (!OidIsValid(tablespace_oid))
+		{
+			if (tier_relation_lookup(relation_oid, &info))
+				warn_no_tablespace(&info, target_of(job, set, relation_oid),
+								   by_worker ? LOG : WARNING);
+			summary->not_moved++;
+			continue;
+		}
 		if (by_worker && times_locked(*locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
 		{
 			summary->not_moved++;
@@ -368,11 +387,12 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bo
 			continue;
 		}
 		request.relation_oid = relation_oid;
-		request.tablespace_oid = job->leaf->to_tablespace;
+		request.tablespace_oid = tablespace_oid;
 
 		/* It is there, and only its TOAST table has to follow. */
 		if (tier_relation_lookup(relation_oid, &info) &&
-			tier_set_tier_of_tablespace(set, info.tablespace_oid) == job->evaluation->to_tier)
+			tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
+			tier_partition_target(job->evaluation, job->leaf, relation_oid))
 			request.tablespace_oid = info.tablespace_oid;
 		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by :
 			job->leaf->info.owner_oid;
@@ -445,7 +465,7 @@ tier_migrate_require_claims(const TierSet *set)
 }
 
 char *
-tier_migrate_policies_of(int64 batch_id, int *n)
+tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -453,7 +473,7 @@ tier_migrate_policies_of(int64 batch_id, int *n)
 
 	if (batch_id == 0 || !tier_catalog_try_enter(&scope))
 		return NULL;
-	policies = tier_catalog_policies_of_batch(context, batch_id, n);
+	policies = tier_catalog_policies_of_batch(context, batch_id, n, kind);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	return policies;
@@ -531,6 +551,29 @@ apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windo
 	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
 }
 
+/* Tiers that are too full, after the tiering policies, which may have made room. */
+static void
+empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateSummary *summary)
+{
+	TierFullnessRun run = *how;
+	Oid		   *moved;
+	int			n = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += list_length(jobs[i].members);
+	moved = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < njobs; i++)
+	{
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].members)
+			moved[run.nmoved++] = lfirst_oid(cell);
+	}
+	qsort(moved, n, sizeof(Oid), oid_cmp);
+	run.moved = moved;
+	summary->emptied = tier_fullness_run(&run);
+}
+
 /* A disabled policy is as if it were not there. */
 static int
 keep_enabled(TierPolicyRow *policies, int n)
@@ -562,6 +605,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	int			nbackoff = 0;
 	int			njobs;
 	List	   *locked = NIL;
+	TierFullnessRun how = {0};
 
 	/* 1. Load. */
 	if (!by_worker)
@@ -603,6 +647,9 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	{
 		for (int i = 0; i < njobs; i++)
 			announce(&jobs[i], set, ignore_windows);
+		PushActiveSnapshot(GetTransactionSnapshot());
+		summary.emptied = tier_fullness_announce();
+		PopActiveSnapshot();
 		apply_advice(set, true, false, ignore_windows, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
@@ -622,6 +669,18 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		if (idle != NULL && idle->is_due())
 			idle->run();
 	}
+	MemoryContextSwitchTo(context);
+	if (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF)
+	{
+		how.backoff = backoff;
+		how.nbackoff = nbackoff;
+		how.by_worker = by_worker;
+		how.ignore_windows = ignore_windows;
+		how.idle = idle;
+		empty_tiers(jobs, njobs, &how, &summary);
+	}
+	if (summary.why_waiting == NULL)
+		summary.why_waiting = summary.emptied.why_waiting;
 	apply_advice(set, false, by_worker, ignore_windows, idle, &summary);
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.applied.why_waiting;

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "src/act/apply.h"
+#include "src/act/fullness.h"
 #include "src/catalog/tables.h"
 #include "src/move/online.h"
 
@@ -26,9 +27,9 @@ extern void tier_migrate_require_claims(const TierSet *set);
 
 /*
  * The policies that asked for moves of a batch and are still enabled, *n of them:
- * "1, 2", in the current memory context; NULL: none.
+ * "1, 2", in the current memory context; NULL: none.  They are of one kind.
  */
-extern char *tier_migrate_policies_of(int64 batch_id, int *n);
+extern char *tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind);
 
 /* Counts of one run. */
 typedef struct TierMigrateSummary
@@ -46,6 +47,7 @@ typedef struct TierMigrateSummary
 	char	   *why_waiting;	/* of the first of them, or of what is
 								 * advised, in the memory context of the
 								 * caller; NULL: nothing waits */
+	TierFullnessSummary emptied;	/* of fullness policies; not in the above */
 	bool		placement;		/* auto_migrate says so, and
 								 * move_limit_per_day is not used up */
 	bool		placement_waits;	/* if so: no move window is open */
@@ -54,7 +56,8 @@ typedef struct TierMigrateSummary
 
 /*
  * What CALL migrate() and the worker do: evaluates all policies and moves what
- * is due; then, with auto_migrate = placement, what the advice is sure of.  With
+ * is due; then what has to leave tiers that are too full; then, with auto_migrate =
+ * placement, what the advice is sure of.  With
  * dry_run nothing is changed or committed and each move is a NOTICE.  by_worker
  * limits lock times, respects backoff, and returns without an error when the
  * extension has gone.  Nothing begins while all move windows are closed, unless

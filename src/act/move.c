@@ -213,6 +213,7 @@ begin_record(const TierMoveRequest *request, const TierSet *set,
 									tier_set_tier_of_tablespace(set, request->tablespace_oid));
 	row.requested_by = GetUserNameFromId(request->requester_oid, true);
 	row.policy_id = request->policy_id;
+	row.policy_kind = request->policy_kind;
 	row.batch_id = request->batch_id;
 	row.undo_of = request->undo_of;
 	row.reason = request->reason;

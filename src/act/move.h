@@ -29,6 +29,7 @@ typedef struct TierMoveRequest
 	Oid			tablespace_oid;
 	Oid			requester_oid;	/* whose rights count */
 	int			policy_id;		/* 0: none */
+	TierPolicyKind policy_kind; /* if there is one */
 	int64		batch_id;		/* 0: none */
 	int64		undo_of;		/* the batch that is undone, 0: none */
 	double		predicted_s_per_hour;	/* device time that it is expected to

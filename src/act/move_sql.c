@@ -419,8 +419,9 @@ report_not_due(const TierMigrateSummary *summary)
 {
 	if (summary->due > 0)
 		return false;
-	if (summary->policies == 0 && tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT)
-		return true;			/* nobody expects a policy to be at work */
+	if (summary->policies == 0 && (tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ||
+								   summary->emptied.policies + summary->emptied.disabled > 0))
+		return true;			/* nobody expects a tiering policy to be at work */
 	if (summary->policies == 0)
 		ereport(NOTICE,
 				(errmsg("nothing is due: there is no tiering policy"),
@@ -447,7 +448,7 @@ report_not_due(const TierMigrateSummary *summary)
 static void
 report_waiting(const TierMigrateSummary *summary)
 {
-	int			waiting = summary->waiting + summary->applied.waiting;
+	int			waiting = summary->waiting + summary->emptied.waiting + summary->applied.waiting;
 
 	if (summary->why_waiting == NULL)
 		return;
@@ -460,12 +461,49 @@ report_waiting(const TierMigrateSummary *summary)
 			 errhint("CALL tiered_storage.migrate(ignore_windows => true) does not wait.")));
 }
 
+/* What fullness policies have added. */
+static void
+report_emptied(const TierFullnessSummary *emptied, bool dry_run)
+{
+	if (emptied->policies == 0)
+	{
+		if (emptied->disabled > 0)
+			ereport(NOTICE,
+					(errmsg("no tier is emptied: all fullness policies are disabled"),
+					 errhint("SELECT tiered_storage.alter_fullness_policy("
+							 "policy_id => ..., enabled => true) enables one.")));
+	}
+	else if (emptied->too_full == 0)
+		ereport(NOTICE,
+				(errmsg("no tier is too full; fullness policies: %d", emptied->policies),
+				 emptied->failed == 0 ? 0 :
+				 errhint("%d of them cannot be evaluated; "
+						 "see the view tiered_storage.fullness_policies.", emptied->failed)));
+	else if (dry_run || emptied->busy == emptied->too_full)
+		ereport(NOTICE,
+				(errmsg("tiers that are too full: %d; relations that have to leave: %d",
+						emptied->too_full, emptied->leaving),
+				 emptied->busy == 0 ? 0 :
+				 errdetail("Another process is emptying them.")));
+	else
+		ereport(NOTICE,
+				(errmsg("tiers that were too full: %d; relations moved: %d, not moved: %d",
+						emptied->too_full, emptied->moved, emptied->not_moved),
+				 emptied->moved == 0 ?
+				 errhint("SELECT * FROM tiered_storage.evaluate_fullness() "
+						 "says why not, for each.") :
+				 errhint("To move them back, disable the policy, "
+						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
+						 emptied->batch_id)));
+}
+
 Datum
 tier_migrate(PG_FUNCTION_ARGS)
 {
 	bool		dry_run = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
 	bool		ignore_windows = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	TierMigrateSummary summary;
+	TierPolicyKind kind;
 	char	   *policies;
 	int			npolicies = 0;
 
@@ -476,6 +514,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 			ereport(NOTICE,
 					(errmsg_plural("%d partition is due", "%d partitions are due",
 								   summary.due, summary.due)));
+		report_emptied(&summary.emptied, true);
 		report_placement(&summary, true);
 		PG_RETURN_NULL();
 	}
@@ -483,7 +522,8 @@ tier_migrate(PG_FUNCTION_ARGS)
 	summary = tier_migrate_run(false, false, ignore_windows, NULL);
 	report_waiting(&summary);
 	tier_disconnect_nonatomic();
-	policies = summary.moved == 0 ? NULL : tier_migrate_policies_of(summary.batch_id, &npolicies);
+	policies = summary.moved == 0 ? NULL : tier_migrate_policies_of(summary.batch_id, &npolicies,
+																	&kind);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
 				(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
@@ -494,6 +534,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 						 npolicies > 1 ? "disable policies " : "disable the policy",
 						 npolicies > 1 ? policies : "",
 						 summary.batch_id)));
+	report_emptied(&summary.emptied, false);
 	report_placement(&summary, false);
 	PG_RETURN_NULL();
 }

@@ -334,6 +334,15 @@ migrate_once(void)
 				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT " bytes",
 							   "tiered_storage moved %d relations with " INT64_FORMAT " bytes",
 							   summary.moved, summary.moved, summary.moved_bytes)));
+	if (summary.emptied.moved > 0)
+		ereport(LOG,
+				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT
+							   " bytes from a tier that was too full, in batch " INT64_FORMAT,
+							   "tiered_storage moved %d relations with " INT64_FORMAT
+							   " bytes from tiers that were too full, in batch " INT64_FORMAT,
+							   summary.emptied.moved, summary.emptied.moved,
+							   summary.emptied.moved_bytes,
+							   summary.emptied.batch_id)));
 	if (summary.applied.moved > 0)
 		ereport(LOG,
 				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT

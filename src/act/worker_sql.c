@@ -31,6 +31,7 @@
 #include "src/act/cycle.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
+#include "src/catalog/tables.h"
 #include "src/move/throttle.h"
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
@@ -70,11 +71,13 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
 #define LONGEST_US 31557600e9
 
 /*
- * Evidence as it is stored: when it began, the length of its intervals, and amounts, which
- * go to the array of floats given.  False: nothing was noted yet, or not by us.
+ * Evidence as it is stored: when it began, the length of its intervals, and amounts, negative
+ * ones too or not, which go to the array of floats given.  False: nothing was noted yet, or
+ * not by us.
  */
 static bool
-stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts)
+stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts,
+				bool is_signed)
 {
 	const bytea *stored = PG_GETARG_BYTEA_PP(2);
 
@@ -84,7 +87,7 @@ stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts)
 		!(evidence->interval_s >= 1.0 && evidence->interval_s <= TIER_EVIDENCE_LONGEST_S) ||
 		fabs((double) PG_GETARG_TIMESTAMPTZ(3) - (double) evidence->began_at) > LONGEST_US)
 		return false;
-	memcpy(amounts, VARDATA_ANY(stored), sizeof(float) * TIER_EVIDENCE_INTERVALS);
+	tier_column_amounts(amounts, sizeof(float) * TIER_EVIDENCE_INTERVALS, is_signed, stored);
 	return true;
 }
 
@@ -93,7 +96,7 @@ tier_growth_per_hour(PG_FUNCTION_ARGS)
 {
 	TierEvidence evidence = {0};
 
-	if (!stored_evidence(fcinfo, &evidence, evidence.growth))
+	if (!stored_evidence(fcinfo, &evidence, evidence.growth, true))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(tier_growth_rate(&evidence, PG_GETARG_TIMESTAMPTZ(3)));
 }
@@ -104,7 +107,7 @@ tier_activity_pattern(PG_FUNCTION_ARGS)
 	TierEvidence evidence = {0};
 	TierEvidenceJudgement judgement;
 
-	if (!stored_evidence(fcinfo, &evidence, evidence.reads))
+	if (!stored_evidence(fcinfo, &evidence, evidence.reads, false))
 		PG_RETURN_NULL();
 	judgement = tier_evidence_judge(&evidence, evidence.reads, PG_GETARG_TIMESTAMPTZ(3));
 	if (!(judgement.active > 0.0))

@@ -274,7 +274,8 @@ tier_guc_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.advice_min_size",
-							"Sets the size that a relation must have to be advised to move.",
+							"Sets the size below which a move is advised only if it matters "
+							"by itself.",
 							NULL,
 							&tier_advice_min_size_kb,
 							1024, 0, INT_MAX,

@@ -11,9 +11,6 @@
  */
 #include "postgres.h"
 
-#include <float.h>
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -28,8 +25,11 @@
 
 #define BULK_BATCH_ROWS 1000
 
-/* No amount, rate or sum of squares of ours comes near it, and its square is finite. */
+/* No sum of squares of ours comes near it, and its own square is finite. */
 #define MOST_STORED 1e100
+
+/* Bytes, blocks, rows or operations: more than any server has, or does in an hour. */
+#define MOST_AMOUNT 1e18
 
 struct TierBulk
 {
@@ -76,25 +76,26 @@ get_field(const void *row, const TierColumn *column, bool *isnull)
 	}
 }
 
-/* A number that may be computed with: what is none is not known. */
+/* A number that may be computed with: what cannot be is not known. */
 static double
-known_or_0(double value)
+known_or_0(double value, const TierColumn *column)
 {
-	return fabs(value) <= MOST_STORED ? value : 0.0;
+	double		most = column->is_amount ? MOST_AMOUNT : MOST_STORED;
+
+	return value >= (column->is_signed ? -most : 0.0) && value <= most ? value : 0.0;
 }
 
-/* Arrays of amounts; signed where something may shrink. */
-static void
-set_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
+void
+tier_column_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
 {
-	float		least = is_signed ? -FLT_MAX : 0.0f;
+	double		least = is_signed ? -MOST_AMOUNT : 0.0;
 
 	memset(field, 0, bytes);
 	if (VARSIZE_ANY_EXHDR(stored) != bytes)
 		return;
 	memcpy(field, VARDATA_ANY(stored), bytes);
 	for (size_t i = 0; i < bytes / sizeof(float); i++)
-		if (!(field[i] >= least && field[i] <= FLT_MAX))
+		if (!(field[i] >= least && field[i] <= MOST_AMOUNT))
 			field[i] = 0.0f;
 }
 
@@ -132,12 +133,12 @@ set_field(void *row, const TierColumn *column, Datum value)
 												column->null_if_zero);
 			break;
 		case BYTEAOID:
-			set_amounts((float *) field, column->bytes, column->is_signed,
-						DatumGetByteaPP(value));
+			tier_column_amounts((float *) field, column->bytes, column->is_signed,
+								DatumGetByteaPP(value));
 			break;
 		default:
 			Assert(column->type == FLOAT8OID);
-			*(double *) field = known_or_0(DatumGetFloat8(value));
+			*(double *) field = known_or_0(DatumGetFloat8(value), column);
 			break;
 	}
 }

@@ -19,9 +19,10 @@
 #include "src/catalog/tables.h"
 
 /* The columns of device_state after the first three, and their fields. */
-#define COLUMN(name, type, field) {name, type, offsetof(TierDeviceState, field), false, 0, false}
+#define COLUMN(name, type, field) \
+	{name, type, offsetof(TierDeviceState, field), false, 0, false, false}
 #define NULLABLE_TIME(name) \
-	{#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false}
+	{#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false, false}
 
 static const TierColumn device_columns[] = {
 	/* Times that are not known are NULL. */
@@ -85,7 +86,7 @@ static const TierColumn device_columns[] = {
 	/* The fit of writes. */
 	COLUMN("write_redo", INT8OID, writes_fit.redo),
 	{"write_window_since", TIMESTAMPTZOID,
-	offsetof(TierDeviceState, writes_fit.window_since), true, 0, false},
+	offsetof(TierDeviceState, writes_fit.window_since), true, 0, false, false},
 	COLUMN("window_checkpoints", INT8OID, writes_fit.window_checkpoints),
 	COLUMN("window_pages", FLOAT8OID, writes_fit.window_pages),
 	COLUMN("window_requests", FLOAT8OID, writes_fit.window_requests),
@@ -100,7 +101,8 @@ static const TierColumn device_columns[] = {
 	COLUMN("write_request_fit_xy", FLOAT8OID, writes_fit.request_fit.xy),
 	COLUMN("write_request_fit_yy", FLOAT8OID, writes_fit.request_fit.yy),
 	COLUMN("write_request_fit_periods", FLOAT8OID, writes_fit.request_fit.periods),
-	{"write_fit_at", TIMESTAMPTZOID, offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false},
+	{"write_fit_at", TIMESTAMPTZOID,
+	offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false, false},
 
 	COLUMN("cluster_blocks_read", INT8OID, cluster_blocks_read),
 	COLUMN("cluster_temp_bytes", INT8OID, cluster_temp_bytes),

@@ -16,14 +16,14 @@
 #include "src/catalog/tables.h"
 
 #define COLUMN(name, type, field) \
-	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false}
+	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false, false}
 
 static const TierColumn growth_columns[] = {
 	COLUMN("tablespace_oid", OIDOID, tablespace_oid),
 	COLUMN("evidence_began_at", TIMESTAMPTZOID, evidence.began_at),
 	COLUMN("evidence_interval_s", FLOAT8OID, evidence.interval_s),
 	{"evidence_growth", BYTEAOID, offsetof(TierTablespaceGrowth, evidence.growth), false,
-	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth), true},
+	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth), true, false},
 };
 
 #define NCOLUMNS ((int) lengthof(growth_columns))

@@ -337,7 +337,7 @@ tier_catalog_client_time(TimestampTz until)
 	"+ wait_other_io_ms + wait_lock_ms + wait_lwlock_ms + wait_other_ms AS active_ms "
 	"FROM period p JOIN _tiered_storage.load_history h ON h.period_start < p.ends_at "
 	"AND h.period_start >= p.ends_at - interval '14 days' "
-	"WHERE h.wait_sampled_ms > 0), "
+	"WHERE h.wait_sampled_ms > 0 AND _tiered_storage.load_is_possible(h)), "
 	"hour AS (SELECT sum(active_ms) / sum(wait_sampled_ms) AS active FROM part "
 	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $2), "
 	"day AS (SELECT sum(active_ms) AS active_ms, sum(wait_relations_ms) AS device_ms, "
@@ -405,11 +405,16 @@ tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int reten
 	static const char sql[] =
 	"DELETE FROM _tiered_storage.load_history "
 	"WHERE period_start < $1 - make_interval(mins => $2)";
+
+	/* Their sums might be more than a column holds. */
+	static const char impossible_sql[] =
+	"DELETE FROM _tiered_storage.load_history h WHERE NOT _tiered_storage.load_is_possible(h)";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
 
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(retention_min);
+	tier_catalog_execute(impossible_sql, 0, NULL, NULL, NULL);
 	tier_catalog_execute(roll_up_sql(raw_retention), 1, types, values, NULL);
 	tier_catalog_execute(sql, 2, types, values, NULL);
 }

@@ -22,7 +22,7 @@
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 
-#define MOVE_NARGS 21
+#define MOVE_NARGS 22
 
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
@@ -56,7 +56,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
 	"(failed_at, failed_bytes) = (" FAILED_TRIES "), "
 	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, from_tier = $6, "
-	"to_tier = $7, requested_by = $8, policy_id = $9, "
+	"to_tier = $7, requested_by = $8, policy_id = $9, policy_kind = $22, "
 	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
 	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
 	"lock_flush_ms = NULL, copied_bytes = NULL, "
@@ -73,16 +73,16 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
 	"size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
 	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of, from_tablespace_oid, "
-	"to_tablespace_oid) "
+	"to_tablespace_oid, policy_kind) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
-	"$13, $19, $14, $15, $16, $17, $18, $20, $21) "
+	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22) "
 	"RETURNING move_id";
 	static const Oid types[MOVE_NARGS] = {
 		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
 		INT4OID, TEXTOID, TEXTOID, INT8OID, INT4OID, INT8OID, FLOAT8OID,
-		FLOAT8OID, FLOAT8OID, INT8OID, TIMESTAMPTZOID, OIDOID, OIDOID
+		FLOAT8OID, FLOAT8OID, INT8OID, TIMESTAMPTZOID, OIDOID, OIDOID, TEXTOID
 	};
-	char		nulls[MOVE_NARGS + 1] = "                     ";
+	char		nulls[MOVE_NARGS + 1] = "                      ";
 	Datum		values[MOVE_NARGS];
 	NameData	names[5];
 	bool		isnull;
@@ -116,6 +116,9 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	values[18] = TimestampTzGetDatum(MyStartTimestamp);
 	values[19] = ObjectIdGetDatum(row->from_tablespace_oid);
 	values[20] = ObjectIdGetDatum(row->to_tablespace_oid);
+	values[21] = CStringGetTextDatum(row->policy_kind == TIER_POLICY_FULLNESS ? "fullness" :
+									 "tiering");
+	nulls[21] = row->policy_id == 0 ? 'n' : ' ';
 
 	if (tier_catalog_execute(update_sql, MOVE_NARGS, types, values, nulls) == 0 &&
 		tier_catalog_execute(insert_sql, MOVE_NARGS, types, values, nulls) == 0)
@@ -226,11 +229,15 @@ tier_catalog_batch_exists(int64 batch_id)
 }
 
 char *
-tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n)
+tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
+							   TierPolicyKind *kind)
 {
 	static const char sql[] =
-	"SELECT count(*)::int4, string_agg(p.policy_id::text, ', ' ORDER BY p.policy_id) "
-	"FROM _tiered_storage.policy p WHERE p.enabled AND p.policy_id IN "
+	"SELECT count(*)::int4, string_agg(p.policy_id::text, ', ' ORDER BY p.policy_id), "
+	"COALESCE(bool_or(p.is_fullness), false) "
+	"FROM (SELECT policy_id, enabled, false AS is_fullness FROM _tiered_storage.policy "
+	"UNION ALL SELECT policy_id, enabled, true FROM _tiered_storage.fullness_policy) p "
+	"WHERE p.enabled AND p.policy_id IN "
 	"(SELECT m.policy_id FROM _tiered_storage.move m WHERE m.batch_id = $1)";
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);
@@ -239,6 +246,8 @@ tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n)
 
 	tier_catalog_execute(sql, 1, types, &value, NULL);
 	*n = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	*kind = DatumGetBool(tier_catalog_datum(0, 3, &isnull)) ? TIER_POLICY_FULLNESS :
+		TIER_POLICY_TIERING;
 	policies = tier_catalog_datum(0, 2, &isnull);
 	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(policies));
 }

@@ -52,7 +52,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.time_zone, "
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
 	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
-	"v.idle_for, v.no_writes_for, v.below_reads_per_hour "
+	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier "
 	"FROM tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id ORDER BY v.policy_id";
 	static const Oid types[] = {INT8OID};
@@ -73,6 +73,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		Datum		shift;
 		Datum		creator;
 		Datum		reads;
+		Datum		tier;
 
 		policy->policy_id = DatumGetInt32(tier_catalog_datum(i, 1, &isnull));
 		relation = tier_catalog_datum(i, 2, &isnull);
@@ -98,6 +99,10 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->has_no_writes_for = interval_column(i, 17, &policy->no_writes_for);
 		reads = tier_catalog_datum(i, 18, &isnull);
 		policy->below_reads_per_hour = isnull ? NAN : DatumGetFloat8(reads);
+		tier = tier_catalog_datum(i, 19, &isnull);
+		policy->has_index_tier = !isnull;
+		if (!isnull)
+			policy->index_tier = *DatumGetName(tier);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -110,10 +115,10 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
  */
 #define PROPERTIES \
 	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
-	"idle_for, no_writes_for, below_reads_per_hour"
+	"idle_for, no_writes_for, below_reads_per_hour, index_tier"
 #define PROPERTY_TYPES \
 	INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, \
-	INTERVALOID, INTERVALOID, FLOAT8OID
+	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID
 
 static void
 put_value(Datum *values, char *nulls, int i, bool has, Datum value)
@@ -138,6 +143,7 @@ put_properties(TierPolicyRow *row, Datum *values, char *nulls)
 	put_value(values, nulls, 8, row->has_no_writes_for, IntervalPGetDatum(&row->no_writes_for));
 	put_value(values, nulls, 9, !isnan(row->below_reads_per_hour),
 			  Float8GetDatum(row->below_reads_per_hour));
+	put_value(values, nulls, 10, row->has_index_tier, NameGetDatum(&row->index_tier));
 }
 
 /* Is there one for this table and tier?  Then its id is the result. */
@@ -163,7 +169,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
 	"owner_name, owner_oid, relation_kind, " PROPERTIES ") "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22) "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) "
 	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
 	"RETURNING policy_id";
 	static const Oid types[] = {
@@ -188,6 +194,8 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	put_properties(&policy, &values[12], &nulls[12]);
 
 	tier_catalog_hold_tier(&row->tier_name);
+	if (row->has_index_tier)
+		tier_catalog_hold_tier(&row->index_tier);
 
 	/*
 	 * The policy that exists may come from a restore, and have only the name
@@ -256,7 +264,8 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
-	"enabled = $5, (" PROPERTIES ") = ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+	"enabled = $5, (" PROPERTIES ") = "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
 	"WHERE policy_id = $1";
 	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, OIDOID, BOOLOID, PROPERTY_TYPES};
 	char		nulls[lengthof(types) + 1];
@@ -269,6 +278,8 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	bool		isnull;
 
 	tier_catalog_hold_tier(&tier);
+	if (row->has_index_tier)
+		tier_catalog_hold_tier(&row->index_tier);
 	if (find_policy(row->relation_oid, &tier) &&
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
 		complain_of_duplicate(row);
@@ -332,7 +343,8 @@ tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char 
 }
 
 bool
-tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, Oid tablespace_oid)
+tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameData *tier,
+						  Oid tablespace_oid)
 {
 	/* The leaf may hang below the table of the policy, or be it. */
 	static const char sql[] =
@@ -340,12 +352,14 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, Oid tablesp
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = p.tier_name "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $17 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
 	"AND EXISTS (SELECT FROM above a WHERE a.relation_oid = $5)";
-	static const Oid types[] = {INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES};
+	static const Oid types[] = {
+		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID
+	};
 	char		nulls[lengthof(types) + 1];
 	TierPolicyRow wanted = *policy;
 	Datum		values[lengthof(types)];
@@ -357,5 +371,6 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, Oid tablesp
 	values[3] = ObjectIdGetDatum(leaf_oid);
 	values[4] = ObjectIdGetDatum(policy->relation_oid);
 	put_properties(&wanted, &values[5], &nulls[5]);
+	values[lengthof(types) - 1] = NameGetDatum(tier);
 	return tier_catalog_execute(sql, lengthof(types), types, values, nulls) > 0;
 }

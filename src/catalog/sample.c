@@ -42,12 +42,13 @@
  * hold.  All there is to know about a column is its line here: statements,
  * loading and storing are made from it.
  */
-#define COLUMN(name, type, field) {name, type, offsetof(TierRelationState, field), false, 0, false}
+#define COLUMN(name, type, field) \
+	{name, type, offsetof(TierRelationState, field), false, 0, false, true}
 #define NULLABLE_TIME(name) \
-	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0, false}
+	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0, false, false}
 #define BYTES(name, field, is_signed) \
 	{name, BYTEAOID, offsetof(TierRelationState, field), false, \
-		sizeof(((TierRelationState *) NULL)->field), is_signed}
+		sizeof(((TierRelationState *) NULL)->field), is_signed, false}
 
 static const TierColumn state_columns[] = {
 	COLUMN("relation_oid", OIDOID, id.relation_oid),
@@ -55,7 +56,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("file_number", OIDOID, id.file_number),
 	COLUMN("kind", CHAROID, id.kind),
 	COLUMN("size_bytes", INT8OID, stored.size_bytes),
-	COLUMN("tuples", FLOAT8OID, id.tuples),
+	{"tuples", FLOAT8OID, offsetof(TierRelationState, id.tuples), false, 0, true, true},
 	COLUMN("cached_buffers", INT4OID, stored.cached_buffers),
 	COLUMN("dirty_buffers", INT4OID, stored.dirty_buffers),
 	COLUMN("os_cached_bytes", INT8OID, stored.os_cached_bytes),
@@ -76,7 +77,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("blocks_hit", INT8OID, stored.counters.blocks_hit),
 	COLUMN("row_changes", INT8OID, stored.counters.row_changes),
 	{"counters_reset_at", TIMESTAMPTZOID,
-	offsetof(TierRelationState, stored.counters.reset_at), true, 0, false},
+	offsetof(TierRelationState, stored.counters.reset_at), true, 0, false, false},
 
 	/* Reads. */
 	COLUMN("random_fast", FLOAT8OID, stored.rates.random_fast),
@@ -407,7 +408,8 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 #define MEAN(column) "(sum(r." column ") / min(h.slow))::float8"
 
 /* What tier_catalog_load_history reads from its third column on. */
-#define RATE(field) {#field, FLOAT8OID, offsetof(TierHistoryLoad, rates.field), false, 0, false}
+#define RATE(field) \
+	{#field, FLOAT8OID, offsetof(TierHistoryLoad, rates.field), false, 0, false, true}
 
 static const TierColumn load_columns[] = {
 	RATE(random_fast),

@@ -184,8 +184,20 @@ typedef struct TierColumn
 	size_t		bytes;			/* of the field, bytea only, an array of
 								 * float: stored as it is in memory; of
 								 * another length, read as zeros */
-	bool		is_signed;		/* amounts in these may be negative */
+	bool		is_signed;		/* numbers in it may be negative; any other
+								 * that is reads as 0, as do NaN and those
+								 * that are too large */
+	bool		is_amount;		/* float8 only: of bytes or operations, in all
+								 * or in an hour; no square */
 } TierColumn;
+
+/*
+ * An array of amounts as it is stored, for a field of so many bytes.  What cannot be is 0:
+ * what is negative, unless they are signed, as where something may shrink, NaN and what is
+ * too large; and all of it, if the stored value has another length.
+ */
+extern void tier_column_amounts(float *field, size_t bytes, bool is_signed,
+								const bytea *stored);
 
 /* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
 extern void tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns);
@@ -259,7 +271,10 @@ typedef struct TierTier
 	bool		price_is_assumed;	/* the price is a prior, not a person's */
 	bool		compressed;
 	double		reserve_fraction;	/* of the capacity, kept free */
-	double		high_watermark; /* fraction of the capacity */
+	double		high_watermark; /* fractions of the capacity */
+	double		low_watermark;
+	double		emptied_above;	/* those of its fullness policy, if one is */
+	double		emptied_to;		/* enabled; else 0 */
 	int64		capacity_bytes; /* given, else of the file systems; -1:
 								 * unknown */
 	int64		device_bytes;	/* size of its distinct file systems; -1:
@@ -583,6 +598,13 @@ extern void tier_catalog_maintain_load(TimestampTz now, const char *raw_retentio
  * ---------------------------------------------------------------------
  */
 
+/* What a policy moves by.  One number means one policy, whatever its kind. */
+typedef enum TierPolicyKind
+{
+	TIER_POLICY_TIERING,
+	TIER_POLICY_FULLNESS,
+} TierPolicyKind;
+
 typedef struct TierPolicyRow
 {
 	int			policy_id;
@@ -600,6 +622,8 @@ typedef struct TierPolicyRow
 	Interval	no_writes_for;
 	double		below_reads_per_hour;	/* NaN: they do not matter */
 	bool		include_indexes;
+	bool		has_index_tier;
+	NameData	index_tier;		/* if not that of the table */
 	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
@@ -633,11 +657,11 @@ extern void tier_catalog_lock_policy(int policy_id);
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
- * Is the policy still there, enabled and unaltered, does its tier have this
- * tablespace, and is the relation still in its table's partition tree?
+ * Is the policy still there, enabled and unaltered, does the tier, which is its own or that
+ * of its indexes, have this tablespace, and is the relation still in its table's tree?
  */
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
-									  Oid tablespace_oid);
+									  const NameData *tier, Oid tablespace_oid);
 
 /* Deletes a policy by id.  False: somebody else has. */
 extern bool tier_catalog_delete_policy(int policy_id);
@@ -683,6 +707,55 @@ typedef struct TierMoveRate
  * those of less than 16 MB do not count.  In the given context.
  */
 extern TierMoveRate *tier_catalog_load_move_rates(MemoryContext context, int *n);
+
+/* ---------------------------------------------------------------------
+ * Fullness policies
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct TierFullnessRow
+{
+	int			policy_id;
+	NameData	tier_name;
+	NameData	target_name;
+	double		high_watermark; /* NaN: that of the tier */
+	double		low_watermark;
+	bool		is_enabled;
+} TierFullnessRow;
+
+/* Ordered by policy_id, in the given context. */
+extern TierFullnessRow *tier_catalog_load_fullness(MemoryContext context, int *n);
+
+/*
+ * Adds one for the caller of the scope.  Returns its id; *existed says that the tier
+ * had one already, whose id is then returned.  Errors: a tier was removed; another
+ * session adds one for this tier at this moment.
+ */
+extern int	tier_catalog_add_fullness(const TierCatalogScope *scope, const TierFullnessRow *row,
+									  bool *existed);
+
+/* Waits until nobody else changes it, until the end of the transaction. */
+extern void tier_catalog_lock_fullness(int policy_id);
+
+/*
+ * Gives the policy with the id of the row what the row has; it is the caller's of the
+ * scope then, unless he only disables it.  False: it has been removed.
+ */
+extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
+										 const TierFullnessRow *row, bool disables_only);
+
+/* Deletes one by id.  False: somebody else has. */
+extern bool tier_catalog_delete_fullness(int policy_id);
+
+/* Is it still there, enabled and unaltered? */
+extern bool tier_catalog_fullness_wants(const TierFullnessRow *row);
+
+/*
+ * Records what an evaluation found; fill: NaN if it is not known.  Nothing, if somebody
+ * has the row locked.
+ */
+extern void tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving,
+											const char *result);
 
 /* ---------------------------------------------------------------------
  * Standbys (catalog/standby.c)
@@ -799,6 +872,7 @@ typedef struct TierMoveRow
 	const char *to_tier;		/* NULL: none */
 	const char *requested_by;
 	int			policy_id;		/* 0: none */
+	TierPolicyKind policy_kind; /* if there is one */
 	int64		batch_id;		/* 0: none */
 	int64		undo_of;		/* the batch that is undone, 0: none */
 	double		before_s_per_hour;	/* device time where it is; NaN: unknown */
@@ -863,9 +937,10 @@ extern bool tier_catalog_batch_exists(int64 batch_id);
 
 /*
  * The policies that asked for some of its moves and are still enabled, *n of them:
- * "1, 2", in the given context; NULL: none.
+ * "1, 2", in the given context; NULL: none.  A batch has policies of one kind.
  */
-extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n);
+extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
+											TierPolicyKind *kind);
 
 /* The last batch that has undone something of it; 0: none. */
 extern int64 tier_catalog_undone_by(int64 batch_id);

@@ -59,6 +59,12 @@ read_tier(TierTier *tier, uint64 row)
 	tier->profile.scan_start_ms = DatumGetFloat8(tier_catalog_datum(row, 19, &isnull));
 	if (isnull)
 		tier->profile.scan_start_ms = 0;
+	tier->low_watermark = DatumGetFloat8(tier_catalog_datum(row, 20, &isnull));
+	if (DatumGetBool(tier_catalog_datum(row, 21, &isnull)))
+	{
+		tier->emptied_above = DatumGetFloat8(tier_catalog_datum(row, 22, &isnull));
+		tier->emptied_to = DatumGetFloat8(tier_catalog_datum(row, 23, &isnull));
+	}
 }
 
 /* What the devices may be written in a day: TBW over five years, DWPD, or the less of them. */
@@ -132,13 +138,17 @@ TierSet *
 tier_catalog_load_tiers(MemoryContext context)
 {
 	static const char tiers_sql[] =
-	"SELECT tier_name, rank, random_read_ms, random_write_ms, "
+	"SELECT t.tier_name, rank, random_read_ms, random_write_ms, "
 	"sequential_read_mb_per_s, sequential_write_mb_per_s, "
 	"fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
-	"reserve_fraction, high_watermark, compressed, capacity_bytes, "
+	"reserve_fraction, t.high_watermark, compressed, capacity_bytes, "
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
-	"scan_start_ms FROM _tiered_storage.tier t ORDER BY rank, tier_name";
+	"scan_start_ms, "
+	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
+	"COALESCE(f.low_watermark, t.low_watermark) "
+	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "
+	"ON f.tier_name = t.tier_name AND f.enabled ORDER BY rank, t.tier_name";
 	static const char tablespaces_sql[] =
 	"SELECT tier_name, tablespace_oid, tablespace_name, discovered "
 	"FROM _tiered_storage.tier_tablespaces ORDER BY tablespace_oid";

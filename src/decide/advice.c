@@ -13,9 +13,8 @@
  * is needed; one that is of the age of a policy stays where the policy wants it; one
  * that was moved lately stays for tiered_storage.cooldown; one that has
  * not been observed for tiered_storage.observation_period is never
- * sent to a slower tier; one that is smaller than tiered_storage.advice_min_size
- * stays.  And of what the placement moves, what saves next to nothing is left where
- * it is.
+ * sent to a slower tier.  And of what the placement moves, what saves next to nothing is
+ * left where it is; each by itself, if it is smaller than tiered_storage.advice_min_size.
  *
  *-------------------------------------------------------------------------
  */
@@ -116,8 +115,6 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return "would have to go to a tier that is too full";
 	if (advice->reserve_missing[tier] > 0.0)
 		return "would have to go to a tier of whose reserve other files have taken";
-	if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
-		return "is too small to be moved";
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
 		!advice->is_urgent[unit->current_tier] &&
 		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
@@ -190,6 +187,25 @@ room_on_disk(const TierAdvice *advice, int tier, double capacity_bytes)
 		more * (1.0 - t->reserve_fraction);
 }
 
+/*
+ * What the units may take of a tier that a fullness policy empties: nothing is added
+ * above its low watermark, or the policy would soon send away what the advice has
+ * brought; what is there stays up to the high one.
+ */
+static double
+within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	double		used = advice->used_bytes[tier];
+	double		others = t->free_bytes < 0 ? 0.0 :
+	Max(capacity_bytes - t->free_bytes - Max(0.0, capacity_bytes - t->device_bytes) - used, 0.0);
+
+	if (!(t->emptied_to > 0.0 && t->emptied_to < t->emptied_above))
+		return INFINITY;
+	return Max(Min(Max(used, capacity_bytes * t->emptied_to - others),
+				   capacity_bytes * t->emptied_above - others), 0.0);
+}
+
 double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
@@ -197,15 +213,16 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 
 	if (capacity_bytes < 0)
 		return INFINITY;
-	return Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+	return Min(Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+				   within_watermarks(advice, tier, capacity_bytes)),
 			   advice->used_bytes[tier] + Max(room, 0.0));
 }
 
 double
 tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	return Max(tier_advice_available(advice, tier, capacity_bytes) -
-			   advice->growth[tier].forecast.other, 0.0);
+	return tier_advice_available(advice, tier, capacity_bytes) -
+		advice->growth[tier].forecast.other;
 }
 
 static void
@@ -387,6 +404,29 @@ give_up(const TierAdvice *advice, const TierPlacementProblem *problem, const int
 			   tier_advice_min_saved_price);
 }
 
+/* What a move has to gain more than, by itself, in the objective. */
+static double
+least_gain(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	if (unit->size_bytes >= tier_advice_min_size_kb * 1024.0)
+		return 0.0;
+	return advice->options.objective == TIER_OBJECTIVE_TIME ? tier_advice_min_saved_time :
+		tier_advice_min_saved_price;
+}
+
+bool
+tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	double		most = 0.0;
+
+	if (unit->size_bytes >= tier_advice_min_size_kb * 1024.0)
+		return false;
+	for (int t = 0; t < advice->set->ntiers; t++)
+		most = Max(most, fabs(tier_advice_busy(advice, unit, t) -
+							  tier_advice_busy(advice, unit, unit->current_tier)));
+	return most <= tier_advice_min_saved_time;
+}
+
 /*
  * Where it is as far as that matters to the placement: from scratch, only if it cannot be
  * anywhere else.
@@ -421,6 +461,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
+	double	   *least = solver_alloc(sizeof(double) * nunits);
 	double	   *busy = numbers;
 	double	   *occupied = busy + ncells;
 	double	   *wait = occupied + ncells;
@@ -441,6 +482,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		TierCostLoad load = tier_advice_load_in(unit, scenario);
 
 		current[i] = present_tier(advice, unit);
+		least[i] = least_gain(advice, unit);
 		for (int t = 0; t < ntiers; t++)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
@@ -496,7 +538,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	tier_placement_solve(&problem, result);
 	most = give_up(advice, &problem, result->tier);
 	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour, most,
-									result->tier);
+									least, result->tier);
 	if (scenario == TIER_SCENARIO_MIDDLE)
 	{
 		advice->dropped = dropped;
@@ -510,6 +552,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(allowed);
 	pfree(current);
 	pfree(endurance);
+	pfree(least);
 }
 
 /* By how much what is known of a unit differs at this end: device-seconds per hour, at most. */

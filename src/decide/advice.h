@@ -82,12 +82,22 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  * other files count as taken, whatever the capacity is said to be.  A capacity beyond
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
  * What other files have taken of the reserve makes nobody leave, so it is never less
- * than what the units take, as far as the capacity goes.
+ * than what the units take, as far as the capacity goes.  Where a fullness policy empties
+ * the tier, nothing is added above its low watermark.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 
-/* The same when the horizon ends, without what comes to the tier whatever is placed there. */
+/*
+ * The same when the horizon ends, without what comes to the tier whatever is placed there;
+ * negative: so much more than it can hold.
+ */
 extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
+
+/*
+ * Is it smaller than tiered_storage.advice_min_size, and saves no more than
+ * tiered_storage.advice_min_saved_time wherever it is?  It has to be in a tier.
+ */
+extern bool tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit);
 
 /* Why it may not live there, in words after "it" ("is not ..."); NULL: it may. */
 extern const char *tier_advice_why_not(const TierAdvice *advice,

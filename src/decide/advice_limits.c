@@ -158,16 +158,16 @@ way_out(const TierAdvice *advice, int tier)
 	return line.data;
 }
 
-/* What keeps relations on a tier that stays too full, with the bytes: "pinned 200 MB, ...". */
+/* What is on a tier that stays too full, and why, with the bytes: "pinned 200 MB, ...". */
 static char *
 obstacles(const TierAdvice *advice, int tier)
 {
 	enum
 	{
-		PINNED, BY_POLICY, MOVED_LATELY, TOO_SMALL, NOT_ASKED_FOR, NO_ROOM, NREASONS
+		PINNED, BY_POLICY, MOVED_LATELY, NOT_ASKED_FOR, NO_ROOM, NREASONS
 	};
 	static const char *const words[] = {"pinned", "kept by policies", "moved lately",
-	"too small to be moved", "not asked for", "without room elsewhere"};
+	"not asked for", "without room elsewhere"};
 	double		bytes[NREASONS] = {0};
 	StringInfoData line;
 
@@ -187,8 +187,6 @@ obstacles(const TierAdvice *advice, int tier)
 			bytes[BY_POLICY] += stored;
 		else if (unit->resides_s > 0.0)
 			bytes[MOVED_LATELY] += stored;
-		else if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
-			bytes[TOO_SMALL] += stored;
 		else
 			bytes[NO_ROOM] += stored;
 	}
@@ -197,6 +195,8 @@ obstacles(const TierAdvice *advice, int tier)
 		if (bytes[r] > 0.0)
 			appendStringInfo(&line, "%s%s %s", line.len > 0 ? ", " : "",
 							 tier_advice_bytes(bytes[r]), words[r]);
+	if (line.len == 0)
+		appendStringInfoString(&line, "nothing placed there");
 	return line.data;
 }
 

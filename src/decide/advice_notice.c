@@ -59,7 +59,7 @@ count_units(const TierAdvice *advice)
 			counts.in_no_tier++;
 		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0)
 			counts.held++;
-		else if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+		else if (tier_advice_is_small(advice, unit))
 			counts.small++;
 		else if (unit->proven_s >= tier_units_required_s() &&
 				 (since = tier_advice_unused_since(unit)) != 0)

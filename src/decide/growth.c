@@ -86,12 +86,14 @@ note_policy(TierAdvice *advice, const TierPolicyRow *policy, TimestampTz ends_at
 		foreach(cell, leaf->pending)
 		{
 			TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
+			int			to_tier;
 
 			if (unit == NULL || unit->pinned_tier >= 0)
 				continue;
-			note_age(unit, evaluation->to_tier, interval_hours(&policy->move_after));
+			to_tier = tier_partition_target(evaluation, leaf, lfirst_oid(cell));
+			note_age(unit, to_tier, interval_hours(&policy->move_after));
 			if (leaf->verdict == TIER_VERDICT_DUE && !policy->age_from_newest)
-				note_leaving(advice, unit, evaluation->to_tier);
+				note_leaving(advice, unit, to_tier);
 		}
 	}
 }

@@ -270,9 +270,11 @@ add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relati
 
 /* What of the leaf and its indexes is not on the tier; where it is now. */
 static void
-locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tier,
-			bool include_indexes)
+locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
+			const TierPins *pins)
 {
+	int			to_tier = evaluation->to_tier;
+
 	leaf->from_tier = tier_set_tier_of_tablespace(set, leaf->info.tablespace_oid);
 	if (leaf->partition.is_foreign)
 		return;
@@ -280,7 +282,7 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tie
 		add_pending(leaf, set, pins, leaf->info.relation_oid, -1, to_tier);
 	else
 		add_pending(leaf, set, pins, leaf->info.relation_oid, leaf->from_tier, to_tier);
-	if (include_indexes)
+	if (evaluation->policy->include_indexes)
 	{
 		List	   *indexes = tier_relation_indexes(leaf->info.relation_oid);
 		ListCell   *cell;
@@ -291,7 +293,8 @@ locate_leaf(TierLeaf *leaf, const TierSet *set, const TierPins *pins, int to_tie
 
 			if (tier_relation_lookup(lfirst_oid(cell), &index))
 				add_pending(leaf, set, pins, index.relation_oid,
-							tier_set_tier_of_tablespace(set, index.tablespace_oid), to_tier);
+							tier_set_tier_of_tablespace(set, index.tablespace_oid),
+							evaluation->index_tier);
 		}
 	}
 	leaf->partition.pinned_elsewhere = leaf->pending == NIL && leaf->pinned != NULL;
@@ -325,7 +328,7 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	{
 		TierLeaf   *leaf = &walk.leaves[i];
 
-		locate_leaf(leaf, set, pins, evaluation->to_tier, policy->include_indexes);
+		locate_leaf(leaf, evaluation, set, pins);
 		leaf->partition.use = tier_uses_find(uses, leaf->info.relation_oid,
 											 policy->include_indexes);
 
@@ -349,12 +352,14 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 
 	if (leaf->verdict == TIER_VERDICT_DUE)
 	{
+		Oid			role_oid = OidIsValid(policy->created_by) ? policy->created_by :
+		leaf->info.owner_oid;
 		ListCell   *cell;
 
-		leaf->to_tablespace = tier_set_usable_tablespace(set, evaluation->to_tier,
-														 OidIsValid(policy->created_by) ?
-														 policy->created_by :
-														 leaf->info.owner_oid);
+		leaf->to_tablespace = tier_set_usable_tablespace(set, evaluation->to_tier, role_oid);
+		leaf->index_tablespace = evaluation->index_tier == evaluation->to_tier ?
+			leaf->to_tablespace :
+			tier_set_usable_tablespace(set, evaluation->index_tier, role_oid);
 		leaf->pending_bytes = 0;
 		foreach(cell, leaf->pending)
 		{
@@ -580,9 +585,13 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 		evaluation->error = pstrdup("the relation does not exist");
 		return evaluation;
 	}
-	if (evaluation->to_tier < 0)
+	evaluation->index_tier = policy->has_index_tier ?
+		tier_set_find_tier(set, NameStr(policy->index_tier)) : evaluation->to_tier;
+	if (evaluation->to_tier < 0 || evaluation->index_tier < 0)
 	{
-		evaluation->error = psprintf("tier \"%s\" does not exist", NameStr(policy->tier_name));
+		evaluation->error = psprintf("tier \"%s\" does not exist",
+									 evaluation->to_tier < 0 ? NameStr(policy->tier_name) :
+									 NameStr(policy->index_tier));
 		return evaluation;
 	}
 
@@ -596,4 +605,16 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 		FreeErrorData(error);
 	}
 	return evaluation;
+}
+
+int
+tier_partition_target(const TierEvaluation *evaluation, const TierLeaf *leaf, Oid member_oid)
+{
+	return member_oid == leaf->info.relation_oid ? evaluation->to_tier : evaluation->index_tier;
+}
+
+Oid
+tier_partition_tablespace(const TierLeaf *leaf, Oid member_oid)
+{
+	return member_oid == leaf->info.relation_oid ? leaf->to_tablespace : leaf->index_tablespace;
 }

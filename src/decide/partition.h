@@ -24,6 +24,7 @@ typedef struct TierLeaf
 	TierPolicyVerdict verdict;
 	int			from_tier;		/* index into the TierSet, -1: none */
 	Oid			to_tablespace;	/* 0: none of the tier's can be used */
+	Oid			index_tablespace;	/* the same for indexes */
 	List	   *pending;		/* OIDs: what of it and its indexes is on a
 								 * faster tier, or none, the table first;
 								 * without what is pinned to another one */
@@ -39,6 +40,7 @@ typedef struct TierEvaluation
 {
 	const TierPolicyRow *policy;
 	int			to_tier;		/* index into the TierSet */
+	int			index_tier;		/* the same for indexes */
 	int			nleaves;
 	TierLeaf   *leaves;
 	char	   *error;			/* why it could not be evaluated, or NULL */
@@ -62,5 +64,12 @@ extern void tier_partition_check_target(const TierRelationInfo *info,
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 											   const TierSet *set, const TierPins *pins,
 											   const TierUses *uses, TimestampTz now);
+
+/* Where the policy wants a member of a leaf, which is the leaf itself or one of its indexes. */
+extern int	tier_partition_target(const TierEvaluation *evaluation, const TierLeaf *leaf,
+								  Oid member_oid);
+
+/* And in which tablespace, if it is due; 0: none of the tier's can be used. */
+extern Oid	tier_partition_tablespace(const TierLeaf *leaf, Oid member_oid);
 
 #endif							/* TIER_PARTITION_H */

@@ -100,6 +100,11 @@ check_conditions(const TierPolicyRow *policy)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("age_from, key_unit, key_epoch and key_shift are for move_after"),
 				 errhint("Give move_after, or leave them out.")));
+	if (policy->has_index_tier && !policy->include_indexes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index_tier is for policies that include indexes"),
+				 errhint("Leave it out, or set include_indexes => true.")));
 	if (policy->has_idle_for)
 		check_interval("idle_for", &policy->idle_for, false);
 	if (policy->has_no_writes_for)
@@ -174,18 +179,22 @@ check_age_from(const char *age_from)
 
 /* Owner or administrator; and somebody who may create on the tier. */
 static void
-check_policy_rights(const TierRelationInfo *info, const TierSet *set, int tier)
+check_policy_rights(const TierRelationInfo *info, const TierSet *set,
+					const TierPolicyRow *policy)
 {
 	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
 		!tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", info->name)));
-	tier_require_tier_rights(set, tier);
+	tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->tier_name)));
+	if (policy->has_index_tier)
+		tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->index_tier)));
 }
 
 /* The first of the arguments of add_tiering_policy() on the use of a relation. */
 #define ADD_IDLE_FOR 10
+#define ADD_INDEX_TIER 13
 
 Datum
 tier_add_tiering_policy(PG_FUNCTION_ARGS)
@@ -197,7 +206,6 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	bool		if_not_exists = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
 	bool		existed;
 	char	   *age_from;
-	int			tier;
 	int			policy_id;
 
 	tier_require_writable("tiered_storage.add_tiering_policy()");
@@ -210,6 +218,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.has_move_after = !PG_ARGISNULL(1);
 	if (policy.has_move_after)
 		policy.move_after = *PG_GETARG_INTERVAL_P(1);
+	policy.has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
+	if (policy.has_index_tier)
+		policy.index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
 	policy.below_reads_per_hour = NAN;
 	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
 	policy.tier_name = *PG_GETARG_NAME(2);
@@ -236,9 +247,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(CurrentMemoryContext);
-	tier = tier_require_tier(set, NameStr(policy.tier_name));
+	(void) tier_require_tier(set, NameStr(policy.tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
-	check_policy_rights(&info, set, tier);
+	check_policy_rights(&info, set, &policy);
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */
@@ -327,7 +338,8 @@ enum
 	ALTER_TIME_ZONE,
 	ALTER_IF_EXISTS,
 	ALTER_IDLE_FOR,
-	ALTER_END = ALTER_IDLE_FOR + 3
+	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
+	ALTER_END
 };
 
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
@@ -355,6 +367,11 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	take_use_conditions(fcinfo, ALTER_IDLE_FOR, &altered);
 	if (!PG_ARGISNULL(ALTER_NEW_TIER))
 		altered.tier_name = *PG_GETARG_NAME(ALTER_NEW_TIER);
+	if (!PG_ARGISNULL(ALTER_INDEX_TIER))
+	{
+		altered.has_index_tier = true;
+		altered.index_tier = *PG_GETARG_NAME(ALTER_INDEX_TIER);
+	}
 	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
 		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
 	if (!PG_ARGISNULL(ALTER_AGE_FROM))
@@ -386,7 +403,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
 	check_conditions(&altered);
 	tier_partition_check_target(&info, &altered);
-	check_policy_rights(&info, set, tier_require_tier(set, NameStr(altered.tier_name)));
+	check_policy_rights(&info, set, &altered);
 	return altered;
 }
 

@@ -222,6 +222,21 @@ mark_soon(TierAdviceUnit *unit, int tier)
 		unit->policy_floor = Max(unit->policy_floor, tier);
 }
 
+/* What a policy moves next. */
+static void
+mark_due(TierAdvice *advice, const TierLeaf *leaf)
+{
+	ListCell   *cell;
+
+	foreach(cell, leaf->pending)
+	{
+		TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
+
+		if (unit != NULL)
+			unit->is_due = true;
+	}
+}
+
 /* Is everything in it old enough for the policy? */
 static bool
 is_of_age(const TierLeaf *leaf)
@@ -245,7 +260,7 @@ mark_leaf(TierAdvice *advice, const TierEvaluation *evaluation, const TierLeaf *
 		TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
 
 		if (unit != NULL)
-			mark(unit, evaluation->to_tier);
+			mark(unit, tier_partition_target(evaluation, leaf, lfirst_oid(cell)));
 	}
 }
 
@@ -272,8 +287,12 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 			continue;
 		today = tier_partition_evaluate(&policies[i], advice->set, pins, uses, now);
 		for (int j = 0; j < today->nleaves; j++)
+		{
 			if (is_of_age(&today->leaves[j]))
 				mark_leaf(advice, today, &today->leaves[j], mark_policy);
+			if (today->leaves[j].verdict == TIER_VERDICT_DUE)
+				mark_due(advice, &today->leaves[j]);
+		}
 
 		/*
 		 * Who uses it today will go on, and then no policy that asks for that
@@ -506,7 +525,7 @@ growth_hours_of(const TierAdvice *advice)
 static double
 clients_of(const TierAdvice *advice)
 {
-	double		peak = advice->client_time.peak;
+	double		peak = Min(advice->client_time.peak, MaxBackends);
 
 	return 1.0 + (peak > 0.0 ? Max(peak * advice->options.load_factor, 1.0) : MaxConnections);
 }

@@ -84,6 +84,7 @@ typedef struct TierAdviceUnit
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
 	int			policy_floor;	/* no tier faster than this one is for what is
 								 * so old, or will be, -1: no policy */
+	bool		is_due;			/* a policy moves it as soon as it can */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
 	double		size_bytes;
@@ -183,7 +184,7 @@ typedef struct TierAdvice
 	TierAdviceGrowth *growth;	/* by tier */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
 	double	   *limit_bytes;	/* by tier: what the units may take there,
-								 * then */
+								 * then; negative: more comes than it holds */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
 	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */

@@ -148,7 +148,7 @@ tier_feasible_ask(const TierPlacementProblem *problem, TierPlacementLimits *aske
 	tier_placement_add_up(problem, problem->current, now);
 	for (int t = 0; t < problem->ntiers; t++)
 	{
-		asked[t].of[TIER_RESOURCE_BYTES] = fmax(problem->available_bytes[t], 0.0);
+		asked[t].of[TIER_RESOURCE_BYTES] = problem->available_bytes[t];
 		asked[t].of[TIER_RESOURCE_BUSY] =
 			fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now[t].occupied_s) * (1.0 + ROUNDING);
 		asked[t].of[TIER_RESOURCE_ENDURANCE] =
@@ -187,7 +187,7 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 		}
 	for (int t = 0; t < ntiers; t++)
 	{
-		capacity[t] = limits[t].of[TIER_RESOURCE_BYTES];
+		capacity[t] = fmax(limits[t].of[TIER_RESOURCE_BYTES], 0.0);
 		limit[t * NUSES] = limits[t].of[TIER_RESOURCE_BUSY];
 		limit[t * NUSES + 1] = limits[t].of[TIER_RESOURCE_ENDURANCE];
 	}

@@ -29,8 +29,9 @@ extern bool tier_feasible_keeps(const TierPlacementProblem *problem,
 								const TierPlacementLimits *limits);
 
 /*
- * The limits as they should be kept: the room there is, TIER_PLACEMENT_BUSY_LIMIT and the
- * endurance; but nobody has to leave a device that is busier now, or is written to more.
+ * The limits as they should be kept: the room there is, negative where even an empty tier
+ * would be too full, TIER_PLACEMENT_BUSY_LIMIT and the endurance; but nobody has to leave a
+ * device that is busier now, or is written to more.
  */
 extern void tier_feasible_ask(const TierPlacementProblem *problem, TierPlacementLimits *asked);
 

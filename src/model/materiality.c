@@ -37,6 +37,8 @@ typedef struct Work
 	double		wait;
 	double		queue;
 	TierPlacementTotals *totals;
+	const double *least_gain;	/* by unit, or NULL */
+	double		budget;			/* what may still be given up */
 } Work;
 
 static int
@@ -110,6 +112,13 @@ take_back(Work *work, int unit, int *tier)
 	*tier = here;
 }
 
+/* Is it too little to move for, alone or with all that is given up? */
+static bool
+is_too_little(const Work *work, int unit, double gain)
+{
+	return gain <= work->budget || (work->least_gain != NULL && gain <= work->least_gain[unit]);
+}
+
 static void
 set_weights(Work *work, double price_per_wait_hour)
 {
@@ -131,7 +140,8 @@ set_weights(Work *work, double price_per_wait_hour)
 
 TierMaterialityDropped
 tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
-					  double price_per_wait_hour, double give_up, int *tier)
+					  double price_per_wait_hour, double give_up, const double *least_gain,
+					  int *tier)
 {
 	TierMaterialityDropped dropped = {0, 0.0, 0.0};
 	size_t		tiers_size = sizeof(TierPlacementTotals) * problem->ntiers;
@@ -141,6 +151,8 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 	memset(&work, 0, sizeof(work));
 	work.problem = problem;
 	work.limits = limits;
+	work.least_gain = least_gain;
+	work.budget = give_up;
 	work.totals = problem->alloc(tiers_size);
 	set_weights(&work, price_per_wait_hour);
 	tier_placement_add_up(problem, tier, work.totals);
@@ -162,11 +174,13 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 			int			u = moves[i].unit;
 			double		gain = fmax(0.0, gain_of(&work, u, tier[u]));
 
-			if (moves[i].gain > give_up - dropped.gain)
+			if (moves[i].gain > work.budget && least_gain == NULL)
 				break;
-			if (gain > give_up - dropped.gain || !may_stay(&work, u))
+			if (!is_too_little(&work, u, gain) || !may_stay(&work, u))
 				continue;
 			take_back(&work, u, &tier[u]);
+			if (least_gain == NULL || gain > least_gain[u])
+				work.budget -= gain;
 			dropped.gain += gain;
 			dropped.bytes += problem->stored_bytes[(size_t) u * problem->ntiers + tier[u]];
 			dropped.units++;

@@ -87,7 +87,8 @@ typedef struct TierPlacementProblem
 	const double *move_s;		/* device-seconds, once; 0 where it is */
 	const bool *allowed;
 	const int  *current;		/* by unit; -1: on none of them */
-	const double *available_bytes;	/* by tier; may be INFINITY */
+	const double *available_bytes;	/* by tier; may be INFINITY, or negative:
+									 * too full even if it is empty */
 	const double *endurance_bytes_per_day;	/* by tier; INFINITY: no limit */
 	double		clients;		/* that may wait at once; 0: any number */
 	double		horizon_hours;	/* in which a move has to pay, > 0 */

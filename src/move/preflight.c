@@ -37,9 +37,10 @@
 
 /* Room on the target, of which the tier keeps a part free, and for the WAL. */
 static TierObstacle
-check_space(Oid tablespace_oid, double reserve_bytes, int64 size_bytes)
+check_space(Oid tablespace_oid, Oid from_tablespace_oid, double reserve_bytes, int64 size_bytes)
 {
-	TierShortage shortage = tier_space_admit(tablespace_oid, reserve_bytes, size_bytes);
+	TierShortage shortage = tier_space_admit(tablespace_oid, from_tablespace_oid, reserve_bytes,
+											 size_bytes);
 	TierObstacle obstacle = {shortage.message, shortage.hint, "53100"};
 
 	return obstacle;
@@ -285,7 +286,7 @@ tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
 
 	/* Outside of all tiers it has no reserve, but can be full like any other. */
 	if (obstacle.message == NULL)
-		obstacle = check_space(where->tablespace_oid,
+		obstacle = check_space(where->tablespace_oid, info->tablespace_oid,
 							   tier_preflight_reserve(set, where->tablespace_oid), size_bytes);
 	if (obstacle.message == NULL && tier != NULL)
 		obstacle = check_capacity(tier, target->device->total_bytes,

@@ -31,6 +31,8 @@
 #define ANNOUNCED_TABLESPACE_PARAM (ANNOUNCED_PARAM + 1)
 #define ANNOUNCED_BYTES_PARAM (ANNOUNCED_PARAM + 2)
 #define ANNOUNCED_AT_PARAM (ANNOUNCED_PARAM + 3)
+#define ANNOUNCED_FROM_PARAM (ANNOUNCED_PARAM + 4)
+#define ANNOUNCED_LEAVING_PARAM (ANNOUNCED_PARAM + 5)
 
 /*
  * What this process shows, since st_progress_param is written only.  The numbers in
@@ -45,7 +47,7 @@ static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
 static TierAnnouncement announced;	/* InvalidOid: none; outlives the part of
 									 * a table that is moved */
 
-StaticAssertDecl(ANNOUNCED_AT_PARAM < PGSTAT_NUM_PROGRESS_PARAM, "too many fields");
+StaticAssertDecl(ANNOUNCED_LEAVING_PARAM < PGSTAT_NUM_PROGRESS_PARAM, "too many fields");
 
 static void
 show_announcement(void)
@@ -56,6 +58,8 @@ show_announcement(void)
 	pgstat_progress_update_param(ANNOUNCED_TABLESPACE_PARAM, announced.tablespace_oid);
 	pgstat_progress_update_param(ANNOUNCED_BYTES_PARAM, announced.bytes);
 	pgstat_progress_update_param(ANNOUNCED_AT_PARAM, announced.at_us);
+	pgstat_progress_update_param(ANNOUNCED_FROM_PARAM, announced.from_oid);
+	pgstat_progress_update_param(ANNOUNCED_LEAVING_PARAM, announced.leaving_bytes);
 	pgstat_progress_update_param(ANNOUNCED_PARAM, ANNOUNCED_MARK);
 }
 
@@ -108,11 +112,9 @@ tier_progress_read(int pid, int64 *fields)
 }
 
 void
-tier_progress_announce(Oid tablespace_oid, int64 bytes, int64 at_us)
+tier_progress_announce(const TierAnnouncement *announcement)
 {
-	announced.tablespace_oid = tablespace_oid;
-	announced.bytes = bytes;
-	announced.at_us = at_us;
+	announced = *announcement;
 	show_announcement();
 }
 
@@ -141,6 +143,9 @@ tier_progress_announced(int i, int *pid, TierAnnouncement *announcement)
 	announcement->tablespace_oid = (Oid) status.st_progress_param[ANNOUNCED_TABLESPACE_PARAM];
 	announcement->bytes = status.st_progress_param[ANNOUNCED_BYTES_PARAM];
 	announcement->at_us = status.st_progress_param[ANNOUNCED_AT_PARAM];
+	announcement->from_oid = (Oid) status.st_progress_param[ANNOUNCED_FROM_PARAM];
+	announcement->leaving_bytes = status.st_progress_param[ANNOUNCED_LEAVING_PARAM];
+	announcement->database_oid = status.st_databaseid;
 	return true;
 }
 

@@ -59,10 +59,17 @@ typedef struct TierAnnouncement
 	Oid			tablespace_oid;
 	int64		bytes;
 	int64		at_us;			/* tier_clock_monotonic_us */
+	Oid			from_oid;		/* tablespace in which so much is free when
+								 * the */
+	int64		leaving_bytes;	/* move has ended */
+	Oid			database_oid;	/* of the process; read only */
 } TierAnnouncement;
 
-/* Until the next call; InvalidOid: nothing more.  A part that begins leaves it. */
-extern void tier_progress_announce(Oid tablespace_oid, int64 bytes, int64 at_us);
+/*
+ * Until the next call; a tablespace_oid of 0: nothing more.  A part that begins leaves
+ * it.
+ */
+extern void tier_progress_announce(const TierAnnouncement *announcement);
 extern void tier_progress_announced_written(int64 bytes);
 extern int64 tier_progress_announced_bytes(void);
 

@@ -168,6 +168,34 @@ sum_others(int64 announced_us, const Room *target)
 	return others;
 }
 
+TierSpaceFlight
+tier_space_flight(Oid tablespace_oid)
+{
+	TierSpaceFlight flight = {0};
+
+	for (int i = 0; i < MaxBackends; i++)
+	{
+		TierAnnouncement other;
+		bool		is_own;
+		int			pid;
+
+		if (!tier_progress_announced(i, &pid, &other) || pid == MyProcPid)
+			continue;
+		is_own = other.database_oid == MyDatabaseId;
+		if (other.tablespace_oid == tablespace_oid)
+		{
+			flight.to_write_bytes += other.bytes;
+			flight.arriving_bytes += is_own ? other.leaving_bytes : 0;
+		}
+		if (other.from_oid == tablespace_oid)
+		{
+			flight.leaving_bytes += other.leaving_bytes;
+			flight.leaving_own_bytes += is_own ? other.leaving_bytes : 0;
+		}
+	}
+	return flight;
+}
+
 /* ---------------------------------------------------------------------
  * Questions
  * ---------------------------------------------------------------------
@@ -189,10 +217,13 @@ others_text(double bytes)
 }
 
 TierShortage
-tier_space_admit(Oid tablespace_oid, double reserve_bytes, int64 size_bytes)
+tier_space_admit(Oid tablespace_oid, Oid from_tablespace_oid, double reserve_bytes,
+				 int64 size_bytes)
 {
 	TierShortage shortage = {NULL, NULL};
 	int64		now_us = tier_clock_monotonic_us();
+	TierAnnouncement announcement = {tablespace_oid, size_bytes, now_us, from_tablespace_oid,
+	size_bytes, InvalidOid};
 	Room		target;
 	Room		wal;
 	Others		others;
@@ -200,7 +231,7 @@ tier_space_admit(Oid tablespace_oid, double reserve_bytes, int64 size_bytes)
 	double		wal_reserve;
 	bool		together;
 
-	tier_progress_announce(tablespace_oid, size_bytes, now_us);
+	tier_progress_announce(&announcement);
 	target = look_at_tablespace(tablespace_oid, true);
 	wal = look_at_wal(true);
 	others = sum_others(now_us, &target);
@@ -279,5 +310,7 @@ tier_space_written(int64 bytes)
 void
 tier_space_done(void)
 {
-	tier_progress_announce(InvalidOid, 0, 0);
+	TierAnnouncement nothing = {0};
+
+	tier_progress_announce(&nothing);
 }

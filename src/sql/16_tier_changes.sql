@@ -158,11 +158,12 @@ DECLARE
 	users text;
 BEGIN
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
-		FROM tiered_storage.policies p WHERE p.tier_name = tier_require_unused.name;
+		FROM tiered_storage.policies p
+		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier);
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
 			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('Policies on %s move partitions there.', users),
+				DETAIL = pg_catalog.format('Policies on %s move there.', users),
 				HINT = 'Remove them first with tiered_storage.remove_tiering_policy().';
 	END IF;
 	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
@@ -172,6 +173,16 @@ BEGIN
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('It is where %s is pinned.', users),
 				HINT = 'Remove the pins first with tiered_storage.unpin().';
+	END IF;
+	SELECT pg_catalog.string_agg(pg_catalog.format('from %s to %s', f.tier_name, f.target_name),
+			', ' ORDER BY f.policy_id) INTO users
+		FROM _tiered_storage.fullness_policy f
+		WHERE tier_require_unused.name IN (f.tier_name, f.target_name);
+	IF users IS NOT NULL THEN
+		RAISE EXCEPTION 'tier "%" is used by a fullness policy', name
+			USING ERRCODE = 'dependent_objects_still_exist',
+				DETAIL = pg_catalog.format('Relations are moved %s.', users),
+				HINT = 'Remove it first with tiered_storage.remove_fullness_policy().';
 	END IF;
 END
 $$;

@@ -10,7 +10,8 @@
 CREATE TABLE _tiered_storage.load_history
 (
 	period_start timestamptz NOT NULL PRIMARY KEY,
-	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0),
+	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0
+		AND period_s OPERATOR(pg_catalog.<) 1e10),
 	commits bigint,
 	rollbacks bigint,
 	blocks_fetched bigint,
@@ -50,6 +51,34 @@ COMMENT ON TABLE _tiered_storage.load_history IS
 'once rolled up; a period in which the database was idle has no row; use load_profile()';
 COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
 'time in ms within the period in which the waits of the backends were sampled';
+
+/*
+ * What a sample cannot have written is not known.  All sums of what it can fit in a bigint; and
+ * no wait is of more backends than there can ever be, 2^18, at once.
+ */
+CREATE FUNCTION _tiered_storage.load_is_possible(l _tiered_storage.load_history)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT LEAST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
+		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
+		l.temp_bytes, l.deadlocks, l.wal_records, l.wal_full_page_images, l.wal_bytes,
+		l.wal_writes, l.checkpoints_timed, l.checkpoints_requested, l.buffers_checkpointer,
+		l.buffers_bgwriter, l.buffers_backends, l.slru_reads, l.slru_writes, l.wait_sampled_ms,
+		w.lowest) >= 0
+		AND GREATEST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
+		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
+		l.temp_bytes, l.deadlocks, l.wal_records, l.wal_full_page_images, l.wal_bytes,
+		l.wal_writes, l.checkpoints_timed, l.checkpoints_requested, l.buffers_checkpointer,
+		l.buffers_bgwriter, l.buffers_backends, l.slru_reads, l.slru_writes, l.wait_sampled_ms,
+		w.highest) <= 1e16::bigint
+		AND COALESCE(w.highest, 0) <= 262144.0 * COALESCE(l.wait_sampled_ms, 0)
+	FROM (SELECT min(ms) AS lowest, max(ms) AS highest FROM unnest(ARRAY[l.wait_cpu_ms,
+		l.wait_relations_ms, l.wait_wal_ms, l.wait_temp_ms, l.wait_slru_ms, l.wait_other_io_ms,
+		l.wait_lock_ms, l.wait_lwlock_ms, l.wait_other_ms]) ms) w
+$$;
+COMMENT ON FUNCTION _tiered_storage.load_is_possible(_tiered_storage.load_history) IS
+'whether a sample can have written this row: nothing is negative, or more than there can be';
 
 CREATE TABLE _tiered_storage.load_state
 (
@@ -141,6 +170,7 @@ AS $$
 		CROSS JOIN LATERAL (SELECT EXTRACT(epoch FROM LEAST(e.period_end, ends_at)
 			- GREATEST(h.period_start, begins_at))::float8 AS inside_s) p
 		WHERE h.period_start < ends_at AND e.period_end > begins_at
+			AND _tiered_storage.load_is_possible(h)
 	)
 	SELECT
 		sum(commits * share), sum(rollbacks * share),

@@ -21,6 +21,7 @@ CREATE TABLE _tiered_storage.policy
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
+	index_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	move_after interval CHECK (move_after OPERATOR(pg_catalog.>=) '0'
 		AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
 	idle_for interval CHECK (idle_for OPERATOR(pg_catalog.>) '0'
@@ -51,6 +52,7 @@ CREATE TABLE _tiered_storage.policy
 		OPERATOR(pg_catalog.>) 0)
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
+CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
 COMMENT ON TABLE _tiered_storage.policy IS
 'tiering policies; read them in the view tiered_storage.policies, add them with '
 'add_tiering_policy()';
@@ -73,7 +75,8 @@ CREATE VIEW tiered_storage.policies AS
 					AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
-		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour
+		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
+			p.index_tier
 	FROM _tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
@@ -143,6 +146,8 @@ COMMENT ON COLUMN tiered_storage.policies.no_writes_for IS
 'for how long it must not have been written; null: that does not matter';
 COMMENT ON COLUMN tiered_storage.policies.below_reads_per_hour IS
 'its reads per hour must be below this; null: they do not matter';
+COMMENT ON COLUMN tiered_storage.policies.index_tier IS
+'tier that indexes are moved to; null: that of their table';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass,
@@ -157,17 +162,19 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	if_not_exists boolean DEFAULT false,
 	idle_for interval DEFAULT NULL,
 	no_writes_for interval DEFAULT NULL,
-	below_reads_per_hour float8 DEFAULT NULL)
+	below_reads_per_hour float8 DEFAULT NULL,
+	index_tier name DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8) IS
+	interval, float8, name) IS
 'moves the partitions of a table to a tier once all conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
 '(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
 'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
+'indexes go to index_tier, by default to the same tier; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
 '(default that of the session); returns the number of the policy';
@@ -200,12 +207,14 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 	if_exists boolean DEFAULT false,
 	idle_for interval DEFAULT NULL,
 	no_writes_for interval DEFAULT NULL,
-	below_reads_per_hour float8 DEFAULT NULL)
+	below_reads_per_hour float8 DEFAULT NULL,
+	index_tier name DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
-	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8) IS
+	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
+	name) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
 'number; null arguments leave their property unchanged; enabled => false lets a policy rest '
 'without removing it; whoever alters a policy other than by disabling it is the one whose rights '

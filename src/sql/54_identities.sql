@@ -5,8 +5,11 @@
 CREATE FUNCTION _tiered_storage.tier_in_use(tier name) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.tier_name = tier)
+	SELECT EXISTS (SELECT FROM _tiered_storage.policy p
+			WHERE tier IN (p.tier_name, p.index_tier))
 		OR EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = tier)
+		OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f
+			WHERE tier IN (f.tier_name, f.target_name))
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_in_use(name) IS
 'whether a policy or a pin refers to the tier';
@@ -162,6 +165,19 @@ BEGIN
 			relation_name = c.relation_name, owner_name = c.owner_name, owner_oid = c.owner_oid,
 			system_identifier = c.system_identifier, database_oid = c.database_oid,
 			created_by = c.created_by, created_by_oid = c.created_by_oid
+		FROM changed c WHERE c.policy_id = p.policy_id;
+	WITH changed AS MATERIALIZED (
+		SELECT p.policy_id, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid,
+			cs.system_identifier
+		FROM _tiered_storage.fullness_policy p
+		JOIN tiered_storage.fullness_policies v ON v.policy_id = p.policy_id
+		CROSS JOIN pg_control_system() cs
+		WHERE (p.created_by, p.created_by_oid, p.system_identifier)
+			IS DISTINCT FROM (v.created_by, COALESCE(v.created_by_oid, 0), cs.system_identifier)
+		FOR UPDATE OF p SKIP LOCKED)
+	UPDATE _tiered_storage.fullness_policy p
+		SET created_by = c.created_by, created_by_oid = c.created_by_oid,
+			system_identifier = c.system_identifier
 		FROM changed c WHERE c.policy_id = p.policy_id;
 END
 $$;

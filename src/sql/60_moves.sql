@@ -19,6 +19,7 @@ CREATE TABLE _tiered_storage.move
 	policy_id integer,
 	batch_id bigint,
 	undo_of bigint,
+	policy_kind text CHECK (policy_kind OPERATOR(pg_catalog.=) ANY ('{tiering,fullness}')),
 	reason text NOT NULL,
 	method text NOT NULL,
 	size_bytes bigint NOT NULL,
@@ -186,7 +187,7 @@ CREATE VIEW tiered_storage.moves AS
 				e.unmoved_io_s_per_hour, e.measured_io_s_per_hour)
 			END AS effect,
 		e.plan_change,
-		m.undo_of
+		m.undo_of, m.policy_kind
 	FROM _tiered_storage.move m
 	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
 	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation_oid
@@ -263,10 +264,14 @@ COMMENT ON COLUMN tiered_storage.moves.plan_change IS
 'how its table is scanned since the move, if in another way than before: a likely cause where '
 'the effect is not as predicted; null: no change seen';
 COMMENT ON COLUMN tiered_storage.moves.undo_of IS 'batch that it undoes; null: it is not an undo';
+COMMENT ON COLUMN tiered_storage.moves.policy_kind IS
+'kind of that policy: tiering (see the view policies) or fullness (fullness_policies); null: none';
 
 CREATE VIEW tiered_storage.move_batches AS
 	SELECT b.batch_id,
-		CASE WHEN b.undo_of IS NOT NULL THEN 'undo' WHEN b.policy_id IS NOT NULL THEN 'policy'
+		CASE WHEN b.undo_of IS NOT NULL THEN 'undo'
+			WHEN b.policy_kind OPERATOR(pg_catalog.=) 'fullness' THEN 'fullness'
+			WHEN b.policy_id IS NOT NULL THEN 'policy'
 			ELSE 'placement' END AS kind,
 		b.requested_by, b.started_at,
 		CASE WHEN b.moves_running OPERATOR(pg_catalog.=) 0 THEN b.finished_at END AS finished_at,
@@ -299,6 +304,7 @@ CREATE VIEW tiered_storage.move_batches AS
 	FROM (
 		SELECT m.batch_id, pg_catalog.min(m.undo_of) AS undo_of,
 			pg_catalog.min(m.policy_id) AS policy_id,
+			pg_catalog.min(m.policy_kind) AS policy_kind,
 			pg_catalog.min(m.requested_by::pg_catalog.text)::pg_catalog.name AS requested_by,
 			pg_catalog.min(m.started_at) AS started_at,
 			pg_catalog.max(m.finished_at) AS finished_at,
@@ -336,7 +342,7 @@ COMMENT ON VIEW tiered_storage.move_batches IS
 'moves made together by apply_placement(), migrate(), the worker or undo_move(): how many, how '
 'much, the predicted and the measured saving';
 COMMENT ON COLUMN tiered_storage.move_batches.batch_id IS 'number of the batch';
-COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, policy or undo';
+COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, policy, fullness or undo';
 COMMENT ON COLUMN tiered_storage.move_batches.requested_by IS 'role that requested it';
 COMMENT ON COLUMN tiered_storage.move_batches.started_at IS 'when its first move started';
 COMMENT ON COLUMN tiered_storage.move_batches.finished_at IS

@@ -52,7 +52,8 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.heat, tiered_storage.relation_history, tiered_storage.sampler,
 	tiered_storage.device_io, tiered_storage.file_class_io, tiered_storage.heat_peaks,
 	tiered_storage.write_amplification, tiered_storage.server_writes, tiered_storage.standbys,
-	tiered_storage.policies, tiered_storage.pins, tiered_storage.pinned_relations,
+	tiered_storage.policies, tiered_storage.fullness_policies, tiered_storage.pins,
+	tiered_storage.pinned_relations,
 	tiered_storage.moves, tiered_storage.move_batches, tiered_storage.move_progress,
 	tiered_storage.move_windows,
 	tiered_storage.recommendations, tiered_storage.workers TO pg_monitor;
@@ -76,7 +77,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
 	tiered_storage.tier_size_curve(name, integer, name[], jsonb, interval, text, float8, name[],
 		regclass[], timestamptz),
 	tiered_storage.recommend_partitioning(bigint, boolean),
-	tiered_storage.evaluate_policies(),
+	tiered_storage.evaluate_policies(), tiered_storage.evaluate_fullness(),
 	tiered_storage.orphaned_files(), tiered_storage.is_paused() TO pg_monitor;
 
 /*
@@ -94,6 +95,7 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.tier_corrections(),
 	_tiered_storage.server_write_counters(),
 	_tiered_storage.load_period(timestamptz, timestamptz),
+	_tiered_storage.load_is_possible(_tiered_storage.load_history),
 	_tiered_storage.load_sums(timestamptz, timestamptz),
 	_tiered_storage.load_totals(timestamptz, timestamptz),
 	_tiered_storage.find_heat_peaks(),

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(37);
+SELECT plan(40);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,10 +14,10 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
+SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['pin_targets', 'relation_identities', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['device_state', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace']);
+SELECT tables_are('_tiered_storage', ARRAY['device_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace']);
 SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
@@ -218,7 +218,8 @@ SELECT is(pg_temp.columns_of('moves'), $$
 	measured_saved_io_s_per_hour double precision,
 	effect text,
 	plan_change text,
-	undo_of bigint
+	undo_of bigint,
+	policy_kind text
 $$, 'columns of moves, in order');
 SELECT is(pg_temp.columns_of('move_batches'), $$
 	batch_id bigint,
@@ -240,6 +241,22 @@ SELECT is(pg_temp.columns_of('move_batches'), $$
 	undo_of bigint,
 	undone_by bigint
 $$, 'columns of move_batches, in order');
+SELECT is(pg_temp.columns_of('fullness_policies'), $$
+	policy_id integer,
+	tier_name name,
+	target_name name,
+	high_watermark double precision,
+	low_watermark double precision,
+	follows_tier boolean,
+	created_by name,
+	created_at timestamp with time zone,
+	last_evaluated_at timestamp with time zone,
+	last_fill double precision,
+	last_leaving integer,
+	last_result text,
+	created_by_oid oid,
+	enabled boolean
+$$, 'columns of fullness_policies, in order');
 SELECT is(pg_temp.columns_of('policies'), $$
 	policy_id integer,
 	relation regclass,
@@ -262,7 +279,8 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	enabled boolean,
 	idle_for interval,
 	no_writes_for interval,
-	below_reads_per_hour double precision
+	below_reads_per_hour double precision,
+	index_tier name
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,
@@ -400,13 +418,15 @@ SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpers
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
-	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby') $$,
+	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby') $$,
 	'tables that are dumped with their rows');
 SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
 	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)
 	WHERE e.extname = 'tiered_storage' AND u.t IN ('_tiered_storage.tier'::regclass, '_tiered_storage.tier_tablespace'::regclass);
 SELECT fk_ok('_tiered_storage', 'tier_tablespace', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
 SELECT fk_ok('_tiered_storage', 'policy', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
+SELECT fk_ok('_tiered_storage', 'fullness_policy', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
+SELECT fk_ok('_tiered_storage', 'fullness_policy', 'target_name', '_tiered_storage', 'tier', 'tier_name');
 SELECT fk_ok('_tiered_storage', 'pin', 'tier_name', '_tiered_storage', 'tier', 'tier_name');
 
 SELECT * FROM finish();

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(49);
+SELECT plan(51);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -14,6 +14,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.block_heat', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.compare_load', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.device_profiles', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.evaluate_fullness', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.evaluate_policies', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.explain_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.is_paused', 'pg_monitor', 'EXECUTE'),
@@ -62,6 +63,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> c.relowner $$, $$ VALUES
 	('tiered_storage.device_io', 'pg_monitor', 'SELECT'),
 	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
+	('tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
 	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
 	('tiered_storage.heat_peaks', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
@@ -132,6 +134,7 @@ SELECT throws_ok('SELECT * FROM _tiered_storage.move_effect', '42501', 'permissi
 SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: pins');
 SELECT lives_ok('SELECT * FROM tiered_storage.pinned_relations', 'pg_monitor: pinned_relations');
 SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: policies');
+SELECT lives_ok('SELECT * FROM tiered_storage.fullness_policies', 'pg_monitor: fullness_policies');
 SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
@@ -146,6 +149,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.recommendations', 'pg_monitor: rec
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement()', 'pg_monitor: recommend_placement()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement(true)', 'pg_monitor: recommend_placement(true)');
 SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_policies()', 'pg_monitor: evaluate_policies()');
+SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_fullness()', 'pg_monitor: evaluate_fullness()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.worker_status()', 'pg_monitor: worker_status()');
 SELECT lives_ok('SELECT * FROM tiered_storage.access_statistics()', 'pg_monitor: access_statistics()');
 SELECT lives_ok('SELECT * FROM tiered_storage.access_tracking()', 'pg_monitor: access_tracking()');

@@ -52,6 +52,9 @@ SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
 SELECT tiered_storage.pin('m_next_pkey');
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'Europe/Berlin', max_bytes => 1000000000000000);
 SELECT tiered_storage.add_move_window('Week"end', '{sun,sat}', '22:00', '06:00', 'America/New_York', jitter => '7 minutes', enabled => false);
+SELECT tiered_storage.add_fullness_policy('$discovered', 'Arch"ive', low_watermark => 0.25);
+SELECT tiered_storage.add_fullness_policy('slow', 'Arch"ive', 0.9, 0.7);
+SELECT tiered_storage.alter_fullness_policy('$discovered', enabled => false);
 ALTER SCHEMA "My Schema" RENAME TO "Their Schema";
 ALTER TABLE "Their Schema"."Old ""Name" RENAME TO "New Name";
 CREATE TABLE pin_down_nothing (id int);
@@ -64,6 +67,8 @@ my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
   'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, enabled, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
+my $fullness_sql =
+  'SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by, created_at, enabled FROM tiered_storage.fullness_policies ORDER BY 1';
 my $pins_sql =
   'SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by, pinned_at, relations FROM tiered_storage.pins ORDER BY 2';
 my $windows_sql =
@@ -72,7 +77,7 @@ my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
-  $tablespaces_sql, $policies_sql, $pins_sql, $windows_sql, $verdicts_sql;
+  $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql, $verdicts_sql;
 like(
 	$expected{$windows_sql},
 	qr/^Week"end\|\{sat,sun\}\|22:00:00\|/m,
@@ -101,6 +106,9 @@ sub check_restored
 	is( $server->safe_psql($db, $policies_sql),
 		$expected{$policies_sql},
 		"$name: the policies too");
+	is( $server->safe_psql($db, $fullness_sql),
+		$expected{$fullness_sql},
+		"$name: those by fullness, too");
 	is($server->safe_psql($db, $pins_sql),
 		$expected{$pins_sql}, "$name: the pins too");
 	is($server->safe_psql($db, $windows_sql),
@@ -135,7 +143,7 @@ sub check_restored
 			$db,
 			"SELECT tiered_storage.add_tiering_policy('measure', '50 years', '$discovered')"
 		),
-		5,
+		7,
 		"$name: a new policy gets the next id");
 	$server->safe_psql($db,
 		'SELECT tiered_storage.remove_tiering_policy(policy_id => 4)');
@@ -287,6 +295,9 @@ is($other->safe_psql('app', $tiers_sql),
 is( $other->safe_psql('app', $policies_sql),
 	$expected{$policies_sql},
 	'the policies too');
+is( $other->safe_psql('app', $fullness_sql),
+	$expected{$fullness_sql},
+	'and those by fullness');
 is($other->safe_psql('app', $pins_sql), $expected{$pins_sql}, 'the pins too');
 $other->safe_psql('app', 'CALL tiered_storage.sample()');
 is($other->safe_psql('app', $pins_sql),

@@ -87,12 +87,19 @@ unit(Case *c, double bytes, double slow_s, int current, int tier)
 }
 
 static TierMaterialityDropped
-drop_at(Case *c, double price_per_wait_hour, double give_up)
+drop_each(Case *c, double price_per_wait_hour, double give_up, const double *least_gain)
 {
 	TierPlacementLimits limits[TIERS];
 
 	tier_feasible_ask(&c->problem, limits);
-	return tier_materiality_drop(&c->problem, limits, price_per_wait_hour, give_up, c->tier);
+	return tier_materiality_drop(&c->problem, limits, price_per_wait_hour, give_up, least_gain,
+								 c->tier);
+}
+
+static TierMaterialityDropped
+drop_at(Case *c, double price_per_wait_hour, double give_up)
+{
+	return drop_each(c, price_per_wait_hour, give_up, NULL);
 }
 
 static TierMaterialityDropped
@@ -121,6 +128,35 @@ test_small(void)
 	ok(dropped.units == 0 && c.tier[0] == FAST, "nothing more for nothing");
 	dropped = drop(&c, INFINITY);
 	ok(dropped.units == 2 && c.tier[0] == SLOW && c.tier[3] == SLOW, "everything for everything");
+}
+
+static void
+test_each(void)
+{
+	static const double least_gain[] = {0.0, 0.5, 0.5, 0.5, 0.5};
+	Case		c;
+	TierMaterialityDropped dropped;
+
+	begin(&c);
+	unit(&c, 1e9, 0.2, SLOW, FAST);
+	unit(&c, 1e4, 0.4, SLOW, FAST);
+	unit(&c, 1e4, 0.4, SLOW, FAST);
+	unit(&c, 1e4, 0.4, SLOW, FAST);
+	unit(&c, 1e4, 20.0, SLOW, FAST);
+	dropped = drop_each(&c, NAN, 0.3, least_gain);
+	ok(c.tier[1] == SLOW && c.tier[2] == SLOW && c.tier[3] == SLOW,
+	   "what has to gain more by itself is left out, whatever all of it would gain");
+	ok(c.tier[0] == SLOW && c.tier[4] == FAST && dropped.units == 4 &&
+	   fabs(dropped.gain - 1.386) < 1e-3, "and is no part of what may be given up together");
+
+	/* Two of them keep one that is worth it from its room. */
+	begin(&c);
+	c.available[FAST] = 1.5e4;
+	unit(&c, 1.5e4, 100.0, SLOW, FAST);
+	unit(&c, 5e3, 0.4, FAST, SLOW);
+	unit(&c, 5e3, 0.0, FAST, SLOW);
+	ok(drop_each(&c, NAN, 0.0, least_gain).units == 0 && c.tier[1] == SLOW && c.tier[2] == SLOW,
+	   "but goes where others need the room");
 }
 
 static void
@@ -240,6 +276,7 @@ int
 main(void)
 {
 	test_small();
+	test_each();
 	test_room();
 	test_rules();
 	test_random();

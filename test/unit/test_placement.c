@@ -687,6 +687,24 @@ test_overfull(void)
 	solve();
 	ok(c.missing[0] == 0 && c.missing[1] == 100 && !c.result.missing_together,
 	   "overfull: and then one of them");
+
+	/* More comes to the first than it holds, whatever is placed there. */
+	begin(2);
+	c.available[0] = -30;
+	for (int i = 0; i < 2; i++)
+	{
+		u = add_unit(50, 0);
+		costs(u, 0, 1, 1, 1);
+		costs(u, 1, 2, 2, 1);
+	}
+	solve();
+	ok(c.after[0].bytes == 0 && c.result.status == TIER_SOLVER_INFEASIBLE,
+	   "overfull: nothing stays where nothing fits, and that is not enough");
+	is(c.missing[0], 30, "overfull: what comes is missing, too");
+	is(c.missing[1], 0, "overfull: and no room elsewhere");
+	c.allowed[1] = false;
+	solve();
+	is(c.missing[0], 80, "overfull: with what has to stay");
 	ok(allocations == 0, "overfull: all memory is given back");
 }
 

@@ -1,0 +1,384 @@
+-- Fullness policies: a tier above its high watermark is emptied down to its low one.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+CREATE TABLESPACE regress_ts_fast LOCATION '';
+CREATE TABLESPACE regress_ts_slow LOCATION '';
+CREATE TABLESPACE regress_ts_cold LOCATION '';
+SET client_min_messages = warning;
+-- A hundred blocks, four hundred, and a thousand: of the first one, a per cent is a block.
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false, capacity_bytes => 100 * 8192),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false, capacity_bytes => 400 * 8192),
+	tiered_storage.add_tier('regress_cold', '{regress_ts_cold}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, compressed => false, capacity_bytes => 1000 * 8192) \g /dev/null
+RESET client_min_messages;
+SET tiered_storage.track_access = off;
+SET tiered_storage.test_now = '2026-01-01 00:00:00+00';
+
+-- Tables of some blocks, one row in each; observed for a month, with so many random reads an hour.
+CREATE TABLE regress_heat (name text PRIMARY KEY, reads float8);
+CREATE PROCEDURE regress_grow(name text, blocks int) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('INSERT INTO %I SELECT %s FROM generate_series(1, %s)', name, (SELECT string_agg('''x''', ', ') FROM generate_series(1, 14)), blocks);
+	PERFORM pg_stat_force_next_flush();
+END
+$$;
+CREATE PROCEDURE regress_table(name text, blocks int, reads float8, tablespace text DEFAULT 'regress_ts_fast') LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %I (%s) WITH (autovacuum_enabled = off, fillfactor = 10) TABLESPACE %I', name, (SELECT string_agg('n' || i || ' name', ', ') FROM generate_series(1, 14) i), tablespace);
+	INSERT INTO regress_heat VALUES (name, reads) ON CONFLICT ON CONSTRAINT regress_heat_pkey DO UPDATE SET reads = EXCLUDED.reads;
+	CALL regress_grow(name, blocks);
+END
+$$;
+CREATE PROCEDURE regress_observe(since timestamptz DEFAULT '2025-12-01') LANGUAGE plpgsql AS $$
+BEGIN
+	CALL tiered_storage.sample();
+	UPDATE _tiered_storage.relation_state SET heat_at = current_setting('tiered_storage.test_now')::timestamptz, evidence_interval_s = 0, observed_since = '2020-01-01',
+		sampled_since = since, proven_since = since, random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0;
+	UPDATE _tiered_storage.relation_state s SET random_fast = h.reads, random_slow = h.reads, device_random_fast = h.reads, device_random_slow = h.reads FROM regress_heat h
+		WHERE relation_oid = to_regclass(h.name);
+END
+$$;
+CREATE VIEW regress_fill AS SELECT t.tier_name, (sum(pg_relation_size(c.oid)) / 8192)::int AS blocks, string_agg(c.relname, ' ' ORDER BY c.relname COLLATE "C") AS relations
+	FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace WHERE c.relname ~ '^regress_[a-z][a-z0-9_]*$' GROUP BY 1 ORDER BY 1;
+CREATE VIEW regress_says AS SELECT relation, verdict, place, to_tier, size_bytes / 8192 AS blocks, round(lost_io_s_per_hour::numeric, 1) AS lost, reason
+	FROM tiered_storage.evaluate_fullness() ORDER BY from_tier, place, relation::text COLLATE "C";
+CREATE VIEW regress_result AS SELECT tier_name, round(last_fill::numeric, 3) AS fill, last_leaving AS leaving, last_result FROM tiered_storage.fullness_policies ORDER BY policy_id;
+
+---------------------------------------------------------------------------
+-- Above the mark
+---------------------------------------------------------------------------
+
+CALL regress_table('regress_a', 10, 1000);
+CALL regress_table('regress_b', 10, 2000);
+CALL regress_table('regress_c', 30, 9000);
+CALL regress_table('regress_d', 40, 80000);
+CALL regress_observe();
+-- Off unless a policy asks for it.
+CALL tiered_storage.migrate();
+SELECT * FROM tiered_storage.evaluate_fullness();
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow') AS fast \gset
+-- 90 blocks: at the mark, not above it.
+SELECT * FROM regress_says;
+CALL tiered_storage.migrate();
+SELECT policy_id = :fast AS ours, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by = current_user AS by_us, created_by_oid = current_user::regrole AS by_our_oid,
+	last_evaluated_at IS NOT NULL AS evaluated, last_fill, last_leaving, last_result, enabled FROM tiered_storage.fullness_policies;
+-- 91 blocks: the coldest two would be enough, or the third alone; not the hottest one, however small.
+CALL regress_table('regress_e', 1, 100000);
+CALL regress_observe();
+SELECT * FROM regress_says;
+CALL tiered_storage.migrate(dry_run => true);
+SELECT * FROM regress_fill;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT * FROM regress_result;
+CALL tiered_storage.migrate();
+SELECT relation, from_tier, to_tier, state, policy_id = :fast AS by_policy, policy_kind, size_bytes / 8192 AS blocks, round(predicted_saved_io_s_per_hour::numeric, 1) AS saved, reason
+	FROM tiered_storage.moves ORDER BY move_id;
+SELECT batch_id AS batch, kind, moves_done FROM tiered_storage.move_batches \gset
+\echo :kind :moves_done
+
+---------------------------------------------------------------------------
+-- The advice and the policy do not work against each other
+---------------------------------------------------------------------------
+
+-- What has left is not brought back at once, though it would be faster.
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true) WHERE current_tier = 'regress_slow' ORDER BY 1;
+-- Nor later: there is room for both below the capacity, but not below the low watermark, and above it they would soon have to leave again.
+SET tiered_storage.cooldown = 0;
+SELECT tier_name, available_bytes / 8192 AS available, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+SET client_min_messages = warning;
+CALL tiered_storage.apply_placement('tentative');
+CALL tiered_storage.migrate();
+CALL regress_observe();
+CALL tiered_storage.apply_placement('tentative');
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+-- Without the policy they come, and with it they would leave again.
+SELECT tiered_storage.alter_fullness_policy('regress_fast', enabled => false);
+SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+SELECT * FROM regress_result;
+RESET client_min_messages;
+CALL tiered_storage.migrate();
+CALL tiered_storage.apply_placement('tentative');
+SELECT relation, verdict FROM regress_says;
+SELECT tiered_storage.alter_fullness_policy(policy_id => :fast, enabled => true);
+-- What is above the high watermark has to leave by the advice, too, but not more.
+SELECT tier_name, available_bytes / 8192 AS available, used_bytes / 8192 AS used FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+CALL tiered_storage.migrate();
+
+-- Taken back by a person: for the cooldown others leave.
+SET tiered_storage.cooldown = 1440;
+SELECT max(batch_id) AS batch FROM tiered_storage.moves \gset
+CALL tiered_storage.undo_move(:batch);
+SELECT * FROM regress_fill;
+SELECT relation, verdict, place, reason FROM regress_says;
+DROP TABLE regress_a, regress_b, regress_c, regress_d, regress_e;
+SET client_min_messages = warning;
+
+---------------------------------------------------------------------------
+-- A tier that fills by one per cent a day
+---------------------------------------------------------------------------
+
+-- A new table each week, the older the colder; four months, each day a sample and a run.
+SET tiered_storage.cooldown = 120;
+CREATE TABLE regress_days (day int, before int, after int, moved int);
+DO $$
+DECLARE
+	filled int;
+BEGIN
+	FOR day IN 0 .. 125 LOOP
+		PERFORM set_config('tiered_storage.test_now', (timestamptz '2026-01-02' + day * interval '1 day')::text, false);
+		IF day % 7 = 0 THEN
+			CALL regress_table('regress_w' || day / 7, 0, 0);
+		END IF;
+		CALL regress_grow('regress_w' || day / 7, 1);
+		UPDATE regress_heat SET reads = 50000 - 200 * (day - 7 * substring(name, 'regress_w(\d+)')::int) WHERE name ~ 'regress_w';
+		COMMIT;
+		CALL regress_observe('2025-12-01');
+		SELECT blocks INTO filled FROM regress_fill WHERE tier_name = 'regress_fast';
+		CALL tiered_storage.migrate();
+		INSERT INTO regress_days SELECT day, filled, blocks, filled - blocks FROM regress_fill WHERE tier_name = 'regress_fast';
+		COMMIT;
+	END LOOP;
+END
+$$;
+-- Never more above the mark than a day's growth; never below the low one by a relation; and not every day.
+SELECT max(before) AS fullest, max(after) AS fullest_after, min(after) FILTER (WHERE moved > 0) AS emptiest_after, count(*) FILTER (WHERE moved > 0) AS times, sum(moved) AS moved FROM regress_days;
+SELECT * FROM regress_fill;
+SELECT count(*) FILTER (WHERE state <> 'done') AS failed FROM tiered_storage.moves;
+DO $$
+BEGIN
+	FOR n IN 0 .. 17 LOOP
+		EXECUTE format('DROP TABLE regress_w%s', n);
+	END LOOP;
+END
+$$;
+TRUNCATE regress_heat;
+
+---------------------------------------------------------------------------
+-- What does not leave
+---------------------------------------------------------------------------
+
+SET tiered_storage.test_now = '2026-08-01 00:00:00+00';
+SET tiered_storage.cooldown = 1440;
+CREATE ROLE regress_owner;
+CREATE ROLE regress_tenant;
+GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_owner;
+GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_tenant;
+CALL regress_table('regress_pinned', 20, 0);
+CALL regress_table('regress_pinned_there', 5, 30);
+CALL regress_table('regress_tenants', 5, 0);
+CALL regress_table('regress_owners', 5, 20);
+CALL regress_table('regress_unlogged', 5, 0);
+CALL regress_table('regress_lately', 5, 0, 'regress_ts_slow');
+CALL regress_table('regress_small', 1, 10);
+CALL regress_table('regress_none', 0, 0);
+CALL regress_table('regress_hot', 20, 100000);
+SELECT tiered_storage.pin('regress_pinned'), tiered_storage.pin('regress_pinned_there', 'regress_slow');
+ALTER TABLE regress_tenants OWNER TO regress_tenant;
+ALTER TABLE regress_owners OWNER TO regress_owner;
+ALTER TABLE regress_unlogged SET UNLOGGED;
+-- Indexes and TOAST: an index leaves for itself, a TOAST table with its table.
+CREATE INDEX regress_hot_i ON regress_hot (n1) TABLESPACE regress_ts_fast;
+INSERT INTO regress_heat VALUES ('regress_hot_i', 5);
+CREATE TABLE regress_toast (t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+ALTER TABLE regress_toast ALTER t SET STORAGE EXTERNAL;
+INSERT INTO regress_toast SELECT repeat('x', 8000) FROM generate_series(1, 9);
+INSERT INTO regress_heat VALUES ('regress_toast', 1);
+-- A partitioned table: what is due by age is left to that policy.
+CREATE TABLE regress_p (d date, n name) PARTITION BY RANGE (d);
+CREATE TABLE regress_p_old PARTITION OF regress_p FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_new PARTITION OF regress_p FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
+INSERT INTO regress_p VALUES ('2020-02-02', 'x'), ('2026-02-02', 'x');
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_cold') AS age \gset
+SELECT :age <> :fast AS "numbers of their own";
+-- What belongs to a session is none of it.
+CREATE TEMPORARY TABLE regress_temporary (a int) TABLESPACE regress_ts_fast;
+INSERT INTO regress_temporary VALUES (1);
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL regress_observe();
+CALL tiered_storage.move_relation('regress_lately', 'regress_fast');
+RESET client_min_messages;
+SET tiered_storage.advice_min_size = '9kB';
+SELECT tiered_storage.alter_fullness_policy('regress_fast', high_watermark => 0.6, low_watermark => 0.3);
+SELECT relation, verdict, place, blocks, lost, reason FROM regress_says;
+SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
+CALL tiered_storage.migrate(dry_run => true);
+CALL tiered_storage.migrate();
+SELECT tier_name, relations FROM regress_fill;
+SELECT relation, policy_kind, requested_by = current_user AS by_us, requested_by = 'regress_owner' AS by_owner FROM tiered_storage.moves WHERE relation ~ '^regress_(owners|p_old|toast)' ORDER BY move_id;
+SELECT last_result FROM tiered_storage.fullness_policies;
+-- Once more: what is left may not leave, and is not tried.
+CALL regress_observe();
+CALL tiered_storage.migrate();
+SELECT relation, verdict FROM regress_says WHERE place IS NULL;
+-- The owner may now.
+GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_tenant;
+SELECT relation, verdict FROM regress_says WHERE relation = 'regress_tenants'::regclass;
+SELECT tiered_storage.remove_tiering_policy('regress_p');
+DROP TABLE regress_pinned, regress_pinned_there, regress_tenants, regress_owners, regress_unlogged, regress_lately, regress_small, regress_none, regress_hot, regress_toast, regress_p, regress_temporary;
+SET tiered_storage.advice_min_size = 0;
+TRUNCATE regress_heat;
+
+---------------------------------------------------------------------------
+-- A chain, and room
+---------------------------------------------------------------------------
+
+SET client_min_messages = warning;
+SET tiered_storage.cooldown = 0;
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark,low_watermark}');
+SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
+-- 95 of 100, and 355 of 400 blocks: the second one is below its mark, but not with what comes.
+CALL regress_table('regress_f1', 20, 1000);
+CALL regress_table('regress_f2', 75, 50000);
+CALL regress_table('regress_s1', 100, 10, 'regress_ts_slow');
+CALL regress_table('regress_s2', 255, 500, 'regress_ts_slow');
+CALL regress_observe();
+RESET client_min_messages;
+-- Nothing may come to it beyond its mark.
+SELECT relation, verdict, to_tier, reason FROM regress_says;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_result;
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') AS slow \gset
+SELECT relation, verdict, to_tier, reason FROM regress_says;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT * FROM regress_result;
+SELECT relation, policy_id = :fast AS fast, policy_id = :slow AS slow FROM tiered_storage.moves WHERE batch_id = (SELECT max(batch_id) FROM tiered_storage.moves) ORDER BY move_id;
+-- Ranks are changed under a policy.
+SELECT tiered_storage.alter_tier('regress_cold', rank => 1);
+SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM tiered_storage.evaluate_fullness() WHERE from_tier = 'regress_slow';
+CALL tiered_storage.migrate();
+SELECT last_fill, last_leaving, last_result FROM tiered_storage.fullness_policies WHERE policy_id = :slow;
+SELECT tiered_storage.alter_tier('regress_cold', rank => 2);
+-- And marks under one that has given one of them.
+SELECT tiered_storage.alter_fullness_policy('regress_slow', low_watermark => 0.85);
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.05, high_watermark => 0.1);
+SELECT verdict, reason FROM tiered_storage.evaluate_fullness() WHERE policy_id = :slow;
+SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_slow';
+SELECT tiered_storage.remove_fullness_policy('regress_slow');
+
+---------------------------------------------------------------------------
+-- Days before
+---------------------------------------------------------------------------
+
+-- It grows, and the target has room for less.
+SET client_min_messages = warning;
+DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.8, high_watermark => 0.9) \g /dev/null
+CALL regress_table('regress_s1', 355, 500, 'regress_ts_slow');
+CALL regress_table('regress_f1', 40, 1000);
+CALL regress_table('regress_f2', 30, 50000);
+SET tiered_storage.test_now = '2026-09-01 00:00:00+00';
+CALL tiered_storage.sample();
+DO $$
+BEGIN
+	FOR day IN 1 .. 12 LOOP
+		PERFORM set_config('tiered_storage.test_now', (timestamptz '2026-09-01' + day * interval '1 day')::text, false);
+		CALL regress_grow('regress_f2', 1);
+		COMMIT;
+		CALL tiered_storage.sample();
+		CALL tiered_storage.migrate();
+	END LOOP;
+END
+$$;
+RESET client_min_messages;
+SELECT * FROM regress_result;
+SELECT tiered_storage.pin('regress_f1'), tiered_storage.pin('regress_f2');
+CALL tiered_storage.migrate();
+SELECT * FROM regress_result;
+SELECT tiered_storage.unpin('regress_f1'), tiered_storage.unpin('regress_f2');
+DROP TABLE regress_s1;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_result;
+DROP TABLE regress_f1, regress_f2;
+
+---------------------------------------------------------------------------
+-- What is refused
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.remove_fullness_policy('regress_fast');
+SELECT tiered_storage.add_fullness_policy(NULL, 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', NULL); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_not_there', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_"not" there'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 'NaN', 0.5); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 1.01, 0.5); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 'Infinity', 0.5); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, -0.1); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 0); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 0.5); \echo :SQLSTATE
+-- The low one is that of the tier, 0.8.
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', low_watermark => 0.95); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 1, 0.99) AS fast \gset
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_cold'); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_cold', if_not_exists => true) = :fast AS the_same;
+SELECT tiered_storage.alter_fullness_policy('regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy(enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_slow', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy(policy_id => -1, enabled => false, if_exists => true);
+SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_not_there'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', low_watermark => 2); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', high_watermark => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{tier}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{NULL}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{low_watermark}'), tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_cold', high_watermark => 0.95);
+SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
+SELECT tiered_storage.remove_fullness_policy(); \echo :SQLSTATE
+SELECT tiered_storage.remove_fullness_policy('regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.remove_fullness_policy('regress_slow', if_exists => true);
+SELECT tiered_storage.remove_tiering_policy(policy_id => :fast, if_exists => true);
+-- Its tiers cannot be removed, but renamed.
+SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tier('regress_cold'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_cold', new_name => 'regress "cold"'), tiered_storage.alter_tier('regress_fast', new_name => 'regress ''fast''');
+SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
+BEGIN READ ONLY;
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
+ROLLBACK;
+-- It is for administrators, whatever else somebody may execute.
+GRANT USAGE ON SCHEMA tiered_storage TO regress_owner;
+SET ROLE regress_owner;
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.evaluate_fullness(); \echo :SQLSTATE
+SELECT * FROM tiered_storage.fullness_policies; \echo :SQLSTATE
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_fullness_policy, tiered_storage.alter_fullness_policy, tiered_storage.remove_fullness_policy TO regress_owner;
+SET ROLE regress_owner;
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress ''fast''', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_fullness_policy('regress ''fast'''); \echo :SQLSTATE
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION tiered_storage.alter_tier TO regress_owner;
+SET ROLE regress_owner;
+SELECT tiered_storage.alter_fullness_policy('regress ''fast''', enabled => false);
+RESET ROLE;
+SELECT created_by = current_user AS still_ours FROM tiered_storage.fullness_policies;
+SET ROLE regress_owner;
+SELECT tiered_storage.alter_fullness_policy('regress ''fast''', high_watermark => 0.96);
+RESET ROLE;
+SELECT created_by FROM tiered_storage.fullness_policies;
+-- Nobody knows how large it is, or where to go.
+SELECT tiered_storage.alter_fullness_policy('regress ''fast''', enabled => true);
+SELECT tiered_storage.alter_tier('regress ''fast''', unset => '{capacity_bytes}');
+DROP TABLESPACE regress_ts_fast;
+SELECT relation, verdict, place, from_tier, to_tier, reason FROM tiered_storage.evaluate_fullness();
+CALL tiered_storage.migrate();
+SELECT last_fill, last_leaving, last_result FROM tiered_storage.fullness_policies;
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"') \g /dev/null
+DROP TABLESPACE regress_ts_cold;
+SELECT from_tier, verdict, reason FROM tiered_storage.evaluate_fullness();
+SELECT tiered_storage.remove_fullness_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers ORDER BY tier_name;
+SET client_min_messages = warning;
+DROP OWNED BY regress_owner, regress_tenant;
+DROP VIEW regress_fill, regress_says, regress_result;
+DROP EXTENSION tiered_storage;
+DROP TABLE regress_heat, regress_days;
+DROP PROCEDURE regress_grow, regress_table, regress_observe;
+DROP TABLESPACE regress_ts_slow;
+DROP ROLE regress_owner, regress_tenant;

@@ -1,0 +1,613 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/fullness.c
+ *		Emptying tiers that are too full.
+ *
+ * Runs in the worker and in sessions that CALL migrate, after the tiering policies, whose
+ * moves it sees.  The policies are evaluated once; then, before each move, it is asked
+ * again how full the tier and its target are, and decided again what leaves next: others
+ * may have freed or taken room meanwhile, or be about to.
+ *
+ * A tier is emptied by one process at a time: tablespaces belong to all databases, and
+ * two workers that see the same tier too full would empty it twice.  So who begins takes
+ * a lock of the session on each of the tier's tablespaces, known to nobody else.
+ *
+ * Whose rights?  Those of the owner of each relation, as where nobody asks for a move
+ * (act/apply.c): a policy lends nobody the rights of who made it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_tablespace.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "src/compat.h"
+#include "src/act/fullness.h"
+#include "src/act/gate.h"
+#include "src/act/move.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/move/space.h"
+#include "src/server/relation.h"
+
+/* Makes the lock differ from other locks of a tablespace. */
+#define EMPTYING_LOCK_SUBID 1
+
+/* So many relations of one owner that are locked are waited for, as in act/migrate.c. */
+#define PATIENCE_WITH_OWNER 2
+
+TierFullnessFlight
+tier_fullness_flight(Oid tablespace_oid)
+{
+	TierSpaceFlight space = tier_space_flight(tablespace_oid);
+	TierFullnessFlight flight;
+
+	flight.own_bytes = space.arriving_bytes - space.leaving_own_bytes;
+	flight.disk_bytes = space.to_write_bytes - space.leaving_bytes;
+	return flight;
+}
+
+/* ---------------------------------------------------------------------
+ * One process at a time
+ * ---------------------------------------------------------------------
+ */
+
+static LOCKTAG
+emptying_lock(Oid tablespace_oid)
+{
+	LOCKTAG		tag;
+
+	/* A shared object: the same in all databases. */
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, TableSpaceRelationId, tablespace_oid, EMPTYING_LOCK_SUBID);
+	tag.locktag_lockmethodid = USER_LOCKMETHOD;
+	return tag;
+}
+
+static void
+unlock_tablespaces(const Oid *tablespaces, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		LOCKTAG		tag = emptying_lock(tablespaces[i]);
+
+		LockRelease(&tag, ExclusiveLock, true);
+	}
+}
+
+/* Those of the tier, *n of them; NULL: another process has one, and none is locked. */
+static Oid *
+lock_tablespaces(const TierSet *set, int tier, int *n)
+{
+	Oid		   *locked = palloc(sizeof(Oid) * Max(set->ntablespaces, 1));
+
+	*n = 0;
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		LOCKTAG		tag;
+
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		tag = emptying_lock(set->tablespaces[i].oid);
+		if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		{
+			unlock_tablespaces(locked, *n);
+			return NULL;
+		}
+		locked[(*n)++] = set->tablespaces[i].oid;
+	}
+	return locked;
+}
+
+/* ---------------------------------------------------------------------
+ * Before each move
+ * ---------------------------------------------------------------------
+ */
+
+/* The emptying of one tier. */
+typedef struct Emptying
+{
+	const TierFullnessRun *run;
+	TierFullnessEvaluation *evaluation;
+	TierFullnessSummary *summary;
+	const TierFullnessQuestion *question;
+	MemoryContext context;		/* of what outlives a move */
+	MemoryContext step;			/* reset before each move */
+	const int64 *recorded_bytes;	/* by tier: by the record of the last
+									 * sample and moves, when all was looked
+									 * at */
+	double		left_bytes;		/* by our moves, stored on the tier */
+	int			moved;
+	List	   *locked;			/* whose relations were locked, a role each
+								 * time */
+} Emptying;
+
+/*
+ * How much relations take of a tier by now: as it was when they were looked at, and what
+ * the record says has changed since.
+ */
+static double
+used_now(const Emptying *emptying, const TierSet *set, int tier)
+{
+	double		change = tier_catalog_tier_bytes(NameStr(set->tiers[tier].name)) -
+	emptying->recorded_bytes[tier];
+	double		stored = tier_cost_stored_bytes(fabs(change), &set->tiers[tier].profile);
+
+	return emptying->evaluation->advice->used_bytes[tier] + (change < 0.0 ? -stored : stored);
+}
+
+/*
+ * Where the record has missed one of our moves, that counts as well: nothing is moved
+ * because of what is not there any more.
+ */
+static double
+own_bytes_now(const Emptying *emptying, const TierSet *set)
+{
+	const TierFullnessEvaluation *evaluation = emptying->evaluation;
+
+	return Min(used_now(emptying, set, evaluation->tier),
+			   evaluation->advice->used_bytes[evaluation->tier] - emptying->left_bytes);
+}
+
+/* Are the tiers what they were when the policy was evaluated? */
+static bool
+is_same_set(const TierFullnessEvaluation *evaluation, const TierSet *set)
+{
+	const TierSet *then = evaluation->advice->set;
+
+	return evaluation->tier < set->ntiers && evaluation->target < set->ntiers &&
+		strcmp(NameStr(then->tiers[evaluation->tier].name),
+			   NameStr(set->tiers[evaluation->tier].name)) == 0 &&
+		strcmp(NameStr(then->tiers[evaluation->target].name),
+			   NameStr(set->tiers[evaluation->target].name)) == 0;
+}
+
+/*
+ * Asks how full the tiers are, and decides what leaves next.  False: nothing does, or the
+ * policy has been changed.  In a transaction; ends it.
+ */
+static bool
+look_again(Emptying *emptying)
+{
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
+	TierFullnessProblem *problem = &evaluation->problem;
+	MemoryContext old_context = MemoryContextSwitchTo(emptying->step);
+	bool		wanted = false;
+	TierCatalogScope scope;
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		TierSet    *set = tier_catalog_load_tiers(emptying->step);
+
+		MemoryContextSwitchTo(emptying->step);
+		wanted = is_same_set(evaluation, set) && tier_catalog_fullness_wants(evaluation->policy);
+		if (wanted)
+		{
+			problem->level = tier_fullness_level(set, evaluation->tier,
+												 own_bytes_now(emptying, set),
+												 emptying->question);
+			problem->level.own_bytes += evaluation->arriving_bytes;
+			problem->level.disk_bytes += evaluation->arriving_bytes;
+			problem->target_bytes = tier_fullness_room(set, evaluation->target,
+													   used_now(emptying, set,
+																evaluation->target),
+													   emptying->question);
+			wanted = problem->level.capacity_bytes > 0;
+		}
+		tier_catalog_leave(&scope);
+	}
+	tier_transaction_commit();
+	MemoryContextSwitchTo(old_context);
+	if (!wanted)
+		return false;
+	problem->has_begun = emptying->moved > 0;
+	tier_fullness_decide(problem, &evaluation->result);
+	return evaluation->result.nleaving > 0;
+}
+
+/* ---------------------------------------------------------------------
+ * The moves
+ * ---------------------------------------------------------------------
+ */
+
+static int
+times_locked(const List *locked, Oid owner_oid)
+{
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, locked)
+		n += lfirst_oid(cell) == owner_oid;
+	return n;
+}
+
+/* The coldest of those that leave; -1: none. */
+static int
+next_leaving(const TierFullnessResult *result)
+{
+	for (int i = 0; i < result->norder; i++)
+		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
+			return result->order[i];
+	return -1;
+}
+
+/* It leaves no more, in this run. */
+static void
+set_aside(TierFullnessEvaluation *evaluation, int i, const char *why)
+{
+	evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
+	evaluation->members[i].why = why;
+	tier_fullness_arrange(&evaluation->problem, &evaluation->result);
+}
+
+static int64
+next_batch(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	int64		batch_id = 0;
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		batch_id = tier_catalog_next_batch();
+		tier_catalog_leave(&scope);
+	}
+	tier_transaction_commit();
+	MemoryContextSwitchTo(context);
+	return batch_id;
+}
+
+static TierMoveReport
+move_member(Emptying *emptying, int i)
+{
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
+	TierMoveRequest request = {0};
+
+	if (emptying->summary->batch_id == 0)
+		emptying->summary->batch_id = next_batch();
+	request.relation_oid = evaluation->members[i].unit->relation_oid;
+	request.tablespace_oid = evaluation->members[i].to_tablespace;
+	request.requester_oid = evaluation->members[i].owner_oid;
+	request.policy_id = evaluation->policy->policy_id;
+	request.policy_kind = TIER_POLICY_FULLNESS;
+	request.batch_id = emptying->summary->batch_id;
+	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
+	request.reason = tier_fullness_reason(evaluation, i);
+	request.obeys_windows = !emptying->run->ignore_windows;
+	request.idle = emptying->run->idle;
+	return tier_move_one(&request);
+}
+
+static void
+note_waiting(Emptying *emptying, const char *why, int n)
+{
+	if (emptying->summary->waiting == 0)
+		emptying->summary->why_waiting = MemoryContextStrdup(emptying->context, why);
+	emptying->summary->waiting += n;
+}
+
+/* Has it to wait for a move window?  Then it is counted as such. */
+static bool
+has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
+{
+	TierPlannedMove planned = {0};
+	TierMoveStart start;
+
+	if (emptying->run->ignore_windows)
+		return false;
+	planned.from_tablespace_oid = info->tablespace_oid;
+	planned.to_tablespace_oid = emptying->evaluation->members[i].to_tablespace;
+	planned.bytes = (double) tier_relation_disk_bytes(info);
+	planned.by_worker = emptying->run->by_worker;
+	start = tier_gate_ask(emptying->evaluation->advice->set, &planned);
+	if (!start.may_begin)
+		note_waiting(emptying, start.reason, 1);
+	return !start.may_begin;
+}
+
+/* Is no move window open at all?  Then nobody need look at what leaves one by one. */
+static bool
+is_closed(Emptying *emptying)
+{
+	TierMoveStart start;
+
+	if (emptying->run->ignore_windows)
+		return false;
+	start = tier_gate_ask_any(emptying->evaluation->advice->set);
+	if (!start.may_begin)
+		note_waiting(emptying, start.reason, emptying->evaluation->result.nleaving);
+	return !start.may_begin;
+}
+
+/*
+ * Moves one, which is set aside whatever comes of it.  Not if it takes more than the room
+ * that there is, with all its forks.
+ */
+static void
+move_next(Emptying *emptying, int i)
+{
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
+	TierFullnessUnit *unit = &evaluation->units[i];
+	const TierSet *set = evaluation->advice->set;
+	Oid			owner_oid = evaluation->members[i].owner_oid;
+	TierRelationInfo info;
+	TierMoveReport report;
+
+	if (emptying->run->by_worker &&
+		times_locked(emptying->locked, owner_oid) >= PATIENCE_WITH_OWNER)
+	{
+		emptying->summary->not_moved++;
+		set_aside(evaluation, i, "others of its owner were locked");
+		return;
+	}
+	if (!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info) ||
+		tier_set_tier_of_tablespace(set, info.tablespace_oid) != evaluation->tier)
+	{
+		set_aside(evaluation, i, "it is not there any more");
+		return;
+	}
+	unit->target_bytes = Max(unit->target_bytes,
+							 tier_cost_stored_bytes(tier_relation_disk_bytes(&info),
+													&set->tiers[evaluation->target].profile));
+	if (unit->target_bytes > evaluation->problem.target_bytes)
+		return;					/* to be decided again, with what it takes */
+	if (has_to_wait(emptying, i, &info))
+	{
+		set_aside(evaluation, i, "it waits for a move window");
+		return;
+	}
+	report = move_member(emptying, i);
+	if (report.state == TIER_STATE_WAITING)
+		note_waiting(emptying, report.error, 1);
+	tier_move_warn(&report, emptying->run->by_worker);
+	tier_move_count(&report, &emptying->summary->moved, &emptying->summary->not_moved,
+					&emptying->summary->moved_bytes);
+	if (report.state == TIER_STATE_DONE)
+	{
+		emptying->moved++;
+		emptying->left_bytes += unit->own_bytes;
+	}
+	else if (report.state != TIER_STATE_NOT_NEEDED && strcmp(report.sqlstate, "55P03") == 0)
+	{
+		MemoryContextSwitchTo(emptying->context);
+		emptying->locked = lappend_oid(emptying->locked, owner_oid);
+	}
+	set_aside(evaluation, i, "it was moved, or could not be moved");
+}
+
+/* What is asked for by the name of the tier, when it is emptied. */
+static void
+record(const TierFullnessEvaluation *evaluation, double share, int leaving, const char *result)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	tier_catalog_fullness_evaluated(evaluation->policy->policy_id, share, leaving,
+									tier_catalog_clip(result));
+	tier_catalog_leave(&scope);
+	tier_transaction_commit();
+	MemoryContextSwitchTo(context);
+}
+
+/* "92.0% full, above 90.0%: ...; 3 relations have left, now 79.5% full" */
+static void
+record_end(const Emptying *emptying, double share, int leaving, const char *before)
+{
+	const TierFullnessEvaluation *evaluation = emptying->evaluation;
+
+	if (emptying->moved == 0)
+		return;
+	record(evaluation, share, leaving,
+		   psprintf("%s; %d %s left, now %.1f%% full", before, emptying->moved,
+					emptying->moved == 1 ? "relation has" : "relations have",
+					100.0 * tier_fullness_share(evaluation)));
+}
+
+/* The moves of one tier, which is locked. */
+static void
+empty_locked(Emptying *emptying)
+{
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
+	double		share = tier_fullness_share(evaluation);
+	int			leaving = evaluation->result.nleaving;
+	char	   *before = tier_fullness_summary(evaluation);
+
+	for (;;)
+	{
+		int			next;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(emptying->step);
+		if (emptying->run->by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+			break;
+		if (!look_again(emptying) || (next = next_leaving(&evaluation->result)) < 0)
+			break;
+		MemoryContextSwitchTo(emptying->step);
+		move_next(emptying, next);
+		MemoryContextSwitchTo(emptying->context);
+		if (emptying->run->idle != NULL && emptying->run->idle->is_due())
+			emptying->run->idle->run();
+		MemoryContextSwitchTo(emptying->context);
+	}
+	record_end(emptying, share, leaving, before);
+}
+
+static void
+empty_tier(Emptying *emptying)
+{
+	const TierFullnessEvaluation *evaluation = emptying->evaluation;
+	int			n;
+	Oid		   *tablespaces;
+
+	if (is_closed(emptying))
+	{
+		record(evaluation, tier_fullness_share(evaluation), evaluation->result.nleaving,
+			   psprintf("%s; %s", tier_fullness_summary(evaluation),
+						emptying->summary->why_waiting));
+		return;
+	}
+	tablespaces = lock_tablespaces(evaluation->advice->set, evaluation->tier, &n);
+	if (tablespaces == NULL)
+	{
+		emptying->summary->busy++;
+		record(evaluation, tier_fullness_share(evaluation), evaluation->result.nleaving,
+			   psprintf("%s; another process is emptying it", tier_fullness_summary(evaluation)));
+		return;
+	}
+	PG_TRY();
+	{
+		empty_locked(emptying);
+	}
+	PG_FINALLY();
+	{
+		unlock_tablespaces(tablespaces, n);
+	}
+	PG_END_TRY();
+}
+
+/* ---------------------------------------------------------------------
+ * The run
+ * ---------------------------------------------------------------------
+ */
+
+static void
+count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
+{
+	if (!evaluation->policy->is_enabled)
+	{
+		summary->disabled++;
+		return;
+	}
+	summary->policies++;
+	if (evaluation->error != NULL)
+		summary->failed++;
+	else if (evaluation->result.is_needed)
+	{
+		summary->too_full++;
+		summary->leaving += evaluation->result.nleaving;
+	}
+}
+
+/* What the record says of all tiers, to tell later what has changed. */
+static int64 *
+load_recorded(const TierSet *set)
+{
+	MemoryContext context = CurrentMemoryContext;
+	int64	   *bytes = palloc(sizeof(int64) * Max(set->ntiers, 1));
+	TierCatalogScope scope;
+
+	tier_catalog_enter(&scope);
+	for (int t = 0; t < set->ntiers; t++)
+		bytes[t] = tier_catalog_tier_bytes(NameStr(set->tiers[t].name));
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return bytes;
+}
+
+TierFullnessSummary
+tier_fullness_run(const TierFullnessRun *run)
+{
+	TierFullnessSummary summary = {0};
+	TierFullnessQuestion question = {tier_fullness_flight, run->moved, run->nmoved,
+	run->backoff, run->nbackoff, false};
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
+											   ALLOCSET_DEFAULT_SIZES);
+	TierFullnessEvaluation *evaluations;
+	int64	   *recorded = NULL;
+	int			n;
+
+	/* 1. Look and decide. */
+	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
+	{
+		tier_transaction_commit();
+		MemoryContextSwitchTo(context);
+		return summary;
+	}
+	PushActiveSnapshot(GetTransactionSnapshot());
+	evaluations = tier_fullness_evaluate(&question, &n);
+	if (n > 0)
+		recorded = load_recorded(evaluations[0].advice->set);
+	PopActiveSnapshot();
+	tier_transaction_commit();
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < n; i++)
+	{
+		count(&summary, &evaluations[i]);
+		if (evaluations[i].policy->is_enabled)
+			record(&evaluations[i], tier_fullness_share(&evaluations[i]),
+				   evaluations[i].error != NULL ? 0 : evaluations[i].result.nleaving,
+				   tier_fullness_summary(&evaluations[i]));
+	}
+
+	/* 2. Act, from the slowest tier on: it makes room for the next. */
+	for (int i = 0; i < n; i++)
+	{
+		Emptying	emptying = {0};
+
+		emptying.run = run;
+		emptying.evaluation = &evaluations[i];
+		emptying.summary = &summary;
+		emptying.question = &question;
+		emptying.recorded_bytes = recorded;
+		emptying.context = context;
+		emptying.step = step;
+		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL &&
+			evaluations[i].result.is_needed)
+			empty_tier(&emptying);
+	}
+	MemoryContextDelete(step);
+	return summary;
+}
+
+static void
+announce(const TierFullnessEvaluation *evaluation, int i)
+{
+	const TierSet *set = evaluation->advice->set;
+	const TierAdviceUnit *unit = evaluation->members[i].unit;
+	char	   *tablespace = get_tablespace_name(evaluation->members[i].to_tablespace);
+
+	ereport(NOTICE,
+			(errmsg("would move %s %s (%s) from tier \"%s\" to tier \"%s\"",
+					tier_relation_kind_name(unit->kind), tier_advice_relation_name(unit),
+					tier_size_text(unit->size_bytes),
+					NameStr(set->tiers[evaluation->tier].name),
+					NameStr(set->tiers[evaluation->target].name)),
+			 errdetail("Tablespace \"%s\"; %s.", tablespace ? tablespace : "?",
+					   tier_fullness_reason(evaluation, i))));
+}
+
+TierFullnessSummary
+tier_fullness_announce(void)
+{
+	TierFullnessSummary summary = {0};
+	TierFullnessQuestion question = {0};
+	TierFullnessEvaluation *evaluations;
+	int			n;
+
+	question.flight = tier_fullness_flight;
+	question.due_leave = true;
+	evaluations = tier_fullness_evaluate(&question, &n);
+	for (int i = 0; i < n; i++)
+	{
+		const TierFullnessResult *result = &evaluations[i].result;
+
+		count(&summary, &evaluations[i]);
+		if (evaluations[i].error != NULL || !evaluations[i].policy->is_enabled)
+			continue;
+		for (int j = 0; j < result->norder; j++)
+			if (result->verdicts[result->order[j]] == TIER_FULLNESS_LEAVES)
+				announce(&evaluations[i], result->order[j]);
+	}
+	return summary;
+}

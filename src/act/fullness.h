@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/fullness.h
+ *		Emptying tiers that are too full.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ACT_FULLNESS_H
+#define TIER_ACT_FULLNESS_H
+
+#include "postgres.h"
+
+#include "src/decide/fullness.h"
+#include "src/move/online.h"
+
+typedef struct TierFullnessRun
+{
+	const Oid  *moved;			/* by tiering policies in this run, sorted:
+								 * nothing is moved twice */
+	int			nmoved;
+	const Oid  *backoff;		/* relations that failed lately, sorted */
+	int			nbackoff;
+	bool		ignore_windows; /* begins also while move windows are closed */
+	bool		by_worker;		/* respects auto_migrate, and how often an
+								 * owner's relations were locked */
+	const TierIdle *idle;		/* NULL: nothing else to do */
+} TierFullnessRun;
+
+typedef struct TierFullnessSummary
+{
+	int			policies;		/* that are enabled */
+	int			disabled;
+	int			failed;			/* could not be evaluated */
+	int			too_full;		/* tiers from which something had to leave */
+	int			busy;			/* of these, another process empties */
+	int			leaving;		/* relations that had to */
+	int			moved;
+	int			not_moved;
+	int			waiting;		/* for a move window; not among not_moved */
+	char	   *why_waiting;	/* of the first of them; NULL: none waits */
+	int64		moved_bytes;
+	int64		batch_id;		/* of these moves; 0: none was begun */
+} TierFullnessSummary;
+
+/*
+ * Evaluates the policies, records what they say, and moves what has to leave, as one
+ * batch; how full a tier is is asked again before each move.  One process at a time
+ * empties a tier, of all databases.  Expectations as of tier_move_one.
+ */
+extern TierFullnessSummary tier_fullness_run(const TierFullnessRun *run);
+
+/* Says in NOTICEs what it would do, and changes nothing.  Needs an active snapshot. */
+extern TierFullnessSummary tier_fullness_announce(void);
+
+/* What moves of other processes will have done to a tablespace. */
+extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid);
+
+#endif							/* TIER_ACT_FULLNESS_H */

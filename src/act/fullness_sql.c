@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/fullness_sql.c
+ *		evaluate_fullness(): what the fullness policies say now.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "fmgr.h"
+
+#include "src/act/fullness.h"
+#include "src/base/sql.h"
+
+PG_FUNCTION_INFO_V1(tier_evaluate_fullness);
+
+static void
+put_error(TierResultRow *row, const TierFullnessEvaluation *evaluation)
+{
+	tier_row_clear(row);
+	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
+	tier_row_text(row, 2, "error");
+	tier_row_name(row, 4, NameStr(evaluation->policy->tier_name));
+	tier_row_name(row, 5, NameStr(evaluation->policy->target_name));
+	tier_row_text(row, 9, evaluation->error);
+	tier_row_put(row);
+}
+
+/* place: after how many others it leaves, counted from 1; 0: it may not. */
+static void
+put_member(TierResultRow *row, const TierFullnessEvaluation *evaluation, int i, int place)
+{
+	const TierFullnessMember *member = &evaluation->members[i];
+
+	tier_row_clear(row);
+	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
+	tier_row_datum(row, 1, ObjectIdGetDatum(member->unit->relation_oid));
+	tier_row_text(row, 2, tier_fullness_verdict(evaluation, i));
+	if (place > 0)
+		tier_row_datum(row, 3, Int32GetDatum(place));
+	tier_row_name(row, 4, NameStr(evaluation->policy->tier_name));
+	tier_row_name(row, 5, NameStr(evaluation->policy->target_name));
+	if (OidIsValid(member->to_tablespace))
+		tier_row_name(row, 6, get_tablespace_name(member->to_tablespace));
+	tier_row_datum(row, 7, Int64GetDatum((int64) member->unit->size_bytes));
+	tier_row_datum(row, 8, Float8GetDatum(evaluation->units[i].lost_s));
+	tier_row_text(row, 9, tier_fullness_reason(evaluation, i));
+	tier_row_put(row);
+}
+
+Datum
+tier_evaluate_fullness(PG_FUNCTION_ARGS)
+{
+	TierFullnessQuestion question = {0};
+	TierFullnessEvaluation *evaluations;
+	TierResultRow row;
+	int			n;
+
+	tier_result_start(fcinfo, &row);
+	question.flight = tier_fullness_flight;
+	question.due_leave = true;
+	evaluations = tier_fullness_evaluate(&question, &n);
+	for (int e = 0; e < n; e++)
+	{
+		const TierFullnessEvaluation *evaluation = &evaluations[e];
+		const TierFullnessResult *result = &evaluation->result;
+
+		if (evaluation->error != NULL)
+		{
+			put_error(&row, evaluation);
+			continue;
+		}
+		for (int i = 0; i < result->norder; i++)
+			put_member(&row, evaluation, result->order[i], i + 1);
+		for (int i = 0; i < evaluation->problem.nunits; i++)
+			if (evaluation->units[i].obstacle != TIER_FULLNESS_NONE)
+				put_member(&row, evaluation, i, 0);
+	}
+	return (Datum) 0;
+}

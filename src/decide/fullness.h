@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/fullness.h
+ *		What the fullness policies say about the tiers as they are now.
+ *
+ * The decision is model/fullness.h's; here is what it is made of: how full the tiers are,
+ * what each relation would cost elsewhere, and what keeps it where it is.
+ *
+ * A chain (ssd to hdd, hdd to archive) works from its end: what will come to a tier
+ * counts as if it were there already, so that it makes room first.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_DECIDE_FULLNESS_H
+#define TIER_DECIDE_FULLNESS_H
+
+#include "postgres.h"
+
+#include "src/decide/advice.h"
+#include "src/model/fullness.h"
+
+/* Bytes by which a tablespace will be fuller when moves that are under way have ended. */
+typedef struct TierFullnessFlight
+{
+	double		own_bytes;		/* of relations of this database */
+	double		disk_bytes;		/* of its file system */
+} TierFullnessFlight;
+
+/* What an evaluation is told.  OIDs are sorted. */
+typedef struct TierFullnessQuestion
+{
+	TierFullnessFlight (*flight) (Oid tablespace_oid);	/* NULL: nothing is
+														 * under way */
+	const Oid  *moved;			/* by tiering policies in this run */
+	int			nmoved;
+	const Oid  *backoff;		/* that failed lately */
+	int			nbackoff;
+	bool		due_leave;		/* what a tiering policy moves next is as good
+								 * as gone: nothing is about to be moved */
+} TierFullnessQuestion;
+
+/* What is known of one relation of the tier, beside its unit in the model. */
+typedef struct TierFullnessMember
+{
+	const TierAdviceUnit *unit;
+	Oid			owner_oid;		/* whose rights count */
+	Oid			to_tablespace;	/* 0: none of the target's */
+	const char *why;			/* it does not leave, in words; NULL: none */
+} TierFullnessMember;
+
+/* One policy.  The arrays belong to the evaluation. */
+typedef struct TierFullnessEvaluation
+{
+	const TierFullnessRow *policy;
+	const TierAdvice *advice;
+	int			tier;			/* indexes into the set */
+	int			target;
+	char	   *error;			/* why it could not be evaluated; then what
+								 * follows means nothing */
+	double		arriving_bytes; /* that another policy will move to the tier */
+	TierFullnessProblem problem;	/* its units are those below */
+	TierFullnessResult result;
+	TierFullnessUnit *units;	/* what is on the tier, by OID */
+	TierFullnessMember *members;	/* the same */
+} TierFullnessEvaluation;
+
+/*
+ * Evaluates all policies, those of the slowest tiers first: *n of them.  Of the disabled
+ * ones, too, it is said what they would do.  Expectations as of tier_advice_load().
+ * Result in the current memory context; it never raises an error for what a policy refers
+ * to.
+ */
+extern TierFullnessEvaluation *tier_fullness_evaluate(const TierFullnessQuestion *question,
+													  int *n);
+
+/* How full a tier is, if relations take so much of it. */
+extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier, double own_bytes,
+											 const TierFullnessQuestion *question);
+
+/*
+ * What the tier of that level may take until it is at its high watermark, or its
+ * reserve.  INFINITY: its capacity is not known.
+ */
+extern double tier_fullness_room(const TierSet *set, int tier, double own_bytes,
+								 const TierFullnessQuestion *question);
+
+/* How full the tier is, 1 being full. */
+extern double tier_fullness_share(const TierFullnessEvaluation *evaluation);
+
+/* One sentence on the policy, and a warning if the tier will be too full all the same. */
+extern char *tier_fullness_summary(const TierFullnessEvaluation *evaluation);
+
+/* Why relation i of the evaluation leaves, or does not. */
+extern char *tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i);
+
+/* The verdict on it, in one or two words. */
+extern const char *tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i);
+
+#endif							/* TIER_DECIDE_FULLNESS_H */

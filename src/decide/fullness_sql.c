@@ -1,0 +1,316 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/fullness_sql.c
+ *		SQL functions that add, change and remove fullness policies: check, call, return.
+ *
+ * A fullness policy is about everybody's relations, so it takes more than an EXECUTE
+ * privilege: it is for tier administrators, as tiers are.  What it moves is moved with
+ * the rights of the owners.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/base/sql.h"
+#include "src/catalog/tables.h"
+#include "src/server/relation.h"
+
+PG_FUNCTION_INFO_V1(tier_add_fullness_policy);
+PG_FUNCTION_INFO_V1(tier_alter_fullness_policy);
+PG_FUNCTION_INFO_V1(tier_remove_fullness_policy);
+
+static void
+require_administrator(void)
+{
+	if (tier_is_administrator(GetUserId()))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be tier administrator"),
+			 errdetail("A fullness policy is about the relations of all owners."),
+			 errhint("Roles with EXECUTE on tiered_storage.alter_tier() are tier "
+					 "administrators.")));
+}
+
+/*
+ * Watermarks as they would count.  NaN has to be told from none given, for which it
+ * stands in a row.
+ */
+static void
+check_watermarks(const TierFullnessRow *row, const TierTier *tier)
+{
+	double		high = isnan(row->high_watermark) ? tier->high_watermark : row->high_watermark;
+	double		low = isnan(row->low_watermark) ? tier->low_watermark : row->low_watermark;
+
+	if (low > 0.0 && low < high && high <= 1.0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid watermarks for the fullness policy of tier \"%s\": "
+					"low %g and high %g", NameStr(row->tier_name), low, high),
+			 isnan(row->high_watermark) == isnan(row->low_watermark) ? 0 :
+			 errdetail("The %s one was not given, and is that of the tier.",
+					   isnan(row->high_watermark) ? "high" : "low"),
+			 errhint("Watermarks are shares of the capacity with 0 < low < high <= 1.")));
+}
+
+static double
+watermark_argument(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	double		value = PG_ARGISNULL(argument) ? NAN : PG_GETARG_FLOAT8(argument);
+
+	if (!PG_ARGISNULL(argument) && isnan(value))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be NaN", name),
+				 errhint("Watermarks are shares of the capacity with 0 < low < high <= 1.")));
+	return value;
+}
+
+/*
+ * The tiers exist, and the target is a slower one; so no policies can lead in a circle.
+ */
+static void
+check_tiers(const TierSet *set, const TierFullnessRow *row)
+{
+	int			tier = tier_require_tier(set, NameStr(row->tier_name));
+	int			target = tier_require_tier(set, NameStr(row->target_name));
+
+	if (tier == target)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("tier \"%s\" cannot be emptied to itself", NameStr(row->tier_name)),
+				 errhint("The target is a slower tier.")));
+	if (set->tiers[target].rank <= set->tiers[tier].rank)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("tier \"%s\" is not slower than tier \"%s\"", NameStr(row->target_name),
+						NameStr(row->tier_name)),
+				 errdetail("Their ranks are %d and %d.", set->tiers[target].rank,
+						   set->tiers[tier].rank),
+				 errhint("A tier is emptied to one of a higher rank, so that nothing can come "
+						 "back in a circle.")));
+	if (!OidIsValid(tier_set_roomiest_tablespace(set, target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tier \"%s\" has no tablespace", NameStr(row->target_name)),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
+	check_watermarks(row, &set->tiers[tier]);
+}
+
+static TierSet *
+load_tiers(TierFullnessRow **rows, int *n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierSet    *set;
+
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	*rows = tier_catalog_load_fullness(context, n);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return set;
+}
+
+Datum
+tier_add_fullness_policy(PG_FUNCTION_ARGS)
+{
+	bool		if_not_exists = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	TierCatalogScope scope;
+	TierFullnessRow row = {0};
+	TierFullnessRow *rows;
+	int			nrows;
+	bool		existed;
+	int			policy_id;
+
+	tier_require_writable("tiered_storage.add_fullness_policy()");
+	tier_require_argument(fcinfo, 0, "tier");
+	tier_require_argument(fcinfo, 1, "target");
+	row.tier_name = *PG_GETARG_NAME(0);
+	row.target_name = *PG_GETARG_NAME(1);
+	row.high_watermark = watermark_argument(fcinfo, 2, "high_watermark");
+	row.low_watermark = watermark_argument(fcinfo, 3, "low_watermark");
+	require_administrator();
+	check_tiers(load_tiers(&rows, &nrows), &row);
+
+	tier_catalog_enter(&scope);
+	policy_id = tier_catalog_add_fullness(&scope, &row, &existed);
+	tier_catalog_leave(&scope);
+	if (existed)
+		ereport(if_not_exists ? NOTICE : ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("tier \"%s\" already has a fullness policy%s", NameStr(row.tier_name),
+						if_not_exists ? ", skipping" : ""),
+				 if_not_exists ? 0 :
+				 errhint("Change it with tiered_storage.alter_fullness_policy(), "
+						 "or use if_not_exists => true.")));
+	PG_RETURN_INT32(policy_id);
+}
+
+/* Arguments 0 and 1 of alter and remove: the tier, the number. */
+static bool
+matches(const TierFullnessRow *row, FunctionCallInfo fcinfo)
+{
+	return (PG_ARGISNULL(0) ||
+			strcmp(NameStr(row->tier_name), NameStr(*PG_GETARG_NAME(0))) == 0) &&
+		(PG_ARGISNULL(1) || row->policy_id == PG_GETARG_INT32(1));
+}
+
+static void
+require_which(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("\"tier\" or \"policy_id\" must be given")));
+}
+
+static void
+complain_of_none(FunctionCallInfo fcinfo, bool if_exists)
+{
+	char	   *which = PG_ARGISNULL(0) ? psprintf("fullness policy %d", PG_GETARG_INT32(1)) :
+	psprintf("fullness policy of tier \"%s\"", NameStr(*PG_GETARG_NAME(0)));
+
+	ereport(if_exists ? NOTICE : ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
+			 if_exists ? 0 :
+			 errhint("SELECT * FROM tiered_storage.fullness_policies lists the policies.")));
+}
+
+/* Arguments of alter_fullness_policy() that say what is to be changed. */
+enum
+{
+	ALTER_ENABLED = 2,
+	ALTER_NEW_TARGET,
+	ALTER_HIGH,
+	ALTER_LOW,
+	ALTER_UNSET,
+	ALTER_IF_EXISTS
+};
+
+static void
+unset_property(TierFullnessRow *row, const char *property)
+{
+	if (property != NULL && strcmp(property, "high_watermark") == 0)
+		row->high_watermark = NAN;
+	else if (property != NULL && strcmp(property, "low_watermark") == 0)
+		row->low_watermark = NAN;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("property \"%s\" of a fullness policy cannot be unset",
+						property ? property : "null"),
+				 errhint("high_watermark and low_watermark can be unset.")));
+}
+
+static TierFullnessRow
+altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
+{
+	TierFullnessRow result = *row;
+
+	if (!PG_ARGISNULL(ALTER_ENABLED))
+		result.is_enabled = PG_GETARG_BOOL(ALTER_ENABLED);
+	if (!PG_ARGISNULL(ALTER_NEW_TARGET))
+		result.target_name = *PG_GETARG_NAME(ALTER_NEW_TARGET);
+	if (!PG_ARGISNULL(ALTER_HIGH))
+		result.high_watermark = watermark_argument(fcinfo, ALTER_HIGH, "high_watermark");
+	if (!PG_ARGISNULL(ALTER_LOW))
+		result.low_watermark = watermark_argument(fcinfo, ALTER_LOW, "low_watermark");
+	if (!PG_ARGISNULL(ALTER_UNSET))
+	{
+		Datum	   *names;
+		bool	   *nulls;
+		int			n;
+
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
+						  &names, &nulls, &n);
+		for (int i = 0; i < n; i++)
+			unset_property(&result, nulls[i] ? NULL : TextDatumGetCString(names[i]));
+	}
+	return result;
+}
+
+Datum
+tier_alter_fullness_policy(PG_FUNCTION_ARGS)
+{
+	bool		if_exists = !PG_ARGISNULL(ALTER_IF_EXISTS) && PG_GETARG_BOOL(ALTER_IF_EXISTS);
+	bool		disables_only = !PG_ARGISNULL(ALTER_ENABLED) && !PG_GETARG_BOOL(ALTER_ENABLED);
+	bool		changes = false;
+	TierCatalogScope scope;
+	TierFullnessRow *rows;
+	TierSet    *set;
+	int			nrows;
+	int			changed = 0;
+
+	tier_require_writable("tiered_storage.alter_fullness_policy()");
+	require_which(fcinfo);
+	for (int i = ALTER_ENABLED; i < ALTER_IF_EXISTS; i++)
+	{
+		changes = changes || !PG_ARGISNULL(i);
+		disables_only = disables_only && (i == ALTER_ENABLED || PG_ARGISNULL(i));
+	}
+	if (!changes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nothing of the fullness policy is to be changed"),
+				 errhint("Give at least one property, such as enabled or high_watermark.")));
+	require_administrator();
+
+	/* As they are when nobody else changes them any more. */
+	(void) load_tiers(&rows, &nrows);
+	tier_catalog_enter(&scope);
+	for (int i = 0; i < nrows; i++)
+		if (matches(&rows[i], fcinfo))
+			tier_catalog_lock_fullness(rows[i].policy_id);
+	tier_catalog_leave(&scope);
+	set = load_tiers(&rows, &nrows);
+	for (int i = 0; i < nrows; i++)
+	{
+		TierFullnessRow row;
+
+		if (!matches(&rows[i], fcinfo))
+			continue;
+		row = altered(&rows[i], fcinfo);
+		if (!disables_only)
+			check_tiers(set, &row);
+		tier_catalog_enter(&scope);
+		changed += tier_catalog_change_fullness(&scope, &row, disables_only);
+		tier_catalog_leave(&scope);
+	}
+	if (changed == 0)
+		complain_of_none(fcinfo, if_exists);
+	PG_RETURN_INT32(changed);
+}
+
+Datum
+tier_remove_fullness_policy(PG_FUNCTION_ARGS)
+{
+	bool		if_exists = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
+	TierCatalogScope scope;
+	TierFullnessRow *rows;
+	int			nrows;
+	int			removed = 0;
+
+	tier_require_writable("tiered_storage.remove_fullness_policy()");
+	require_which(fcinfo);
+	require_administrator();
+	(void) load_tiers(&rows, &nrows);
+	tier_catalog_enter(&scope);
+	for (int i = 0; i < nrows; i++)
+		if (matches(&rows[i], fcinfo))
+			removed += tier_catalog_delete_fullness(rows[i].policy_id);
+	tier_catalog_leave(&scope);
+	if (removed == 0)
+		complain_of_none(fcinfo, if_exists);
+	PG_RETURN_INT32(removed);
+}

@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/fullness_text.c
+ *		What a fullness policy says, in words.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/decide/fullness.h"
+#include "src/decide/growth.h"
+
+static const char *
+tier_name(const TierFullnessEvaluation *evaluation, int tier)
+{
+	return NameStr(evaluation->advice->set->tiers[tier].name);
+}
+
+const char *
+tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i)
+{
+	static const char *const obstacles[] = {
+		[TIER_FULLNESS_NONE] = "stays",
+		[TIER_FULLNESS_PINNED] = "pinned",
+		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
+		[TIER_FULLNESS_DUE] = "due",
+		[TIER_FULLNESS_TOO_SMALL] = "too small",
+		[TIER_FULLNESS_NOT_ONLINE] = "not online",
+		[TIER_FULLNESS_NO_RIGHT] = "no right",
+		[TIER_FULLNESS_NOT_NOW] = "failed lately",
+	};
+
+	switch (evaluation->result.verdicts[i])
+	{
+		case TIER_FULLNESS_LEAVES:
+			return evaluation->policy->is_enabled ? "leaves" : "disabled";
+		case TIER_FULLNESS_STAYS:
+			return "stays";
+		case TIER_FULLNESS_NOT_NEEDED:
+			return "not needed";
+		case TIER_FULLNESS_FREES_NOTHING:
+			return "frees nothing";
+		case TIER_FULLNESS_NO_ROOM:
+			return "no room";
+		case TIER_FULLNESS_OBSTACLE:
+			return obstacles[evaluation->units[i].obstacle];
+	}
+	return NULL;
+}
+
+static char *
+percent(double share)
+{
+	return psprintf("%.1f%%", 100.0 * share);
+}
+
+/* "it costs 0.2 s/h more there" */
+static char *
+loss_text(const TierFullnessEvaluation *evaluation, int i)
+{
+	double		lost_s = evaluation->units[i].lost_s;
+
+	return psprintf("%s s/h %s on \"%s\"%s", tier_advice_number(fabs(lost_s)),
+					lost_s >= 0.0 ? "more" : "less",
+					tier_name(evaluation, evaluation->target),
+					evaluation->units[i].is_unknown ?
+					", as far as so short an observation tells" : "");
+}
+
+char *
+tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i)
+{
+	switch (evaluation->result.verdicts[i])
+	{
+		case TIER_FULLNESS_LEAVES:
+			return psprintf("tier \"%s\" is %s full, and of what may leave, it loses least: %s",
+							tier_name(evaluation, evaluation->tier),
+							percent(tier_fullness_share(evaluation)),
+							loss_text(evaluation, i));
+		case TIER_FULLNESS_STAYS:
+			return psprintf("colder ones make enough room; %s", loss_text(evaluation, i));
+		case TIER_FULLNESS_NOT_NEEDED:
+			return psprintf("tier \"%s\" is %s full, not above %s; %s",
+							tier_name(evaluation, evaluation->tier),
+							percent(tier_fullness_share(evaluation)),
+							percent(evaluation->problem.high), loss_text(evaluation, i));
+		case TIER_FULLNESS_FREES_NOTHING:
+			return psprintf("tier \"%s\" is on the same file system",
+							tier_name(evaluation, evaluation->target));
+		case TIER_FULLNESS_NO_ROOM:
+			return psprintf("tier \"%s\" has no room for it below its watermark and reserve",
+							tier_name(evaluation, evaluation->target));
+		case TIER_FULLNESS_OBSTACLE:
+			return pstrdup(evaluation->members[i].why);
+	}
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------
+ * The summary
+ * ---------------------------------------------------------------------
+ */
+
+/* What keeps relations there, with the bytes: "200 MB pinned, 30 MB moved lately". */
+static char *
+obstacles_text(const TierFullnessEvaluation *evaluation)
+{
+	static const char *const words[] = {
+		[TIER_FULLNESS_NONE] = NULL,
+		[TIER_FULLNESS_PINNED] = "pinned",
+		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
+		[TIER_FULLNESS_DUE] = "left to tiering policies",
+		[TIER_FULLNESS_TOO_SMALL] = "too small to be moved",
+		[TIER_FULLNESS_NOT_ONLINE] = "not movable online",
+		[TIER_FULLNESS_NO_RIGHT] = "of owners who may not create there",
+		[TIER_FULLNESS_NOT_NOW] = "that could not be moved lately",
+	};
+	double		bytes[lengthof(words)] = {0};
+	StringInfoData line;
+
+	initStringInfo(&line);
+	for (int i = 0; i < evaluation->problem.nunits; i++)
+		bytes[evaluation->units[i].obstacle] += evaluation->units[i].own_bytes;
+	for (int o = TIER_FULLNESS_PINNED; o < (int) lengthof(words); o++)
+		if (bytes[o] > 0.0)
+			appendStringInfo(&line, "%s%s %s", line.len > 0 ? ", " : "",
+							 tier_advice_bytes(bytes[o]), words[o]);
+	return line.data;
+}
+
+/* What is in the way of as much as has to leave. */
+static void
+append_shortage(StringInfo line, const TierFullnessEvaluation *evaluation, double needed,
+				double leaving)
+{
+	double		room = Max(evaluation->problem.target_bytes, 0.0);
+	char	   *obstacles;
+
+	if (room < needed && room <= leaving)
+	{
+		appendStringInfo(line, "tier \"%s\" has room for %s of %s",
+						 tier_name(evaluation, evaluation->target), tier_advice_bytes(room),
+						 tier_advice_bytes(needed));
+		return;
+	}
+	obstacles = obstacles_text(evaluation);
+	appendStringInfo(line, "%s of %s may leave%s%s", tier_advice_bytes(leaving),
+					 tier_advice_bytes(needed), obstacles[0] == '\0' ? "" : "; ", obstacles);
+}
+
+/* No copy is faster than the worker may write; 0: that is not limited. */
+static double
+bytes_per_day(void)
+{
+	double		mb_per_s = 0.0;
+
+	if (tier_move_rate_limit_mb > 0)
+		mb_per_s = tier_move_rate_limit_mb;
+	if (tier_worker_rate_limit_mb > 0 &&
+		(mb_per_s == 0.0 || tier_worker_rate_limit_mb < mb_per_s))
+		mb_per_s = tier_worker_rate_limit_mb;
+	return mb_per_s * 1048576.0 * SECS_PER_DAY;
+}
+
+/* "full in about 9 days at this rate: tier "hdd" has room for 12 GB of 40 GB" */
+static void
+append_forecast(StringInfo line, const TierFullnessEvaluation *evaluation)
+{
+	const TierAdvice *advice = evaluation->advice;
+	double		per_hour = tier_advice_growth_per_hour(advice, evaluation->tier);
+	double		limit = bytes_per_day();
+	TierFullnessForecast forecast = tier_fullness_foresee(&evaluation->problem, per_hour,
+														  advice->growth_hours);
+
+	if (limit > 0.0 && per_hour * HOURS_PER_DAY > limit)
+		appendStringInfo(line, "; grows by %s a day, of which the limits of the rate let %s "
+						 "leave", tier_advice_bytes(per_hour * HOURS_PER_DAY),
+						 tier_advice_bytes(limit));
+	if (!forecast.is_short && evaluation->result.is_enough)
+		return;
+	if (!forecast.is_short)
+		appendStringInfoString(line, "; ");
+	else if (forecast.full_hours <= 0.0)
+		appendStringInfoString(line, "; full, whatever may leave: ");
+	else if (isinf(forecast.full_hours))
+		appendStringInfoString(line, "; stays above its high watermark: ");
+	else
+		appendStringInfo(line, "; full in about %s at this rate: ",
+						 tier_advice_duration(forecast.full_hours * SECS_PER_HOUR));
+	append_shortage(line, evaluation, forecast.needed_bytes, forecast.leaving_bytes);
+}
+
+char *
+tier_fullness_summary(const TierFullnessEvaluation *evaluation)
+{
+	const TierFullnessProblem *problem = &evaluation->problem;
+	const TierFullnessResult *result = &evaluation->result;
+	StringInfoData line;
+
+	if (evaluation->error != NULL)
+		return pstrdup(evaluation->error);
+	initStringInfo(&line);
+	appendStringInfo(&line, "%s full", percent(tier_fullness_share(evaluation)));
+	if (evaluation->arriving_bytes > 0.0)
+		appendStringInfo(&line, ", %s are about to come",
+						 tier_advice_bytes(evaluation->arriving_bytes));
+	if (!result->is_needed)
+		appendStringInfo(&line, ", not above %s", percent(problem->high));
+	else if (result->nleaving == 0)
+		appendStringInfo(&line, ", above %s, and nothing can leave", percent(problem->high));
+	else
+		appendStringInfo(&line, ", above %s: %d %s with %s %s, which leaves it at %s",
+						 percent(problem->high),
+						 result->nleaving, result->nleaving == 1 ? "relation" : "relations",
+						 tier_advice_bytes(result->leaving_bytes),
+						 result->nleaving == 1 ? "leaves" : "leave",
+						 percent(result->after_bytes / problem->level.capacity_bytes));
+	append_forecast(&line, evaluation);
+	return line.data;
+}

@@ -1,0 +1,141 @@
+---------------------------------------------------------------------------
+-- Fullness policies: what leaves a tier that has become too full.
+---------------------------------------------------------------------------
+
+/*
+ * The numbers are those of tiering policies, so that one number means one policy in the
+ * record of moves.  The role is identified as in _tiered_storage.policy, for information
+ * only: moves need the rights of the owners of what is moved.
+ */
+CREATE TABLE _tiered_storage.fullness_policy
+(
+	policy_id integer NOT NULL PRIMARY KEY
+		DEFAULT pg_catalog.nextval('_tiered_storage.policy_policy_id_seq'),
+	tier_name name NOT NULL UNIQUE REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
+	target_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
+	high_watermark float8,
+	low_watermark float8,
+	created_by name NOT NULL,
+	created_by_oid oid NOT NULL,
+	system_identifier bigint NOT NULL,
+	created_at timestamptz NOT NULL,
+	last_evaluated_at timestamptz,
+	last_fill float8,
+	last_leaving integer,
+	last_result text,
+	enabled boolean NOT NULL DEFAULT true,
+	CHECK (tier_name OPERATOR(pg_catalog.<>) target_name),
+	CHECK (_tiered_storage.tier_watermarks_fit(
+		COALESCE(low_watermark, high_watermark OPERATOR(pg_catalog./) 2::float8, 0.25),
+		COALESCE(high_watermark, 1)))
+);
+CREATE INDEX fullness_policy_target_name_idx ON _tiered_storage.fullness_policy (target_name);
+COMMENT ON TABLE _tiered_storage.fullness_policy IS
+'fullness policies; read them in the view tiered_storage.fullness_policies, add them with '
+'add_fullness_policy()';
+COMMENT ON COLUMN _tiered_storage.fullness_policy.high_watermark IS
+'share of the capacity; null: that of the tier';
+COMMENT ON COLUMN _tiered_storage.fullness_policy.low_watermark IS
+'share of the capacity; null: that of the tier';
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.fullness_policy', '');
+
+CREATE VIEW tiered_storage.fullness_policies AS
+	SELECT p.policy_id, p.tier_name, p.target_name,
+		COALESCE(p.high_watermark, t.high_watermark) AS high_watermark,
+		COALESCE(p.low_watermark, t.low_watermark) AS low_watermark,
+		p.high_watermark IS NULL OR p.low_watermark IS NULL AS follows_tier,
+		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
+		p.last_evaluated_at, p.last_fill, p.last_leaving,
+		CASE WHEN p.enabled THEN p.last_result ELSE 'disabled' END AS last_result,
+		a.oid AS created_by_oid, p.enabled
+	FROM _tiered_storage.fullness_policy p
+	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) p.tier_name
+	CROSS JOIN pg_catalog.pg_control_system() cs
+	LEFT JOIN pg_catalog.pg_roles a ON CASE
+		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
+		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END;
+COMMENT ON VIEW tiered_storage.fullness_policies IS
+'the fullness policies and the result of their last evaluation; evaluate_fullness() has it for '
+'each relation';
+COMMENT ON COLUMN tiered_storage.fullness_policies.policy_id IS
+'number of the policy; no tiering policy has the same';
+COMMENT ON COLUMN tiered_storage.fullness_policies.tier_name IS 'tier that is emptied';
+COMMENT ON COLUMN tiered_storage.fullness_policies.target_name IS
+'tier that relations are moved to';
+COMMENT ON COLUMN tiered_storage.fullness_policies.high_watermark IS
+'share of the capacity above which the tier is too full';
+COMMENT ON COLUMN tiered_storage.fullness_policies.low_watermark IS
+'share of the capacity down to which it is emptied then';
+COMMENT ON COLUMN tiered_storage.fullness_policies.follows_tier IS
+'whether a watermark was not given, and is that of the tier';
+COMMENT ON COLUMN tiered_storage.fullness_policies.created_by IS
+'role that created the policy or altered it last';
+COMMENT ON COLUMN tiered_storage.fullness_policies.created_at IS 'when it was created';
+COMMENT ON COLUMN tiered_storage.fullness_policies.last_evaluated_at IS
+'when the worker or migrate() last evaluated it; null: never';
+COMMENT ON COLUMN tiered_storage.fullness_policies.last_fill IS
+'share of the capacity that was taken then; null: never evaluated, or not known';
+COMMENT ON COLUMN tiered_storage.fullness_policies.last_leaving IS
+'number of relations that had to leave then; null: never evaluated';
+COMMENT ON COLUMN tiered_storage.fullness_policies.last_result IS
+'result of the last evaluation, with a warning when the tier will be too full although all leaves '
+'that may; null: never evaluated';
+COMMENT ON COLUMN tiered_storage.fullness_policies.created_by_oid IS
+'OID of that role; null: it no longer exists';
+COMMENT ON COLUMN tiered_storage.fullness_policies.enabled IS
+'whether it is obeyed; alter_fullness_policy() disables and enables it';
+
+CREATE FUNCTION tiered_storage.add_fullness_policy(
+	tier name,
+	target name,
+	high_watermark float8 DEFAULT NULL,
+	low_watermark float8 DEFAULT NULL,
+	if_not_exists boolean DEFAULT false)
+RETURNS integer
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_add_fullness_policy';
+COMMENT ON FUNCTION tiered_storage.add_fullness_policy(name, name, float8, float8, boolean) IS
+'empties a tier to a slower one whenever it is above its high watermark, until it is at its low '
+'one, the coldest relations first; watermarks are shares of the capacity, and those of the tier '
+'where none is given; returns the number of the policy';
+
+CREATE FUNCTION tiered_storage.alter_fullness_policy(
+	tier name DEFAULT NULL,
+	policy_id integer DEFAULT NULL,
+	enabled boolean DEFAULT NULL,
+	new_target name DEFAULT NULL,
+	high_watermark float8 DEFAULT NULL,
+	low_watermark float8 DEFAULT NULL,
+	unset text[] DEFAULT NULL,
+	if_exists boolean DEFAULT false)
+RETURNS integer
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_alter_fullness_policy';
+COMMENT ON FUNCTION tiered_storage.alter_fullness_policy(name, integer, boolean, name, float8,
+	float8, text[], boolean) IS
+'changes the fullness policy of a tier, or the one with this number; null arguments leave their '
+'property unchanged; unset => ''{high_watermark,low_watermark}'' returns to those of the tier; '
+'enabled => false lets it rest without removing it; returns how many policies were changed';
+
+CREATE FUNCTION tiered_storage.remove_fullness_policy(
+	tier name DEFAULT NULL,
+	policy_id integer DEFAULT NULL,
+	if_exists boolean DEFAULT false)
+RETURNS integer
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_remove_fullness_policy';
+COMMENT ON FUNCTION tiered_storage.remove_fullness_policy(name, integer, boolean) IS
+'removes the fullness policy of a tier, or the one with this number; what has left stays where it '
+'is; returns how many policies were removed';
+
+CREATE FUNCTION tiered_storage.evaluate_fullness(
+	OUT policy_id integer, OUT relation regclass, OUT verdict text, OUT place integer,
+	OUT from_tier name, OUT to_tier name, OUT to_tablespace name,
+	OUT size_bytes bigint, OUT lost_io_s_per_hour float8, OUT reason text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_evaluate_fullness';
+COMMENT ON FUNCTION tiered_storage.evaluate_fullness() IS
+'what the fullness policies say now: one row per relation of their tiers, whether it leaves, '
+'after how many others, and why or why not, also of disabled policies; changes nothing';

@@ -1,0 +1,235 @@
+# Fullness policies on file systems that do fill up: what others have written counts,
+# two databases do not empty one tier together, and the worker says what it did.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+# First: it starts us anew.
+use TierMounts;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+plan skip_all => 'no debug build of the library'
+  unless $ENV{TIER_DEBUG_LIBDIR};
+plan skip_all => 'CANNOT MOUNT HERE: FULL TIERS ARE NOT TESTED'
+  unless $ENV{TIER_TEST_MOUNTS} eq 'yes';
+
+my %disk = (fast => '40m', slow => '120m');
+foreach my $name (sort keys %disk)
+{
+	my $where = PostgreSQL::Test::Utils::tempdir;
+
+	system_or_bail('mount', '-t', 'tmpfs', '-o',
+		"size=$disk{$name},mode=0700", 'tmpfs', $where);
+	mkdir "$where/$_" or die "mkdir: $!" foreach 'ts', 'other';
+	$disk{$name} = $where;
+}
+
+my $node = new_node(
+	'main',
+	conf => q(
+checkpoint_timeout = '1h'
+tiered_storage.auto_migrate = off
+tiered_storage.migrate_interval = 1
+tiered_storage.sample_interval = '1h'
+));
+$node->start;
+$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION '$disk{$_}/ts'")
+  foreach 'fast', 'slow';
+$node->safe_psql('postgres',
+	"CREATE TABLESPACE same LOCATION '$disk{fast}/other'");
+
+# Tables of 4 MB, a tenth of the fast disk, without TOAST.
+my $names = join(', ', map { "'x'::name AS n$_" } 1 .. 14);
+foreach my $db ('app', 'other')
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	prepare_matter($node, $db);
+	$node->safe_psql(
+		$db, qq(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, high_watermark => 0.8, low_watermark => 0.6);
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('same', '{same}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0);
+SELECT tiered_storage.add_fullness_policy('fast', 'slow');
+));
+	$node->safe_psql($db,
+		"CREATE TABLE $_ TABLESPACE fast AS SELECT i, $names FROM generate_series(1, 4000) i"
+	) foreach $db eq 'app' ? ('a1', 'a2', 'a3', 'a4') : ('b1', 'b2');
+	$node->safe_psql($db, 'CALL tiered_storage.sample()');
+}
+my $stops = new_stops($node, 'app');
+
+sub fill_percent
+{
+	my ($where) = @_;
+	my (undef, $line) =
+	  split /\n/, `df --output=size,avail -B1 '$where'`;
+	my ($size, $free) = split ' ', $line;
+	return 100.0 * ($size - $free) / $size;
+}
+
+# Until it is so full.
+sub fill
+{
+	my ($where, $percent) = @_;
+	my (undef, $line) =
+	  split /\n/, `df --output=size,avail -B1 '$where'`;
+	my ($size, $free) = split ' ', $line;
+	my $count = int(($free - $size * (100 - $percent) / 100.0) / 4096);
+
+	die "it is fuller already\n" if $count < 0;
+	system_or_bail(
+		'dd', 'if=/dev/zero',
+		"of=$where/filler", 'bs=4k',
+		"count=$count", 'status=none');
+	return;
+}
+
+sub drain
+{
+	my ($where) = @_;
+	unlink "$where/filler" or die "unlink: $!";
+	return;
+}
+
+sub on_fast
+{
+	my ($db) = @_;
+	return $node->safe_psql($db,
+		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'fast')"
+	);
+}
+
+sub result
+{
+	my ($db) = @_;
+	return $node->safe_psql($db,
+		'SELECT last_result FROM tiered_storage.fullness_policies');
+}
+
+# ---------------------------------------------------------------------
+note 'What others have taken';
+# ---------------------------------------------------------------------
+
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/no tier is too full/,
+	'two thirds are not too much');
+fill($disk{fast}, 96);
+like(
+	$node->safe_psql(
+		'app',
+		"SELECT string_agg(verdict, ' ' ORDER BY place) FROM tiered_storage.evaluate_fullness()"
+	),
+	qr/^leaves leaves leaves leaves$/,
+	'a file that is not ours makes the tier too full');
+
+# A tier on the same file system makes no room.
+$node->safe_psql('app',
+	"SELECT tiered_storage.alter_fullness_policy('fast', new_target => 'same')"
+);
+is( $node->safe_psql(
+		'app',
+		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_fullness()'),
+	'frees nothing',
+	'a move within the file system is not made');
+$node->safe_psql('app',
+	"SELECT tiered_storage.alter_fullness_policy('fast', new_target => 'slow')"
+);
+
+# ---------------------------------------------------------------------
+note 'Two databases';
+# ---------------------------------------------------------------------
+
+# The first of four is under way; what it makes room for is not enough.
+hold($stops, 'registered');
+my $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'registered');
+like(
+	notices_of($node, 'other', 'CALL tiered_storage.migrate()'),
+	qr/tiers that are too full: 1; relations that have to leave: 2\n.*Another process is emptying them/s,
+	'another database leaves it to the first');
+like(result('other'), qr/another process is emptying it$/, 'and says so');
+
+# What is leaving counts: without the three others it would be enough.
+drain($disk{fast});
+fill($disk{fast}, 88);
+is( $node->safe_psql(
+		'other',
+		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_fullness()'),
+	'not needed',
+	'what a move of another database takes away is as good as gone');
+drain($disk{fast});
+fill($disk{fast}, 96);
+let_go($stops, 'registered');
+like(finish_sql($run), qr/relations moved: 4, not moved: 0/, 'it ends');
+is(on_fast('app'), '', 'all of the first database have left');
+is(on_fast('other'), 'b1 b2', 'none of the second one');
+cmp_ok(fill_percent($disk{fast}), '<=', 60, 'the low watermark is reached');
+cmp_ok(fill_percent($disk{fast}), '>', 50, 'and not undercut by a relation');
+like(
+	notices_of($node, 'other', 'CALL tiered_storage.migrate()'),
+	qr/no tier is too full/,
+	'nothing is left to do');
+
+# Measured again before each move: somebody makes room while the first one moves.
+my $batch =
+  $node->safe_psql('app', 'SELECT max(batch_id) FROM tiered_storage.moves');
+drain($disk{fast});
+$node->safe_psql('app', "CALL tiered_storage.undo_move($batch)");
+is(on_fast('app'), 'a1 a2 a3 a4', 'undone');
+$node->safe_psql('app', 'ALTER DATABASE app SET tiered_storage.cooldown = 0');
+fill($disk{fast}, 96);
+hold($stops, 'registered');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'registered');
+drain($disk{fast});
+let_go($stops, 'registered');
+like(
+	finish_sql($run),
+	qr/relations moved: 1, not moved: 0/,
+	'what others make room for does not leave');
+
+# ---------------------------------------------------------------------
+note 'The worker';
+# ---------------------------------------------------------------------
+
+fill($disk{fast}, 85);
+my $offset = -s $node->logfile;
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+run_cycle($node, 'other');
+$node->poll_query_until('other',
+	'SELECT count(*) = 2 FROM tiered_storage.moves')
+  or die 'the worker moves nothing';
+run_cycle($node, 'other');
+like(
+	log_lines($node, $offset, qr/too full/),
+	qr/tiered_storage moved 2 relations with \d+ bytes from tiers that were too full, in batch \d+/,
+	'it says how many it has moved');
+is(on_fast('other'), '', 'of the database whose worker came first');
+reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+
+# ---------------------------------------------------------------------
+note 'No room';
+# ---------------------------------------------------------------------
+
+drain($disk{fast});
+fill($disk{fast}, 95);
+fill($disk{slow}, 89);
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+like(
+	result('app'),
+	qr/^95\.\d% full, above 80\.0%, and nothing can leave; .*tier "slow" has room for .* of /,
+	'the target is not filled beyond its high watermark');
+cmp_ok(fill_percent($disk{slow}), '<=', 90, 'it is not');
+
+$stops->quit;
+$node->stop;
+done_testing();

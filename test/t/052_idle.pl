@@ -1,0 +1,118 @@
+# Policies by idleness: a reset, a crash and a failover make nothing look idle, a
+# restart and a look from a standby change nothing.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $primary = new_node(
+	'primary',
+	standby => 1,
+	conf => q(
+max_prepared_transactions = 2
+tiered_storage.sample_interval = '1h'
+tiered_storage.auto_migrate = off
+));
+$primary->start;
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+my $node = $primary;
+
+sub verdict
+{
+	return $node->safe_psql('postgres',
+		'SELECT verdict FROM tiered_storage.evaluate_policies()');
+}
+
+# As if it had been observed for ten days, and used for the last time nine days ago.
+sub observe_for_long
+{
+	$node->safe_psql('postgres', 'CALL tiered_storage.sample()');
+	$node->safe_psql(
+		'postgres', q(
+UPDATE _tiered_storage.relation_state SET sampled_since = now() - '10 days'::interval,
+	proven_since = now() - '10 days'::interval, rewritten_at = NULL,
+	last_read_at = now() - '9 days'::interval, last_written_at = now() - '9 days'::interval;
+UPDATE _tiered_storage.sampler SET counts_since = now() - '10 days'::interval;
+));
+	return verdict();
+}
+
+create_in_place_tablespace($primary, 'slow');
+$primary->safe_psql(
+	'postgres', q(
+CREATE EXTENSION IF NOT EXISTS tiered_storage;
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
+CREATE TABLE t (a int) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT generate_series(1, 1000);
+SELECT tiered_storage.add_tiering_policy('t', tier => 'slow', idle_for => '1 day');
+));
+is(verdict(), 'in use', 'it has just been filled');
+is(observe_for_long(), 'due', 'idle for long');
+
+$node->restart;
+is(verdict(), 'due', 'a restart keeps what was counted');
+
+$node->safe_psql('postgres', 'SELECT pg_stat_reset()');
+is(verdict(), 'not observed', 'a reset of the statistics');
+is(observe_for_long(), 'due', 'idle for long again');
+
+$node->safe_psql('postgres',
+	"SELECT pg_stat_reset_single_table_counters('t'::regclass)");
+is(verdict(), 'not observed', 'a reset of one table');
+observe_for_long();
+
+$node->safe_psql('postgres', 'SELECT count(*) FROM t');
+is(verdict(), 'in use', 'read since the last sample');
+is(observe_for_long(), 'due', 'idle for long again');
+
+$node->stop('immediate');
+$node->start;
+is(verdict(), 'not observed', 'a crash');
+is(observe_for_long(), 'due', 'idle for long again');
+
+# What is counted at its end is in use until then.
+$node->safe_psql('postgres',
+	"BEGIN; LOCK TABLE t IN ACCESS SHARE MODE; PREPARE TRANSACTION 'held'");
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT verdict, reason ~ 'a transaction has it locked'
+		FROM tiered_storage.evaluate_policies())
+	),
+	'in use|t',
+	'a transaction that may be using it');
+$node->safe_psql('postgres', "ROLLBACK PREPARED 'held'");
+is(verdict(), 'due', 'when it has ended');
+
+$primary->wait_for_catchup($standby);
+$node = $standby;
+is(verdict(), 'due', 'a standby says what the primary knows');
+$primary->stop;
+$standby->promote;
+$standby->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
+  or die 'the standby was not promoted';
+is(verdict(), 'not observed', 'a promotion');
+$standby->safe_psql('postgres', 'CALL tiered_storage.sample()');
+is(verdict(), 'not observed', 'and a sample of the new primary');
+is(observe_for_long(), 'due', 'idle for long again');
+$standby->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+is( $standby->safe_psql(
+		'postgres',
+		"SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace WHERE relname = 't'"
+	),
+	'slow',
+	'then it is moved');
+is(verdict(), 'on target', 'and was not used by that');
+$standby->stop;
+
+done_testing();
