@@ -75,14 +75,14 @@ SELECT batch_id, kind, moves_done, effect IS NOT NULL AS has_effect, undo_comman
 -- Not by a stranger, whose attempts count as no failure of the relations.
 CREATE ROLE regress_stranger;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
-GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint) TO regress_stranger;
+GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint, boolean) TO regress_stranger;
 SELECT count(*) AS moves FROM _tiered_storage.move \gset
 SET ROLE regress_stranger;
 CALL tiered_storage.undo_move(1);
 RESET ROLE;
 SELECT count(*) = :moves AS nothing_is_recorded, count(next_attempt_at) AS backoffs FROM _tiered_storage.move;
 REVOKE ALL ON SCHEMA tiered_storage FROM regress_stranger;
-REVOKE ALL ON PROCEDURE tiered_storage.undo_move(bigint) FROM regress_stranger;
+REVOKE ALL ON PROCEDURE tiered_storage.undo_move(bigint, boolean) FROM regress_stranger;
 DROP ROLE regress_stranger;
 CALL tiered_storage.undo_move(1);
 :where;

@@ -69,6 +69,19 @@ INSERT INTO _tiered_storage.tier_calibration (tier_name, calibrated_at, measurem
 SELECT _tiered_storage.calibration_warn(t, '{"random_read_ms": 30, "sequential_read_mb_per_s": 6500}') FROM _tiered_storage.tier t WHERE tier_name = 'regress_fast';
 SELECT _tiered_storage.calibration_warn(t, '{"random_read_ms": 0.1, "sequential_read_mb_per_s": 6500}') FROM _tiered_storage.tier t WHERE tier_name = 'regress_fast';
 
+-- No view is thought to be so dear that a query on it would be compiled, also before anything of it was analyzed.
+CREATE FUNCTION regress_cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END
+$$;
+SELECT c.relname FROM pg_class c WHERE c.relkind = 'v' AND c.relnamespace = 'tiered_storage'::regnamespace
+	AND regress_cost(format('SELECT * FROM %s', c.oid::regclass)) > 100000 ORDER BY 1;
+DROP FUNCTION regress_cost(text);
+
 DROP TABLE regress_s, regress_parent;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_a;

@@ -40,23 +40,16 @@
 
 #include "src/compat.h"
 #include "src/act/apply.h"
+#include "src/act/forecast.h"
 #include "src/act/gate.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
-#include "src/move/preflight.h"
-#include "src/move/space.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
-
-/*
- * A move, however small, is some transactions whose commits wait for a flush: the
- * record, the registration of the file, the swap, and the end of the record.
- */
-#define FLUSHES_PER_MOVE 4
 
 /*
  * How often a batch tries what is busy, the first time included.  Each time others
@@ -176,7 +169,7 @@ seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *pas
 									   compare_waits);
 
 	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
-		FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
+		TIER_FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
 		(wait != NULL ? wait->seconds : 0.0);
 }
 
@@ -575,57 +568,38 @@ tell_nothing(const TierApplyRequest *request, const TierAdvice *advice, TierAppl
 	summary->is_told = true;
 }
 
-/* Why the run would skip it, in words that follow "would not move it: "; NULL: it would not. */
-static const char *
-refusal_of(const TierAdvice *advice, const Candidate *candidate, char **hint)
+/* Why the run would skip it, or nothing.  There may be room by then: others come first. */
+static TierObstacle
+obstacle_of(const TierAdvice *advice, const Candidate *candidate)
 {
-	TierMoveTarget where = {0};
-	TierRelationInfo info;
+	TierMoveRequest request = {0};
+	TierObstacle none = {0};
 	TierObstacle obstacle;
-	const char *why;
 
-	*hint = NULL;
-	if (!tier_relation_lookup(candidate->unit->relation_oid, &info))
-		return "it does not exist any more";
-	why = tier_relation_why_not_online(&info);
-	if (why != NULL)
-	{
-		*hint = psprintf("%s locks it for the whole copy.",
-						 tier_advice_command(advice, candidate->unit));
-		return psprintf("it cannot be moved online: %s", why);
-	}
-	if (!tier_relation_is_complete(&info))
-	{
-		*hint = "REINDEX it or drop it.";
-		return "the index is not valid";
-	}
-	where.tablespace_oid = candidate->tablespace_oid;
-	where.requester_oid = candidate->requester_oid;
-	obstacle = tier_preflight(&info, &where, advice->set, tier_relation_disk_bytes(&info));
-	tier_space_done();
-
-	/* There may be room by then: other moves come first. */
-	if (obstacle.message == NULL || strcmp(obstacle.sqlstate, "53100") == 0)
-		return NULL;
-	*hint = obstacle.hint;
-	return obstacle.message;
+	request.relation_oid = candidate->unit->relation_oid;
+	request.tablespace_oid = candidate->tablespace_oid;
+	request.requester_oid = candidate->requester_oid;
+	obstacle = tier_move_foresee(&request, advice->set);
+	if (obstacle.sqlstate == ERRCODE_FEATURE_NOT_SUPPORTED)
+		obstacle.hint = psprintf("%s locks it for the whole copy.",
+								 tier_advice_command(advice, candidate->unit));
+	return obstacle.sqlstate == ERRCODE_DISK_FULL ? none : obstacle;
 }
 
 /* What the run would do with it; true if it would be moved. */
 static bool
 foretell(const TierAdvice *advice, const Candidate *candidate)
 {
-	char	   *hint;
-	const char *refusal = refusal_of(advice, candidate, &hint);
+	TierObstacle obstacle = obstacle_of(advice, candidate);
 
-	if (refusal == NULL)
+	if (obstacle.message == NULL)
 	{
 		announce(advice, candidate);
 		return true;
 	}
 	ereport(WARNING,
-			(errmsg("would not move %s: %s", name_of(candidate->unit), refusal),
-			 hint == NULL ? 0 : errhint("%s", hint)));
+			(errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
+			 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
 	return false;
 }
 

@@ -21,6 +21,7 @@
 #include "src/compat.h"
 #include "src/decide/advice_options.h"
 #include "src/act/apply.h"
+#include "src/act/foresee.h"
 #include "src/catalog/tables.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
@@ -54,16 +55,26 @@ confidence_argument(const char *name)
 	return TIER_CONFIDENCE_FIRM;
 }
 
+/* Of what is advised and not moved; NULL: nothing. */
+static char *
+others_text(const TierApplySummary *summary)
+{
+	const char *whose = summary->for_owners ? "their owners" : "this role";
+
+	if (summary->others == 0)
+		return NULL;
+	return summary->others == 1 ?
+		psprintf("1 relation is advised to move that %s may not move.", whose) :
+		psprintf("%d relations are advised to move that %s may not move.", summary->others, whose);
+}
+
 /* For ereport. */
 static int
 others_detail(const TierApplySummary *summary)
 {
-	if (summary->others == 0)
-		return 0;
-	return errdetail_plural("%d relation is advised to move that %s may not move.",
-							"%d relations are advised to move that %s may not move.",
-							summary->others, summary->others,
-							summary->for_owners ? "their owners" : "this role");
+	char	   *others = others_text(summary);
+
+	return others == NULL ? 0 : errdetail_internal("%s", others);
 }
 
 void
@@ -104,10 +115,8 @@ report_dry_run(const TierApplySummary *summary)
 {
 	if (summary->is_told)
 		return;
-	ereport(NOTICE,
-			(errmsg("dry run: relations that would be moved: %d (%s), not moved: %d",
-					summary->moved, tier_size_text(summary->moved_bytes), summary->not_moved),
-			 others_detail(summary)));
+	tier_foresee_report(summary->moved, (double) summary->moved_bytes, summary->not_moved,
+						others_text(summary));
 }
 
 static void
@@ -226,43 +235,131 @@ report_nothing_to_undo(int64 batch_id, int elsewhere, int64 undone_by)
 					 undone_by)));
 }
 
+/* A batch that is to be undone, as it was when that was asked for. */
+typedef struct Past
+{
+	int64		batch_id;
+	TierSet    *set;
+	TierBatchMove *moves;		/* the last one first */
+	int			n;
+	int64		undone_by;		/* 0: no batch */
+} Past;
+
+static void
+load_past(Past *past)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	tier_catalog_enter(&scope);
+	if (!tier_catalog_batch_exists(past->batch_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("batch " INT64_FORMAT " does not exist", past->batch_id),
+				 errhint("SELECT batch_id, undo_command "
+						 "FROM tiered_storage.move_batches lists the batches.")));
+	past->set = tier_catalog_load_tiers(context);
+	past->moves = tier_catalog_load_batch(context, past->batch_id, &past->n);
+	past->undone_by = tier_catalog_undone_by(past->batch_id);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+}
+
+/*
+ * Before anything is recorded: what a stranger is refused must not count as a failure of the
+ * relation, which would make the worker leave it alone.
+ */
+static bool
+may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
+{
+	char	   *why;
+	char	   *hint;
+
+	if (tier_relation_may_move(info, GetUserId(), move->from_tablespace_oid, &why, &hint))
+		return true;
+	ereport(WARNING,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("%s is not moved back: %s", info->name, why),
+			 hint == NULL ? 0 : errhint("%s", hint)));
+	return false;
+}
+
+/* For ereport and for a dry run; NULL: nothing. */
+static char *
+elsewhere_text(int elsewhere)
+{
+	if (elsewhere == 0)
+		return NULL;
+	return elsewhere == 1 ? "1 relation was left alone, because it has been moved since." :
+		psprintf("%d relations were left alone, because they have been moved since.", elsewhere);
+}
+
+/* What undoing the batch would do. */
+static void
+announce_undo(const Past *past)
+{
+	TierForesight *foresight = tier_foresight_create(past->set);
+	double		moved_bytes = 0;
+	int			moved = 0;
+	int			not_moved = 0;
+	int			elsewhere = 0;
+
+	for (int i = 0; i < past->n; i++)
+	{
+		TierMoveRequest request = {0};
+		TierRelationInfo info;
+		int64		bytes;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!tier_relation_lookup(past->moves[i].relation_oid, &info))
+			continue;
+		if (info.tablespace_oid != past->moves[i].to_tablespace_oid)
+		{
+			elsewhere++;
+			continue;
+		}
+		request.relation_oid = info.relation_oid;
+		request.tablespace_oid = past->moves[i].from_tablespace_oid;
+		request.requester_oid = GetUserId();
+		if (!may_move_back(&info, &past->moves[i]) ||
+			!tier_foresee(foresight, &request, NULL, &bytes))
+			not_moved++;
+		else
+		{
+			moved++;
+			moved_bytes += bytes;
+		}
+	}
+	if (moved == 0 && not_moved == 0)
+		report_nothing_to_undo(past->batch_id, elsewhere, past->undone_by);
+	else
+		tier_foresee_report(moved, moved_bytes, not_moved, elsewhere_text(elsewhere));
+}
+
 Datum
 tier_undo_move(PG_FUNCTION_ARGS)
 {
-	MemoryContext context;
-	TierCatalogScope scope;
-	TierSet    *set;
-	TierBatchMove *moves;
+	Past		past = {0};
 	Batch		batch = {0};
-	int64		batch_id;
 	LOCKTAG		lock;
 	volatile int elsewhere = 0;
 	volatile int refused = 0;
-	int64		undone_by;
 	char	   *policies;
 	TierPolicyKind kind;
 	int			npolicies;
-	int			n;
 
 	tier_require_argument(fcinfo, 0, "batch_id");
-	batch_id = PG_GETARG_INT64(0);
+	tier_require_argument(fcinfo, 1, "dry_run");
+	batch.undo_of = past.batch_id = PG_GETARG_INT64(0);
+	if (PG_GETARG_BOOL(1))
+	{
+		load_past(&past);
+		announce_undo(&past);
+		PG_RETURN_NULL();
+	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
-	context = CurrentMemoryContext;
-
-	tier_catalog_enter(&scope);
-	if (!tier_catalog_batch_exists(batch_id))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("batch " INT64_FORMAT " does not exist", batch_id),
-				 errhint("SELECT batch_id, undo_command "
-						 "FROM tiered_storage.move_batches lists the batches.")));
-	set = tier_catalog_load_tiers(context);
-	moves = tier_catalog_load_batch(context, batch_id, &n);
-	undone_by = tier_catalog_undone_by(batch_id);
-	batch.undo_of = batch_id;
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	tier_migrate_require_claims(set);
+	load_past(&past);
+	tier_migrate_require_claims(past.set);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
@@ -271,39 +368,27 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		tier_apply_raise_busy();
 	PG_TRY();
 	{
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < past.n; i++)
 		{
+			const TierBatchMove *move = &past.moves[i];
 			TierRelationInfo info;
-			char	   *why;
-			char	   *hint;
 
-			if (!tier_relation_lookup(moves[i].relation_oid, &info))
+			if (!tier_relation_lookup(move->relation_oid, &info))
 				continue;
-			if (info.tablespace_oid != moves[i].to_tablespace_oid)
+			if (info.tablespace_oid != move->to_tablespace_oid)
 			{
 				elsewhere++;
 				continue;
 			}
-
-			/*
-			 * Before anything is recorded: what a stranger is refused must
-			 * not count as a failure of the relation, which would make the
-			 * worker leave it alone.
-			 */
-			if (!tier_relation_may_move(&info, GetUserId(), moves[i].from_tablespace_oid,
-										&why, &hint))
+			if (!may_move_back(&info, move))
 			{
 				refused++;
-				ereport(WARNING,
-						(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						 errmsg("%s is not moved back: %s", info.name, why),
-						 hint == NULL ? 0 : errhint("%s", hint)));
 				continue;
 			}
 			if (batch.batch_id == 0)
 				batch.batch_id = next_batch();
-			move_one(&batch, moves[i].relation_oid, moves[i].from_tablespace_oid,
-					 psprintf("undo of batch " INT64_FORMAT, batch_id));
+			move_one(&batch, move->relation_oid, move->from_tablespace_oid,
+					 psprintf("undo of batch " INT64_FORMAT, past.batch_id));
 		}
 	}
 	PG_FINALLY();
@@ -316,19 +401,14 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (batch.batch_id == 0)
 	{
-		report_nothing_to_undo(batch_id, elsewhere, undone_by);
+		report_nothing_to_undo(past.batch_id, elsewhere, past.undone_by);
 		PG_RETURN_NULL();
 	}
-	policies = tier_migrate_policies_of(batch_id, &npolicies, &kind);
+	policies = tier_migrate_policies_of(past.batch_id, &npolicies, &kind);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),
-			 elsewhere == 0 ? 0 :
-			 errdetail_plural("%d relation was left alone, "
-							  "because it has been moved since.",
-							  "%d relations were left alone, "
-							  "because they have been moved since.",
-							  elsewhere, elsewhere),
+			 elsewhere == 0 ? 0 : errdetail_internal("%s", elsewhere_text(elsewhere)),
 			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
 			 errhint("When the tier is too full again, fullness policies %s would move them "
 					 "again: SELECT tiered_storage.alter_fullness_policy(policy_id => id, "

@@ -27,6 +27,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/act/foresee.h"
 #include "src/act/gate.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
@@ -215,8 +216,36 @@ plan_of(const Job *job, Oid relation_oid, bool by_worker, TierPlannedMove *plann
 	return true;
 }
 
+/* The move of one member of the job, without its batch. */
+static TierMoveRequest
+request_for(const Job *job, const TierSet *set, Oid relation_oid)
+{
+	const TierPolicyRow *policy = job->evaluation->policy;
+	TierMoveRequest request = {0};
+	TierRelationInfo info;
+
+	request.relation_oid = relation_oid;
+	request.tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
+
+	/* It is there, and only its TOAST table has to follow. */
+	if (tier_relation_lookup(relation_oid, &info) &&
+		tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
+		tier_partition_target(job->evaluation, job->leaf, relation_oid))
+		request.tablespace_oid = info.tablespace_oid;
+	request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by :
+		job->leaf->info.owner_oid;
+	request.policy_id = policy->policy_id;
+	request.predicted_s_per_hour = NAN;
+	request.reason = job->leaf->reason;
+	request.allow_lock = tier_move_max_lock_time_s != 0;
+	request.limit_lock_time = true;
+	return request;
+}
+
+/* What the run would move, and what not and why. */
 static void
-announce(const Job *job, const TierSet *set, bool ignore_windows)
+announce(const Job *job, const TierSet *set, const TierPins *pins, TierForesight *foresight,
+		 bool ignore_windows)
 {
 	ListCell   *cell;
 
@@ -224,14 +253,21 @@ announce(const Job *job, const TierSet *set, bool ignore_windows)
 	{
 		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, lfirst_oid(cell));
 		const TierTier *tier = target_of(job, set, lfirst_oid(cell));
-		TierRelationInfo info;
 		char	   *target = get_tablespace_name(tablespace_oid);
+		TierMoveRequest request;
+		TierRelationInfo info;
+		int64		bytes;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!tier_relation_lookup(lfirst_oid(cell), &info))
 			continue;
 		if (!OidIsValid(tablespace_oid))
+		{
 			warn_no_tablespace(&info, tier, WARNING);
-		else
+			continue;
+		}
+		request = request_for(job, set, lfirst_oid(cell));
+		if (tier_foresee_quietly(foresight, &request, pins, &info, &bytes))
 		{
 			TierMoveStart start = {0};
 			TierPlannedMove planned;
@@ -350,16 +386,15 @@ static void
 run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bool by_worker,
 		bool ignore_windows, const TierIdle *idle, List **locked, TierMigrateSummary *summary)
 {
-	const TierPolicyRow *policy = job->evaluation->policy;
 	ListCell   *cell;
 
 	foreach(cell, job->members)
 	{
 		Oid			relation_oid = lfirst_oid(cell);
 		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
-		TierMoveRequest request = {0};
-		TierMoveReport report;
+		TierMoveRequest request;
 		TierRelationInfo info;
+		TierMoveReport report;
 
 		if (!OidIsValid(tablespace_oid))
 		{
@@ -386,25 +421,10 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bo
 			summary->not_moved++;
 			continue;
 		}
-		request.relation_oid = relation_oid;
-		request.tablespace_oid = tablespace_oid;
-
-		/* It is there, and only its TOAST table has to follow. */
-		if (tier_relation_lookup(relation_oid, &info) &&
-			tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
-			tier_partition_target(job->evaluation, job->leaf, relation_oid))
-			request.tablespace_oid = info.tablespace_oid;
-		request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by :
-			job->leaf->info.owner_oid;
-		request.policy_id = policy->policy_id;
+		request = request_for(job, set, relation_oid);
 		if (summary->batch_id == 0)
 			summary->batch_id = next_batch();
 		request.batch_id = summary->batch_id;
-		request.undo_of = 0;
-		request.predicted_s_per_hour = NAN;
-		request.reason = job->leaf->reason;
-		request.allow_lock = tier_move_max_lock_time_s != 0;
-		request.limit_lock_time = true;
 		request.obeys_windows = !ignore_windows;
 		request.idle = idle;
 		report = tier_move_one(&request);
@@ -645,8 +665,10 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	jobs = collect_jobs(evaluations, npolicies, &njobs, &summary.due);
 	if (dry_run)
 	{
+		TierForesight *foresight = tier_foresight_create(set);
+
 		for (int i = 0; i < njobs; i++)
-			announce(&jobs[i], set, ignore_windows);
+			announce(&jobs[i], set, pins, foresight, ignore_windows);
 		PushActiveSnapshot(GetTransactionSnapshot());
 		summary.emptied = tier_fullness_announce();
 		PopActiveSnapshot();

@@ -311,16 +311,43 @@ pause_ms(long milliseconds)
 	}
 }
 
+TierMoveTarget
+tier_move_target(const TierMoveRequest *request)
+{
+	TierMoveTarget where = {
+		.tablespace_oid = request->tablespace_oid,
+		.requester_oid = request->requester_oid,
+		.allow_lock = request->allow_lock,
+		.limit_lock_time = request->limit_lock_time,
+	};
+
+	return where;
+}
+
+TierObstacle
+tier_move_foresee(const TierMoveRequest *request, const TierSet *set)
+{
+	TierObstacle gone = {"it does not exist any more", NULL, NULL, ERRCODE_UNDEFINED_TABLE};
+	TierMoveTarget where = tier_move_target(request);
+	TierAdmission admission;
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(request->relation_oid, &info))
+		return gone;
+	tier_preflight_init(&admission, &info, &where, set, tier_relation_disk_bytes(&info));
+	return tier_preflight(&admission);
+}
+
 static void
 preflight_step(void *argument)
 {
 	Move	   *move = argument;
-	TierMoveTarget where;
+	TierMoveTarget where = tier_move_target(move->request);
+	TierAdmission admission;
 
-	where.tablespace_oid = move->request->tablespace_oid;
-	where.requester_oid = move->request->requester_oid;
-	where.limit_lock_time = move->request->limit_lock_time;
-	move->obstacle = tier_preflight(move->info, &where, move->set, move->size_bytes);
+	tier_preflight_init(&admission, move->info, &where, move->set, move->size_bytes);
+	admission.announces = true;
+	move->obstacle = tier_preflight(&admission);
 }
 
 static bool
@@ -390,17 +417,12 @@ static bool
 is_pinned_meanwhile(Move *move)
 {
 	const TierMoveRequest *request = move->request;
-	int			tier = tier_set_tier_of_tablespace(move->set, request->tablespace_oid);
 	MemoryContext old_context = MemoryContextSwitchTo(move->context);
 	const TierPinned *pinned;
 	TierCatalogScope scope;
 	TierPins   *pins;
 
-	/* Only its TOAST table follows, or within the tier: no pin is against it. */
-	if (move->info->tablespace_oid == request->tablespace_oid ||
-		(tier >= 0 &&
-		 tier == tier_set_tier_of_tablespace(move->set, move->info->tablespace_oid)) ||
-		!tier_catalog_try_enter(&scope))
+	if (!tier_catalog_try_enter(&scope))
 	{
 		MemoryContextSwitchTo(old_context);
 		return false;
@@ -408,14 +430,12 @@ is_pinned_meanwhile(Move *move)
 	pins = tier_catalog_load_pin_of(move->context, request->relation_oid);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(move->context);
-	pinned = tier_pins_against(pins, move->set, request->relation_oid, tier);
+	pinned = tier_preflight_pin(pins, move->set, move->info, request->tablespace_oid);
 	if (pinned != NULL)
 		report_skipped(move->report,
 					   psprintf("it was pinned to tier \"%s\" meanwhile",
 								NameStr(pinned->tier_name)),
-					   psprintf("Use SELECT tiered_storage.unpin(%s) first.",
-								quote_literal_cstr(pinned->pinned_as)),
-					   "55000");
+					   tier_preflight_unpin_hint(pinned), "55000");
 	MemoryContextSwitchTo(old_context);
 	return pinned != NULL;
 }
@@ -447,23 +467,12 @@ pin_step(void *argument)
 	move->is_unwanted = is_pinned_meanwhile(move);
 }
 
-/* What is in the way of the chosen method; false with the reason. */
+/* Is anything in the way, or is it not wanted any more?  False with the reason. */
 static bool
-may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorData **thrown)
+may_begin(Move *move, TierMoveReport *report, ErrorData **thrown)
 {
 	TierObstacle *obstacle = &move->obstacle;
 
-	if (why_not_online != NULL && !move->request->allow_lock)
-	{
-		report_skipped(report, psprintf("it cannot be moved online: %s", why_not_online),
-					   move->request->limit_lock_time ?
-					   "Raise tiered_storage.move_max_lock_time, which is 0, "
-					   "to let it be locked for the whole copy." :
-					   "CALL tiered_storage.move_relation(..., allow_lock => true) "
-					   "locks it for the whole copy.",
-					   "0A000");
-		return false;
-	}
 	*thrown = tier_attempt(preflight_step, move);
 	tier_transaction_commit();
 	if (*thrown != NULL)
@@ -473,7 +482,8 @@ may_begin(Move *move, const char *why_not_online, TierMoveReport *report, ErrorD
 	}
 	if (obstacle->message != NULL)
 	{
-		report_skipped(report, obstacle->message, obstacle->hint, obstacle->sqlstate);
+		report_skipped(report, obstacle->message, obstacle->hint,
+					   unpack_sql_state(obstacle->sqlstate));
 		return false;
 	}
 	do
@@ -520,20 +530,25 @@ is_still_wanted(const TierOnlineRequest *request)
 
 /* Parts of the relation that are not yet in the tablespace, itself the last. */
 static List *
-parts_to_move(const TierMoveRequest *request)
+parts_to_move(Oid relation_oid, Oid tablespace_oid)
 {
 	List	   *parts = NIL;
 	ListCell   *cell;
 
-	foreach(cell, tier_relation_parts(request->relation_oid))
+	foreach(cell, tier_relation_parts(relation_oid))
 	{
 		TierRelationInfo info;
 
-		if (tier_relation_lookup(lfirst_oid(cell), &info) &&
-			info.tablespace_oid != request->tablespace_oid)
+		if (tier_relation_lookup(lfirst_oid(cell), &info) && info.tablespace_oid != tablespace_oid)
 			parts = lappend_oid(parts, info.relation_oid);
 	}
 	return parts;
+}
+
+bool
+tier_move_is_needed(Oid relation_oid, Oid tablespace_oid)
+{
+	return parts_to_move(relation_oid, tablespace_oid) != NIL;
 }
 
 static void
@@ -607,7 +622,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			return false;
 		case TIER_ONLINE_REFUSED:
 			if (part.is_incomplete)
-				report_skipped(report, part.why, "REINDEX it or drop it.", "55000");
+				report_skipped(report, part.why, TIER_INCOMPLETE_HINT, "55000");
 			else
 				report_skipped(report, psprintf("it cannot be moved online: %s", part.why),
 							   NULL, "0A000");
@@ -633,7 +648,8 @@ move_online(Move *move, TierMoveReport *report)
 
 	for (int pass = 0; pass < MAX_PASSES; pass++)
 	{
-		List	   *parts = parts_to_move(move->request);
+		List	   *parts = parts_to_move(move->request->relation_oid,
+										  move->request->tablespace_oid);
 		ListCell   *cell;
 
 		if (parts == NIL)
@@ -799,7 +815,7 @@ tier_move_one(const TierMoveRequest *request)
 		return report;
 	report.relation_name = info.name;
 	report.size_bytes = tier_relation_disk_bytes(&info);
-	if (parts_to_move(request) == NIL)
+	if (!tier_move_is_needed(request->relation_oid, request->tablespace_oid))
 		return report;
 	why_not_online = tier_relation_why_not_online(&info);
 	set = load_tiers(&tiers_context);
@@ -824,7 +840,7 @@ tier_move_one(const TierMoveRequest *request)
 
 	/* 3. Move it, unless something is in the way. */
 	tier_progress_start(request->relation_oid);
-	if (may_begin(&move, why_not_online, &report, &thrown))
+	if (may_begin(&move, &report, &thrown))
 	{
 		if (why_not_online == NULL)
 			thrown = move_online(&move, &report);

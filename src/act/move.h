@@ -21,6 +21,7 @@
 
 #include "src/catalog/tables.h"
 #include "src/move/online.h"
+#include "src/move/preflight.h"
 
 /* One relation to move.  The mover knows no policy, only an id to record. */
 typedef struct TierMoveRequest
@@ -86,6 +87,20 @@ extern bool tier_move_is_worth_retrying(const TierMoveReport *report);
  * transactions.
  */
 extern TierMoveReport tier_move_one(const TierMoveRequest *request);
+
+/*
+ * Would it have anything to do: is the relation, or a part of it, elsewhere?  Not if it is
+ * gone.
+ */
+extern bool tier_move_is_needed(Oid relation_oid, Oid tablespace_oid);
+
+/*
+ * Why it would not be tried now, by the checks that tier_move_one() itself makes; for a dry
+ * run, so it announces and changes nothing.  Outside of a scope.  And what these checks are
+ * asked with.
+ */
+extern TierObstacle tier_move_foresee(const TierMoveRequest *request, const TierSet *set);
+extern TierMoveTarget tier_move_target(const TierMoveRequest *request);
 
 /* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
 extern void tier_move_warn(const TierMoveReport *report, bool by_worker);

@@ -28,6 +28,8 @@
 #include "src/catalog/tables.h"
 #include "src/model/effect.h"
 #include "src/base/settings.h"
+#include "src/act/call.h"
+#include "src/act/foresee.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/move/pending_file.h"
@@ -45,118 +47,6 @@ PG_FUNCTION_INFO_V1(tier_resume);
 PG_FUNCTION_INFO_V1(tier_is_paused);
 PG_FUNCTION_INFO_V1(tier_effect_verdict);
 
-/* The tablespace that a tier's or tablespace's name means for this relation. */
-static Oid
-resolve_target(const TierSet *set, const char *target)
-{
-	int			tier = tier_set_find_tier(set, target);
-	Oid			tablespace_oid = get_tablespace_oid(target, true);
-
-	if (tier < 0 && !OidIsValid(tablespace_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("neither a tier nor a tablespace named \"%s\" exists", target),
-				 errhint("SELECT tier_name, tablespaces FROM tiered_storage.tiers lists them.")));
-	if (tier < 0)
-		return tablespace_oid;
-	if (OidIsValid(tablespace_oid))
-	{
-		if (tier_set_tier_of_tablespace(set, tablespace_oid) == tier)
-			return tablespace_oid;
-		ereport(ERROR,
-				(errcode(ERRCODE_AMBIGUOUS_ALIAS),
-				 errmsg("\"%s\" is the name of a tier and of a tablespace outside of that tier",
-						target),
-				 errhint("Name the tablespace that is meant, "
-						 "or rename the tier with tiered_storage.alter_tier().")));
-	}
-	tablespace_oid = tier_set_roomiest_tablespace(set, tier);
-	if (!OidIsValid(tablespace_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tier \"%s\" has no tablespace", target),
-				 errhint("Give it one with tiered_storage.alter_tier().")));
-	return tablespace_oid;
-}
-
-/* Everything that the call means, tables before their indexes. */
-static List *
-expand_relation(Oid relation_oid, char kind, bool include_indexes)
-{
-	List	   *heaps;
-
-	List	   *all = NIL;
-	ListCell   *cell;
-
-	heaps = kind == RELKIND_PARTITIONED_TABLE ? tier_relation_leaves(relation_oid) :
-		list_make1_oid(relation_oid);
-	foreach(cell, heaps)
-	{
-		all = lappend_oid(all, lfirst_oid(cell));
-		if (include_indexes && kind != RELKIND_INDEX)
-			all = list_concat(all, tier_relation_indexes(lfirst_oid(cell)));
-	}
-	return all;
-}
-
-/* Where tables, and where indexes go. */
-typedef struct Destination
-{
-	Oid			tablespace_oid;
-	int			tier;			/* -1: the tablespace alone was named */
-} Destination;
-
-static Destination
-resolve_destination(const TierSet *set, const char *target)
-{
-	Destination destination;
-
-	destination.tablespace_oid = resolve_target(set, target);
-	destination.tier = tier_set_find_tier(set, target);
-	return destination;
-}
-
-/* On which tablespace of the tier a relation is does not matter. */
-static bool
-is_there(const TierRelationInfo *info, const Destination *destination, const TierSet *set)
-{
-	return destination->tier >= 0 &&
-		tier_set_tier_of_tablespace(set, info->tablespace_oid) == destination->tier;
-}
-
-/* An index that comes along with its table. */
-static bool
-is_secondary(const TierRelationInfo *member, const TierRelationInfo *asked)
-{
-	return member->kind == RELKIND_INDEX && asked->kind != RELKIND_INDEX;
-}
-
-/*
- * A pin is a promise to whoever relies on it.  A person who wants otherwise has to
- * remove it first, which is one statement; else the next advice would be to undo
- * what he did.
- */
-static void
-check_pin(const TierPins *pins, const TierSet *set, const TierRelationInfo *member,
-		  Oid tablespace_oid)
-{
-	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
-	const TierPinned *pinned = tier_pins_against(pins, set, member->relation_oid, tier);
-
-	if (pinned == NULL || member->tablespace_oid == tablespace_oid ||
-		(tier >= 0 && tier == tier_set_tier_of_tablespace(set, member->tablespace_oid)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s %s is pinned to tier \"%s\"", tier_relation_kind_name(member->kind),
-					member->name,
-					NameStr(pinned->tier_name)),
-			 strcmp(member->name, pinned->pinned_as) == 0 ? 0 :
-			 errdetail("It is held by the pin of %s.", pinned->pinned_as),
-			 errhint("Use SELECT tiered_storage.unpin(%s) first.",
-					 quote_literal_cstr(pinned->pinned_as))));
-}
-
 static void
 report_failures(const TierMoveReport *first, int failed, int all)
 {
@@ -169,102 +59,6 @@ report_failures(const TierMoveReport *first, int failed, int all)
 			 errdetail("%d of %d relations could not be moved; see tiered_storage.moves.",
 					   failed, all),
 			 first->hint ? errhint("%s", first->hint) : 0));
-}
-
-/* What a CALL of move_relation asks for. */
-typedef struct Call
-{
-	TierRelationInfo info;		/* of the relation that was named */
-	TierSet    *set;
-	Destination destination[2]; /* of tables, of indexes */
-	bool		include_indexes;
-	bool		allow_lock;
-	List	   *relations;		/* tables before their indexes */
-} Call;
-
-static const Destination *
-destination_of(const Call *call, const TierRelationInfo *member)
-{
-	return &call->destination[is_secondary(member, &call->info)];
-}
-
-/* The relation and the places that are named.  In a context that outlives transactions. */
-static void
-read_call(FunctionCallInfo fcinfo, Call *call, TierPins **pins)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-
-	call->include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
-	call->allow_lock = PG_GETARG_BOOL(3);
-	if (!tier_relation_lookup(PG_GETARG_OID(0), &call->info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", PG_GETARG_OID(0))));
-	tier_catalog_enter(&scope);
-	call->set = tier_catalog_load_tiers(context);
-	*pins = tier_catalog_load_pins(context);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	call->destination[0] = resolve_destination(call->set, NameStr(*PG_GETARG_NAME(1)));
-	call->destination[1] = PG_ARGISNULL(4) ? call->destination[0] :
-		resolve_destination(call->set, NameStr(*PG_GETARG_NAME(4)));
-	if (!PG_ARGISNULL(4) && (call->info.kind == RELKIND_INDEX || !call->include_indexes))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("index_target is for the indexes that are moved along with a table"),
-				 call->info.kind == RELKIND_INDEX ?
-				 errhint("Name the place of an index as the target.") :
-				 errhint("Leave it out, or set include_indexes.")));
-	call->relations = expand_relation(call->info.relation_oid, call->info.kind,
-									  call->include_indexes);
-}
-
-/* Errors for everything that could be refused later: before anything is moved. */
-static void
-check_call(const Call *call, const TierPins *pins)
-{
-	ListCell   *cell;
-
-	if (call->info.kind == RELKIND_PARTITIONED_TABLE)
-		tier_relation_check_rights(&call->info, GetUserId());
-	else
-		tier_relation_check_move(&call->info, GetUserId(), call->destination[0].tablespace_oid);
-	foreach(cell, call->relations)
-	{
-		TierRelationInfo member;
-		Oid			tablespace_oid;
-
-		if (!tier_relation_lookup(lfirst_oid(cell), &member))
-			continue;
-		tablespace_oid = destination_of(call, &member)->tablespace_oid;
-		tier_relation_check_move(&member, GetUserId(), tablespace_oid);
-		check_pin(pins, call->set, &member, tablespace_oid);
-	}
-}
-
-/* Where to exactly: what is there may have left its TOAST table elsewhere. */
-static Oid
-tablespace_for(const Call *call, const TierRelationInfo *member)
-{
-	const Destination *to = destination_of(call, member);
-
-	return is_there(member, to, call->set) ? member->tablespace_oid : to->tablespace_oid;
-}
-
-/* Moves one of them. */
-static TierMoveReport
-move_member(const Call *call, const TierRelationInfo *member)
-{
-	TierMoveRequest request = {0};
-
-	request.relation_oid = member->relation_oid;
-	request.tablespace_oid = tablespace_for(call, member);
-	request.requester_oid = GetUserId();
-	request.predicted_s_per_hour = NAN;
-	request.reason = "requested";
-	request.allow_lock = call->allow_lock;
-	return tier_move_one(&request);
 }
 
 /* What a CALL has moved. */
@@ -308,10 +102,8 @@ place_text(Oid tablespace_oid)
  * the server's log, for whoever sees only one of them.
  */
 static void
-report_moved(const Call *call, const Moved *moved, int failed, double elapsed_s)
+report_moved(const TierMoveCall *call, const Moved *moved, int failed, double elapsed_s)
 {
-	TierRelationInfo info;
-
 	if (moved->relations > 0 && tier_log_moves)
 		ereport(NOTICE,
 				(errmsg("moved %s%s from %s to %s: %s in %.3f s, locked for %s%.3f ms",
@@ -321,40 +113,69 @@ report_moved(const Call *call, const Moved *moved, int failed, double elapsed_s)
 						place_text(moved->from_oid), place_text(moved->to_oid),
 						tier_size_text(moved->bytes),
 						elapsed_s, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms)));
-	if (moved->relations == 0 && failed == 0 &&
-		!tier_relation_lookup(call->info.relation_oid, &info))
-		ereport(NOTICE,
-				(errmsg("nothing is moved: %s %s was dropped meanwhile",
-						tier_relation_kind_name(call->info.kind),
-						call->info.name)));
-	else if (moved->relations == 0 && failed == 0)
-		ereport(NOTICE,
-				(errmsg("nothing is moved: %s %s %s",
-						tier_relation_kind_name(call->info.kind), call->info.name,
-						call->relations == NIL ? "has no partitions" :
-						list_length(call->relations) == 1 ? "is there already" :
-						"and what goes with it are there already")));
+	if (moved->relations == 0 && failed == 0)
+		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
+}
+
+/* What the call, which is not refused as a whole, would do, relation by relation. */
+static void
+announce_call(const TierMoveCall *call)
+{
+	TierForesight *foresight = tier_foresight_create(call->set);
+	double		moved_bytes = 0;
+	int			moved = 0;
+	int			not_moved = 0;
+	ListCell   *cell;
+
+	foreach(cell, call->relations)
+	{
+		TierRelationInfo member;
+		TierMoveRequest request;
+		int64		bytes;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!tier_relation_lookup(lfirst_oid(cell), &member))
+			continue;
+		request = tier_call_request(call, &member);
+		if (!tier_move_is_needed(request.relation_oid, request.tablespace_oid))
+			continue;
+		if (!tier_foresee(foresight, &request, call->pins, &bytes))
+			not_moved++;
+		else
+		{
+			moved++;
+			moved_bytes += bytes;
+		}
+	}
+	if (moved == 0 && not_moved == 0)
+		ereport(NOTICE, (errmsg("nothing would be moved: %s", tier_call_nothing_text(call))));
+	else
+		tier_foresee_report(moved, moved_bytes, not_moved, NULL);
 }
 
 Datum
 tier_move_relation(PG_FUNCTION_ARGS)
 {
-	Call		call;
-	TierPins   *pins;
+	TierMoveCall call;
 	ListCell   *cell;
 	TierMoveReport first_failure = {0};
 	Moved		moved = {0};
 	int			failed = 0;
 	int64		started_us = tier_clock_monotonic_us();
 
-	tier_require_argument(fcinfo, 0, "relation");
-	tier_require_argument(fcinfo, 1, "target");
-	tier_require_argument(fcinfo, 3, "allow_lock");
+	tier_require_argument(fcinfo, 5, "dry_run");
+	if (PG_GETARG_BOOL(5))
+	{
+		tier_call_read(fcinfo, &call);
+		tier_call_check(&call);
+		announce_call(&call);
+		PG_RETURN_NULL();
+	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
 
 	/* 1. What, and where to?  Refuse before anything is moved. */
-	read_call(fcinfo, &call, &pins);
-	check_call(&call, pins);
+	tier_call_read(fcinfo, &call);
+	tier_call_check(&call);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
@@ -363,13 +184,15 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	foreach(cell, call.relations)
 	{
 		TierRelationInfo member;
+		TierMoveRequest request;
 		TierMoveReport report;
 
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		report = move_member(&call, &member);
+		request = tier_call_request(&call, &member);
+		report = tier_move_one(&request);
 		if (report.state == TIER_STATE_DONE)
-			add_moved(&moved, &member, tablespace_for(&call, &member), &report);
+			add_moved(&moved, &member, request.tablespace_oid, &report);
 		if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
 			continue;
 		if (failed++ == 0)

@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -335,4 +336,67 @@ tier_catalog_load_move_waits(MemoryContext context, int *n)
 		waits[i].seconds = DatumGetFloat8(tier_catalog_datum(i, 2, &isnull));
 	}
 	return waits;
+}
+
+TierMovePace
+tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
+{
+	static const char sql[] =
+	"WITH peer AS (SELECT a.tablespace_oid AS of_oid, b.tablespace_oid "
+	"FROM _tiered_storage.tier_tablespaces a JOIN _tiered_storage.tier_tablespaces b "
+	"ON b.tier_name = a.tier_name WHERE a.tablespace_oid IN ($1, $2) "
+	"UNION VALUES ($1, $1), ($2, $2)) "
+	"SELECT count(*)::int4, sum(l.size_bytes)::float8, "
+	"sum(greatest(l.elapsed_ms - COALESCE(l.lock_wait_ms, 0), 0)) / 1000, "
+	"percentile_disc(0.5) WITHIN GROUP (ORDER BY l.lock_held_ms), max(l.lock_held_ms) "
+	"FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, "
+	"CASE m.method WHEN 'online' THEN m.lock_held_ms END AS lock_held_ms "
+	"FROM _tiered_storage.move m WHERE m.state = 'done' "
+	"AND m.from_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $1) "
+	"AND m.to_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $2) "
+	"ORDER BY m.move_id DESC LIMIT 100) l";
+	static const Oid types[] = {OIDOID, OIDOID};
+	Datum		values[2];
+	TierMovePace pace = {0};
+	bool		isnull;
+	Datum		value;
+
+	values[0] = ObjectIdGetDatum(from_tablespace_oid);
+	values[1] = ObjectIdGetDatum(to_tablespace_oid);
+	tier_catalog_execute(sql, 2, types, values, NULL);
+	pace.moves = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	value = tier_catalog_datum(0, 2, &isnull);
+	pace.bytes = isnull ? 0 : DatumGetFloat8(value);
+	value = tier_catalog_datum(0, 3, &isnull);
+	pace.seconds = isnull ? 0 : DatumGetFloat8(value);
+	value = tier_catalog_datum(0, 4, &isnull);
+	pace.lock_held_ms = isnull ? -1 : DatumGetFloat8(value);
+	value = tier_catalog_datum(0, 5, &isnull);
+	pace.longest_lock_ms = isnull ? -1 : DatumGetFloat8(value);
+	return pace;
+}
+
+bool
+tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since, Oid *relation_oid,
+						 TimestampTz *placed_at)
+{
+	static const char sql[] =
+	"SELECT s.relation_oid, s.placed_at FROM _tiered_storage.relation_state s "
+	"WHERE s.relation_oid = ANY ($1) AND s.placed_at > $2 "
+	"ORDER BY s.placed_at DESC, s.relation_oid LIMIT 1";
+	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
+	Datum		values[2];
+	bool		isnull;
+
+	for (int i = 0; i < n; i++)
+		oids[i] = ObjectIdGetDatum(relation_oids[i]);
+	values[0] = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true,
+												TYPALIGN_INT));
+	values[1] = TimestampTzGetDatum(since);
+	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+		return false;
+	*relation_oid = DatumGetObjectId(tier_catalog_datum(0, 1, &isnull));
+	*placed_at = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	return true;
 }

@@ -971,6 +971,30 @@ typedef struct TierMoveWait
  */
 extern TierMoveWait *tier_catalog_load_move_waits(MemoryContext context, int *n);
 
+/* How past moves between two places went. */
+typedef struct TierMovePace
+{
+	int			moves;			/* 0: none, and nothing below means anything */
+	double		bytes;			/* of all of them */
+	double		seconds;		/* of all, without waits for the strong lock */
+	double		lock_held_ms;	/* of these half held it for no longer;
+								 * negative: none was online */
+	double		longest_lock_ms;
+} TierMovePace;
+
+/*
+ * Of the last 100 moves that were done from a tablespace to another one, or between others
+ * of their tiers.
+ */
+extern TierMovePace tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid);
+
+/*
+ * The relation, of these, that was moved last, if that was after `since`; and when.  False:
+ * none of them was, as far as samples have seen.
+ */
+extern bool tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since,
+									 Oid *relation_oid, TimestampTz *placed_at);
+
 /* A table whose index-only scans have to look into it. */
 typedef struct TierUnvacuumed
 {
@@ -985,6 +1009,48 @@ typedef struct TierUnvacuumed
  */
 extern TierUnvacuumed *tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables,
 													int ntables, double least_pages, int *n);
+
+/* ---------------------------------------------------------------------
+ * Who reads the server's WAL (catalog/wal_readers.c): not on a standby
+ * ---------------------------------------------------------------------
+ */
+
+/* Replication slots, and the one that is in most trouble, else furthest behind. */
+typedef struct TierSlots
+{
+	int			n;
+	int			idle;			/* of these: keep WAL, and nobody reads it */
+	char	   *name;			/* NULL: there is none */
+	char	   *wal_status;		/* as in pg_replication_slots; NULL: keeps
+								 * none */
+	bool		is_idle;
+	double		lag_bytes;		/* of WAL that it keeps; 0: none */
+} TierSlots;
+
+/* Standbys that are connected, and the one that is furthest behind. */
+typedef struct TierReplicas
+{
+	int			n;
+	int			synchronous;	/* of these */
+	char	   *name;			/* NULL: there is none */
+	double		lag_bytes;		/* of WAL to replay; negative: not known */
+} TierReplicas;
+
+typedef struct TierArchive
+{
+	TimestampTz archived_at;	/* the last that was; 0: never */
+	TimestampTz failed_at;		/* the last that was not; 0: never */
+	int64		failures;
+	char	   *failed_wal;		/* NULL: none */
+} TierArchive;
+
+/* Base backups under way by pg_basebackup and the like; *pid of one, *phase or NULL. */
+extern int	tier_catalog_backups(MemoryContext context, int *pid, char **phase);
+
+/* Strings in the given context. */
+extern TierSlots tier_catalog_slots(MemoryContext context);
+extern TierReplicas tier_catalog_replicas(MemoryContext context);
+extern TierArchive tier_catalog_archive(MemoryContext context);
 
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h

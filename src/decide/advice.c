@@ -32,8 +32,11 @@
 #include "src/decide/growth.h"
 #include "src/decide/units.h"
 
-/* Of the effort for the middle: what differs by the gap that this leaves is tentative. */
-#define EFFORT_OF_BOUNDS 0.2
+/*
+ * Of the effort for the middle, all other scenarios together: what differs by the gap that
+ * this leaves is tentative.
+ */
+#define EFFORT_OF_BOUNDS 0.8
 
 void
 tier_advice_default_options(TierAdviceOptions *options)
@@ -523,7 +526,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
 	problem.effort = advice->options.effort > 0 ? advice->options.effort : TIER_PLACEMENT_EFFORT;
 	if (scenario != TIER_SCENARIO_MIDDLE)
-		problem.effort *= EFFORT_OF_BOUNDS;
+		problem.effort *= EFFORT_OF_BOUNDS / (TIER_SCENARIOS - 1);
 	problem.alloc = solver_alloc;
 	problem.release = pfree;
 	problem.interrupted = solver_interrupted;

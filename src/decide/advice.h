@@ -53,6 +53,8 @@ typedef enum TierScenario
 									 * what gives way to it, more */
 } TierScenario;
 
+#define TIER_SCENARIOS (TIER_SCENARIO_AGAINST_MOVES + 1)
+
 /* What is known of the load of a unit, at one end of a range. */
 extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario);
 

@@ -311,9 +311,9 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 		add_remark(&line, psprintf("would be needed for %.0f%% of its time, more than there is",
 								   100.0 * after->occupied_s / S_PER_HOUR));
 	if (exceeds(advice, tier, after->written_bytes, TIER_RESOURCE_ENDURANCE))
-		add_remark(&line, psprintf("would be written %s GB a day, beyond the limit of %s",
-								   tier_advice_number(after->written_bytes / 1e9),
-								   tier_advice_number(asked->of[TIER_RESOURCE_ENDURANCE] / 1e9)));
+		add_remark(&line, psprintf("would be written %s a day, beyond the limit of %s",
+								   tier_advice_bytes(after->written_bytes),
+								   tier_advice_bytes(asked->of[TIER_RESOURCE_ENDURANCE])));
 	if (missing > 0.0)
 		add_remark(&line, psprintf("would need %s more for all limits and pins to be kept%s",
 								   tier_advice_bytes(missing),

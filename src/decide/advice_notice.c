@@ -29,9 +29,10 @@
 typedef struct Counts
 {
 	int			selected;
-	int			changed;
 	int			in_no_tier;
-	int			insufficient;
+	int			changed;		/* each is counted once, from here on */
+	int			insufficient;	/* of all */
+	int			too_new;		/* of these, none of those below */
 	int			small;
 	int			events;
 	int			held;			/* by a pin, a policy, or a cooldown */
@@ -54,9 +55,15 @@ count_units(const TierAdvice *advice)
 		if (!unit->is_selected)
 			continue;
 		counts.selected++;
-		counts.changed += unit->recommended_tier != unit->current_tier;
+		if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		{
+			counts.insufficient++;
+			counts.longest_s = Max(counts.longest_s, unit->observed_s);
+		}
 		if (unit->current_tier < 0)
 			counts.in_no_tier++;
+		else if (unit->recommended_tier != unit->current_tier)
+			counts.changed++;
 		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0)
 			counts.held++;
 		else if (tier_advice_is_small(advice, unit))
@@ -70,11 +77,8 @@ count_units(const TierAdvice *advice)
 		}
 		else if (tier_advice_is_event(unit))
 			counts.events++;
-		if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
-		{
-			counts.insufficient++;
-			counts.longest_s = Max(counts.longest_s, unit->observed_s);
-		}
+		else if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+			counts.too_new++;
 	}
 	return counts;
 }
@@ -127,7 +131,8 @@ tiers_hint(void)
 	if (statements == NULL)
 		return pstrdup("Create a tablespace on another device, "
 					   "then SELECT * FROM tiered_storage.discover_tiers().");
-	return psprintf("If the tablespaces are on different devices, say so: %s", statements);
+	return psprintf("If the tablespaces are on different devices, say which is which: %s",
+					statements);
 }
 
 /* Their names, quoted, of those that are too full; NULL: none is. */
@@ -175,7 +180,13 @@ tier_advice_notice_empty(const TierAdvice *advice)
 						"pins, policies and the cooldown after moves keep all relations where "
 						"they are"),
 				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
-	else if (counts.small + counts.held == counts.selected)
+	else if (counts.small + counts.held == counts.selected && counts.held > 0)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended: pins, policies and the cooldown after moves keep "
+						"all relations of %d kB and more where they are",
+						tier_advice_min_size_kb),
+				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
+	else if (counts.small == counts.selected)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: "
 						"all relations are smaller than tiered_storage.advice_min_size, %d kB",
@@ -210,10 +221,14 @@ tier_advice_notice_empty(const TierAdvice *advice)
 	}
 	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
 		ereport(NOTICE,
-				(errmsg("nothing is recommended: "
-						"the relations were loaded, or used only once, so far"),
+				(errmsg("nothing is recommended yet: the relations were loaded, or used only "
+						"once, so far%s",
+						counts.held == 0 ? "" :
+						", or are held by pins, policies or the cooldown"),
 				 errdetail("What is read or written at only one or two separate times "
-						   "is taken for an event, not for work that goes on.")));
+						   "is taken for an event, not for work that goes on."),
+				 errhint("Ask again when the usual work has gone on for a while; "
+						 "recommend_placement(true) shows what is known.")));
 	else
 	{
 		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?
@@ -289,8 +304,8 @@ tier_advice_headline(const TierAdvice *advice)
 						 GetConfigOptionByName("tiered_storage.advice_min_size", NULL, false));
 	if (counts.events > 0)
 		appendStringInfo(&line, "; %d loaded or used only once so far", counts.events);
-	if (counts.insufficient > 0)
-		appendStringInfo(&line, "; %d observed for too short a time", counts.insufficient);
+	if (counts.too_new > 0)
+		appendStringInfo(&line, "; %d observed for too short a time", counts.too_new);
 	if (counts.unused > 0)
 		appendStringInfo(&line, "; %d (%s) not read since %s",
 						 counts.unused, tier_advice_bytes(counts.unused_bytes),

@@ -315,6 +315,7 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 	double		requests = unit->misses_per_hour + unit->hits_per_hour;
 	double		reads = unit->load.random_reads + unit->load.sequential_reads;
 	double		most = -1;
+	double		share;
 	int			part = PART_RANDOM;
 
 	for (int p = PART_RANDOM; p <= PART_WRITES; p++)
@@ -338,12 +339,17 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 	}
 	if (reads < LEAST_PER_HOUR)
 		return idle_text(unit);
-	if (reads < 0.005 * requests)
+
+	/*
+	 * What is in memory was read at random as often as the rest, for all that
+	 * is known.
+	 */
+	share = reads / Max(requests, reads);
+	if (share < 0.005)
 		return psprintf("read %s times/h at random, under 1%% from disk",
-						tier_advice_number(unit->load.random_reads));
+						tier_advice_number(unit->load.random_reads / share));
 	return psprintf("read %s times/h at random, %.0f%% from disk",
-					tier_advice_number(unit->load.random_reads),
-					100.0 * Min(reads / Max(requests, reads), 1.0));
+					tier_advice_number(unit->load.random_reads / share), 100.0 * share);
 }
 
 bool
@@ -510,7 +516,7 @@ method_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->recommended_tier < 0 || unit->recommended_tier == unit->current_tier ||
 		!tier_relation_lookup(unit->relation_oid, &info))
 		return NULL;
-	if (!tier_relation_is_complete(&info))
+	if (tier_relation_why_incomplete(&info) != NULL)
 		return pstrdup("not valid: REINDEX it first");
 	if (tier_relation_why_not_online(&info) == NULL)
 		return NULL;
@@ -596,7 +602,7 @@ tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit)
 		!tier_relation_lookup(unit->relation_oid, &info))
 		return NULL;
 	target = target_name(advice->set, unit->recommended_tier);
-	if (target == NULL || !tier_relation_is_complete(&info))
+	if (target == NULL || tier_relation_why_incomplete(&info) != NULL)
 		return NULL;
 	return psprintf("CALL tiered_storage.move_relation(%s, %s%s%s)",
 					quote_literal_cstr(info.name), quote_literal_cstr(target),

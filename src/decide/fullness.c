@@ -138,7 +138,7 @@ find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuesti
 	if (obstacle != TIER_FULLNESS_NONE)
 		return obstacle;
 	why = unconstify(char *, tier_relation_why_not_online(info));
-	if (why == NULL && !tier_relation_is_complete(info))
+	if (why == NULL && tier_relation_why_incomplete(info) != NULL)
 		why = "the index is not valid";
 	if (why != NULL)
 	{

@@ -127,6 +127,8 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 						tier_advice_duration(unused_for_s)),
 				 errdetail("What was not read is known for %s at most.",
 						   tier_advice_duration(longest_s)),
-				 errhint("An argument asks for another time: unused_relations('1 day').")));
+				 longest_s < 4 * SECS_PER_MINUTE ? 0 :
+				 errhint("An argument asks for another time: unused_relations('%s').",
+						 tier_advice_duration(longest_s / 2))));
 	return (Datum) 0;
 }

@@ -128,15 +128,29 @@ tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
 		evidence->growth[i] = (float) tier_clamp(evidence->growth[i] + growth, -FLT_MAX, FLT_MAX);
 }
 
-/* Spreads an amount over the last n intervals in `covered`, evenly. */
-static void
-spread(float *amounts, int covered, double amount, double operations, double hours)
+/* At most so many separate events: one an hour, and one for each operation. */
+static double
+most_events(double operations, double past_s)
 {
-	double		most = tier_smaller(floor(tier_amount(operations)), floor(tier_amount(hours)));
-	int			n = (int) tier_clamp(most, 1.0, covered);
+	return tier_smaller(floor(tier_amount(operations)), floor(past_s / S_PER_HOUR));
+}
 
+/*
+ * What came at several times went on in the intervals as it did before them, and has its
+ * part of them; else it is one event, which may have been in any of them, and is not
+ * diminished.
+ */
+static void
+note_past_amounts(float *amounts, int covered, double amount, double events, double share)
+{
+	bool		is_steady = events >= TIER_EVIDENCE_RATE;
+	int			n = (int) tier_clamp(events, 1.0, covered);
+
+	amount = tier_amount(amount) * (is_steady ? share : 1.0);
+	if (!is_steady)
+		n = 1;
 	for (int i = 0; i < n; i++)
-		add(&amounts[covered - 1 - i * covered / n], tier_amount(amount) / n);
+		add(&amounts[covered - 1 - i * covered / n], amount / n);
 }
 
 void
@@ -145,22 +159,31 @@ tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
 						double writes, double write_operations)
 {
 	double		past_s = tier_amount(((double) at - (double) since) / US_PER_S);
-	double		hours = past_s / S_PER_HOUR;
+	double		read_events = reads > 0.0 ? most_events(read_operations, past_s) : 0.0;
+	double		write_events = writes > 0.0 ? most_events(write_operations, past_s) : 0.0;
+	double		interval_s = tier_clamp(shortest_s, 1e-3, TIER_EVIDENCE_LONGEST_S);
 	double		window_s;
 	int			covered;
 
+	/*
+	 * Only reads that went on are worth intervals that reach far back.  Else
+	 * what begins now would have to go on for days until several of them have
+	 * seen it.
+	 */
+	if (read_events < TIER_EVIDENCE_RATE)
+	{
+		int			n = write_events < TIER_EVIDENCE_RATE ? 1 : (int) TIER_EVIDENCE_RATE;
+		int64_t		begin_at = at - (int64_t) ((n - 0.5) * interval_s * US_PER_S);
+
+		since = since < begin_at ? begin_at : since;
+	}
 	begin(evidence, since, at, shortest_s);
 	covered = reach(evidence, at) + 1;
-
-	/* What the intervals reach back to has its part of the whole. */
-	window_s = covered * evidence->interval_s;
-	if (past_s > window_s)
-	{
-		reads *= window_s / past_s;
-		writes *= window_s / past_s;
-	}
-	spread(evidence->reads, covered, reads, read_operations, hours);
-	spread(evidence->writes, covered, writes, write_operations, hours);
+	window_s = tier_smaller(covered * evidence->interval_s, past_s);
+	note_past_amounts(evidence->reads, covered, reads, read_events,
+					  past_s > 0.0 ? window_s / past_s : 1.0);
+	note_past_amounts(evidence->writes, covered, writes, write_events,
+					  past_s > 0.0 ? window_s / past_s : 1.0);
 }
 
 double

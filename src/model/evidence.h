@@ -73,7 +73,9 @@ extern void tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at
 /*
  * Notes totals of a time before anything was noted, [since, at], of which nothing
  * is known but how many operations they come from: at most one event an hour,
- * and one for each operation.
+ * and one for each operation.  With reads at so many times that they are a rate, the
+ * intervals reach back over all that time, else they are as short as those of a relation
+ * without a past.
  */
 extern void tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
 									double shortest_s, double reads, double read_operations,

@@ -22,6 +22,7 @@
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
+#include "src/base/clock.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/move/online.h"
@@ -35,53 +36,127 @@
 /* How fast a copy is that nothing limits; about that of a disk. */
 #define ASSUMED_MB_PER_S 100.0
 
-/* Room on the target, of which the tier keeps a part free, and for the WAL. */
+static const TierObstacle no_obstacle = {NULL, NULL, NULL, 0};
+
 static TierObstacle
-check_space(Oid tablespace_oid, Oid from_tablespace_oid, double reserve_bytes, int64 size_bytes)
+obstacle_of_refusal(TierRefusal refusal)
 {
-	TierShortage shortage = tier_space_admit(tablespace_oid, from_tablespace_oid, reserve_bytes,
-											 size_bytes);
-	TierObstacle obstacle = {shortage.message, shortage.hint, "53100"};
+	TierObstacle obstacle = {refusal.message, NULL, refusal.hint, refusal.sqlstate};
 
 	return obstacle;
 }
 
-/* Bytes that this database's relations take on the tier, by the last sample. */
-static int64
-tier_relation_bytes(const char *tier_name)
+static TierObstacle
+check_object(TierAdmission *admission)
 {
-	TierCatalogScope scope;
-	int64		bytes;
-
-	tier_catalog_enter(&scope);
-	bytes = tier_catalog_tier_bytes(tier_name);
-	tier_catalog_leave(&scope);
-	return bytes;
+	return obstacle_of_refusal(tier_relation_refuse_object(admission->info,
+														   admission->where.tablespace_oid));
 }
 
-/* Has somebody said that it belongs to another tier? */
 static TierObstacle
-check_pin(Oid relation_oid, Oid tablespace_oid, const TierSet *set)
+check_rights(TierAdmission *admission)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
-	MemoryContext context = CurrentMemoryContext;
-	const TierPinned *pinned;
-	TierCatalogScope scope;
-	TierPins   *pins;
+	return obstacle_of_refusal(tier_relation_refuse_role(admission->info,
+														 admission->where.requester_oid,
+														 admission->where.tablespace_oid));
+}
 
+/* ---------------------------------------------------------------------
+ * Pins
+ * ---------------------------------------------------------------------
+ */
+
+static const TierPins *
+pins_of(const TierAdmission *admission)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	const TierPins *pins;
+
+	if (admission->pins != NULL)
+		return admission->pins;
 	tier_catalog_enter(&scope);
-	pins = tier_catalog_load_pin_of(context, relation_oid);
+	pins = tier_catalog_load_pin_of(context, admission->info->relation_oid);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	pinned = tier_pins_against(pins, set, relation_oid,
-							   tier_set_tier_of_tablespace(set, tablespace_oid));
+	return pins;
+}
+
+const TierPinned *
+tier_preflight_pin(const TierPins *pins, const TierSet *set, const TierRelationInfo *info,
+				   Oid tablespace_oid)
+{
+	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
+
+	if (info->tablespace_oid == tablespace_oid ||
+		(tier >= 0 && tier == tier_set_tier_of_tablespace(set, info->tablespace_oid)))
+		return NULL;
+	return tier_pins_against(pins, set, info->relation_oid, tier);
+}
+
+char *
+tier_preflight_unpin_hint(const TierPinned *pinned)
+{
+	return psprintf("Use SELECT tiered_storage.unpin(%s) first.",
+					quote_literal_cstr(pinned->pinned_as));
+}
+
+/*
+ * A pin is a promise to whoever relies on it.  A person who wants otherwise has to
+ * remove it first, which is one statement; else the next advice would be to undo
+ * what he did.
+ */
+static TierObstacle
+check_pin(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	const TierRelationInfo *info = admission->info;
+	const TierPinned *pinned = tier_preflight_pin(pins_of(admission), admission->set, info,
+												  admission->where.tablespace_oid);
+
 	if (pinned == NULL)
 		return obstacle;
-	obstacle.message = psprintf("%s is pinned to tier \"%s\"", pinned->pinned_as,
+	obstacle.message = psprintf("%s %s is pinned to tier \"%s\"",
+								tier_relation_kind_name(info->kind), info->name,
 								NameStr(pinned->tier_name));
-	obstacle.hint = psprintf("Use SELECT tiered_storage.unpin(%s) first.",
-							 quote_literal_cstr(pinned->pinned_as));
-	obstacle.sqlstate = "55000";
+	if (strcmp(info->name, pinned->pinned_as) != 0)
+		obstacle.detail = psprintf("It is held by the pin of %s.", pinned->pinned_as);
+	obstacle.hint = tier_preflight_unpin_hint(pinned);
+	obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	return obstacle;
+}
+
+/* ---------------------------------------------------------------------
+ * How
+ * ---------------------------------------------------------------------
+ */
+
+static TierObstacle
+check_method(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	const char *why = tier_relation_why_not_online(admission->info);
+
+	if (why != NULL && admission->where.allow_lock)
+		return obstacle;
+	if (why != NULL)
+	{
+		obstacle.message = psprintf("it cannot be moved online: %s", why);
+		obstacle.hint = admission->where.limit_lock_time ?
+			"Raise tiered_storage.move_max_lock_time, which is 0, "
+			"to let it be locked for the whole copy." :
+			"CALL tiered_storage.move_relation(..., allow_lock => true) "
+			"locks it for the whole copy.";
+		obstacle.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
+		return obstacle;
+	}
+	why = tier_relation_why_incomplete(admission->info);
+	if (why != NULL)
+	{
+		obstacle.message = pstrdup(why);
+		obstacle.hint = TIER_INCOMPLETE_HINT;
+		obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	}
 	return obstacle;
 }
 
@@ -125,29 +200,15 @@ age_text(int64 ms)
 	return psprintf(INT64_FORMAT " h", minutes / 60);
 }
 
-/*
- * Is somebody using it who will not release it in time?  Nothing is known about
- * when a transaction ends, but one that has lasted for an hour does not end in the
- * next minute, as a rule.  So a move is begun when every transaction that has the
- * relation is younger than the copy and the patience for a lock take together; or
- * than LEAST_AGE_MS, as most of them are short and end while we copy.
- *
- * What pg_stat_activity does not show to the requester is not told.
- */
-static TierObstacle
-check_holders(const TierRelationInfo *info, Oid requester_oid, int64 size_bytes)
+TierHolder *
+tier_preflight_oldest_user(Oid relation_oid, int *n)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
-	int64		expected_ms = copy_ms(size_bytes);
-	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
-	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
-	TimestampTz now = GetCurrentTimestamp();
 	TierHolder *oldest = NULL;
 	ListCell   *part;
 	ListCell   *cell;
-	int64		age_ms;
 
-	foreach(part, tier_relation_parts(info->relation_oid))
+	*n = 0;
+	foreach(part, tier_relation_parts(relation_oid))
 	{
 		foreach(cell, tier_relation_holders(lfirst_oid(part)))
 		{
@@ -155,40 +216,80 @@ check_holders(const TierRelationInfo *info, Oid requester_oid, int64 size_bytes)
 
 			if (holder->pid == 0 && !describe_prepared(holder))
 				continue;
+			(*n)++;
 			if (oldest == NULL || holder->since < oldest->since)
 				oldest = holder;
 		}
 	}
+	return oldest;
+}
+
+/* What pg_stat_activity does not show to the role is not told. */
+static bool
+may_know(const TierHolder *holder, Oid role_oid)
+{
+	return has_privs_of_role(role_oid, ROLE_PG_READ_ALL_STATS) ||
+		(OidIsValid(holder->role_oid) && has_privs_of_role(role_oid, holder->role_oid));
+}
+
+char *
+tier_preflight_user_text(const TierHolder *holder, Oid role_oid)
+{
+	if (holder->pid == 0)
+		return psprintf("prepared transaction \"%s\"", holder->application);
+	if (!may_know(holder, role_oid))
+		return psprintf("process %d", holder->pid);
+	return psprintf("process %d (%s)", holder->pid,
+					holder->application[0] == '\0' ? "no application name" : holder->application);
+}
+
+/*
+ * Is somebody using it who will not release it in time?  Nothing is known about
+ * when a transaction ends, but one that has lasted for an hour does not end in the
+ * next minute, as a rule.  So a move is begun when every transaction that has the
+ * relation is younger than the copy and the patience for a lock take together; or
+ * than LEAST_AGE_MS, as most of them are short and end while we copy.
+ */
+static TierObstacle
+check_users(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	Oid			requester_oid = admission->where.requester_oid;
+	int64		expected_ms = copy_ms(admission->size_bytes);
+	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
+	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
+	TierHolder *oldest;
+	int64		age_ms;
+	int			n;
+
+	oldest = tier_preflight_oldest_user(admission->info->relation_oid, &n);
 	if (oldest == NULL)
 		return obstacle;
-	age_ms = (now - oldest->since) / 1000;
+	age_ms = (GetCurrentTimestamp() - oldest->since) / 1000;
 	if (age_ms < limit_ms)
 		return obstacle;
 
-	obstacle.sqlstate = "55P03";
+	obstacle.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE;
 	if (oldest->pid == 0)
 	{
-		obstacle.message = psprintf("it is in use by prepared transaction \"%s\", "
-									"which has been open for %s",
-									oldest->application, age_text(age_ms));
+		obstacle.message = psprintf("it is in use by %s, which has been open for %s",
+									tier_preflight_user_text(oldest, requester_oid),
+									age_text(age_ms));
 		obstacle.hint = "COMMIT PREPARED or ROLLBACK PREPARED ends it.";
 		return obstacle;
 	}
-	if (has_privs_of_role(requester_oid, ROLE_PG_READ_ALL_STATS) ||
-		(OidIsValid(oldest->role_oid) && has_privs_of_role(requester_oid, oldest->role_oid)))
-		obstacle.message = psprintf("it is in use by process %d (%s), "
-									"whose transaction has been open for %s",
-									oldest->pid,
-									oldest->application[0] == '\0' ?
-									"no application name" : oldest->application,
-									age_text(age_ms));
-	else
-		obstacle.message = psprintf("it is in use by process %d, "
-									"whose transaction has been open for too long", oldest->pid);
+	obstacle.message = psprintf("it is in use by %s, whose transaction has been open for %s",
+								tier_preflight_user_text(oldest, requester_oid),
+								may_know(oldest, requester_oid) ? age_text(age_ms) : "too long");
 	obstacle.hint = "It would still be in use after the copy. "
 		"Try again when that transaction has ended.";
 	return obstacle;
 }
+
+/* ---------------------------------------------------------------------
+ * Room
+ * ---------------------------------------------------------------------
+ */
 
 double
 tier_preflight_reserve(const TierSet *set, Oid tablespace_oid)
@@ -202,35 +303,116 @@ tier_preflight_reserve(const TierSet *set, Oid tablespace_oid)
 
 /* Is the directory of the tablespace there, and can it be written to? */
 static TierObstacle
-check_directory(const TierTablespace *target)
+check_directory(TierAdmission *admission)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
+	TierObstacle obstacle = no_obstacle;
+	const TierTablespace *target = tier_set_tablespace(admission->set,
+													   admission->where.tablespace_oid);
 
-	if (target->device->exists && target->device->writable)
+	if (target == NULL || (target->device->exists && target->device->writable))
 		return obstacle;
 	obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
 								target->device->path, NameStr(target->name),
 								target->device->exists ? "not writable" : "missing");
 	obstacle.hint = "Is its file system mounted, and mounted read-write?";
-	obstacle.sqlstate = "58P01";
+	obstacle.sqlstate = ERRCODE_UNDEFINED_FILE;
 	return obstacle;
+}
+
+TierSpace *
+tier_preflight_space(TierAdmission *admission)
+{
+	Oid			tablespace_oid = admission->where.tablespace_oid;
+	int64		announced_us;
+
+	if (admission->space != NULL)
+		return admission->space;
+	announced_us = admission->announces ?
+		tier_space_announce(tablespace_oid, admission->info->tablespace_oid,
+							admission->size_bytes) : tier_clock_monotonic_us();
+	admission->space = palloc(sizeof(TierSpace));
+	*admission->space = tier_space_measure(tablespace_oid, announced_us);
+	return admission->space;
+}
+
+static TierObstacle
+obstacle_of_shortage(TierShortage shortage)
+{
+	TierObstacle obstacle = {shortage.message, NULL, shortage.hint, ERRCODE_DISK_FULL};
+
+	return obstacle;
+}
+
+/* Outside of all tiers it has no reserve, but can be full like any other. */
+static TierObstacle
+check_space(TierAdmission *admission)
+{
+	double		reserve_bytes = tier_preflight_reserve(admission->set,
+													   admission->where.tablespace_oid);
+
+	return obstacle_of_shortage(tier_space_shortage(tier_preflight_space(admission),
+													reserve_bytes, admission->size_bytes));
+}
+
+static TierObstacle
+check_wal_space(TierAdmission *admission)
+{
+	return obstacle_of_shortage(tier_space_wal_shortage(tier_preflight_space(admission),
+														admission->size_bytes));
+}
+
+bool
+tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid)
+{
+	const TierTablespace *target = tier_set_tablespace(set, tablespace_oid);
+	const TierTier *tier = target == NULL ? NULL : &set->tiers[target->tier];
+
+	return tier != NULL && tier->capacity_bytes > 0 &&
+		tier->capacity_bytes < Max(target->device->total_bytes, 0);
+}
+
+double
+tier_preflight_tier_bytes(TierAdmission *admission)
+{
+	MemoryContext context = CurrentMemoryContext;
+	const TierTablespace *target = tier_set_tablespace(admission->set,
+													   admission->where.tablespace_oid);
+	const char *tier_name;
+	TierCatalogScope scope;
+
+	if (target == NULL ||
+		!tier_preflight_has_capacity(admission->set, admission->where.tablespace_oid))
+		return -1;
+	if (admission->tier_bytes >= 0)
+		return admission->tier_bytes;
+	tier_name = NameStr(admission->set->tiers[target->tier].name);
+	tier_catalog_enter(&scope);
+	admission->tier_bytes = tier_catalog_tier_bytes(tier_name);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return admission->tier_bytes;
 }
 
 /* What somebody has set as the capacity of the tier, which may be less than the disk. */
 static TierObstacle
-check_capacity(const TierTier *tier, double device_bytes, bool is_in_tier, int64 size_bytes)
+check_capacity(TierAdmission *admission)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
+	TierObstacle obstacle = no_obstacle;
+	const TierSet *set = admission->set;
+	const TierTablespace *target = tier_set_tablespace(set, admission->where.tablespace_oid);
+	const TierTier *tier;
+	double		bytes = tier_preflight_tier_bytes(admission);
 	double		used;
 	double		needed;
 	double		usable;
 
-	if (tier->capacity_bytes <= 0 || tier->capacity_bytes >= Max(device_bytes, 0))
+	if (bytes < 0)
 		return obstacle;
-	used = tier_cost_stored_bytes(tier_relation_bytes(NameStr(tier->name)), &tier->profile);
-	needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
+	tier = &set->tiers[target->tier];
+	used = tier_cost_stored_bytes(bytes, &tier->profile);
+	needed = tier_cost_stored_bytes(admission->size_bytes, &tier->profile);
 	usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
-	if (is_in_tier)
+	if (tier_set_tier_of_tablespace(set, admission->info->tablespace_oid) == target->tier)
 		used = Max(used - needed, 0);
 	if (used + needed > usable)
 	{
@@ -239,62 +421,92 @@ check_capacity(const TierTier *tier, double device_bytes, bool is_in_tier, int64
 									NameStr(tier->name), tier_size_text(needed),
 									tier_size_text(used), tier_size_text(usable));
 		obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
-		obstacle.sqlstate = "53100";
+		obstacle.sqlstate = ERRCODE_DISK_FULL;
 	}
 	return obstacle;
 }
 
 /* How long a copy under the lock takes: tiered_storage.move_max_lock_time. */
 static TierObstacle
-check_lock_time(const TierTier *to, const TierTier *from, int64 size_bytes)
+check_lock_time(TierAdmission *admission)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
-	double		slowest = to->profile.sequential_write_mb_per_s;
+	TierObstacle obstacle = no_obstacle;
+	const TierSet *set = admission->set;
+	int			from = tier_set_tier_of_tablespace(set, admission->info->tablespace_oid);
+	int			to = tier_set_tier_of_tablespace(set, admission->where.tablespace_oid);
+	double		slowest;
 	double		seconds;
 
-	if (from != NULL)
-		slowest = Min(slowest, from->profile.sequential_read_mb_per_s);
-	seconds = size_bytes / (slowest * 1e6);
+	if (to < 0 || !admission->where.limit_lock_time || tier_move_max_lock_time_s <= 0 ||
+		tier_relation_why_not_online(admission->info) == NULL)
+		return obstacle;
+	slowest = set->tiers[to].profile.sequential_write_mb_per_s;
+	if (from >= 0)
+		slowest = Min(slowest, set->tiers[from].profile.sequential_read_mb_per_s);
+	seconds = admission->size_bytes / (slowest * 1e6);
 	if (seconds > tier_move_max_lock_time_s)
 	{
 		obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
 		obstacle.hint = "Raise tiered_storage.move_max_lock_time, "
 			"or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
-		obstacle.sqlstate = "55000";
+		obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 	}
 	return obstacle;
 }
 
-TierObstacle
-tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
-			   const TierSet *set, int64 size_bytes)
+/* ---------------------------------------------------------------------
+ * All of it
+ * ---------------------------------------------------------------------
+ */
+
+void
+tier_preflight_init(TierAdmission *admission, const TierRelationInfo *info,
+					const TierMoveTarget *where, const TierSet *set, int64 size_bytes)
 {
-	TierObstacle obstacle = {NULL, NULL, NULL};
-	const TierTablespace *target = tier_set_tablespace(set, where->tablespace_oid);
-	const TierTablespace *source = tier_set_tablespace(set, info->tablespace_oid);
-	const TierTier *tier = target == NULL ? NULL : &set->tiers[target->tier];
+	memset(admission, 0, sizeof(TierAdmission));
+	admission->info = info;
+	admission->where = *where;
+	admission->set = set;
+	admission->size_bytes = size_bytes;
+	admission->tier_bytes = -1;
+}
 
-	if (!tier_relation_may_move(info, where->requester_oid, where->tablespace_oid,
-								&obstacle.message, &obstacle.hint))
-	{
-		obstacle.sqlstate = "42501";
-		return obstacle;
-	}
-	obstacle = check_pin(info->relation_oid, where->tablespace_oid, set);
-	if (obstacle.message == NULL && target != NULL)
-		obstacle = check_directory(target);
+TierObstacle
+tier_preflight_check(TierAdmission *admission, TierCheck check)
+{
+	static TierObstacle (*const checks[TIER_CHECKS]) (TierAdmission *admission) = {
+		[TIER_CHECK_OBJECT] = check_object,
+		[TIER_CHECK_RIGHTS] = check_rights,
+		[TIER_CHECK_PIN] = check_pin,
+		[TIER_CHECK_METHOD] = check_method,
+		[TIER_CHECK_DIRECTORY] = check_directory,
+		[TIER_CHECK_SPACE] = check_space,
+		[TIER_CHECK_WAL_SPACE] = check_wal_space,
+		[TIER_CHECK_CAPACITY] = check_capacity,
+		[TIER_CHECK_LOCK_TIME] = check_lock_time,
+		[TIER_CHECK_USERS] = check_users,
+	};
 
-	/* Outside of all tiers it has no reserve, but can be full like any other. */
-	if (obstacle.message == NULL)
-		obstacle = check_space(where->tablespace_oid, info->tablespace_oid,
-							   tier_preflight_reserve(set, where->tablespace_oid), size_bytes);
-	if (obstacle.message == NULL && tier != NULL)
-		obstacle = check_capacity(tier, target->device->total_bytes,
-								  source != NULL && source->tier == target->tier, size_bytes);
-	if (obstacle.message == NULL && tier != NULL && tier_relation_why_not_online(info) != NULL &&
-		where->limit_lock_time && tier_move_max_lock_time_s > 0)
-		obstacle = check_lock_time(tier, source == NULL ? NULL : &set->tiers[source->tier],
-								   size_bytes);
-	return obstacle.message != NULL ? obstacle :
-		check_holders(info, where->requester_oid, size_bytes);
+	return checks[check] (admission);
+}
+
+TierObstacle
+tier_preflight(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+
+	for (int check = 0; check < TIER_CHECKS && obstacle.message == NULL; check++)
+		obstacle = tier_preflight_check(admission, (TierCheck) check);
+	return obstacle;
+}
+
+void
+tier_preflight_throw(const TierObstacle *obstacle)
+{
+	if (obstacle->message != NULL)
+		ereport(ERROR,
+				(errcode(obstacle->sqlstate),
+				 errmsg_internal("%s", obstacle->message),
+				 obstacle->detail ? errdetail_internal("%s", obstacle->detail) : 0,
+				 obstacle->hint ? errhint("%s", obstacle->hint) : 0));
 }

@@ -3,6 +3,10 @@
  * move/preflight.h
  *		Is anything in the way of a move?
  *
+ * The mover asks tier_preflight() for the first thing that is; who wants to know
+ * everything beforehand asks tier_preflight_check() for one after the other.  Both
+ * run the same functions, so that what is foretold is what happens.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TIER_PREFLIGHT_H
@@ -11,34 +15,113 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
+#include "src/move/space.h"
 #include "src/server/relation.h"
+
+/* What is looked at, in this order. */
+typedef enum TierCheck
+{
+	TIER_CHECK_OBJECT,			/* can it be moved there at all, by anybody? */
+	TIER_CHECK_RIGHTS,
+	TIER_CHECK_PIN,
+	TIER_CHECK_METHOD,			/* online, or under a lock that is allowed */
+	TIER_CHECK_DIRECTORY,
+	TIER_CHECK_SPACE,
+	TIER_CHECK_WAL_SPACE,
+	TIER_CHECK_CAPACITY,		/* that somebody has given the tier */
+	TIER_CHECK_LOCK_TIME,		/* tiered_storage.move_max_lock_time */
+	TIER_CHECK_USERS,			/* who will not release it in time */
+	TIER_CHECKS
+} TierCheck;
 
 /* Why a move is not even tried; message NULL when it is. */
 typedef struct TierObstacle
 {
 	char	   *message;
-	char	   *hint;
-	const char *sqlstate;
+	char	   *detail;			/* NULL: none */
+	char	   *hint;			/* NULL: none */
+	int			sqlstate;		/* of the message */
 } TierObstacle;
 
-/* Where it is to be moved, and with whose rights. */
+/* Where it is to be moved, with whose rights, and how. */
 typedef struct TierMoveTarget
 {
 	Oid			tablespace_oid;
 	Oid			requester_oid;	/* whose rights count */
-	bool		limit_lock_time;	/* what must be locked for the whole copy:
-									 * tiered_storage.move_max_lock_time */
+	bool		allow_lock;		/* what cannot be moved online may be locked
+								 * for the whole copy */
+	bool		limit_lock_time;	/* that: tiered_storage.move_max_lock_time */
 } TierMoveTarget;
 
 /*
- * size_bytes: what the relation takes on disk, all forks and TOAST.  Takes no
- * lock on the relation; must not be called inside a scope.  Strings in the
- * current memory context.
+ * One question.  On the stack of who asks; the first group is set by him, and may be
+ * changed between two checks.
  */
-extern TierObstacle tier_preflight(const TierRelationInfo *info, const TierMoveTarget *where,
-								   const TierSet *set, int64 size_bytes);
+typedef struct TierAdmission
+{
+	const TierRelationInfo *info;
+	const TierSet *set;
+	TierMoveTarget where;
+	int64		size_bytes;		/* what it takes on disk, all forks and TOAST */
+	const TierPins *pins;		/* NULL: looked up for the relation */
+	bool		announces;		/* a move follows: others leave room for it */
+
+	/*
+	 * What was looked up and serves many relations that go to the same place:
+	 * NULL, and a negative number, if that was not done yet.  Of the bytes,
+	 * those that the tier will have by moves which come first may be added.
+	 */
+	TierSpace  *space;
+	double		tier_bytes;
+} TierAdmission;
+
+/* Without what was looked up; the pins are left to be set. */
+extern void tier_preflight_init(TierAdmission *admission, const TierRelationInfo *info,
+								const TierMoveTarget *where, const TierSet *set,
+								int64 size_bytes);
+
+/*
+ * One check.  Takes no lock on the relation; must not be called inside a scope.  Strings,
+ * and what is looked up, in the current memory context.
+ */
+extern TierObstacle tier_preflight_check(TierAdmission *admission, TierCheck check);
+
+/* The first obstacle of all. */
+extern TierObstacle tier_preflight(TierAdmission *admission);
+
+/* Raises it as an error, if there is one. */
+extern void tier_preflight_throw(const TierObstacle *obstacle);
+
+/*
+ * The pin that is against moving the relation there, or NULL.  None is against what stays
+ * on its tier, nor where only the TOAST table has to follow.
+ */
+extern const TierPinned *tier_preflight_pin(const TierPins *pins, const TierSet *set,
+											const TierRelationInfo *info, Oid tablespace_oid);
+
+/* "SELECT tiered_storage.unpin(...)" in a hint. */
+extern char *tier_preflight_unpin_hint(const TierPinned *pinned);
+
+/*
+ * The space that is looked up for the admission, if it was not yet; and what the tier
+ * has by now of its capacity, or a negative number where nobody has given it one.
+ */
+extern TierSpace *tier_preflight_space(TierAdmission *admission);
+extern double tier_preflight_tier_bytes(TierAdmission *admission);
 
 /* Bytes of the tablespace's file system that its tier keeps free; 0 if it has none. */
 extern double tier_preflight_reserve(const TierSet *set, Oid tablespace_oid);
+
+/* Has somebody said that the tier may take less than its disks have? */
+extern bool tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid);
+
+/*
+ * The transaction that has used the relation, or a part of it, for the longest time, of
+ * those of others that have it locked now; NULL: none.  *n of them.
+ */
+extern TierHolder *tier_preflight_oldest_user(Oid relation_oid, int *n);
+
+/* Who that is, as far as the role may know: "process 12 (psql)". */
+extern char *tier_preflight_user_text(const TierHolder *holder, Oid role_oid);
 
 #endif							/* TIER_PREFLIGHT_H */

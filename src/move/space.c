@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "access/xlog.h"
@@ -39,23 +38,19 @@
 
 #define TIER_BYTES_PER_MB (1024.0 * 1024.0)
 
-/* A file system as it is now. */
-typedef struct Room
-{
-	bool		known;
-	dev_t		device;
-	uint64		fs_id;			/* as in TierDevice; 0: unknown */
-	double		free_bytes;
-	double		total_bytes;
-} Room;
+/*
+ * All blocks go into the WAL, several in a record: what records and the pages of the WAL
+ * have of headers is less than that.
+ */
+#define WAL_BYTES_PER_BYTE 1.01
 
 /* With fs_id only if it is asked for, since that reads all mounts. */
-static Room
+static TierRoom
 look_at(const char *path, bool with_fs_id)
 {
 	struct statvfs fs;
 	struct stat st;
-	Room		room = {false};
+	TierRoom	room = {false};
 
 	if (stat(path, &st) != 0 || statvfs(path, &fs) != 0)
 		return room;
@@ -68,7 +63,7 @@ look_at(const char *path, bool with_fs_id)
 	return room;
 }
 
-static Room
+static TierRoom
 look_at_tablespace(Oid tablespace_oid, bool with_fs_id)
 {
 	char		path[MAXPGPATH];
@@ -77,7 +72,7 @@ look_at_tablespace(Oid tablespace_oid, bool with_fs_id)
 	return look_at(path, with_fs_id);
 }
 
-static Room
+static TierRoom
 look_at_wal(bool with_fs_id)
 {
 	char		path[MAXPGPATH];
@@ -88,7 +83,7 @@ look_at_wal(bool with_fs_id)
 
 /* Subvolumes share the room of their file system, and have numbers of their own. */
 static bool
-share_room(const Room *a, const Room *b)
+share_room(const TierRoom *a, const TierRoom *b)
 {
 	if (!a->known || !b->known)
 		return false;
@@ -105,8 +100,8 @@ tier_space_wal_reserve(double total_bytes)
 }
 
 /* Does anything keep WAL beyond what checkpoints would leave? */
-static bool
-wal_may_be_retained(void)
+bool
+tier_space_wal_is_retained(void)
 {
 	bool		found = false;
 
@@ -119,19 +114,23 @@ wal_may_be_retained(void)
 	return found;
 }
 
+double
+tier_space_wal_bytes(double size_bytes)
+{
+	return XLogIsNeeded() ? size_bytes * WAL_BYTES_PER_BYTE : 0.0;
+}
+
 /*
- * Bytes of WAL that may pile up while so much is copied: all of it is logged.
- * Checkpoints recycle what exceeds max_wal_size, unless an archiver or a
- * replication slot that lags holds it back.
+ * Bytes of WAL that may pile up while so much is copied.  Checkpoints recycle what
+ * exceeds max_wal_size, unless an archiver or a replication slot that lags holds it back.
  */
 static double
 wal_bytes_needed(double bytes)
 {
-	if (!XLogIsNeeded())
-		return 0;
-	if (wal_may_be_retained())
-		return bytes * 1.01;
-	return Min(bytes * 1.01, (2.0 * max_wal_size_mb + wal_keep_size_mb) * TIER_BYTES_PER_MB);
+	double		written = tier_space_wal_bytes(bytes);
+
+	return tier_space_wal_is_retained() ? written :
+		Min(written, (2.0 * max_wal_size_mb + wal_keep_size_mb) * TIER_BYTES_PER_MB);
 }
 
 /* ---------------------------------------------------------------------
@@ -139,33 +138,24 @@ wal_bytes_needed(double bytes)
  * ---------------------------------------------------------------------
  */
 
-/* What moves that were announced before ours have still to write. */
-typedef struct Others
+/* Of moves that were announced before ours. */
+static void
+add_others(TierSpace *space, int64 announced_us)
 {
-	double		bytes;
-	double		bytes_there;	/* of these, to the file system of our target */
-} Others;
-
-static Others
-sum_others(int64 announced_us, const Room *target)
-{
-	Others		others = {0, 0};
-
 	for (int i = 0; i < MaxBackends; i++)
 	{
 		TierAnnouncement other;
-		Room		room;
+		TierRoom	room;
 		int			pid;
 
 		if (!tier_progress_announced(i, &pid, &other) || pid == MyProcPid ||
 			other.at_us > announced_us || (other.at_us == announced_us && pid > MyProcPid))
 			continue;
-		others.bytes += other.bytes;
+		space->others_bytes += other.bytes;
 		room = look_at_tablespace(other.tablespace_oid, true);
-		if (share_room(&room, target))
-			others.bytes_there += other.bytes;
+		if (share_room(&room, &space->target))
+			space->others_there_bytes += other.bytes;
 	}
-	return others;
 }
 
 TierSpaceFlight
@@ -216,69 +206,103 @@ others_text(double bytes)
 		psprintf(", %s are still to be written by other moves", tier_size_text(bytes)) : "";
 }
 
-TierShortage
-tier_space_admit(Oid tablespace_oid, Oid from_tablespace_oid, double reserve_bytes,
-				 int64 size_bytes)
+int64
+tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid, int64 size_bytes)
 {
-	TierShortage shortage = {NULL, NULL};
 	int64		now_us = tier_clock_monotonic_us();
 	TierAnnouncement announcement = {tablespace_oid, size_bytes, now_us, from_tablespace_oid,
 	size_bytes, InvalidOid};
-	Room		target;
-	Room		wal;
-	Others		others;
-	double		wal_needed;
-	double		wal_reserve;
-	bool		together;
 
 	tier_progress_announce(&announcement);
-	target = look_at_tablespace(tablespace_oid, true);
-	wal = look_at_wal(true);
-	others = sum_others(now_us, &target);
-	together = share_room(&target, &wal);
-	wal_needed = wal_bytes_needed(size_bytes + others.bytes);
-	wal_reserve = tier_space_wal_reserve(wal.total_bytes);
-	if (target.known)
-	{
-		double		needed = size_bytes + (together ? wal_needed : 0);
-		double		reserve = together ? Max(reserve_bytes, wal_reserve) : reserve_bytes;
+	return now_us;
+}
 
-		if (target.free_bytes - others.bytes_there - needed < reserve)
-		{
-			shortage.message = psprintf("not enough space in tablespace \"%s\": "
-										"%s are needed%s and %s reserved, %s are free%s",
-										name_of(tablespace_oid), tier_size_text(needed),
-										together ?
-										" (with WAL, which is on the same file system)" : "",
-										tier_size_text(reserve), tier_size_text(target.free_bytes),
-										others_text(others.bytes_there));
-			shortage.hint = reserve > 0 && reserve == reserve_bytes ?
-				"Free space there, or lower the reserve_fraction of the tier." :
-				"Free space there.";
-			return shortage;
-		}
-	}
-	if (wal.known && wal.free_bytes - wal_needed < wal_reserve)
-	{
-		shortage.message = psprintf("not enough space for WAL: "
-									"the move may write %s and %s are reserved, %s are free%s",
-									tier_size_text(wal_bytes_needed(size_bytes)),
-									tier_size_text(wal_reserve),
-									tier_size_text(wal.free_bytes), others_text(others.bytes));
-		shortage.hint = wal_may_be_retained() ?
-			"Free space in the file system of pg_wal. "
-			"An archiver or a replication slot may keep WAL there." :
-			"Free space in the file system of pg_wal.";
-	}
+TierSpace
+tier_space_measure(Oid tablespace_oid, int64 announced_us)
+{
+	TierSpace	space = {0};
+
+	space.tablespace_oid = tablespace_oid;
+	space.target = look_at_tablespace(tablespace_oid, true);
+	space.wal = look_at_wal(true);
+	space.together = share_room(&space.target, &space.wal);
+	add_others(&space, announced_us);
+	return space;
+}
+
+TierSpaceNeed
+tier_space_need(const TierSpace *space, double reserve_bytes, double size_bytes)
+{
+	TierSpaceNeed need;
+
+	need.wal_bytes = wal_bytes_needed(size_bytes + space->others_bytes);
+	need.own_wal_bytes = wal_bytes_needed(size_bytes);
+	need.wal_reserve_bytes = tier_space_wal_reserve(space->wal.total_bytes);
+	need.bytes = size_bytes + (space->together ? need.wal_bytes : 0);
+	need.reserve_bytes = space->together ? Max(reserve_bytes, need.wal_reserve_bytes) :
+		reserve_bytes;
+	return need;
+}
+
+TierShortage
+tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_bytes)
+{
+	TierSpaceNeed need = tier_space_need(space, reserve_bytes, size_bytes);
+	double		free_bytes = space->target.free_bytes - space->earlier_bytes;
+	TierShortage shortage = {NULL, NULL};
+
+	if (!space->target.known ||
+		free_bytes - space->others_there_bytes - need.bytes >= need.reserve_bytes)
+		return shortage;
+	shortage.message = psprintf("not enough space in tablespace \"%s\": "
+								"%s are needed%s and %s reserved, %s are free%s",
+								name_of(space->tablespace_oid), tier_size_text(need.bytes),
+								space->together ?
+								" (with WAL, which is on the same file system)" : "",
+								tier_size_text(need.reserve_bytes),
+								tier_size_text(Max(free_bytes, 0.0)),
+								others_text(space->others_there_bytes));
+	shortage.hint = need.reserve_bytes > 0 && need.reserve_bytes == reserve_bytes ?
+		"Free space there, or lower the reserve_fraction of the tier." :
+		"Free space there.";
 	return shortage;
+}
+
+TierShortage
+tier_space_wal_shortage(const TierSpace *space, double size_bytes)
+{
+	TierSpaceNeed need = tier_space_need(space, 0, size_bytes);
+	TierShortage shortage = {NULL, NULL};
+
+	if (!space->wal.known || space->wal.free_bytes - need.wal_bytes >= need.wal_reserve_bytes)
+		return shortage;
+	shortage.message = psprintf("not enough space for WAL: "
+								"the move may write %s and %s are reserved, %s are free%s",
+								tier_size_text(need.own_wal_bytes),
+								tier_size_text(need.wal_reserve_bytes),
+								tier_size_text(space->wal.free_bytes),
+								others_text(space->others_bytes));
+	shortage.hint = tier_space_wal_is_retained() ?
+		"Free space in the file system of pg_wal. "
+		"An archiver or a replication slot may keep WAL there." :
+		"Free space in the file system of pg_wal.";
+	return shortage;
+}
+
+bool
+tier_space_shares_room(const TierSpace *space, Oid tablespace_oid)
+{
+	TierRoom	room = look_at_tablespace(tablespace_oid, true);
+
+	return share_room(&room, &space->target);
 }
 
 TierShortage
 tier_space_look(Oid tablespace_oid, double reserve_bytes)
 {
 	TierShortage shortage = {NULL, NULL};
-	Room		target = look_at_tablespace(tablespace_oid, false);
-	Room		wal = look_at_wal(false);
+	TierRoom	target = look_at_tablespace(tablespace_oid, false);
+	TierRoom	wal = look_at_wal(false);
 	int64		next = Min(TIER_SPACE_STEP_BYTES, tier_progress_announced_bytes());
 
 	if (target.known && target.free_bytes - next < reserve_bytes)

@@ -14,6 +14,8 @@
 
 #include "postgres.h"
 
+#include <sys/stat.h>
+
 /* A move looks for room each time it has written so much. */
 #define TIER_SPACE_STEP_BYTES (4 * 1024 * 1024)
 
@@ -26,16 +28,72 @@ typedef struct TierShortage
 	char	   *hint;
 } TierShortage;
 
+/* A file system as it was when somebody looked. */
+typedef struct TierRoom
+{
+	bool		known;
+	dev_t		device;
+	uint64		fs_id;			/* as in TierDevice; 0: unknown */
+	double		free_bytes;
+	double		total_bytes;
+} TierRoom;
+
 /*
- * Is there room for size_bytes in the tablespace, of which reserve_bytes stay free,
- * and for the WAL?  They come from another tablespace, which is told to those who ask
- * how full that one will be.  Announces the move first, so that of several that begin at the
- * same moment the first is admitted and the others count it.  Looks at the file
- * systems and at what other backends announce; takes no lock.  The tablespace's OID is
- * never 0.
+ * What there is for a move to a tablespace, as it was when somebody looked.  The room of
+ * what is not known is not judged.
  */
-extern TierShortage tier_space_admit(Oid tablespace_oid, Oid from_tablespace_oid,
-									 double reserve_bytes, int64 size_bytes);
+typedef struct TierSpace
+{
+	Oid			tablespace_oid;
+	TierRoom	target;
+	TierRoom	wal;			/* where pg_wal is */
+	bool		together;		/* which is the same file system */
+	double		others_bytes;	/* that other moves have still to write */
+	double		others_there_bytes; /* of these, to the target's file system */
+	double		earlier_bytes;	/* that will be there by then, by moves that
+								 * come first; 0: none.  Set by the caller */
+} TierSpace;
+
+/* What a move needs of it. */
+typedef struct TierSpaceNeed
+{
+	double		bytes;			/* on the target; with WAL, if that is there */
+	double		reserve_bytes;	/* that stay free there */
+	double		wal_bytes;		/* that may pile up, the others' included */
+	double		own_wal_bytes;	/* of these, of this move */
+	double		wal_reserve_bytes;
+} TierSpaceNeed;
+
+/*
+ * Says to others that this process will write size_bytes there, so that of several that
+ * begin at the same moment the first is admitted and the others count it.  They come from
+ * another tablespace, which is told to those who ask how full that one will be.  Since when,
+ * for tier_space_measure().
+ */
+extern int64 tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid,
+								 int64 size_bytes);
+
+/*
+ * Looks at the file systems and at what other backends have announced before announced_us,
+ * by tier_clock_monotonic_us; takes no lock.  The tablespace's OID is never 0.
+ */
+extern TierSpace tier_space_measure(Oid tablespace_oid, int64 announced_us);
+
+/* What a move of size_bytes needs there, if reserve_bytes of the target stay free. */
+extern TierSpaceNeed tier_space_need(const TierSpace *space, double reserve_bytes,
+									 double size_bytes);
+
+/* Is there room for it in the tablespace, and for the WAL? */
+extern TierShortage tier_space_shortage(const TierSpace *space, double reserve_bytes,
+										double size_bytes);
+extern TierShortage tier_space_wal_shortage(const TierSpace *space, double size_bytes);
+
+/* Is a tablespace on the file system of this one, so that what leaves it is free here? */
+extern bool tier_space_shares_room(const TierSpace *space, Oid tablespace_oid);
+
+/* What a copy of size_bytes writes into the WAL, and whether something may keep that. */
+extern double tier_space_wal_bytes(double size_bytes);
+extern bool tier_space_wal_is_retained(void);
 
 /*
  * The same question for the next TIER_SPACE_STEP_BYTES, which everybody who moves

@@ -182,6 +182,20 @@ tier_throttle_resume(void)
 	return !my_place_is_lent || tier_throttle_enter(my_role, my_role_is_administrator);
 }
 
+int
+tier_throttle_others(void)
+{
+	int			n = 0;
+
+	if (tier_shmem == NULL)
+		return 0;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < TIER_MAX_MOVERS; i++)
+		n += tier_shmem->movers.pids[i] != 0 && tier_shmem->movers.pids[i] != MyProcPid;
+	LWLockRelease(tier_shmem->lock);
+	return n;
+}
+
 bool
 tier_throttle_is_paused(void)
 {

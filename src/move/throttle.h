@@ -28,6 +28,12 @@ extern bool tier_throttle_enter(Oid role_oid, bool is_administrator);
 extern void tier_throttle_leave(void);
 
 /*
+ * How many places others have; 0 without preload.  Whether one is free for a role is for
+ * tier_throttle_enter() to say.
+ */
+extern int	tier_throttle_others(void);
+
+/*
  * A mover that does nothing but wait, for a lock or for resume(), lets others have
  * its place: yield gives it back, resume takes one again for the same role, or is
  * false.  They do nothing in a process that has none to give.

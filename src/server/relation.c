@@ -167,22 +167,27 @@ tier_relation_why_not_online(const TierRelationInfo *info)
 	return NULL;
 }
 
-bool
-tier_relation_is_complete(const TierRelationInfo *info)
+static bool
+is_complete(Oid index_oid)
 {
-	HeapTuple	tuple;
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index_oid));
 	Form_pg_index form;
 	bool		complete;
 
-	if (info->kind != RELKIND_INDEX)
-		return true;
-	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(info->relation_oid));
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	form = (Form_pg_index) GETSTRUCT(tuple);
 	complete = form->indisvalid && form->indisready && form->indislive;
 	ReleaseSysCache(tuple);
 	return complete;
+}
+
+const char *
+tier_relation_why_incomplete(const TierRelationInfo *info)
+{
+	return info->kind != RELKIND_INDEX || is_complete(info->relation_oid) ? NULL :
+		"the index is not valid: it is being built or dropped, "
+		"or it is what a failed build has left";
 }
 
 /* ---------------------------------------------------------------------

@@ -60,7 +60,28 @@ extern const char *tier_relation_kind_name(char kind);
 extern void tier_relation_check_move(const TierRelationInfo *info, Oid role_oid,
 									 Oid tablespace_oid);
 
-/* The same as a question; if false, *why and *hint (may be NULL). */
+/* Why a relation may not be moved; message NULL when it may. */
+typedef struct TierRefusal
+{
+	int			sqlstate;
+	char	   *message;
+	char	   *hint;			/* NULL: none */
+} TierRefusal;
+
+/*
+ * The two halves of it as questions, in this order: what nobody may move there, and
+ * what this role may not; and of that the part which is about the relation alone.
+ */
+extern TierRefusal tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid);
+extern TierRefusal tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid,
+											 Oid tablespace_oid);
+extern TierRefusal tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid);
+
+/* May the role put relations of this database there?  And what lets it. */
+extern bool tier_relation_may_create(Oid role_oid, Oid tablespace_oid);
+extern char *tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid);
+
+/* The same as one question; if false, *why and *hint (may be NULL). */
 extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
 								   Oid tablespace_oid, char **why, char **hint);
 
@@ -87,8 +108,14 @@ extern bool tier_is_administrator(Oid role_oid);
  */
 extern const char *tier_relation_why_not_online(const TierRelationInfo *info);
 
-/* Is it no index, or one that is valid, ready and live? */
-extern bool tier_relation_is_complete(const TierRelationInfo *info);
+/*
+ * NULL if it is no index, or one that is valid, ready and live; else what it is.
+ * Such an index is not moved online.
+ */
+extern const char *tier_relation_why_incomplete(const TierRelationInfo *info);
+
+/* What somebody can do about it. */
+#define TIER_INCOMPLETE_HINT "REINDEX it or drop it."
 
 /* Where its blocks are.  It has a file (file_number is not 0). */
 extern RelFileLocator tier_relation_locator(const TierRelationInfo *info);

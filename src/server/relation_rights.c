@@ -30,14 +30,6 @@
 #include "src/compat.h"
 #include "src/server/relation.h"
 
-/* Why a relation may not be moved; message NULL when it may. */
-typedef struct Refusal
-{
-	int			sqlstate;
-	char	   *message;
-	char	   *hint;			/* NULL: none */
-} Refusal;
-
 /*
  * The extension's own alter_tier(), or InvalidOid.  A role that may create in its
  * schema could put another function of that name there, and grant EXECUTE on that
@@ -85,10 +77,10 @@ is_owner(const TierRelationInfo *info, Oid role_oid)
 }
 
 /* The kinds that have nothing to move; message NULL for all others. */
-static Refusal
+static TierRefusal
 refuse_kind(const TierRelationInfo *info)
 {
-	Refusal		refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL};
+	TierRefusal refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL};
 
 	switch (info->kind)
 	{
@@ -114,13 +106,11 @@ refuse_kind(const TierRelationInfo *info)
 	return refusal;
 }
 
-/* The conditions of tier_relation_check_move, in its order. */
-static Refusal
-find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+TierRefusal
+tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 {
-	Refusal		none = {0, NULL, NULL};
-	Refusal		refusal = refuse_kind(info);
-	char	   *tablespace_name;
+	TierRefusal none = {0, NULL, NULL};
+	TierRefusal refusal = refuse_kind(info);
 
 	if (refusal.message != NULL)
 		return refusal;
@@ -143,62 +133,101 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 		refusal.message = pstrdup("only shared relations can be placed in pg_global tablespace");
 		return refusal;
 	}
-
-	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
-	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
-	{
-		refusal.message = psprintf("must be owner of %s %s",
-								   tier_relation_kind_name(info->kind), info->name);
-		refusal.hint = "The owner, or a tier administrator, can move it.";
-		return refusal;
-	}
-	if (tablespace_oid != MyDatabaseTableSpace &&
-		!tier_compat_may_create_in_tablespace(tablespace_oid, role_oid))
-	{
-		tablespace_name = get_tablespace_name(tablespace_oid);
-		if (tablespace_name == NULL)
-		{
-			refusal.sqlstate = ERRCODE_UNDEFINED_OBJECT;
-			refusal.message = psprintf("tablespace with OID %u does not exist", tablespace_oid);
-			return refusal;
-		}
-		refusal.message = psprintf("permission denied for tablespace %s",
-								   quote_identifier(tablespace_name));
-		refusal.hint = psprintf("GRANT CREATE ON TABLESPACE %s TO %s allows it.",
-								quote_identifier(tablespace_name),
-								quote_identifier(GetUserNameFromId(role_oid, false)));
-		return refusal;
-	}
 	return none;
+}
+
+TierRefusal
+tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid)
+{
+	TierRefusal refusal = {ERRCODE_INSUFFICIENT_PRIVILEGE, NULL, NULL};
+
+	if (is_owner(info, role_oid) || tier_is_administrator(role_oid))
+		return refusal;
+	refusal.message = psprintf("must be owner of %s %s", tier_relation_kind_name(info->kind),
+							   info->name);
+	refusal.hint = "The owner, or a tier administrator, can move it.";
+	return refusal;
+}
+
+bool
+tier_relation_may_create(Oid role_oid, Oid tablespace_oid)
+{
+	return tablespace_oid == MyDatabaseTableSpace ||
+		tier_compat_may_create_in_tablespace(tablespace_oid, role_oid);
+}
+
+char *
+tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid)
+{
+	char	   *tablespace_name = get_tablespace_name(tablespace_oid);
+
+	return psprintf("GRANT CREATE ON TABLESPACE %s TO %s allows it.",
+					tablespace_name == NULL ? "?" : quote_identifier(tablespace_name),
+					quote_identifier(GetUserNameFromId(role_oid, false)));
+}
+
+TierRefusal
+tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+{
+	TierRefusal refusal = tier_relation_refuse_owner(info, role_oid);
+	char	   *tablespace_name;
+
+	if (refusal.message != NULL || tier_relation_may_create(role_oid, tablespace_oid))
+		return refusal;
+	tablespace_name = get_tablespace_name(tablespace_oid);
+	if (tablespace_name == NULL)
+	{
+		refusal.sqlstate = ERRCODE_UNDEFINED_OBJECT;
+		refusal.message = psprintf("tablespace with OID %u does not exist", tablespace_oid);
+		return refusal;
+	}
+	refusal.message = psprintf("permission denied for tablespace %s",
+							   quote_identifier(tablespace_name));
+	refusal.hint = tier_relation_grant_hint(role_oid, tablespace_oid);
+	return refusal;
+}
+
+/* The conditions of tier_relation_check_move, in its order. */
+static TierRefusal
+find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+{
+	TierRefusal refusal = tier_relation_refuse_object(info, tablespace_oid);
+
+	return refusal.message != NULL ? refusal :
+		tier_relation_refuse_role(info, role_oid, tablespace_oid);
+}
+
+static void
+throw_refusal(const TierRefusal *refusal)
+{
+	if (refusal->message != NULL)
+		ereport(ERROR,
+				(errcode(refusal->sqlstate),
+				 errmsg_internal("%s", refusal->message),
+				 refusal->hint ? errhint("%s", refusal->hint) : 0));
 }
 
 void
 tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
 {
-	if (!is_owner(info, role_oid) && !tier_is_administrator(role_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of %s %s", tier_relation_kind_name(info->kind), info->name),
-				 errhint("The owner, or a tier administrator, can move it.")));
+	TierRefusal refusal = tier_relation_refuse_owner(info, role_oid);
+
+	throw_refusal(&refusal);
 }
 
 void
 tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
-	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
+	TierRefusal refusal = find_refusal(info, role_oid, tablespace_oid);
 
-	if (refusal.message != NULL)
-		ereport(ERROR,
-				(errcode(refusal.sqlstate),
-				 errmsg_internal("%s", refusal.message),
-				 refusal.hint ? errhint("%s", refusal.hint) : 0));
+	throw_refusal(&refusal);
 }
 
 bool
 tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
 					   char **why, char **hint)
 {
-	Refusal		refusal = find_refusal(info, role_oid, tablespace_oid);
+	TierRefusal refusal = find_refusal(info, role_oid, tablespace_oid);
 
 	*why = refusal.message;
 	*hint = refusal.hint;
@@ -208,8 +237,7 @@ tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespac
 Oid
 tier_relation_choose_actor(const TierRelationInfo *info, Oid requester_oid, Oid tablespace_oid)
 {
-	if (tablespace_oid == MyDatabaseTableSpace ||
-		tier_compat_may_create_in_tablespace(tablespace_oid, info->owner_oid))
+	if (tier_relation_may_create(info->owner_oid, tablespace_oid))
 		return info->owner_oid;
 	if (is_owner(info, requester_oid))
 		return requester_oid;

@@ -235,6 +235,8 @@ DECLARE
 	one record;
 	members name[];		-- its tablespaces that another tier may have
 	others name[];		-- those of no tier
+	fast name[];
+	slow name[];
 	new_tier text;
 BEGIN
 	SELECT t.* INTO one FROM _tiered_storage.tier t;
@@ -251,9 +253,18 @@ BEGIN
 		THEN 'SELECT tiered_storage.add_tier(''fast'', %L, profile => ''nvme'');'
 		ELSE 'SELECT tiered_storage.add_tier(''slow'', %L, profile => ''hdd_7200'');' END;
 	IF one.discovered AND cardinality(members || others) > 1 THEN
+		/* Which of them are the slow ones only their names say, if these do. */
+		slow := ARRAY(SELECT m.name FROM unnest(members || others) WITH ORDINALITY m (name, i)
+			WHERE m.name ~* 'slow|hdd|sata|archiv|cold|bulk|capacity|history' ORDER BY m.i);
+		fast := ARRAY(SELECT m.name FROM unnest(members || others) WITH ORDINALITY m (name, i)
+			WHERE m.name <> ALL (slow) ORDER BY m.i);
+		IF slow = '{}' OR fast = '{}' THEN
+			slow := (members || others)[2:];
+			fast := (members || others)[1:1];
+		END IF;
 		RETURN format('SELECT tiered_storage.add_tier(''fast'', %L, profile => ''nvme''); '
 			'SELECT tiered_storage.add_tier(''slow'', %L, profile => ''hdd_7200'');',
-			(members || others)[1:1], (members || others)[2:2]);
+			fast, slow);
 	ELSIF others <> '{}' THEN
 		RETURN format(new_tier, others[1:1]);
 	ELSIF members <> '{}'

@@ -333,6 +333,16 @@ BEGIN
 			AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
 			AND (a.command IS NOT NULL OR include_all)
 		ORDER BY h.size_bytes DESC, h.relation::text COLLATE "C";
+	IF NOT FOUND THEN
+		RAISE NOTICE 'partitioning is recommended for no table'
+			USING DETAIL = format('%s of the tables have %s or more and are not partitioned.',
+					(SELECT count(*) FROM tiered_storage.heat h
+						JOIN pg_class c ON c.oid = h.relation
+						WHERE c.relkind = 'r' AND NOT c.relispartition
+							AND h.size_bytes >= min_size_bytes),
+					pg_size_pretty(min_size_bytes)),
+				HINT = 'recommend_partitioning(0, include_all => true) says of each table why not.';
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_partitioning(bigint, boolean) IS

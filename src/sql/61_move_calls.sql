@@ -89,13 +89,28 @@ COMMENT ON COLUMN tiered_storage.move_progress.elapsed_ms IS 'time in ms since t
 
 CREATE PROCEDURE tiered_storage.move_relation(
 	relation regclass, target name, include_indexes boolean DEFAULT true,
-	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL)
+	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL,
+	dry_run boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_move_relation';
-COMMENT ON PROCEDURE tiered_storage.move_relation(regclass, name, boolean, boolean, name) IS
+COMMENT ON PROCEDURE tiered_storage.move_relation(
+	regclass, name, boolean, boolean, name, boolean) IS
 'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a '
 'tier or tablespace while it is in use, with its indexes (to index_target if given); a relation '
 'that cannot be moved online (unlogged, unknown access method) is moved only with allow_lock, '
-'which locks it for the whole copy; cannot run in a transaction block';
+'which locks it for the whole copy; dry_run only reports what would be moved, and what not and '
+'why; else it cannot run in a transaction block';
+
+CREATE FUNCTION tiered_storage.preflight(
+	relation regclass, target name, include_indexes boolean DEFAULT true,
+	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL,
+	OUT check_name text, OUT verdict text, OUT finding text, OUT remedy text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_preflight_sql';
+COMMENT ON FUNCTION tiered_storage.preflight(regclass, name, boolean, boolean, name) IS
+'what move_relation() with the same arguments would meet: a row for each check (ok, warning, '
+'blocks) with what was found and what to do about it, and what the move would take; locks '
+'nothing, waits for nobody and changes nothing';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
 	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
@@ -114,11 +129,11 @@ COMMENT ON PROCEDURE tiered_storage.apply_placement(
 'tentative, insufficient data), at most max_bytes of them, the highest saving for each second '
 'of moving first; what is in use is tried again after the others; dry_run only reports them';
 
-CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint)
+CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint, dry_run boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';
-COMMENT ON PROCEDURE tiered_storage.undo_move(bigint) IS
+COMMENT ON PROCEDURE tiered_storage.undo_move(bigint, boolean) IS
 'undoes a batch of apply_placement(), its last move first; relations that have moved elsewhere '
-'since are left alone';
+'since are left alone; dry_run only reports what would be moved back';
 
 CREATE FUNCTION tiered_storage.pause() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';

@@ -78,6 +78,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
 		regclass[], timestamptz),
 	tiered_storage.recommend_partitioning(bigint, boolean),
 	tiered_storage.evaluate_policies(), tiered_storage.evaluate_fullness(),
+	tiered_storage.preflight(regclass, name, boolean, boolean, name),
 	tiered_storage.orphaned_files(), tiered_storage.is_paused() TO pg_monitor;
 
 /*

@@ -21,6 +21,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.load_profile', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.orphaned_files', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.placement_summary', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.preflight', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_partitioning', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),

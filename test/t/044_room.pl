@@ -102,17 +102,32 @@ sub nothing_is_left
 
 my $mb = 1024 * 1024;
 
+# "verdict|finding" of one check of preflight().
+sub foretold
+{
+	my ($check, $relation, $target) = @_;
+
+	return $node->safe_psql('app',
+		"SELECT verdict, finding FROM tiered_storage.preflight('$relation', '$target') WHERE check_name = '$check'"
+	);
+}
+
 # ---------------------------------------------------------------------
 note 'Others';
 # ---------------------------------------------------------------------
 
 # 20 MB, of which 5 stay free: there is room for either, not for both.
+like(foretold('space', 'one', 'disk'), qr/^ok\|/, 'there is room for one');
 my $move = stop_move($node, 'app', $stops, 'copying', 'heap', 'one', 'disk');
 like(
 	error_of(
 		$node, 'app', "CALL tiered_storage.move_relation('two', 'disk')"),
 	qr/ERROR:  53100: could not move public.two: not enough space in tablespace "disk": .* free, .* are still to be written by other moves/,
 	'what another move has still to write is not free');
+like(
+	foretold('space', 'two', 'disk'),
+	qr/^blocks\|not enough space in tablespace "disk": .* free, .* are still to be written by other moves$/,
+	'which is foretold, and announced to nobody');
 let_go($stops, 'copying');
 is(finish_sql($move->{run}), '', 'the other one had come first');
 is(tablespaces_of($node, 'app', 'one'), 'disk', 'and is there');
@@ -167,6 +182,10 @@ like(
 		"CALL tiered_storage.move_relation('one', 'pg_default')"),
 	qr/ERROR:  53100: could not move public.one: not enough space for WAL: the move may write .* and 64 MB are reserved/,
 	'a move does not begin that leaves the server too little');
+like(
+	foretold('wal', 'one', 'pg_default'),
+	qr/^blocks\|not enough space for WAL: the move may write .* and 64 MB are reserved/,
+	'which is foretold');
 drain($wal);
 $move =
   stop_move($node, 'app', $stops, 'copying', 'heap', 'one', 'pg_default');

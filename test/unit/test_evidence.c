@@ -155,6 +155,35 @@ test_past(void)
 	   "of a burst on steady work, the work counts: %.3f",
 	   judgement.weight);
 
+	/*
+	 * Loaded once, a year ago, and idle since: what begins now is seen as
+	 * soon as anywhere.
+	 */
+	for (int steady_writes = 0; steady_writes < 2; steady_writes++)
+	{
+		memset(&evidence, 0, sizeof(evidence));
+		tier_evidence_note_past(&evidence, START, START + 365 * DAY, 300.0, 6e4, 0.0, 3e5,
+								steady_writes ? 3e5 : 1.0);
+		ok(judge(&evidence, START + 365 * DAY).weight == 0.0, "a load is an event");
+		ok(tier_evidence_judge(&evidence, evidence.writes, START + 365 * DAY).weight ==
+		   steady_writes, "and so is what wrote it, but for many operations");
+		work(&evidence, START + 365 * DAY, START + 365 * DAY + 25 * MINUTE, MINUTE, 1e4);
+		judgement = judge(&evidence, START + 365 * DAY + 25 * MINUTE);
+		ok(judgement.weight > 0.6, "work on an old database: %.2f after 25 minutes",
+		   judgement.weight);
+		work(&evidence, START + 365 * DAY + 25 * MINUTE, START + 365 * DAY + HOUR, MINUTE, 1e4);
+		ok(judge(&evidence, START + 365 * DAY + HOUR).weight > 0.95, "a rate after an hour");
+	}
+
+	/*
+	 * Next to nothing goes on after a load: that is no rate of the size of
+	 * the load.
+	 */
+	memset(&evidence, 0, sizeof(evidence));
+	tier_evidence_note_past(&evidence, START, START + 365 * DAY, 300.0, 6e4, 0.0, 3e5, 1.0);
+	work(&evidence, START + 365 * DAY, START + 365 * DAY + HOUR, MINUTE, 1.0);
+	ok(judge(&evidence, START + 365 * DAY + HOUR).weight < 0.01, "nor does a little hide it");
+
 	memset(&evidence, 0, sizeof(evidence));
 	tier_evidence_note_past(&evidence, START + DAY, START, 300.0, 10.0, 10.0, 0.0, 0.0);
 	ok(judge(&evidence, START).weight == 0.0, "a past that ends before it begins is an event");

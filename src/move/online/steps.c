@@ -63,10 +63,9 @@ check_relation(TierOnline *move, TierRelationInfo *info)
 		return TIER_STEP_NOT_NEEDED;
 	if (!tier_debug_skips("rights"))
 		tier_relation_check_move(&owner, request->requester_oid, request->tablespace_oid);
-	if (!tier_relation_is_complete(info))
-		return refuse(move,
-					  "the index is not valid: it is being built or dropped, "
-					  "or it is what a failed build has left", true);
+	why = tier_relation_why_incomplete(info);
+	if (why != NULL)
+		return refuse(move, why, true);
 	why = tier_relation_why_not_online(info);
 	return why == NULL ? TIER_STEP_GO_ON : refuse(move, why, false);
 }

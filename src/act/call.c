@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/call.c
+ *		What a CALL of move_relation means: which relations, and where to.
+ *
+ * Runs in the session that calls.  What is refused as a whole is found before anything is
+ * moved, by the checks that the mover makes again before each move.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/act/call.h"
+#include "src/base/sql.h"
+
+/* The tablespace that a tier's or tablespace's name means for this relation. */
+static Oid
+resolve_target(const TierSet *set, const char *target)
+{
+	int			tier = tier_set_find_tier(set, target);
+	Oid			tablespace_oid = get_tablespace_oid(target, true);
+
+	if (tier < 0 && !OidIsValid(tablespace_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("neither a tier nor a tablespace named \"%s\" exists", target),
+				 errhint("SELECT tier_name, tablespaces FROM tiered_storage.tiers lists them.")));
+	if (tier < 0)
+		return tablespace_oid;
+	if (OidIsValid(tablespace_oid))
+	{
+		if (tier_set_tier_of_tablespace(set, tablespace_oid) == tier)
+			return tablespace_oid;
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_ALIAS),
+				 errmsg("\"%s\" is the name of a tier and of a tablespace outside of that tier",
+						target),
+				 errhint("Name the tablespace that is meant, "
+						 "or rename the tier with tiered_storage.alter_tier().")));
+	}
+	tablespace_oid = tier_set_roomiest_tablespace(set, tier);
+	if (!OidIsValid(tablespace_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tier \"%s\" has no tablespace", target),
+				 errhint("Give it one with tiered_storage.alter_tier().")));
+	return tablespace_oid;
+}
+
+/* Everything that the call means, tables before their indexes. */
+static List *
+expand_relation(Oid relation_oid, char kind, bool include_indexes)
+{
+	List	   *heaps;
+
+	List	   *all = NIL;
+	ListCell   *cell;
+
+	heaps = kind == RELKIND_PARTITIONED_TABLE ? tier_relation_leaves(relation_oid) :
+		list_make1_oid(relation_oid);
+	foreach(cell, heaps)
+	{
+		all = lappend_oid(all, lfirst_oid(cell));
+		if (include_indexes && kind != RELKIND_INDEX)
+			all = list_concat(all, tier_relation_indexes(lfirst_oid(cell)));
+	}
+	return all;
+}
+
+static TierDestination
+resolve_destination(const TierSet *set, const char *target)
+{
+	TierDestination destination;
+
+	destination.tablespace_oid = resolve_target(set, target);
+	destination.tier = tier_set_find_tier(set, target);
+	return destination;
+}
+
+/* On which tablespace of the tier a relation is does not matter. */
+static bool
+is_there(const TierRelationInfo *info, const TierDestination *destination, const TierSet *set)
+{
+	return destination->tier >= 0 &&
+		tier_set_tier_of_tablespace(set, info->tablespace_oid) == destination->tier;
+}
+
+/* An index that comes along with its table. */
+static bool
+is_secondary(const TierRelationInfo *member, const TierRelationInfo *asked)
+{
+	return member->kind == RELKIND_INDEX && asked->kind != RELKIND_INDEX;
+}
+
+static const TierDestination *
+destination_of(const TierMoveCall *call, const TierRelationInfo *member)
+{
+	return &call->destination[is_secondary(member, &call->info)];
+}
+
+void
+tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	tier_require_argument(fcinfo, 0, "relation");
+	tier_require_argument(fcinfo, 1, "target");
+	tier_require_argument(fcinfo, 3, "allow_lock");
+	call->include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
+	call->allow_lock = PG_GETARG_BOOL(3);
+	if (!tier_relation_lookup(PG_GETARG_OID(0), &call->info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", PG_GETARG_OID(0))));
+	tier_catalog_enter(&scope);
+	call->set = tier_catalog_load_tiers(context);
+	call->pins = tier_catalog_load_pins(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	call->destination[0] = resolve_destination(call->set, NameStr(*PG_GETARG_NAME(1)));
+	call->destination[1] = PG_ARGISNULL(4) ? call->destination[0] :
+		resolve_destination(call->set, NameStr(*PG_GETARG_NAME(4)));
+	if (!PG_ARGISNULL(4) && (call->info.kind == RELKIND_INDEX || !call->include_indexes))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index_target is for the indexes that are moved along with a table"),
+				 call->info.kind == RELKIND_INDEX ?
+				 errhint("Name the place of an index as the target.") :
+				 errhint("Leave it out, or set include_indexes.")));
+	call->relations = expand_relation(call->info.relation_oid, call->info.kind,
+									  call->include_indexes);
+}
+
+TierObstacle
+tier_call_refusal(const TierMoveCall *call)
+{
+	TierObstacle obstacle = {0};
+	TierRefusal refusal = {0};
+
+	/* Of others, what was named is one of the relations. */
+	if (call->info.kind == RELKIND_PARTITIONED_TABLE)
+		refusal = tier_relation_refuse_owner(&call->info, GetUserId());
+	obstacle.message = refusal.message;
+	obstacle.hint = refusal.hint;
+	obstacle.sqlstate = refusal.sqlstate;
+	return obstacle;
+}
+
+TierObstacle
+tier_call_refusal_of(const TierMoveCall *call, const TierRelationInfo *member, TierCheck check)
+{
+	TierMoveTarget where = {0};
+	TierAdmission admission;
+
+	where.tablespace_oid = destination_of(call, member)->tablespace_oid;
+	where.requester_oid = GetUserId();
+	tier_preflight_init(&admission, member, &where, call->set, 0);
+	admission.pins = call->pins;
+	return tier_preflight_check(&admission, check);
+}
+
+void
+tier_call_check(const TierMoveCall *call)
+{
+	TierObstacle obstacle = tier_call_refusal(call);
+	ListCell   *cell;
+
+	tier_preflight_throw(&obstacle);
+	foreach(cell, call->relations)
+	{
+		TierRelationInfo member;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!tier_relation_lookup(lfirst_oid(cell), &member))
+			continue;
+		for (int check = 0; check <= TIER_CALL_LAST_CHECK; check++)
+		{
+			obstacle = tier_call_refusal_of(call, &member, (TierCheck) check);
+			tier_preflight_throw(&obstacle);
+		}
+	}
+}
+
+/* Where to exactly: what is there may have left its TOAST table elsewhere. */
+static Oid
+tablespace_for(const TierMoveCall *call, const TierRelationInfo *member)
+{
+	const TierDestination *to = destination_of(call, member);
+
+	return is_there(member, to, call->set) ? member->tablespace_oid : to->tablespace_oid;
+}
+
+TierMoveRequest
+tier_call_request(const TierMoveCall *call, const TierRelationInfo *member)
+{
+	TierMoveRequest request = {0};
+
+	request.relation_oid = member->relation_oid;
+	request.tablespace_oid = tablespace_for(call, member);
+	request.requester_oid = GetUserId();
+	request.predicted_s_per_hour = NAN;
+	request.reason = "requested";
+	request.allow_lock = call->allow_lock;
+	return request;
+}
+
+char *
+tier_call_nothing_text(const TierMoveCall *call)
+{
+	TierRelationInfo info;
+	const char *what = !tier_relation_lookup(call->info.relation_oid, &info) ?
+	"was dropped meanwhile" :
+	call->relations == NIL ? "has no partitions" :
+	list_length(call->relations) == 1 ? "is there already" :
+	"and what goes with it are there already";
+
+	return psprintf("%s %s %s", tier_relation_kind_name(call->info.kind), call->info.name, what);
+}

@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/call.h
+ *		What a CALL of move_relation means: which relations, and where to.
+ *
+ * preflight() takes the same arguments and means the same.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CALL_H
+#define TIER_CALL_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "src/act/move.h"
+#include "src/catalog/tables.h"
+#include "src/move/preflight.h"
+#include "src/server/relation.h"
+
+/* Where tables, and where indexes go. */
+typedef struct TierDestination
+{
+	Oid			tablespace_oid;
+	int			tier;			/* -1: the tablespace alone was named */
+} TierDestination;
+
+/* Filled in once by tier_call_read(), and not changed afterwards. */
+typedef struct TierMoveCall
+{
+	TierRelationInfo info;		/* of the relation that was named */
+	TierSet    *set;
+	TierPins   *pins;
+	TierDestination destination[2]; /* of tables, of indexes */
+	bool		include_indexes;
+	bool		allow_lock;
+	List	   *relations;		/* OIDs: tables before their indexes */
+} TierMoveCall;
+
+/*
+ * Reads the first five arguments: relation, target, include_indexes, allow_lock,
+ * index_target.  Raises errors for what makes no sense or does not exist.  The result lives
+ * in the current memory context, for a procedure one that outlives transactions.
+ */
+extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
+
+/*
+ * Why the call is refused as a whole, for what was named, and by one of the checks up to
+ * TIER_CALL_LAST_CHECK for one of its relations; message NULL: it is not.
+ */
+#define TIER_CALL_LAST_CHECK TIER_CHECK_PIN
+
+extern TierObstacle tier_call_refusal(const TierMoveCall *call);
+extern TierObstacle tier_call_refusal_of(const TierMoveCall *call,
+										 const TierRelationInfo *member, TierCheck check);
+
+/* Errors for all that is refused as a whole: before anything is moved. */
+extern void tier_call_check(const TierMoveCall *call);
+
+/* The move of one of its relations, for the current user. */
+extern TierMoveRequest tier_call_request(const TierMoveCall *call,
+										 const TierRelationInfo *member);
+
+/* Why there is nothing to move, in words: "table s.t is there already". */
+extern char *tier_call_nothing_text(const TierMoveCall *call);
+
+#endif							/* TIER_CALL_H */

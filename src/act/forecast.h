@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/forecast.h
+ *		How long a move will take, and how long it will lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_FORECAST_H
+#define TIER_FORECAST_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+
+/*
+ * A move, however small, is some transactions whose commits wait for a flush: the
+ * record, the registration of the file, the swap, and the end of the record.
+ */
+#define TIER_FLUSHES_PER_MOVE 4
+
+/*
+ * What moves from one tablespace to another are expected to take.  Filled in once by
+ * tier_forecast_between() and not changed afterwards; points into the set.
+ */
+typedef struct TierForecast
+{
+	const TierCostProfile *from;	/* NULL: in no tier */
+	const TierCostProfile *to;
+	TierMovePace pace;			/* how earlier ones went */
+} TierForecast;
+
+/* Must not be called inside a scope. */
+extern TierForecast tier_forecast_between(const TierSet *set, Oid from_tablespace_oid,
+										  Oid to_tablespace_oid);
+
+/*
+ * Seconds of so many moves of so many bytes in all that wait for nobody, at the rate that
+ * this session is allowed; NaN: nothing is known of the places.
+ *
+ * By the profiles of the tiers, corrected by how past moves between them compare with these:
+ * (T + p) / (P + p), where T is the time of the past moves, P what the profiles say of
+ * them, and p what they say of this one.  So past moves count as much as they have
+ * copied, compared with what is to be copied now.
+ */
+extern double tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes);
+
+/* "about 3 s", "about 20 minutes"; the shortest is "less than a second". */
+extern char *tier_forecast_text(double seconds);
+
+#endif							/* TIER_FORECAST_H */

@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/foresee.c
+ *		What would become of moves, without making them.
+ *
+ * Runs in sessions that ask for a dry run or call preflight(), in any transaction, also on
+ * a standby.  A series may be tens of thousands of moves: what is the same for all that go
+ * to one place is looked up once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "src/compat.h"
+#include "src/act/foresee.h"
+#include "src/base/clock.h"
+#include "src/base/sql.h"
+#include "src/server/relation.h"
+
+/* What the moves counted so far add to a tablespace, or take from it. */
+typedef struct Flow
+{
+	Oid			tablespace_oid;
+	double		bytes;			/* negative: it has fewer than before */
+} Flow;
+
+/* A tablespace that moves go to. */
+typedef struct Place
+{
+	Oid			tablespace_oid;
+	TierSpace  *space;			/* NULL: not needed yet */
+	double		tier_bytes;		/* negative: not known yet, or not limited */
+	List	   *flows;			/* Flow: those on its file system */
+	int			nflows;			/* that were looked at for that */
+} Place;
+
+struct TierForesight
+{
+	MemoryContext context;
+	const TierSet *set;
+	List	   *places;
+	List	   *flows;
+};
+
+TierForesight *
+tier_foresight_create(const TierSet *set)
+{
+	TierForesight *foresight = palloc0(sizeof(TierForesight));
+
+	foresight->context = CurrentMemoryContext;
+	foresight->set = set;
+	return foresight;
+}
+
+static Place *
+find_place(TierForesight *foresight, Oid tablespace_oid)
+{
+	ListCell   *cell;
+	Place	   *place;
+
+	foreach(cell, foresight->places)
+	{
+		place = lfirst(cell);
+		if (place->tablespace_oid == tablespace_oid)
+			return place;
+	}
+	place = palloc0(sizeof(Place));
+	place->tablespace_oid = tablespace_oid;
+	place->tier_bytes = -1;
+	foresight->places = lappend(foresight->places, place);
+	return place;
+}
+
+static void
+add_flow(TierForesight *foresight, Oid tablespace_oid, double bytes)
+{
+	ListCell   *cell;
+	Flow	   *flow;
+
+	foreach(cell, foresight->flows)
+	{
+		flow = lfirst(cell);
+		if (flow->tablespace_oid == tablespace_oid)
+		{
+			flow->bytes += bytes;
+			return;
+		}
+	}
+	flow = palloc(sizeof(Flow));
+	flow->tablespace_oid = tablespace_oid;
+	flow->bytes = bytes;
+	foresight->flows = lappend(foresight->flows, flow);
+}
+
+/* What earlier moves have put on the file system of the place. */
+static double
+earlier_bytes(const TierForesight *foresight, Place *place)
+{
+	double		bytes = 0;
+	ListCell   *cell;
+
+	for (; place->nflows < list_length(foresight->flows); place->nflows++)
+	{
+		Flow	   *flow = list_nth(foresight->flows, place->nflows);
+
+		if (flow->tablespace_oid == place->tablespace_oid ||
+			tier_space_shares_room(place->space, flow->tablespace_oid))
+			place->flows = lappend(place->flows, flow);
+	}
+	foreach(cell, place->flows)
+		bytes += ((const Flow *) lfirst(cell))->bytes;
+	return bytes;
+}
+
+/* The same for the tier that the place belongs to. */
+static double
+earlier_tier_bytes(const TierForesight *foresight, const Place *place)
+{
+	int			tier = tier_set_tier_of_tablespace(foresight->set, place->tablespace_oid);
+	double		bytes = 0;
+	ListCell   *cell;
+
+	foreach(cell, foresight->flows)
+	{
+		const Flow *flow = lfirst(cell);
+
+		if (tier >= 0 && tier_set_tier_of_tablespace(foresight->set, flow->tablespace_oid) == tier)
+			bytes += flow->bytes;
+	}
+	return bytes;
+}
+
+void
+tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
+				   const TierRelationInfo *info, const TierPins *pins, int64 size_bytes,
+				   TierAdmission *admission)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(foresight->context);
+	TierMoveTarget where = tier_move_target(request);
+	Place	   *place = find_place(foresight, request->tablespace_oid);
+
+	tier_preflight_init(admission, info, &where, foresight->set, size_bytes);
+	admission->pins = pins;
+
+	/* Looked up for the first that goes there, with what is true for all. */
+	admission->space = place->space;
+	admission->tier_bytes = place->tier_bytes;
+	place->space = tier_preflight_space(admission);
+	place->tier_bytes = tier_preflight_tier_bytes(admission);
+	place->space->earlier_bytes = earlier_bytes(foresight, place);
+	if (place->tier_bytes >= 0)
+		admission->tier_bytes = Max(place->tier_bytes + earlier_tier_bytes(foresight, place), 0);
+	MemoryContextSwitchTo(old_context);
+}
+
+void
+tier_foresight_count(TierForesight *foresight, const TierAdmission *admission)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(foresight->context);
+
+	add_flow(foresight, admission->where.tablespace_oid, admission->size_bytes);
+	add_flow(foresight, admission->info->tablespace_oid, -(double) admission->size_bytes);
+	MemoryContextSwitchTo(old_context);
+}
+
+static char *
+place_text(Oid tablespace_oid)
+{
+	char	   *name = get_tablespace_name(tablespace_oid);
+
+	return name == NULL ? "?" : name;
+}
+
+static void
+announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 size_bytes)
+{
+	if (info->tablespace_oid == request->tablespace_oid)
+		ereport(NOTICE,
+				(errmsg("would move the TOAST table of %s (%s) to tablespace \"%s\"", info->name,
+						tier_size_text(size_bytes), place_text(request->tablespace_oid))));
+	else
+		ereport(NOTICE,
+				(errmsg("would move %s %s (%s) from tablespace \"%s\" to tablespace \"%s\"",
+						tier_relation_kind_name(info->kind), info->name,
+						tier_size_text(size_bytes), place_text(info->tablespace_oid),
+						place_text(request->tablespace_oid)),
+				 tier_relation_why_not_online(info) == NULL ? 0 :
+				 errdetail("It would be locked for the whole copy.")));
+}
+
+bool
+tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
+					 const TierPins *pins, TierRelationInfo *info, int64 *bytes)
+{
+	TierAdmission admission;
+	TierObstacle obstacle;
+
+	if (!tier_relation_lookup(request->relation_oid, info))
+		return false;
+	*bytes = tier_relation_disk_bytes(info);
+	tier_foresight_ask(foresight, request, info, pins, *bytes, &admission);
+	obstacle = tier_preflight(&admission);
+	if (obstacle.message == NULL)
+	{
+		tier_foresight_count(foresight, &admission);
+		return true;
+	}
+	ereport(WARNING,
+			(errcode(obstacle.sqlstate),
+			 errmsg("would not move %s: %s", info->name, obstacle.message),
+			 obstacle.detail == NULL ? 0 : errdetail_internal("%s", obstacle.detail),
+			 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
+	return false;
+}
+
+bool
+tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const TierPins *pins,
+			 int64 *bytes)
+{
+	TierRelationInfo info;
+
+	if (!tier_foresee_quietly(foresight, request, pins, &info, bytes))
+		return false;
+	announce(request, &info, *bytes);
+	return true;
+}
+
+void
+tier_foresee_report(int moved, double bytes, int not_moved, const char *detail)
+{
+	ereport(NOTICE,
+			(errmsg("dry run: relations that would be moved: %d (%s), not moved: %d",
+					moved, tier_size_text(bytes), not_moved),
+			 detail == NULL ? 0 : errdetail_internal("%s", detail)));
+}

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/foresee.h
+ *		What would become of moves, without making them.
+ *
+ * For dry runs and preflight().  The checks are the mover's own (move/preflight.h), asked
+ * as they will be when a move's turn comes: what moves of the same series have put on a
+ * file system, or on a tier, by then is counted.  Nothing is announced, locked or changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_FORESEE_H
+#define TIER_FORESEE_H
+
+#include "postgres.h"
+
+#include "src/act/move.h"
+#include "src/catalog/tables.h"
+#include "src/move/preflight.h"
+
+/* A series of moves; lives in the memory context that is current at create. */
+typedef struct TierForesight TierForesight;
+
+extern TierForesight *tier_foresight_create(const TierSet *set);
+
+/*
+ * Makes the admission of a move ready for tier_preflight_check().  info and pins (NULL:
+ * looked up) must outlive it.  Its space is shared with other moves to the same place.
+ */
+extern void tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
+							   const TierRelationInfo *info, const TierPins *pins,
+							   int64 size_bytes, TierAdmission *admission);
+
+/* The move of this admission is made by then. */
+extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *admission);
+
+/*
+ * Says in a NOTICE what the request would do, and counts it; or in a WARNING why it would
+ * not be tried.  True if it would be made.  *bytes: what that moves.
+ */
+extern bool tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
+						 const TierPins *pins, int64 *bytes);
+
+/* The same, but what would be moved is left to the caller to say: *info. */
+extern bool tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
+								 const TierPins *pins, TierRelationInfo *info, int64 *bytes);
+
+/* What a dry run comes to, in a NOTICE; the detail may be NULL. */
+extern void tier_foresee_report(int moved, double bytes, int not_moved, const char *detail);
+
+#endif							/* TIER_FORESEE_H */

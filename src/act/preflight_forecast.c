@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/preflight_forecast.c
+ *		preflight(): when the move would begin, and what it would take.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/act/forecast.h"
+#include "src/act/preflight_rows.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "src/move/throttle.h"
+
+/* Of all routes. */
+typedef struct Outlook
+{
+	double		seconds;		/* NaN: not known of one of them */
+	double		longest_lock_s; /* of a copy under a lock; NaN as above; 0:
+								 * none */
+	int			online_moves;
+	int			past_moves;		/* that the above rests on */
+	double		lock_held_ms;	/* of these: the slowest route's; negative:
+								 * none */
+	double		longest_lock_ms;
+} Outlook;
+
+static Outlook
+look_ahead(const TierMoveCall *call, const TierCargo *cargo)
+{
+	Outlook		outlook = {0};
+	ListCell   *cell;
+
+	outlook.lock_held_ms = outlook.longest_lock_ms = -1;
+	foreach(cell, cargo->routes)
+	{
+		const TierRoute *route = lfirst(cell);
+		TierForecast forecast = tier_forecast_between(call->set, route->from_tablespace_oid,
+													  route->to_tablespace_oid);
+
+		outlook.seconds += tier_forecast_seconds(&forecast, route->moves, route->bytes);
+		outlook.online_moves += route->moves - route->locked_moves;
+		outlook.past_moves += forecast.pace.moves;
+		if (route->locked_moves > 0)
+		{
+			double		lock_s = tier_forecast_seconds(&forecast, 1, route->largest_locked_bytes);
+
+			if (isnan(lock_s) || lock_s > outlook.longest_lock_s)
+				outlook.longest_lock_s = lock_s;
+		}
+		if (forecast.pace.moves > 0 && forecast.pace.lock_held_ms > outlook.lock_held_ms)
+		{
+			outlook.lock_held_ms = forecast.pace.lock_held_ms;
+			outlook.longest_lock_ms = forecast.pace.longest_lock_ms;
+		}
+	}
+	return outlook;
+}
+
+static char *
+limit_text(void)
+{
+	return tier_move_rate_limit_mb <= 0 ? "" :
+		psprintf("; move_rate_limit is %.0f MB/s", tier_move_rate_limit_mb);
+}
+
+static void
+put_time(TierResultRow *row, const TierCargo *cargo, const Outlook *outlook)
+{
+	if (cargo->moves == 0)
+		tier_preflight_put(row, "time", TIER_PREFLIGHT_OK, "none: there is nothing to move", NULL);
+	else if (isnan(outlook->seconds))
+		tier_preflight_put(row, "time", TIER_PREFLIGHT_WARNING,
+						   "not known: a tablespace is in no tier, and nothing was moved "
+						   "like this before",
+						   "SELECT tiered_storage.add_tier(...) says what the device can do.");
+	else
+		tier_preflight_put(row, "time", TIER_PREFLIGHT_OK,
+						   psprintf("%s, by the tiers' profiles%s%s",
+									tier_forecast_text(outlook->seconds),
+									outlook->past_moves == 0 ? "" :
+									psprintf(" and %d past move%s", outlook->past_moves,
+											 outlook->past_moves == 1 ? "" : "s"),
+									limit_text()),
+						   NULL);
+}
+
+static void
+put_bytes(TierResultRow *row, const TierCargo *cargo)
+{
+	tier_preflight_put(row, "bytes", TIER_PREFLIGHT_OK,
+					   psprintf("%s are written there, and %s of WAL",
+								tier_size_text(cargo->bytes), tier_size_text(cargo->wal_bytes)),
+					   NULL);
+}
+
+static void
+put_lock(TierResultRow *row, const TierCargo *cargo, const Outlook *outlook)
+{
+	char	   *past = "";
+
+	if (outlook->lock_held_ms >= 0)
+		past = psprintf("; half of %d past moves: %.1f ms, longest %.1f ms", outlook->past_moves,
+						outlook->lock_held_ms, outlook->longest_lock_ms);
+	if (cargo->moves == 0)
+		tier_preflight_put(row, "lock", TIER_PREFLIGHT_OK, "none", NULL);
+	else if (isnan(outlook->longest_lock_s))
+		tier_preflight_put(row, "lock", TIER_PREFLIGHT_WARNING,
+						   "not known: ACCESS EXCLUSIVE for the whole copy, see time",
+						   "Leave allow_lock out.");
+	else if (outlook->longest_lock_s > 0)
+		tier_preflight_put(row, "lock", TIER_PREFLIGHT_WARNING,
+						   psprintf("ACCESS EXCLUSIVE for the whole copy: %s at a time",
+									tier_forecast_text(outlook->longest_lock_s)),
+						   "Do it at a quiet time, or leave allow_lock out.");
+	else
+		tier_preflight_put(row, "lock", TIER_PREFLIGHT_OK,
+						   psprintf("ACCESS EXCLUSIVE for at most %d ms and a WAL flush%s",
+									tier_move_lock_hold_limit_ms, past),
+						   NULL);
+}
+
+static void
+put_pause(TierResultRow *row)
+{
+	int			others = tier_throttle_others();
+
+	if (tier_throttle_is_paused())
+		tier_preflight_put(row, "pause", TIER_PREFLIGHT_WARNING,
+						   "moves are paused: a CALL waits until they are resumed",
+						   "SELECT tiered_storage.resume();");
+	else if (others >= tier_max_movers)
+		tier_preflight_put(row, "pause", TIER_PREFLIGHT_WARNING,
+						   psprintf("%d other moves are under way, as many as max_movers permits: "
+									"a CALL waits", others),
+						   "SELECT * FROM tiered_storage.move_progress shows how far they are.");
+	else
+		tier_preflight_put(row, "pause", TIER_PREFLIGHT_OK,
+						   psprintf("moves are not paused, and %d other%s under way", others,
+									others == 1 ? " is" : "s are"),
+						   NULL);
+}
+
+/* When the worker of this database does something the next time; 0: at once. */
+static bool
+next_cycle(TimestampTz *next_at)
+{
+	TierDatabaseSlot *slot;
+	bool		found;
+
+	*next_at = 0;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	slot = tier_shmem_slot(MyDatabaseId, false);
+	found = slot != NULL && (slot->state == TIER_WORKER_WAITING ||
+							 slot->state == TIER_WORKER_RUNNING ||
+							 slot->state == TIER_WORKER_STARTING ||
+							 slot->state == TIER_WORKER_NEVER_RUN);
+	if (found && slot->state == TIER_WORKER_WAITING && slot->migrated_at != 0)
+	{
+		*next_at = slot->migrated_at + tier_migrate_interval_s * USECS_PER_SEC;
+		*next_at = Max(*next_at, slot->next_run_at);
+	}
+	LWLockRelease(tier_shmem->lock);
+	return found;
+}
+
+/*
+ * What keeps the worker from moving it, if a policy or the advice asks for it; or when it
+ * looks the next time.  Whatever else makes moves wait belongs here.
+ */
+static char *
+worker_text(void)
+{
+	TimestampTz next_at;
+
+	if (tier_shmem == NULL)
+		return "there is no worker, as tiered_storage is not preloaded";
+	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+		return "the worker moves nothing, as auto_migrate is off";
+	if (!next_cycle(&next_at))
+		return "no worker runs in this database, see the view workers";
+	if (next_at <= GetCurrentTimestamp())
+		return "the worker looks what is due within a sample_interval";
+	return psprintf("the worker looks what is due at %s", timestamptz_to_str(next_at));
+}
+
+static void
+put_start(TierResultRow *row)
+{
+	if (RecoveryInProgress())
+		tier_preflight_put(row, "start", TIER_PREFLIGHT_WARNING,
+						   "not known: a standby moves nothing", "Ask the primary.");
+	else
+		tier_preflight_put(row, "start", TIER_PREFLIGHT_OK,
+						   psprintf("%s; %s", tier_throttle_is_paused() ?
+									"by CALL after resume()" : "by CALL at once", worker_text()),
+						   NULL);
+}
+
+void
+tier_preflight_forecast_rows(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo)
+{
+	Outlook		outlook = look_ahead(call, cargo);
+
+	put_pause(row);
+	put_time(row, cargo, &outlook);
+	put_bytes(row, cargo);
+	put_lock(row, cargo, &outlook);
+	put_start(row);
+}

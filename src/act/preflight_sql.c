@@ -1,0 +1,780 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/preflight_sql.c
+ *		preflight(): the relations of a call, and where they would go.
+ *
+ * Runs in the session that asks, in any transaction, also on a standby and while others
+ * have the relations locked.  Whether a move would be refused is asked of the mover's own
+ * checks, for each relation of the call in its turn; a row sums up what one of the checks
+ * said of all of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/act/call.h"
+#include "src/act/foresee.h"
+#include "src/act/preflight_rows.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/decide/advice.h"
+#include "src/move/preflight.h"
+#include "src/storage/device.h"
+
+PG_FUNCTION_INFO_V1(tier_preflight_sql);
+
+/* What one check said of all relations. */
+typedef struct Tally
+{
+	int			blocked;
+	TierObstacle first;			/* of these */
+	char	   *name;			/* whose that is */
+} Tally;
+
+/* A device beneath a tablespace. */
+typedef struct Beneath
+{
+	Oid			tablespace_oid;
+	const TierDevice *device;
+} Beneath;
+
+typedef struct Survey
+{
+	const TierMoveCall *call;
+	TierForesight *foresight;
+	MemoryContext context;		/* of what outlives one relation */
+	TierResultRow *row;
+	Tally		tallies[TIER_CHECKS];
+	TierCargo	cargo;
+	Oid		   *moved;			/* relations that would be moved */
+
+	/* Of these. */
+	int			on_same_device;
+	int			in_extensions;
+	char	   *extension;		/* of the first */
+	char	   *extension_name; /* of that relation */
+	int			without_create; /* their owners may not create there */
+	TierRelationInfo without_create_info;
+	Oid			without_create_in;
+	int			used;			/* by others now */
+	TierHolder	user;			/* who has used one of them for the longest
+								 * time */
+	char	   *user_of;
+	bool		has_user;
+
+	/* The one that needs most. */
+	TierSpace	space;
+	Oid			space_oid;		/* 0: none looked for room */
+	double		space_bytes;
+	double		tier_bytes;		/* with what earlier moves bring */
+	List	   *devices;		/* Beneath */
+} Survey;
+
+void
+tier_preflight_put(TierResultRow *row, const char *check, TierPreflightVerdict verdict,
+				   const char *finding, const char *remedy)
+{
+	static const char *const verdicts[] = {
+		[TIER_PREFLIGHT_OK] = "ok",
+		[TIER_PREFLIGHT_WARNING] = "warning",
+		[TIER_PREFLIGHT_BLOCKS] = "blocks",
+	};
+
+	tier_row_clear(row);
+	tier_row_text(row, 0, check);
+	tier_row_text(row, 1, verdicts[verdict]);
+	tier_row_text(row, 2, finding);
+	if (verdict != TIER_PREFLIGHT_OK)
+		tier_row_text(row, 3, remedy);
+	tier_row_put(row);
+}
+
+static char *
+place_name(Oid tablespace_oid)
+{
+	char	   *name = get_tablespace_name(tablespace_oid);
+
+	return name == NULL ? "?" : name;
+}
+
+/* ---------------------------------------------------------------------
+ * Looking at one relation
+ * ---------------------------------------------------------------------
+ */
+
+static void
+note_obstacle(Survey *survey, TierCheck check, const TierObstacle *obstacle, const char *name)
+{
+	Tally	   *tally = &survey->tallies[check];
+	MemoryContext old_context;
+
+	if (tally->blocked++ > 0)
+		return;
+	old_context = MemoryContextSwitchTo(survey->context);
+	tally->first.message = pstrdup(obstacle->message);
+	tally->first.detail = obstacle->detail == NULL ? NULL : pstrdup(obstacle->detail);
+	tally->first.hint = obstacle->hint == NULL ? NULL : pstrdup(obstacle->hint);
+	tally->name = pstrdup(name);
+	MemoryContextSwitchTo(old_context);
+}
+
+/* The device of a tablespace, also of one that belongs to no tier. */
+static const TierDevice *
+device_of(Survey *survey, Oid tablespace_oid)
+{
+	const TierTablespace *tablespace = tier_set_tablespace(survey->call->set, tablespace_oid);
+	MemoryContext old_context;
+	Beneath    *beneath;
+	ListCell   *cell;
+
+	if (tablespace != NULL)
+		return tablespace->device;
+	foreach(cell, survey->devices)
+		if (((Beneath *) lfirst(cell))->tablespace_oid == tablespace_oid)
+		return ((Beneath *) lfirst(cell))->device;
+	old_context = MemoryContextSwitchTo(survey->context);
+	beneath = palloc(sizeof(Beneath));
+	beneath->tablespace_oid = tablespace_oid;
+	beneath->device = tier_device_lookup(tablespace_oid, "");
+	survey->devices = lappend(survey->devices, beneath);
+	MemoryContextSwitchTo(old_context);
+	return beneath->device;
+}
+
+static bool
+share_device(const TierDevice *a, const TierDevice *b)
+{
+	return (a->fs_id != 0 && a->fs_id == b->fs_id) ||
+		(a->device != NULL && b->device != NULL && strcmp(a->device, b->device) == 0);
+}
+
+static void
+add_to_route(Survey *survey, const TierRelationInfo *info, Oid to_oid, int64 size_bytes)
+{
+	MemoryContext old_context;
+	TierRoute  *route = NULL;
+	ListCell   *cell;
+
+	foreach(cell, survey->cargo.routes)
+	{
+		TierRoute  *known = lfirst(cell);
+
+		if (known->from_tablespace_oid == info->tablespace_oid &&
+			known->to_tablespace_oid == to_oid)
+			route = known;
+	}
+	if (route == NULL)
+	{
+		old_context = MemoryContextSwitchTo(survey->context);
+		route = palloc0(sizeof(TierRoute));
+		route->from_tablespace_oid = info->tablespace_oid;
+		route->to_tablespace_oid = to_oid;
+		survey->cargo.routes = lappend(survey->cargo.routes, route);
+		MemoryContextSwitchTo(old_context);
+	}
+	route->moves++;
+	route->bytes += size_bytes;
+	if (info->persistence == RELPERSISTENCE_PERMANENT)
+		survey->cargo.wal_bytes += tier_space_wal_bytes(size_bytes);
+	if (tier_relation_why_not_online(info) != NULL)
+	{
+		route->locked_moves++;
+		route->largest_locked_bytes = Max(route->largest_locked_bytes, size_bytes);
+	}
+}
+
+/* Of those who use it now, whoever has done so for the longest time. */
+static void
+note_users(Survey *survey, const TierRelationInfo *info)
+{
+	int			n;
+	TierHolder *oldest = tier_preflight_oldest_user(info->relation_oid, &n);
+
+	if (oldest == NULL)
+		return;
+	survey->used++;
+	if (survey->has_user && survey->user.since <= oldest->since)
+		return;
+	survey->has_user = true;
+	survey->user = *oldest;
+	survey->user.application = MemoryContextStrdup(survey->context, oldest->application);
+	survey->user_of = MemoryContextStrdup(survey->context, info->name);
+}
+
+static void
+note_extension(Survey *survey, const TierRelationInfo *info)
+{
+	Oid			extension_oid = getExtensionOfObject(RelationRelationId, info->relation_oid);
+	char	   *name = OidIsValid(extension_oid) ? get_extension_name(extension_oid) : NULL;
+
+	if (name == NULL || survey->in_extensions++ > 0)
+		return;
+	survey->extension = MemoryContextStrdup(survey->context, name);
+	survey->extension_name = MemoryContextStrdup(survey->context, info->name);
+}
+
+/* Where only its TOAST table has to follow, nobody needs to create anything new. */
+static void
+note_owner(Survey *survey, const TierRelationInfo *info, Oid to_oid)
+{
+	if (tier_relation_may_create(info->owner_oid, to_oid) || survey->without_create++ > 0)
+		return;
+	survey->without_create_info = *info;
+	survey->without_create_info.name = MemoryContextStrdup(survey->context, info->name);
+	survey->without_create_in = to_oid;
+}
+
+/* Which checks are in the way of one relation. */
+typedef bool Blocked[TIER_CHECKS];
+
+/*
+ * The checks that the mover will make in its turn, but those that have said so already; what
+ * is blocked is not moved.
+ */
+static void
+survey_move(Survey *survey, const TierRelationInfo *info, const TierMoveRequest *request,
+			bool *blocked)
+{
+	int64		size_bytes = tier_relation_disk_bytes(info);
+	TierAdmission admission;
+	bool		is_blocked = false;
+
+	tier_foresight_ask(survey->foresight, request, info, survey->call->pins, size_bytes,
+					   &admission);
+	for (int check = 0; check < TIER_CHECKS; check++)
+	{
+		TierObstacle obstacle = tier_preflight_check(&admission, (TierCheck) check);
+
+		if (obstacle.message != NULL && !blocked[check])
+			note_obstacle(survey, (TierCheck) check, &obstacle, info->name);
+		is_blocked |= blocked[check] || obstacle.message != NULL;
+	}
+	if (!OidIsValid(survey->space_oid) || size_bytes > survey->space_bytes)
+	{
+		survey->space = *admission.space;
+		survey->space_oid = request->tablespace_oid;
+		survey->space_bytes = size_bytes;
+		survey->tier_bytes = admission.tier_bytes;
+	}
+	if (share_device(device_of(survey, info->tablespace_oid),
+					 device_of(survey, request->tablespace_oid)))
+		survey->on_same_device++;
+	note_users(survey, info);
+	note_extension(survey, info);
+	note_owner(survey, info, request->tablespace_oid);
+	add_to_route(survey, info, request->tablespace_oid, size_bytes);
+	survey->moved[survey->cargo.moves++] = info->relation_oid;
+	survey->cargo.bytes += size_bytes;
+	if (!is_blocked)
+		tier_foresight_count(survey->foresight, &admission);
+}
+
+static void
+survey_relation(Survey *survey, Oid relation_oid)
+{
+	const TierMoveCall *call = survey->call;
+	Blocked		blocked = {false};
+	TierRelationInfo info;
+	TierMoveRequest request;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		return;
+	survey->cargo.relations++;
+	for (int check = 0; check <= TIER_CALL_LAST_CHECK; check++)
+	{
+		TierObstacle obstacle = tier_call_refusal_of(call, &info, (TierCheck) check);
+
+		blocked[check] = obstacle.message != NULL;
+		if (blocked[check])
+			note_obstacle(survey, (TierCheck) check, &obstacle, info.name);
+
+		/* Of what nobody can move there is nothing more to ask. */
+		if (blocked[check] && check == TIER_CHECK_OBJECT)
+			return;
+	}
+	request = tier_call_request(call, &info);
+	if (tier_move_is_needed(relation_oid, request.tablespace_oid))
+		survey_move(survey, &info, &request, blocked);
+}
+
+static void
+survey_call(Survey *survey)
+{
+	MemoryContext each = AllocSetContextCreate(survey->context, "tiered_storage preflight",
+											   ALLOCSET_DEFAULT_SIZES);
+	TierObstacle obstacle = tier_call_refusal(survey->call);
+	ListCell   *cell;
+
+	if (obstacle.message != NULL)
+		note_obstacle(survey, TIER_CHECK_RIGHTS, &obstacle, survey->call->info.name);
+	foreach(cell, survey->call->relations)
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextSwitchTo(each);
+		survey_relation(survey, lfirst_oid(cell));
+		MemoryContextSwitchTo(survey->context);
+		MemoryContextReset(each);
+	}
+	MemoryContextDelete(each);
+}
+
+/* ---------------------------------------------------------------------
+ * Rows
+ * ---------------------------------------------------------------------
+ */
+
+/* Behind what is true of so many of them, of which one is named. */
+static char *
+count_text(int n, int of)
+{
+	return n <= 1 ? "" : psprintf(" (%d of %d)", n, of);
+}
+
+/* "It is so." goes on as "; it is so". */
+static char *
+detail_text(const char *detail)
+{
+	return detail == NULL ? "" :
+		psprintf("; %c%.*s", pg_tolower((unsigned char) detail[0]), (int) strlen(detail) - 2,
+				 detail + 1);
+}
+
+/*
+ * True, with the row, if the check is in the way of some relation.  In the words with which
+ * the move will be refused; what could be about any relation says which.
+ */
+static bool
+put_blocked(Survey *survey, const char *name, TierCheck check)
+{
+	const Tally *tally = &survey->tallies[check];
+	bool		names = check > TIER_CHECK_PIN && survey->cargo.relations > 1;
+
+	if (tally->blocked == 0)
+		return false;
+	tier_preflight_put(survey->row, name, TIER_PREFLIGHT_BLOCKS,
+					   psprintf("%s%s%s%s%s", names ? tally->name : "", names ? ": " : "",
+								tally->first.message, detail_text(tally->first.detail),
+								count_text(tally->blocked, survey->cargo.relations)),
+					   tally->first.hint);
+	return true;
+}
+
+static void
+put_server(Survey *survey)
+{
+	if (RecoveryInProgress())
+		tier_preflight_put(survey->row, "server", TIER_PREFLIGHT_BLOCKS,
+						   "the server is a standby; the primary moves, and this server follows",
+						   "Call it on the primary, which knows its disks and its load.");
+	else if (DefaultXactReadOnly)
+		tier_preflight_put(survey->row, "server", TIER_PREFLIGHT_BLOCKS,
+						   "default_transaction_read_only is on in this session",
+						   "SET default_transaction_read_only = off;");
+	else
+		tier_preflight_put(survey->row, "server", TIER_PREFLIGHT_OK,
+						   "it is a primary that can be written to", NULL);
+}
+
+/* What is meant, in words. */
+static char *
+cargo_text(const Survey *survey)
+{
+	const TierRelationInfo *info = &survey->call->info;
+	int			n = survey->cargo.relations;
+	char	   *size = tier_size_text(survey->cargo.bytes);
+
+	if (n <= 1 && info->kind != RELKIND_PARTITIONED_TABLE)
+		return psprintf("%s %s, %s", tier_relation_kind_name(info->kind), info->name, size);
+	return psprintf("%s %s: %d %s, %s to move", tier_relation_kind_name(info->kind), info->name, n,
+					n == 1 ? "relation" : "relations", size);
+}
+
+static void
+put_relation(Survey *survey)
+{
+	if (put_blocked(survey, "relation", TIER_CHECK_OBJECT))
+		return;
+	if (survey->in_extensions > 0)
+		tier_preflight_put(survey->row, "relation", TIER_PREFLIGHT_WARNING,
+						   psprintf("%s belongs to extension \"%s\": "
+									"no dump contains where it is%s",
+									survey->extension_name, survey->extension,
+									count_text(survey->in_extensions, survey->cargo.relations)),
+						   "Move it again after a restore.");
+	else
+		tier_preflight_put(survey->row, "relation", TIER_PREFLIGHT_OK, cargo_text(survey), NULL);
+}
+
+static void
+put_rights(Survey *survey)
+{
+	const TierRelationInfo *info = &survey->without_create_info;
+
+	if (put_blocked(survey, "rights", TIER_CHECK_RIGHTS))
+		return;
+	if (survey->without_create > 0)
+		tier_preflight_put(survey->row, "rights", TIER_PREFLIGHT_WARNING,
+						   psprintf("its owner %s may not create in tablespace \"%s\", "
+									"so nothing is moved there as advised%s",
+									quote_identifier(GetUserNameFromId(info->owner_oid, false)),
+									place_name(survey->without_create_in),
+									count_text(survey->without_create, survey->cargo.relations)),
+						   tier_relation_grant_hint(info->owner_oid, survey->without_create_in));
+	else
+		tier_preflight_put(survey->row, "rights", TIER_PREFLIGHT_OK,
+						   psprintf("role %s may move it there",
+									quote_identifier(GetUserNameFromId(GetUserId(), false))),
+						   NULL);
+}
+
+static void
+put_place(Survey *survey)
+{
+	const TierMoveCall *call = survey->call;
+	const TierRoute *route;
+	const TierDevice *device;
+
+	if (survey->cargo.moves == 0)
+	{
+		tier_preflight_put(survey->row, "place", TIER_PREFLIGHT_WARNING,
+						   psprintf("nothing would be moved: %s", tier_call_nothing_text(call)),
+						   "Name another tier or tablespace.");
+		return;
+	}
+	route = linitial(survey->cargo.routes);
+	device = device_of(survey, route->to_tablespace_oid);
+	if (survey->on_same_device > 0)
+		tier_preflight_put(survey->row, "place", TIER_PREFLIGHT_WARNING,
+						   psprintf("tablespace \"%s\" is on the same device%s%s: "
+									"nothing gets faster%s",
+									place_name(route->to_tablespace_oid),
+									device->device == NULL ? "" : ", ",
+									device->device == NULL ? "" : device->device,
+									count_text(survey->on_same_device, survey->cargo.relations)),
+						   "See tiered_storage.tablespace_devices().");
+	else
+		tier_preflight_put(survey->row, "place", TIER_PREFLIGHT_OK,
+						   psprintf("from tablespace \"%s\" to tablespace \"%s\"%s",
+									place_name(route->from_tablespace_oid),
+									place_name(route->to_tablespace_oid),
+									list_length(survey->cargo.routes) == 1 ? "" : ", and others"),
+						   NULL);
+}
+
+static void
+put_method(Survey *survey)
+{
+	double		largest = 0;
+	int			locked = 0;
+	ListCell   *cell;
+
+	if (put_blocked(survey, "method", TIER_CHECK_METHOD))
+		return;
+	foreach(cell, survey->cargo.routes)
+	{
+		const TierRoute *route = lfirst(cell);
+
+		locked += route->locked_moves;
+		largest = Max(largest, route->largest_locked_bytes);
+	}
+	if (locked > 0)
+		tier_preflight_put(survey->row, "method", TIER_PREFLIGHT_WARNING,
+						   psprintf("%d of %d relations, of at most %s, would be locked "
+									"for the whole copy", locked, survey->cargo.relations,
+									tier_size_text(largest)),
+						   "Leave allow_lock out to move only what can be moved online.");
+	else
+		tier_preflight_put(survey->row, "method", TIER_PREFLIGHT_OK,
+						   "online: it stays in use while it is copied", NULL);
+}
+
+/* True, with the row, if it is asked on a server whose disks are not those that count. */
+static bool
+put_unknown(Survey *survey, const char *name)
+{
+	if (!RecoveryInProgress())
+		return false;
+	tier_preflight_put(survey->row, name, TIER_PREFLIGHT_WARNING,
+					   "not known: a standby does not see it", "Ask the primary.");
+	return true;
+}
+
+static void
+put_directory(Survey *survey)
+{
+	const TierDevice *device = device_of(survey, survey->call->destination[0].tablespace_oid);
+
+	if (put_unknown(survey, "directory") ||
+		put_blocked(survey, "directory", TIER_CHECK_DIRECTORY))
+		return;
+	if (!device->exists || !device->writable)
+		tier_preflight_put(survey->row, "directory", TIER_PREFLIGHT_WARNING,
+						   psprintf("directory \"%s\" is %s", device->path,
+									device->exists ? "not writable" : "missing"),
+						   "Is its file system mounted, and mounted read-write?");
+	else
+		tier_preflight_put(survey->row, "directory", TIER_PREFLIGHT_OK,
+						   "the directory of the tablespace is there and can be written to", NULL);
+}
+
+static char *
+others_text(double bytes)
+{
+	return bytes > 0 ?
+		psprintf(", %s of them for other moves", tier_size_text(bytes)) : "";
+}
+
+static void
+put_space(Survey *survey)
+{
+	const TierSpace *space = &survey->space;
+	double		reserve_bytes = tier_preflight_reserve(survey->call->set, survey->space_oid);
+	TierSpaceNeed need;
+
+	if (put_unknown(survey, "space") || put_blocked(survey, "space", TIER_CHECK_SPACE))
+		return;
+	if (!OidIsValid(survey->space_oid))
+		tier_preflight_put(survey->row, "space", TIER_PREFLIGHT_OK, "none is needed", NULL);
+	else if (!space->target.known)
+		tier_preflight_put(survey->row, "space", TIER_PREFLIGHT_WARNING,
+						   psprintf("not known: the file system of tablespace \"%s\" "
+									"does not answer", place_name(survey->space_oid)),
+						   "Is it mounted?");
+	else
+	{
+		need = tier_space_need(space, reserve_bytes, survey->space_bytes);
+		tier_preflight_put(survey->row, "space", TIER_PREFLIGHT_OK,
+						   psprintf("%s are needed at most%s, %s are free%s, %s stay reserved",
+									tier_size_text(need.bytes),
+									space->together ? " (with WAL)" : "",
+									tier_size_text(Max(space->target.free_bytes -
+													   space->earlier_bytes, 0)),
+									others_text(space->others_there_bytes),
+									tier_size_text(need.reserve_bytes)),
+						   NULL);
+	}
+}
+
+/*
+ * How full the tier that most goes to will be: of the capacity that somebody has given it
+ * what this database has there, else of its file systems whatever is there.
+ */
+static double
+fullness(const Survey *survey, const TierTier *tier)
+{
+	const TierSet *set = survey->call->set;
+	double		used = tier->device_bytes - tier->free_bytes;
+	ListCell   *cell;
+
+	if (tier->capacity_bytes <= 0)
+		return NAN;
+	if (survey->tier_bytes >= 0)
+		return tier_cost_stored_bytes(survey->tier_bytes + survey->space_bytes, &tier->profile) /
+			tier->capacity_bytes;
+	if (tier->device_bytes <= 0 || tier->free_bytes < 0)
+		return NAN;
+	foreach(cell, survey->cargo.routes)
+	{
+		const TierRoute *route = lfirst(cell);
+		double		bytes = tier_cost_stored_bytes(route->bytes, &tier->profile);
+
+		if (&set->tiers[tier_set_tier_of_tablespace(set, route->to_tablespace_oid)] == tier)
+			used += bytes;
+		if (tier_space_shares_room(&survey->space, route->from_tablespace_oid))
+			used -= bytes;
+	}
+	return used / tier->device_bytes;
+}
+
+static void
+put_capacity(Survey *survey)
+{
+	const TierSet *set = survey->call->set;
+	int			to = tier_set_tier_of_tablespace(set, OidIsValid(survey->space_oid) ?
+												 survey->space_oid :
+												 survey->call->destination[0].tablespace_oid);
+	double		share;
+	char	   *finding;
+
+	if (put_unknown(survey, "capacity") || put_blocked(survey, "capacity", TIER_CHECK_CAPACITY))
+		return;
+	if (to < 0)
+	{
+		tier_preflight_put(survey->row, "capacity", TIER_PREFLIGHT_OK,
+						   "the tablespace belongs to no tier, so no capacity limits it", NULL);
+		return;
+	}
+	share = fullness(survey, &set->tiers[to]);
+	if (isnan(share))
+	{
+		tier_preflight_put(survey->row, "capacity", TIER_PREFLIGHT_WARNING,
+						   psprintf("not known: the capacity of tier \"%s\"",
+									NameStr(set->tiers[to].name)),
+						   "Set it: SELECT tiered_storage.alter_tier(..., capacity_bytes => ...)");
+		return;
+	}
+	finding = psprintf("tier \"%s\" would be %.0f %% full; its high_watermark is %.0f %%",
+					   NameStr(set->tiers[to].name), Max(share, 0) * 100,
+					   set->tiers[to].high_watermark * 100);
+	tier_preflight_put(survey->row, "capacity",
+					   share > set->tiers[to].high_watermark ? TIER_PREFLIGHT_WARNING :
+					   TIER_PREFLIGHT_OK, finding,
+					   "Move something else away, or give it more room.");
+}
+
+static void
+put_wal(Survey *survey)
+{
+	const TierSpace *space = &survey->space;
+	TierSpaceNeed need;
+
+	if (put_unknown(survey, "wal") || put_blocked(survey, "wal", TIER_CHECK_WAL_SPACE))
+		return;
+	if (!OidIsValid(survey->space_oid))
+	{
+		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_OK, "no WAL is written", NULL);
+		return;
+	}
+	if (!space->wal.known)
+	{
+		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_WARNING,
+						   "not known: the file system of pg_wal does not answer",
+						   "Look at the server's log.");
+		return;
+	}
+	need = tier_space_need(space, 0, survey->space_bytes);
+
+	/* Each move is let in by what it writes itself; all that is kept adds up. */
+	if (tier_space_wal_is_retained() &&
+		space->wal.free_bytes - survey->cargo.wal_bytes < need.wal_reserve_bytes)
+		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_WARNING,
+						   psprintf("%s of WAL in all, if nobody reads or archives it meanwhile; "
+									"%s are free", tier_size_text(survey->cargo.wal_bytes),
+									tier_size_text(space->wal.free_bytes)),
+						   "Move less at once, or see to it that WAL is read and archived.");
+	else
+		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_OK,
+						   psprintf("%s of WAL at once, %s are free, %s stay reserved",
+									tier_size_text(need.wal_bytes),
+									tier_size_text(space->wal.free_bytes),
+									tier_size_text(need.wal_reserve_bytes)),
+						   NULL);
+}
+
+static void
+put_locks(Survey *survey)
+{
+	double		open_s;
+
+	if (put_unknown(survey, "locks") || put_blocked(survey, "locks", TIER_CHECK_USERS))
+		return;
+	if (!survey->has_user)
+	{
+		tier_preflight_put(survey->row, "locks", TIER_PREFLIGHT_OK, "nobody uses it now", NULL);
+		return;
+	}
+	open_s = Max((GetCurrentTimestamp() - survey->user.since) / 1e6, 0);
+	tier_preflight_put(survey->row, "locks", TIER_PREFLIGHT_WARNING,
+					   psprintf("%s is in use by %s, open for %.0f s%s", survey->user_of,
+								tier_preflight_user_text(&survey->user, GetUserId()), open_s,
+								count_text(survey->used, survey->cargo.relations)),
+					   survey->user.pid == 0 ?
+					   "COMMIT PREPARED or ROLLBACK PREPARED ends it." :
+					   "The move waits for it at its end, and gives up after some attempts.");
+}
+
+/* As the advice has it: what was moved lately stays where it is. */
+static void
+put_cooldown(Survey *survey)
+{
+	double		cooldown_s = tier_cooldown_min * 60.0;
+	TimestampTz now = tier_clock_now();
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	TimestampTz placed_at;
+	Oid			relation_oid;
+	bool		found;
+
+	tier_catalog_enter(&scope);
+	found = tier_catalog_last_placed(survey->moved, survey->cargo.moves,
+									 now - (TimestampTz) (cooldown_s * USECS_PER_SEC),
+									 &relation_oid, &placed_at);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (found && tier_relation_lookup(relation_oid, &info))
+		tier_preflight_put(survey->row, "cooldown", TIER_PREFLIGHT_WARNING,
+						   psprintf("%s was moved %s ago: advice leaves it there for %s",
+									info.name,
+									tier_advice_duration(tier_seconds_between(placed_at, now)),
+									tier_advice_duration(cooldown_s -
+														 tier_seconds_between(placed_at, now))),
+						   "A CALL moves it all the same.");
+	else
+		tier_preflight_put(survey->row, "cooldown", TIER_PREFLIGHT_OK,
+						   tier_cooldown_min == 0 ? "tiered_storage.cooldown is 0" :
+						   "it was not moved lately", NULL);
+}
+
+static void
+put_pin(Survey *survey)
+{
+	if (!put_blocked(survey, "pin", TIER_CHECK_PIN))
+		tier_preflight_put(survey->row, "pin", TIER_PREFLIGHT_OK, "no pin is against it", NULL);
+}
+
+Datum
+tier_preflight_sql(PG_FUNCTION_ARGS)
+{
+	TierMoveCall call;
+	TierResultRow row;
+	Survey		survey = {0};
+
+	tier_result_start(fcinfo, &row);
+	tier_call_read(fcinfo, &call);
+	survey.call = &call;
+	survey.row = &row;
+	survey.context = CurrentMemoryContext;
+	survey.foresight = tier_foresight_create(call.set);
+	survey.moved = palloc_extended(sizeof(Oid) * Max(list_length(call.relations), 1),
+								   MCXT_ALLOC_HUGE);
+	survey.tier_bytes = -1;
+	survey_call(&survey);
+
+	put_server(&survey);
+	put_relation(&survey);
+
+	/* Of what cannot be moved by anybody there is nothing more to say. */
+	if (survey.tallies[TIER_CHECK_OBJECT].blocked > 0)
+		return (Datum) 0;
+	put_rights(&survey);
+	put_pin(&survey);
+	put_place(&survey);
+	put_method(&survey);
+	put_directory(&survey);
+	put_space(&survey);
+	put_capacity(&survey);
+	put_wal(&survey);
+	put_locks(&survey);
+	put_cooldown(&survey);
+	tier_preflight_server_rows(&row, &call, &survey.cargo);
+	tier_preflight_forecast_rows(&row, &call, &survey.cargo);
+	return (Datum) 0;
+}

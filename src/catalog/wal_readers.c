@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/wal_readers.c
+ *		Who reads the server's WAL, and may keep it.  See catalog/tables.h.
+ *
+ * Of no table of ours: these are the server's own views, read in a scope with the rights of
+ * the extension's owner.  Callers show what comes from pg_stat_replication only to roles that
+ * could read it there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+/* Fields of the first row of the last result. */
+
+static char *
+text_field(MemoryContext context, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(0, column, &isnull);
+
+	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+}
+
+static double
+number_field(int column, double if_null)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(0, column, &isnull);
+
+	return isnull ? if_null : DatumGetFloat8(value);
+}
+
+static TimestampTz
+time_field(int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(0, column, &isnull);
+
+	return isnull ? 0 : DatumGetTimestampTz(value);
+}
+
+TierSlots
+tier_catalog_slots(MemoryContext context)
+{
+	static const char sql[] =
+	"SELECT count(*) OVER ()::float8, "
+	"count(*) FILTER (WHERE NOT s.active AND s.restart_lsn IS NOT NULL) OVER ()::float8, "
+	"s.slot_name::text, s.wal_status, "
+	"(NOT s.active AND s.restart_lsn IS NOT NULL)::int4::float8, "
+	"greatest(pg_catalog.pg_current_wal_insert_lsn() - s.restart_lsn, 0)::float8 AS lag "
+	"FROM pg_catalog.pg_replication_slots s "
+	"ORDER BY COALESCE(s.wal_status IN ('unreserved', 'lost'), false) DESC, "
+	"lag DESC NULLS LAST, s.slot_name LIMIT 1";
+	TierSlots	slots = {0};
+
+	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+		return slots;
+	slots.n = (int) number_field(1, 0);
+	slots.idle = (int) number_field(2, 0);
+	slots.name = text_field(context, 3);
+	slots.wal_status = text_field(context, 4);
+	slots.is_idle = number_field(5, 0) > 0;
+	slots.lag_bytes = number_field(6, 0);
+	return slots;
+}
+
+TierReplicas
+tier_catalog_replicas(MemoryContext context)
+{
+	static const char sql[] =
+	"SELECT count(*) OVER ()::float8, "
+	"count(*) FILTER (WHERE r.sync_state IN ('sync', 'quorum')) OVER ()::float8, "
+	"r.application_name, "
+	"greatest(pg_catalog.pg_current_wal_insert_lsn() - r.replay_lsn, 0)::float8 AS lag "
+	"FROM pg_catalog.pg_stat_replication r WHERE r.state <> 'backup' "
+	"ORDER BY lag DESC NULLS FIRST, r.application_name LIMIT 1";
+	TierReplicas replicas = {0};
+
+	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+		return replicas;
+	replicas.n = (int) number_field(1, 0);
+	replicas.synchronous = (int) number_field(2, 0);
+	replicas.name = text_field(context, 3);
+	replicas.lag_bytes = number_field(4, -1);
+	return replicas;
+}
+
+TierArchive
+tier_catalog_archive(MemoryContext context)
+{
+	static const char sql[] =
+	"SELECT a.last_archived_time, a.last_failed_time, a.failed_count::float8, a.last_failed_wal "
+	"FROM pg_catalog.pg_stat_archiver a";
+	TierArchive archive = {0};
+
+	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+		return archive;
+	archive.archived_at = time_field(1);
+	archive.failed_at = time_field(2);
+	archive.failures = (int64) number_field(3, 0);
+	archive.failed_wal = text_field(context, 4);
+	return archive;
+}
+
+int
+tier_catalog_backups(MemoryContext context, int *pid, char **phase)
+{
+	static const char sql[] =
+	"SELECT count(*) OVER ()::float8, b.pid::float8, b.phase "
+	"FROM pg_catalog.pg_stat_progress_basebackup b ORDER BY b.pid LIMIT 1";
+
+	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+		return 0;
+	*pid = (int) number_field(2, 0);
+	*phase = text_field(context, 3);
+	return (int) number_field(1, 0);
+}
