@@ -89,7 +89,8 @@ SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour
 	wal_bytes_per_hour > full_page_image_bytes_per_hour AS wal, full_page_image_bytes_per_hour > 0 AS images
 	FROM tiered_storage.heat WHERE relation = 'regress_w'::regclass;
 
--- Rolled up with the rest.
+-- Rolled up with the rest, as if it had not been done yet.
+UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
 INSERT INTO _tiered_storage.relation_history
 	SELECT t, 'regress_w'::regclass, 600, 1, 2, 3, 4, 5, 6 FROM generate_series('2029-12-31 08:00+00'::timestamptz, '2029-12-31 08:50+00', interval '10 minutes') t;
 SELECT relation FROM regress_w_writes();

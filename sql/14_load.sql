@@ -189,7 +189,8 @@ CREATE TABLE regress_l_idle (a int) WITH (autovacuum_enabled = off) TABLESPACE r
 SET tiered_storage.test_now = '2030-03-01 04:31:00+00';
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.relation_history;
-UPDATE _tiered_storage.relation_state SET sampled_since = '2029-10-01 00:00+00';
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-11-01 00:00+00';
+UPDATE _tiered_storage.sampler SET history_since = NULL;
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-01-30 00:00+00';
 INSERT INTO _tiered_storage.relation_history
 	SELECT d + interval '9 hours', 'regress_l'::regclass, 3600, 0, 8, 2, 0, 0

@@ -66,6 +66,12 @@ CALL tiered_storage.apply_placement(dry_run => true);
 TRUNCATE _tiered_storage.move;
 -- Three tables would be too much, what is small still fits.
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
+-- A limit is of files as they are, however small the device makes them.
+SELECT tiered_storage.alter_tier('regress_fast', compressed => true, compression_ratio => 4) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', compressed => true, compression_ratio => 4) \g /dev/null
+CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
+SELECT tiered_storage.alter_tier('regress_fast', compressed => false) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', compressed => false) \g /dev/null
 -- The same questions as to recommend_placement(): what is not asked about stays.
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
 CALL tiered_storage.apply_placement(dry_run => true, schemas => '{pg_catalog}');

@@ -469,9 +469,14 @@ def judge_same(bench, units, from_hdd, from_ssd):
         either = sum(bench.oids[n][2] for n in names & (from_hdd[percent] | from_ssd[percent]))
         return both / either if either else 1.0
 
+    def saved(names):
+        return sum(u.gain() for u in units if u.name in names)
+
     for percent in bench.capacities:
+        # Two that are worth the same may be exchanged; that is no other advice.
+        worth = saved(from_ssd[percent]) / saved(from_hdd[percent]) if saved(from_hdd[percent]) > 0 else 1.0
         verdict(f"same: {percent} %: Jaccard {jaccard(matter):.2f} by bytes of what causes at least {100 * MATTERS:.1f} % of the I/O (at least 0.9),"
-                f" {jaccard(set(bench.oids)):.2f} of all", jaccard(matter) >= 0.9)
+                f" {jaccard(set(bench.oids)):.2f} of all; from the SSD saves {worth:.3f} of what that from the HDD does", jaccard(matter) >= 0.9)
 
 
 def judge_overfull(bench):

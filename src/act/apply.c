@@ -194,7 +194,8 @@ room_of(const TierAdvice *advice)
 /*
  * The candidates as plain numbers.  What they need is measured as the check before each
  * move measures it, which would refuse what was ordered by less.  What they free is
- * what the tier's use, of main forks, gets less by.
+ * what the tier's use, of main forks, gets less by.  What they copy is the files as they
+ * are, however small the device makes them: the same that the record of a move has.
  */
 static TierOrderMove *
 moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
@@ -210,35 +211,12 @@ moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
 		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
 		moves[i].gain = gain_of(advice, candidates[i].unit);
 		moves[i].seconds = candidates[i].seconds;
+		moves[i].bytes = candidates[i].disk_bytes;
 	}
 	return moves;
 }
 
-/*
- * Keeps what has together at most max_bytes, and returns how many these are.
- * With what goes to a full tier, what has to leave it first is kept; else it
- * would have no room today, and the same tomorrow.
- */
-static int
-limit(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
-{
-	TierOrderMove *moves = moves_of(advice, candidates, n);
-	double	   *room = room_of(advice);
-	int		   *scratch = palloc_extended(sizeof(int) * 2 * Max(n, 1), MCXT_ALLOC_HUGE);
-	bool	   *chosen = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	int			kept = 0;
-
-	(void) tier_order_choose(moves, n, room, advice->set->ntiers, max_bytes, chosen, scratch);
-	for (int i = 0; i < n; i++)
-		if (chosen[i])
-			candidates[kept++] = candidates[i];
-	return kept;
-}
-
-/*
- * What is to be moved, before there is an order; *ncandidates of them.  What
- * would exceed max_bytes is passed over, and what comes after it may still fit.
- */
+/* What is to be moved, before there is an order or a limit; *ncandidates of them. */
 static Candidate *
 choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
 	   int *ncandidates, TierApplySummary *summary)
@@ -265,26 +243,31 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *pa
 		summary->others += is_others;
 	}
 	qsort(candidates, n, sizeof(Candidate), compare_candidates);
-	*ncandidates = isinf(request->max_bytes) ? n :
-		limit(advice, candidates, n, request->max_bytes);
-	summary->beyond_limit = n - *ncandidates;
+	*ncandidates = n;
 	return candidates;
 }
 
-/* Puts the candidates into an order; returns how many can be moved. */
+/*
+ * Puts the candidates into an order, and returns how many can be moved.  Of a limit is what
+ * fits: what would exceed it is passed over, and what comes after it may still fit; with
+ * what goes to a full tier, what has to leave it first is kept, else it would have no room
+ * today, and the same tomorrow.
+ */
 static int
-arrange(const TierAdvice *advice, Candidate *candidates, int n)
+arrange(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
 {
 	TierOrderMove *moves = moves_of(advice, candidates, n);
 	double	   *room = room_of(advice);
+	int			ntiers = advice->set->ntiers;
 	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	int		   *scratch = palloc_extended(sizeof(int) * 2 * Max(n, 1), MCXT_ALLOC_HUGE);
+	int		   *scratch = palloc_extended(sizeof(int) * 3 * Max(n, 1), MCXT_ALLOC_HUGE);
 	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	Candidate  *arranged = palloc_extended(sizeof(Candidate) * Max(n, 1), MCXT_ALLOC_HUGE);
 	int			possible;
 	int			last;
 
-	possible = tier_order(moves, n, room, advice->set->ntiers, order, scratch);
+	possible = isinf(max_bytes) ? tier_order(moves, n, room, ntiers, order, scratch) :
+		tier_order_choose(moves, n, room, ntiers, max_bytes, order, scratch);
 	for (int i = 0; i < possible; i++)
 	{
 		arranged[i] = candidates[order[i]];
@@ -493,12 +476,17 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
 	*candidates = choose(request, advice, &past, n, summary);
+	*possible = arrange(advice, *candidates, *n, request->max_bytes);
+	if (!isinf(request->max_bytes))
+	{
+		summary->beyond_limit = *n - *possible;
+		*n = *possible;
+	}
 	if (!request->by_worker)
 		tell_unvacuumed(*candidates, *n);
 	PopActiveSnapshot();
 	summary->advised = *n;
 	summary->for_owners = request->for_owners;
-	*possible = arrange(advice, *candidates, *n);
 	return advice;
 }
 

@@ -244,8 +244,7 @@ report_not_due(const TierMigrateSummary *summary)
 		return false;
 	if (summary->policies == 0 && (tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ||
 								   summary->emptied.policies + summary->emptied.disabled > 0))
-		return true;			/* nobody expects a tiering policy to be at
-								 * work */
+		return true;			/* nobody expects one to be at work */
 	if (summary->policies == 0)
 		ereport(NOTICE,
 				(errmsg("nothing is due: there is no tiering policy"),

@@ -41,8 +41,7 @@ tier_catalog_load_watched(MemoryContext context, Oid only_relation, int *nwatche
 						  TimestampTz *last_sample_at)
 {
 	static const char sql[] =
-	"SELECT s.relation_oid, GREATEST(s.sampled_since, "
-	"(SELECT min(h.period_start) FROM _tiered_storage.relation_history h)), p.last_sample_at "
+	"SELECT s.relation_oid, GREATEST(s.sampled_since, p.history_since), p.last_sample_at "
 	"FROM _tiered_storage.relation_state s "
 	"JOIN pg_catalog.pg_class c ON c.oid = s.relation_oid "
 	"CROSS JOIN _tiered_storage.sampler p "

@@ -332,7 +332,8 @@ tier_catalog_client_time(TimestampTz until)
 	static const char sql[] =
 	"WITH period AS (SELECT LEAST($1, s.sampled_at) AS ends_at, s.observed_since "
 	"FROM _tiered_storage.load_state s), "
-	"part AS (SELECT h.*, p.ends_at, "
+	"part AS (SELECT h.*, _tiered_storage.period_share(h.period_start, h.period_s, "
+	"p.ends_at - interval '1 day', p.ends_at) AS in_day, "
 	"wait_cpu_ms + wait_relations_ms + wait_wal_ms + wait_temp_ms + wait_slru_ms "
 	"+ wait_other_io_ms + wait_lock_ms + wait_lwlock_ms + wait_other_ms AS active_ms "
 	"FROM period p JOIN _tiered_storage.load_history h ON h.period_start < p.ends_at "
@@ -340,9 +341,9 @@ tier_catalog_client_time(TimestampTz until)
 	"WHERE h.wait_sampled_ms > 0 AND _tiered_storage.load_is_possible(h)), "
 	"hour AS (SELECT sum(active_ms) / sum(wait_sampled_ms) AS active FROM part "
 	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $2), "
-	"day AS (SELECT sum(active_ms) AS active_ms, sum(wait_relations_ms) AS device_ms, "
-	"sum(wait_cpu_ms) AS processor_ms FROM part "
-	"WHERE period_start >= ends_at - interval '1 day') "
+	"day AS (SELECT sum(active_ms * in_day) AS active_ms, "
+	"sum(wait_relations_ms * in_day) AS device_ms, "
+	"sum(wait_cpu_ms * in_day) AS processor_ms FROM part WHERE in_day > 0) "
 	"SELECT (SELECT max(active) FROM hour)::float8, d.active_ms / n.hours / 1000, "
 	"d.device_ms / n.hours / 1000, d.processor_ms / n.hours / 1000 "
 	"FROM day d, (SELECT NULLIF(EXTRACT(epoch FROM ends_at - GREATEST(observed_since, "
@@ -371,50 +372,55 @@ tier_catalog_client_time(TimestampTz until)
 	return spent;
 }
 
-/* Makes one row of each hour that ended `raw_retention` before $1. */
+/* Makes one row of each hour, about the part of it in which something happened. */
 static const char *
-roll_up_sql(const char *raw_retention)
+roll_up_sql(void)
 {
-	static const char delete_sql[] =
-	"WITH hour AS (DELETE FROM _tiered_storage.load_history "
-	"WHERE period_s < 3600 AND period_start < date_trunc('hour', $1 - interval '%s') "
-	"RETURNING *) INSERT INTO _tiered_storage.load_history AS l (period_start, period_s";
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, delete_sql, raw_retention);
+	appendStringInfoString(&buf, TIER_SQL_RAW_PARTS("load_history")
+						   "INSERT INTO _tiered_storage.load_history AS l "
+						   "(period_start, period_s");
 	append_metrics(&buf);
-	appendStringInfoString(&buf, ") SELECT date_trunc('hour', period_start), 3600");
+	appendStringInfoString(&buf, ") SELECT min(p.starts), "
+						   "extract(epoch FROM max(p.ends) - min(p.starts))::float8");
 	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, ", sum(%s)::int8", metrics[i].name);
-	appendStringInfoString(&buf,
-						   " FROM hour GROUP BY 1 ON CONFLICT (period_start) DO UPDATE SET ");
+		appendStringInfo(&buf, ", " TIER_SQL_PART_SUM("%s"),
+						 metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name);
+	appendStringInfoString(&buf, " " TIER_SQL_FROM_PARTS
+						   "GROUP BY date_trunc('hour', p.starts) "
+						   "ON CONFLICT (period_start) DO UPDATE SET "
+						   "period_s = greatest(l.period_s, EXCLUDED.period_s)");
 	for (int i = 0; i < NMETRICS; i++)
 	{
 		const char *name = metrics[i].name;
 
-		appendStringInfo(&buf, "%s%s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)",
-						 i == 0 ? "" : ", ", name, name, name, name, name);
+		appendStringInfo(&buf, ", %s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)",
+						 name, name, name, name, name);
 	}
 	return buf.data;
 }
 
 void
-tier_catalog_maintain_load(TimestampTz now, const char *raw_retention, int retention_min)
+tier_catalog_maintain_load(TimestampTz now, const TierHours *hours, int retention_min)
 {
 	static const char sql[] =
 	"DELETE FROM _tiered_storage.load_history "
-	"WHERE period_start < $1 - make_interval(mins => $2)";
+	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
 
 	/* Their sums might be more than a column holds. */
 	static const char impossible_sql[] =
 	"DELETE FROM _tiered_storage.load_history h WHERE NOT _tiered_storage.load_is_possible(h)";
+	static const Oid hour_types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
 
+	tier_catalog_execute(impossible_sql, 0, NULL, NULL, NULL);
+	values[0] = TimestampTzGetDatum(hours->from);
+	values[1] = TimestampTzGetDatum(hours->until);
+	tier_catalog_execute(roll_up_sql(), 2, hour_types, values, NULL);
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(retention_min);
-	tier_catalog_execute(impossible_sql, 0, NULL, NULL, NULL);
-	tier_catalog_execute(roll_up_sql(raw_retention), 1, types, values, NULL);
 	tier_catalog_execute(sql, 2, types, values, NULL);
 }

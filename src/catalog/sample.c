@@ -311,7 +311,7 @@ bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 	const TierCostAttribution *split = &state->period.attribution;
 	int64		sequential = (int64) (split->sequential_mid + 0.5);
 	int64		misses = (int64) (split->misses + 0.5);
-	int64		period_s = (period_end - period_start) / USECS_PER_SEC;
+	int64		period_s = (period_end - period_start + USECS_PER_SEC / 2) / USECS_PER_SEC;
 	Datum		values[HISTORY_NCOLUMNS] = {
 		TimestampTzGetDatum(period_start), ObjectIdGetDatum(state->id.relation_oid),
 		Int32GetDatum((int32) Max(1, Min(period_s, PG_INT32_MAX))),
@@ -402,10 +402,16 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 }
 
 /* Per hour: of the last day, as far as there is history; of all 14 days. */
-#define DAY_MEAN(column) \
-	"(coalesce(sum(r." column ") FILTER (WHERE r.period_start >= $1 - interval '1 day'), 0) " \
-	"/ min(h.fast))::float8"
-#define MEAN(column) "(sum(r." column ") / min(h.slow))::float8"
+#define DAY_MEAN(column) "(sum(r." column " * r.in_fast) / min(r.fast))::float8"
+#define MEAN(column) "(sum(r." column " * r.in_slow) / min(r.slow))::float8"
+
+/*
+ * Since when there is history.  What was idle has no row, so that the first row may be
+ * later; it is earlier where a clock was set back.
+ */
+#define HISTORY_SINCE \
+	"least(min(r.period_start), (SELECT greatest(l.observed_since, p.history_since) " \
+	"FROM _tiered_storage.load_state l, _tiered_storage.sampler p))"
 
 /* What tier_catalog_load_history reads from its third column on. */
 #define RATE(field) \
@@ -429,22 +435,29 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 						  int *nloads, TimestampTz *writes_since)
 {
 	static const char sql[] =
-	"WITH known AS (SELECT min(period_start) AS since, "
-	"min(period_start) FILTER (WHERE page_writes > 0) AS writes_since "
-	"FROM _tiered_storage.relation_history WHERE period_start < $1 "
-	"AND period_start >= $1 - interval '14 days'), "
-	"hours AS (SELECT writes_since, "
+	"WITH span AS (SELECT $1 - interval '14 days' AS begins_at), "
+	"first AS (SELECT " TIER_SQL_FIRST_PERIOD("s.begins_at") " AS start, s.begins_at "
+	"FROM span s), "
+	"known AS (SELECT f.start, f.begins_at, greatest(f.begins_at, " HISTORY_SINCE ") AS since, "
+	"min(r.period_start) FILTER (WHERE r.page_writes > 0) AS writes_since "
+	"FROM first f JOIN _tiered_storage.relation_history r "
+	"ON r.period_start >= f.start AND r.period_start < $1 GROUP BY 1, 2), "
+	"hours AS (SELECT start, begins_at, writes_since, "
 	"greatest(1, least(24, extract(epoch FROM $1 - since) / 3600))::float8 AS fast, "
-	"greatest(1, extract(epoch FROM $1 - since) / 3600)::float8 AS slow FROM known) "
-	"SELECT r.relation_oid, min(h.writes_since), "
+	"greatest(1, extract(epoch FROM $1 - since) / 3600)::float8 AS slow FROM known), "
+	"part AS (SELECT r.*, h.writes_since, h.fast, h.slow, "
+	"_tiered_storage.period_share(r.period_start, r.period_s, $1 - interval '1 day', $1) "
+	"AS in_fast, "
+	"_tiered_storage.period_share(r.period_start, r.period_s, h.begins_at, $1) AS in_slow "
+	"FROM hours h JOIN _tiered_storage.relation_history r "
+	"ON r.period_start >= h.start AND r.period_start < $1) "
+	"SELECT r.relation_oid, min(r.writes_since), "
 	DAY_MEAN("random_reads") ", " MEAN("random_reads") ", "
 	DAY_MEAN("sequential_reads") ", " MEAN("sequential_reads") ", "
 	MEAN("hits") ", " MEAN("scans") ", "
 	DAY_MEAN("row_changes") ", " MEAN("row_changes") ", "
 	DAY_MEAN("page_writes") ", " MEAN("page_writes") " "
-	"FROM _tiered_storage.relation_history r, hours h "
-	"WHERE r.period_start < $1 AND r.period_start >= $1 - interval '14 days' "
-	"GROUP BY 1 ORDER BY 1";
+	"FROM part r WHERE r.in_slow > 0 GROUP BY 1 ORDER BY 1";
 	static const Oid types[] = {TIMESTAMPTZOID};
 
 	/* The query looks back from there, and the calendar has a beginning. */
@@ -480,37 +493,54 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 }
 
 /*
- * Hours that ended more than RAW_RETENTION ago become one row per relation.
- * A sample belongs to the hour in which it began.  False when no hour has
- * ended since the last time.  (A clock that was set back is another hour, and
- * brings one that has been rolled up already a second time.)
+ * The hours that are rolled up now: those that ended more than RAW_RETENTION ago, from where
+ * the last roll-up ended.  False when no hour has ended since then.  (A clock that was set
+ * back is another hour, from which on they come again.)
  */
 static bool
-roll_up(TimestampTz now)
+claim_hours(TimestampTz now, TierHours *hours)
 {
-	static const char claim_sql[] =
-	"UPDATE _tiered_storage.sampler "
-	"SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
-	"WHERE rolled_up_until IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "')";
-	static const char roll_up_sql[] =
-	"WITH hour AS (DELETE FROM _tiered_storage.relation_history "
-	"WHERE period_s < 3600 "
-	"AND period_start < date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
-	"RETURNING *) "
-	INSERT_HISTORY
-	"SELECT date_trunc('hour', period_start), relation_oid, 3600, "
-	"sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), "
-	"sum(page_writes) "
-	"FROM hour GROUP BY 1, 2 "
-	ADD_TO_HISTORY;
+	static const char sql[] =
+	"WITH before AS (SELECT rolled_up_until AS at FROM _tiered_storage.sampler) "
+	"UPDATE _tiered_storage.sampler s "
+	"SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') FROM before b "
+	"WHERE b.at IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
+	"RETURNING b.at, s.rolled_up_until";
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(now);
+	Datum		before;
+	bool		isnull;
 
-	if (tier_catalog_execute(claim_sql, 1, types, &value, NULL) == 0)
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
 		return false;
-
-	tier_catalog_execute(roll_up_sql, 1, types, &value, NULL);
+	before = tier_catalog_datum(0, 1, &isnull);
+	hours->from = isnull ? DT_NOBEGIN : DatumGetTimestampTz(before);
+	hours->until = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
 	return true;
+}
+
+/*
+ * Each hour becomes one row per relation, about the part of it in which the relation was
+ * active.
+ */
+static void
+roll_up(const TierHours *hours)
+{
+	static const char sql[] =
+	TIER_SQL_RAW_PARTS("relation_history") INSERT_HISTORY
+	"SELECT min(p.starts), h.relation_oid, "
+	"greatest(1, extract(epoch FROM max(p.ends) - min(p.starts)))::int4, "
+	TIER_SQL_PART_SUM("scans") ", " TIER_SQL_PART_SUM("random_reads") ", "
+	TIER_SQL_PART_SUM("sequential_reads") ", " TIER_SQL_PART_SUM("hits") ", "
+	TIER_SQL_PART_SUM("row_changes") ", " TIER_SQL_PART_SUM("page_writes") " "
+	TIER_SQL_FROM_PARTS "GROUP BY date_trunc('hour', p.starts), h.relation_oid "
+	ADD_TO_HISTORY;
+	static const Oid types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
+	Datum		values[2];
+
+	values[0] = TimestampTzGetDatum(hours->from);
+	values[1] = TimestampTzGetDatum(hours->until);
+	tier_catalog_execute(sql, 2, types, values, NULL);
 }
 
 /*
@@ -524,9 +554,14 @@ enforce_size_limit(void)
 	static const char size_sql[] =
 	"SELECT pg_catalog.pg_total_relation_size('_tiered_storage.relation_history')";
 	static const char delete_sql[] =
-	"DELETE FROM _tiered_storage.relation_history WHERE period_start <= "
-	"(SELECT period_start FROM _tiered_storage.relation_history "
-	"ORDER BY period_start DESC OFFSET $1 * 9 / 10 LIMIT 1)";
+	"WITH last AS (SELECT h.period_start, s.rolled_up_until "
+	"FROM _tiered_storage.relation_history h, _tiered_storage.sampler s "
+	"ORDER BY h.period_start DESC OFFSET $1 * 9 / 10 LIMIT 1), "
+	"kept AS (SELECT CASE WHEN period_start < rolled_up_until "
+	"THEN date_trunc('hour', period_start) + interval '1 hour' "
+	"ELSE period_start + interval '1 microsecond' END AS since FROM last), "
+	"noted AS (UPDATE _tiered_storage.sampler SET history_since = k.since FROM kept k) "
+	"DELETE FROM _tiered_storage.relation_history h USING kept k WHERE h.period_start < k.since";
 	static const Oid types[] = {INT8OID};
 	int64		max_bytes = (int64) tier_history_max_size_mb * 1024 * 1024;
 	Datum		value = Int64GetDatum(max_bytes / HISTORY_ROW_BYTES);
@@ -538,8 +573,8 @@ enforce_size_limit(void)
 		return;
 
 	/*
-	 * Whole periods are deleted: one with half of its relations would be
-	 * wrong.
+	 * Whole periods are deleted, and whole hours where they are rolled up:
+	 * one with half of its relations would be wrong.
 	 */
 	tier_catalog_execute(delete_sql, 1, types, &value, NULL);
 }
@@ -548,18 +583,21 @@ void
 tier_catalog_maintain_history(TimestampTz now)
 {
 	static const char history_sql[] =
+	"WITH noted AS (UPDATE _tiered_storage.sampler "
+	"SET history_since = least($1, greatest(history_since, $1 - make_interval(mins => $2)))) "
 	"DELETE FROM _tiered_storage.relation_history "
-	"WHERE period_start < $1 - make_interval(mins => $2)";
+	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
 	static const char moves_sql[] =
 	"DELETE FROM _tiered_storage.move "
 	"WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
 	"CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
+	TierHours	hours;
 
-	if (!roll_up(now))
+	if (!claim_hours(now, &hours))
 		return;
-
+	roll_up(&hours);
 	values[0] = TimestampTzGetDatum(now);
 	values[1] = Int32GetDatum(tier_history_retention_min);
 	tier_catalog_execute(history_sql, 2, types, values, NULL);
@@ -567,6 +605,6 @@ tier_catalog_maintain_history(TimestampTz now)
 	/* What move_limit_per_day counts is kept for a day in any case. */
 	tier_catalog_execute(moves_sql, 2, types, values, NULL);
 	tier_catalog_forget_effects();
-	tier_catalog_maintain_load(now, RAW_RETENTION, tier_history_retention_min);
+	tier_catalog_maintain_load(now, &hours, tier_history_retention_min);
 	enforce_size_limit();
 }

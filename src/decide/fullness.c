@@ -18,11 +18,16 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/fullness.h"
 #include "src/decide/growth.h"
 #include "src/server/relation.h"
+
+/*
+ * A move is some transactions whose commits wait for a flush (as in act/apply.c): of what is
+ * small, most of its cost, for next to no room.
+ */
+#define FLUSHES_PER_MOVE 4
 
 /* ---------------------------------------------------------------------
  * How full tiers are
@@ -108,11 +113,10 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 						tier_advice_duration(unit->resides_s));
 		return TIER_FULLNESS_MOVED_LATELY;
 	}
-	if (unit->size_bytes < Max(tier_advice_min_size_kb * 1024.0, 1.0))
+	if (unit->size_bytes <= 0.0)
 	{
-		*why = unit->size_bytes > 0.0 ?
-			"it is smaller than tiered_storage.advice_min_size" : "it is empty";
-		return TIER_FULLNESS_TOO_SMALL;
+		*why = "it is empty";
+		return TIER_FULLNESS_EMPTY;
 	}
 	if (is_among(unit->relation_oid, question->backoff, question->nbackoff))
 	{
@@ -171,6 +175,17 @@ shares_file_system(const TierSet *set, Oid from_oid, Oid to_oid)
 		from->device->fs_id == to->device->fs_id;
 }
 
+/* Seconds that both devices are busy with its move, the flushes of its commits included. */
+static double
+move_seconds(const TierFullnessEvaluation *evaluation, const TierAdviceUnit *unit)
+{
+	const TierAdvice *advice = evaluation->advice;
+
+	return tier_advice_move_s(advice, unit, evaluation->target) + FLUSHES_PER_MOVE *
+		Max(advice->set->tiers[evaluation->tier].profile.fsync_ms,
+			advice->set->tiers[evaluation->target].profile.fsync_ms) / 1000.0;
+}
+
 static void
 add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
 		   const TierAdviceUnit *unit)
@@ -194,9 +209,10 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 	model->target_bytes = tier_advice_stored(advice, unit, evaluation->target);
 	model->lost_s = tier_advice_busy(advice, unit, evaluation->target) -
 		tier_advice_busy(advice, unit, evaluation->tier);
-	model->move_s = tier_advice_move_s(advice, unit, evaluation->target) /
-		advice->options.horizon_hours;
-	model->is_unknown = unit->confidence == TIER_CONFIDENCE_INSUFFICIENT;
+	model->move_s = move_seconds(evaluation, unit) / advice->options.horizon_hours;
+
+	/* What next to nothing is known of may be hot. */
+	model->reluctance = unit->confidence == TIER_CONFIDENCE_INSUFFICIENT ? 1 : 0;
 	model->obstacle = find_obstacle(evaluation, question, &info, member);
 	if (question->due_leave && unit->is_due)
 	{

@@ -30,7 +30,7 @@ tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i)
 		[TIER_FULLNESS_PINNED] = "pinned",
 		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
 		[TIER_FULLNESS_DUE] = "due",
-		[TIER_FULLNESS_TOO_SMALL] = "too small",
+		[TIER_FULLNESS_EMPTY] = "empty",
 		[TIER_FULLNESS_NOT_ONLINE] = "not online",
 		[TIER_FULLNESS_NO_RIGHT] = "no right",
 		[TIER_FULLNESS_NOT_NOW] = "failed lately",
@@ -69,7 +69,7 @@ loss_text(const TierFullnessEvaluation *evaluation, int i)
 	return psprintf("%s s/h %s on \"%s\"%s", tier_advice_number(fabs(lost_s)),
 					lost_s >= 0.0 ? "more" : "less",
 					tier_name(evaluation, evaluation->target),
-					evaluation->units[i].is_unknown ?
+					evaluation->members[i].unit->confidence == TIER_CONFIDENCE_INSUFFICIENT ?
 					", as far as so short an observation tells" : "");
 }
 
@@ -116,7 +116,7 @@ obstacles_text(const TierFullnessEvaluation *evaluation)
 		[TIER_FULLNESS_PINNED] = "pinned",
 		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
 		[TIER_FULLNESS_DUE] = "left to tiering policies",
-		[TIER_FULLNESS_TOO_SMALL] = "too small to be moved",
+		[TIER_FULLNESS_EMPTY] = "empty",
 		[TIER_FULLNESS_NOT_ONLINE] = "not movable online",
 		[TIER_FULLNESS_NO_RIGHT] = "of owners who may not create there",
 		[TIER_FULLNESS_NOT_NOW] = "that could not be moved lately",

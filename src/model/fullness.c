@@ -58,8 +58,8 @@ is_before(const TierFullnessUnit *units, int a, int b)
 	double		left = density_of(&units[a]);
 	double		right = density_of(&units[b]);
 
-	if (units[a].is_unknown != units[b].is_unknown)
-		return units[b].is_unknown;
+	if (units[a].reluctance != units[b].reluctance)
+		return units[a].reluctance < units[b].reluctance;
 	return left != right ? left < right : a < b;
 }
 
@@ -186,8 +186,8 @@ choose(const TierFullnessProblem *problem, TierFullnessResult *result, int *chos
 		const TierFullnessUnit *unit = &problem->units[u];
 		State		next = without(&state, unit);
 
-		if (unit->is_unknown && best_last >= 0)
-			break;				/* what is known is enough */
+		if (best_last >= 0 && unit->reluctance > problem->units[best_last].reluctance)
+			break;				/* without these it is enough */
 		if (!is_useful(&state, unit))
 			result->verdicts[u] = TIER_FULLNESS_FREES_NOTHING;
 		else if (next.room < 0.0)

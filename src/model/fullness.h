@@ -23,7 +23,7 @@ typedef enum TierFullnessObstacle
 	TIER_FULLNESS_PINNED,
 	TIER_FULLNESS_MOVED_LATELY,
 	TIER_FULLNESS_DUE,			/* a tiering policy moves it in this run */
-	TIER_FULLNESS_TOO_SMALL,
+	TIER_FULLNESS_EMPTY,
 	TIER_FULLNESS_NOT_ONLINE,
 	TIER_FULLNESS_NO_RIGHT,
 	TIER_FULLNESS_NOT_NOW,		/* it was tried in vain, lately or in this run */
@@ -41,7 +41,8 @@ typedef struct TierFullnessUnit
 	double		lost_s;			/* device time per hour that it costs there
 								 * more than here; negative: less */
 	double		move_s;			/* of its move, for each hour of the horizon */
-	bool		is_unknown;		/* not observed for long enough to say */
+	int			reluctance;		/* leaves only if all with less of it that may
+								 * are not enough */
 	TierFullnessObstacle obstacle;
 } TierFullnessUnit;
 
@@ -95,7 +96,7 @@ typedef struct TierFullnessResult
 /* The larger of the two measures, in bytes. */
 extern double tier_fullness_bytes(const TierFullnessLevel *level);
 
-/* Fills `order`: what has been observed first, by device time lost for each byte. */
+/* Fills `order`: by reluctance, then by device time lost for each byte. */
 extern void tier_fullness_arrange(const TierFullnessProblem *problem,
 								  TierFullnessResult *result);
 

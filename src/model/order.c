@@ -61,8 +61,8 @@ comes_before(const TierOrderMove *moves, int a, int b, Preference preference)
 			right = rate(&moves[b]);
 			break;
 		case BY_DENSITY:
-			left = gain_per(gain_of(&moves[b]), moves[b].size);
-			right = gain_per(gain_of(&moves[a]), moves[a].size);
+			left = gain_per(gain_of(&moves[b]), moves[b].bytes);
+			right = gain_per(gain_of(&moves[a]), moves[a].bytes);
 			break;
 		case SMALL_FIRST:
 			left = moves[a].size;
@@ -122,7 +122,19 @@ static bool
 is_usable(const TierOrderMove *move, int ntiers)
 {
 	return move->to >= 0 && move->to < ntiers && move->from < ntiers && move->from != move->to &&
-		move->size >= 0.0 && move->freed >= 0.0;
+		move->size >= 0.0 && move->freed >= 0.0 && move->bytes >= 0.0;
+}
+
+/* The moves that can be made at all, by number; returns how many. */
+static int
+list_usable(const TierOrderMove *moves, int nmoves, int ntiers, int *list)
+{
+	int			n = 0;
+
+	for (int i = 0; i < nmoves; i++)
+		if (is_usable(&moves[i], ntiers))
+			list[n++] = i;
+	return n;
 }
 
 /* An order that is being made. */
@@ -245,9 +257,12 @@ typedef enum Helped
 	NO_HELP,
 } Helped;
 
-/* A move that has no room: now, later, or not yet? */
+/*
+ * A move that has no room: now, later, or not yet?  Two of them may each put the other
+ * off, so that the caller says when that has an end.
+ */
 static Helped
-help(Attempt *attempt, int place)
+help(Attempt *attempt, int place, bool may_put_off)
 {
 	int			before = attempt->done;
 	double		together;
@@ -257,16 +272,16 @@ help(Attempt *attempt, int place)
 		return NO_HELP;
 	if (!make_with_helpers(attempt, place, &together) || !(together > 0.0))
 		helped = NO_HELP;
-	else if (put_off(attempt, place, together))
+	else if (may_put_off && put_off(attempt, place, together))
 		helped = PUT_OFF;
 	settle(attempt, place, before, helped == HELPED);
 	return helped;
 }
 
-/* All moves that are possible, tried in one order of preference. */
+/* All moves of `pending` that are possible, tried in one order of preference. */
 static int
-try_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
-		  Preference preference, int *order, int *pending)
+try_order(const TierOrderMove *moves, const double *room, int ntiers,
+		  Preference preference, int *order, int *pending, int npending)
 {
 	Attempt		attempt;
 
@@ -274,18 +289,17 @@ try_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers
 	attempt.moves = moves;
 	attempt.order = order;
 	attempt.pending = pending;
+	attempt.npending = npending;
 	attempt.effort = TIER_ORDER_EFFORT;
 	for (int t = 0; t < ntiers; t++)
 		attempt.left[t] = isnan(room[t]) ? 0.0 : room[t];
-	for (int i = 0; i < nmoves; i++)
-		if (is_usable(&moves[i], ntiers))
-			pending[attempt.npending++] = i;
 	sort(moves, pending, attempt.npending, preference);
 
 	for (int pass = 0; pass < TIER_ORDER_PASSES && attempt.npending > 0; pass++)
 	{
 		int			before = attempt.done;
 		int			kept = 0;
+		int			times_put_off = 0;	/* what was at this place */
 
 		for (int i = 0; i < attempt.npending;)
 		{
@@ -296,13 +310,17 @@ try_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers
 			else if (pending[i] != TAKEN)
 			{
 				if (preference == BY_GAIN)
-					helped = help(&attempt, i);
+					helped = help(&attempt, i, times_put_off < attempt.npending - i);
 				if (helped == PUT_OFF)
+				{
+					times_put_off++;
 					continue;
+				}
 				if (helped == NO_HELP)
 					pending[kept++] = pending[i];
 			}
 			i++;
+			times_put_off = 0;
 		}
 		if (attempt.done == before)
 			break;
@@ -311,21 +329,134 @@ try_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers
 	return attempt.done;
 }
 
+/* What is chosen so far. */
+typedef struct Choice
+{
+	const TierOrderMove *moves;
+	int		   *list;			/* usable moves, what is worth most first;
+								 * ~number: chosen */
+	int			nlist;
+	double		left[MAX_TIERS];
+	double		bytes_left;
+	int		   *order;			/* in which they were chosen, and can be made */
+	int			done;
+	int		   *places;			/* in the list, of what is in the order */
+	long		effort;
+} Choice;
+
+static void
+take(Choice *choice, int place)
+{
+	int			number = choice->list[place];
+	const TierOrderMove *move = &choice->moves[number];
+
+	choice->list[place] = ~number;
+	choice->bytes_left -= move->bytes;
+	choice->left[move->to] -= move->size;
+	if (move->from >= 0)
+		choice->left[move->from] += move->freed;
+	choice->places[choice->done] = place;
+	choice->order[choice->done++] = number;
+}
+
+static void
+put_last_back(Choice *choice)
+{
+	int			number = choice->order[--choice->done];
+	const TierOrderMove *move = &choice->moves[number];
+
+	choice->list[choice->places[choice->done]] = number;
+	choice->bytes_left += move->bytes;
+	choice->left[move->to] += move->size;
+	if (move->from >= 0)
+		choice->left[move->from] -= move->freed;
+}
+
+/* Takes one with what makes room for it, or nothing. */
+static void
+take_with_helpers(Choice *choice, int place)
+{
+	const TierOrderMove *move = &choice->moves[choice->list[place]];
+	int			before = choice->done;
+
+	for (int i = 0; i < choice->nlist && choice->left[move->to] < move->size; i++)
+	{
+		const TierOrderMove *other;
+
+		if (choice->effort-- <= 0)
+			break;
+		if (i == place || choice->list[i] < 0)
+			continue;
+		other = &choice->moves[choice->list[i]];
+		if (other->from != move->to || other->size > choice->left[other->to] ||
+			other->bytes + move->bytes > choice->bytes_left)
+			continue;
+		take(choice, i);
+	}
+	if (choice->left[move->to] >= move->size && choice->bytes_left >= move->bytes)
+		take(choice, place);
+	else
+		while (choice->done > before)
+			put_last_back(choice);
+}
+
+/* In `order`, in which they can be made; list, places: arrays of nmoves. */
+static int
+choose(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+	   double max_bytes, int *order, int *list, int *places)
+{
+	Choice		choice;
+
+	memset(&choice, 0, sizeof(choice));
+	choice.moves = moves;
+	choice.list = list;
+	choice.places = places;
+	choice.order = order;
+	choice.bytes_left = max_bytes;
+	choice.effort = TIER_ORDER_EFFORT;
+	for (int t = 0; t < ntiers; t++)
+		choice.left[t] = isnan(room[t]) ? 0.0 : room[t];
+	choice.nlist = list_usable(moves, nmoves, ntiers, list);
+	sort(moves, list, choice.nlist, BY_DENSITY);
+
+	/* What was taken later may have made room for what came before. */
+	for (int pass = 0; pass < TIER_ORDER_PASSES; pass++)
+	{
+		int			before = choice.done;
+
+		for (int i = 0; i < choice.nlist; i++)
+			if (list[i] >= 0)
+				take_with_helpers(&choice, i);
+		if (choice.done == before)
+			break;
+	}
+	return choice.done;
+}
+
 int
 tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
 		   int *order, int *scratch)
 {
 	int		   *other = scratch;
 	int		   *pending = scratch + nmoves;
-	int			best;
+	int			best = 0;
 
 	if (nmoves <= 0 || ntiers <= 0 || ntiers > MAX_TIERS)
 		return 0;
-	best = try_order(moves, nmoves, room, ntiers, BY_GAIN, order, pending);
-	for (int p = BY_GAIN + 1; p < N_PREFERENCES && best < nmoves; p++)
-	{
-		int			n = try_order(moves, nmoves, room, ntiers, (Preference) p, other, pending);
 
+	/* The last one is that of what would be chosen without a limit. */
+	for (int p = BY_GAIN; p <= N_PREFERENCES && best < nmoves; p++)
+	{
+		int			n;
+
+		if (p == N_PREFERENCES)
+			n = choose(moves, nmoves, room, ntiers, INFINITY, other, pending,
+					   scratch + 2 * nmoves);
+		else
+		{
+			n = list_usable(moves, nmoves, ntiers, pending);
+			n = try_order(moves, room, ntiers, (Preference) p, other, pending, n);
+		}
 		if (n > best)
 		{
 			best = n;
@@ -335,109 +466,24 @@ tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntier
 	return best;
 }
 
-/* What is chosen so far. */
-typedef struct Choice
-{
-	const TierOrderMove *moves;
-	const int  *list;			/* usable moves, what is worth most first */
-	int			nlist;
-	double		left[MAX_TIERS];
-	double		bytes_left;
-	bool	   *chosen;
-	int		   *helpers;		/* of the move that is looked at */
-	long		effort;
-} Choice;
-
-static void
-take(Choice *choice, int number)
-{
-	const TierOrderMove *move = &choice->moves[number];
-
-	choice->chosen[number] = true;
-	choice->bytes_left -= move->size;
-	choice->left[move->to] -= move->size;
-	if (move->from >= 0)
-		choice->left[move->from] += move->freed;
-}
-
-static void
-put_back(Choice *choice, int number)
-{
-	const TierOrderMove *move = &choice->moves[number];
-
-	choice->chosen[number] = false;
-	choice->bytes_left += move->size;
-	choice->left[move->to] += move->size;
-	if (move->from >= 0)
-		choice->left[move->from] -= move->freed;
-}
-
-/* Takes one with what makes room for it, or nothing; returns how many. */
-static int
-take_with_helpers(Choice *choice, int number)
-{
-	const TierOrderMove *move = &choice->moves[number];
-	int			nhelpers = 0;
-
-	for (int i = 0; i < choice->nlist && choice->left[move->to] < move->size; i++)
-	{
-		int			helper = choice->list[i];
-		const TierOrderMove *other = &choice->moves[helper];
-
-		if (choice->effort-- <= 0)
-			break;
-		if (helper == number || choice->chosen[helper] || other->from != move->to ||
-			other->size > choice->left[other->to] || other->size + move->size > choice->bytes_left)
-			continue;
-		take(choice, helper);
-		choice->helpers[nhelpers++] = helper;
-	}
-	if (choice->left[move->to] >= move->size && choice->bytes_left >= move->size)
-	{
-		take(choice, number);
-		return nhelpers + 1;
-	}
-	for (int i = 0; i < nhelpers; i++)
-		put_back(choice, choice->helpers[i]);
-	return 0;
-}
-
 int
 tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
-				  double max_bytes, bool *chosen, int *scratch)
+				  double max_bytes, int *order, int *scratch)
 {
-	Choice		choice;
-	int			n = 0;
+	int		   *other = scratch;
+	int		   *pending = scratch + nmoves;
+	int			n;
 
 	if (nmoves <= 0 || ntiers <= 0 || ntiers > MAX_TIERS)
 		return 0;
-	memset(&choice, 0, sizeof(choice));
-	choice.moves = moves;
-	choice.list = scratch;
-	choice.chosen = chosen;
-	choice.helpers = scratch + nmoves;
-	choice.bytes_left = max_bytes;
-	choice.effort = TIER_ORDER_EFFORT;
-	for (int t = 0; t < ntiers; t++)
-		choice.left[t] = isnan(room[t]) ? 0.0 : room[t];
-	for (int i = 0; i < nmoves; i++)
-	{
-		chosen[i] = false;
-		if (is_usable(&moves[i], ntiers))
-			scratch[choice.nlist++] = i;
-	}
-	sort(moves, scratch, choice.nlist, BY_DENSITY);
+	n = choose(moves, nmoves, room, ntiers, max_bytes, order, pending, scratch + 2 * nmoves);
 
-	/* What was taken later may have made room for what came before. */
-	for (int pass = 0; pass < TIER_ORDER_PASSES; pass++)
-	{
-		int			before = n;
-
-		for (int i = 0; i < choice.nlist; i++)
-			if (!chosen[choice.list[i]])
-				n += take_with_helpers(&choice, choice.list[i]);
-		if (n == before)
-			break;
-	}
+	/*
+	 * The order in which they were chosen is not that in which most is gained
+	 * soonest.
+	 */
+	memcpy(pending, order, sizeof(int) * (size_t) n);
+	if (try_order(moves, room, ntiers, BY_GAIN, other, pending, n) == n)
+		memcpy(order, other, sizeof(int) * (size_t) n);
 	return n;
 }

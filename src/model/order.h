@@ -24,6 +24,7 @@ typedef struct TierOrderMove
 								 * negative */
 	double		freed;			/* bytes that it leaves where it was, >= 0 */
 	double		seconds;		/* that it takes to make it */
+	double		bytes;			/* that it copies, >= 0: what a limit counts */
 } TierOrderMove;
 
 /*
@@ -43,7 +44,7 @@ typedef struct TierOrderMove
  * that is no proof that there is no better order, and with more of them still
  * less: a circle of full tiers cannot be untied at all.
  *
- * scratch: caller's array of 2 * nmoves.  O(N log N + N * passes), of which
+ * scratch: caller's array of 3 * nmoves.  O(N log N + N * passes), of which
  * there are at most TIER_ORDER_PASSES, and at most TIER_ORDER_EFFORT looks for what
  * could make room.
  */
@@ -54,17 +55,19 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
 					   int *order, int *scratch);
 
 /*
- * Chooses moves that together have at most max_bytes: what is worth most for
+ * Chooses moves that together copy at most max_bytes: what is worth most for
  * each byte first, each with what has to leave its tier to make room for it, of
  * which what is worth most for each byte (that is, costs least) goes first.  What
- * does not fit is passed over.  Fills in `chosen`, caller's array of nmoves, and
- * returns how many are.  There is an order for them, but see above.
+ * does not fit is passed over.  Fills in `order`, caller's array of nmoves, and
+ * returns how many were chosen.  All of them can be made in this order: it is that of
+ * tier_order() if there all of them can be made too, else that in which they were
+ * chosen.
  *
- * scratch: caller's array of 2 * nmoves.  O(N log N + N * passes), and at most
+ * scratch: caller's array of 3 * nmoves.  O(N log N + N * passes), and at most twice
  * TIER_ORDER_EFFORT looks for what could make room.
  */
 extern int	tier_order_choose(const TierOrderMove *moves, int nmoves,
 							  const double *room, int ntiers,
-							  double max_bytes, bool *chosen, int *scratch);
+							  double max_bytes, int *order, int *scratch);
 
 #endif							/* TIER_ORDER_H */

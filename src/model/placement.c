@@ -24,6 +24,7 @@
 #include "src/model/exchange.h"
 #include "src/model/feasible.h"
 #include "src/model/placement.h"
+#include "src/model/swap.h"
 
 #define S_PER_HOUR 3600.0
 #define HOURS_PER_MONTH 730.0
@@ -641,6 +642,49 @@ stay_if_better(Work *work, Best *best)
 	best->lower_bound = fmin(best->lower_bound, stay);
 }
 
+/*
+ * The solver stops where the bound tells nothing more; what can be told by looking at two
+ * units does not depend on where it stopped.
+ */
+static void
+exchange_pairs(Work *work, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		objective;
+
+	memcpy(work->tier, best->tier, sizeof(int) * problem->nunits);
+	tier_placement_add_up(problem, best->tier, work->totals);
+	for (int t = 0; t < problem->ntiers; t++)
+		work->slope[t] = work->weights.queue *
+			queue_slope(work, work->totals[t].occupied_s / S_PER_HOUR);
+	for (int u = 0; u < problem->nunits; u++)
+		for (int t = 0; t < problem->ntiers; t++)
+		{
+			size_t		cell = (size_t) u * problem->ntiers + t;
+
+			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
+				unit_cost(work, u, t) + work->slope[t] * problem->occupied_s[cell];
+		}
+	if (tier_swap_improve(problem, work->kept, work->cost, work->tier) == 0)
+		return;
+	objective = value_of(work, work->tier);
+	if (objective >= best->objective || !is_answer(work, work->tier))
+		return;
+	for (int u = 0; u < problem->nunits; u++)
+	{
+		size_t		first = (size_t) u * problem->ntiers;
+
+		/* Who gives way would rather be where he was. */
+		if (work->tier[u] != best->tier[u] && best->tier[u] >= 0)
+			best->pushed[u] = work->cost[first + work->tier[u]] >
+				work->cost[first + best->tier[u]] ? best->tier[u] : -1;
+	}
+	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
+	best->objective = objective;
+	best->lower_bound = fmin(best->lower_bound, objective);
+	best->gap = gap_of(best);
+}
+
 /* Who is worth about the same does not change places; the objective may be a little more. */
 static void
 undo_exchanges(Work *work, Best *best)
@@ -735,6 +779,7 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	set_weights(&work, &best, &result->price_per_wait_hour);
 	solve_weighted(&work, MAX_ROUNDS,
 				   problem->effort > 0 ? problem->effort : TIER_PLACEMENT_EFFORT, &best);
+	exchange_pairs(&work, &best);
 	undo_exchanges(&work, &best);
 	stay_if_better(&work, &best);
 	report(&work, &best, result);

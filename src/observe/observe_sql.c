@@ -22,16 +22,19 @@
 #include "nodes/pg_list.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "src/compat.h"
 #include "src/server/buffers.h"
 #include "src/storage/device.h"
 #include "src/model/fit.h"
+#include "src/model/period.h"
 
 PG_FUNCTION_INFO_V1(tier_tablespace_devices);
 PG_FUNCTION_INFO_V1(tier_relation_buffers);
 PG_FUNCTION_INFO_V1(tier_device_fit);
+PG_FUNCTION_INFO_V1(tier_period_share_sql);
 
 /* Columns of tiered_storage.tablespace_devices(), in order */
 enum
@@ -311,4 +314,12 @@ tier_device_fit(PG_FUNCTION_ARGS)
 	values[2] = BoolGetDatum(tier_fit_explains(&fit));
 	nulls[2] = !tier_fit_is_known(&fit);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
+}
+
+/* _tiered_storage.period_share(period_start, period_s, from_at, until_at) */
+Datum
+tier_period_share_sql(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(tier_period_share(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_FLOAT8(1),
+									   PG_GETARG_TIMESTAMPTZ(2), PG_GETARG_TIMESTAMPTZ(3)));
 }

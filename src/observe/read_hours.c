@@ -3,8 +3,8 @@
  * observe/read_hours.c
  *		In which hours relations were read, by the history that is kept.
  *
- * The history may have millions of rows, but few different times: what a time is called
- * in the session's time zone is found out once for each of them.
+ * The history may have millions of rows, but few different hours: what an hour is called
+ * in the session's time zone is found out once for each quarter of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,20 +19,25 @@
 #include "utils/timestamp.h"
 
 #include "src/catalog/tables.h"
+#include "src/model/period.h"
 #include "src/observe/read_hours.h"
 
 /* A longer time is not looked at hour by hour: how often each hour was observed. */
 #define LONGEST_OBSERVED (INT64CONST(175320) * USECS_PER_HOUR)	/* 20 years */
 
-/* Of a period; it would have to be a clock's mistake. */
-#define MOST_HOURS 10000
+/* Of a period, in seconds; a longer one would have to be a clock's mistake. */
+#define LONGEST_PERIOD (10000 * SECS_PER_HOUR)
 
-/* Times that are remembered; an hour for each of more than 90 days. */
-#define REMEMBERED 4096
+/*
+ * Quarters of an hour that are remembered, of more than 90 days.  Local hours begin at the
+ * begin of one, in all zones of today.
+ */
+#define REMEMBERED 16384
+#define USECS_PER_QUARTER (15 * USECS_PER_MINUTE)
 
 typedef struct RememberedHour
 {
-	TimestampTz at;				/* the moment that was asked for; 0: none */
+	int64		quarter;		/* that was asked for; 0: none */
 	TimestampTz begins_at;		/* of its hour */
 	TierLocalHour hour;
 } RememberedHour;
@@ -98,7 +103,6 @@ look_up(RememberedHour *found, pg_tz *zone, TimestampTz at)
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));
 	julian = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday);
-	found->at = at;
 	found->begins_at = at - ((int64) tm.tm_min * SECS_PER_MINUTE + tm.tm_sec) * USECS_PER_SEC -
 		fraction;
 	found->hour.day = julian;
@@ -112,10 +116,15 @@ look_up(RememberedHour *found, pg_tz *zone, TimestampTz at)
 static const RememberedHour *
 remember(TierLocalHours *local, TimestampTz at)
 {
-	RememberedHour *found = &local->remembered[(uint64) at / USECS_PER_HOUR % REMEMBERED];
+	int64		quarter = at / USECS_PER_QUARTER;
+	RememberedHour *found = &local->remembered[(uint64) quarter % REMEMBERED];
 
-	if (found->at != at || at == 0)
+	if (quarter == 0 || found->quarter != quarter || at < found->begins_at ||
+		at >= found->begins_at + USECS_PER_HOUR)
+	{
 		look_up(found, local->zone, at);
+		found->quarter = quarter;
+	}
 	return found;
 }
 
@@ -125,11 +134,10 @@ tier_read_hours_local(TierReadHours *read, TimestampTz at)
 	return &remember(read->local, at)->hour;
 }
 
+/* hour: when it begins */
 static void
-add_reads(Reading *reading, TierReader *reader, TimestampTz at, double reads)
+add_reads(Reading *reading, TierReader *reader, TimestampTz hour, double reads)
 {
-	TimestampTz hour = remember(reading->read->local, at)->begins_at;
-
 	/* The samples of an hour that has not been rolled up follow each other. */
 	if (reader->nhours > 0 && reader->hours[reader->nhours - 1].period == hour)
 	{
@@ -148,21 +156,33 @@ add_reads(Reading *reading, TierReader *reader, TimestampTz at, double reads)
 	reader->nhours++;
 }
 
+/*
+ * A period that lies over several hours is shared among them in proportion; what was before
+ * the relation's history begins is not of it.
+ */
 static void
 note_period(void *argument, const TierHistoryPeriod *period)
 {
 	Reading    *reading = argument;
 	int			place = *place_of(reading, period->relation_oid);
+	double		seconds = Min(Max(period->seconds, 1), LONGEST_PERIOD);
+	TimestampTz end = period->start + (int64) seconds * USECS_PER_SEC;
 	TierReader *reader;
-	int			hours;
+	TimestampTz from;
 
 	if (place < 0 || !(period->reads > 0))
 		return;
 	reader = &reading->read->readers[place];
-	hours = period->seconds <= SECS_PER_HOUR ? 1 :
-		Min((period->seconds - 1) / SECS_PER_HOUR + 1, MOST_HOURS);
-	for (int i = 0; i < hours; i++)
-		add_reads(reading, reader, period->start + i * USECS_PER_HOUR, period->reads / hours);
+	from = Max(period->start, reader->since);
+	while (from < end)
+	{
+		TimestampTz hour = remember(reading->read->local, from)->begins_at;
+		TimestampTz until = Min(hour + USECS_PER_HOUR, end);
+		double		share = tier_period_share(period->start, seconds, from, until);
+
+		add_reads(reading, reader, hour, period->reads * share);
+		from = until;
+	}
 }
 
 static void

@@ -40,8 +40,8 @@ typedef struct TierReadHours
 
 /*
  * Of all relations or, if only_relation is one, of this one if it is observed, in the
- * current memory context.  A period that is longer than an hour is spread evenly over
- * its hours.  Enters a scope of the catalog.
+ * current memory context.  A period that lies over several hours is shared among them in
+ * proportion.  Enters a scope of the catalog.
  */
 extern TierReadHours *tier_read_hours_load(Oid only_relation);
 

@@ -150,8 +150,8 @@ CREATE TABLE _tiered_storage.relation_history
 	PRIMARY KEY (period_start, relation_oid)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
 COMMENT ON TABLE _tiered_storage.relation_history IS
-'activity of each relation by period: one sample each at first, an hour each once rolled up; a '
-'relation that was idle has no row';
+'activity of each relation by period: one sample each at first, once rolled up the part of an '
+'hour in which it was active; a relation that was idle has no row';
 
 /*
  * One row about the last sample.  It helps to tell a reset of the statistics from a quiet
@@ -167,6 +167,7 @@ CREATE TABLE _tiered_storage.sampler
 	samples bigint NOT NULL,
 	counter_resets bigint NOT NULL,
 	rolled_up_until timestamptz,
+	history_since timestamptz,
 	wal_position pg_lsn,
 	wal_since timestamptz,
 	last_wal_bytes bigint,
@@ -203,13 +204,26 @@ COMMENT ON COLUMN _tiered_storage.sampler.last_wal_unattributed_bytes IS
 COMMENT ON COLUMN _tiered_storage.sampler.changed_pages IS
 'a sample of the pages changed since the last checkpoint, and which of them lie side by side';
 
+/*
+ * Whoever reads history over a window shares the rows that reach beyond it in proportion:
+ * windows side by side then have together what they have as one.
+ */
+CREATE FUNCTION _tiered_storage.period_share(period_start timestamptz, period_s float8,
+	from_at timestamptz, until_at timestamptz)
+RETURNS float8
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_period_share_sql';
+COMMENT ON FUNCTION _tiered_storage.period_share(timestamptz, float8, timestamptz,
+	timestamptz) IS
+'the part of a period that lies from from_at to before until_at, between 0 and 1';
+
 CREATE VIEW tiered_storage.relation_history AS
 	SELECT h.period_start, h.relation_oid, h.period_s, h.scans, h.random_reads, h.sequential_reads,
 		h.hits, h.row_changes, h.page_writes
 	FROM _tiered_storage.relation_history h;
 COMMENT ON VIEW tiered_storage.relation_history IS
-'activity of each relation by period: one sample each at first, an hour each once rolled up; a '
-'relation that was idle has no row';
+'activity of each relation by period: one sample each at first, once rolled up the part of an '
+'hour in which it was active; a relation that was idle has no row';
 COMMENT ON COLUMN tiered_storage.relation_history.period_start IS 'start of the period';
 COMMENT ON COLUMN tiered_storage.relation_history.relation_oid IS 'OID of the relation';
 COMMENT ON COLUMN tiered_storage.relation_history.period_s IS 'length of the period in seconds';
@@ -226,7 +240,7 @@ COMMENT ON COLUMN tiered_storage.relation_history.page_writes IS
 
 CREATE VIEW tiered_storage.sampler AS
 	SELECT s.last_sample_at, s.last_duration_ms, s.last_relations, s.last_active, s.samples,
-		s.counter_resets, s.rolled_up_until,
+		s.counter_resets, s.rolled_up_until, s.history_since,
 		s.wal_position, s.wal_since, s.last_wal_bytes, s.last_wal_read_bytes, s.last_wal_scale,
 		s.last_wal_unattributed_bytes
 	FROM _tiered_storage.sampler s;
@@ -243,6 +257,8 @@ COMMENT ON COLUMN tiered_storage.sampler.counter_resets IS
 'how often the server''s statistics were found to have been reset';
 COMMENT ON COLUMN tiered_storage.sampler.rolled_up_until IS
 'history before this time has one row per relation and hour; null: nothing is rolled up yet';
+COMMENT ON COLUMN tiered_storage.sampler.history_since IS
+'history that ended before this time is deleted; null: none has been yet';
 COMMENT ON COLUMN tiered_storage.sampler.wal_position IS
 'the WAL before this position has been processed, all or a part of it; null while '
 'tiered_storage.wal_read_limit is 0';

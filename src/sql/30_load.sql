@@ -47,8 +47,9 @@ CREATE TABLE _tiered_storage.load_history
 	wait_other_ms bigint
 );
 COMMENT ON TABLE _tiered_storage.load_history IS
-'activity of this database and of the server by period: one sample each at first, an hour each '
-'once rolled up; a period in which the database was idle has no row; use load_profile()';
+'activity of this database and of the server by period: one sample each at first, once rolled up '
+'the part of an hour in which they were active; a period in which the database was idle has no '
+'row; use load_profile()';
 COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
 'time in ms within the period in which the waits of the backends were sampled';
 
@@ -58,7 +59,7 @@ COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
  */
 CREATE FUNCTION _tiered_storage.load_is_possible(l _tiered_storage.load_history)
 RETURNS boolean
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT LEAST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
 		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
@@ -163,13 +164,11 @@ RETURNS record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH part AS (
-		SELECT h.*, p.inside_s / h.period_s AS share, p.inside_s
+		SELECT h.*, p.share, p.share * h.period_s AS inside_s
 		FROM _tiered_storage.load_history h
-		CROSS JOIN LATERAL (SELECT h.period_start + h.period_s * interval '1 second'
-			AS period_end) e
-		CROSS JOIN LATERAL (SELECT EXTRACT(epoch FROM LEAST(e.period_end, ends_at)
-			- GREATEST(h.period_start, begins_at))::float8 AS inside_s) p
-		WHERE h.period_start < ends_at AND e.period_end > begins_at
+		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
+			begins_at, ends_at) AS share) p
+		WHERE h.period_start < ends_at AND p.share > 0
 			AND _tiered_storage.load_is_possible(h)
 	)
 	SELECT
@@ -301,6 +300,7 @@ COMMENT ON FUNCTION tiered_storage.compare_load(
 'the load of two periods side by side; ratios are second to first; metrics that are no rates '
 '(length of the period, hit ratio) are compared by value';
 
+/* Of the relations there may be less history than of the load: its size is limited. */
 CREATE VIEW tiered_storage.file_class_io AS
 	WITH span AS (
 		SELECT p.ends_at, p.begins_at,
@@ -315,14 +315,27 @@ CREATE VIEW tiered_storage.file_class_io AS
 		SELECT t.metric, t.total OPERATOR(pg_catalog./) s.hours AS per_hour
 		FROM span s CROSS JOIN LATERAL _tiered_storage.load_totals(s.begins_at, s.ends_at) t
 		WHERE s.hours OPERATOR(pg_catalog.>) 0
+	), kept AS (
+		SELECT k.begins_at, s.ends_at, EXTRACT(epoch FROM s.ends_at
+				OPERATOR(pg_catalog.-) k.begins_at)::pg_catalog.float8
+				OPERATOR(pg_catalog./) 3600 AS hours,
+			COALESCE((SELECT pg_catalog.max(b.period_start)
+				FROM _tiered_storage.relation_history b
+				WHERE b.period_start OPERATOR(pg_catalog.<) k.begins_at)
+				OPERATOR(pg_catalog.-) '1 hour'::pg_catalog.interval, k.begins_at) AS first_start
+		FROM span s
+		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, (SELECT p.history_since
+			FROM _tiered_storage.sampler p)) AS begins_at) k
+		WHERE k.begins_at OPERATOR(pg_catalog.<) s.ends_at
 	), relations AS (
 		SELECT tt.tier_name, GROUPING(tt.tier_name) AS is_total,
-			pg_catalog.sum(h.random_reads
-				OPERATOR(pg_catalog.+) h.sequential_reads)::pg_catalog.float8
+			pg_catalog.sum((h.random_reads OPERATOR(pg_catalog.+) h.sequential_reads)
+				OPERATOR(pg_catalog.*) _tiered_storage.period_share(h.period_start, h.period_s,
+					s.begins_at, s.ends_at))
 				OPERATOR(pg_catalog./) pg_catalog.max(s.hours) AS per_hour
-		FROM span s
+		FROM kept s
 		JOIN _tiered_storage.relation_history h
-			ON h.period_start OPERATOR(pg_catalog.>=) s.begins_at
+			ON h.period_start OPERATOR(pg_catalog.>=) s.first_start
 			AND h.period_start OPERATOR(pg_catalog.<) s.ends_at
 		LEFT JOIN _tiered_storage.relation_state r
 			ON r.relation_oid OPERATOR(pg_catalog.=) h.relation_oid
@@ -343,12 +356,13 @@ CREATE VIEW tiered_storage.file_class_io AS
 	UNION ALL
 	SELECT c.file_class, NULL,
 		CASE c.file_class
-			WHEN 'relations' THEN (SELECT COALESCE(pg_catalog.max(r.per_hour), 0) FROM relations r
-				WHERE r.is_total OPERATOR(pg_catalog.=) 1)
+			WHEN 'relations' THEN (SELECT COALESCE((SELECT pg_catalog.max(r.per_hour)
+				FROM relations r WHERE r.is_total OPERATOR(pg_catalog.=) 1), 0) FROM kept)
 			WHEN 'slru' THEN l.slru_reads END,
 		CASE c.file_class
-			WHEN 'relations' THEN (SELECT COALESCE(pg_catalog.max(r.per_hour), 0) FROM relations r
-				WHERE r.is_total OPERATOR(pg_catalog.=) 1) OPERATOR(pg_catalog.*) b.bytes
+			WHEN 'relations' THEN (SELECT COALESCE((SELECT pg_catalog.max(r.per_hour)
+				FROM relations r WHERE r.is_total OPERATOR(pg_catalog.=) 1), 0) FROM kept)
+				OPERATOR(pg_catalog.*) b.bytes
 			WHEN 'slru' THEN l.slru_reads OPERATOR(pg_catalog.*) b.bytes END,
 		CASE c.file_class WHEN 'relations' THEN l.buffers
 			WHEN 'wal' THEN l.wal_writes WHEN 'slru' THEN l.slru_writes END,

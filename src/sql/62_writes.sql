@@ -79,7 +79,12 @@ CREATE VIEW tiered_storage.write_amplification AS
 			pg_catalog.sum(r.wal_bytes_per_hour), pg_catalog.sum(r.full_page_image_bytes_per_hour)
 		FROM relation r),
 	moved AS (
-		SELECT m.to_tier, pg_catalog.sum(m.copied_bytes) AS bytes
+		SELECT m.to_tier, pg_catalog.sum(m.copied_bytes
+			OPERATOR(pg_catalog.*) _tiered_storage.period_share(m.started_at,
+				EXTRACT(epoch FROM m.finished_at
+					OPERATOR(pg_catalog.-) m.started_at)::pg_catalog.float8,
+				pg_catalog.now() OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval,
+				pg_catalog.now())) AS bytes
 		FROM _tiered_storage.move m
 		WHERE m.finished_at OPERATOR(pg_catalog.>) (pg_catalog.now()
 			OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval)
@@ -89,7 +94,7 @@ CREATE VIEW tiered_storage.write_amplification AS
 		COALESCE(t.row_bytes, 0) AS row_bytes_per_hour,
 		COALESCE(t.page_bytes, 0) AS page_write_bytes_per_hour,
 		COALESCE(t.maintenance_bytes, 0) AS maintenance_write_bytes_per_hour,
-		COALESCE(m.bytes, 0)::pg_catalog.float8 OPERATOR(pg_catalog./) 24 AS moved_bytes_per_hour,
+		COALESCE(m.bytes, 0) OPERATOR(pg_catalog./) 24 AS moved_bytes_per_hour,
 		COALESCE(t.wal_bytes, 0) AS wal_bytes_per_hour,
 		COALESCE(t.image_bytes, 0) AS full_page_image_bytes_per_hour,
 		CASE WHEN w.bytes OPERATOR(pg_catalog.>=) t.row_bytes

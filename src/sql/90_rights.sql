@@ -90,6 +90,7 @@ GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.load_history, _tiered_storage.load_state TO pg_monitor;
 GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.smoothed_rate(float8, float8, float8, float8),
+	_tiered_storage.period_share(timestamptz, float8, timestamptz, timestamptz),
 	_tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz),
 	_tiered_storage.growth_per_hour(timestamptz, float8, bytea, timestamptz),
 	_tiered_storage.device_fit(float8, float8, float8, float8),

@@ -332,6 +332,7 @@ SELECT is(pg_temp.columns_of('sampler'), $$
 	samples bigint,
 	counter_resets bigint,
 	rolled_up_until timestamp with time zone,
+	history_since timestamp with time zone,
 	wal_position pg_lsn,
 	wal_since timestamp with time zone,
 	last_wal_bytes bigint,

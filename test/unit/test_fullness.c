@@ -144,15 +144,15 @@ test_last(void)
 	   "or has no room");
 	problem.target_bytes = INFINITY;
 
-	/* What is not known comes last, however cold it looks. */
+	/* What leaves reluctantly comes last, however cold it is. */
 	for (int i = 1; i < 4; i++)
-		units[i].is_unknown = true;
+		units[i].reluctance = 1;
 	set_unit(0, 12.0, 100.0);
 	decide(&problem);
-	ok(strcmp(leaving(4), "0") == 0, "what is known first");
+	ok(strcmp(leaving(4), "0") == 0, "what is less reluctant first");
 	problem.level.own_bytes = 95.0;
 	decide(&problem);
-	ok(strcmp(leaving(4), "0,1") == 0, "then what is not: %s", leaving(4));
+	ok(strcmp(leaving(4), "0,1") == 0, "then the others: %s", leaving(4));
 }
 
 static void
@@ -166,7 +166,7 @@ set_random(TierFullnessProblem *problem)
 	{
 		set_unit(i, 1.0 + 20.0 * random_unit() * random_unit(),
 				 random_unit() < 0.3 ? 0.0 : 10.0 * random_unit() - 1.0);
-		units[i].is_unknown = random_unit() < 0.2;
+		units[i].reluctance = random_unit() < 0.2 ? 1 + random_int(2) : 0;
 		units[i].disk_bytes = random_unit() < 0.2 ? 0.0 : units[i].own_bytes;
 		units[i].target_bytes = units[i].own_bytes * (0.5 + random_unit());
 		if (random_unit() < 0.3)
@@ -249,7 +249,7 @@ check(const TierFullnessProblem *problem, const TierFullnessResult *result, Fail
 
 	for (int i = 0; i < problem->nunits; i++)
 	{
-		simple &= !units[i].is_unknown && units[i].disk_bytes > 0.0;
+		simple &= units[i].reluctance == 0 && units[i].disk_bytes > 0.0;
 		if (verdicts[i] != TIER_FULLNESS_LEAVES)
 			continue;
 		mask |= 1u << i;
@@ -298,7 +298,7 @@ test_random(void)
 			problem.target_bytes = INFINITY;
 			for (int i = 0; i < problem.nunits; i++)
 			{
-				units[i].is_unknown = false;
+				units[i].reluctance = 0;
 				units[i].disk_bytes = units[i].own_bytes;
 				units[i].lost_s = fabs(units[i].lost_s);
 			}

@@ -848,6 +848,21 @@ is_possible(const TierOrderMove *moves, const int *order, int n, const double *r
 	return true;
 }
 
+/* How many are chosen, and which; each has room when its turn comes. */
+static int
+chosen_of(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+		  double max_bytes, bool *chosen)
+{
+	int			order[64];
+	int			scratch[192];
+	int			n = tier_order_choose(moves, nmoves, room, ntiers, max_bytes, order, scratch);
+
+	memset(chosen, 0, sizeof(bool) * (size_t) nmoves);
+	for (int i = 0; i < n; i++)
+		chosen[order[i]] = true;
+	return n == 0 || is_possible(moves, order, n, room, ntiers) ? n : -1;
+}
+
 /* Moves within a limit, with what makes room for them. */
 static void
 test_order_choose(void)
@@ -857,48 +872,113 @@ test_order_choose(void)
 	 * there.
 	 */
 	const TierOrderMove moves[] = {
-		{0, 1, 10, -1, 10, 1}, {1, 0, 10, 100, 10, 1}, {0, 1, 8, -5, 8, 1}, {1, 0, 3, 1, 3, 1},
-		{0, 1, 100, 0, 100, 1}
+		{0, 1, 10, -1, 10, 1, 10}, {1, 0, 10, 100, 10, 1, 10}, {0, 1, 8, -5, 8, 1, 8},
+		{1, 0, 3, 1, 3, 1, 3},
+		{0, 1, 100, 0, 100, 1, 100}
 	};
-	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1},
-	{0, 1, -1, 1, 1, 1}, {0, 1, NAN, 1, 1, 1}, {0, 1, 1, NAN, 1, 1}};
+	const TierOrderMove impossible[] = {{0, 0, 1, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1, 1},
+	{0, 1, -1, 1, 1, 1, -1}, {0, 1, NAN, 1, 1, 1, NAN}, {0, 1, 1, NAN, 1, 1, 1}};
 	const double full[] = {0, INFINITY};
 	const double free_room[] = {INFINITY, INFINITY};
 	const double both_full[] = {0, -5};
 	const double too_full[] = {-10, INFINITY};
 	bool		chosen[5];
-	int			scratch[10];
 
-	ok(tier_order_choose(moves, 5, full, 2, 20, chosen, scratch) == 2 && chosen[0] && chosen[1],
+	ok(chosen_of(moves, 5, full, 2, 20, chosen) == 2 && chosen[0] && chosen[1],
 	   "choose: what gains most, with what costs least to make room");
-	ok(tier_order_choose(moves, 5, full, 2, 24, chosen, scratch) == 2 && chosen[0] && chosen[1],
+	ok(chosen_of(moves, 5, full, 2, 24, chosen) == 2 && chosen[0] && chosen[1],
 	   "choose: not what has no room");
-	ok(tier_order_choose(moves, 5, full, 2, 31, chosen, scratch) == 4 && !chosen[4],
+	ok(chosen_of(moves, 5, full, 2, 31, chosen) == 4 && !chosen[4],
 	   "choose: two of them make room for two");
-	ok(tier_order_choose(moves, 5, full, 2, 15, chosen, scratch) == 2 && chosen[0] && chosen[3],
+	ok(chosen_of(moves, 5, full, 2, 15, chosen) == 2 && chosen[0] && chosen[3],
 	   "choose: what fits instead of what would be best");
-	ok(tier_order_choose(moves, 5, free_room, 2, 15, chosen, scratch) == 2 &&
+	ok(chosen_of(moves, 5, free_room, 2, 15, chosen) == 2 &&
 	   chosen[1] && chosen[3],
 	   "choose: with room nothing has to leave");
-	ok(tier_order_choose(moves, 5, free_room, 2, INFINITY, chosen, scratch) == 5,
+	ok(chosen_of(moves, 5, free_room, 2, INFINITY, chosen) == 5,
 	   "choose: without a limit all");
-	ok(tier_order_choose(moves, 5, both_full, 2, INFINITY, chosen, scratch) == 0,
+	ok(chosen_of(moves, 5, both_full, 2, INFINITY, chosen) == 0,
 	   "choose: not what has room nowhere");
-	ok(tier_order_choose(moves, 5, too_full, 2, 20, chosen, scratch) == 2 && chosen[0] &&
+	ok(chosen_of(moves, 5, too_full, 2, 20, chosen) == 2 && chosen[0] &&
 	   chosen[2],
 	   "choose: nothing comes to a tier while it is too full");
-	ok(tier_order_choose(moves, 5, too_full, 2, 24, chosen, scratch) == 3 && chosen[0] &&
+	ok(chosen_of(moves, 5, too_full, 2, 24, chosen) == 3 && chosen[0] &&
 	   chosen[2] && chosen[3],
 	   "choose: but then what has room");
-	ok(tier_order_choose(moves, 5, free_room, 2, 2, chosen, scratch) == 0 && !chosen[1],
+	ok(chosen_of(moves, 5, free_room, 2, 2, chosen) == 0 && !chosen[1],
 	   "choose: nothing within a small limit");
-	ok(tier_order_choose(moves, 5, free_room, 2, -1, chosen, scratch) == 0,
+	ok(chosen_of(moves, 5, free_room, 2, -1, chosen) == 0,
 	   "choose: nor within a negative one");
-	ok(tier_order_choose(impossible, 5, free_room, 2, 10, chosen, scratch) == 1 && chosen[4],
+	ok(chosen_of(impossible, 5, free_room, 2, 10, chosen) == 1 && chosen[4],
 	   "choose: impossible ones are left out");
-	ok(tier_order_choose(moves, 0, full, 2, 10, chosen, scratch) == 0 &&
-	   tier_order_choose(moves, 5, full, 33, 10, chosen, scratch) == 0,
+	ok(chosen_of(moves, 0, full, 2, 10, chosen) == 0 &&
+	   chosen_of(moves, 5, full, 33, 10, chosen) == 0,
 	   "choose: nothing to choose from");
+}
+
+/* Each has room when its turn comes, within the limit, and what is left has none. */
+static bool
+is_complete(const TierOrderMove *moves, int nmoves, const int *order, int n, const double *room,
+			double max_bytes)
+{
+	double		left[4];
+	bool		seen[12] = {false};
+
+	memcpy(left, room, sizeof(left));
+	for (int i = 0; i < n; i++)
+	{
+		const TierOrderMove *move = &moves[order[i]];
+
+		if (seen[order[i]] || move->size > left[move->to] || move->bytes > max_bytes)
+			return false;
+		seen[order[i]] = true;
+		left[move->to] -= move->size;
+		left[move->from] += move->freed;
+		max_bytes -= move->bytes;
+	}
+	for (int i = 0; i < nmoves; i++)
+		if (!seen[i] && moves[i].size <= left[moves[i].to] && moves[i].bytes <= max_bytes)
+			return false;
+	return true;
+}
+
+/* No move is lost that was found to have room, whatever the order by gain comes to. */
+static void
+test_order_choose_random(void)
+{
+	int			complete = 0;
+	int			several = 0;
+
+	random_state = 19;
+	for (int i = 0; i < 150000; i++)
+	{
+		TierOrderMove moves[12];
+		int			n = 1 + random_int(12);
+		int			ntiers = 2 + random_int(3);
+		double		room[4];
+		double		max_bytes = random_int(80);
+		int			order[12];
+		int			scratch[36];
+		int			found;
+
+		for (int t = 0; t < 4; t++)
+			room[t] = random_int(14) - 2;
+		for (int j = 0; j < n; j++)
+		{
+			moves[j].from = random_int(ntiers);
+			moves[j].to = (moves[j].from + 1 + random_int(ntiers - 1)) % ntiers;
+			moves[j].bytes = 2 * random_int(8);
+			moves[j].size = moves[j].bytes / (1 + random_int(2));
+			moves[j].freed = moves[j].bytes / (1 + random_int(2));
+			moves[j].gain = random_int(100) - 30;
+			moves[j].seconds = random_int(10);
+		}
+		found = tier_order_choose(moves, n, room, ntiers, max_bytes, order, scratch);
+		complete += is_complete(moves, n, order, found, room, max_bytes);
+		several += found > 1;
+	}
+	ok(complete == 150000, "choose: all that has room is there, and has it when its turn comes");
+	ok(several > 50000, "choose: of many");
 }
 
 /* Most moves that any order allows, by trying all of them. */
@@ -934,32 +1014,35 @@ test_order(void)
 	const double none[] = {0, 0};
 	const double little[] = {0, 10};
 	const double hostile[] = {-5, NAN};
-	const TierOrderMove swap[] = {{1, 0, 10, 100, 10, 10}, {0, 1, 10, 0, 10, 10}};
-	const TierOrderMove by_gain[] = {{1, 0, 10, 1, 10, 10}, {1, 0, 10, 3, 10, 10},
-	{1, 0, 20, 5, 20, 20}, {0, 1, 0, 0, 0, 0}};
+	const TierOrderMove swap[] = {{1, 0, 10, 100, 10, 10, 10}, {0, 1, 10, 0, 10, 10, 10}};
+	const TierOrderMove by_gain[] = {{1, 0, 10, 1, 10, 10, 10}, {1, 0, 10, 3, 10, 10, 10},
+	{1, 0, 20, 5, 20, 20, 20}, {0, 1, 0, 0, 0, 0, 0}};
 
 	/*
 	 * The largest one is made fastest; the smallest one has to wait for a
 	 * lock.
 	 */
-	const TierOrderMove by_time[] = {{1, 0, 1, 5, 1, 100}, {1, 0, 10, 5, 10, 10},
-	{1, 0, 100, 5, 100, 1}, {1, 0, 10, -5, 10, 1}};
+	const TierOrderMove by_time[] = {{1, 0, 1, 5, 1, 100, 1}, {1, 0, 10, 5, 10, 10, 10},
+	{1, 0, 100, 5, 100, 1, 100}, {1, 0, 10, -5, 10, 1, 10}};
 
 	/*
 	 * Tier 0 has room for 10.  What gains most needs 20, for which something
 	 * cold has to leave; with that, it gains 45 in 20 s.
 	 */
-	const TierOrderMove make_room[] = {{1, 0, 20, 50, 20, 10}, {0, 1, 10, -5, 10, 10},
-	{1, 0, 10, 10, 10, 10}, {1, 0, 0, 40, 10, 10}, {0, 1, 10, -50, 10, 10}};
-	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1}, {5, 0, 1, 1, 1, 1},
-	{0, -1, 1, 1, 1, 1}, {0, 1, -1, 1, 1, 1}, {0, 1, NAN, 1, 1, 1}, {0, 1, 1, NAN, 1, 1}};
-	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10, 10},
-	{TIER_ORDER_ELSEWHERE, 1, 10, 2, 10, 10}};
-	const TierOrderMove knot[] = {{1, 0, 4, 9, 4, 4}, {1, 0, 3, 1, 3, 3}, {1, 0, 3, 1, 3, 3}};
+	const TierOrderMove make_room[] = {{1, 0, 20, 50, 20, 10, 20}, {0, 1, 10, -5, 10, 10, 10},
+	{1, 0, 10, 10, 10, 10, 10}, {1, 0, 0, 40, 10, 10, 0}, {0, 1, 10, -50, 10, 10, 10}};
+	const TierOrderMove wrong[] = {{0, 0, 1, 1, 1, 1, 1}, {0, 2, 1, 1, 1, 1, 1},
+	{5, 0, 1, 1, 1, 1, 1},
+	{0, -1, 1, 1, 1, 1, 1}, {0, 1, -1, 1, 1, 1, -1}, {0, 1, NAN, 1, 1, 1, NAN},
+	{0, 1, 1, NAN, 1, 1, 1}};
+	const TierOrderMove from_elsewhere[] = {{TIER_ORDER_ELSEWHERE, 1, 10, 1, 10, 10, 10},
+	{TIER_ORDER_ELSEWHERE, 1, 10, 2, 10, 10, 10}};
+	const TierOrderMove knot[] = {{1, 0, 4, 9, 4, 4, 4}, {1, 0, 3, 1, 3, 3, 3},
+	{1, 0, 3, 1, 3, 3, 3}};
 	const double six[] = {6, 0};
 	const double ten[] = {10, INFINITY};
 	int			order[64];
-	int			scratch[128];
+	int			scratch[192];
 	bool		possible = true;
 	int			as_good = 0;
 	int			tried = 0;
@@ -991,6 +1074,7 @@ test_order(void)
 	   tier_order(swap, 2, none, 0, order, scratch) == 0 &&
 	   tier_order(swap, 2, infinite, 33, order, scratch) == 0, "nothing to order");
 	test_order_choose();
+	test_order_choose_random();
 
 	random_state = 17;
 	for (int i = 0; i < 2000; i++)
@@ -1012,6 +1096,7 @@ test_order(void)
 			moves[j].freed = random_int(3) > 0 ? moves[j].size : random_int(12);
 			moves[j].gain = random_int(100) - 50;
 			moves[j].seconds = random_int(10);
+			moves[j].bytes = moves[j].size;
 		}
 		found = tier_order(moves, n, room, ntiers, order, scratch);
 		possible = possible && is_possible(moves, order, found, room, ntiers);

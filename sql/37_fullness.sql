@@ -204,7 +204,6 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CALL regress_observe();
 CALL tiered_storage.move_relation('regress_lately', 'regress_fast');
 RESET client_min_messages;
-SET tiered_storage.advice_min_size = '9kB';
 SELECT tiered_storage.alter_fullness_policy('regress_fast', high_watermark => 0.6, low_watermark => 0.3);
 SELECT relation, verdict, place, blocks, lost, reason FROM regress_says;
 SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
@@ -222,7 +221,6 @@ GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_tenant;
 SELECT relation, verdict FROM regress_says WHERE relation = 'regress_tenants'::regclass;
 SELECT tiered_storage.remove_tiering_policy('regress_p');
 DROP TABLE regress_pinned, regress_pinned_there, regress_tenants, regress_owners, regress_unlogged, regress_lately, regress_small, regress_none, regress_hot, regress_toast, regress_p, regress_temporary;
-SET tiered_storage.advice_min_size = 0;
 TRUNCATE regress_heat;
 
 ---------------------------------------------------------------------------
