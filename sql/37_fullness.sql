@@ -67,6 +67,12 @@ CALL regress_observe();
 SELECT * FROM regress_says;
 CALL tiered_storage.migrate(dry_run => true);
 SELECT * FROM regress_fill;
+-- Nothing leaves while move windows are closed.
+SELECT tiered_storage.add_move_window('never', NULL, '1:00', '2:00', enabled => false) \g /dev/null
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT * FROM regress_result;
+SELECT tiered_storage.remove_move_window('never') \g /dev/null
 CALL tiered_storage.migrate();
 SELECT * FROM regress_fill;
 SELECT * FROM regress_result;

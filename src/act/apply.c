@@ -41,6 +41,7 @@
 #include "src/compat.h"
 #include "src/act/apply.h"
 #include "src/act/forecast.h"
+#include "src/act/gate.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/act/move.h"
@@ -339,6 +340,30 @@ tell_tried_again(const TierMoveReport *report, bool by_worker)
 					report->error)));
 }
 
+/* Has it to wait for a move window?  Then it is counted as such. */
+static bool
+has_to_wait(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
+			const Candidate *candidate)
+{
+	TierPlannedMove planned = {0};
+	TierRelationInfo info;
+	TierMoveStart start;
+
+	if (!request->for_owners || request->ignore_windows ||
+		!tier_relation_lookup(candidate->unit->relation_oid, &info))
+		return false;
+	planned.from_tablespace_oid = info.tablespace_oid;
+	planned.to_tablespace_oid = candidate->tablespace_oid;
+	planned.bytes = candidate->disk_bytes;
+	planned.by_worker = request->by_worker;
+	start = tier_gate_ask(advice->set, &planned);
+	if (start.may_begin)
+		return false;
+	if (summary->waiting++ == 0)
+		summary->why_waiting = start.reason;
+	return true;
+}
+
 /*
  * One move; its outcome is added to the summary.  True: nothing came of it, and it is
  * to be tried again.
@@ -350,7 +375,10 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 	TierMoveRequest move;
 	TierMoveReport report;
 
+	if (has_to_wait(request, summary, advice, candidate))
+		return false;
 	memset(&move, 0, sizeof(move));
+	move.obeys_windows = request->for_owners && !request->ignore_windows;
 	move.relation_oid = candidate->unit->relation_oid;
 	move.tablespace_oid = candidate->tablespace_oid;
 	move.requester_oid = candidate->requester_oid;

@@ -25,6 +25,8 @@ typedef struct TierApplyRequest
 	bool		for_owners;		/* nobody asked for these moves: they are made
 								 * with the rights of the owners, and only
 								 * online.  Else for the current user. */
+	bool		ignore_windows; /* of for_owners: also while move windows are
+								 * closed */
 	bool		by_worker;		/* respects backoff and auto_migrate, and says
 								 * in the log what went wrong */
 	const TierIdle *idle;		/* NULL: nothing else to do */
@@ -42,6 +44,8 @@ typedef struct TierApplySummary
 	int			unsure;			/* advised, but with less confidence */
 	int			beyond_limit;	/* advised and sure enough, but with the
 								 * others more than max_bytes */
+	int			waiting;		/* advised, but not now; not among not_moved */
+	char	   *why_waiting;	/* of the first of them; NULL: none waits */
 	bool		is_told;		/* why nothing is moved */
 	bool		for_owners;		/* of the request */
 	int64		moved_bytes;

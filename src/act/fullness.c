@@ -30,6 +30,7 @@
 
 #include "src/compat.h"
 #include "src/act/fullness.h"
+#include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
@@ -280,8 +281,50 @@ move_member(Emptying *emptying, int i)
 	request.batch_id = emptying->summary->batch_id;
 	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
 	request.reason = tier_fullness_reason(evaluation, i);
+	request.obeys_windows = !emptying->run->ignore_windows;
 	request.idle = emptying->run->idle;
 	return tier_move_one(&request);
+}
+
+static void
+note_waiting(Emptying *emptying, const char *why, int n)
+{
+	if (emptying->summary->waiting == 0)
+		emptying->summary->why_waiting = MemoryContextStrdup(emptying->context, why);
+	emptying->summary->waiting += n;
+}
+
+/* Has it to wait for a move window?  Then it is counted as such. */
+static bool
+has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
+{
+	TierPlannedMove planned = {0};
+	TierMoveStart start;
+
+	if (emptying->run->ignore_windows)
+		return false;
+	planned.from_tablespace_oid = info->tablespace_oid;
+	planned.to_tablespace_oid = emptying->evaluation->members[i].to_tablespace;
+	planned.bytes = (double) tier_relation_disk_bytes(info);
+	planned.by_worker = emptying->run->by_worker;
+	start = tier_gate_ask(emptying->evaluation->advice->set, &planned);
+	if (!start.may_begin)
+		note_waiting(emptying, start.reason, 1);
+	return !start.may_begin;
+}
+
+/* Is no move window open at all?  Then nobody need look at what leaves one by one. */
+static bool
+is_closed(Emptying *emptying)
+{
+	TierMoveStart start;
+
+	if (emptying->run->ignore_windows)
+		return false;
+	start = tier_gate_ask_any(emptying->evaluation->advice->set);
+	if (!start.may_begin)
+		note_waiting(emptying, start.reason, emptying->evaluation->result.nleaving);
+	return !start.may_begin;
 }
 
 /*
@@ -316,7 +359,14 @@ move_next(Emptying *emptying, int i)
 													&set->tiers[evaluation->target].profile));
 	if (unit->target_bytes > evaluation->problem.target_bytes)
 		return;					/* to be decided again, with what it takes */
+	if (has_to_wait(emptying, i, &info))
+	{
+		set_aside(evaluation, i, "it waits for a move window");
+		return;
+	}
 	report = move_member(emptying, i);
+	if (report.state == TIER_STATE_WAITING)
+		note_waiting(emptying, report.error, 1);
 	tier_move_warn(&report, emptying->run->by_worker);
 	tier_move_count(&report, &emptying->summary->moved, &emptying->summary->not_moved,
 					&emptying->summary->moved_bytes);
@@ -397,8 +447,16 @@ empty_tier(Emptying *emptying)
 {
 	const TierFullnessEvaluation *evaluation = emptying->evaluation;
 	int			n;
-	Oid		   *tablespaces = lock_tablespaces(evaluation->advice->set, evaluation->tier, &n);
+	Oid		   *tablespaces;
 
+	if (is_closed(emptying))
+	{
+		record(evaluation, tier_fullness_share(evaluation), evaluation->result.nleaving,
+			   psprintf("%s; %s", tier_fullness_summary(evaluation),
+						emptying->summary->why_waiting));
+		return;
+	}
+	tablespaces = lock_tablespaces(evaluation->advice->set, evaluation->tier, &n);
 	if (tablespaces == NULL)
 	{
 		emptying->summary->busy++;

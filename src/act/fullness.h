@@ -20,6 +20,7 @@ typedef struct TierFullnessRun
 	int			nmoved;
 	const Oid  *backoff;		/* relations that failed lately, sorted */
 	int			nbackoff;
+	bool		ignore_windows; /* begins also while move windows are closed */
 	bool		by_worker;		/* respects auto_migrate, and how often an
 								 * owner's relations were locked */
 	const TierIdle *idle;		/* NULL: nothing else to do */
@@ -35,6 +36,8 @@ typedef struct TierFullnessSummary
 	int			leaving;		/* relations that had to */
 	int			moved;
 	int			not_moved;
+	int			waiting;		/* for a move window; not among not_moved */
+	char	   *why_waiting;	/* of the first of them; NULL: none waits */
 	int64		moved_bytes;
 	int64		batch_id;		/* of these moves; 0: none was begun */
 } TierFullnessSummary;

@@ -28,6 +28,7 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/act/foresee.h"
+#include "src/act/gate.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/decide/partition.h"
@@ -200,6 +201,21 @@ warn_no_tablespace(const TierRelationInfo *info, const TierTier *tier, int level
 			 errhint("Give it one with tiered_storage.alter_tier().")));
 }
 
+/* What windows have to know of the move of a relation; false: it has gone. */
+static bool
+plan_of(const Job *job, Oid relation_oid, bool by_worker, TierPlannedMove *planned)
+{
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		return false;
+	planned->from_tablespace_oid = info.tablespace_oid;
+	planned->to_tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
+	planned->bytes = (double) tier_relation_disk_bytes(&info);
+	planned->by_worker = by_worker;
+	return true;
+}
+
 /* The move of one member of the job, without its batch. */
 static TierMoveRequest
 request_for(const Job *job, const TierSet *set, Oid relation_oid)
@@ -228,7 +244,8 @@ request_for(const Job *job, const TierSet *set, Oid relation_oid)
 
 /* What the run would move, and what not and why. */
 static void
-announce(const Job *job, const TierSet *set, const TierPins *pins, TierForesight *foresight)
+announce(const Job *job, const TierSet *set, const TierPins *pins, TierForesight *foresight,
+		 bool ignore_windows)
 {
 	ListCell   *cell;
 
@@ -251,12 +268,21 @@ announce(const Job *job, const TierSet *set, const TierPins *pins, TierForesight
 		}
 		request = request_for(job, set, lfirst_oid(cell));
 		if (tier_foresee_quietly(foresight, &request, pins, &info, &bytes))
+		{
+			TierMoveStart start = {0};
+			TierPlannedMove planned;
+
+			if (!ignore_windows && plan_of(job, info.relation_oid, false, &planned))
+				start = tier_gate_ask(set, &planned);
 			ereport(NOTICE,
 					(errmsg("would move %s %s to tier \"%s\"",
 							tier_relation_kind_name(info.kind), info.name,
 							NameStr(tier->name)),
-					 errdetail("Tablespace \"%s\"; %s.", target ? target : "?",
-							   job->leaf->reason)));
+					 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?",
+							   job->leaf->reason,
+							   start.reason == NULL ? "" :
+							   psprintf(" Now it would be %s.", start.reason))));
+		}
 	}
 }
 
@@ -332,12 +358,33 @@ times_locked(const List *locked, Oid owner_oid)
 }
 
 /*
+ * Has it to wait for a move window?  Then it is counted as such.  In the memory context
+ * of the run.
+ */
+static bool
+has_to_wait(const Job *job, const TierSet *set, Oid relation_oid, bool by_worker,
+			TierMigrateSummary *summary)
+{
+	TierPlannedMove planned;
+	TierMoveStart start;
+
+	if (!plan_of(job, relation_oid, by_worker, &planned))
+		return false;
+	start = tier_gate_ask(set, &planned);
+	if (start.may_begin)
+		return false;
+	if (summary->waiting++ == 0)
+		summary->why_waiting = start.reason;
+	return true;
+}
+
+/*
  * Moves one leaf with what goes along; a relation that fails does not stop the others.
  * *locked: whose relations were locked in this run.
  */
 static void
-run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
-		bool by_worker, const TierIdle *idle, List **locked, TierMigrateSummary *summary)
+run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bool by_worker,
+		bool ignore_windows, const TierIdle *idle, List **locked, TierMigrateSummary *summary)
 {
 	ListCell   *cell;
 
@@ -364,6 +411,8 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		}
 
 		CHECK_FOR_INTERRUPTS();
+		if (!ignore_windows && has_to_wait(job, set, relation_oid, by_worker, summary))
+			continue;
 		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) ||
 			!still_wanted(job, set, relation_oid))
 			return;
@@ -376,10 +425,13 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff,
 		if (summary->batch_id == 0)
 			summary->batch_id = next_batch();
 		request.batch_id = summary->batch_id;
+		request.obeys_windows = !ignore_windows;
 		request.idle = idle;
 		report = tier_move_one(&request);
 		tier_move_warn(&report, by_worker);
 		tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
+		if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
+			summary->why_waiting = report.error;
 		if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
 			strcmp(report.sqlstate, "55P03") == 0)
 			*locked = lappend_oid(*locked, job->leaf->info.owner_oid);
@@ -482,14 +534,17 @@ record_evaluations(TierEvaluation **evaluations, int n)
  * somebody to notice.
  */
 static void
-apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSummary *summary)
+apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windows,
+			 const TierIdle *idle, TierMigrateSummary *summary)
 {
 	TierApplyRequest request = {0};
 	TierCatalogScope scope;
+	TierMoveStart start;
 
 	request.least = TIER_CONFIDENCE_FIRM;
 	request.max_bytes = INFINITY;
 	request.for_owners = true;
+	request.ignore_windows = ignore_windows;
 	request.by_worker = by_worker;
 	request.idle = idle;
 	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
@@ -503,6 +558,16 @@ apply_advice(bool dry_run, bool by_worker, const TierIdle *idle, TierMigrateSumm
 	summary->placement = request.max_bytes > 0;
 	if (!summary->placement)
 		return;
+
+	/* What is advised need not be found out while nothing of it may begin. */
+	start = tier_gate_ask_any(set);
+	if (!dry_run && !ignore_windows && !start.may_begin)
+	{
+		summary->placement_waits = true;
+		if (summary->why_waiting == NULL)
+			summary->why_waiting = start.reason;
+		return;
+	}
 	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
 }
 
@@ -542,7 +607,7 @@ keep_enabled(TierPolicyRow *policies, int n)
 }
 
 TierMigrateSummary
-tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
+tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierIdle *idle)
 {
 	TierMigrateSummary summary = {0};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage migrate",
@@ -586,6 +651,7 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 
 	/* 2. Decide. */
 	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
+	tier_gate_forget();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	uses = tier_uses_load(policies, npolicies);
 	for (int i = 0; i < npolicies; i++)
@@ -602,11 +668,11 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 		TierForesight *foresight = tier_foresight_create(set);
 
 		for (int i = 0; i < njobs; i++)
-			announce(&jobs[i], set, pins, foresight);
+			announce(&jobs[i], set, pins, foresight, ignore_windows);
 		PushActiveSnapshot(GetTransactionSnapshot());
 		summary.emptied = tier_fullness_announce();
 		PopActiveSnapshot();
-		apply_advice(true, false, NULL, &summary);
+		apply_advice(set, true, false, ignore_windows, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
 		return summary;
@@ -620,7 +686,8 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 	/* 3. Act. */
 	for (int i = 0; i < njobs; i++)
 	{
-		run_job(&jobs[i], set, backoff, nbackoff, by_worker, idle, &locked, &summary);
+		run_job(&jobs[i], set, backoff, nbackoff, by_worker, ignore_windows, idle, &locked,
+				&summary);
 		if (idle != NULL && idle->is_due())
 			idle->run();
 	}
@@ -630,12 +697,19 @@ tier_migrate_run(bool dry_run, bool by_worker, const TierIdle *idle)
 		how.backoff = backoff;
 		how.nbackoff = nbackoff;
 		how.by_worker = by_worker;
+		how.ignore_windows = ignore_windows;
 		how.idle = idle;
 		empty_tiers(jobs, njobs, &how, &summary);
 	}
-	apply_advice(false, by_worker, idle, &summary);
+	if (summary.why_waiting == NULL)
+		summary.why_waiting = summary.emptied.why_waiting;
+	apply_advice(set, false, by_worker, ignore_windows, idle, &summary);
+	if (summary.why_waiting == NULL)
+		summary.why_waiting = summary.applied.why_waiting;
 
 	MemoryContextSwitchTo(old_context);
+	if (summary.why_waiting != NULL)
+		summary.why_waiting = pstrdup(summary.why_waiting);
 	MemoryContextDelete(context);
 	return summary;
 }

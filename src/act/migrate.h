@@ -43,10 +43,15 @@ typedef struct TierMigrateSummary
 	int			disabled;		/* of them */
 	int			failed;			/* of them: could not be evaluated */
 	int			partitions;		/* that were looked at */
+	int			waiting;		/* due, but not now; in no other count */
+	char	   *why_waiting;	/* of the first of them, or of what is
+								 * advised, in the memory context of the
+								 * caller; NULL: nothing waits */
 	TierFullnessSummary emptied;	/* of fullness policies; not in the above */
 	bool		placement;		/* auto_migrate says so, and
 								 * move_limit_per_day is not used up */
-	TierApplySummary applied;	/* if so; not in the above */
+	bool		placement_waits;	/* if so: no move window is open */
+	TierApplySummary applied;	/* if none of it waits; not in the above */
 } TierMigrateSummary;
 
 /*
@@ -55,10 +60,11 @@ typedef struct TierMigrateSummary
  * placement, what the advice is sure of.  With
  * dry_run nothing is changed or committed and each move is a NOTICE.  by_worker
  * limits lock times, respects backoff, and returns without an error when the
- * extension has gone.  What idle (may be NULL) says is done between moves and during
+ * extension has gone.  Nothing begins while all move windows are closed, unless
+ * ignore_windows says so.  What idle (may be NULL) says is done between moves and during
  * them.  Else as tier_move_one.
  */
-extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker,
+extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows,
 										   const TierIdle *idle);
 
 #endif							/* TIER_MIGRATE_H */

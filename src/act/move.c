@@ -39,6 +39,7 @@
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/move/online.h"
 #include "src/move/preflight.h"
@@ -176,7 +177,7 @@ tier_move_count(const TierMoveReport *report, int *moved, int *not_moved, int64 
 		(*moved)++;
 		*moved_bytes += report->size_bytes;
 	}
-	else if (report->state != TIER_STATE_NOT_NEEDED)
+	else if (report->state != TIER_STATE_NOT_NEEDED && report->state != TIER_STATE_WAITING)
 		(*not_moved)++;
 }
 
@@ -269,6 +270,7 @@ finish_record(Move *move, const TierMoveReport *report)
 		[TIER_STATE_DONE] = "done",
 		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
 		[TIER_STATE_SKIPPED] = "skipped",
+		[TIER_STATE_WAITING] = "skipped",
 		[TIER_STATE_FAILED] = "failed",
 	};
 	ErrorData  *thrown;
@@ -276,8 +278,8 @@ finish_record(Move *move, const TierMoveReport *report)
 	move->outcome.state = states[report->state];
 	move->outcome.error = report->error;
 	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
-	move->outcome.is_tried_again = move->request->is_tried_again &&
-		tier_move_is_worth_retrying(report);
+	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING ||
+		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
 	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		(void) tier_attempt(finish_step, move);
@@ -438,6 +440,25 @@ is_pinned_meanwhile(Move *move)
 	return pinned != NULL;
 }
 
+/* After it has waited for others, or for resume(): windows have an end. */
+static void
+window_step(void *argument)
+{
+	Move	   *move = argument;
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	TierPlannedMove planned = {move->info->tablespace_oid, move->request->tablespace_oid,
+	(double) move->size_bytes, MyBackendType == B_BG_WORKER};
+	TierMoveStart start = tier_gate_ask(move->set, &planned);
+
+	if (!start.may_begin)
+	{
+		report_skipped(move->report, start.reason, NULL, "55000");
+		move->report->state = TIER_STATE_WAITING;
+		move->is_unwanted = true;
+	}
+	MemoryContextSwitchTo(old_context);
+}
+
 static void
 pin_step(void *argument)
 {
@@ -475,6 +496,11 @@ may_begin(Move *move, TierMoveReport *report, ErrorData **thrown)
 	if (*thrown == NULL)
 	{
 		*thrown = tier_attempt(pin_step, move);
+		tier_transaction_commit();
+	}
+	if (*thrown == NULL && !move->is_unwanted && move->has_told && move->request->obeys_windows)
+	{
+		*thrown = tier_attempt(window_step, move);
 		tier_transaction_commit();
 	}
 	if (*thrown != NULL)
@@ -827,6 +853,7 @@ tier_move_one(const TierMoveRequest *request)
 	tier_throttle_leave();
 	tier_space_done();
 	tier_progress_end();
+	tier_gate_forget();
 
 	/* 4. What became of it. */
 	move.outcome.elapsed_ms = ms_since(started_at);

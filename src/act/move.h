@@ -43,6 +43,9 @@ typedef struct TierMoveRequest
 	bool		is_tried_again; /* if it is busy, by the caller and soon:
 								 * patience is short, and such an end counts
 								 * as no failure */
+	bool		obeys_windows;	/* nobody asked for it: it begins while a move
+								 * window is open, which the caller has made
+								 * sure of (act/gate.h) */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierMoveRequest;
 
@@ -51,6 +54,8 @@ typedef enum TierMoveState
 	TIER_STATE_DONE,
 	TIER_STATE_NOT_NEEDED,		/* gone, or there already: nothing to record */
 	TIER_STATE_SKIPPED,			/* not tried, or the lock was not granted */
+	TIER_STATE_WAITING,			/* not tried: by the time it could begin, no
+								 * move window was open any more */
 	TIER_STATE_FAILED,			/* tried, and undone by an error */
 } TierMoveState;
 
@@ -58,7 +63,7 @@ typedef struct TierMoveReport
 {
 	TierMoveState state;
 	char	   *relation_name;	/* NULL when it was gone from the start */
-	char	   *error;			/* NULL when done or not needed */
+	char	   *error;			/* NULL when done or not needed; why it waits */
 	char	   *hint;			/* NULL: none */
 	char		sqlstate[6];
 	int64		size_bytes;

@@ -220,6 +220,9 @@ report_placement(const TierMigrateSummary *summary, bool dry_run)
 		ereport(NOTICE,
 				(errmsg("nothing is moved as advised: "
 						"tiered_storage.move_limit_per_day is used up")));
+	else if (summary->placement_waits)
+		ereport(NOTICE,
+				(errmsg("nothing is moved as advised: no move window is open")));
 	else if (summary->applied.is_busy)
 		ereport(NOTICE,
 				(errmsg("nothing is moved as advised: "
@@ -264,6 +267,23 @@ report_not_due(const TierMigrateSummary *summary)
 	return true;
 }
 
+/* What has to wait for a move window. */
+static void
+report_waiting(const TierMigrateSummary *summary)
+{
+	int			waiting = summary->waiting + summary->emptied.waiting + summary->applied.waiting;
+
+	if (summary->why_waiting == NULL)
+		return;
+	ereport(NOTICE,
+			(waiting == 0 ? errmsg("move windows are closed") :
+			 errmsg_plural("%d relation is not moved now", "%d relations are not moved now",
+						   waiting, waiting),
+			 errdetail("%c%s.", pg_toupper((unsigned char) summary->why_waiting[0]),
+					   summary->why_waiting + 1),
+			 errhint("CALL tiered_storage.migrate(ignore_windows => true) does not wait.")));
+}
+
 /* What fullness policies have added. */
 static void
 report_emptied(const TierFullnessSummary *emptied, bool dry_run)
@@ -304,6 +324,7 @@ Datum
 tier_migrate(PG_FUNCTION_ARGS)
 {
 	bool		dry_run = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
+	bool		ignore_windows = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	TierMigrateSummary summary;
 	TierPolicyKind kind;
 	char	   *policies;
@@ -311,7 +332,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 
 	if (dry_run)
 	{
-		summary = tier_migrate_run(true, false, NULL);
+		summary = tier_migrate_run(true, false, ignore_windows, NULL);
 		if (!report_not_due(&summary))
 			ereport(NOTICE,
 					(errmsg_plural("%d partition is due", "%d partitions are due",
@@ -321,7 +342,8 @@ tier_migrate(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
-	summary = tier_migrate_run(false, false, NULL);
+	summary = tier_migrate_run(false, false, ignore_windows, NULL);
+	report_waiting(&summary);
 	tier_disconnect_nonatomic();
 	policies = summary.moved == 0 ? NULL : tier_migrate_policies_of(summary.batch_id, &npolicies,
 																	&kind);

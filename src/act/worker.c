@@ -325,7 +325,7 @@ migrate_once(void)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	summary = tier_migrate_run(false, true, &idle);
+	summary = tier_migrate_run(false, true, false, &idle);
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);

@@ -46,6 +46,7 @@
 #include "lib/stringinfo.h"
 #include "src/model/cost.h"
 #include "src/model/device_state.h"
+#include "src/model/move_window.h"
 #include "src/model/page_writes.h"
 #include "src/model/policy.h"
 #include "src/model/relation_state.h"
@@ -714,6 +715,41 @@ extern bool tier_catalog_delete_policy(int policy_id);
  */
 extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
 										  const char *result);
+
+/* ---------------------------------------------------------------------
+ * Move windows (catalog/move_window.c)
+ * ---------------------------------------------------------------------
+ */
+
+/* delay_us of the window is 0: who loads it knows where that is. */
+typedef struct TierMoveWindowRow
+{
+	NameData	name;
+	TierWindow	window;
+	int64		jitter_us;
+	char	   *time_zone;		/* this server may not have it */
+	bool		is_enabled;
+} TierMoveWindowRow;
+
+/* All of them, by name, in the given context. */
+extern TierMoveWindowRow *tier_catalog_load_move_windows(MemoryContext context, int *n);
+
+/* Bytes of moves that run, or were begun in the last seconds, whoever asked for them. */
+extern double tier_catalog_bytes_moved_within(double seconds);
+
+/* How fast moves between two tiers were lately, waits included. */
+typedef struct TierMoveRate
+{
+	NameData	from_tier;
+	NameData	to_tier;
+	double		bytes_per_s;
+} TierMoveRate;
+
+/*
+ * Of the last 20 moves of 30 days between each two tiers, by the bytes that they copied;
+ * those of less than 16 MB do not count.  In the given context.
+ */
+extern TierMoveRate *tier_catalog_load_move_rates(MemoryContext context, int *n);
 
 /* ---------------------------------------------------------------------
  * Fullness policies

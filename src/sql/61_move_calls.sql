@@ -151,8 +151,10 @@ LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'tier_is_paused';
 COMMENT ON FUNCTION tiered_storage.is_paused() IS
 'whether the moves of this server are paused; see pause()';
 
-CREATE PROCEDURE tiered_storage.migrate(dry_run boolean DEFAULT false)
+CREATE PROCEDURE tiered_storage.migrate(
+	dry_run boolean DEFAULT false,
+	ignore_windows boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_migrate';
-COMMENT ON PROCEDURE tiered_storage.migrate(boolean) IS
-'moves each partition that is due by a tiering policy, in a transaction for each relation; '
-'dry_run only reports them';
+COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
+'moves each partition that is due by a tiering policy, in a transaction for each relation, if a '
+'move window is open or ignore_windows is true; dry_run only reports them';

@@ -55,6 +55,7 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.policies, tiered_storage.fullness_policies, tiered_storage.pins,
 	tiered_storage.pinned_relations,
 	tiered_storage.moves, tiered_storage.move_batches, tiered_storage.move_progress,
+	tiered_storage.move_windows,
 	tiered_storage.recommendations, tiered_storage.workers TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.device_profiles(),
 	tiered_storage.recommend_settings(),
@@ -110,4 +111,5 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.partition_advice(tiered_storage.heat, boolean),
 	_tiered_storage.effect_verdict(float8, float8, float8),
 	_tiered_storage.mover_progress(integer),
+	_tiered_storage.move_window_state(),
 	_tiered_storage.worker_status() TO pg_monitor;

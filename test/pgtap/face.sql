@@ -15,12 +15,12 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('move_batches'), ('move_progress'), ('moves'),
+	('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('move_batches'), ('move_progress'), ('move_windows'), ('moves'),
 	('pinned_relations'), ('pins'), ('policies'), ('recommendations'), ('relation_history'), ('sampler'), ('server_writes'),
 	('standbys'), ('tier_calibration'), ('tiers'), ('workers'), ('write_amplification')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('access_statistics'), ('access_tracking'), ('add_fullness_policy'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),
+	('access_statistics'), ('access_tracking'), ('add_fullness_policy'), ('add_move_window'), ('alter_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),
 	('alter_fullness_policy'),
 	('alter_tier'), ('alter_tiering_policy'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('compare_load'),
 	('device_profiles'), ('discover_tiers'), ('evaluate_fullness'), ('evaluate_policies'), ('explain_placement'), ('is_paused'),

@@ -14,8 +14,8 @@ CREATE TEMP TABLE section AS
 	HAVING min(line) FILTER (WHERE line ~ '^## ') IS NOT NULL;
 
 CREATE FUNCTION pg_temp.type_name(type oid) RETURNS text LANGUAGE sql AS $$
-	SELECT replace(replace(replace(format_type(type, NULL), 'double precision', 'float8'),
-		'timestamp with time zone', 'timestamptz'), 'integer', 'int')
+	SELECT replace(replace(replace(replace(format_type(type, NULL), 'double precision', 'float8'),
+		'timestamp with time zone', 'timestamptz'), 'integer', 'int'), 'time without time zone', 'time')
 $$;
 CREATE FUNCTION pg_temp.default_of(routine oid, argument bigint) RETURNS text LANGUAGE sql AS $$
 	SELECT COALESCE('`' || regexp_replace(replace(e, 'NULL', 'null'), '::[a-z ]+(\[\])?', '', 'g') || '` |', ' |')

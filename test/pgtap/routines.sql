@@ -43,6 +43,9 @@ $$, $$ VALUES
 	('function', 'tier_size_curve', 'tier name, points integer DEFAULT 21, tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, price_per_wait_hour double precision DEFAULT NULL::double precision, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT capacity_bytes bigint, OUT used_bytes bigint, OUT io_s_per_hour double precision, OUT queue_s_per_hour double precision, OUT saved_s_per_hour double precision, OUT price_per_month double precision, OUT next_gb_saves_per_hour double precision, OUT next_gb_price_per_month double precision, OUT is_current boolean, OUT is_knee boolean, OUT gap double precision, OUT reason text', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'recommend_settings', 'OUT tier_name name, OUT tablespace_name name, OUT setting text, OUT current_value text, OUT recommended_value text, OUT calibrated_at timestamp with time zone, OUT reason text, OUT command text', 'SETOF record', 'stable', false, false, 'unsafe', 'sql'),
 	('function', 'relation_buffers', 'OUT relation regclass, OUT tablespace_oid oid, OUT file_number oid, OUT cached_buffers bigint, OUT dirty_buffers bigint, OUT usage_sum bigint, OUT standard_error double precision', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
+	('function', 'add_move_window', 'name name, days text[], starts time without time zone, ends time without time zone, time_zone text DEFAULT NULL::text, max_bytes bigint DEFAULT NULL::bigint, jitter interval DEFAULT ''00:00:00''::interval, enabled boolean DEFAULT true', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
+	('function', 'alter_move_window', 'name name, days text[] DEFAULT NULL::text[], starts time without time zone DEFAULT NULL::time without time zone, ends time without time zone DEFAULT NULL::time without time zone, time_zone text DEFAULT NULL::text, max_bytes bigint DEFAULT NULL::bigint, jitter interval DEFAULT NULL::interval, enabled boolean DEFAULT NULL::boolean, unset text[] DEFAULT NULL::text[]', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
+	('function', 'remove_move_window', 'name name, if_exists boolean DEFAULT false', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'remove_tier', 'name name, if_exists boolean DEFAULT false', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'pin', 'relation regclass, tier name DEFAULT NULL::name, until timestamp with time zone DEFAULT NULL::timestamp with time zone, include_indexes boolean DEFAULT true', 'integer', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'unpin', 'relation regclass, include_indexes boolean DEFAULT true', 'integer', 'volatile', false, false, 'unsafe', 'c'),
@@ -60,7 +63,7 @@ $$, $$ VALUES
 	('function', 'wait_times', 'OUT wait_class text, OUT wait_s double precision, OUT sampled_s double precision', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
 	('procedure', 'pull_standby_statistics', 'IN force boolean DEFAULT true', '', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('procedure', 'apply_placement', 'IN min_confidence text DEFAULT ''firm''::text, IN max_bytes bigint DEFAULT NULL::bigint, IN dry_run boolean DEFAULT false, IN tiers name[] DEFAULT NULL::name[], IN horizon interval DEFAULT ''30 days''::interval, IN objective text DEFAULT ''time''::text, IN price_per_wait_hour double precision DEFAULT NULL::double precision, IN schemas name[] DEFAULT NULL::name[], IN relations regclass[] DEFAULT NULL::regclass[]', '', 'volatile', false, false, 'unsafe', 'c'),
-	('procedure', 'migrate', 'IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
+	('procedure', 'migrate', 'IN dry_run boolean DEFAULT false, IN ignore_windows boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'move_relation', 'IN relation regclass, IN target name, IN include_indexes boolean DEFAULT true, IN allow_lock boolean DEFAULT false, IN index_target name DEFAULT NULL::name, IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'sample', '', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'undo_move', 'IN batch_id bigint, IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c')
@@ -72,7 +75,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'),
 	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'),
 	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'),
-	('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
+	('move_window_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('remove_unused_tiers'),
@@ -103,11 +106,11 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines
 	WHERE lanname IN ('sql', 'plpgsql') AND NOT COALESCE('jit=off' = ANY (proconfig), false) $$,
 	'those not in C run without JIT compilation');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'session_replication_role=origin' = ANY (proconfig) $$,
-	$$ VALUES ('add_tier'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('remove_tier') $$, 'those of tiers obey keys and triggers');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('remove_move_window'), ('remove_tier') $$, 'those of tiers and windows obey keys and triggers');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
-	$$ VALUES ('add_tier'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('pull_standby_statistics'), ('remove_standby'), ('remove_tier') $$, 'security definer: the functions of tiers only');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_tier') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 SELECT * FROM finish();

@@ -50,6 +50,8 @@ SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '200 years'
 SELECT tiered_storage.alter_tiering_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
 SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
 SELECT tiered_storage.pin('m_next_pkey');
+SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'Europe/Berlin', max_bytes => 1000000000000000);
+SELECT tiered_storage.add_move_window('Week"end', '{sun,sat}', '22:00', '06:00', 'America/New_York', jitter => '7 minutes', enabled => false);
 SELECT tiered_storage.add_fullness_policy('$discovered', 'Arch"ive', low_watermark => 0.25);
 SELECT tiered_storage.add_fullness_policy('slow', 'Arch"ive', 0.9, 0.7);
 SELECT tiered_storage.alter_fullness_policy('$discovered', enabled => false);
@@ -69,11 +71,17 @@ my $fullness_sql =
   'SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by, created_at, enabled FROM tiered_storage.fullness_policies ORDER BY 1';
 my $pins_sql =
   'SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by, pinned_at, relations FROM tiered_storage.pins ORDER BY 2';
+my $windows_sql =
+  'SELECT * FROM _tiered_storage.move_window ORDER BY window_name';
 my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
-  $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $verdicts_sql;
+  $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql, $verdicts_sql;
+like(
+	$expected{$windows_sql},
+	qr/^Week"end\|\{sat,sun\}\|22:00:00\|/m,
+	'there are move windows');
 like(
 	$expected{$policies_sql},
 	qr/^3\|"Their Schema"\."New Name"\|"Their Schema"\."New Name"\|/m,
@@ -103,6 +111,8 @@ sub check_restored
 		"$name: those by fullness, too");
 	is($server->safe_psql($db, $pins_sql),
 		$expected{$pins_sql}, "$name: the pins too");
+	is($server->safe_psql($db, $windows_sql),
+		$expected{$windows_sql}, "$name: the move windows too");
 	is( $server->safe_psql($db, $verdicts_sql),
 		$expected{$verdicts_sql},
 		"$name: they come to the same result") unless defined $tablespaces;

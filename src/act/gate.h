@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/gate.h
+ *		May a move begin now that nobody has asked for, or when?
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_GATE_H
+#define TIER_GATE_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+#include "src/decide/move_window.h"
+
+/*
+ * When would a move begin that the worker or migrate() makes?  For each relation before
+ * it is moved, for the queue, and for whoever wants to know beforehand.  In a
+ * transaction, outside of a scope; strings live in the current memory context.  What it
+ * knows is a second old at most.
+ */
+extern TierMoveStart tier_gate_ask(const TierSet *set, const TierPlannedMove *move);
+
+/* The same of a move of next to nothing: is any window open? */
+extern TierMoveStart tier_gate_ask_any(const TierSet *set);
+
+/* What is known is looked up again: a move has ended, or something else begins. */
+extern void tier_gate_forget(void);
+
+#endif							/* TIER_GATE_H */

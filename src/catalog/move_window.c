@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/move_window.c
+ *		The store of move windows, and what moves have written and how fast.
+ *
+ * See catalog/tables.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+TierMoveWindowRow *
+tier_catalog_load_move_windows(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT w.window_name, COALESCE((SELECT bit_or(1 << (d.n::int4 - 1)) "
+	"FROM unnest('{mon,tue,wed,thu,fri,sat,sun}'::text[]) WITH ORDINALITY d (day, n) "
+	"WHERE d.day = ANY (w.days)), 127), "
+	"(EXTRACT(epoch FROM w.starts) * 1000000)::int8, "
+	"(EXTRACT(epoch FROM w.ends) * 1000000)::int8, "
+	"(EXTRACT(epoch FROM w.jitter) * 1000000)::int8, "
+	"w.time_zone, COALESCE(w.max_bytes::float8, 'Infinity'), w.enabled "
+	"FROM _tiered_storage.move_window w ORDER BY w.window_name";
+	TierMoveWindowRow *rows;
+	MemoryContext old_context;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	old_context = MemoryContextSwitchTo(context);
+	rows = palloc0(sizeof(TierMoveWindowRow) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		rows[i].name = *DatumGetName(tier_catalog_datum(i, 1, &isnull));
+		rows[i].window.days = (uint8) DatumGetInt32(tier_catalog_datum(i, 2, &isnull));
+		rows[i].window.starts_us = DatumGetInt64(tier_catalog_datum(i, 3, &isnull));
+		rows[i].window.ends_us = DatumGetInt64(tier_catalog_datum(i, 4, &isnull));
+		rows[i].jitter_us = DatumGetInt64(tier_catalog_datum(i, 5, &isnull));
+		rows[i].time_zone = TextDatumGetCString(tier_catalog_datum(i, 6, &isnull));
+		rows[i].window.max_bytes = DatumGetFloat8(tier_catalog_datum(i, 7, &isnull));
+		rows[i].is_enabled = DatumGetBool(tier_catalog_datum(i, 8, &isnull));
+	}
+	MemoryContextSwitchTo(old_context);
+	return rows;
+}
+
+double
+tier_catalog_bytes_moved_within(double seconds)
+{
+	/* What runs may have begun before; it is all written by its end. */
+	static const char sql[] =
+	"SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
+	"THEN greatest(m.size_bytes, m.copied_bytes) ELSE m.copied_bytes END), 0)::float8 "
+	"FROM _tiered_storage.move m "
+	"WHERE m.state = 'running' OR m.started_at >= clock_timestamp() - make_interval(secs => $1)";
+	static const Oid types[] = {FLOAT8OID};
+	Datum		value = Float8GetDatum(seconds);
+	bool		isnull;
+
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+	return DatumGetFloat8(tier_catalog_datum(0, 1, &isnull));
+}
+
+TierMoveRate *
+tier_catalog_load_move_rates(MemoryContext context, int *n)
+{
+	/* Of a small one, the locks and flushes take longer than the copy. */
+	static const char sql[] =
+	"SELECT r.from_tier, r.to_tier, (sum(r.copied_bytes) / sum(r.elapsed_ms / 1000))::float8 "
+	"FROM (SELECT m.from_tier, m.to_tier, m.copied_bytes, m.elapsed_ms, row_number() OVER "
+	"(PARTITION BY m.from_tier, m.to_tier ORDER BY m.finished_at DESC) AS n "
+	"FROM _tiered_storage.move m WHERE m.state = 'done' AND m.method = 'online' "
+	"AND m.from_tier IS NOT NULL AND m.to_tier IS NOT NULL AND m.elapsed_ms > 0 "
+	"AND m.copied_bytes >= 16 * 1024 * 1024 "
+	"AND m.finished_at > now() - interval '30 days') r "
+	"WHERE r.n <= 20 GROUP BY r.from_tier, r.to_tier";
+	TierMoveRate *rates;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	rates = MemoryContextAllocZero(context, sizeof(TierMoveRate) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		rates[i].from_tier = *DatumGetName(tier_catalog_datum(i, 1, &isnull));
+		rates[i].to_tier = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
+		rates[i].bytes_per_s = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
+	}
+	return rates;
+}

@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/move_window.c
+ *		When a move may begin that nobody has asked for, and how long it takes.
+ *
+ * The decision is that of model/move_window.c; here is what it needs to know: the time
+ * zones, the clock, what was moved since a window opened, and how long a move takes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/decide/advice.h"
+#include "src/decide/move_window.h"
+#include "src/server/time_zone.h"
+
+/*
+ * How far ahead openings are looked for: each window opens at least once a week, but for
+ * a day that a zone leaves out, and a move may have to wait for more than one of them.
+ */
+#define HORIZON_DAYS 21
+#define OPENINGS_OF_A_WINDOW (HORIZON_DAYS + 4)
+
+/* Clocks may have been changed while a window is open that began before. */
+#define LOOK_BACK_DAYS 3
+
+/* Adds the openings of a window; none, if this server does not have its time zone. */
+static void
+add_openings(TierMoveWindows *windows, int index)
+{
+	TierMoveWindowRow *row = &windows->rows[index];
+	TimestampTz until = windows->now + HORIZON_DAYS * TIER_US_PER_DAY;
+	TierOpening *openings = windows->openings + windows->nopenings;
+	TierZone	zone;
+	int			n;
+
+	if (!row->is_enabled ||
+		!tier_time_zone_between(row->time_zone, windows->now - LOOK_BACK_DAYS * TIER_US_PER_DAY,
+								until + LOOK_BACK_DAYS * TIER_US_PER_DAY, &zone))
+		return;
+	row->window.delay_us = tier_window_delay(row->jitter_us, GetSystemIdentifier(), MyDatabaseId);
+	n = tier_window_openings(&row->window, &zone, windows->now, until, openings,
+							 OPENINGS_OF_A_WINDOW);
+	for (int i = 0; i < n; i++)
+		openings[i].window = index;
+	windows->nopenings += n;
+}
+
+TierMoveWindows *
+tier_move_windows_load(MemoryContext context)
+{
+	TierMoveWindows *windows = MemoryContextAllocZero(context, sizeof(TierMoveWindows));
+	MemoryContext old_context;
+
+	windows->now = tier_clock_now();
+	windows->rows = tier_catalog_load_move_windows(context, &windows->nrows);
+	windows->rates = tier_catalog_load_move_rates(context, &windows->nrates);
+	old_context = MemoryContextSwitchTo(context);
+	windows->openings = palloc(sizeof(TierOpening) *
+							   Max(windows->nrows, 1) * OPENINGS_OF_A_WINDOW);
+	for (int i = 0; i < windows->nrows; i++)
+	{
+		windows->nenabled += windows->rows[i].is_enabled;
+		add_openings(windows, i);
+	}
+	for (int i = 0; i < windows->nopenings; i++)
+	{
+		TierOpening *opening = &windows->openings[i];
+
+		/*
+		 * The clock that tests set is not that of the moves, but as much time
+		 * has passed by it.
+		 */
+		if (opening->opens_us <= windows->now && !isinf(opening->left_bytes))
+			opening->left_bytes -=
+				tier_catalog_bytes_moved_within(tier_seconds_between(opening->opens_us,
+																	 windows->now));
+	}
+	tier_openings_sort(windows->openings, windows->nopenings);
+	MemoryContextSwitchTo(old_context);
+	return windows;
+}
+
+static const TierMoveRate *
+find_rate(const TierMoveWindows *windows, const TierTier *from, const TierTier *to)
+{
+	for (int i = 0; i < windows->nrates; i++)
+		if (strcmp(NameStr(windows->rates[i].from_tier), NameStr(from->name)) == 0 &&
+			strcmp(NameStr(windows->rates[i].to_tier), NameStr(to->name)) == 0)
+			return &windows->rates[i];
+	return NULL;
+}
+
+/* At the limit of the rate, in MB per second; 0: there is none. */
+static double
+seconds_at(double bytes, double limit_mb)
+{
+	return limit_mb > 0.0 ? bytes / (limit_mb * 1048576.0) : 0.0;
+}
+
+double
+tier_move_forecast_s(const TierMoveWindows *windows, const TierSet *set,
+					 const TierPlannedMove *move)
+{
+	int			from = tier_set_tier_of_tablespace(set, move->from_tablespace_oid);
+	int			to = tier_set_tier_of_tablespace(set, move->to_tablespace_oid);
+	double		limited = seconds_at(move->bytes, tier_move_rate_limit_mb);
+	const TierMoveRate *rate;
+
+	if (move->by_worker)
+		limited = Max(limited, seconds_at(move->bytes, tier_worker_rate_limit_mb));
+	if (from < 0 || to < 0)
+		return limited > 0.0 ? limited : NAN;
+	rate = find_rate(windows, &set->tiers[from], &set->tiers[to]);
+	return Max(limited, rate != NULL ? move->bytes / Max(rate->bytes_per_s, 1.0) :
+			   tier_cost_move_s(move->bytes, &set->tiers[from].profile,
+								&set->tiers[to].profile));
+}
+
+/* What keeps it from beginning now although a window is open; "": nothing is open. */
+static char *
+why_not_now(const TierWindowAnswer *answer, const TierPlannedMove *move, double seconds)
+{
+	switch (answer->verdict)
+	{
+		case TIER_WINDOW_USED_UP:
+			return psprintf(": less than its %s may still be moved in what is open",
+							tier_size_text(move->bytes));
+		case TIER_WINDOW_TOO_SHORT:
+			return psprintf(": it takes about %s, and what is open closes before",
+							tier_advice_duration(seconds));
+		default:
+			return "";
+	}
+}
+
+/* Why it will not begin in any of the openings. */
+static char *
+why_never(const TierMoveWindows *windows, const TierWindowAnswer *answer,
+		  const TierPlannedMove *move, double seconds)
+{
+	if (windows->nenabled == 0)
+		return pstrdup("waiting: all move windows are disabled");
+	if (windows->nopenings == 0)
+		return psprintf("waiting: no move window opens within %d days", HORIZON_DAYS);
+	if (answer->is_too_large)
+		return psprintf("waiting: its %s are more than may be moved in any window",
+						tier_size_text(move->bytes));
+	return psprintf("waiting: it takes about %s, which is longer than any window is open",
+					tier_advice_duration(seconds));
+}
+
+TierMoveStart
+tier_move_windows_ask(const TierMoveWindows *windows, const TierSet *set,
+					  const TierPlannedMove *move)
+{
+	TierMoveStart start = {true, windows->now, 0.0, NULL};
+	TierWindowAnswer answer;
+	const TierMoveWindowRow *row;
+
+	start.seconds = tier_move_forecast_s(windows, set, move);
+	if (windows->nrows == 0)
+		return start;
+	answer = tier_openings_ask(windows->openings, windows->nopenings, windows->now, move->bytes,
+							   start.seconds);
+	start.may_begin = answer.verdict == TIER_WINDOW_OPEN;
+	if (start.may_begin)
+		return start;
+	start.at = answer.opening < 0 ? 0 : answer.at_us;
+	if (answer.opening < 0)
+	{
+		start.reason = why_never(windows, &answer, move, start.seconds);
+		return start;
+	}
+	row = &windows->rows[windows->openings[answer.opening].window];
+	start.reason = psprintf("waiting for window %s, opens %s%s",
+							quote_identifier(NameStr(row->name)),
+							tier_time_zone_text(row->time_zone, answer.at_us),
+							why_not_now(&answer, move, start.seconds));
+	return start;
+}

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/move_window.h
+ *		When a move may begin that nobody has asked for, and how long it takes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_DECIDE_MOVE_WINDOW_H
+#define TIER_DECIDE_MOVE_WINDOW_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+
+/*
+ * The windows of this database, with what was moved in those that are open, as of the
+ * moment in which they were loaded; not changed afterwards.
+ */
+typedef struct TierMoveWindows
+{
+	TierMoveWindowRow *rows;
+	int			nrows;			/* 0: moves may begin at any time */
+	int			nenabled;
+	TimestampTz now;			/* when it was loaded, by tier_clock_now */
+	TierOpening *openings;		/* of the next three weeks, sorted */
+	int			nopenings;
+	TierMoveRate *rates;
+	int			nrates;
+} TierMoveWindows;
+
+/* Inside of a scope; the result lives in the given context. */
+extern TierMoveWindows *tier_move_windows_load(MemoryContext context);
+
+/* One move, as far as windows are concerned. */
+typedef struct TierPlannedMove
+{
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;
+	double		bytes;			/* of all forks */
+	bool		by_worker;		/* tiered_storage.worker_rate_limit counts */
+} TierPlannedMove;
+
+/*
+ * How long it will take: at the rate of the last moves between these tiers, or where
+ * there are none, by the figures of both devices; not faster than the limits of the
+ * rate allow.  NaN: nobody knows.
+ */
+extern double tier_move_forecast_s(const TierMoveWindows *windows, const TierSet *set,
+								   const TierPlannedMove *move);
+
+typedef struct TierMoveStart
+{
+	bool		may_begin;		/* now */
+	TimestampTz at;				/* when it may; 0: never, as things are */
+	double		seconds;		/* that it is expected to take; NaN: nobody
+								 * knows */
+	char	   *reason;			/* "waiting for window ...", in the current
+								 * memory context; NULL: it need not wait */
+} TierMoveStart;
+
+/* May it begin now, or when?  A move that would not end while windows are open may not. */
+extern TierMoveStart tier_move_windows_ask(const TierMoveWindows *windows, const TierSet *set,
+										   const TierPlannedMove *move);
+
+#endif							/* TIER_DECIDE_MOVE_WINDOW_H */

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/time_zone.h
+ *		Time zones as numbers, for the modules that know no time zone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_TIME_ZONE_H
+#define TIER_TIME_ZONE_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "src/model/move_window.h"
+
+/*
+ * By how much clocks of the zone differ from UTC between two moments, in the current
+ * memory context.  False: this server knows no zone of that name.
+ */
+extern bool tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until,
+								   TierZone *zone);
+
+/* "2026-11-23 22:00 CET", in that zone; in UTC where the server does not know it. */
+extern char *tier_time_zone_text(const char *name, TimestampTz moment);
+
+#endif							/* TIER_TIME_ZONE_H */

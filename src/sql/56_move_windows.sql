@@ -1,0 +1,268 @@
+---------------------------------------------------------------------------
+-- Move windows: the hours in which moves begin that nobody has asked for.
+---------------------------------------------------------------------------
+
+CREATE TABLE _tiered_storage.move_window
+(
+	window_name name NOT NULL PRIMARY KEY CHECK (window_name OPERATOR(pg_catalog.<>) ''),
+	days text[] CHECK (days OPERATOR(pg_catalog.<@) '{mon,tue,wed,thu,fri,sat,sun}'
+		AND pg_catalog.cardinality(days) OPERATOR(pg_catalog.>) 0),	-- null: every day
+	starts time NOT NULL CHECK (starts OPERATOR(pg_catalog.<) '24:00'),
+	ends time NOT NULL CHECK (ends OPERATOR(pg_catalog.<>) starts),
+	time_zone text NOT NULL,
+	max_bytes bigint CHECK (max_bytes OPERATOR(pg_catalog.>) 0),
+	jitter interval NOT NULL CHECK (jitter OPERATOR(pg_catalog.>=) '0'
+		AND jitter OPERATOR(pg_catalog.<) '24 hours'),
+	enabled boolean NOT NULL
+);
+COMMENT ON TABLE _tiered_storage.move_window IS
+'hours in which moves begin that nobody has asked for; use the view tiered_storage.move_windows, '
+'add_move_window(), alter_move_window() and remove_move_window()';
+SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.move_window', '');
+
+CREATE FUNCTION _tiered_storage.move_window_state(
+	OUT window_name name, OUT is_open boolean, OUT opens_at timestamptz, OUT closes_at timestamptz,
+	OUT moved_bytes bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_move_window_state';
+COMMENT ON FUNCTION _tiered_storage.move_window_state() IS
+'what the clock says of each window; see the view move_windows';
+
+CREATE VIEW tiered_storage.move_windows AS
+	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled,
+		COALESCE(s.is_open, false) AS is_open, s.opens_at, s.closes_at, s.moved_bytes
+	FROM _tiered_storage.move_window w
+	LEFT JOIN _tiered_storage.move_window_state() s
+		ON s.window_name OPERATOR(pg_catalog.=) w.window_name;
+COMMENT ON VIEW tiered_storage.move_windows IS
+'the hours in which moves begin that nobody has asked for: those of the worker and of migrate(); '
+'if there is no window, they may begin at any time';
+COMMENT ON COLUMN tiered_storage.move_windows.window_name IS 'name of the window';
+COMMENT ON COLUMN tiered_storage.move_windows.days IS
+'days on which it opens; null: every day';
+COMMENT ON COLUMN tiered_storage.move_windows.starts IS 'time of day at which it opens';
+COMMENT ON COLUMN tiered_storage.move_windows.ends IS
+'time of day at which it closes; before starts: on the next day';
+COMMENT ON COLUMN tiered_storage.move_windows.time_zone IS 'time zone of these times';
+COMMENT ON COLUMN tiered_storage.move_windows.max_bytes IS
+'bytes that may be moved in one opening; null: no limit';
+COMMENT ON COLUMN tiered_storage.move_windows.jitter IS
+'it opens up to this much later, always by the same time in a database, by another one in others';
+COMMENT ON COLUMN tiered_storage.move_windows.enabled IS
+'whether it opens at all; alter_move_window() disables and enables it';
+COMMENT ON COLUMN tiered_storage.move_windows.is_open IS 'whether it is open now';
+COMMENT ON COLUMN tiered_storage.move_windows.opens_at IS
+'when it opens next, with its jitter; null: never, or not within three weeks';
+COMMENT ON COLUMN tiered_storage.move_windows.closes_at IS
+'when it closes: now if it is open, else the next time';
+COMMENT ON COLUMN tiered_storage.move_windows.moved_bytes IS
+'bytes moved since it opened, whoever asked for it; null: it is not open';
+
+/* The name of the zone as pg_timezone_names has it; that of the session if none is named. */
+CREATE FUNCTION _tiered_storage.move_window_zone(time_zone text) RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	wanted text := COALESCE(time_zone, current_setting('TimeZone'));
+	found text := (SELECT z.name FROM pg_timezone_names z WHERE lower(z.name) = lower(wanted)
+		ORDER BY z.name <> wanted LIMIT 1);
+BEGIN
+	IF found IS NULL THEN
+		RAISE EXCEPTION 'time zone "%" not recognized', wanted
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'The view pg_timezone_names lists them.';
+	END IF;
+	RETURN found;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.move_window_zone(text) IS
+'the time zone of that name, or an error';
+
+/* In the order of the week, each once. */
+CREATE FUNCTION _tiered_storage.move_window_days(days text[]) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	week CONSTANT text[] := '{mon,tue,wed,thu,fri,sat,sun}';
+	unknown text;
+BEGIN
+	IF days IS NULL THEN
+		RETURN NULL;
+	END IF;
+	SELECT COALESCE(d, 'null') INTO unknown FROM unnest(days) d
+		WHERE (lower(d) = ANY (week)) IS NOT TRUE LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'invalid day "%"', unknown
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Days are mon, tue, wed, thu, fri, sat and sun; null means every day.';
+	END IF;
+	IF cardinality(days) = 0 THEN
+		RAISE EXCEPTION 'a move window without days would never open'
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Null means every day; enabled => false keeps a window closed.';
+	END IF;
+	RETURN (SELECT array_agg(w.day ORDER BY w.n) FROM unnest(week) WITH ORDINALITY w(day, n)
+		WHERE w.day IN (SELECT lower(d) FROM unnest(days) d));
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.move_window_days(text[]) IS
+'the days as they are stored, or an error';
+
+CREATE FUNCTION _tiered_storage.move_window_check(w _tiered_storage.move_window) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	IF COALESCE(w.window_name, '') = '' THEN
+		RAISE EXCEPTION 'the name of a move window must not be empty'
+			USING ERRCODE = 'invalid_parameter_value';
+	ELSIF w.starts IS NULL OR w.ends IS NULL THEN
+		RAISE EXCEPTION '"starts" and "ends" must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	ELSIF w.starts = '24:00' THEN
+		RAISE EXCEPTION 'a move window cannot start at 24:00'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Use 00:00 of the next day.';
+	ELSIF w.starts = w.ends THEN
+		RAISE EXCEPTION 'a move window that ends when it starts is empty'
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Use starts => ''00:00'', ends => ''24:00'' for whole days.';
+	ELSIF w.max_bytes <= 0 THEN
+		RAISE EXCEPTION 'max_bytes must be positive'
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Leave it out for no limit; enabled => false keeps a window closed.';
+	ELSIF w.jitter < '0' THEN
+		RAISE EXCEPTION 'jitter must not be negative'
+			USING ERRCODE = 'invalid_parameter_value';
+	ELSIF (w.jitter >= w.ends - w.starts
+		+ CASE WHEN w.ends < w.starts THEN interval '24 hours' ELSE '0' END) THEN
+		RAISE EXCEPTION 'jitter must be less than the move window is long'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = 'It would be over before it opens.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.move_window_check(_tiered_storage.move_window) IS
+'an error if the move window makes no sense';
+
+CREATE FUNCTION tiered_storage.add_move_window(
+	name name,
+	days text[],
+	starts time,
+	ends time,
+	time_zone text DEFAULT NULL,
+	max_bytes bigint DEFAULT NULL,
+	jitter interval DEFAULT '0',
+	enabled boolean DEFAULT true)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
+AS $$
+DECLARE
+	most CONSTANT integer := 64;
+	w _tiered_storage.move_window;
+BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.add_move_window()');
+	w := ROW(name, _tiered_storage.move_window_days(days), starts, ends,
+		_tiered_storage.move_window_zone(time_zone), max_bytes, COALESCE(jitter, '0'),
+		COALESCE(enabled, true));
+	PERFORM _tiered_storage.move_window_check(w);
+	LOCK TABLE _tiered_storage.move_window IN SHARE ROW EXCLUSIVE MODE;
+	IF EXISTS (SELECT FROM _tiered_storage.move_window x WHERE x.window_name = name) THEN
+		RAISE EXCEPTION 'move window "%" already exists', name
+			USING ERRCODE = 'duplicate_object',
+				HINT = 'Use tiered_storage.alter_move_window() to change it.';
+	ELSIF (SELECT count(*) FROM _tiered_storage.move_window) >= most THEN
+		RAISE EXCEPTION 'there are % move windows already', most
+			USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	INSERT INTO _tiered_storage.move_window SELECT w.*;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.add_move_window(
+	name, text[], time, time, text, bigint, interval, boolean) IS
+'moves that nobody has asked for begin in this window from now on, or in another one: on days '
+'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
+'next day) in time_zone (default that of the session), at most max_bytes in each opening; it '
+'opens up to jitter later, by another time in each database and cluster';
+
+CREATE FUNCTION tiered_storage.alter_move_window(
+	name name,
+	days text[] DEFAULT NULL,
+	starts time DEFAULT NULL,
+	ends time DEFAULT NULL,
+	time_zone text DEFAULT NULL,
+	max_bytes bigint DEFAULT NULL,
+	jitter interval DEFAULT NULL,
+	enabled boolean DEFAULT NULL,
+	unset text[] DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
+AS $$
+DECLARE
+	w _tiered_storage.move_window;
+	unknown text;
+BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.alter_move_window()');
+	SELECT COALESCE(u, 'null') INTO unknown FROM unnest(unset) u
+		WHERE (u IN ('days', 'max_bytes')) IS NOT TRUE LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'property "%" of a move window cannot be unset', unknown
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'These can: days, max_bytes.';
+	ELSIF (days IS NOT NULL AND 'days' = ANY (unset))
+		OR (max_bytes IS NOT NULL AND 'max_bytes' = ANY (unset)) THEN
+		RAISE EXCEPTION 'a property cannot be set and unset at once'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	SELECT x.* INTO w FROM _tiered_storage.move_window x WHERE x.window_name = name FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'move window "%" does not exist', name
+			USING ERRCODE = 'undefined_object',
+				HINT = 'SELECT window_name FROM tiered_storage.move_windows lists them.';
+	END IF;
+	w.days := CASE WHEN 'days' = ANY (unset) THEN NULL
+		ELSE COALESCE(_tiered_storage.move_window_days(days), w.days) END;
+	w.starts := COALESCE(starts, w.starts);
+	w.ends := COALESCE(ends, w.ends);
+	w.time_zone := CASE WHEN time_zone IS NULL THEN w.time_zone
+		ELSE _tiered_storage.move_window_zone(time_zone) END;
+	w.max_bytes := CASE WHEN 'max_bytes' = ANY (unset) THEN NULL
+		ELSE COALESCE(max_bytes, w.max_bytes) END;
+	w.jitter := COALESCE(jitter, w.jitter);
+	w.enabled := COALESCE(enabled, w.enabled);
+	PERFORM _tiered_storage.move_window_check(w);
+	UPDATE _tiered_storage.move_window x
+		SET (days, starts, ends, time_zone, max_bytes, jitter, enabled)
+			= (w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled)
+		WHERE x.window_name = name;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.alter_move_window(
+	name, text[], time, time, text, bigint, interval, boolean, text[]) IS
+'changes a move window; null arguments leave their property unchanged; enabled => false keeps it '
+'closed; unset => ''{days,max_bytes}'' means every day and no limit again';
+
+CREATE FUNCTION tiered_storage.remove_move_window(name name, if_exists boolean DEFAULT false)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
+AS $$
+BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.remove_move_window()');
+	DELETE FROM _tiered_storage.move_window x WHERE x.window_name = name;
+	IF FOUND THEN
+		RETURN;
+	ELSIF if_exists THEN
+		RAISE NOTICE 'move window "%" does not exist, skipping', name;
+		RETURN;
+	END IF;
+	RAISE EXCEPTION 'move window "%" does not exist', name
+		USING ERRCODE = 'undefined_object',
+			HINT = 'SELECT window_name FROM tiered_storage.move_windows lists them.';
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.remove_move_window(name, boolean) IS
+'removes a move window; without the last one moves may begin at any time';
