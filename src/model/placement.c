@@ -23,6 +23,7 @@
 #include "src/model/cost.h"
 #include "src/model/exchange.h"
 #include "src/model/feasible.h"
+#include "src/model/number.h"
 #include "src/model/placement.h"
 #include "src/model/swap.h"
 
@@ -390,11 +391,13 @@ is_crowded(const Work *work, const TierPlacementTotals *totals)
 	return false;
 }
 
+/* No cost is negative, so a bound that is, or none, says as much as 0: from 0 to 1. */
 static double
 gap_of(const Best *best)
 {
-	return best->objective > 0 ?
-		fmax(0.0, (best->objective - best->lower_bound) / best->objective) : 0.0;
+	double		bound = tier_amount(best->lower_bound);
+
+	return best->objective > 0 ? fmax(0.0, (best->objective - bound) / best->objective) : 0.0;
 }
 
 /*

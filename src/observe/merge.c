@@ -514,12 +514,26 @@ certain_blocks(Oid tablespace_oid)
 }
 
 /*
- * `count` NULL: no plan that was tracked has read this relation.  Returns whether all that
- * was read of it here was maintenance, and no use.
+ * What a table has read before anybody watched was no use where it is not the work of its
+ * scans, and no index was scanned: loading, building indexes and vacuuming leave such
+ * reads, and queries do not.
+ */
+static void
+leave_out_loading(TierRelationPeriod *period)
+{
+	TierCostAttribution *use = &period->attribution;
+
+	period->maintenance_reads += use->misses - use->sequential_mid;
+	use->misses = use->sequential_high = use->sequential_mid;
+}
+
+/*
+ * `count` NULL: no plan that was tracked has read this relation.  is_first: by the first
+ * sample of all.  Returns whether all that was read of it here was maintenance, and no use.
  */
 static bool
 attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAccessCount *count,
-		  bool carry)
+		  bool carry, bool is_first)
 {
 	TierRelationPeriod *period = &state->period;
 	TierSplitPeriod input;
@@ -551,6 +565,8 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 		tier_split_request_shares(&input.plans, &period->random_low, &period->random_high);
 	period->attribution = result.use;
 	period->maintenance_reads = result.maintenance;
+	if (is_first && count == NULL && !input.is_index && !input.looked_up)
+		leave_out_loading(period);
 	state->stored.source = result.source;
 	if (carry && input.covered && count != NULL && result.used_share < 1.0)
 		carry_over(count, result.added, result.used_share);
@@ -722,7 +738,8 @@ advance_active(TierRelationState *states, int nstates, TimestampTz period_start,
 			note_index_scan(state, input);
 		if (period->active)
 		{
-			note_read(state, attribute(state, taken, count, input->carry), input);
+			note_read(state, attribute(state, taken, count, input->carry,
+									   input->last_sample_at == 0), input);
 			add_standby_reads(state);
 		}
 		else if (input->carry && taken->covered && count != NULL)

@@ -341,7 +341,7 @@ BEGIN
 						WHERE c.relkind = 'r' AND NOT c.relispartition
 							AND h.size_bytes >= min_size_bytes),
 					pg_size_pretty(min_size_bytes)),
-				HINT = 'recommend_partitioning(0, include_all => true) says of each table why not.';
+				HINT = 'recommend_partitioning(0, include_all => true) says why not.';
 	END IF;
 END
 $$;

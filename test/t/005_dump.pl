@@ -77,7 +77,8 @@ my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
-  $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql, $verdicts_sql;
+  $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql,
+  $verdicts_sql;
 like(
 	$expected{$windows_sql},
 	qr/^Week"end\|\{sat,sun\}\|22:00:00\|/m,

@@ -674,7 +674,7 @@ report(const Attempt *attempt, double bound, const double *dual_price,
 
 	/* The two are summed in different ways; do not let rounding show. */
 	result->lower_bound = fmin(result->lower_bound, result->objective);
-	result->gap = sum > 0.0 ? fmax(sum - bound, 0.0) / sum : 0.0;
+	result->gap = sum > 0.0 ? fmin(fmax(sum - bound, 0.0) / sum, 1.0) : 0.0;
 }
 
 static void
