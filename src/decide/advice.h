@@ -83,11 +83,17 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  * What the units may have of a tier with this capacity, and of its file systems, where
  * other files count as taken, whatever the capacity is said to be.  A capacity beyond
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
- * What other files have taken of the reserve makes nobody leave, so it is never less
- * than what the units take, as far as the capacity goes.  Where a fullness policy empties
+ * What other files have taken of the reserve, and other databases of the capacity, makes
+ * nobody leave, so it is never less than what the units take, as far as the capacity goes.  Where a fullness policy empties
  * the tier, nothing is added above its low watermark.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
+
+/*
+ * Bytes that other databases have of the tier's capacity, if that is less than its file
+ * systems have; else 0, since their free space says it all.
+ */
+extern double tier_advice_others(const TierAdvice *advice, int tier);
 
 /*
  * The same when the horizon ends, without what comes to the tier whatever is placed there;
