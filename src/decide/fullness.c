@@ -5,8 +5,8 @@
  *
  * Reads only.  How full a tier is is asked twice: what relations take of the capacity, those
  * of other databases included where it is less than the disks have, and what its file
- * systems have free, which others use, too; the answer that is fuller counts.  A move within one file system makes room by the first
- * alone.
+ * systems have free, which others use, too; the answer that is fuller counts.  A move within
+ * one file system makes room by the first alone.
  *
  *-------------------------------------------------------------------------
  */

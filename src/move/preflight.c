@@ -390,7 +390,10 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 		if (set->tablespaces[i].tier == target->tier)
 			bytes += tier_space_taken_by_others(space, set->tablespaces[i].oid);
 
-	/* Afterwards: what has arrived in between is then counted twice, and not missed. */
+	/*
+	 * Afterwards: what has arrived in between is then counted twice, and not
+	 * missed.
+	 */
 	tier_catalog_enter(&scope);
 	tier_catalog_see_latest();
 	bytes += tier_catalog_tier_bytes(NameStr(set->tiers[target->tier].name));

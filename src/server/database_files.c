@@ -157,7 +157,7 @@ tier_database_files_of_others_lately(Oid tablespace_oid)
 		return slot->bytes;
 	if (slot == NULL)
 		slot = &remembered[nremembered < REMEMBERED_TABLESPACES ? nremembered++ :
-						   tablespace_oid % REMEMBERED_TABLESPACES];
+						   (int) (tablespace_oid % REMEMBERED_TABLESPACES)];
 	slot->tablespace_oid = InvalidOid;	/* until it is known */
 	slot->bytes = tier_database_files_of_others(tablespace_oid);
 	slot->at_us = now_us;
