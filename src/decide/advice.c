@@ -242,12 +242,6 @@ within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
 }
 
 double
-tier_advice_others(const TierAdvice *advice, int tier)
-{
-	return others_bytes(advice, tier, advice->set->tiers[tier].capacity_bytes);
-}
-
-double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
 	double		room;

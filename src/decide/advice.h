@@ -90,12 +90,6 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /*
- * Bytes that other databases have of the tier's capacity, if that is less than its file
- * systems have; else 0, since their free space says it all.
- */
-extern double tier_advice_others(const TierAdvice *advice, int tier);
-
-/*
  * The same when the horizon ends, without what comes to the tier whatever is placed there;
  * negative: so much more than it can hold.
  */

@@ -17,7 +17,6 @@
 #include "datatype/timestamp.h"
 #include "miscadmin.h"
 
-#include "src/decide/advice.h"
 #include "src/decide/growth.h"
 #include "src/decide/partition.h"
 
@@ -166,8 +165,9 @@ static double
 physical_room(const TierAdvice *advice, int tier)
 {
 	const TierTier *t = &advice->set->tiers[tier];
+	double		others = isnan(advice->others_bytes[tier]) ? 0.0 : advice->others_bytes[tier];
 	double		room = t->capacity_bytes >= 0 ?
-	t->capacity_bytes - tier_advice_others(advice, tier) - advice->now_bytes[tier] : INFINITY;
+	t->capacity_bytes - others - advice->now_bytes[tier] : INFINITY;
 
 	return t->free_bytes >= 0 ? Min(room, (double) t->free_bytes) : room;
 }

@@ -75,10 +75,8 @@ is( $node->safe_psql(
 	),
 	'blocks',
 	'which is foretold');
-like(
-	try_move('other', 'one', 'more'),
-	$full,
-	'whichever tablespace of the tier it is in');
+like(try_move('other', 'one', 'more'),
+	$full, 'whichever tablespace of the tier it is in');
 cmp_ok(used(), '<=', $capacity, 'the tier is not overfull');
 $node->safe_psql('app',
 	"CALL tiered_storage.move_relation('one', 'pg_default')");
@@ -145,8 +143,8 @@ my %ends = (
 
 foreach my $end (sort keys %ends)
 {
-	my $move = stop_move($node, 'app', $stops, 'copying', 'heap', 'one',
-		'shared');
+	my $move =
+	  stop_move($node, 'app', $stops, 'copying', 'heap', 'one', 'shared');
 
 	$ends{$end}->($move->{pid});
 	let_go($stops, 'copying');
