@@ -179,6 +179,9 @@ typedef struct TierAdvice
 	double	   *used_bytes;		/* by tier: what the units take there now */
 	double	   *available_bytes;	/* by tier: what the units may take there
 									 * now */
+	double	   *others_bytes;	/* by tier: what other databases have of a
+								 * capacity that is less than the disks have;
+								 * NaN: not asked for yet */
 	double	   *reserve_missing;	/* by tier: bytes of its reserve that
 									 * other files have taken */
 	double		growth_hours;	/* how far ahead growth is looked at: the
