@@ -364,6 +364,12 @@ extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
 
 /*
+ * Why nothing can be put on the tier, in words after its name ("has no tablespace"), a
+ * constant; NULL: it has a tablespace that is there and can be written to.
+ */
+extern const char *tier_set_why_closed(const TierSet *set, int tier);
+
+/*
  * Brings stored names and OIDs of tablespaces, policies and pins up to date with
  * the cluster (renames, restores), deletes tablespaces that were dropped, and
  * records moves as failed whose process has ended.  Locks the rows that it
