@@ -330,6 +330,13 @@ extern int64 tier_catalog_tier_bytes(const char *tier_name);
  * runs no statement, and allocates nothing.
  */
 
+/*
+ * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
+ * capacity is that; 0 where the capacity is that of the file systems, whose free space says
+ * it all.  Looks at their files.
+ */
+extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
+
 /* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
@@ -355,6 +362,12 @@ extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
  * there is none, any of the tier, or InvalidOid.
  */
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
+
+/*
+ * Why nothing can be put on the tier, in words after its name ("has no tablespace"), a
+ * constant; NULL: it has a tablespace that is there and can be written to.
+ */
+extern const char *tier_set_why_closed(const TierSet *set, int tier);
 
 /*
  * Brings stored names and OIDs of tablespaces, policies and pins up to date with
