@@ -25,6 +25,9 @@ typedef struct TierDatabaseFiles
  */
 extern TierDatabaseFiles *tier_database_files(Oid tablespace_oid, int *n);
 
+/* In all of them. */
+extern double tier_database_files_of_all(Oid tablespace_oid);
+
 /* In all but this database. */
 extern double tier_database_files_of_others(Oid tablespace_oid);
 
