@@ -667,6 +667,8 @@ typedef struct TierPolicyRow
 	bool		include_indexes;
 	bool		has_index_tier;
 	NameData	index_tier;		/* if not that of the table */
+	bool		has_new_partitions_on;
+	NameData	new_partitions_on;	/* the tier that they are created on */
 	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
@@ -715,6 +717,29 @@ extern bool tier_catalog_delete_policy(int policy_id);
  */
 extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
 										  const char *result);
+
+/* ---------------------------------------------------------------------
+ * New partitions (catalog/partition_default.c)
+ * ---------------------------------------------------------------------
+ */
+
+/* Of a partitioned table or index; tablespaces are never 0 for the database's own. */
+typedef struct TierPartitionDefault
+{
+	Oid			relation_oid;
+	Oid			before_oid;		/* what it was before any policy */
+	Oid			set_oid;		/* what it was set to; 0: that is gone */
+} TierPartitionDefault;
+
+/* Those whose relation is there, by its OID, in the given context. */
+extern TierPartitionDefault *tier_catalog_load_partition_defaults(MemoryContext context, int *n);
+
+/* In place of what is remembered of the relation. */
+extern void tier_catalog_note_partition_default(const TierPartitionDefault *row);
+extern void tier_catalog_forget_partition_default(Oid relation_oid);
+
+/* Is the policy still there and enabled, and says the same of new partitions? */
+extern bool tier_catalog_policy_wants_new_partitions(const TierPolicyRow *policy);
 
 /* ---------------------------------------------------------------------
  * Move windows (catalog/move_window.c)

@@ -436,6 +436,20 @@ look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
 	}
 }
 
+/*
+ * Is it not where new partitions are to be created, though no policy can have moved it?
+ * Then somebody has created it there, attached it, or moved it.
+ */
+static bool
+was_born_elsewhere(const TierLeaf *leaf, const TierPolicyRow *policy, const TierSet *set)
+{
+	if (!policy->has_new_partitions_on || leaf->partition.is_foreign ||
+		leaf->partition.is_temporary || leaf->verdict == TIER_VERDICT_DUE ||
+		leaf->verdict == TIER_VERDICT_ON_TARGET || leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER)
+		return false;
+	return leaf->from_tier != tier_set_find_tier(set, NameStr(policy->new_partitions_on));
+}
+
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 		 const TierUses *uses, TimestampTz now)
@@ -473,6 +487,9 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 
 		leaf->verdict = verdicts[i];
 		leaf->reason = tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
+		if (was_born_elsewhere(leaf, policy, set))
+			leaf->reason = psprintf("%s; it is not on tier \"%s\", where new partitions are "
+									"created", leaf->reason, NameStr(policy->new_partitions_on));
 		finish_leaf(leaf, evaluation, set);
 	}
 }

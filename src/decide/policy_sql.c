@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -28,6 +29,7 @@
 #include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
+#include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
@@ -177,6 +179,34 @@ check_age_from(const char *age_from)
 	return strcmp(age_from, "newest") == 0;
 }
 
+/*
+ * Where new partitions are to be created: on a tier that is faster than the one that they
+ * go to, and on which both the caller and the owner of the table may create.
+ */
+static void
+check_new_partitions(const TierRelationInfo *info, const TierSet *set,
+					 const TierPolicyRow *policy)
+{
+	int			tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
+	Oid			tablespace_oid = tier_set_usable_tablespace(set, tier, info->owner_oid);
+
+	if (info->kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("new_partitions_on is for partitioned tables"),
+				 errdetail("%s is a %s.", info->name, tier_relation_kind_name(info->kind))));
+	if (tier >= tier_require_tier(set, NameStr(policy->tier_name)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("new_partitions_on must be a faster tier than \"%s\"",
+						NameStr(policy->tier_name)),
+				 errdetail("From tier \"%s\" no partition would be moved there.",
+						   NameStr(policy->new_partitions_on))));
+	tier_require_tier_rights(set, tier);
+	if (OidIsValid(tablespace_oid))
+		tier_relation_check_default(info, InvalidOid, tablespace_oid);
+}
+
 /* Owner or administrator; and somebody who may create on the tier. */
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set,
@@ -190,11 +220,36 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 	tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->tier_name)));
 	if (policy->has_index_tier)
 		tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->index_tier)));
+	if (policy->has_new_partitions_on)
+		check_new_partitions(info, set, policy);
 }
 
 /* The first of the arguments of add_tiering_policy() on the use of a relation. */
 #define ADD_IDLE_FOR 10
 #define ADD_INDEX_TIER 13
+#define ADD_NEW_PARTITIONS_ON 14
+
+/* The policies of a table that say where new partitions are created say the same.  In a scope. */
+static void
+check_one_birthplace(const TierPolicyRow *policy, const char *name)
+{
+	TierPolicyRow *others;
+	int			n;
+
+	if (!policy->has_new_partitions_on)
+		return;
+	others = tier_catalog_load_policies(CurrentMemoryContext, &n);
+	for (int i = 0; i < n; i++)
+		if (others[i].relation_oid == policy->relation_oid &&
+			others[i].policy_id != policy->policy_id && others[i].has_new_partitions_on &&
+			strcmp(NameStr(others[i].new_partitions_on),
+				   NameStr(policy->new_partitions_on)) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("new partitions of %s cannot be created on two tiers", name),
+					 errdetail("Tiering policy %d says that they are created on tier \"%s\".",
+							   others[i].policy_id, NameStr(others[i].new_partitions_on))));
+}
 
 Datum
 tier_add_tiering_policy(PG_FUNCTION_ARGS)
@@ -221,6 +276,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
 	if (policy.has_index_tier)
 		policy.index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
+	policy.has_new_partitions_on = !PG_ARGISNULL(ADD_NEW_PARTITIONS_ON);
+	if (policy.has_new_partitions_on)
+		policy.new_partitions_on = *PG_GETARG_NAME(ADD_NEW_PARTITIONS_ON);
 	policy.below_reads_per_hour = NAN;
 	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
 	policy.tier_name = *PG_GETARG_NAME(2);
@@ -254,6 +312,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 3. Remember it. */
 	tier_catalog_enter(&scope);
+	check_one_birthplace(&policy, info.name);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
 	tier_catalog_leave(&scope);
 	if (existed)
@@ -339,8 +398,37 @@ enum
 	ALTER_IF_EXISTS,
 	ALTER_IDLE_FOR,
 	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
+	ALTER_NEW_PARTITIONS_ON,
+	ALTER_UNSET,
 	ALTER_END
 };
+
+/* What cannot be told from "as it is" by a null. */
+static void
+unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+{
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (PG_ARGISNULL(ALTER_UNSET))
+		return;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
+					  &names, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *name = nulls[i] ? NULL : TextDatumGetCString(names[i]);
+
+		if (name != NULL && strcmp(name, "new_partitions_on") == 0)
+			policy->has_new_partitions_on = false;
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("property \"%s\" of a tiering policy cannot be unset",
+							name ? name : "null"),
+					 errhint("new_partitions_on can be unset.")));
+	}
+}
 
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
 static TierPolicyRow
@@ -372,6 +460,12 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.has_index_tier = true;
 		altered.index_tier = *PG_GETARG_NAME(ALTER_INDEX_TIER);
 	}
+	if (!PG_ARGISNULL(ALTER_NEW_PARTITIONS_ON))
+	{
+		altered.has_new_partitions_on = true;
+		altered.new_partitions_on = *PG_GETARG_NAME(ALTER_NEW_PARTITIONS_ON);
+	}
+	unset_properties(fcinfo, &altered);
 	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
 		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
 	if (!PG_ARGISNULL(ALTER_AGE_FROM))
@@ -405,6 +499,22 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	tier_partition_check_target(&info, &altered);
 	check_policy_rights(&info, set, &altered);
 	return altered;
+}
+
+/* Who says once more where new partitions go means it, whatever was done by hand.  In a scope. */
+static void
+forget_changed_by_hand(const TierPolicyRow *policy, const TierSet *set)
+{
+	TierPartitionDefault *defaults;
+	TierBirthplace *places;
+	int			ndefaults;
+	int			nplaces;
+
+	defaults = tier_catalog_load_partition_defaults(CurrentMemoryContext, &ndefaults);
+	places = tier_birthplaces_find(policy, 1, set, defaults, ndefaults, &nplaces);
+	for (int i = 0; i < nplaces; i++)
+		if (places[i].policy != NULL && places[i].state == TIER_BIRTH_CHANGED)
+			tier_catalog_forget_partition_default(places[i].info.relation_oid);
 }
 
 /*
@@ -471,6 +581,12 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 2. Remember it. */
 	tier_catalog_enter(&scope);
+	for (int i = 0; i < n && !disables_only; i++)
+	{
+		check_one_birthplace(&policies[i], policies[i].relation_name);
+		if (!PG_ARGISNULL(ALTER_NEW_PARTITIONS_ON))
+			forget_changed_by_hand(&policies[i], set);
+	}
 	for (int i = 0; i < n; i++)
 		changed += disables_only ? tier_catalog_enable_policy(policies[i].policy_id, false) :
 			tier_catalog_change_policy(&scope, &policies[i]);
@@ -572,6 +688,28 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 	tier_row_put(row);
 }
 
+static void
+put_birthplace(TierResultRow *row, const TierBirthplace *place, const TierSet *set)
+{
+	int			from_tier = tier_set_tier_of_tablespace(set, place->info.tablespace_oid);
+
+	tier_row_clear(row);
+	if (place->policy != NULL)
+		tier_row_datum(row, 0, Int32GetDatum(place->policy->policy_id));
+	tier_row_datum(row, 1, ObjectIdGetDatum(place->info.relation_oid));
+	tier_row_text(row, 2, place->state == TIER_BIRTH_PENDING && !place->policy->is_enabled ?
+				  "disabled" : tier_birth_state_name(place->state));
+	if (from_tier >= 0)
+		tier_row_name(row, 5, NameStr(set->tiers[from_tier].name));
+	tier_row_name(row, 6, get_tablespace_name(place->info.tablespace_oid));
+	if (place->to_tier >= 0)
+		tier_row_name(row, 7, NameStr(set->tiers[place->to_tier].name));
+	if (OidIsValid(place->to_tablespace))
+		tier_row_name(row, 8, get_tablespace_name(place->to_tablespace));
+	tier_row_text(row, 10, place->reason);
+	tier_row_put(row);
+}
+
 Datum
 tier_evaluate_policies(PG_FUNCTION_ARGS)
 {
@@ -581,14 +719,19 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	TierSet    *set;
 	TierPins   *pins;
 	TierUses   *uses;
+	TierBirthplace *places;
+	TierPartitionDefault *defaults;
 	TierResultRow row;
 	int			npolicies;
+	int			nplaces;
+	int			ndefaults;
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
+	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	uses = tier_uses_load(policies, npolicies);
@@ -612,5 +755,8 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 		for (int j = 0; j < evaluation->nleaves; j++)
 			put_leaf(&row, evaluation, &evaluation->leaves[j], set);
 	}
+	places = tier_birthplaces_find(policies, npolicies, set, defaults, ndefaults, &nplaces);
+	for (int i = 0; i < nplaces; i++)
+		put_birthplace(&row, &places[i], set);
 	return (Datum) 0;
 }

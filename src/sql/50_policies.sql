@@ -22,6 +22,7 @@ CREATE TABLE _tiered_storage.policy
 	database_oid oid NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	index_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
+	new_partitions_on name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	move_after interval CHECK (move_after OPERATOR(pg_catalog.>=) '0'
 		AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
 	idle_for interval CHECK (idle_for OPERATOR(pg_catalog.>) '0'
@@ -53,6 +54,7 @@ CREATE TABLE _tiered_storage.policy
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
+CREATE INDEX policy_new_partitions_on_idx ON _tiered_storage.policy (new_partitions_on);
 COMMENT ON TABLE _tiered_storage.policy IS
 'tiering policies; read them in the view tiered_storage.policies, add them with '
 'add_tiering_policy()';
@@ -76,7 +78,7 @@ CREATE VIEW tiered_storage.policies AS
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
 		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
-			p.index_tier
+			p.index_tier, p.new_partitions_on
 	FROM _tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
@@ -148,6 +150,8 @@ COMMENT ON COLUMN tiered_storage.policies.below_reads_per_hour IS
 'its reads per hour must be below this; null: they do not matter';
 COMMENT ON COLUMN tiered_storage.policies.index_tier IS
 'tier that indexes are moved to; null: that of their table';
+COMMENT ON COLUMN tiered_storage.policies.new_partitions_on IS
+'tier that new partitions are created on; null: the policy does not say';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass,
@@ -163,18 +167,20 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	idle_for interval DEFAULT NULL,
 	no_writes_for interval DEFAULT NULL,
 	below_reads_per_hour float8 DEFAULT NULL,
-	index_tier name DEFAULT NULL)
+	index_tier name DEFAULT NULL,
+	new_partitions_on name DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8, name) IS
+	interval, float8, name, name) IS
 'moves the partitions of a table to a tier once all conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
 '(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
 'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
 'indexes go to index_tier, by default to the same tier; '
+'new partitions are created on new_partitions_on; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
 '(default that of the session); returns the number of the policy';
@@ -208,15 +214,18 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 	idle_for interval DEFAULT NULL,
 	no_writes_for interval DEFAULT NULL,
 	below_reads_per_hour float8 DEFAULT NULL,
-	index_tier name DEFAULT NULL)
+	index_tier name DEFAULT NULL,
+	new_partitions_on name DEFAULT NULL,
+	unset text[] DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
 	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
-	name) IS
+	name, name, text[]) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
-'number; null arguments leave their property unchanged; enabled => false lets a policy rest '
+'number; null arguments leave their property unchanged; unset => ''{new_partitions_on}'' takes '
+'it away; enabled => false lets a policy rest '
 'without removing it; whoever alters a policy other than by disabling it is the one whose rights '
 'it needs from then on; returns how many policies were changed';
 
@@ -230,4 +239,4 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
 COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
 'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
-'disabled policies; changes nothing';
+'disabled policies; and, for new_partitions_on, one per partitioned table and index; changes nothing';
