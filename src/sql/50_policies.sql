@@ -239,4 +239,5 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
 COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
 'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
-'disabled policies; and, for new_partitions_on, one per partitioned table and index; changes nothing';
+'disabled policies; and, for new_partitions_on, one per partitioned table and index; changes '
+'nothing';
