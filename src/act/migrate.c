@@ -33,6 +33,7 @@
 #include "src/act/move.h"
 #include "src/act/new_partitions.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 #include "src/base/shmem.h"
@@ -661,6 +662,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 
 	/* What a disabled policy has set stays. */
 	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_groups_find(policies, npolicies);
 	places = tier_birthplaces_find(copy_policies(policies, npolicies), npolicies, set, defaults,
 								   ndefaults, &nplaces);
 	PopActiveSnapshot();

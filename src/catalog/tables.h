@@ -651,10 +651,18 @@ typedef enum TierPolicyKind
 typedef struct TierPolicyRow
 {
 	int			policy_id;
-	Oid			relation_oid;	/* InvalidOid: does not exist any more */
+	Oid			relation_oid;	/* InvalidOid: does not exist any more; or the
+								 * policy is on a group of tables */
 	Oid			owner_oid;		/* of the relation, as far as it was seen;
 								 * InvalidOid: that of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
+	bool		is_group;		/* on all tables of a schema, or with such
+								 * names, that no other policy is on */
+	bool		has_schema;		/* if so: only of this one */
+	Oid			schema_oid;		/* if it has one; InvalidOid: does not exist */
+	char	   *names_like;		/* NULL: whatever their names */
+	struct TierGroup *group;	/* of a group: its tables, as found by
+								 * decide/policy_group.c; else NULL */
 	char		relation_kind;	/* to add */
 	NameData	tier_name;
 	bool		has_move_after;

@@ -13,7 +13,10 @@
 
 #include <math.h>
 
+#include "access/transam.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -31,6 +34,7 @@
 #include "src/base/clock.h"
 #include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
@@ -207,12 +211,33 @@ check_new_partitions(const TierRelationInfo *info, const TierSet *set,
 		tier_relation_check_default(info, InvalidOid, tablespace_oid);
 }
 
-/* Owner or administrator; and somebody who may create on the tier. */
+/*
+ * Who may put a policy on a group of tables: the owner of the schema, whatever tables of
+ * others are in it, since it moves only what the owner of the schema may; administrators.
+ */
+static void
+check_group_owner(const TierPolicyRow *policy)
+{
+	if (tier_is_administrator(GetUserId()) ||
+		(policy->has_schema && has_privs_of_role(GetUserId(), policy->owner_oid)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 policy->has_schema ?
+			 errmsg("must be owner of schema %s",
+					quote_identifier(get_namespace_name(policy->schema_oid))) :
+			 errmsg("must be a tier administrator to put a policy on tables of all schemas"),
+			 policy->has_schema ? 0 : errhint("Name a schema with in_schema.")));
+}
+
+/* Owner or administrator; and somebody who may create on the tier.  info: NULL for a group. */
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 					const TierPolicyRow *policy)
 {
-	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
+	if (info == NULL)
+		check_group_owner(policy);
+	else if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
 		!tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -228,6 +253,8 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 #define ADD_IDLE_FOR 10
 #define ADD_INDEX_TIER 13
 #define ADD_NEW_PARTITIONS_ON 14
+#define ADD_IN_SCHEMA 15
+#define ADD_NAMES_LIKE 16
 
 /* The policies of a table that say where new partitions are created say the same.  In a scope. */
 static void
@@ -251,6 +278,101 @@ check_one_birthplace(const TierPolicyRow *policy, const char *name)
 							   others[i].policy_id, NameStr(others[i].new_partitions_on))));
 }
 
+/* A pattern that ends in the middle of an escape is an error as soon as a name gets so far. */
+static void
+check_pattern(const char *pattern)
+{
+	int			escapes = 0;
+
+	for (const char *c = pattern + strlen(pattern); c > pattern && c[-1] == '\\'; c--)
+		escapes++;
+	if (*pattern == '\0' || escapes % 2 == 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("names_like must be a pattern that a name can match"),
+				 errdetail(*pattern == '\0' ? "It is empty." : "It ends with an escape.")));
+}
+
+/* What only a policy on one table can have. */
+static void
+check_group_conditions(const TierPolicyRow *policy)
+{
+	if (policy->has_new_partitions_on || policy->age_from_newest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is for a policy on one table",
+						policy->has_new_partitions_on ? "new_partitions_on" :
+						"age_from => 'newest'")));
+}
+
+static bool
+is_ours(const char *schema_name)
+{
+	return strcmp(schema_name, "tiered_storage") == 0 ||
+		strcmp(schema_name, "_tiered_storage") == 0;
+}
+
+/* Takes in_schema and names_like, of which one is given at least. */
+static void
+take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+{
+	policy->is_group = true;
+	policy->owner_oid = GetUserId();
+	policy->has_schema = !PG_ARGISNULL(ADD_IN_SCHEMA);
+	if (policy->has_schema)
+	{
+		char	   *name = NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA));
+
+		/* Nobody needs a right on the schema to learn that it is there. */
+		policy->schema_oid = get_namespace_oid(name, false);
+		if ((policy->schema_oid < FirstNormalObjectId && policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
+			isAnyTempNamespace(policy->schema_oid) || is_ours(name))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("schema %s cannot have a tiering policy", quote_identifier(name)),
+					 errdetail("It is the system's, temporary, or of this extension.")));
+		policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
+	}
+	policy->relation_name = psprintf("%s.%s",
+									 policy->has_schema ?
+									 quote_identifier(NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA))) : "*",
+									 PG_ARGISNULL(ADD_NAMES_LIKE) ? "*" :
+									 text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE)));
+	if (PG_ARGISNULL(ADD_NAMES_LIKE))
+		return;
+	policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE));
+	check_pattern(policy->names_like);
+}
+
+/* One table, or a group. */
+static void
+check_what_for(FunctionCallInfo fcinfo)
+{
+	bool		group = !PG_ARGISNULL(ADD_IN_SCHEMA) || !PG_ARGISNULL(ADD_NAMES_LIKE);
+
+	if (group && !PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a tiering policy is on a relation, or on tables in_schema or with names_like"),
+				 errhint("Leave out one or the other.")));
+	if (!group)
+		tier_require_argument(fcinfo, 0, "relation");
+}
+
+/* Looks the relation up, which must be one that can have such a policy. */
+static void
+check_relation(TierPolicyRow *policy, TierRelationInfo *info)
+{
+	if (!tier_relation_lookup(policy->relation_oid, info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", policy->relation_oid)));
+	tier_partition_check_target(info, policy);
+	policy->owner_oid = info->owner_oid;
+	policy->relation_kind = info->kind;
+	policy->relation_name = info->name;
+}
+
 Datum
 tier_add_tiering_policy(PG_FUNCTION_ARGS)
 {
@@ -264,12 +386,15 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	int			policy_id;
 
 	tier_require_writable("tiered_storage.add_tiering_policy()");
-	tier_require_argument(fcinfo, 0, "relation");
+	check_what_for(fcinfo);
 	tier_require_argument(fcinfo, 2, "tier");
 	tier_require_argument(fcinfo, 4, "age_from");
 
 	memset(&policy, 0, sizeof(policy));
-	policy.relation_oid = PG_GETARG_OID(0);
+	if (PG_ARGISNULL(0))
+		take_group(fcinfo, &policy);
+	else
+		policy.relation_oid = PG_GETARG_OID(0);
 	policy.has_move_after = !PG_ARGISNULL(1);
 	if (policy.has_move_after)
 		policy.move_after = *PG_GETARG_INTERVAL_P(1);
@@ -294,31 +419,29 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.age_from_newest = check_age_from(age_from);
 	check_conditions(&policy);
 	policy.time_zone = check_time_zone(fcinfo, 8);
-	if (!tier_relation_lookup(policy.relation_oid, &info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", policy.relation_oid)));
-	tier_partition_check_target(&info, &policy);
-	policy.owner_oid = info.owner_oid;
-	policy.relation_kind = info.kind;
+	if (policy.is_group)
+		check_group_conditions(&policy);
+	else
+		check_relation(&policy, &info);
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(CurrentMemoryContext);
 	(void) tier_require_tier(set, NameStr(policy.tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
-	check_policy_rights(&info, set, &policy);
+	check_policy_rights(policy.is_group ? NULL : &info, set, &policy);
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */
 	tier_catalog_enter(&scope);
-	check_one_birthplace(&policy, info.name);
+	check_one_birthplace(&policy, policy.relation_name);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
 	tier_catalog_leave(&scope);
 	if (existed)
 		ereport(if_not_exists ? NOTICE : ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("table %s already has a tiering policy for tier \"%s\"%s", info.name,
+				 errmsg("table %s already has a tiering policy for tier \"%s\"%s",
+						policy.relation_name,
 						NameStr(policy.tier_name), if_not_exists ? ", skipping" : ""),
 				 if_not_exists ? 0 :
 				 errhint("Change it with tiered_storage.alter_tiering_policy(), "
@@ -358,6 +481,10 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 {
 	if (owns_policy(policy, role_oid) || tier_is_administrator(role_oid))
 		return;
+	if (policy->is_group)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of the schema of tiering policy %d", policy->policy_id)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 OidIsValid(policy->relation_oid) ?
@@ -437,9 +564,10 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	TierPolicyRow altered = *policy;
 	TierRelationInfo info;
 
-	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
+	if (!tier_policy_has_target(policy) ||
+		(!policy->is_group && !tier_relation_lookup(policy->relation_oid, &info)))
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
+				(errcode(policy->is_group ? ERRCODE_UNDEFINED_SCHEMA : ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table %s of tiering policy %d does not exist",
 						policy->relation_name, policy->policy_id),
 				 errhint("Remove the policy with "
@@ -496,8 +624,11 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	if (!PG_ARGISNULL(ALTER_TIME_ZONE))
 		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
 	check_conditions(&altered);
-	tier_partition_check_target(&info, &altered);
-	check_policy_rights(&info, set, &altered);
+	if (altered.is_group)
+		check_group_conditions(&altered);
+	else
+		tier_partition_check_target(&info, &altered);
+	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);
 	return altered;
 }
 
@@ -656,6 +787,10 @@ verdict_code(TierPolicyVerdict verdict)
 			return "in use";
 		case TIER_VERDICT_NOT_OBSERVED:
 			return "not observed";
+		case TIER_VERDICT_NO_RIGHT:
+			return "no right";
+		case TIER_VERDICT_NO_AGE:
+			return "no age";
 	}
 	return NULL;
 }
@@ -734,6 +869,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	tier_groups_find(policies, npolicies);
 	uses = tier_uses_load(policies, npolicies);
 
 	for (int i = 0; i < npolicies; i++)

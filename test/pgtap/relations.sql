@@ -15,7 +15,7 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 $$;
 
 SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
-SELECT views_are('_tiered_storage', ARRAY['partition_defaults', 'pin_targets', 'relation_identities', 'tier_tablespaces']);
+SELECT views_are('_tiered_storage', ARRAY['partition_defaults', 'pin_targets', 'policy_schemas', 'relation_identities', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['device_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace']);
 SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
@@ -281,7 +281,9 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	no_writes_for interval,
 	below_reads_per_hour double precision,
 	index_tier name,
-	new_partitions_on name
+	new_partitions_on name,
+	in_schema name,
+	names_like text
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,

@@ -106,10 +106,11 @@ $node->safe_psql('postgres',
 # The worker
 ######################################################################
 
-reload_with($node, "tiered_storage.auto_migrate = 'policies'");
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 $node->poll_query_until('postgres',
 	q(SELECT _tiered_storage.notify_launcher() IS NULL OR count(*) = 4 FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace AND t.spcname = 'fast' WHERE c.relkind IN ('p', 'I'))
 ) or die 'the worker does not set it';
+run_cycle($node, 'postgres');    # what it has done is in the log by then
 is(places(), $set, 'the worker has set it');
 is( scalar(
 		my @said = split /\n/,
@@ -125,7 +126,7 @@ is( scalar(
 # A dump and restore
 ######################################################################
 
-reload_with($node, 'tiered_storage.auto_migrate = off');
+reload_with($node, 'tiered_storage.auto_migrate' => 'off');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 $node->command_ok(
 	[
