@@ -53,7 +53,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
 	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
 	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
-	"v.new_partitions_on, p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, v.names_like "
+	"v.new_partitions_on, p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
+	"v.names_like "
 	"FROM tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
@@ -201,7 +202,8 @@ find_group_policy(const TierPolicyRow *row)
 static bool
 find_same_policy(const TierPolicyRow *row)
 {
-	return row->is_group ? find_group_policy(row) : find_policy(row->relation_oid, &row->tier_name);
+	return row->is_group ? find_group_policy(row) :
+		find_policy(row->relation_oid, &row->tier_name);
 }
 
 /* What is stored of a group in the columns of tier_catalog_identify(). */

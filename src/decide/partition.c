@@ -59,8 +59,8 @@ typedef struct KeyLevel
 /* While a tree is walked. */
 typedef struct TreeWalk
 {
-	const TierPartitionKey *key;	/* NULL: the age does not matter, or there is
-									 * none */
+	const TierPartitionKey *key;	/* NULL: the age does not matter, or there
+									 * is none */
 	const TierPolicyRow *group; /* a policy on several tables, or NULL */
 	bool		has_no_age;		/* though the age matters */
 	HTAB	   *seen;			/* OIDs of leaves of the group */
@@ -162,7 +162,10 @@ add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *part
 	TierLeaf   *leaf;
 	bool		found = false;
 
-	/* One that inherits from several tables of a group, or is of the group itself. */
+	/*
+	 * One that inherits from several tables of a group, or is of the group
+	 * itself.
+	 */
 	if (walk->group != NULL)
 		(void) hash_search(walk->seen, &info->relation_oid, HASH_ENTER, &found);
 	if (found || (walk->group != NULL && tier_group_is_taken(walk->group, info->relation_oid)))

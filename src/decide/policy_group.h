@@ -20,8 +20,8 @@ typedef struct TierGroup
 {
 	List	   *tables;			/* OIDs, sorted: partitioned and other tables,
 								 * materialized views; no partitions */
-	HTAB	   *taken;			/* by OID: what a nearer policy is on, of
-								 * them or below */
+	HTAB	   *taken;			/* by OID: what a nearer policy is on, of them
+								 * or below */
 	bool		is_administrator;	/* the role of the policy */
 } TierGroup;
 

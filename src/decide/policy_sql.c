@@ -238,7 +238,7 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 	if (info == NULL)
 		check_group_owner(policy);
 	else if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
-		!tier_is_administrator(GetUserId()))
+			 !tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", info->name)));
@@ -325,7 +325,8 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 
 		/* Nobody needs a right on the schema to learn that it is there. */
 		policy->schema_oid = get_namespace_oid(name, false);
-		if ((policy->schema_oid < FirstNormalObjectId && policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
+		if ((policy->schema_oid < FirstNormalObjectId &&
+			 policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
 			isAnyTempNamespace(policy->schema_oid) || is_ours(name))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -333,15 +334,15 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 					 errdetail("It is the system's, temporary, or of this extension.")));
 		policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
 	}
-	policy->relation_name = psprintf("%s.%s",
-									 policy->has_schema ?
-									 quote_identifier(NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA))) : "*",
-									 PG_ARGISNULL(ADD_NAMES_LIKE) ? "*" :
-									 text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE)));
-	if (PG_ARGISNULL(ADD_NAMES_LIKE))
-		return;
-	policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE));
-	check_pattern(policy->names_like);
+	if (!PG_ARGISNULL(ADD_NAMES_LIKE))
+	{
+		policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE));
+		check_pattern(policy->names_like);
+	}
+	policy->relation_name =
+		psprintf("%s.%s", policy->has_schema ?
+				 quote_identifier(NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA))) : "*",
+				 policy->names_like == NULL ? "*" : policy->names_like);
 }
 
 /* One table, or a group. */
@@ -353,7 +354,8 @@ check_what_for(FunctionCallInfo fcinfo)
 	if (group && !PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a tiering policy is on a relation, or on tables in_schema or with names_like"),
+				 errmsg("a tiering policy is on a relation, "
+						"or on tables in_schema or with names_like"),
 				 errhint("Leave out one or the other.")));
 	if (!group)
 		tier_require_argument(fcinfo, 0, "relation");

@@ -191,7 +191,7 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 		case TIER_VERDICT_NO_RIGHT:
 			return "the role of the policy may not move it";
 		case TIER_VERDICT_NO_AGE:
-			return "it is in no table that is partitioned by range of a time which the policy can read";
+			return "it is in no table whose partition key tells the age";
 	}
 
 	return "unknown verdict";

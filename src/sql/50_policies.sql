@@ -225,7 +225,8 @@ AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
 	interval, float8, name, name, name, text) IS
-'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all conditions hold that are given: everything in '
+'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
+'conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
 '(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
 'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '

@@ -180,7 +180,8 @@ BEGIN
 		WHERE p.relation_oid = 0 AND (p.schema_oid IS NULL OR g.schema_oid IS NOT NULL)
 			AND NOT EXISTS (SELECT FROM _tiered_storage.policy o
 				WHERE o.policy_id <> p.policy_id AND o.relation_oid = 0
-					AND o.tier_name = p.tier_name AND o.names_like IS NOT DISTINCT FROM p.names_like
+					AND o.tier_name = p.tier_name
+					AND o.names_like IS NOT DISTINCT FROM p.names_like
 					AND o.schema_oid IS NOT DISTINCT FROM g.schema_oid)
 		FOR UPDATE OF p SKIP LOCKED)
 	UPDATE _tiered_storage.policy p
