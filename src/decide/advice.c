@@ -104,6 +104,8 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return tier == unit->pinned_tier ? NULL : "is pinned to another tier";
 	if (tier == unit->current_tier)
 		return NULL;
+	if (OidIsValid(unit->extension_oid))
+		return "belongs to an extension";
 	if (unit->policy_tier >= 0)
 		return "is kept on its tier by a tiering policy";
 	if (tier < unit->policy_floor)

@@ -102,6 +102,11 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 						NameStr(evaluation->advice->set->tiers[unit->pinned_tier].name));
 		return TIER_FULLNESS_PINNED;
 	}
+	if (OidIsValid(unit->extension_oid) && unit->pinned_tier < 0)
+	{
+		*why = "it belongs to an extension";
+		return TIER_FULLNESS_OF_EXTENSION;
+	}
 	if (unit->is_due || is_among(unit->relation_oid, question->moved, question->nmoved))
 	{
 		*why = "a tiering policy moves it";

@@ -87,6 +87,8 @@ typedef struct TierAdviceUnit
 	bool		is_due;			/* a policy moves it as soon as it can */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
+	Oid			extension_oid;	/* it belongs to, or its table; it is moved by
+								 * pins only.  InvalidOid: none */
 	double		size_bytes;
 	double		growth_per_hour;	/* bytes, of what goes on */
 	double		growth_hours;	/* it was observed, and so how far ahead that
