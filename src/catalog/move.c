@@ -323,7 +323,8 @@ tier_catalog_load_move_waits(MemoryContext context, int *n)
 {
 	static const char sql[] =
 	"SELECT l.relation_oid, l.seconds FROM (SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
-	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms - COALESCE(m.waited_ms, 0) ELSE m.lock_wait_ms END / 1000 AS seconds "
+	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms - COALESCE(m.waited_ms, 0) "
+	"ELSE m.lock_wait_ms END / 1000 AS seconds "
 	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
 	TierMoveWait *waits;

@@ -47,6 +47,7 @@
  */
 static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
 											 * tier_progress_start() */
+
 /* By the phases of all moves of this process, and since when it is held up now; 0: it is not. */
 static int64 held_us;
 static int64 held_since_us;

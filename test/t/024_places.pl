@@ -138,7 +138,8 @@ is( $node->safe_psql(
 		'SELECT waited_ms > 0, waited_ms < elapsed_ms FROM _tiered_storage.move ORDER BY move_id DESC LIMIT 1'
 	),
 	't|t',
-	'and says which part of its time that was, so that no forecast goes by it');
+	'and says which part of its time that was, so that no forecast goes by it'
+);
 
 # ---------------------------------------------------------------------
 # A worker whose move is queued
