@@ -99,11 +99,10 @@ CREATE VIEW tiered_storage.heat AS
 	CROSS JOIN LATERAL (SELECT
 		GREATEST(0, EXTRACT(epoch FROM pg_catalog.now()
 			OPERATOR(pg_catalog.-) s.heat_at))::pg_catalog.float8 AS idle_s,
-		GREATEST(3600, EXTRACT(epoch FROM GREATEST(pg_catalog.now(), s.heat_at)
+		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now()
 			OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) a
 	LEFT JOIN LATERAL (SELECT
-		GREATEST(3600, EXTRACT(epoch FROM GREATEST(pg_catalog.now(), s.heat_at)
-			OPERATOR(pg_catalog.-)
+		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-)
 			GREATEST(x.wal_since, s.observed_since)))::pg_catalog.float8 AS observed_s
 		FROM _tiered_storage.sampler x
 		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true;
