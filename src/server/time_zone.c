@@ -63,7 +63,8 @@ tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until, Ti
 static TimestampTz
 mind_skipped(Timestamp local, TimestampTz instant, bool is_end)
 {
-	pg_time_t	time = (pg_time_t) (instant / USECS_PER_SEC + EPOCH_DIFFERENCE_S - 2 * SECS_PER_DAY);
+	pg_time_t	time = (pg_time_t) (instant / USECS_PER_SEC + EPOCH_DIFFERENCE_S) -
+	2 * SECS_PER_DAY;
 
 	for (int i = 0; i < MOST_PERIODS; i++)
 	{
@@ -102,7 +103,10 @@ tier_time_zone_bound(Timestamp local, bool is_end, TimestampTz *instant)
 	if (timestamp2tm(local, NULL, &tm, &fraction, NULL, NULL) != 0)
 		return false;
 
-	/* By itself, the server raises an error for what leaves the calendar by that. */
+	/*
+	 * By itself, the server raises an error for what leaves the calendar by
+	 * that.
+	 */
 	*instant = local + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
 	*instant = mind_skipped(local, *instant, is_end);
 	return true;
