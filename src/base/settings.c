@@ -232,7 +232,7 @@ tier_guc_init(void)
 	DefineCustomIntVariable("tiered_storage.move_max_lag",
 							"Sets how far standbys and replication slots may be behind for a "
 							"move to begin that nobody has asked for.",
-							"Those under way slow down.  -1 means no limit.",
+							"-1 means no limit.",
 							&tier_move_max_lag_mb,
 							1024, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MB,

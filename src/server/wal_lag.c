@@ -42,7 +42,10 @@ find_standby(XLogRecPtr now, TierWalLag *standby)
 		apply = walsnd->apply;
 		SpinLockRelease(&walsnd->mutex);
 
-		/* One that replays nothing, as pg_receivewal, never says how far it is. */
+		/*
+		 * One that replays nothing, as pg_receivewal, never says how far it
+		 * is.
+		 */
 		if (pid == 0 || is_backup || XLogRecPtrIsInvalid(apply) ||
 			behind(now, apply) <= standby->bytes)
 			continue;

@@ -167,14 +167,18 @@ is( $node->safe_psql(
 
 # Ready.
 create_due(5);
-like(queue(), qr/^d_5\|ready\|0\|the worker looks what is due/, 'one that is ready');
+like(
+	queue(),
+	qr/^d_5\|ready\|0\|the worker looks what is due/,
+	'one that is ready');
 crash();
 $node->poll_query_until('app',
 	'SELECT count(*) = 0 FROM tiered_storage.move_queue')
   or die 'it is not moved after a crash';
 is(on_slow(), 'd_1 d_2 d_3 d_4 d_5', 'is moved after a crash, too');
-is($node->safe_psql('app', 'SELECT count(*) FROM d'),
-	5000 - 1000 * $node->safe_psql('app',
+is( $node->safe_psql('app', 'SELECT count(*) FROM d'),
+	5000 - 1000 * $node->safe_psql(
+		'app',
 		'SELECT count(*) FROM (SELECT WHERE NOT EXISTS (SELECT FROM d_2)) e'),
 	'no row is lost but those of a table that was not logged');
 is(stray_files($node, 'app'), '', 'and no file is left');
@@ -242,7 +246,8 @@ sub stays
 	run_cycle($node, 'app');
 	unlike(on_slow(), qr/d_10/, "$what: it is not moved");
 	like(
-		$node->safe_psql('app',
+		$node->safe_psql(
+			'app',
 			"SELECT finding FROM tiered_storage.preflight('d_10', 'hdd') WHERE check_name = 'start'"
 		),
 		qr/of what is not asked for: waiting: /,
@@ -277,7 +282,8 @@ like(
 	'migrate() waits, too');
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
 $node->wait_for_catchup($standby);
-like(queue($standby), qr/^d_10\|waiting\|0\|waiting: the server is a standby, or recovers$/,
+like(queue($standby),
+	qr/^d_10\|waiting\|0\|waiting: the server is a standby, or recovers$/,
 	'on a standby');
 $standby->stop;
 
