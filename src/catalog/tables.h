@@ -330,6 +330,13 @@ extern int64 tier_catalog_tier_bytes(const char *tier_name);
  * runs no statement, and allocates nothing.
  */
 
+/*
+ * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
+ * capacity is that; 0 where the capacity is that of the file systems, whose free space says
+ * it all.  Looks at their files.
+ */
+extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
+
 /* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
