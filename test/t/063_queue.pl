@@ -107,7 +107,6 @@ is( queue(),
 
 # Waiting.
 $node->safe_psql('app', 'SELECT tiered_storage.pause()');
-reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 my $paused = join "\n",
   map { "d_$_|waiting|0|waiting: moves are paused, see resume()" } 1 .. 3;
 is(queue(), $paused, 'moves are paused');
@@ -117,6 +116,7 @@ is(queue(), $paused, 'and are after a crash');
 # One that fails, and others.
 my $offset = -s $node->logfile;
 $node->safe_psql('app', 'SELECT tiered_storage.resume()');
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 run_cycle($node, 'app');
 is(on_slow(), 'd_1 d_3', 'one that fails holds up no other');
 is( queue(),
