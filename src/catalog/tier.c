@@ -298,6 +298,25 @@ tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
 	return best == NULL ? InvalidOid : best->oid;
 }
 
+const char *
+tier_set_why_closed(const TierSet *set, int tier)
+{
+	const char *why = "has no tablespace";
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierDevice *device = set->tablespaces[i].device;
+
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		if (device->exists && device->writable)
+			return NULL;
+		why = device->exists ? "has no tablespace that can be written to" :
+			"has no tablespace whose directory is there";
+	}
+	return why;
+}
+
 int
 tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 {

@@ -100,9 +100,13 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return tier == unit->current_tier ? NULL : "is in no tier";
 	if (!unit->is_selected)
 		return tier == unit->current_tier ? NULL : "is not among what was asked for";
-	if (unit->pinned_tier >= 0)
-		return tier == unit->pinned_tier ? NULL : "is pinned to another tier";
+	if (unit->pinned_tier >= 0 && tier != unit->pinned_tier)
+		return "is pinned to another tier";
 	if (tier == unit->current_tier)
+		return NULL;
+	if (advice->why_closed[tier] != NULL)
+		return "would have to go to a tier where nothing can be put";
+	if (unit->pinned_tier >= 0)
 		return NULL;
 	if (OidIsValid(unit->extension_oid))
 		return "belongs to an extension";
@@ -135,8 +139,12 @@ mark_tiers(TierAdvice *advice)
 
 	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	advice->is_urgent = palloc0(sizeof(bool) * Max(set->ntiers, 1));
+	advice->why_closed = palloc0(sizeof(char *) * Max(set->ntiers, 1));
 	for (int t = 0; t < set->ntiers; t++)
+	{
 		advice->takes[t] = advice->options.tiers == NIL;
+		advice->why_closed[t] = tier_set_why_closed(set, t);
+	}
 	foreach(cell, advice->options.tiers)
 	{
 		int			tier = tier_set_find_tier(set, lfirst(cell));
@@ -248,6 +256,8 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
 	double		room;
 
+	if (advice->why_closed[tier] != NULL)
+		return advice->used_bytes[tier];
 	if (capacity_bytes < 0)
 		return INFINITY;
 	room = Min(room_on_disk(advice, tier, capacity_bytes),

@@ -295,6 +295,8 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 	StringInfoData line;
 
 	initStringInfo(&line);
+	if (advice->why_closed[tier] != NULL)
+		add_remark(&line, psprintf("%s: nothing is moved there", advice->why_closed[tier]));
 	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
 		add_remark(&line, psprintf(tier_advice_is_too_full(advice, tier) ?
 								   "would remain too full by %s, with %s" :
@@ -353,6 +355,19 @@ is_hopeless(const TierAdvice *advice)
 	return violated;
 }
 
+/* What opens a tier where nothing can be put. */
+static char *
+closed_hint(const TierAdvice *advice, int tier)
+{
+	const char *name = quote_literal_cstr(NameStr(advice->set->tiers[tier].name));
+
+	for (int i = 0; i < advice->set->ntablespaces; i++)
+		if (advice->set->tablespaces[i].tier == tier)
+			return pstrdup("Is its file system mounted, and mounted read-write?");
+	return psprintf("SELECT tiered_storage.alter_tier(%s, tablespaces => '{...}') gives it one, "
+					"tiered_storage.remove_tier(%s) removes it.", name, name);
+}
+
 void
 tier_advice_notice_tiers(const TierAdvice *advice)
 {
@@ -367,6 +382,7 @@ tier_advice_notice_tiers(const TierAdvice *advice)
 				(errmsg("tier \"%s\" %s", name, remark),
 				 tier_advice_is_too_full(advice, t) ?
 				 errdetail("%s", way_out(advice, t)) : 0,
+				 advice->why_closed[t] != NULL ? errhint("%s", closed_hint(advice, t)) :
 				 is_profile_wrong(advice->placement.now[t].occupied_s) ?
 				 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) "
 						 "measures its devices.",

@@ -187,6 +187,8 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->wanted_tier >= 0 && unit->wanted_tier != to)
 		appendStringInfo(&buffer, "; %s would be better, but %s",
 						 NameStr(tiers[unit->wanted_tier].name),
+						 advice->why_closed[unit->wanted_tier] != NULL ?
+						 advice->why_closed[unit->wanted_tier] :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_BUSY ?
 						 "its device would be too busy" :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
@@ -489,6 +491,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return pstrdup("if others go on growing");
 	if (wanted >= 0 && wanted != unit->recommended_tier)
 		return psprintf("%s %s", NameStr(advice->set->tiers[wanted].name),
+						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
 						"would wear out" : "is full");

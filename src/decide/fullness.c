@@ -249,8 +249,9 @@ check_policy(const TierFullnessEvaluation *evaluation)
 						evaluation->problem.low, evaluation->problem.high);
 	if (tier->capacity_bytes <= 0)
 		return psprintf("the capacity of tier \"%s\" is not known", NameStr(tier->name));
-	if (!OidIsValid(tier_set_roomiest_tablespace(set, evaluation->target)))
-		return psprintf("tier \"%s\" has no tablespace", NameStr(target->name));
+	if (evaluation->advice->why_closed[evaluation->target] != NULL)
+		return psprintf("tier \"%s\" %s", NameStr(target->name),
+						evaluation->advice->why_closed[evaluation->target]);
 	return NULL;
 }
 

@@ -166,6 +166,7 @@ typedef struct TierAdvice
 	TierAdviceOptions options;
 	TierSet    *set;			/* with the overrides */
 	bool	   *takes;			/* by tier: may take something in */
+	const char **why_closed;	/* by tier: see tier_set_why_closed() */
 	bool	   *is_urgent;		/* by tier: is too full, and what was observed
 								 * for long enough does not make enough room */
 	int			nunits;
