@@ -279,7 +279,10 @@ tier_access_shared_note_uncounted(void)
 		return;
 	}
 
-	/* The next sample, which may be the first one since the start, has to know. */
+	/*
+	 * The next sample, which may be the first one since the start, has to
+	 * know.
+	 */
 	LWLockAcquire(database_lock(), LW_EXCLUSIVE);
 	database = find_database(true);
 	if (database != NULL)

@@ -166,7 +166,10 @@ hiding_since(const PgBackendStatus *status)
 		status->st_activity_start_timestamp == 0)
 		return 0;
 
-	/* A new transaction begins at that moment, the first one with the statement. */
+	/*
+	 * A new transaction begins at that moment, the first one with the
+	 * statement.
+	 */
 	if (status->st_xact_start_timestamp > status->st_activity_start_timestamp)
 		return status->st_activity_start_timestamp;
 	if (status->st_xact_start_timestamp == status->st_activity_start_timestamp &&
