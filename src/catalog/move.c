@@ -137,7 +137,7 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	static const char sql[] =
 	"UPDATE _tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
 	"attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
-	"lock_flush_ms = $9, copied_bytes = $10, "
+	"lock_flush_ms = $9, copied_bytes = $10, waited_ms = $12, "
 	"error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
 	"failures = CASE WHEN $2 = 'done' OR $11 THEN failures ELSE failures + 1 END, "
 	"next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
@@ -145,10 +145,10 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"WHERE move_id = $1";
 	static const Oid types[] = {
 		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
-		FLOAT8OID, INT8OID, BOOLOID
+		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID
 	};
-	char		nulls[] = "           ";
-	Datum		values[11];
+	char		nulls[] = "            ";
+	Datum		values[12];
 
 	values[0] = Int64GetDatum(move_id);
 	values[1] = CStringGetTextDatum(outcome->state);
@@ -166,7 +166,8 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	values[9] = Int64GetDatum(outcome->copied_bytes);
 	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
 	values[10] = BoolGetDatum(outcome->is_tried_again);
-	tier_catalog_execute(sql, 11, types, values, nulls);
+	values[11] = Float8GetDatum(outcome->waited_ms);
+	tier_catalog_execute(sql, lengthof(types), types, values, nulls);
 }
 
 int64
@@ -322,7 +323,8 @@ tier_catalog_load_move_waits(MemoryContext context, int *n)
 {
 	static const char sql[] =
 	"SELECT l.relation_oid, l.seconds FROM (SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
-	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms ELSE m.lock_wait_ms END / 1000 AS seconds "
+	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms - COALESCE(m.waited_ms, 0) "
+	"ELSE m.lock_wait_ms END / 1000 AS seconds "
 	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
 	TierMoveWait *waits;
@@ -347,9 +349,10 @@ tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 	"ON b.tier_name = a.tier_name WHERE a.tablespace_oid IN ($1, $2) "
 	"UNION VALUES ($1, $1), ($2, $2)) "
 	"SELECT count(*)::int4, sum(l.size_bytes)::float8, "
-	"sum(greatest(l.elapsed_ms - COALESCE(l.lock_wait_ms, 0), 0)) / 1000, "
+	"sum(greatest(l.elapsed_ms - COALESCE(l.lock_wait_ms, 0) - COALESCE(l.waited_ms, 0), 0)) "
+	"/ 1000, "
 	"percentile_disc(0.5) WITHIN GROUP (ORDER BY l.lock_held_ms), max(l.lock_held_ms) "
-	"FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, "
+	"FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, m.waited_ms, "
 	"CASE m.method WHEN 'online' THEN m.lock_held_ms END AS lock_held_ms "
 	"FROM _tiered_storage.move m WHERE m.state = 'done' "
 	"AND m.from_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $1) "

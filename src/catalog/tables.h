@@ -971,6 +971,7 @@ typedef struct TierMoveOutcome
 	double		lock_flush_ms;	/* of these, flushing WAL; < 0: unknown */
 	int64		copied_bytes;	/* < 0: unknown */
 	double		elapsed_ms;
+	double		waited_ms;		/* of these: paused, or for a place */
 	const char *error;			/* NULL: none */
 	const char *sqlstate;		/* NULL: none */
 	bool		is_tried_again; /* soon, by the same caller: not a failure yet */
