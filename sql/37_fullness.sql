@@ -174,7 +174,9 @@ CALL regress_table('regress_pinned', 20, 0);
 CALL regress_table('regress_pinned_there', 5, 30);
 CALL regress_table('regress_tenants', 5, 0);
 CALL regress_table('regress_owners', 5, 20);
-CALL regress_table('regress_unlogged', 5, 0);
+CALL regress_table('regress_unlogged', 0, 0);
+ALTER TABLE regress_unlogged SET UNLOGGED;
+CALL regress_grow('regress_unlogged', 5);
 CALL regress_table('regress_lately', 5, 0, 'regress_ts_slow');
 CALL regress_table('regress_small', 1, 10);
 CALL regress_table('regress_none', 0, 0);
@@ -182,7 +184,6 @@ CALL regress_table('regress_hot', 20, 100000);
 SELECT tiered_storage.pin('regress_pinned'), tiered_storage.pin('regress_pinned_there', 'regress_slow');
 ALTER TABLE regress_tenants OWNER TO regress_tenant;
 ALTER TABLE regress_owners OWNER TO regress_owner;
-ALTER TABLE regress_unlogged SET UNLOGGED;
 -- Indexes and TOAST: an index leaves for itself, a TOAST table with its table.
 CREATE INDEX regress_hot_i ON regress_hot (n1) TABLESPACE regress_ts_fast;
 INSERT INTO regress_heat VALUES ('regress_hot_i', 5);
