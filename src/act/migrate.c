@@ -32,6 +32,7 @@
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_return.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 #include "src/base/shmem.h"
@@ -150,7 +151,8 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nl
 	{
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
-			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE)
+			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE &&
+				evaluations[i]->leaves[j].verdict != TIER_VERDICT_RETURNS)
 				continue;
 			jobs[n].evaluation = evaluations[i];
 			jobs[n].members = NIL;
@@ -293,6 +295,7 @@ was_used_meanwhile(const Job *job)
 	const TierLeaf *leaf = job->leaf;
 
 	return tier_policy_asks_for_use(job->evaluation->policy) &&
+		leaf->verdict != TIER_VERDICT_RETURNS &&
 		(tier_use_counter(leaf->info.relation_oid) != leaf->use_counter ||
 		 tier_use_is_held(leaf->info.relation_oid));
 }
@@ -378,6 +381,32 @@ has_to_wait(const Job *job, const TierSet *set, Oid relation_oid, bool by_worker
 	return true;
 }
 
+/* May so much return today?  As with what is advised, within a limit of bytes a day. */
+static bool
+is_within_limit(const Job *job, Oid relation_oid, bool by_worker)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	double		left_bytes;
+
+	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
+		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
+		return true;
+	left_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 -
+		tier_catalog_bytes_moved_by_advice();
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (tier_relation_disk_bytes(&info) <= left_bytes)
+		return true;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("%s does not return today", info.name),
+			 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
+					   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
+	return false;
+}
+
 /*
  * Moves one leaf with what goes along; a relation that fails does not stop the others.
  * *locked: whose relations were locked in this run.
@@ -417,6 +446,11 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bo
 			!still_wanted(job, set, relation_oid))
 			return;
 		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
+		{
+			summary->not_moved++;
+			continue;
+		}
+		if (!is_within_limit(job, relation_oid, by_worker))
 		{
 			summary->not_moved++;
 			continue;
@@ -511,17 +545,21 @@ record_evaluations(TierEvaluation **evaluations, int n)
 		int			due = 0;
 		int			on_target = 0;
 		int			pinned = 0;
+		int			returning = 0;
 
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
 			due += evaluations[i]->leaves[j].verdict == TIER_VERDICT_DUE;
 			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
 			pinned += evaluations[i]->leaves[j].verdict == TIER_VERDICT_PINNED;
+			returning += evaluations[i]->leaves[j].verdict == TIER_VERDICT_RETURNS;
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
 									  evaluations[i]->error ? evaluations[i]->error :
-									  psprintf("%d of %d partitions are due%s", due,
+									  psprintf("%d of %d partitions are due%s%s", due,
 											   evaluations[i]->nleaves,
+											   returning == 0 ? "" :
+											   psprintf(", %d return", returning),
 											   pinned == 0 ? "" :
 											   psprintf(", %d pinned to another tier", pinned)));
 	}
@@ -625,6 +663,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	int			nbackoff = 0;
 	int			njobs;
 	List	   *locked = NIL;
+	TimestampTz now = tier_clock_now();
 	TierFullnessRun how = {0};
 
 	/* 1. Load. */
@@ -657,10 +696,11 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	for (int i = 0; i < npolicies; i++)
 	{
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses,
-												 tier_clock_now());
+												 now);
 		summary.failed += evaluations[i]->error != NULL;
 		summary.partitions += evaluations[i]->nleaves;
 	}
+	tier_policy_find_returns(evaluations, npolicies, set, pins, now);
 	PopActiveSnapshot();
 	jobs = collect_jobs(evaluations, npolicies, &njobs, &summary.due);
 	if (dry_run)

@@ -52,7 +52,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.time_zone, "
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
 	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
-	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier "
+	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
+	"p.return_reads_per_hour, p.return_after, p.return_tier "
 	"FROM tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id ORDER BY v.policy_id";
 	static const Oid types[] = {INT8OID};
@@ -103,6 +104,13 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->has_index_tier = !isnull;
 		if (!isnull)
 			policy->index_tier = *DatumGetName(tier);
+		reads = tier_catalog_datum(i, 20, &isnull);
+		policy->return_reads_per_hour = isnull ? NAN : DatumGetFloat8(reads);
+		policy->has_return_after = interval_column(i, 21, &policy->return_after);
+		tier = tier_catalog_datum(i, 22, &isnull);
+		policy->has_return_tier = !isnull;
+		if (!isnull)
+			policy->return_tier = *DatumGetName(tier);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -115,10 +123,11 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
  */
 #define PROPERTIES \
 	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
-	"idle_for, no_writes_for, below_reads_per_hour, index_tier"
+	"idle_for, no_writes_for, below_reads_per_hour, index_tier, return_reads_per_hour, " \
+	"return_after, return_tier"
 #define PROPERTY_TYPES \
 	INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, \
-	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID
+	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID, FLOAT8OID, INTERVALOID, NAMEOID
 
 static void
 put_value(Datum *values, char *nulls, int i, bool has, Datum value)
@@ -144,6 +153,10 @@ put_properties(TierPolicyRow *row, Datum *values, char *nulls)
 	put_value(values, nulls, 9, !isnan(row->below_reads_per_hour),
 			  Float8GetDatum(row->below_reads_per_hour));
 	put_value(values, nulls, 10, row->has_index_tier, NameGetDatum(&row->index_tier));
+	put_value(values, nulls, 11, !isnan(row->return_reads_per_hour),
+			  Float8GetDatum(row->return_reads_per_hour));
+	put_value(values, nulls, 12, row->has_return_after, IntervalPGetDatum(&row->return_after));
+	put_value(values, nulls, 13, row->has_return_tier, NameGetDatum(&row->return_tier));
 }
 
 /* Is there one for this table and tier?  Then its id is the result. */
@@ -169,7 +182,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
 	"owner_name, owner_oid, relation_kind, " PROPERTIES ") "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) "
 	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
 	"RETURNING policy_id";
 	static const Oid types[] = {
@@ -196,6 +209,8 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	tier_catalog_hold_tier(&row->tier_name);
 	if (row->has_index_tier)
 		tier_catalog_hold_tier(&row->index_tier);
+	if (row->has_return_tier)
+		tier_catalog_hold_tier(&row->return_tier);
 
 	/*
 	 * The policy that exists may come from a restore, and have only the name
@@ -265,7 +280,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
 	"enabled = $5, (" PROPERTIES ") = "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
 	"WHERE policy_id = $1";
 	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, OIDOID, BOOLOID, PROPERTY_TYPES};
 	char		nulls[lengthof(types) + 1];
@@ -280,6 +295,8 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	tier_catalog_hold_tier(&tier);
 	if (row->has_index_tier)
 		tier_catalog_hold_tier(&row->index_tier);
+	if (row->has_return_tier)
+		tier_catalog_hold_tier(&row->return_tier);
 	if (find_policy(row->relation_oid, &tier) &&
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
 		complain_of_duplicate(row);
@@ -352,10 +369,10 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $17 "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $20 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
 	"AND EXISTS (SELECT FROM above a WHERE a.relation_oid = $5)";
 	static const Oid types[] = {
 		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID

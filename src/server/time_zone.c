@@ -102,7 +102,10 @@ tier_time_zone_bound(Timestamp local, bool is_end, TimestampTz *instant)
 	if (timestamp2tm(local, NULL, &tm, &fraction, NULL, NULL) != 0)
 		return false;
 
-	/* By itself, the server raises an error for what leaves the calendar by that. */
+	/*
+	 * By itself, the server raises an error for what leaves the calendar by
+	 * that.
+	 */
 	*instant = local + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
 	*instant = mind_skipped(local, *instant, is_end);
 	return true;

@@ -280,7 +280,10 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	idle_for interval,
 	no_writes_for interval,
 	below_reads_per_hour double precision,
-	index_tier name
+	index_tier name,
+	return_when_reads_per_hour double precision,
+	return_after interval,
+	return_tier name
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,
