@@ -711,7 +711,8 @@ extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
  * Is the policy still there, enabled and unaltered, does the tier, which is its own, that
- * of its indexes or one to which something returns, have this tablespace, and is the relation still in its table's tree?
+ * of its indexes or one to which something returns, have this tablespace, and is the
+ * relation still in its table's tree?
  */
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  const NameData *tier, Oid tablespace_oid);

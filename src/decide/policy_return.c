@@ -169,8 +169,8 @@ find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, Timesta
 			candidate->members = members_of(evaluations[i], candidate->leaf, set);
 			if (candidate->members == NIL)
 				continue;
-			candidate->nparts = tier_policy_return_parts(
-														 tier_policy_return_seconds(evaluations[i]->policy));
+			candidate->nparts =
+				tier_policy_return_parts(tier_policy_return_seconds(evaluations[i]->policy));
 			candidate->reads_per_hour = palloc0(sizeof(double) * candidate->nparts);
 			candidate->until = now;
 			(*ncandidates)++;
@@ -480,7 +480,8 @@ find_return(Returning *returning, const Candidate *candidate, Oid relation_oid, 
 						NameStr(set->tiers[found.tier].name));
 		return NULL;
 	}
-	bytes = tier_cost_stored_bytes(tier_relation_disk_bytes(&info), &set->tiers[found.tier].profile);
+	bytes = tier_cost_stored_bytes(tier_relation_disk_bytes(&info),
+								   &set->tiers[found.tier].profile);
 	if (bytes > returning->room_bytes[found.tier])
 	{
 		*why = psprintf("tier \"%s\" has no room for it below its %s watermark",

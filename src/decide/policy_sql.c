@@ -98,7 +98,8 @@ check_return(const TierPolicyRow *policy)
 	if (!(policy->return_reads_per_hour > 0.0) || isinf(policy->return_reads_per_hour))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_when_reads_per_hour must be more than zero, and not infinite")));
+				 errmsg("return_when_reads_per_hour must be more than zero, "
+							"and not infinite")));
 	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -191,7 +192,8 @@ take_return(FunctionCallInfo fcinfo, int first, TierPolicyRow *policy)
 		if (isnan(policy->return_reads_per_hour))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_when_reads_per_hour must be more than zero, and not infinite")));
+					 errmsg("return_when_reads_per_hour must be more than zero, "
+							"and not infinite")));
 	}
 	if (!PG_ARGISNULL(first + 1))
 	{

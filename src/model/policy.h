@@ -120,8 +120,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * not due, and neither is what somebody holds at this moment.
  *
  * Verdicts are checked in the order foreign, temporary; if age matters default, open bound,
- * too young; in use, not observed; in use by the rate that keeps it; on target, on slower tier, pinned.  A lower bound that is
- * open does not matter.
+ * too young; in use, not observed; in use by the rate that keeps it; on target, on slower
+ * tier, pinned.  A lower bound that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
 								 const TierPolicyConditions *conditions,
