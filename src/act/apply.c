@@ -40,10 +40,10 @@
 
 #include "src/compat.h"
 #include "src/act/apply.h"
-#include "src/act/forecast.h"
 #include "src/act/gate.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
+#include "src/decide/forecast.h"
 #include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
@@ -142,7 +142,7 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 	if (*is_others)
 		return false;
 	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
-	if (request->by_worker &&
+	if (request->by_worker && !request->for_list &&
 		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
 	return !request->for_owners || tier_relation_why_not_online(&info) == NULL;
@@ -364,6 +364,19 @@ has_to_wait(const TierApplyRequest *request, TierApplySummary *summary, const Ti
 	return true;
 }
 
+static TierMoveRequest
+request_of(const TierAdvice *advice, const Candidate *candidate)
+{
+	TierMoveRequest move = {0};
+
+	move.relation_oid = candidate->unit->relation_oid;
+	move.tablespace_oid = candidate->tablespace_oid;
+	move.requester_oid = candidate->requester_oid;
+	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
+	move.reason = tier_advice_reason(advice, candidate->unit);
+	return move;
+}
+
 /*
  * One move; its outcome is added to the summary.  True: nothing came of it, and it is
  * to be tried again.
@@ -377,14 +390,9 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 
 	if (has_to_wait(request, summary, advice, candidate))
 		return false;
-	memset(&move, 0, sizeof(move));
+	move = request_of(advice, candidate);
 	move.obeys_windows = request->for_owners && !request->ignore_windows;
-	move.relation_oid = candidate->unit->relation_oid;
-	move.tablespace_oid = candidate->tablespace_oid;
-	move.requester_oid = candidate->requester_oid;
 	move.batch_id = summary->batch_id;
-	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
-	move.reason = tier_advice_reason(advice, candidate->unit);
 	move.idle = request->idle;
 	move.is_tried_again = !is_last;
 	report = tier_move_one(&move);
@@ -482,7 +490,7 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 		summary->beyond_limit = *n - *possible;
 		*n = *possible;
 	}
-	if (!request->by_worker)
+	if (!request->by_worker && !request->for_list)
 		tell_unvacuumed(*candidates, *n);
 	PopActiveSnapshot();
 	summary->advised = *n;
@@ -618,6 +626,33 @@ tier_apply_announce(const TierApplyRequest *request)
 	summary.not_moved += n - possible;
 	tell_unsure(request, advice, &summary);
 	return summary;
+}
+
+TierAdvisedMove *
+tier_apply_list(double max_bytes, int *n)
+{
+	TierApplyRequest request = {0};
+	TierApplySummary summary = {0};
+	TierAdvisedMove *moves;
+	Candidate  *candidates;
+	TierAdvice *advice;
+	int			possible;
+
+	request.least = TIER_CONFIDENCE_FIRM;
+	request.max_bytes = max_bytes;
+	request.for_owners = true;
+	request.by_worker = true;
+	request.for_list = true;
+	advice = prepare(&request, &summary, &candidates, n, &possible);
+	*n += summary.beyond_limit;
+	moves = palloc_extended(sizeof(TierAdvisedMove) * Max(*n, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < *n; i++)
+	{
+		moves[i].request = request_of(advice, &candidates[i]);
+		moves[i].is_beyond_limit = i >= possible && !isinf(max_bytes);
+		moves[i].has_no_room = i >= possible && isinf(max_bytes);
+	}
+	return moves;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "storage/lock.h"
 
 #include "src/decide/advice.h"
+#include "src/act/move.h"
 #include "src/move/online.h"
 
 typedef struct TierApplyRequest
@@ -29,6 +30,8 @@ typedef struct TierApplyRequest
 								 * closed */
 	bool		by_worker;		/* respects backoff and auto_migrate, and says
 								 * in the log what went wrong */
+	bool		for_list;		/* nothing is moved: what failed lately is
+								 * listed, too, and nothing is told */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierApplyRequest;
 
@@ -73,6 +76,20 @@ extern void tier_apply_raise_busy(void);
  * Needs no SPI.  moved and not_moved of the answer are what would become of them.
  */
 extern TierApplySummary tier_apply_announce(const TierApplyRequest *request);
+
+/* A move that the advice would have made, with auto_migrate = placement. */
+typedef struct TierAdvisedMove
+{
+	TierMoveRequest request;
+	bool		is_beyond_limit;	/* of max_bytes */
+	bool		has_no_room;	/* what has to leave first has none either */
+} TierAdvisedMove;
+
+/*
+ * All that it is sure of, *n of them, in the order of a run; of a limit of so many bytes
+ * first what is within it.  Outside of a scope, in a transaction; changes nothing.
+ */
+extern TierAdvisedMove *tier_apply_list(double max_bytes, int *n);
 
 /* What became of it, for a person, in a NOTICE; an error if it was busy. */
 extern void tier_apply_report(const TierApplySummary *summary);

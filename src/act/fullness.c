@@ -265,22 +265,30 @@ next_batch(void)
 	return batch_id;
 }
 
-static TierMoveReport
-move_member(Emptying *emptying, int i)
+TierMoveRequest
+tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 {
-	TierFullnessEvaluation *evaluation = emptying->evaluation;
 	TierMoveRequest request = {0};
 
-	if (emptying->summary->batch_id == 0)
-		emptying->summary->batch_id = next_batch();
 	request.relation_oid = evaluation->members[i].unit->relation_oid;
 	request.tablespace_oid = evaluation->members[i].to_tablespace;
 	request.requester_oid = evaluation->members[i].owner_oid;
 	request.policy_id = evaluation->policy->policy_id;
 	request.policy_kind = TIER_POLICY_FULLNESS;
-	request.batch_id = emptying->summary->batch_id;
 	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
 	request.reason = tier_fullness_reason(evaluation, i);
+	return request;
+}
+
+static TierMoveReport
+move_member(Emptying *emptying, int i)
+{
+	TierMoveRequest request;
+
+	if (emptying->summary->batch_id == 0)
+		emptying->summary->batch_id = next_batch();
+	request = tier_fullness_request(emptying->evaluation, i);
+	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
 	request.idle = emptying->run->idle;
 	return tier_move_one(&request);

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "src/act/move.h"
 #include "src/decide/fullness.h"
 #include "src/move/online.h"
 
@@ -51,6 +52,9 @@ extern TierFullnessSummary tier_fullness_run(const TierFullnessRun *run);
 
 /* Says in NOTICEs what it would do, and changes nothing.  Needs an active snapshot. */
 extern TierFullnessSummary tier_fullness_announce(void);
+
+/* The move of member i of the evaluation, without its batch. */
+extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
 
 /* What moves of other processes will have done to a tablespace. */
 extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid);

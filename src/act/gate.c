@@ -10,11 +10,15 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/act/gate.h"
 #include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
 
 /* So old may be what is known. */
 #define LONGEST_AGE_US (1000 * 1000)
@@ -74,4 +78,48 @@ tier_gate_ask_any(const TierSet *set)
 	TierPlannedMove nothing = {0};
 
 	return tier_gate_ask(set, &nothing);
+}
+
+/* When the worker of this database does something the next time; 0: at once. */
+static bool
+next_cycle(TimestampTz *next_at)
+{
+	TierDatabaseSlot *slot;
+	bool		found;
+
+	*next_at = 0;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	slot = tier_shmem_slot(MyDatabaseId, false);
+	found = slot != NULL && (slot->state == TIER_WORKER_WAITING ||
+							 slot->state == TIER_WORKER_RUNNING ||
+							 slot->state == TIER_WORKER_STARTING ||
+							 slot->state == TIER_WORKER_NEVER_RUN);
+	if (found && slot->state == TIER_WORKER_WAITING && slot->migrated_at != 0)
+	{
+		*next_at = slot->migrated_at + tier_migrate_interval_s * USECS_PER_SEC;
+		*next_at = Max(*next_at, slot->next_run_at);
+	}
+	LWLockRelease(tier_shmem->lock);
+	return found;
+}
+
+char *
+tier_gate_worker_text(bool *moves)
+{
+	TimestampTz next_at;
+	bool		ignored;
+
+	if (moves == NULL)
+		moves = &ignored;
+	*moves = false;
+	if (tier_shmem == NULL)
+		return "there is no worker, as tiered_storage is not preloaded";
+	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+		return "the worker moves nothing, as auto_migrate is off";
+	if (!next_cycle(&next_at))
+		return "no worker runs in this database, see the view workers";
+	*moves = true;
+	if (next_at <= GetCurrentTimestamp())
+		return "the worker looks what is due within a sample_interval";
+	return psprintf("the worker looks what is due at %s", timestamptz_to_str(next_at));
 }

@@ -27,4 +27,10 @@ extern TierMoveStart tier_gate_ask_any(const TierSet *set);
 /* What is known is looked up again: a move has ended, or something else begins. */
 extern void tier_gate_forget(void);
 
+/*
+ * When the worker of this database looks what is due, or (*moves is false, which may be
+ * NULL) why it moves nothing; in words, of the moment.
+ */
+extern char *tier_gate_worker_text(bool *moves);
+
 #endif							/* TIER_GATE_H */

@@ -244,6 +244,69 @@ request_for(const Job *job, const TierSet *set, Oid relation_oid)
 	return request;
 }
 
+/* All policies on one snapshot, of one moment. */
+static TierEvaluation **
+evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPins *pins)
+{
+	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
+	TierUses   *uses = tier_uses_load(policies, n);
+	TimestampTz now = tier_clock_now();
+
+	for (int i = 0; i < n; i++)
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
+	tier_policy_find_returns(evaluations, n, set, pins, now);
+	return evaluations;
+}
+
+/* A disabled policy is as if it were not there. */
+static int
+keep_enabled(TierPolicyRow *policies, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (policies[i].is_enabled)
+			policies[kept++] = policies[i];
+	return kept;
+}
+
+TierDueMove *
+tier_migrate_due(const TierSet *set, const TierPins *pins, int *n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierPolicyRow *policies;
+	TierDueMove *due;
+	Job		   *jobs;
+	int			npolicies;
+	int			njobs;
+	int			nleaves;
+	int			most = 0;
+
+	tier_catalog_enter(&scope);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	npolicies = keep_enabled(policies, npolicies);
+	jobs = collect_jobs(evaluate(policies, npolicies, set, pins), npolicies, &njobs, &nleaves);
+	for (int i = 0; i < njobs; i++)
+		most += list_length(jobs[i].members);
+	due = palloc_extended(sizeof(TierDueMove) * Max(most, 1), MCXT_ALLOC_HUGE);
+	*n = 0;
+	for (int i = 0; i < njobs; i++)
+	{
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].members)
+		{
+			due[*n].request = request_for(&jobs[i], set, lfirst_oid(cell));
+			due[(*n)++].to_tier = tier_partition_target(jobs[i].evaluation, jobs[i].leaf,
+														lfirst_oid(cell));
+		}
+	}
+	return due;
+}
+
 /* What the run would move, and what not and why. */
 static void
 announce(const Job *job, const TierSet *set, const TierPins *pins, TierForesight *foresight,
@@ -632,18 +695,6 @@ empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateS
 	summary->emptied = tier_fullness_run(&run);
 }
 
-/* A disabled policy is as if it were not there. */
-static int
-keep_enabled(TierPolicyRow *policies, int n)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < n; i++)
-		if (policies[i].is_enabled)
-			policies[kept++] = policies[i];
-	return kept;
-}
-
 TierMigrateSummary
 tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierIdle *idle)
 {
@@ -655,7 +706,6 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	TierSet    *set;
 	TierPolicyRow *policies;
 	TierPins   *pins;
-	TierUses   *uses;
 	TierEvaluation **evaluations;
 	Oid		   *backoff;
 	Job		   *jobs;
@@ -663,7 +713,6 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	int			nbackoff = 0;
 	int			njobs;
 	List	   *locked = NIL;
-	TimestampTz now = tier_clock_now();
 	TierFullnessRun how = {0};
 
 	/* 1. Load. */
@@ -689,18 +738,14 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		nbackoff = 0;			/* a person who asks means now */
 
 	/* 2. Decide. */
-	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
 	tier_gate_forget();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	uses = tier_uses_load(policies, npolicies);
+	evaluations = evaluate(policies, npolicies, set, pins);
 	for (int i = 0; i < npolicies; i++)
 	{
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses,
-												 now);
 		summary.failed += evaluations[i]->error != NULL;
 		summary.partitions += evaluations[i]->nleaves;
 	}
-	tier_policy_find_returns(evaluations, npolicies, set, pins, now);
 	PopActiveSnapshot();
 	jobs = collect_jobs(evaluations, npolicies, &njobs, &summary.due);
 	if (dry_run)

@@ -12,6 +12,7 @@
 
 #include "src/act/apply.h"
 #include "src/act/fullness.h"
+#include "src/act/move.h"
 #include "src/catalog/tables.h"
 #include "src/move/online.h"
 
@@ -30,6 +31,20 @@ extern void tier_migrate_require_claims(const TierSet *set);
  * "1, 2", in the current memory context; NULL: none.  They are of one kind.
  */
 extern char *tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind);
+
+/* One relation that a tiering policy would move now. */
+typedef struct TierDueMove
+{
+	TierMoveRequest request;	/* its tablespace is 0 where the tier has none
+								 * that can be used */
+	int			to_tier;		/* index into the set */
+} TierDueMove;
+
+/*
+ * All that tiering policies would move, *n of them, in the order of a run.  Outside of a
+ * scope, with an active snapshot; changes nothing.
+ */
+extern TierDueMove *tier_migrate_due(const TierSet *set, const TierPins *pins, int *n);
 
 /* Counts of one run. */
 typedef struct TierMigrateSummary

@@ -14,10 +14,10 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
-#include "src/act/forecast.h"
+#include "src/act/gate.h"
 #include "src/act/preflight_rows.h"
 #include "src/base/settings.h"
-#include "src/base/shmem.h"
+#include "src/decide/forecast.h"
 #include "src/move/throttle.h"
 
 /* Of all routes. */
@@ -46,12 +46,14 @@ look_ahead(const TierMoveCall *call, const TierCargo *cargo)
 		TierForecast forecast = tier_forecast_between(call->set, route->from_tablespace_oid,
 													  route->to_tablespace_oid);
 
-		outlook.seconds += tier_forecast_seconds(&forecast, route->moves, route->bytes);
+		outlook.seconds += tier_forecast_seconds(&forecast, route->moves, route->bytes,
+												 false);
 		outlook.online_moves += route->moves - route->locked_moves;
 		outlook.past_moves += forecast.pace.moves;
 		if (route->locked_moves > 0)
 		{
-			double		lock_s = tier_forecast_seconds(&forecast, 1, route->largest_locked_bytes);
+			double		lock_s = tier_forecast_seconds(&forecast, 1, route->largest_locked_bytes,
+													   false);
 
 			if (isnan(lock_s) || lock_s > outlook.longest_lock_s)
 				outlook.longest_lock_s = lock_s;
@@ -149,51 +151,30 @@ put_pause(TierResultRow *row)
 						   NULL);
 }
 
-/* When the worker of this database does something the next time; 0: at once. */
-static bool
-next_cycle(TimestampTz *next_at)
-{
-	TierDatabaseSlot *slot;
-	bool		found;
-
-	*next_at = 0;
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	slot = tier_shmem_slot(MyDatabaseId, false);
-	found = slot != NULL && (slot->state == TIER_WORKER_WAITING ||
-							 slot->state == TIER_WORKER_RUNNING ||
-							 slot->state == TIER_WORKER_STARTING ||
-							 slot->state == TIER_WORKER_NEVER_RUN);
-	if (found && slot->state == TIER_WORKER_WAITING && slot->migrated_at != 0)
-	{
-		*next_at = slot->migrated_at + tier_migrate_interval_s * USECS_PER_SEC;
-		*next_at = Max(*next_at, slot->next_run_at);
-	}
-	LWLockRelease(tier_shmem->lock);
-	return found;
-}
-
 /*
- * What keeps the worker from moving it, if a policy or the advice asks for it; or when it
- * looks the next time.  Whatever else makes moves wait belongs here.
+ * Why the worker, or migrate(), would not begin with the largest of it now, by the gate that
+ * they ask; else what the worker does.
  */
 static char *
-worker_text(void)
+automatic_text(const TierMoveCall *call, const TierCargo *cargo)
 {
-	TimestampTz next_at;
+	ListCell   *cell;
 
-	if (tier_shmem == NULL)
-		return "there is no worker, as tiered_storage is not preloaded";
-	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
-		return "the worker moves nothing, as auto_migrate is off";
-	if (!next_cycle(&next_at))
-		return "no worker runs in this database, see the view workers";
-	if (next_at <= GetCurrentTimestamp())
-		return "the worker looks what is due within a sample_interval";
-	return psprintf("the worker looks what is due at %s", timestamptz_to_str(next_at));
+	foreach(cell, cargo->routes)
+	{
+		const TierRoute *route = lfirst(cell);
+		TierPlannedMove planned = {route->from_tablespace_oid, route->to_tablespace_oid,
+		route->largest_bytes, true};
+		TierMoveStart start = tier_gate_ask(call->set, &planned);
+
+		if (!start.may_begin)
+			return psprintf("of what is not asked for: %s", start.reason);
+	}
+	return tier_gate_worker_text(NULL);
 }
 
 static void
-put_start(TierResultRow *row)
+put_start(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo)
 {
 	if (RecoveryInProgress())
 		tier_preflight_put(row, "start", TIER_PREFLIGHT_WARNING,
@@ -201,7 +182,8 @@ put_start(TierResultRow *row)
 	else
 		tier_preflight_put(row, "start", TIER_PREFLIGHT_OK,
 						   psprintf("%s; %s", tier_throttle_is_paused() ?
-									"by CALL after resume()" : "by CALL at once", worker_text()),
+									"by CALL after resume()" : "by CALL at once",
+									automatic_text(call, cargo)),
 						   NULL);
 }
 
@@ -214,5 +196,6 @@ tier_preflight_forecast_rows(TierResultRow *row, const TierMoveCall *call, const
 	put_time(row, cargo, &outlook);
 	put_bytes(row, cargo);
 	put_lock(row, cargo, &outlook);
-	put_start(row);
+	tier_gate_forget();
+	put_start(row, call, cargo);
 }

@@ -37,6 +37,7 @@ typedef struct TierRoute
 	Oid			to_tablespace_oid;
 	int			moves;
 	double		bytes;
+	double		largest_bytes;	/* of one move */
 	int			locked_moves;	/* of these, those under a lock for the whole
 								 * copy */
 	double		locked_bytes;

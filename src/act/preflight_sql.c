@@ -191,6 +191,7 @@ add_to_route(Survey *survey, const TierRelationInfo *info, Oid to_oid, int64 siz
 	}
 	route->moves++;
 	route->bytes += size_bytes;
+	route->largest_bytes = Max(route->largest_bytes, size_bytes);
 	if (info->persistence == RELPERSISTENCE_PERMANENT)
 		survey->cargo.wal_bytes += tier_space_wal_bytes(size_bytes);
 	if (tier_relation_why_not_online(info) != NULL)

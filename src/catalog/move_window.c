@@ -68,30 +68,3 @@ tier_catalog_bytes_moved_within(double seconds)
 	tier_catalog_execute(sql, 1, types, &value, NULL);
 	return DatumGetFloat8(tier_catalog_datum(0, 1, &isnull));
 }
-
-TierMoveRate *
-tier_catalog_load_move_rates(MemoryContext context, int *n)
-{
-	/* Of a small one, the locks and flushes take longer than the copy. */
-	static const char sql[] =
-	"SELECT r.from_tier, r.to_tier, (sum(r.copied_bytes) / sum(r.elapsed_ms / 1000))::float8 "
-	"FROM (SELECT m.from_tier, m.to_tier, m.copied_bytes, m.elapsed_ms, row_number() OVER "
-	"(PARTITION BY m.from_tier, m.to_tier ORDER BY m.finished_at DESC) AS n "
-	"FROM _tiered_storage.move m WHERE m.state = 'done' AND m.method = 'online' "
-	"AND m.from_tier IS NOT NULL AND m.to_tier IS NOT NULL AND m.elapsed_ms > 0 "
-	"AND m.copied_bytes >= 16 * 1024 * 1024 "
-	"AND m.finished_at > now() - interval '30 days') r "
-	"WHERE r.n <= 20 GROUP BY r.from_tier, r.to_tier";
-	TierMoveRate *rates;
-	bool		isnull;
-
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
-	rates = MemoryContextAllocZero(context, sizeof(TierMoveRate) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		rates[i].from_tier = *DatumGetName(tier_catalog_datum(i, 1, &isnull));
-		rates[i].to_tier = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
-		rates[i].bytes_per_s = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
-	}
-	return rates;
-}

@@ -330,6 +330,13 @@ extern int64 tier_catalog_tier_bytes(const char *tier_name);
  * runs no statement, and allocates nothing.
  */
 
+/*
+ * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
+ * capacity is that; 0 where the capacity is that of the file systems, whose free space says
+ * it all.  Looks at their files.
+ */
+extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
+
 /* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
@@ -748,20 +755,6 @@ extern TierMoveWindowRow *tier_catalog_load_move_windows(MemoryContext context, 
 /* Bytes of moves that run, or were begun in the last seconds, whoever asked for them. */
 extern double tier_catalog_bytes_moved_within(double seconds);
 
-/* How fast moves between two tiers were lately, waits included. */
-typedef struct TierMoveRate
-{
-	NameData	from_tier;
-	NameData	to_tier;
-	double		bytes_per_s;
-} TierMoveRate;
-
-/*
- * Of the last 20 moves of 30 days between each two tiers, by the bytes that they copied;
- * those of less than 16 MB do not count.  In the given context.
- */
-extern TierMoveRate *tier_catalog_load_move_rates(MemoryContext context, int *n);
-
 /* ---------------------------------------------------------------------
  * Fullness policies
  * ---------------------------------------------------------------------
@@ -1028,6 +1021,36 @@ extern void tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid);
 
 /* Relations whose last move failed and whose backoff has not ended; sorted by OID. */
 extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
+
+/* A move that runs, whoever asked for it (catalog/move_queue.c). */
+typedef struct TierRunningMove
+{
+	Oid			relation_oid;
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;
+	double		bytes;
+	int			policy_id;		/* 0: none */
+	TierPolicyKind policy_kind; /* if there is one */
+	bool		is_advised;
+	int			failures;		/* of tries before */
+	char	   *progress;		/* "copying: 10 of 100 blocks" */
+} TierRunningMove;
+
+/* In the order in which they began; a crash has left nothing among them. */
+extern TierRunningMove *tier_catalog_load_running_moves(MemoryContext context, int *n);
+
+/* A relation whose last move came to nothing. */
+typedef struct TierFailedMove
+{
+	Oid			relation_oid;
+	int			failures;		/* in a row; 0: what it waited for was none */
+	TimestampTz next_attempt_at;	/* 0: any time */
+	bool		backs_off;		/* until then, by the clock of the moves */
+	char	   *error;			/* NULL: none */
+} TierFailedMove;
+
+/* By OID, in the given context. */
+extern TierFailedMove *tier_catalog_load_failed_moves(MemoryContext context, int *n);
 
 /* For how long the last move of a relation had to wait for others. */
 typedef struct TierMoveWait

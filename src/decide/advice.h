@@ -83,9 +83,9 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  * What the units may have of a tier with this capacity, and of its file systems, where
  * other files count as taken, whatever the capacity is said to be.  A capacity beyond
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
- * What other files have taken of the reserve makes nobody leave, so it is never less
- * than what the units take, as far as the capacity goes.  Where a fullness policy empties
- * the tier, nothing is added above its low watermark.
+ * What other files have taken of the reserve, and other databases of the capacity, makes
+ * nobody leave, so it is never less than what the units take, as far as the capacity goes.
+ * Where a fullness policy empties the tier, nothing is added above its low watermark.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 

@@ -164,10 +164,10 @@ obstacles(const TierAdvice *advice, int tier)
 {
 	enum
 	{
-		PINNED, BY_POLICY, MOVED_LATELY, NOT_ASKED_FOR, NO_ROOM, NREASONS
+		PINNED, OF_EXTENSIONS, BY_POLICY, MOVED_LATELY, NOT_ASKED_FOR, NO_ROOM, NREASONS
 	};
-	static const char *const words[] = {"pinned", "kept by policies", "moved lately",
-	"not asked for", "without room elsewhere"};
+	static const char *const words[] = {"pinned", "of extensions", "kept by policies",
+	"moved lately", "not asked for", "without room elsewhere"};
 	double		bytes[NREASONS] = {0};
 	StringInfoData line;
 
@@ -183,6 +183,8 @@ obstacles(const TierAdvice *advice, int tier)
 			bytes[NOT_ASKED_FOR] += stored;
 		else if (unit->pinned_tier >= 0)
 			bytes[PINNED] += stored;
+		else if (OidIsValid(unit->extension_oid))
+			bytes[OF_EXTENSIONS] += stored;
 		else if (unit->policy_tier >= 0)
 			bytes[BY_POLICY] += stored;
 		else if (unit->resides_s > 0.0)

@@ -11,6 +11,7 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "commands/tablespace.h"
 #include "mb/pg_wchar.h"
 #include "pgtime.h"
@@ -104,6 +105,14 @@ load_text(const TierAdviceUnit *unit)
 					", as counted in the WAL");
 }
 
+static const char *
+extension_name(const TierAdviceUnit *unit)
+{
+	char	   *name = get_extension_name(unit->extension_oid);
+
+	return name == NULL ? "that is dropped just now" : quote_identifier(name);
+}
+
 char *
 tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -124,7 +133,10 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 		appendStringInfo(&buffer,
 						 "; it stays on %s, where that takes %.2f s of device time per hour",
 						 NameStr(tiers[from].name), tier_advice_busy(advice, unit, from));
-		if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
+		if (unit->pinned_tier < 0 && OidIsValid(unit->extension_oid))
+			appendStringInfo(&buffer, ", because it belongs to extension %s",
+							 extension_name(unit));
+		else if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
 			appendStringInfoString(&buffer, ", because a tiering policy has put it there");
 		else if (unit->pinned_tier < 0 && unit->resides_s > 0.0)
 			appendStringInfo(&buffer, "; it was moved here %s ago and stays for %s",
@@ -432,6 +444,9 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		cooldown_s = tier_cooldown_min * 60.0;
 	TimestampTz since;
 
+	if (OidIsValid(unit->extension_oid))
+		return psprintf("belongs to extension %s: stays unless it is pinned elsewhere",
+						extension_name(unit));
 	if (unit->policy_tier >= 0)
 		return psprintf("put on %s by a tiering policy", here);
 	if (unit->resides_s > 0.0)

@@ -165,8 +165,9 @@ static double
 physical_room(const TierAdvice *advice, int tier)
 {
 	const TierTier *t = &advice->set->tiers[tier];
+	double		others = isnan(advice->others_bytes[tier]) ? 0.0 : advice->others_bytes[tier];
 	double		room = t->capacity_bytes >= 0 ?
-	t->capacity_bytes - advice->now_bytes[tier] : INFINITY;
+	t->capacity_bytes - others - advice->now_bytes[tier] : INFINITY;
 
 	return t->free_bytes >= 0 ? Min(room, (double) t->free_bytes) : room;
 }

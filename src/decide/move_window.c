@@ -19,9 +19,9 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
-#include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/advice.h"
+#include "src/decide/forecast.h"
 #include "src/decide/move_window.h"
 #include "src/server/time_zone.h"
 
@@ -63,9 +63,9 @@ tier_move_windows_load(MemoryContext context)
 	TierMoveWindows *windows = MemoryContextAllocZero(context, sizeof(TierMoveWindows));
 	MemoryContext old_context;
 
+	windows->context = context;
 	windows->now = tier_clock_now();
 	windows->rows = tier_catalog_load_move_windows(context, &windows->nrows);
-	windows->rates = tier_catalog_load_move_rates(context, &windows->nrates);
 	old_context = MemoryContextSwitchTo(context);
 	windows->openings = palloc(sizeof(TierOpening) *
 							   Max(windows->nrows, 1) * OPENINGS_OF_A_WINDOW);
@@ -92,40 +92,62 @@ tier_move_windows_load(MemoryContext context)
 	return windows;
 }
 
-static const TierMoveRate *
-find_rate(const TierMoveWindows *windows, const TierTier *from, const TierTier *to)
+/* How earlier moves between two tablespaces went. */
+typedef struct TierRoutePace
 {
-	for (int i = 0; i < windows->nrates; i++)
-		if (strcmp(NameStr(windows->rates[i].from_tier), NameStr(from->name)) == 0 &&
-			strcmp(NameStr(windows->rates[i].to_tier), NameStr(to->name)) == 0)
-			return &windows->rates[i];
-	return NULL;
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;
+	TierMovePace pace;
+} TierRoutePace;
+
+/* A run asks for thousands of relations, which go few ways. */
+static const TierMovePace *
+find_pace(TierMoveWindows *windows, Oid from_oid, Oid to_oid)
+{
+	MemoryContext old_context;
+	TierCatalogScope scope;
+	TierMovePace pace = {0};
+	TierRoutePace *route;
+	ListCell   *cell;
+
+	foreach(cell, windows->paces)
+	{
+		route = lfirst(cell);
+		if (route->from_tablespace_oid == from_oid && route->to_tablespace_oid == to_oid)
+			return &route->pace;
+	}
+	old_context = CurrentMemoryContext;
+	if (tier_catalog_try_enter(&scope))
+	{
+		pace = tier_catalog_move_pace(from_oid, to_oid);
+		tier_catalog_leave(&scope);
+	}
+	MemoryContextSwitchTo(windows->context);
+	route = palloc(sizeof(TierRoutePace));
+	*route = (TierRoutePace)
+	{
+		from_oid, to_oid, pace
+	};
+	windows->paces = lappend(windows->paces, route);
+	MemoryContextSwitchTo(old_context);
+	return &route->pace;
 }
 
-/* At the limit of the rate, in MB per second; 0: there is none. */
 static double
-seconds_at(double bytes, double limit_mb)
+forecast_s(TierMoveWindows *windows, const TierSet *set, const TierPlannedMove *move)
 {
-	return limit_mb > 0.0 ? bytes / (limit_mb * 1048576.0) : 0.0;
-}
+	double		limited = tier_forecast_limited_seconds(move->bytes, move->by_worker);
+	TierForecast forecast;
+	double		seconds = NAN;
 
-double
-tier_move_forecast_s(const TierMoveWindows *windows, const TierSet *set,
-					 const TierPlannedMove *move)
-{
-	int			from = tier_set_tier_of_tablespace(set, move->from_tablespace_oid);
-	int			to = tier_set_tier_of_tablespace(set, move->to_tablespace_oid);
-	double		limited = seconds_at(move->bytes, tier_move_rate_limit_mb);
-	const TierMoveRate *rate;
-
-	if (move->by_worker)
-		limited = Max(limited, seconds_at(move->bytes, tier_worker_rate_limit_mb));
-	if (from < 0 || to < 0)
-		return limited > 0.0 ? limited : NAN;
-	rate = find_rate(windows, &set->tiers[from], &set->tiers[to]);
-	return Max(limited, rate != NULL ? move->bytes / Max(rate->bytes_per_s, 1.0) :
-			   tier_cost_move_s(move->bytes, &set->tiers[from].profile,
-								&set->tiers[to].profile));
+	if (OidIsValid(move->from_tablespace_oid))
+	{
+		forecast = tier_forecast_by_pace(set, move->from_tablespace_oid, move->to_tablespace_oid,
+										 find_pace(windows, move->from_tablespace_oid,
+												   move->to_tablespace_oid));
+		seconds = tier_forecast_seconds(&forecast, 1, move->bytes, move->by_worker);
+	}
+	return isnan(seconds) && limited > 0.0 ? limited : seconds;
 }
 
 /* What keeps it from beginning now although a window is open; "": nothing is open. */
@@ -162,14 +184,14 @@ why_never(const TierMoveWindows *windows, const TierWindowAnswer *answer,
 }
 
 TierMoveStart
-tier_move_windows_ask(const TierMoveWindows *windows, const TierSet *set,
+tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 					  const TierPlannedMove *move)
 {
 	TierMoveStart start = {true, windows->now, 0.0, NULL};
 	TierWindowAnswer answer;
 	const TierMoveWindowRow *row;
 
-	start.seconds = tier_move_forecast_s(windows, set, move);
+	start.seconds = forecast_s(windows, set, move);
 	if (windows->nrows == 0)
 		return start;
 	answer = tier_openings_ask(windows->openings, windows->nopenings, windows->now, move->bytes,

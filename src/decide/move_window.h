@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
 #include "src/catalog/tables.h"
 
 /*
@@ -24,8 +25,10 @@ typedef struct TierMoveWindows
 	TimestampTz now;			/* when it was loaded, by tier_clock_now */
 	TierOpening *openings;		/* of the next three weeks, sorted */
 	int			nopenings;
-	TierMoveRate *rates;
-	int			nrates;
+
+	/* How earlier moves went, looked up when it is asked for: TierRoutePace. */
+	List	   *paces;
+	MemoryContext context;		/* of all of this */
 } TierMoveWindows;
 
 /* Inside of a scope; the result lives in the given context. */
@@ -40,14 +43,6 @@ typedef struct TierPlannedMove
 	bool		by_worker;		/* tiered_storage.worker_rate_limit counts */
 } TierPlannedMove;
 
-/*
- * How long it will take: at the rate of the last moves between these tiers, or where
- * there are none, by the figures of both devices; not faster than the limits of the
- * rate allow.  NaN: nobody knows.
- */
-extern double tier_move_forecast_s(const TierMoveWindows *windows, const TierSet *set,
-								   const TierPlannedMove *move);
-
 typedef struct TierMoveStart
 {
 	bool		may_begin;		/* now */
@@ -58,8 +53,12 @@ typedef struct TierMoveStart
 								 * memory context; NULL: it need not wait */
 } TierMoveStart;
 
-/* May it begin now, or when?  A move that would not end while windows are open may not. */
-extern TierMoveStart tier_move_windows_ask(const TierMoveWindows *windows, const TierSet *set,
+/*
+ * May it begin now, or when?  A move that would not end while windows are open may not.
+ * How long it takes is decide/forecast.h's answer; where that knows nothing, what the
+ * limits of the rate allow.  Outside of a scope, in a transaction.
+ */
+extern TierMoveStart tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 										   const TierPlannedMove *move);
 
 #endif							/* TIER_DECIDE_MOVE_WINDOW_H */

@@ -328,6 +328,19 @@ is_in_sorted(const List *sorted, Oid oid)
 	return false;
 }
 
+/* What extensions have made is theirs: they may drop, truncate and lock it as they like. */
+static void
+mark_extensions(TierAdvice *advice)
+{
+	int			n;
+	TierExtensionMember *members = tier_relation_extension_members(&n);
+
+	for (int i = 0; n > 0 && i < advice->nunits; i++)
+		advice->units[i].extension_oid =
+			tier_relation_extension_of(members, n, advice->units[i].heap_oid);
+	pfree(members);
+}
+
 static void
 mark_pins(TierAdvice *advice, const TierPins *pins)
 {
@@ -581,6 +594,7 @@ tier_units_load(TierAdvice *advice)
 	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies, pins, tier_uses_create(&view, &standbys, now));
 	mark_pins(advice, pins);
+	mark_extensions(advice);
 	select_units(advice);
 	if (advice->options.load_factor != 1.0)
 		scale_loads(advice, advice->options.load_factor);

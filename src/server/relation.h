@@ -60,6 +60,23 @@ extern const char *tier_relation_kind_name(char kind);
 extern void tier_relation_check_move(const TierRelationInfo *info, Oid role_oid,
 									 Oid tablespace_oid);
 
+/* A table, sequence or view that an extension has made. */
+typedef struct TierExtensionMember
+{
+	Oid			relation_oid;
+	Oid			extension_oid;
+} TierExtensionMember;
+
+/*
+ * All of this database, sorted by relation_oid, *n of them, in the current context.  Indexes
+ * and TOAST tables are not members; their tables are.  AccessShareLock on pg_depend.
+ */
+extern TierExtensionMember *tier_relation_extension_members(int *n);
+
+/* The extension that one of them belongs to, InvalidOid: none. */
+extern Oid	tier_relation_extension_of(const TierExtensionMember *members, int n,
+									   Oid relation_oid);
+
 /* Why a relation may not be moved; message NULL when it may. */
 typedef struct TierRefusal
 {

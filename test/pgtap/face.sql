@@ -15,7 +15,7 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('move_batches'), ('move_progress'), ('move_windows'), ('moves'),
+	('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('move_batches'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
 	('pinned_relations'), ('pins'), ('policies'), ('recommendations'), ('relation_history'), ('sampler'), ('server_writes'),
 	('standbys'), ('tier_calibration'), ('tiers'), ('workers'), ('write_amplification')
 $$, 'relations that users read');

@@ -14,7 +14,7 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
+SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['pin_targets', 'relation_identities', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['device_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace']);

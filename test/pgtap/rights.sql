@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(51);
+SELECT plan(52);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -41,6 +41,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.load_sums', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_is_possible', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_totals', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.move_queue_entries', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.move_window_state', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.mover_progress', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_advice', 'pg_monitor', 'EXECUTE'),
@@ -72,6 +73,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_windows', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_queue', 'pg_monitor', 'SELECT'),
 	('tiered_storage.moves', 'pg_monitor', 'SELECT'),
 	('tiered_storage.pinned_relations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
@@ -138,6 +140,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: pins');
 SELECT lives_ok('SELECT * FROM tiered_storage.pinned_relations', 'pg_monitor: pinned_relations');
 SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: policies');
 SELECT lives_ok('SELECT * FROM tiered_storage.fullness_policies', 'pg_monitor: fullness_policies');
+SELECT lives_ok('SELECT * FROM tiered_storage.move_queue', 'pg_monitor: move_queue');
 SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');

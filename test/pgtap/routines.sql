@@ -75,7 +75,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'),
 	('discovered_name'), ('effect_verdict'), ('find_heat_peaks'), ('hot_range'),
 	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'),
-	('move_window_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
+	('move_window_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('move_queue_entries'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('remove_unused_tiers'),

@@ -22,6 +22,7 @@ my $node = new_node(
 	conf => q(
 max_prepared_transactions = 5
 max_replication_slots = 5
+wal_keep_size = '1GB'
 archive_mode = on
 archive_command = 'true'
 tiered_storage.auto_migrate = off

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * act/forecast.h
+ * decide/forecast.h
  *		How long a move will take, and how long it will lock.
  *
  *-------------------------------------------------------------------------
@@ -33,16 +33,24 @@ typedef struct TierForecast
 extern TierForecast tier_forecast_between(const TierSet *set, Oid from_tablespace_oid,
 										  Oid to_tablespace_oid);
 
+/* The same, if it is known how earlier ones went. */
+extern TierForecast tier_forecast_by_pace(const TierSet *set, Oid from_tablespace_oid,
+										  Oid to_tablespace_oid, const TierMovePace *pace);
+
 /*
  * Seconds of so many moves of so many bytes in all that wait for nobody, at the rate that
- * this session is allowed; NaN: nothing is known of the places.
+ * is allowed to a worker, or to this session; NaN: nothing is known of the places.
  *
  * By the profiles of the tiers, corrected by how past moves between them compare with these:
  * (T + p) / (P + p), where T is the time of the past moves, P what the profiles say of
  * them, and p what they say of this one.  So past moves count as much as they have
  * copied, compared with what is to be copied now.
  */
-extern double tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes);
+extern double tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes,
+									bool by_worker);
+
+/* By what is allowed alone; 0: there is no limit. */
+extern double tier_forecast_limited_seconds(double bytes, bool by_worker);
 
 /* "about 3 s", "about 20 minutes"; the shortest is "less than a second". */
 extern char *tier_forecast_text(double seconds);

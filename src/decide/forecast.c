@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * act/forecast.c
+ * decide/forecast.c
  *		How long a move will take, and how long it will lock.
  *
  *-------------------------------------------------------------------------
@@ -12,8 +12,8 @@
 #include "miscadmin.h"
 
 #include "src/compat.h"
-#include "src/act/forecast.h"
 #include "src/base/settings.h"
+#include "src/decide/forecast.h"
 
 /* Of tiered_storage.move_rate_limit. */
 #define BYTES_PER_MB (1024.0 * 1024.0)
@@ -27,19 +27,29 @@ profile_of(const TierSet *set, Oid tablespace_oid)
 }
 
 TierForecast
-tier_forecast_between(const TierSet *set, Oid from_tablespace_oid, Oid to_tablespace_oid)
+tier_forecast_by_pace(const TierSet *set, Oid from_tablespace_oid, Oid to_tablespace_oid,
+					  const TierMovePace *pace)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierForecast forecast;
-	TierCatalogScope scope;
 
 	forecast.from = profile_of(set, from_tablespace_oid);
 	forecast.to = profile_of(set, to_tablespace_oid);
+	forecast.pace = *pace;
+	return forecast;
+}
+
+TierForecast
+tier_forecast_between(const TierSet *set, Oid from_tablespace_oid, Oid to_tablespace_oid)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierMovePace pace;
+	TierCatalogScope scope;
+
 	tier_catalog_enter(&scope);
-	forecast.pace = tier_catalog_move_pace(from_tablespace_oid, to_tablespace_oid);
+	pace = tier_catalog_move_pace(from_tablespace_oid, to_tablespace_oid);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	return forecast;
+	return tier_forecast_by_pace(set, from_tablespace_oid, to_tablespace_oid, &pace);
 }
 
 /* What the profiles say. */
@@ -52,21 +62,21 @@ profile_seconds(const TierForecast *forecast, int moves, double bytes)
 		moves * TIER_FLUSHES_PER_MOVE * flush_s;
 }
 
-/* What is allowed, for all moves of the server and for each background worker. */
-static double
-limited_seconds(double bytes)
+/* For all moves of the server, and for each background worker. */
+double
+tier_forecast_limited_seconds(double bytes, bool by_worker)
 {
 	double		seconds = 0;
 
 	if (tier_move_rate_limit_mb > 0)
 		seconds = bytes / (tier_move_rate_limit_mb * BYTES_PER_MB);
-	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
+	if (tier_worker_rate_limit_mb > 0 && (by_worker || MyBackendType == B_BG_WORKER))
 		seconds = Max(seconds, bytes / (tier_worker_rate_limit_mb * BYTES_PER_MB));
 	return seconds;
 }
 
 double
-tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes)
+tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes, bool by_worker)
 {
 	const TierMovePace *pace = &forecast->pace;
 	double		seconds;
@@ -84,7 +94,7 @@ tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes)
 		seconds = pace->seconds * bytes / pace->bytes;
 	else
 		return NAN;
-	return Max(seconds, limited_seconds(bytes));
+	return Max(seconds, tier_forecast_limited_seconds(bytes, by_worker));
 }
 
 char *

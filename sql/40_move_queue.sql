@@ -1,0 +1,120 @@
+-- The queue of moves: what wants to move, in its order, and what it waits for.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET client_min_messages = warning;
+SELECT tiered_storage.alter_tier(t, low_watermark => 0.999, high_watermark => 1) FROM unnest('{regress_fast,regress_slow,regress_cheap}'::name[]) t \g /dev/null
+-- When the next attempt is, and why nothing is moved by itself, differ.
+CREATE VIEW regress_queue AS
+	SELECT place, relation, from_tier, to_tier, to_tablespace, cause, state, failures,
+		regexp_replace(regexp_replace(regexp_replace(reason, 'at \d{4}-\S+ \S+', 'at T'), '^(waiting for CALL.*\(\)): .*', '\1'), '[0-9.]+ (kB|bytes)', 'N', 'g') AS reason
+	FROM tiered_storage.move_queue;
+SELECT * FROM regress_queue;
+
+CREATE TABLE regress_q (d date, a int) PARTITION BY RANGE (d);
+CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE UNLOGGED TABLE regress_q_2 PARTITION OF regress_q FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_q_3 PARTITION OF regress_q FOR VALUES FROM ('2022-01-01') TO ('2023-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE INDEX ON regress_q_3 (a) TABLESPACE regress_ts_fast;
+INSERT INTO regress_q SELECT date '2020-01-01' + i, i FROM generate_series(1, 1000) i;
+SELECT tiered_storage.add_tiering_policy('regress_q', '30 days', 'regress_slow') AS policy \gset
+SET tiered_storage.test_now = '2026-11-24 12:00+00';
+SELECT * FROM regress_queue ORDER BY place;
+SELECT bool_and(q.policy_id = :policy) AS policy, bool_and(size_bytes = pg_total_relation_size(relation) - pg_indexes_size(relation)) FILTER (WHERE relation <> 'regress_q_3_a_idx'::regclass) AS size, bool_and(next_attempt_at IS NULL AND last_error IS NULL) AS fresh, bool_and(from_tablespace = 'regress_ts_fast') AS tablespace FROM tiered_storage.move_queue q;
+
+---------------------------------------------------------------------------
+-- What it waits for
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.pause();
+SELECT DISTINCT state, reason FROM regress_queue;
+SELECT tiered_storage.resume();
+SET timezone = 'Europe/Berlin';
+SELECT tiered_storage.add_move_window('night', NULL, '22:00', '6:00', 'Europe/Berlin') \g /dev/null
+SELECT DISTINCT state, reason FROM regress_queue;
+-- preflight() asks the same.
+SELECT finding ~ 'waiting for window night, opens 2026-11-24 22:00 CET' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow') WHERE check_name = 'start';
+SET tiered_storage.test_now = '2026-11-24 23:00+01';
+SELECT DISTINCT state, reason FROM regress_queue WHERE relation <> 'regress_q_2'::regclass;
+SELECT finding ~ 'waiting for window' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow') WHERE check_name = 'start';
+SELECT tiered_storage.remove_move_window('night') \g /dev/null
+SET timezone = 'UTC';
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1) \g /dev/null
+SELECT relation, state, reason FROM regress_queue ORDER BY place;
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000) \g /dev/null
+-- What is disabled, or pinned, does not want to move.
+SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, enabled => false) \g /dev/null
+SELECT count(*) FROM regress_queue;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, enabled => true) \g /dev/null
+SELECT tiered_storage.pin('regress_q_1', 'regress_fast') \g /dev/null
+SELECT relation FROM regress_queue ORDER BY place;
+SELECT tiered_storage.unpin('regress_q_1') \g /dev/null
+
+---------------------------------------------------------------------------
+-- One that fails: others go on, it is tried again ever later, and success forgets it
+---------------------------------------------------------------------------
+
+CALL tiered_storage.migrate();
+SELECT * FROM regress_queue;
+CREATE FUNCTION regress_pause() RETURNS interval LANGUAGE sql AS $$
+	SELECT date_trunc('minute', q.next_attempt_at - m.finished_at) FROM tiered_storage.move_queue q, tiered_storage.moves m WHERE m.state = 'skipped'
+$$;
+SELECT regress_pause(), last_error FROM tiered_storage.move_queue;
+CALL tiered_storage.migrate();
+SELECT regress_pause(), failures FROM tiered_storage.move_queue;
+UPDATE _tiered_storage.move SET failures = 100000 WHERE state = 'skipped' \g /dev/null
+CALL tiered_storage.migrate();
+SELECT regress_pause(), failures FROM tiered_storage.move_queue;
+-- When that time has come, it waits no longer, and is known to have failed.
+UPDATE _tiered_storage.move SET next_attempt_at = now() - interval '1 s' WHERE state = 'skipped' \g /dev/null
+SELECT state, reason, failures FROM regress_queue;
+ALTER TABLE regress_q_2 SET LOGGED;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_queue;
+ALTER TABLE regress_q_2 SET TABLESPACE regress_ts_fast;
+SELECT relation, failures FROM regress_queue;
+ALTER TABLE regress_q_2 SET UNLOGGED;
+CALL tiered_storage.migrate();
+SELECT relation, state, failures FROM regress_queue;
+-- A relation that is gone is not in it.
+DROP TABLE regress_q_2;
+SELECT count(*) FROM regress_queue;
+
+---------------------------------------------------------------------------
+-- Two policies for one relation, a tier that is too full, and rights
+---------------------------------------------------------------------------
+
+CREATE TABLE regress_q_full (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+INSERT INTO regress_q_full SELECT generate_series(1, 10000);
+CREATE TABLE regress_q_2 PARTITION OF regress_q FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+INSERT INTO regress_q SELECT date '2021-01-01', i FROM generate_series(1, 10000) i;
+ALTER TABLE regress_q_1 SET TABLESPACE regress_ts_fast;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 500000, low_watermark => 0.1, high_watermark => 0.2) \g /dev/null
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cheap') AS fullness \gset
+SET tiered_storage.cooldown = 0;
+SELECT relation, to_tier, cause, policy_id = :fullness AS by_fullness FROM tiered_storage.move_queue WHERE relation IN ('regress_q_1'::regclass, 'regress_q_2'::regclass, 'regress_q_full'::regclass) ORDER BY relation::text;
+SELECT array_agg(cause ORDER BY place) = array_agg(cause ORDER BY cause DESC, place) AS "age first", max(place) = count(*) AS numbered FROM tiered_storage.move_queue;
+-- By age and because the tier is full: once.
+SELECT tiered_storage.add_tiering_policy('regress_q', '60 days', 'regress_cheap') \g /dev/null
+SELECT cause, count(*) FROM tiered_storage.move_queue WHERE relation = 'regress_q_2'::regclass GROUP BY 1;
+SELECT count(*) - count(DISTINCT relation) AS twice FROM tiered_storage.move_queue;
+CREATE ROLE regress_nobody;
+SET ROLE regress_nobody;
+SELECT * FROM tiered_storage.move_queue;
+RESET ROLE;
+GRANT pg_monitor TO regress_nobody;
+SET ROLE regress_nobody;
+SELECT count(*) > 0 AS may FROM tiered_storage.move_queue;
+RESET ROLE;
+DROP ROLE regress_nobody;
+
+RESET tiered_storage.test_now;
+DROP FUNCTION regress_pause;
+DROP VIEW regress_queue;
+DROP TABLE regress_q, regress_q_full;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;
