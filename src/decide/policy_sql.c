@@ -99,7 +99,7 @@ check_return(const TierPolicyRow *policy)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("return_when_reads_per_hour must be more than zero, "
-							"and not infinite")));
+						"and not infinite")));
 	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

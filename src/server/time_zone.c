@@ -64,7 +64,7 @@ static TimestampTz
 mind_skipped(Timestamp local, TimestampTz instant, bool is_end)
 {
 	pg_time_t	time = (pg_time_t) (instant / USECS_PER_SEC + EPOCH_DIFFERENCE_S) -
-		2 * SECS_PER_DAY;
+	2 * SECS_PER_DAY;
 
 	for (int i = 0; i < MOST_PERIODS; i++)
 	{
