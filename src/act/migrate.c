@@ -27,6 +27,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/act/batch.h"
 #include "src/act/foresee.h"
 #include "src/act/gate.h"
 #include "src/act/migrate.h"
@@ -36,6 +37,7 @@
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
 #include "src/move/pending_file.h"
+#include "src/server/processes.h"
 #include "src/server/relation.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
@@ -46,6 +48,9 @@
  * them locked, and leaves the others for the next time: it has others to serve.
  */
 #define PATIENCE_WITH_OWNER 2
+
+/* In the log. */
+#define CAUSE "tiering policies"
 
 /* What to move of one leaf, with the evaluation that says so. */
 typedef struct Job
@@ -363,7 +368,7 @@ was_used_meanwhile(const Job *job)
 	return tier_policy_asks_for_use(job->evaluation->policy) &&
 		leaf->verdict != TIER_VERDICT_RETURNS &&
 		(tier_use_counter(leaf->info.relation_oid) != leaf->use_counter ||
-		 tier_use_is_held(leaf->info.relation_oid));
+		 tier_use_is_held(leaf->info.relation_oid) || tier_processes_hiding_since() != 0);
 }
 
 /*
@@ -396,22 +401,11 @@ still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
 	return wanted;
 }
 
-/* The batch of a run, which begins with its first move. */
-static int64
-next_batch(void)
+/* The batch of a run begins with its first move. */
+static void
+begin_batch(TierMigrateSummary *summary)
 {
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	int64		batch_id = 0;
-
-	if (tier_catalog_try_enter(&scope))
-	{
-		batch_id = tier_catalog_next_batch();
-		tier_catalog_leave(&scope);
-	}
-	MemoryContextSwitchTo(context);
-	tier_transaction_commit();
-	return batch_id;
+	summary->batch_id = tier_batch_begin(CAUSE, summary->due_relations, summary->due_bytes);
 }
 
 /* How often an owner's relations were locked in this run. */
@@ -523,7 +517,7 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bo
 		}
 		request = request_for(job, set, relation_oid);
 		if (summary->batch_id == 0)
-			summary->batch_id = next_batch();
+			begin_batch(summary);
 		request.batch_id = summary->batch_id;
 		request.obeys_windows = !ignore_windows;
 		request.idle = idle;
@@ -698,6 +692,26 @@ empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateS
 	summary->emptied = tier_fullness_run(&run);
 }
 
+/* For the log. */
+static void
+count_due(const Job *jobs, int njobs, TierMigrateSummary *summary)
+{
+	for (int i = 0; i < njobs; i++)
+	{
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].members)
+		{
+			TierRelationInfo info;
+
+			if (!tier_relation_lookup(lfirst_oid(cell), &info))
+				continue;
+			summary->due_relations++;
+			summary->due_bytes += (double) tier_relation_disk_bytes(&info);
+		}
+	}
+}
+
 static TierPolicyRow *
 copy_policies(const TierPolicyRow *policies, int n)
 {
@@ -793,6 +807,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	tier_pending_sweep();
 	tier_transaction_commit();
 
+	count_due(jobs, njobs, &summary);
+
 	/* 3. Act. */
 	tier_new_partitions_run(places, nplaces, set, by_worker, ignore_windows);
 	for (int i = 0; i < njobs; i++)
@@ -803,6 +819,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 			idle->run();
 	}
 	MemoryContextSwitchTo(context);
+	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
+				   summary.not_moved, summary.waiting);
 	if (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF)
 	{
 		how.backoff = backoff;

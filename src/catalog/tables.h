@@ -541,6 +541,9 @@ typedef struct TierHours
 typedef struct TierCountsOrigin
 {
 	TimestampTz since;			/* 0: not known */
+	TimestampTz ahead_until;	/* the clock was set back, and has been at
+								 * this time before; 0: it was not, or has
+								 * reached it again */
 	int64		system_identifier;
 	int			timeline;
 } TierCountsOrigin;
@@ -1184,6 +1187,32 @@ extern int	tier_catalog_backups(MemoryContext context, int *pid, char **phase);
 extern TierSlots tier_catalog_slots(MemoryContext context);
 extern TierReplicas tier_catalog_replicas(MemoryContext context);
 extern TierArchive tier_catalog_archive(MemoryContext context);
+
+/* ---------------------------------------------------------------------
+ * What samples say of the last minutes (catalog/pressure.c)
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct TierCheckpoints
+{
+	double		requested;
+	double		timed;
+	double		wal_bytes;		/* of the whole server */
+	double		seconds;		/* in which all of this was; 0: not known */
+} TierCheckpoints;
+
+/* Of the samples that began in the last seconds. */
+extern TierCheckpoints tier_catalog_checkpoints_within(double seconds);
+
+/* How busy the device beneath a tablespace was in the last period. */
+typedef struct TierBusy
+{
+	Oid			tablespace_oid;
+	double		fraction;		/* 0 to 1 */
+} TierBusy;
+
+/* Of devices that were looked at in the last seconds; *n of them, in the given context. */
+extern TierBusy *tier_catalog_load_busy(MemoryContext context, double lately_s, int *n);
 
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
