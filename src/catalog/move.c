@@ -28,6 +28,15 @@
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
+/* Did a policy take it back to a faster tier? */
+#define IS_RETURN \
+	"(m.policy_kind = 'tiering' AND m.undo_of IS NULL AND " \
+	"(SELECT r.rank FROM _tiered_storage.tier r WHERE r.tier_name = m.from_tier) > " \
+	"(SELECT r.rank FROM _tiered_storage.tier r WHERE r.tier_name = m.to_tier))"
+
+/* Does move_limit_per_day count it? */
+#define IS_LIMITED "(" IS_ADVISED " OR " IS_RETURN ")"
+
 /*
  * The tries of a row m that failed in the last day, the last one included, which is about
  * to be forgotten.  Those of an hour are one, so that they remain few.
@@ -36,7 +45,7 @@
 	"SELECT array_agg(f.at), array_agg(f.bytes) FROM " \
 	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes " \
 	"FROM unnest(m.failed_at || m.finished_at, " \
-	"m.failed_bytes || CASE WHEN " IS_ADVISED " THEN m.copied_bytes END) u (at, bytes) " \
+	"m.failed_bytes || CASE WHEN " IS_LIMITED " THEN m.copied_bytes END) u (at, bytes) " \
 	"WHERE u.bytes > 0 AND u.at > now() - interval '24 hours' " \
 	"GROUP BY date_trunc('hour', u.at)) f"
 
@@ -174,7 +183,7 @@ int64
 tier_catalog_bytes_moved_by_advice(void)
 {
 	static const char sql[] =
-	"SELECT COALESCE(sum(CASE WHEN NOT " IS_ADVISED " THEN 0 "
+	"SELECT COALESCE(sum(CASE WHEN COALESCE(" IS_LIMITED ", false) IS FALSE THEN 0 "
 	"WHEN m.state IN ('running', 'done') THEN greatest(m.size_bytes, m.copied_bytes) "
 	"ELSE COALESCE(m.copied_bytes, 0) END "
 	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes) "
@@ -185,6 +194,47 @@ tier_catalog_bytes_moved_by_advice(void)
 
 	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+TierLastMove *
+tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nrelations, int *n)
+{
+	static const char sql[] =
+	"SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
+	"CASE WHEN m.policy_kind = 'tiering' AND m.undo_of IS NULL THEN m.policy_id END, "
+	"m.from_tablespace_oid, m.from_tier, m.to_tablespace_oid, m.finished_at "
+	"FROM _tiered_storage.move m "
+	"WHERE m.relation_oid = ANY ($1) AND m.state = 'done' "
+	"ORDER BY m.relation_oid, m.move_id DESC";
+	static const Oid types[] = {OIDARRAYOID};
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
+	TierLastMove *moves;
+	Datum		value;
+	bool		isnull;
+
+	for (int i = 0; i < nrelations; i++)
+		oids[i] = ObjectIdGetDatum(relations[i]);
+	value = PointerGetDatum(construct_array(oids, nrelations, OIDOID, sizeof(Oid), true,
+											TYPALIGN_INT));
+	*n = (int) tier_catalog_execute(sql, 1, types, &value, NULL);
+	moves = MemoryContextAllocExtended(context, sizeof(TierLastMove) * Max(*n, 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < *n; i++)
+	{
+		TierLastMove *move = &moves[i];
+		Datum		tier;
+
+		move->relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		value = tier_catalog_datum(i, 2, &isnull);
+		move->policy_id = isnull ? 0 : DatumGetInt32(value);
+		move->from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+		tier = tier_catalog_datum(i, 4, &isnull);
+		if (!isnull)
+			move->from_tier = *DatumGetName(tier);
+		move->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
+		move->finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 6, &isnull));
+	}
+	return moves;
 }
 
 int64
