@@ -59,6 +59,8 @@ typedef struct KeyLevel
 typedef struct TreeWalk
 {
 	const TierPartitionKey *key;	/* NULL: the age does not matter */
+	Oid			only_oid;		/* no other leaf is visited; 0: all are */
+	List	   *only_path;		/* it, and what it is a partition of, upwards */
 	TierLeaf   *leaves;
 	int			n;
 	int			capacity;
@@ -171,6 +173,18 @@ add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *part
 	leaf->pending_bytes = -1;
 }
 
+/* The partitions of a partitioned table that are visited. */
+static List *
+children_to_visit(const TreeWalk *walk, Oid parent_oid)
+{
+	if (!OidIsValid(walk->only_oid))
+		return find_inheritance_children(parent_oid, NoLock);
+	for (int i = 1; i < list_length(walk->only_path); i++)
+		if (list_nth_oid(walk->only_path, i) == parent_oid)
+			return list_make1_oid(list_nth_oid(walk->only_path, i - 1));
+	return NIL;
+}
+
 /* Visits the children of a partitioned table with the bounds it inherits. */
 static void
 walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
@@ -197,7 +211,7 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 		level.is_multicolumn = ncolumns > 1;
 	}
 
-	children = find_inheritance_children(parent_oid, NoLock);
+	children = children_to_visit(walk, parent_oid);
 	foreach(cell, children)
 	{
 		TierPartition partition = *inherited;
@@ -231,7 +245,8 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
-		if (tier_relation_lookup(lfirst_oid(cell), &info))
+		if ((!OidIsValid(walk->only_oid) || walk->only_oid == lfirst_oid(cell)) &&
+			tier_relation_lookup(lfirst_oid(cell), &info))
 			add_leaf(walk, &info, unbounded);
 	}
 	list_free(all);
@@ -304,10 +319,13 @@ locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 		leaf->from_tier <= to_tier;
 }
 
-/* Loads the leaves of the policy's table, with where they are. */
+/*
+ * Loads the leaves of the policy's table, with where they are.  leaf_oid: the others (0: of
+ * none) matter only for what the age counts from.
+ */
 static void
 load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set,
-			const TierPins *pins, const TierUses *uses)
+			const TierPins *pins, const TierUses *uses, Oid leaf_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TreeWalk	walk;
@@ -316,6 +334,9 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	memset(&unbounded, 0, sizeof(unbounded));
 	unbounded.lower_kind = unbounded.upper_kind = TIER_BOUND_OPEN;
 	walk.key = key;
+	walk.only_oid = policy->age_from_newest ? InvalidOid : leaf_oid;
+	walk.only_path = OidIsValid(walk.only_oid) ?
+		lcons_oid(leaf_oid, get_partition_ancestors(leaf_oid)) : NIL;
 	walk.n = 0;
 	walk.capacity = 64;
 	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
@@ -328,7 +349,8 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	{
 		TierLeaf   *leaf = &walk.leaves[i];
 
-		locate_leaf(leaf, evaluation, set, pins);
+		if (!OidIsValid(leaf_oid) || leaf->info.relation_oid == leaf_oid)
+			locate_leaf(leaf, evaluation, set, pins);
 		leaf->partition.use = tier_uses_find(uses, leaf->info.relation_oid,
 											 policy->include_indexes);
 
@@ -438,7 +460,7 @@ look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
 
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
-		 const TierUses *uses, TimestampTz now)
+		 const TierUses *uses, TimestampTz now, Oid leaf_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TierPartitionKey key;
@@ -449,7 +471,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 
 	if (policy->has_move_after)
 		tier_partition_check_key(policy->relation_oid, &policy->key, &key);
-	load_leaves(evaluation, policy->has_move_after ? &key : NULL, set, pins, uses);
+	load_leaves(evaluation, policy->has_move_after ? &key : NULL, set, pins, uses, leaf_oid);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
@@ -534,6 +556,7 @@ typedef struct EvaluationJob
 	const TierPins *pins;
 	const TierUses *uses;
 	TimestampTz now;
+	Oid			leaf_oid;		/* 0: all */
 } EvaluationJob;
 
 /* When a day begins, and a month ends, is no matter of who asks. */
@@ -545,7 +568,7 @@ evaluate_step(void *argument)
 
 	(void) set_config_option("TimeZone", job->evaluation->policy->time_zone, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now);
+	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now, job->leaf_oid);
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -569,16 +592,17 @@ evaluate_step(void *argument)
  * So there is nobody whose rights it would have to have.  Only the errors of
  * a policy are kept from the others.
  */
-TierEvaluation *
-tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
-						const TierUses *uses, TimestampTz now)
+static TierEvaluation *
+evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
+				const TierUses *uses, TimestampTz now, Oid leaf_oid)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
-	EvaluationJob job = {evaluation, set, pins, uses, now};
+	EvaluationJob job = {evaluation, set, pins, uses, now, leaf_oid};
 	TierRelationInfo info;
 	ErrorData  *error;
 
 	evaluation->policy = policy;
+	evaluation->uses = uses;
 	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
 	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
 	{
@@ -605,6 +629,25 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 		FreeErrorData(error);
 	}
 	return evaluation;
+}
+
+TierEvaluation *
+tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
+						const TierUses *uses, TimestampTz now)
+{
+	return evaluate_policy(policy, set, pins, uses, now, InvalidOid);
+}
+
+const TierLeaf *
+tier_partition_evaluate_leaf(const TierPolicyRow *policy, const TierSet *set,
+							 const TierPins *pins, const TierUses *uses, TimestampTz now,
+							 Oid leaf_oid, TierEvaluation **evaluation)
+{
+	*evaluation = evaluate_policy(policy, set, pins, uses, now, leaf_oid);
+	for (int i = 0; i < (*evaluation)->nleaves; i++)
+		if ((*evaluation)->leaves[i].info.relation_oid == leaf_oid)
+			return &(*evaluation)->leaves[i];
+	return NULL;
 }
 
 int
