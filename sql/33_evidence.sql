@@ -78,6 +78,26 @@ SELECT relation, recommended_tier, confidence FROM regress_moves;
 SELECT regress_reads('regress_g_b', 100, '2030-01-31 23:00:00'), regress_reads('regress_g_a', 160, '2030-01-31 23:00:00') \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_moves;
 
+---------------------------------------------------------------------------
+-- What an extension has made is left to it, and so are its indexes
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+CREATE INDEX regress_g_index ON regress_g_a (a) TABLESPACE regress_ts_slow;
+CALL tiered_storage.sample();
+SELECT regress_reads('regress_g_index', 100, '2029-01-01') \g /dev/null
+SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";
+ALTER EXTENSION plpgsql ADD TABLE regress_g_a;
+SELECT * FROM tiered_storage.recommend_placement(relations => '{regress_g_a}');
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true, relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";
+SELECT tier_name, is_recommended, reason FROM tiered_storage.explain_placement('regress_g_a') WHERE NOT is_recommended ORDER BY tier_name;
+-- A pin is somebody's word.
+SELECT tiered_storage.pin('regress_g_a', 'regress_fast') \g /dev/null
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";
+SELECT tiered_storage.unpin('regress_g_a') \g /dev/null
+ALTER EXTENSION plpgsql DROP TABLE regress_g_a;
+DROP INDEX regress_g_index;
+
 SET client_min_messages = warning;
 DROP VIEW regress_moves;
 DROP TABLE regress_g_a, regress_g_b;

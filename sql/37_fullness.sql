@@ -180,6 +180,9 @@ CALL regress_grow('regress_unlogged', 5);
 CALL regress_table('regress_lately', 5, 0, 'regress_ts_slow');
 CALL regress_table('regress_small', 1, 10);
 CALL regress_table('regress_none', 0, 0);
+-- What an extension has made is its own.
+CALL regress_table('regress_member', 1, 0);
+ALTER EXTENSION plpgsql ADD TABLE regress_member;
 CALL regress_table('regress_hot', 20, 100000);
 SELECT tiered_storage.pin('regress_pinned'), tiered_storage.pin('regress_pinned_there', 'regress_slow');
 ALTER TABLE regress_tenants OWNER TO regress_tenant;
@@ -221,7 +224,8 @@ SELECT relation, verdict FROM regress_says WHERE place IS NULL;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_tenant;
 SELECT relation, verdict FROM regress_says WHERE relation = 'regress_tenants'::regclass;
 SELECT tiered_storage.remove_tiering_policy('regress_p');
-DROP TABLE regress_pinned, regress_pinned_there, regress_tenants, regress_owners, regress_unlogged, regress_lately, regress_small, regress_none, regress_hot, regress_toast, regress_p, regress_temporary;
+ALTER EXTENSION plpgsql DROP TABLE regress_member;
+DROP TABLE regress_member, regress_pinned, regress_pinned_there, regress_tenants, regress_owners, regress_unlogged, regress_lately, regress_small, regress_none, regress_hot, regress_toast, regress_p, regress_temporary;
 TRUNCATE regress_heat;
 
 ---------------------------------------------------------------------------

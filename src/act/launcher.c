@@ -29,6 +29,7 @@
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/procarray.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -48,6 +49,9 @@
  */
 #define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
 #define FRESH_SCAN_MS 500
+
+/* A transaction that was prepared is looked at after so long, and then ever more rarely. */
+#define PREPARED_LOOK_MS 500
 
 /* A worker that was registered must have begun within this time. */
 #define START_TIMEOUT_MS (60 * 1000)
@@ -111,6 +115,58 @@ scan_databases(void)
 	if (!overflow)
 		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
+}
+
+/*
+ * Nobody tells when a prepared transaction ends: whoever commits it may have nothing to do with
+ * us.  So its xid is looked for, each time after as long again as it has been waited for.
+ */
+static void
+end_prepared(TimestampTz *next_look_at)
+{
+	typedef struct
+	{
+		Oid			database_oid;
+		TransactionId xid;
+		TimestampTz since;
+	} PreparedTransaction;
+	PreparedTransaction prepared[TIER_MAX_DATABASES];
+	int			n = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		if (OidIsValid(slot->database_oid) && TransactionIdIsValid(slot->prepared_xid))
+			prepared[n++] = (PreparedTransaction)
+		{
+			slot->database_oid, slot->prepared_xid, slot->prepared_at
+		};
+	}
+	LWLockRelease(tier_shmem->lock);
+
+	for (int i = 0; i < n; i++)
+	{
+		TierDatabaseSlot *slot;
+		long		waited_ms = TimestampDifferenceMilliseconds(prepared[i].since, now);
+
+		if (TransactionIdIsInProgress(prepared[i].xid))
+		{
+			TimestampTz look_at = TimestampTzPlusMilliseconds(now, Max(PREPARED_LOOK_MS,
+																	   waited_ms));
+
+			*next_look_at = Min(*next_look_at, look_at);
+			continue;
+		}
+		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+		slot = tier_shmem_slot(prepared[i].database_oid, false);
+		if (slot != NULL && slot->prepared_xid == prepared[i].xid)
+			slot->prepared_xid = InvalidTransactionId;
+		LWLockRelease(tier_shmem->lock);
+		tier_shmem_notify(prepared[i].database_oid);
+	}
 }
 
 /*
@@ -209,16 +265,16 @@ start_next_worker(void)
 	return true;
 }
 
-/* Milliseconds until something is due; a latch may come first. */
+/* Milliseconds until something is due, next_at at the latest; a latch may come first. */
 static long
-launcher_sleep_ms(TimestampTz next_scan_at)
+launcher_sleep_ms(TimestampTz next_at)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	int			running;
-	TimestampTz next = next_due(now, next_scan_at, &running);
+	TimestampTz next = next_due(now, next_at, &running);
 
 	if (running >= tier_max_workers)
-		next = next_scan_at;	/* one that ends wakes us */
+		next = next_at;			/* one that ends wakes us */
 	return TimestampDifferenceMilliseconds(now, next);
 }
 
@@ -244,6 +300,7 @@ tier_launcher_main(Datum argument)
 		TimestampTz now;
 		long		waits_ms;
 		long		sleep_ms;
+		TimestampTz next_at;
 
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
@@ -260,12 +317,13 @@ tier_launcher_main(Datum argument)
 			scan_databases();
 			scanned_at = now;
 		}
+		next_at = TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS);
+		end_prepared(&next_at);
 		while (start_next_worker())
 			CHECK_FOR_INTERRUPTS();
 
 		waits_ms = tier_waits_sample();
-		sleep_ms =
-			launcher_sleep_ms(TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS));
+		sleep_ms = launcher_sleep_ms(next_at);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 waits_ms >= 0 ? Min(sleep_ms, waits_ms) : sleep_ms, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);

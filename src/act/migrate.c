@@ -31,7 +31,9 @@
 #include "src/act/gate.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
+#include "src/act/new_partitions.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 #include "src/base/shmem.h"
@@ -283,6 +285,7 @@ tier_migrate_due(const TierSet *set, const TierPins *pins, int *n)
 	policies = tier_catalog_load_policies(context, &npolicies);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	tier_groups_find(policies, npolicies);
 	npolicies = keep_enabled(policies, npolicies);
 	jobs = collect_jobs(evaluate(policies, npolicies, set, pins), npolicies, &njobs, &nleaves);
 	for (int i = 0; i < njobs; i++)
@@ -744,6 +747,15 @@ empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateS
 	summary->emptied = tier_fullness_run(&run);
 }
 
+static TierPolicyRow *
+copy_policies(const TierPolicyRow *policies, int n)
+{
+	TierPolicyRow *copy = palloc(sizeof(TierPolicyRow) * Max(n, 1));
+
+	memcpy(copy, policies, sizeof(TierPolicyRow) * n);
+	return copy;
+}
+
 TierMigrateSummary
 tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierIdle *idle)
 {
@@ -758,9 +770,13 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	TierEvaluation **evaluations;
 	Oid		   *backoff;
 	Job		   *jobs;
+	TierBirthplace *places;
+	TierPartitionDefault *defaults;
 	int			npolicies;
 	int			nbackoff = 0;
 	int			njobs;
+	int			nplaces;
+	int			ndefaults;
 	Run			run = {0};
 	TierFullnessRun how = {0};
 
@@ -778,8 +794,16 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	backoff = tier_catalog_load_backoff(context, &nbackoff);
+	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+
+	/* What a disabled policy has set stays. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_groups_find(policies, npolicies);
+	places = tier_birthplaces_find(copy_policies(policies, npolicies), npolicies, set, defaults,
+								   ndefaults, &nplaces);
+	PopActiveSnapshot();
 	summary.policies = npolicies;
 	npolicies = keep_enabled(policies, npolicies);
 	summary.disabled = summary.policies - npolicies;
@@ -801,6 +825,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	{
 		TierForesight *foresight = tier_foresight_create(set);
 
+		tier_new_partitions_announce(places, nplaces);
 		for (int i = 0; i < njobs; i++)
 			announce(&jobs[i], set, pins, foresight, ignore_windows);
 		PushActiveSnapshot(GetTransactionSnapshot());
@@ -818,6 +843,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	tier_transaction_commit();
 
 	/* 3. Act. */
+	tier_new_partitions_run(places, nplaces, set, by_worker, ignore_windows);
 	run = (Run)
 	{
 		.set = set,.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,

@@ -878,7 +878,6 @@ tier_move_one(const TierMoveRequest *request)
 		}
 	}
 	tier_throttle_leave();
-	tier_space_done();
 	tier_progress_end();
 	tier_gate_forget();
 
@@ -886,6 +885,9 @@ tier_move_one(const TierMoveRequest *request)
 	move.outcome.elapsed_ms = ms_since(started_at);
 	report.lock_held_ms = Max(move.outcome.lock_held_ms, 0.0);
 	late = finish_record(&move, &report);
+
+	/* Not before: until the record says what is where, others must count it. */
+	tier_space_done();
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		log_done(&move);
 	MemoryContextDelete(tiers_context);

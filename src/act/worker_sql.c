@@ -273,6 +273,8 @@ notify_callback(XactEvent event, void *argument)
 {
 	if (event == XACT_EVENT_COMMIT && notify_at_commit)
 		tier_shmem_notify(MyDatabaseId);
+	if (event == XACT_EVENT_PRE_PREPARE && notify_at_commit)
+		tier_shmem_notify_later(MyDatabaseId, GetTopTransactionIdIfAny());
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		notify_at_commit = false;
 }

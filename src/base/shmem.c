@@ -123,6 +123,26 @@ tier_shmem_notify(Oid database_oid)
 	LWLockRelease(tier_shmem->lock);
 }
 
+void
+tier_shmem_notify_later(Oid database_oid, TransactionId xid)
+{
+	if (tier_shmem == NULL || !TransactionIdIsValid(xid))
+		return;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	{
+		TierDatabaseSlot *slot = tier_shmem_slot(database_oid, true);
+
+		if (slot != NULL)
+		{
+			slot->prepared_xid = xid;
+			slot->prepared_at = GetCurrentTimestamp();
+		}
+		tier_shmem_wake_launcher();
+	}
+	LWLockRelease(tier_shmem->lock);
+}
+
 /* Removes the database's claims; the lock is held exclusively. */
 static void
 remove_claims(Oid database_oid)

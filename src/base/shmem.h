@@ -44,7 +44,8 @@ typedef enum TierWorkerState
  * (tier_worker_end_cycle), by its exit callback at the latest.  The launcher ends
  * the cycle itself where no worker could be registered, or none has begun in time;
  * one that begins later finds no STARTING slot and exits.  Any session may set
- * notified, next_run_at and migrated_at (tier_shmem_notify).
+ * notified, next_run_at and migrated_at (tier_shmem_notify), prepared_xid and prepared_at
+ * (tier_shmem_notify_later).
  */
 typedef struct TierDatabaseSlot
 {
@@ -64,6 +65,11 @@ typedef struct TierDatabaseSlot
 								 * began; asks for another cycle at once */
 	bool		is_moving;		/* RUNNING, and migrating: takes no place from
 								 * those who sample */
+	TransactionId prepared_xid; /* a prepared transaction whose commit is like
+								 * tier_shmem_notify; Invalid: none.  Set by
+								 * its session, as prepared_at; by the
+								 * launcher once it has ended */
+	TimestampTz prepared_at;
 	int			failures;		/* in a row, up to the last cycle that ended */
 	char		last_error[TIER_ERROR_LENGTH];	/* of FAILED; or, while
 												 * WAITING, what keeps it from
@@ -151,6 +157,12 @@ extern void tier_shmem_wake_launcher(void);
 
 /* Makes the launcher look at this database at once.  No-op without preload. */
 extern void tier_shmem_notify(Oid database_oid);
+
+/*
+ * The same once the transaction, which is being prepared, has ended.  A database remembers one
+ * of them, the last; what others have done is seen when its worker runs by itself.
+ */
+extern void tier_shmem_notify_later(Oid database_oid, TransactionId xid);
 
 /*
  * Publishes what this database calls its tablespaces, replacing what it said

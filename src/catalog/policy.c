@@ -52,9 +52,13 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.time_zone, "
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
 	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
-	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier "
+	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
+	"v.new_partitions_on, p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
+	"v.names_like "
 	"FROM tiered_storage.policies v "
-	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id ORDER BY v.policy_id";
+	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
+	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
+	"ORDER BY v.policy_id";
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum((int64) GetSystemIdentifier());
 	MemoryContext old_context;
@@ -74,6 +78,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		Datum		creator;
 		Datum		reads;
 		Datum		tier;
+		Datum		schema;
 
 		policy->policy_id = DatumGetInt32(tier_catalog_datum(i, 1, &isnull));
 		relation = tier_catalog_datum(i, 2, &isnull);
@@ -103,6 +108,15 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		policy->has_index_tier = !isnull;
 		if (!isnull)
 			policy->index_tier = *DatumGetName(tier);
+		tier = tier_catalog_datum(i, 20, &isnull);
+		policy->has_new_partitions_on = !isnull;
+		if (!isnull)
+			policy->new_partitions_on = *DatumGetName(tier);
+		policy->is_group = DatumGetBool(tier_catalog_datum(i, 21, &isnull));
+		policy->has_schema = DatumGetBool(tier_catalog_datum(i, 22, &isnull));
+		schema = tier_catalog_datum(i, 23, &isnull);
+		policy->schema_oid = isnull ? InvalidOid : DatumGetObjectId(schema);
+		policy->names_like = text_column(i, 24);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -115,10 +129,10 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
  */
 #define PROPERTIES \
 	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
-	"idle_for, no_writes_for, below_reads_per_hour, index_tier"
+	"idle_for, no_writes_for, below_reads_per_hour, index_tier, new_partitions_on"
 #define PROPERTY_TYPES \
 	INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, \
-	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID
+	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID, NAMEOID
 
 static void
 put_value(Datum *values, char *nulls, int i, bool has, Datum value)
@@ -144,6 +158,8 @@ put_properties(TierPolicyRow *row, Datum *values, char *nulls)
 	put_value(values, nulls, 9, !isnan(row->below_reads_per_hour),
 			  Float8GetDatum(row->below_reads_per_hour));
 	put_value(values, nulls, 10, row->has_index_tier, NameGetDatum(&row->index_tier));
+	put_value(values, nulls, 11, row->has_new_partitions_on,
+			  NameGetDatum(&row->new_partitions_on));
 }
 
 /* Is there one for this table and tier?  Then its id is the result. */
@@ -161,20 +177,74 @@ find_policy(Oid relation_oid, const NameData *tier)
 	return tier_catalog_execute(sql, 2, types, values, NULL) > 0;
 }
 
+/* The same for a group of tables. */
+static bool
+find_group_policy(const TierPolicyRow *row)
+{
+	static const char sql[] =
+	"SELECT v.policy_id FROM tiered_storage.policies v "
+	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
+	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
+	"WHERE p.relation_oid = 0 AND v.tier_name = $1 "
+	"AND (p.schema_oid IS NULL) = ($2 = 0) AND ($2 = 0 OR g.schema_oid = $2) "
+	"AND v.names_like IS NOT DISTINCT FROM $3 ORDER BY 1";
+	static const Oid types[] = {NAMEOID, OIDOID, TEXTOID};
+	char		nulls[] = {' ', ' ', ' ', '\0'};
+	Datum		values[3];
+
+	put_value(values, nulls, 0, true, NameGetDatum(&row->tier_name));
+	put_value(values, nulls, 1, true, ObjectIdGetDatum(row->schema_oid));
+	put_value(values, nulls, 2, row->names_like != NULL,
+			  row->names_like ? CStringGetTextDatum(row->names_like) : (Datum) 0);
+	return tier_catalog_execute(sql, 3, types, values, nulls) > 0;
+}
+
+static bool
+find_same_policy(const TierPolicyRow *row)
+{
+	return row->is_group ? find_group_policy(row) :
+		find_policy(row->relation_oid, &row->tier_name);
+}
+
+/* What is stored of a group in the columns of tier_catalog_identify(). */
+static void
+identify_group(const TierCatalogScope *scope, const TierPolicyRow *row, TierIdentity *identity,
+			   Datum *values)
+{
+	char	   *schema_name = row->has_schema ? get_namespace_name(row->schema_oid) : pstrdup("");
+
+	if (schema_name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema with OID %u does not exist", row->schema_oid)));
+	namestrcpy(&identity->schema, schema_name);
+	namestrcpy(&identity->relation, "");
+	identity->tier = row->tier_name;
+	namestrcpy(&identity->creator, GetUserNameFromId(scope->caller, false));
+	namestrcpy(&identity->owner, GetUserNameFromId(row->owner_oid, false));
+	values[0] = ObjectIdGetDatum(InvalidOid);
+	values[1] = NameGetDatum(&identity->schema);
+	values[2] = NameGetDatum(&identity->relation);
+	values[3] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[4] = ObjectIdGetDatum(MyDatabaseId);
+	values[5] = NameGetDatum(&identity->tier);
+}
+
 int
 tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row, bool *existed)
 {
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.policy (relation_oid, schema_name, relation_name, "
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
-	"owner_name, owner_oid, relation_kind, " PROPERTIES ") "
+	"owner_name, owner_oid, relation_kind, " PROPERTIES ", schema_oid, names_like) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) "
-	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier) DO NOTHING "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) "
+	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier, schema_oid, "
+	"names_like) DO NOTHING "
 	"RETURNING policy_id";
 	static const Oid types[] = {
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID, NAMEOID, TIMESTAMPTZOID, OIDOID,
-		NAMEOID, OIDOID, CHAROID, PROPERTY_TYPES
+		NAMEOID, OIDOID, CHAROID, PROPERTY_TYPES, OIDOID, TEXTOID
 	};
 	char		nulls[lengthof(types) + 1];
 	Datum		values[lengthof(types)];
@@ -183,8 +253,11 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	bool		isnull;
 
 	memset(nulls, ' ', sizeof(nulls));
-	tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
-						  &identity, values);
+	if (row->is_group)
+		identify_group(scope, row, &identity, values);
+	else
+		tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
+							  &identity, values);
 	values[6] = NameGetDatum(&identity.creator);
 	values[7] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[8] = ObjectIdGetDatum(scope->caller);
@@ -192,21 +265,27 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	values[10] = ObjectIdGetDatum(row->owner_oid);
 	values[11] = CharGetDatum(row->relation_kind);
 	put_properties(&policy, &values[12], &nulls[12]);
+	put_value(values, nulls, lengthof(types) - 2, row->has_schema,
+			  ObjectIdGetDatum(row->schema_oid));
+	put_value(values, nulls, lengthof(types) - 1, row->names_like != NULL,
+			  row->names_like ? CStringGetTextDatum(row->names_like) : (Datum) 0);
 
 	tier_catalog_hold_tier(&row->tier_name);
 	if (row->has_index_tier)
 		tier_catalog_hold_tier(&row->index_tier);
+	if (row->has_new_partitions_on)
+		tier_catalog_hold_tier(&row->new_partitions_on);
 
 	/*
 	 * The policy that exists may come from a restore, and have only the name
 	 * of the table.
 	 */
-	*existed = find_policy(row->relation_oid, &identity.tier);
+	*existed = find_same_policy(row);
 	if (!*existed &&
 		tier_catalog_execute(sql, lengthof(types), types, values, nulls) == 0)
 	{
 		/* Another session was faster; our snapshot may not show its row. */
-		*existed = find_policy(row->relation_oid, &identity.tier);
+		*existed = find_same_policy(row);
 		if (!*existed)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -265,7 +344,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
 	"enabled = $5, (" PROPERTIES ") = "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
 	"WHERE policy_id = $1";
 	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, OIDOID, BOOLOID, PROPERTY_TYPES};
 	char		nulls[lengthof(types) + 1];
@@ -280,7 +359,9 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	tier_catalog_hold_tier(&tier);
 	if (row->has_index_tier)
 		tier_catalog_hold_tier(&row->index_tier);
-	if (find_policy(row->relation_oid, &tier) &&
+	if (row->has_new_partitions_on)
+		tier_catalog_hold_tier(&row->new_partitions_on);
+	if (find_same_policy(row) &&
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
 		complain_of_duplicate(row);
 	namestrcpy(&role, GetUserNameFromId(scope->caller, false));
@@ -352,13 +433,25 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $17 "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $18 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
-	"AND EXISTS (SELECT FROM above a WHERE a.relation_oid = $5)";
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+	"AND (EXISTS (SELECT FROM above a WHERE a.relation_oid = $5) "
+
+	/* Or in its group still, and under no policy that is nearer. */
+	"OR ($5 = 0 AND EXISTS (SELECT FROM above a "
+	"JOIN pg_catalog.pg_class c ON c.oid = a.relation_oid "
+	"WHERE ($19 = 0 OR c.relnamespace = $19) AND ($20 IS NULL OR c.relname LIKE $20)) "
+	"AND NOT EXISTS (SELECT FROM tiered_storage.policies v "
+	"JOIN above a ON a.relation_oid = v.relation::pg_catalog.oid WHERE v.enabled) "
+	"AND ($20 IS NOT NULL OR NOT EXISTS (SELECT FROM _tiered_storage.policy q "
+	"JOIN above a ON true JOIN pg_catalog.pg_class c ON c.oid = a.relation_oid "
+	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = q.policy_id "
+	"WHERE q.relation_oid = 0 AND q.enabled AND c.relname LIKE q.names_like "
+	"AND (q.schema_oid IS NULL OR g.schema_oid = c.relnamespace)))))";
 	static const Oid types[] = {
-		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID
+		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID, OIDOID, TEXTOID
 	};
 	char		nulls[lengthof(types) + 1];
 	TierPolicyRow wanted = *policy;
@@ -371,6 +464,9 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	values[3] = ObjectIdGetDatum(leaf_oid);
 	values[4] = ObjectIdGetDatum(policy->relation_oid);
 	put_properties(&wanted, &values[5], &nulls[5]);
-	values[lengthof(types) - 1] = NameGetDatum(tier);
+	values[lengthof(types) - 3] = NameGetDatum(tier);
+	values[lengthof(types) - 2] = ObjectIdGetDatum(policy->schema_oid);
+	put_value(values, nulls, lengthof(types) - 1, policy->names_like != NULL,
+			  policy->names_like ? CStringGetTextDatum(policy->names_like) : (Datum) 0);
 	return tier_catalog_execute(sql, lengthof(types), types, values, nulls) > 0;
 }

@@ -330,6 +330,13 @@ extern int64 tier_catalog_tier_bytes(const char *tier_name);
  * runs no statement, and allocates nothing.
  */
 
+/*
+ * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
+ * capacity is that; 0 where the capacity is that of the file systems, whose free space says
+ * it all.  Looks at their files.
+ */
+extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
+
 /* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
@@ -355,6 +362,12 @@ extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
  * there is none, any of the tier, or InvalidOid.
  */
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
+
+/*
+ * Why nothing can be put on the tier, in words after its name ("has no tablespace"), a
+ * constant; NULL: it has a tablespace that is there and can be written to.
+ */
+extern const char *tier_set_why_closed(const TierSet *set, int tier);
 
 /*
  * Brings stored names and OIDs of tablespaces, policies and pins up to date with
@@ -651,10 +664,18 @@ typedef enum TierPolicyKind
 typedef struct TierPolicyRow
 {
 	int			policy_id;
-	Oid			relation_oid;	/* InvalidOid: does not exist any more */
+	Oid			relation_oid;	/* InvalidOid: does not exist any more; or the
+								 * policy is on a group of tables */
 	Oid			owner_oid;		/* of the relation, as far as it was seen;
 								 * InvalidOid: that of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
+	bool		is_group;		/* on all tables of a schema, or with such
+								 * names, that no other policy is on */
+	bool		has_schema;		/* if so: only of this one */
+	Oid			schema_oid;		/* if it has one; InvalidOid: does not exist */
+	char	   *names_like;		/* NULL: whatever their names */
+	struct TierGroup *group;	/* of a group: its tables, as found by
+								 * decide/policy_group.c; else NULL */
 	char		relation_kind;	/* to add */
 	NameData	tier_name;
 	bool		has_move_after;
@@ -667,6 +688,8 @@ typedef struct TierPolicyRow
 	bool		include_indexes;
 	bool		has_index_tier;
 	NameData	index_tier;		/* if not that of the table */
+	bool		has_new_partitions_on;
+	NameData	new_partitions_on;	/* the tier that they are created on */
 	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
@@ -715,6 +738,29 @@ extern bool tier_catalog_delete_policy(int policy_id);
  */
 extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
 										  const char *result);
+
+/* ---------------------------------------------------------------------
+ * New partitions (catalog/partition_default.c)
+ * ---------------------------------------------------------------------
+ */
+
+/* Of a partitioned table or index; tablespaces are never 0 for the database's own. */
+typedef struct TierPartitionDefault
+{
+	Oid			relation_oid;
+	Oid			before_oid;		/* what it was before any policy */
+	Oid			set_oid;		/* what it was set to; 0: that is gone */
+} TierPartitionDefault;
+
+/* Those whose relation is there, by its OID, in the given context. */
+extern TierPartitionDefault *tier_catalog_load_partition_defaults(MemoryContext context, int *n);
+
+/* In place of what is remembered of the relation. */
+extern void tier_catalog_note_partition_default(const TierPartitionDefault *row);
+extern void tier_catalog_forget_partition_default(Oid relation_oid);
+
+/* Is the policy still there and enabled, and says the same of new partitions? */
+extern bool tier_catalog_policy_wants_new_partitions(const TierPolicyRow *policy);
 
 /* ---------------------------------------------------------------------
  * Move windows (catalog/move_window.c)

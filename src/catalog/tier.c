@@ -20,6 +20,7 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/model/correction.h"
+#include "src/server/database_files.h"
 
 static void
 read_tier(TierTier *tier, uint64 row)
@@ -297,12 +298,45 @@ tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
 	return best == NULL ? InvalidOid : best->oid;
 }
 
+const char *
+tier_set_why_closed(const TierSet *set, int tier)
+{
+	const char *why = "has no tablespace";
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		const TierDevice *device = set->tablespaces[i].device;
+
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		if (device->exists && device->writable)
+			return NULL;
+		why = device->exists ? "has no tablespace that can be written to" :
+			"has no tablespace whose directory is there";
+	}
+	return why;
+}
+
 int
 tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 {
 	const TierTablespace *tablespace = tier_set_tablespace(set, tablespace_oid);
 
 	return tablespace == NULL ? -1 : tablespace->tier;
+}
+
+double
+tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes)
+{
+	const TierTier *t = &set->tiers[tier];
+	double		bytes = 0;
+
+	if (capacity_bytes < 0 || (t->device_bytes >= 0 && capacity_bytes >= t->device_bytes))
+		return 0;
+	for (int i = 0; i < set->ntablespaces; i++)
+		if (set->tablespaces[i].tier == tier)
+			bytes += tier_database_files_of_others_lately(set->tablespaces[i].oid);
+	return tier_cost_stored_bytes(bytes, &t->profile);
 }
 
 char *

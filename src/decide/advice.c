@@ -100,10 +100,16 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return tier == unit->current_tier ? NULL : "is in no tier";
 	if (!unit->is_selected)
 		return tier == unit->current_tier ? NULL : "is not among what was asked for";
-	if (unit->pinned_tier >= 0)
-		return tier == unit->pinned_tier ? NULL : "is pinned to another tier";
+	if (unit->pinned_tier >= 0 && tier != unit->pinned_tier)
+		return "is pinned to another tier";
 	if (tier == unit->current_tier)
 		return NULL;
+	if (advice->why_closed[tier] != NULL)
+		return "would have to go to a tier where nothing can be put";
+	if (unit->pinned_tier >= 0)
+		return NULL;
+	if (OidIsValid(unit->extension_oid))
+		return "belongs to an extension";
 	if (unit->policy_tier >= 0)
 		return "is kept on its tier by a tiering policy";
 	if (tier < unit->policy_floor)
@@ -133,8 +139,12 @@ mark_tiers(TierAdvice *advice)
 
 	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	advice->is_urgent = palloc0(sizeof(bool) * Max(set->ntiers, 1));
+	advice->why_closed = palloc0(sizeof(char *) * Max(set->ntiers, 1));
 	for (int t = 0; t < set->ntiers; t++)
+	{
 		advice->takes[t] = advice->options.tiers == NIL;
+		advice->why_closed[t] = tier_set_why_closed(set, t);
+	}
 	foreach(cell, advice->options.tiers)
 	{
 		int			tier = tier_set_find_tier(set, lfirst(cell));
@@ -168,6 +178,9 @@ compute_used(TierAdvice *advice)
 {
 	advice->used_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->available_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	advice->others_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
+	for (int t = 0; t < advice->set->ntiers; t++)
+		advice->others_bytes[t] = NAN;
 	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
@@ -190,6 +203,34 @@ room_on_disk(const TierAdvice *advice, int tier, double capacity_bytes)
 		more * (1.0 - t->reserve_fraction);
 }
 
+/* What other databases have of it; looked up once. */
+static double
+others_bytes(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+
+	if (capacity_bytes < 0 || (t->device_bytes >= 0 && capacity_bytes >= t->device_bytes))
+		return 0.0;
+	if (isnan(advice->others_bytes[tier]))
+		advice->others_bytes[tier] = tier_set_others_bytes(advice->set, tier, capacity_bytes);
+	return advice->others_bytes[tier];
+}
+
+/*
+ * Bytes that may be added to a capacity that is less than its disks have, beside what other
+ * databases have of it; INFINITY: it is no less.
+ */
+static double
+room_beside_others(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+	double		others = others_bytes(advice, tier, capacity_bytes);
+
+	if (others <= 0.0)
+		return INFINITY;
+	return capacity_bytes * (1.0 - t->reserve_fraction) - others - advice->used_bytes[tier];
+}
+
 /*
  * What the units may take of a tier that a fullness policy empties: nothing is added
  * above its low watermark, or the policy would soon send away what the advice has
@@ -203,6 +244,7 @@ within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
 	double		others = t->free_bytes < 0 ? 0.0 :
 	Max(capacity_bytes - t->free_bytes - Max(0.0, capacity_bytes - t->device_bytes) - used, 0.0);
 
+	others = Max(others, others_bytes(advice, tier, capacity_bytes));
 	if (!(t->emptied_to > 0.0 && t->emptied_to < t->emptied_above))
 		return INFINITY;
 	return Max(Min(Max(used, capacity_bytes * t->emptied_to - others),
@@ -212,10 +254,14 @@ within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
 double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	double		room = room_on_disk(advice, tier, capacity_bytes);
+	double		room;
 
+	if (advice->why_closed[tier] != NULL)
+		return advice->used_bytes[tier];
 	if (capacity_bytes < 0)
 		return INFINITY;
+	room = Min(room_on_disk(advice, tier, capacity_bytes),
+			   room_beside_others(advice, tier, capacity_bytes));
 	return Min(Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
 				   within_watermarks(advice, tier, capacity_bytes)),
 			   advice->used_bytes[tier] + Max(room, 0.0));

@@ -83,9 +83,10 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
  * What the units may have of a tier with this capacity, and of its file systems, where
  * other files count as taken, whatever the capacity is said to be.  A capacity beyond
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
- * What other files have taken of the reserve makes nobody leave, so it is never less
- * than what the units take, as far as the capacity goes.  Where a fullness policy empties
- * the tier, nothing is added above its low watermark.
+ * What other files have taken of the reserve, and other databases of the capacity, makes
+ * nobody leave, so it is never less than what the units take, as far as the capacity goes.
+ * Where a fullness policy empties the tier, nothing is added above its low watermark.  Where
+ * nothing can be put (tier_set_why_closed()), it is what the units take, whatever the capacity.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 
@@ -170,8 +171,9 @@ extern char *tier_advice_busy_text(double occupied_s);
 extern double tier_advice_busy_fraction(double occupied_s);
 
 /*
- * Which limits a tier exceeds after the advice, by how much, and what is in the way; and
- * how much more of it would do.  In words after its name; NULL: none.
+ * That nothing can be put on a tier; which limits it exceeds after the advice, by how much,
+ * and what is in the way; and how much more of it would do.  In words after its name;
+ * NULL: nothing of it.
  */
 extern char *tier_advice_violation(const TierAdvice *advice, int tier);
 

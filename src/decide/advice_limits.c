@@ -164,10 +164,10 @@ obstacles(const TierAdvice *advice, int tier)
 {
 	enum
 	{
-		PINNED, BY_POLICY, MOVED_LATELY, NOT_ASKED_FOR, NO_ROOM, NREASONS
+		PINNED, OF_EXTENSIONS, BY_POLICY, MOVED_LATELY, NOT_ASKED_FOR, NO_ROOM, NREASONS
 	};
-	static const char *const words[] = {"pinned", "kept by policies", "moved lately",
-	"not asked for", "without room elsewhere"};
+	static const char *const words[] = {"pinned", "of extensions", "kept by policies",
+	"moved lately", "not asked for", "without room elsewhere"};
 	double		bytes[NREASONS] = {0};
 	StringInfoData line;
 
@@ -183,6 +183,8 @@ obstacles(const TierAdvice *advice, int tier)
 			bytes[NOT_ASKED_FOR] += stored;
 		else if (unit->pinned_tier >= 0)
 			bytes[PINNED] += stored;
+		else if (OidIsValid(unit->extension_oid))
+			bytes[OF_EXTENSIONS] += stored;
 		else if (unit->policy_tier >= 0)
 			bytes[BY_POLICY] += stored;
 		else if (unit->resides_s > 0.0)
@@ -293,6 +295,8 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 	StringInfoData line;
 
 	initStringInfo(&line);
+	if (advice->why_closed[tier] != NULL)
+		add_remark(&line, psprintf("%s: nothing is moved there", advice->why_closed[tier]));
 	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
 		add_remark(&line, psprintf(tier_advice_is_too_full(advice, tier) ?
 								   "would remain too full by %s, with %s" :
@@ -351,6 +355,19 @@ is_hopeless(const TierAdvice *advice)
 	return violated;
 }
 
+/* What opens a tier where nothing can be put. */
+static char *
+closed_hint(const TierAdvice *advice, int tier)
+{
+	const char *name = quote_literal_cstr(NameStr(advice->set->tiers[tier].name));
+
+	for (int i = 0; i < advice->set->ntablespaces; i++)
+		if (advice->set->tablespaces[i].tier == tier)
+			return pstrdup("Is its file system mounted, and mounted read-write?");
+	return psprintf("SELECT tiered_storage.alter_tier(%s, tablespaces => '{...}') gives it one, "
+					"tiered_storage.remove_tier(%s) removes it.", name, name);
+}
+
 void
 tier_advice_notice_tiers(const TierAdvice *advice)
 {
@@ -365,6 +382,7 @@ tier_advice_notice_tiers(const TierAdvice *advice)
 				(errmsg("tier \"%s\" %s", name, remark),
 				 tier_advice_is_too_full(advice, t) ?
 				 errdetail("%s", way_out(advice, t)) : 0,
+				 advice->why_closed[t] != NULL ? errhint("%s", closed_hint(advice, t)) :
 				 is_profile_wrong(advice->placement.now[t].occupied_s) ?
 				 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) "
 						 "measures its devices.",

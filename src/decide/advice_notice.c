@@ -64,7 +64,8 @@ count_units(const TierAdvice *advice)
 			counts.in_no_tier++;
 		else if (unit->recommended_tier != unit->current_tier)
 			counts.changed++;
-		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0)
+		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0 ||
+				 OidIsValid(unit->extension_oid))
 			counts.held++;
 		else if (tier_advice_is_small(advice, unit))
 			counts.small++;
@@ -177,13 +178,14 @@ tier_advice_notice_empty(const TierAdvice *advice)
 	else if (counts.held == counts.selected)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: "
-						"pins, policies and the cooldown after moves keep all relations where "
-						"they are"),
+						"pins, policies, extensions and the cooldown after moves keep all "
+						"relations where they are"),
 				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
 	else if (counts.small + counts.held == counts.selected && counts.held > 0)
 		ereport(NOTICE,
-				(errmsg("nothing is recommended: pins, policies and the cooldown after moves keep "
-						"all relations of %d kB and more where they are",
+				(errmsg("nothing is recommended: "
+						"pins, policies, extensions and the cooldown after moves keep all "
+						" relations of %d kB and more where they are",
 						tier_advice_min_size_kb),
 				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
 	else if (counts.small == counts.selected)

@@ -163,6 +163,8 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 
 	if (tier == unit->recommended_tier)
 		return tier_advice_explanation(advice, unit);
+	if (advice->why_closed[tier] != NULL && tier != unit->current_tier)
+		return psprintf("nothing can be put here: it %s", advice->why_closed[tier]);
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
 		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
 		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
@@ -218,7 +220,7 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 
 		if (unit->recommended_tier == t)
 			available += needed;
-		available = Max(available, 0.0);
+		available = advice->why_closed[t] != NULL ? 0.0 : Max(available, 0.0);
 		fits = needed <= available || t == unit->current_tier;
 		random_load.random_reads = unit->load.random_reads;
 		sequential_load.sequential_reads = unit->load.sequential_reads;

@@ -11,6 +11,7 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "commands/tablespace.h"
 #include "mb/pg_wchar.h"
 #include "pgtime.h"
@@ -104,6 +105,14 @@ load_text(const TierAdviceUnit *unit)
 					", as counted in the WAL");
 }
 
+static const char *
+extension_name(const TierAdviceUnit *unit)
+{
+	char	   *name = get_extension_name(unit->extension_oid);
+
+	return name == NULL ? "that is dropped just now" : quote_identifier(name);
+}
+
 char *
 tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -124,7 +133,10 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 		appendStringInfo(&buffer,
 						 "; it stays on %s, where that takes %.2f s of device time per hour",
 						 NameStr(tiers[from].name), tier_advice_busy(advice, unit, from));
-		if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
+		if (unit->pinned_tier < 0 && OidIsValid(unit->extension_oid))
+			appendStringInfo(&buffer, ", because it belongs to extension %s",
+							 extension_name(unit));
+		else if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
 			appendStringInfoString(&buffer, ", because a tiering policy has put it there");
 		else if (unit->pinned_tier < 0 && unit->resides_s > 0.0)
 			appendStringInfo(&buffer, "; it was moved here %s ago and stays for %s",
@@ -175,6 +187,8 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->wanted_tier >= 0 && unit->wanted_tier != to)
 		appendStringInfo(&buffer, "; %s would be better, but %s",
 						 NameStr(tiers[unit->wanted_tier].name),
+						 advice->why_closed[unit->wanted_tier] != NULL ?
+						 advice->why_closed[unit->wanted_tier] :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_BUSY ?
 						 "its device would be too busy" :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
@@ -432,6 +446,9 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		cooldown_s = tier_cooldown_min * 60.0;
 	TimestampTz since;
 
+	if (OidIsValid(unit->extension_oid))
+		return psprintf("belongs to extension %s: stays unless it is pinned elsewhere",
+						extension_name(unit));
 	if (unit->policy_tier >= 0)
 		return psprintf("put on %s by a tiering policy", here);
 	if (unit->resides_s > 0.0)
@@ -474,6 +491,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return pstrdup("if others go on growing");
 	if (wanted >= 0 && wanted != unit->recommended_tier)
 		return psprintf("%s %s", NameStr(advice->set->tiers[wanted].name),
+						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
 						"would wear out" : "is full");

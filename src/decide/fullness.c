@@ -3,10 +3,10 @@
  * decide/fullness.c
  *		What the fullness policies say about the tiers as they are now.
  *
- * Reads only.  How full a tier is is asked twice: what relations of this database take
- * of the capacity, and what its file systems have free, which others use, too; the
- * answer that is fuller counts.  A move within one file system makes room by the first
- * alone.
+ * Reads only.  How full a tier is is asked twice: what relations take of the capacity, those
+ * of other databases included where it is less than the disks have, and what its file
+ * systems have free, which others use, too; the answer that is fuller counts.  A move within
+ * one file system makes room by the first alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +42,7 @@ tier_fullness_level(const TierSet *set, int tier, double own_bytes,
 	TierFullnessLevel level;
 
 	level.capacity_bytes = t->capacity_bytes;
-	level.own_bytes = own_bytes;
+	level.own_bytes = own_bytes + tier_set_others_bytes(set, tier, (double) t->capacity_bytes);
 	level.disk_bytes = t->free_bytes >= 0 ? (double) t->capacity_bytes - t->free_bytes : -INFINITY;
 	for (int i = 0; i < set->ntablespaces && question->flight != NULL; i++)
 	{
@@ -101,6 +101,11 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 		*why = psprintf("it is pinned to tier \"%s\"",
 						NameStr(evaluation->advice->set->tiers[unit->pinned_tier].name));
 		return TIER_FULLNESS_PINNED;
+	}
+	if (OidIsValid(unit->extension_oid) && unit->pinned_tier < 0)
+	{
+		*why = "it belongs to an extension";
+		return TIER_FULLNESS_OF_EXTENSION;
 	}
 	if (unit->is_due || is_among(unit->relation_oid, question->moved, question->nmoved))
 	{
@@ -273,8 +278,9 @@ check_policy(const TierFullnessEvaluation *evaluation)
 						evaluation->problem.low, evaluation->problem.high);
 	if (tier->capacity_bytes <= 0)
 		return psprintf("the capacity of tier \"%s\" is not known", NameStr(tier->name));
-	if (!OidIsValid(tier_set_roomiest_tablespace(set, evaluation->target)))
-		return psprintf("tier \"%s\" has no tablespace", NameStr(target->name));
+	if (evaluation->advice->why_closed[evaluation->target] != NULL)
+		return psprintf("tier \"%s\" %s", NameStr(target->name),
+						evaluation->advice->why_closed[evaluation->target]);
 	return NULL;
 }
 

@@ -28,6 +28,7 @@ tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i)
 	static const char *const obstacles[] = {
 		[TIER_FULLNESS_NONE] = "stays",
 		[TIER_FULLNESS_PINNED] = "pinned",
+		[TIER_FULLNESS_OF_EXTENSION] = "of extension",
 		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
 		[TIER_FULLNESS_DUE] = "due",
 		[TIER_FULLNESS_EMPTY] = "empty",
@@ -114,6 +115,7 @@ obstacles_text(const TierFullnessEvaluation *evaluation)
 	static const char *const words[] = {
 		[TIER_FULLNESS_NONE] = NULL,
 		[TIER_FULLNESS_PINNED] = "pinned",
+		[TIER_FULLNESS_OF_EXTENSION] = "of extensions",
 		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
 		[TIER_FULLNESS_DUE] = "left to tiering policies",
 		[TIER_FULLNESS_EMPTY] = "empty",

@@ -19,6 +19,7 @@
 
 #include "src/decide/growth.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 
 #define HOURS_PER_MONTH (30.0 * HOURS_PER_DAY)
 
@@ -102,7 +103,7 @@ void
 tier_advice_load_growth(TierAdvice *advice, TimestampTz now)
 {
 	for (int p = 0; p < advice->npolicies; p++)
-		if (advice->policies[p].is_enabled && OidIsValid(advice->policies[p].relation_oid) &&
+		if (advice->policies[p].is_enabled && tier_policy_has_target(&advice->policies[p]) &&
 			!tier_policy_asks_for_use(&advice->policies[p]))
 			note_policy(advice, &advice->policies[p],
 						now + (TimestampTz) (advice->growth_hours * USECS_PER_HOUR));
@@ -165,8 +166,9 @@ static double
 physical_room(const TierAdvice *advice, int tier)
 {
 	const TierTier *t = &advice->set->tiers[tier];
+	double		others = isnan(advice->others_bytes[tier]) ? 0.0 : advice->others_bytes[tier];
 	double		room = t->capacity_bytes >= 0 ?
-	t->capacity_bytes - advice->now_bytes[tier] : INFINITY;
+	t->capacity_bytes - others - advice->now_bytes[tier] : INFINITY;
 
 	return t->free_bytes >= 0 ? Min(room, (double) t->free_bytes) : room;
 }

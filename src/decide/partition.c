@@ -45,6 +45,7 @@
 #include "src/base/attempt.h"
 #include "src/base/settings.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 #include "src/decide/policy_reason.h"
 #include "src/server/file_size.h"
 
@@ -58,9 +59,14 @@ typedef struct KeyLevel
 /* While a tree is walked. */
 typedef struct TreeWalk
 {
-	const TierPartitionKey *key;	/* NULL: the age does not matter */
+	const TierPartitionKey *key;	/* NULL: the age does not matter, or there
+									 * is none */
+	const TierPolicyRow *group; /* a policy on several tables, or NULL */
+	bool		has_no_age;		/* though the age matters */
+	HTAB	   *seen;			/* OIDs of leaves of the group */
 	Oid			only_oid;		/* no other leaf is visited; 0: all are */
 	List	   *only_path;		/* it, and what it is a partition of, upwards */
+	bool		only_inherits;	/* it is no partition, but inherits */
 	TierLeaf   *leaves;
 	int			n;
 	int			capacity;
@@ -157,7 +163,16 @@ static void
 add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *partition)
 {
 	TierLeaf   *leaf;
+	bool		found = false;
 
+	/*
+	 * One that inherits from several tables of a group, or is of the group
+	 * itself.
+	 */
+	if (walk->group != NULL)
+		(void) hash_search(walk->seen, &info->relation_oid, HASH_ENTER, &found);
+	if (found || (walk->group != NULL && tier_group_is_taken(walk->group, info->relation_oid)))
+		return;
 	if (walk->n == walk->capacity)
 	{
 		walk->capacity *= 2;
@@ -169,6 +184,8 @@ add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *part
 	leaf->partition = *partition;
 	leaf->partition.is_foreign = info->kind == RELKIND_FOREIGN_TABLE;
 	leaf->partition.is_temporary = info->persistence == RELPERSISTENCE_TEMP;
+	leaf->partition.not_allowed = walk->group != NULL && !tier_group_allows(walk->group, info);
+	leaf->partition.has_no_age = walk->has_no_age;
 	leaf->from_tier = -1;
 	leaf->pending_bytes = -1;
 }
@@ -319,6 +336,95 @@ locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 		leaf->from_tier <= to_tier;
 }
 
+/* One table, and all that a query of it reads. */
+static void
+walk_table(TreeWalk *walk, Oid relation_oid)
+{
+	TierPartition unbounded;
+
+	memset(&unbounded, 0, sizeof(unbounded));
+	unbounded.lower_kind = unbounded.upper_kind = TIER_BOUND_OPEN;
+	if (get_rel_relkind(relation_oid) == RELKIND_PARTITIONED_TABLE)
+		walk_tree(walk, relation_oid, &unbounded);
+	else
+		walk_inheritors(walk, relation_oid, &unbounded);
+}
+
+/* What key_step() is given. */
+typedef struct KeyJob
+{
+	Oid			relation_oid;
+	const TierKeyConversion *conversion;
+	TierPartitionKey key;
+} KeyJob;
+
+static void
+key_step(void *argument)
+{
+	KeyJob	   *job = argument;
+
+	tier_partition_check_key(job->relation_oid, job->conversion, &job->key);
+}
+
+/* Visits no other leaf than this one. */
+static void
+visit_only(TreeWalk *walk, Oid leaf_oid)
+{
+	walk->only_oid = leaf_oid;
+	walk->only_path = lcons_oid(leaf_oid, get_partition_ancestors(leaf_oid));
+	walk->only_inherits = !get_rel_relispartition(leaf_oid) && has_superclass(leaf_oid);
+}
+
+/* May the table have a leaf that is to be visited? */
+static bool
+is_visited(const TreeWalk *walk, Oid relation_oid)
+{
+	return !OidIsValid(walk->only_oid) || list_member_oid(walk->only_path, relation_oid) ||
+		(walk->only_inherits && get_rel_relkind(relation_oid) != RELKIND_PARTITIONED_TABLE);
+}
+
+/* The tables of a group, each by its own key, if the age matters. */
+static void
+walk_group(TreeWalk *walk, const TierPolicyRow *policy)
+{
+	ListCell   *cell;
+
+	foreach(cell, policy->group->tables)
+	{
+		KeyJob		job = {.relation_oid = lfirst_oid(cell),.conversion = &policy->key};
+
+		CHECK_FOR_INTERRUPTS();
+		if (!is_visited(walk, job.relation_oid))
+			continue;
+		walk->key = NULL;
+		walk->has_no_age = false;
+		if (policy->has_move_after)
+		{
+			ErrorData  *error = NULL;
+
+			/* Most tables are not partitioned, and what fails is expensive. */
+			walk->has_no_age = get_rel_relkind(job.relation_oid) != RELKIND_PARTITIONED_TABLE;
+			if (!walk->has_no_age)
+				error = tier_attempt(key_step, &job);
+			if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+				ReThrowError(error);
+			walk->has_no_age = walk->has_no_age || error != NULL;
+			walk->key = walk->has_no_age ? NULL : &job.key;
+		}
+		walk_table(walk, job.relation_oid);
+	}
+}
+
+static HTAB *
+create_seen(void)
+{
+	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
+
+	control.hcxt = CurrentMemoryContext;
+	return hash_create("tiered_storage leaves", 256, &control,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
 /*
  * Loads the leaves of the policy's table, with where they are.  leaf_oid: the others (0: of
  * none) matter only for what the age counts from.
@@ -328,22 +434,19 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 			const TierPins *pins, const TierUses *uses, Oid leaf_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
-	TreeWalk	walk;
-	TierPartition unbounded;
+	TreeWalk	walk = {.key = key,.capacity = 64};
 
-	memset(&unbounded, 0, sizeof(unbounded));
-	unbounded.lower_kind = unbounded.upper_kind = TIER_BOUND_OPEN;
-	walk.key = key;
-	walk.only_oid = policy->age_from_newest ? InvalidOid : leaf_oid;
-	walk.only_path = OidIsValid(walk.only_oid) ?
-		lcons_oid(leaf_oid, get_partition_ancestors(leaf_oid)) : NIL;
-	walk.n = 0;
-	walk.capacity = 64;
+	if (OidIsValid(leaf_oid) && !policy->age_from_newest)
+		visit_only(&walk, leaf_oid);
 	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
-	if (get_rel_relkind(policy->relation_oid) == RELKIND_PARTITIONED_TABLE)
-		walk_tree(&walk, policy->relation_oid, &unbounded);
+	if (policy->is_group)
+	{
+		walk.group = policy;
+		walk.seen = create_seen();
+		walk_group(&walk, policy);
+	}
 	else
-		walk_inheritors(&walk, policy->relation_oid, &unbounded);
+		walk_table(&walk, policy->relation_oid);
 
 	for (int i = 0; i < walk.n; i++)
 	{
@@ -458,6 +561,20 @@ look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
 	}
 }
 
+/*
+ * Is it not where new partitions are to be created, though no policy can have moved it?
+ * Then somebody has created it there, attached it, or moved it.
+ */
+static bool
+was_born_elsewhere(const TierLeaf *leaf, const TierPolicyRow *policy, const TierSet *set)
+{
+	if (!policy->has_new_partitions_on || leaf->partition.is_foreign ||
+		leaf->partition.is_temporary || leaf->verdict == TIER_VERDICT_DUE ||
+		leaf->verdict == TIER_VERDICT_ON_TARGET || leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER)
+		return false;
+	return leaf->from_tier != tier_set_find_tier(set, NameStr(policy->new_partitions_on));
+}
+
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 		 const TierUses *uses, TimestampTz now, Oid leaf_oid)
@@ -468,10 +585,11 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 	TierPolicyVerdict *verdicts;
 	TierPolicyGrounds grounds = {.policy = policy,.uses = uses};
 	int64_t		reference_us = now;
+	bool		has_key = policy->has_move_after && !policy->is_group;
 
-	if (policy->has_move_after)
+	if (has_key)
 		tier_partition_check_key(policy->relation_oid, &policy->key, &key);
-	load_leaves(evaluation, policy->has_move_after ? &key : NULL, set, pins, uses, leaf_oid);
+	load_leaves(evaluation, has_key ? &key : NULL, set, pins, uses, leaf_oid);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
@@ -495,6 +613,9 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 
 		leaf->verdict = verdicts[i];
 		leaf->reason = tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
+		if (was_born_elsewhere(leaf, policy, set))
+			leaf->reason = psprintf("%s; it is not on tier \"%s\", where new partitions are "
+									"created", leaf->reason, NameStr(policy->new_partitions_on));
 		finish_leaf(leaf, evaluation, set);
 	}
 }
@@ -604,9 +725,11 @@ evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins 
 	evaluation->policy = policy;
 	evaluation->uses = uses;
 	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
-	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
+	if (!tier_policy_has_target(policy) ||
+		(!policy->is_group && !tier_relation_lookup(policy->relation_oid, &info)))
 	{
-		evaluation->error = pstrdup("the relation does not exist");
+		evaluation->error = pstrdup(policy->is_group ? "the schema does not exist" :
+									"the relation does not exist");
 		return evaluation;
 	}
 	evaluation->index_tier = policy->has_index_tier ?

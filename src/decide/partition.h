@@ -55,9 +55,9 @@ extern void tier_partition_check_target(const TierRelationInfo *info,
 										const TierPolicyRow *policy);
 
 /*
- * Evaluates one policy, its age at `now`, and what it asks of use by `uses`, which is NULL
- * if none was loaded.  Reads catalogs and file sizes without any
- * lock on a relation of a user, and runs no code of a user.  Needs an active
+ * Evaluates one policy, whose group was found if it is on one, its age at `now`, and what
+ * it asks of use by `uses`, which is NULL if none was loaded.  Reads catalogs and file sizes
+ * without any lock on a relation of a user, and runs no code of a user.  Needs an active
  * snapshot, must not be called inside a catalog scope.  The result refers to
  * policy and pins.  Never raises an error for what a policy refers to: it is
  * reported in ->error.  Result in the current memory context.

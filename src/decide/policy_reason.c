@@ -150,6 +150,7 @@ tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
 {
 	const TierPolicyRow *policy = grounds->policy;
 	const char *age = policy->has_move_after ? interval_text(&policy->move_after) : "";
+	const char *role;
 	const char *from = grounds->from_now ? "now" : "the end of the newest partition";
 
 	switch (verdict)
@@ -169,6 +170,11 @@ tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
 		case TIER_VERDICT_PINNED:
 			return psprintf("%s is pinned to %s", pinned->pinned_as,
 							NameStr(pinned->tier_name));
+		case TIER_VERDICT_NO_RIGHT:
+			role = OidIsValid(policy->created_by) ?
+				GetUserNameFromId(policy->created_by, true) : NULL;
+			return role == NULL ? pstrdup("the role whose rights the policy needs has gone") :
+				psprintf("role %s, whose rights the policy needs, does not own it", role);
 		default:
 			return pstrdup(tier_policy_verdict_text(verdict));
 	}

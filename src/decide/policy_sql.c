@@ -13,6 +13,10 @@
 
 #include <math.h>
 
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -28,7 +32,9 @@
 #include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
+#include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
@@ -177,24 +183,197 @@ check_age_from(const char *age_from)
 	return strcmp(age_from, "newest") == 0;
 }
 
-/* Owner or administrator; and somebody who may create on the tier. */
+/*
+ * Where new partitions are to be created: on a tier that is faster than the one that they
+ * go to, and on which both the caller and the owner of the table may create.
+ */
+static void
+check_new_partitions(const TierRelationInfo *info, const TierSet *set,
+					 const TierPolicyRow *policy)
+{
+	int			tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
+	Oid			tablespace_oid = tier_set_usable_tablespace(set, tier, info->owner_oid);
+
+	if (info->kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("new_partitions_on is for partitioned tables"),
+				 errdetail("%s is a %s.", info->name, tier_relation_kind_name(info->kind))));
+	if (tier >= tier_require_tier(set, NameStr(policy->tier_name)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("new_partitions_on must be a faster tier than \"%s\"",
+						NameStr(policy->tier_name)),
+				 errdetail("From tier \"%s\" no partition would be moved there.",
+						   NameStr(policy->new_partitions_on))));
+	tier_require_tier_rights(set, tier);
+	if (OidIsValid(tablespace_oid))
+		tier_relation_check_default(info, InvalidOid, tablespace_oid);
+}
+
+/*
+ * Who may put a policy on a group of tables: the owner of the schema, whatever tables of
+ * others are in it, since it moves only what the owner of the schema may; administrators.
+ */
+static void
+check_group_owner(const TierPolicyRow *policy)
+{
+	if (tier_is_administrator(GetUserId()) ||
+		(policy->has_schema && has_privs_of_role(GetUserId(), policy->owner_oid)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 policy->has_schema ?
+			 errmsg("must be owner of schema %s",
+					quote_identifier(get_namespace_name(policy->schema_oid))) :
+			 errmsg("must be a tier administrator to put a policy on tables of all schemas"),
+			 policy->has_schema ? 0 : errhint("Name a schema with in_schema.")));
+}
+
+/* Owner or administrator; and somebody who may create on the tier.  info: NULL for a group. */
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 					const TierPolicyRow *policy)
 {
-	if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
-		!tier_is_administrator(GetUserId()))
+	if (info == NULL)
+		check_group_owner(policy);
+	else if (!tier_compat_owns_relation(info->relation_oid, GetUserId()) &&
+			 !tier_is_administrator(GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", info->name)));
 	tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->tier_name)));
 	if (policy->has_index_tier)
 		tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->index_tier)));
+	if (policy->has_new_partitions_on)
+		check_new_partitions(info, set, policy);
 }
 
 /* The first of the arguments of add_tiering_policy() on the use of a relation. */
 #define ADD_IDLE_FOR 10
 #define ADD_INDEX_TIER 13
+#define ADD_NEW_PARTITIONS_ON 14
+#define ADD_IN_SCHEMA 15
+#define ADD_NAMES_LIKE 16
+
+/* The policies of a table that say where new partitions are created say the same.  In a scope. */
+static void
+check_one_birthplace(const TierPolicyRow *policy, const char *name)
+{
+	TierPolicyRow *others;
+	int			n;
+
+	if (!policy->has_new_partitions_on)
+		return;
+	others = tier_catalog_load_policies(CurrentMemoryContext, &n);
+	for (int i = 0; i < n; i++)
+		if (others[i].relation_oid == policy->relation_oid &&
+			others[i].policy_id != policy->policy_id && others[i].has_new_partitions_on &&
+			strcmp(NameStr(others[i].new_partitions_on),
+				   NameStr(policy->new_partitions_on)) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("new partitions of %s cannot be created on two tiers", name),
+					 errdetail("Tiering policy %d says that they are created on tier \"%s\".",
+							   others[i].policy_id, NameStr(others[i].new_partitions_on))));
+}
+
+/* A pattern that ends in the middle of an escape is an error as soon as a name gets so far. */
+static void
+check_pattern(const char *pattern)
+{
+	int			escapes = 0;
+
+	for (const char *c = pattern + strlen(pattern); c > pattern && c[-1] == '\\'; c--)
+		escapes++;
+	if (*pattern == '\0' || escapes % 2 == 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("names_like must be a pattern that a name can match"),
+				 errdetail(*pattern == '\0' ? "It is empty." : "It ends with an escape.")));
+}
+
+/* What only a policy on one table can have. */
+static void
+check_group_conditions(const TierPolicyRow *policy)
+{
+	if (policy->has_new_partitions_on || policy->age_from_newest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is for a policy on one table",
+						policy->has_new_partitions_on ? "new_partitions_on" :
+						"age_from => 'newest'")));
+}
+
+static bool
+is_ours(const char *schema_name)
+{
+	return strcmp(schema_name, "tiered_storage") == 0 ||
+		strcmp(schema_name, "_tiered_storage") == 0;
+}
+
+/* Takes in_schema and names_like, of which one is given at least. */
+static void
+take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+{
+	policy->is_group = true;
+	policy->owner_oid = GetUserId();
+	policy->has_schema = !PG_ARGISNULL(ADD_IN_SCHEMA);
+	if (policy->has_schema)
+	{
+		char	   *name = NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA));
+
+		/* Nobody needs a right on the schema to learn that it is there. */
+		policy->schema_oid = get_namespace_oid(name, false);
+		if ((policy->schema_oid < FirstNormalObjectId &&
+			 policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
+			isAnyTempNamespace(policy->schema_oid) || is_ours(name))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("schema %s cannot have a tiering policy", quote_identifier(name)),
+					 errdetail("It is the system's, temporary, or of this extension.")));
+		policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
+	}
+	if (!PG_ARGISNULL(ADD_NAMES_LIKE))
+	{
+		policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE));
+		check_pattern(policy->names_like);
+	}
+	policy->relation_name =
+		psprintf("%s.%s", policy->has_schema ?
+				 quote_identifier(NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA))) : "*",
+				 policy->names_like == NULL ? "*" : policy->names_like);
+}
+
+/* One table, or a group. */
+static void
+check_what_for(FunctionCallInfo fcinfo)
+{
+	bool		group = !PG_ARGISNULL(ADD_IN_SCHEMA) || !PG_ARGISNULL(ADD_NAMES_LIKE);
+
+	if (group && !PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a tiering policy is on a relation, "
+						"or on tables in_schema or with names_like"),
+				 errhint("Leave out one or the other.")));
+	if (!group)
+		tier_require_argument(fcinfo, 0, "relation");
+}
+
+/* Looks the relation up, which must be one that can have such a policy. */
+static void
+check_relation(TierPolicyRow *policy, TierRelationInfo *info)
+{
+	if (!tier_relation_lookup(policy->relation_oid, info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", policy->relation_oid)));
+	tier_partition_check_target(info, policy);
+	policy->owner_oid = info->owner_oid;
+	policy->relation_kind = info->kind;
+	policy->relation_name = info->name;
+}
 
 Datum
 tier_add_tiering_policy(PG_FUNCTION_ARGS)
@@ -209,18 +388,24 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	int			policy_id;
 
 	tier_require_writable("tiered_storage.add_tiering_policy()");
-	tier_require_argument(fcinfo, 0, "relation");
+	check_what_for(fcinfo);
 	tier_require_argument(fcinfo, 2, "tier");
 	tier_require_argument(fcinfo, 4, "age_from");
 
 	memset(&policy, 0, sizeof(policy));
-	policy.relation_oid = PG_GETARG_OID(0);
+	if (PG_ARGISNULL(0))
+		take_group(fcinfo, &policy);
+	else
+		policy.relation_oid = PG_GETARG_OID(0);
 	policy.has_move_after = !PG_ARGISNULL(1);
 	if (policy.has_move_after)
 		policy.move_after = *PG_GETARG_INTERVAL_P(1);
 	policy.has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
 	if (policy.has_index_tier)
 		policy.index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
+	policy.has_new_partitions_on = !PG_ARGISNULL(ADD_NEW_PARTITIONS_ON);
+	if (policy.has_new_partitions_on)
+		policy.new_partitions_on = *PG_GETARG_NAME(ADD_NEW_PARTITIONS_ON);
 	policy.below_reads_per_hour = NAN;
 	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
 	policy.tier_name = *PG_GETARG_NAME(2);
@@ -236,30 +421,29 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.age_from_newest = check_age_from(age_from);
 	check_conditions(&policy);
 	policy.time_zone = check_time_zone(fcinfo, 8);
-	if (!tier_relation_lookup(policy.relation_oid, &info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", policy.relation_oid)));
-	tier_partition_check_target(&info, &policy);
-	policy.owner_oid = info.owner_oid;
-	policy.relation_kind = info.kind;
+	if (policy.is_group)
+		check_group_conditions(&policy);
+	else
+		check_relation(&policy, &info);
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(CurrentMemoryContext);
 	(void) tier_require_tier(set, NameStr(policy.tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
-	check_policy_rights(&info, set, &policy);
+	check_policy_rights(policy.is_group ? NULL : &info, set, &policy);
 	tier_catalog_leave(&scope);
 
 	/* 3. Remember it. */
 	tier_catalog_enter(&scope);
+	check_one_birthplace(&policy, policy.relation_name);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
 	tier_catalog_leave(&scope);
 	if (existed)
 		ereport(if_not_exists ? NOTICE : ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("table %s already has a tiering policy for tier \"%s\"%s", info.name,
+				 errmsg("table %s already has a tiering policy for tier \"%s\"%s",
+						policy.relation_name,
 						NameStr(policy.tier_name), if_not_exists ? ", skipping" : ""),
 				 if_not_exists ? 0 :
 				 errhint("Change it with tiered_storage.alter_tiering_policy(), "
@@ -299,6 +483,10 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 {
 	if (owns_policy(policy, role_oid) || tier_is_administrator(role_oid))
 		return;
+	if (policy->is_group)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of the schema of tiering policy %d", policy->policy_id)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 OidIsValid(policy->relation_oid) ?
@@ -339,8 +527,37 @@ enum
 	ALTER_IF_EXISTS,
 	ALTER_IDLE_FOR,
 	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
+	ALTER_NEW_PARTITIONS_ON,
+	ALTER_UNSET,
 	ALTER_END
 };
+
+/* What cannot be told from "as it is" by a null. */
+static void
+unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+{
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (PG_ARGISNULL(ALTER_UNSET))
+		return;
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
+					  &names, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *name = nulls[i] ? NULL : TextDatumGetCString(names[i]);
+
+		if (name != NULL && strcmp(name, "new_partitions_on") == 0)
+			policy->has_new_partitions_on = false;
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("property \"%s\" of a tiering policy cannot be unset",
+							name ? name : "null"),
+					 errhint("new_partitions_on can be unset.")));
+	}
+}
 
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
 static TierPolicyRow
@@ -349,9 +566,10 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	TierPolicyRow altered = *policy;
 	TierRelationInfo info;
 
-	if (!OidIsValid(policy->relation_oid) || !tier_relation_lookup(policy->relation_oid, &info))
+	if (!tier_policy_has_target(policy) ||
+		(!policy->is_group && !tier_relation_lookup(policy->relation_oid, &info)))
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
+				(errcode(policy->is_group ? ERRCODE_UNDEFINED_SCHEMA : ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table %s of tiering policy %d does not exist",
 						policy->relation_name, policy->policy_id),
 				 errhint("Remove the policy with "
@@ -372,6 +590,12 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.has_index_tier = true;
 		altered.index_tier = *PG_GETARG_NAME(ALTER_INDEX_TIER);
 	}
+	if (!PG_ARGISNULL(ALTER_NEW_PARTITIONS_ON))
+	{
+		altered.has_new_partitions_on = true;
+		altered.new_partitions_on = *PG_GETARG_NAME(ALTER_NEW_PARTITIONS_ON);
+	}
+	unset_properties(fcinfo, &altered);
 	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
 		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
 	if (!PG_ARGISNULL(ALTER_AGE_FROM))
@@ -402,9 +626,28 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	if (!PG_ARGISNULL(ALTER_TIME_ZONE))
 		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
 	check_conditions(&altered);
-	tier_partition_check_target(&info, &altered);
-	check_policy_rights(&info, set, &altered);
+	if (altered.is_group)
+		check_group_conditions(&altered);
+	else
+		tier_partition_check_target(&info, &altered);
+	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);
 	return altered;
+}
+
+/* Who says once more where new partitions go means it, whatever was done by hand.  In a scope. */
+static void
+forget_changed_by_hand(const TierPolicyRow *policy, const TierSet *set)
+{
+	TierPartitionDefault *defaults;
+	TierBirthplace *places;
+	int			ndefaults;
+	int			nplaces;
+
+	defaults = tier_catalog_load_partition_defaults(CurrentMemoryContext, &ndefaults);
+	places = tier_birthplaces_find(policy, 1, set, defaults, ndefaults, &nplaces);
+	for (int i = 0; i < nplaces; i++)
+		if (places[i].policy != NULL && places[i].state == TIER_BIRTH_CHANGED)
+			tier_catalog_forget_partition_default(places[i].info.relation_oid);
 }
 
 /*
@@ -471,6 +714,12 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 2. Remember it. */
 	tier_catalog_enter(&scope);
+	for (int i = 0; i < n && !disables_only; i++)
+	{
+		check_one_birthplace(&policies[i], policies[i].relation_name);
+		if (!PG_ARGISNULL(ALTER_NEW_PARTITIONS_ON))
+			forget_changed_by_hand(&policies[i], set);
+	}
 	for (int i = 0; i < n; i++)
 		changed += disables_only ? tier_catalog_enable_policy(policies[i].policy_id, false) :
 			tier_catalog_change_policy(&scope, &policies[i]);
@@ -540,6 +789,10 @@ verdict_code(TierPolicyVerdict verdict)
 			return "in use";
 		case TIER_VERDICT_NOT_OBSERVED:
 			return "not observed";
+		case TIER_VERDICT_NO_RIGHT:
+			return "no right";
+		case TIER_VERDICT_NO_AGE:
+			return "no age";
 	}
 	return NULL;
 }
@@ -572,6 +825,28 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 	tier_row_put(row);
 }
 
+static void
+put_birthplace(TierResultRow *row, const TierBirthplace *place, const TierSet *set)
+{
+	int			from_tier = tier_set_tier_of_tablespace(set, place->info.tablespace_oid);
+
+	tier_row_clear(row);
+	if (place->policy != NULL)
+		tier_row_datum(row, 0, Int32GetDatum(place->policy->policy_id));
+	tier_row_datum(row, 1, ObjectIdGetDatum(place->info.relation_oid));
+	tier_row_text(row, 2, place->state == TIER_BIRTH_PENDING && !place->policy->is_enabled ?
+				  "disabled" : tier_birth_state_name(place->state));
+	if (from_tier >= 0)
+		tier_row_name(row, 5, NameStr(set->tiers[from_tier].name));
+	tier_row_name(row, 6, get_tablespace_name(place->info.tablespace_oid));
+	if (place->to_tier >= 0)
+		tier_row_name(row, 7, NameStr(set->tiers[place->to_tier].name));
+	if (OidIsValid(place->to_tablespace))
+		tier_row_name(row, 8, get_tablespace_name(place->to_tablespace));
+	tier_row_text(row, 10, place->reason);
+	tier_row_put(row);
+}
+
 Datum
 tier_evaluate_policies(PG_FUNCTION_ARGS)
 {
@@ -581,16 +856,22 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	TierSet    *set;
 	TierPins   *pins;
 	TierUses   *uses;
+	TierBirthplace *places;
+	TierPartitionDefault *defaults;
 	TierResultRow row;
 	int			npolicies;
+	int			nplaces;
+	int			ndefaults;
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
+	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	tier_groups_find(policies, npolicies);
 	uses = tier_uses_load(policies, npolicies);
 
 	for (int i = 0; i < npolicies; i++)
@@ -612,5 +893,8 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 		for (int j = 0; j < evaluation->nleaves; j++)
 			put_leaf(&row, evaluation, &evaluation->leaves[j], set);
 	}
+	places = tier_birthplaces_find(policies, npolicies, set, defaults, ndefaults, &nplaces);
+	for (int i = 0; i < nplaces; i++)
+		put_birthplace(&row, &places[i], set);
 	return (Datum) 0;
 }

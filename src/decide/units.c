@@ -29,6 +29,7 @@
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
 #include "src/decide/units.h"
 
 /* Blocks: what is rarer than this is not worth a word. */
@@ -283,7 +284,7 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 		const TierEvaluation *today;
 		const TierEvaluation *then;
 
-		if (!policies[i].is_enabled || !OidIsValid(policies[i].relation_oid))
+		if (!policies[i].is_enabled || !tier_policy_has_target(&policies[i]))
 			continue;
 		today = tier_partition_evaluate(&policies[i], advice->set, pins, uses, now);
 		for (int j = 0; j < today->nleaves; j++)
@@ -326,6 +327,19 @@ is_in_sorted(const List *sorted, Oid oid)
 			high = middle - 1;
 	}
 	return false;
+}
+
+/* What extensions have made is theirs: they may drop, truncate and lock it as they like. */
+static void
+mark_extensions(TierAdvice *advice)
+{
+	int			n;
+	TierExtensionMember *members = tier_relation_extension_members(&n);
+
+	for (int i = 0; n > 0 && i < advice->nunits; i++)
+		advice->units[i].extension_oid =
+			tier_relation_extension_of(members, n, advice->units[i].heap_oid);
+	pfree(members);
 }
 
 static void
@@ -572,6 +586,7 @@ tier_units_load(TierAdvice *advice)
 				 errhint("tiered_storage.history_retention says for how long the past is "
 						 "remembered.")));
 
+	tier_groups_find(policies, npolicies);
 	advice->clients = clients_of(advice);
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
@@ -581,6 +596,7 @@ tier_units_load(TierAdvice *advice)
 	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies, pins, tier_uses_create(&view, &standbys, now));
 	mark_pins(advice, pins);
+	mark_extensions(advice);
 	select_units(advice);
 	if (advice->options.load_factor != 1.0)
 		scale_loads(advice, advice->options.load_factor);

@@ -87,6 +87,8 @@ typedef struct TierAdviceUnit
 	bool		is_due;			/* a policy moves it as soon as it can */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
+	Oid			extension_oid;	/* it belongs to, or its table; it is moved by
+								 * pins only.  InvalidOid: none */
 	double		size_bytes;
 	double		growth_per_hour;	/* bytes, of what goes on */
 	double		growth_hours;	/* it was observed, and so how far ahead that
@@ -164,6 +166,7 @@ typedef struct TierAdvice
 	TierAdviceOptions options;
 	TierSet    *set;			/* with the overrides */
 	bool	   *takes;			/* by tier: may take something in */
+	const char **why_closed;	/* by tier: see tier_set_why_closed() */
 	bool	   *is_urgent;		/* by tier: is too full, and what was observed
 								 * for long enough does not make enough room */
 	int			nunits;
@@ -177,6 +180,9 @@ typedef struct TierAdvice
 	double	   *used_bytes;		/* by tier: what the units take there now */
 	double	   *available_bytes;	/* by tier: what the units may take there
 									 * now */
+	double	   *others_bytes;	/* by tier: what other databases have of a
+								 * capacity that is less than the disks have;
+								 * NaN: not asked for yet */
 	double	   *reserve_missing;	/* by tier: bytes of its reserve that
 									 * other files have taken */
 	double		growth_hours;	/* how far ahead growth is looked at: the

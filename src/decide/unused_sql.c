@@ -68,7 +68,7 @@ price(const TierAdvice *advice, const TierAdviceUnit *unit)
 		double		saved = tier_advice_price(advice, unit, unit->current_tier) -
 		tier_advice_price(advice, unit, t);
 
-		if (saved > unused.saved_price)
+		if (saved > unused.saved_price && advice->why_closed[t] == NULL)
 		{
 			unused.saved_price = saved;
 			unused.cheapest = t;

@@ -402,7 +402,7 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 	double		low = 0.0;
 	double		high = most;
 
-	if (tier_advice_limit(advice, tier, 0.0) >= bytes)
+	if (advice->why_closed[tier] != NULL || tier_advice_limit(advice, tier, 0.0) >= bytes)
 		return 0.0;
 	while (high - low > 0.5 && high - low > high * 1e-15)
 	{

@@ -21,6 +21,7 @@ typedef enum TierFullnessObstacle
 {
 	TIER_FULLNESS_NONE,
 	TIER_FULLNESS_PINNED,
+	TIER_FULLNESS_OF_EXTENSION,
 	TIER_FULLNESS_MOVED_LATELY,
 	TIER_FULLNESS_DUE,			/* a tiering policy moves it in this run */
 	TIER_FULLNESS_EMPTY,

@@ -108,6 +108,8 @@ tier_policy_judge_use(const TierPartitionUse *use, const TierPolicyConditions *c
 static TierPolicyVerdict
 judge_age(const TierPartition *partition, int64_t age_us)
 {
+	if (partition->has_no_age)
+		return TIER_VERDICT_NO_AGE;
 	if (partition->lower_kind == TIER_BOUND_NONE ||
 		partition->upper_kind == TIER_BOUND_NONE)
 		return TIER_VERDICT_DEFAULT_PARTITION;
@@ -130,6 +132,8 @@ evaluate_one(const TierPartition *partition, const TierPolicyConditions *conditi
 		return TIER_VERDICT_FOREIGN;
 	if (partition->is_temporary)
 		return TIER_VERDICT_TEMPORARY;
+	if (partition->not_allowed)
+		return TIER_VERDICT_NO_RIGHT;
 
 	if (conditions->has_age)
 		verdict = judge_age(partition, conditions->age_us);
@@ -184,6 +188,10 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 			return "used more, or more lately, than the policy asks for";
 		case TIER_VERDICT_NOT_OBSERVED:
 			return "not observed for long enough";
+		case TIER_VERDICT_NO_RIGHT:
+			return "the role of the policy may not move it";
+		case TIER_VERDICT_NO_AGE:
+			return "it is in no table whose partition key tells the age";
 	}
 
 	return "unknown verdict";

@@ -60,6 +60,8 @@ typedef struct TierPartition
 	int64_t		upper_us;		/* exclusive, the tightest of all levels */
 	bool		is_foreign;		/* a foreign table: not ours to move */
 	bool		is_temporary;
+	bool		not_allowed;	/* to the role of the policy */
+	bool		has_no_age;		/* what it is in is not partitioned by a time */
 	bool		is_empty;		/* no block in it */
 	bool		on_target;		/* it and what moves along is there already,
 								 * or on a slower one */
@@ -95,6 +97,8 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_PINNED,
 	TIER_VERDICT_IN_USE,
 	TIER_VERDICT_NOT_OBSERVED,
+	TIER_VERDICT_NO_RIGHT,
+	TIER_VERDICT_NO_AGE,
 } TierPolicyVerdict;
 
 /*
@@ -115,9 +119,9 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * it is known not to have been used after the instant; what is not known back to there is
  * not due, and neither is what somebody holds at this moment.
  *
- * Verdicts are checked in the order foreign, temporary; if age matters default, open bound,
- * too young; in use, not observed; on target, on slower tier, pinned.  A lower bound that is
- * open does not matter.
+ * Verdicts are checked in the order foreign, temporary, no right; if age matters no age,
+ * default, open bound, too young; in use, not observed; on target, on slower tier, pinned.
+ * A lower bound that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
 								 const TierPolicyConditions *conditions,

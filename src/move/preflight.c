@@ -375,22 +375,32 @@ double
 tier_preflight_tier_bytes(TierAdmission *admission)
 {
 	MemoryContext context = CurrentMemoryContext;
-	const TierTablespace *target = tier_set_tablespace(admission->set,
-													   admission->where.tablespace_oid);
-	const char *tier_name;
+	const TierSet *set = admission->set;
+	const TierTablespace *target = tier_set_tablespace(set, admission->where.tablespace_oid);
+	const TierSpace *space;
 	TierCatalogScope scope;
+	double		bytes = 0;
 
-	if (target == NULL ||
-		!tier_preflight_has_capacity(admission->set, admission->where.tablespace_oid))
+	if (target == NULL || !tier_preflight_has_capacity(set, admission->where.tablespace_oid))
 		return -1;
 	if (admission->tier_bytes >= 0)
 		return admission->tier_bytes;
-	tier_name = NameStr(admission->set->tiers[target->tier].name);
+	space = tier_preflight_space(admission);
+	for (int i = 0; i < set->ntablespaces; i++)
+		if (set->tablespaces[i].tier == target->tier)
+			bytes += tier_space_taken_by_others(space, set->tablespaces[i].oid);
+
+	/*
+	 * Afterwards: what has arrived in between is then counted twice, and not
+	 * missed.
+	 */
 	tier_catalog_enter(&scope);
-	admission->tier_bytes = tier_catalog_tier_bytes(tier_name);
+	tier_catalog_see_latest();
+	bytes += tier_catalog_tier_bytes(NameStr(set->tiers[target->tier].name));
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	return admission->tier_bytes;
+	admission->tier_bytes = bytes;
+	return bytes;
 }
 
 /* What somebody has set as the capacity of the tier, which may be less than the disk. */

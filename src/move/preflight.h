@@ -103,8 +103,9 @@ extern const TierPinned *tier_preflight_pin(const TierPins *pins, const TierSet 
 extern char *tier_preflight_unpin_hint(const TierPinned *pinned);
 
 /*
- * The space that is looked up for the admission, if it was not yet; and what the tier
- * has by now of its capacity, or a negative number where nobody has given it one.
+ * The space that is looked up for the admission, if it was not yet; and what all databases
+ * have by now, or will have by moves that were announced before, of the tier's capacity, or
+ * a negative number where nobody has given it one.
  */
 extern TierSpace *tier_preflight_space(TierAdmission *admission);
 extern double tier_preflight_tier_bytes(TierAdmission *admission);

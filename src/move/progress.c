@@ -17,6 +17,8 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/move/progress.h"
 #include "src/server/processes.h"
 
@@ -40,7 +42,8 @@
  * everybody's to read, a copy at a time (tier_processes_read); each
  * number is written for itself, so that a reader may see some that are newer than
  * others.  They mean nothing without their mark, which is therefore written last,
- * and taken away first.
+ * and taken away first.  Announcements are written all at once
+ * (tier_processes_show), since others rely on them.
  */
 static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
 											 * tier_progress_start() */
@@ -52,15 +55,16 @@ StaticAssertDecl(ANNOUNCED_LEAVING_PARAM < PGSTAT_NUM_PROGRESS_PARAM, "too many 
 static void
 show_announcement(void)
 {
-	pgstat_progress_update_param(ANNOUNCED_PARAM, 0);
-	if (!OidIsValid(announced.tablespace_oid))
-		return;
-	pgstat_progress_update_param(ANNOUNCED_TABLESPACE_PARAM, announced.tablespace_oid);
-	pgstat_progress_update_param(ANNOUNCED_BYTES_PARAM, announced.bytes);
-	pgstat_progress_update_param(ANNOUNCED_AT_PARAM, announced.at_us);
-	pgstat_progress_update_param(ANNOUNCED_FROM_PARAM, announced.from_oid);
-	pgstat_progress_update_param(ANNOUNCED_LEAVING_PARAM, announced.leaving_bytes);
-	pgstat_progress_update_param(ANNOUNCED_PARAM, ANNOUNCED_MARK);
+	int64		values[] = {
+		[0] = OidIsValid(announced.tablespace_oid) ? ANNOUNCED_MARK : 0,
+		[ANNOUNCED_TABLESPACE_PARAM - ANNOUNCED_PARAM] = announced.tablespace_oid,
+		[ANNOUNCED_BYTES_PARAM - ANNOUNCED_PARAM] = announced.bytes,
+		[ANNOUNCED_AT_PARAM - ANNOUNCED_PARAM] = announced.at_us,
+		[ANNOUNCED_FROM_PARAM - ANNOUNCED_PARAM] = announced.from_oid,
+		[ANNOUNCED_LEAVING_PARAM - ANNOUNCED_PARAM] = announced.leaving_bytes,
+	};
+
+	tier_processes_show(ANNOUNCED_PARAM, lengthof(values), values);
 }
 
 void
@@ -111,18 +115,33 @@ tier_progress_read(int pid, int64 *fields)
 	return false;
 }
 
-void
+/*
+ * Before the time is taken it is shown without one, and counts as earlier than all others.
+ * Else one that takes its time first and shows it last would be seen by nobody who comes
+ * between, and would itself ignore him as the later one (Lamport's bakery).
+ */
+int64
 tier_progress_announce(const TierAnnouncement *announcement)
 {
 	announced = *announcement;
+	announced.at_us = 0;
 	show_announcement();
+	if (OidIsValid(announced.tablespace_oid))
+	{
+		pg_memory_barrier();
+		tier_debug_point("announcing");
+		announced.at_us = tier_clock_monotonic_us();
+		show_announcement();
+		pg_memory_barrier();
+	}
+	return announced.at_us;
 }
 
 void
 tier_progress_announced_written(int64 bytes)
 {
 	announced.bytes = Max(announced.bytes - bytes, 0);
-	pgstat_progress_update_param(ANNOUNCED_BYTES_PARAM, announced.bytes);
+	tier_processes_show(ANNOUNCED_BYTES_PARAM, 1, &announced.bytes);
 }
 
 int64

@@ -58,7 +58,8 @@ typedef struct TierAnnouncement
 {
 	Oid			tablespace_oid;
 	int64		bytes;
-	int64		at_us;			/* tier_clock_monotonic_us */
+	int64		at_us;			/* tier_clock_monotonic_us; 0: it is just
+								 * being announced.  Read only */
 	Oid			from_oid;		/* tablespace in which so much is free when
 								 * the */
 	int64		leaving_bytes;	/* move has ended */
@@ -67,9 +68,10 @@ typedef struct TierAnnouncement
 
 /*
  * Until the next call; a tablespace_oid of 0: nothing more.  A part that begins leaves
- * it.
+ * it.  Since when: who has announced something before, but not after that, was told of us,
+ * and we can see him.
  */
-extern void tier_progress_announce(const TierAnnouncement *announcement);
+extern int64 tier_progress_announce(const TierAnnouncement *announcement);
 extern void tier_progress_announced_written(int64 bytes);
 extern int64 tier_progress_announced_bytes(void);
 

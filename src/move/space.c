@@ -4,8 +4,8 @@
  *		Room for a move; see move/space.h.
  *
  * Runs in the process that moves.  What others have still to write is read from their
- * progress, which they announce themselves; with track_activities off nobody
- * announces anything, and only the looks on the way are left.
+ * progress, in which they announce it themselves: a reservation that no database and no
+ * process can leave behind, since it ends with the process.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +21,7 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
+#include "src/server/database_files.h"
 #include "src/storage/device.h"
 #include "src/move/progress.h"
 #include "src/move/space.h"
@@ -138,6 +139,16 @@ wal_bytes_needed(double bytes)
  * ---------------------------------------------------------------------
  */
 
+/* What process number i has announced, if that is not we, and was before. */
+static bool
+is_ahead(int i, int64 announced_us, TierAnnouncement *other)
+{
+	int			pid;
+
+	return tier_progress_announced(i, &pid, other) && pid != MyProcPid &&
+		(other->at_us < announced_us || (other->at_us == announced_us && pid < MyProcPid));
+}
+
 /* Of moves that were announced before ours. */
 static void
 add_others(TierSpace *space, int64 announced_us)
@@ -146,16 +157,33 @@ add_others(TierSpace *space, int64 announced_us)
 	{
 		TierAnnouncement other;
 		TierRoom	room;
-		int			pid;
 
-		if (!tier_progress_announced(i, &pid, &other) || pid == MyProcPid ||
-			other.at_us > announced_us || (other.at_us == announced_us && pid > MyProcPid))
+		if (!is_ahead(i, announced_us, &other))
 			continue;
 		space->others_bytes += other.bytes;
 		room = look_at_tablespace(other.tablespace_oid, true);
 		if (share_room(&room, &space->target))
 			space->others_there_bytes += other.bytes;
 	}
+}
+
+double
+tier_space_taken_by_others(const TierSpace *space, Oid tablespace_oid)
+{
+	double		bytes = 0;
+
+	/*
+	 * In this order: what somebody writes in between, and announces no more,
+	 * is then counted twice and not missed.
+	 */
+	for (int i = 0; i < MaxBackends; i++)
+	{
+		TierAnnouncement other;
+
+		if (is_ahead(i, space->announced_us, &other) && other.tablespace_oid == tablespace_oid)
+			bytes += other.database_oid == MyDatabaseId ? other.leaving_bytes : other.bytes;
+	}
+	return bytes + tier_database_files_of_others(tablespace_oid);
 }
 
 TierSpaceFlight
@@ -209,12 +237,10 @@ others_text(double bytes)
 int64
 tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid, int64 size_bytes)
 {
-	int64		now_us = tier_clock_monotonic_us();
-	TierAnnouncement announcement = {tablespace_oid, size_bytes, now_us, from_tablespace_oid,
+	TierAnnouncement announcement = {tablespace_oid, size_bytes, 0, from_tablespace_oid,
 	size_bytes, InvalidOid};
 
-	tier_progress_announce(&announcement);
-	return now_us;
+	return tier_progress_announce(&announcement);
 }
 
 TierSpace
@@ -223,6 +249,7 @@ tier_space_measure(Oid tablespace_oid, int64 announced_us)
 	TierSpace	space = {0};
 
 	space.tablespace_oid = tablespace_oid;
+	space.announced_us = announced_us;
 	space.target = look_at_tablespace(tablespace_oid, true);
 	space.wal = look_at_wal(true);
 	space.together = share_room(&space.target, &space.wal);
@@ -336,5 +363,5 @@ tier_space_done(void)
 {
 	TierAnnouncement nothing = {0};
 
-	tier_progress_announce(&nothing);
+	(void) tier_progress_announce(&nothing);
 }

@@ -45,6 +45,7 @@ typedef struct TierRoom
 typedef struct TierSpace
 {
 	Oid			tablespace_oid;
+	int64		announced_us;	/* what was announced later does not count */
 	TierRoom	target;
 	TierRoom	wal;			/* where pg_wal is */
 	bool		together;		/* which is the same file system */
@@ -100,6 +101,13 @@ extern bool tier_space_wal_is_retained(void);
  * may write before asking again.
  */
 extern TierShortage tier_space_look(Oid tablespace_oid, double reserve_bytes);
+
+/*
+ * Bytes of a tablespace that relations of this database, as they are recorded, do not explain:
+ * what other databases have there, by their files, which are looked at; and what moves that
+ * were announced before will have brought, of this database as a whole.  Not compressed.
+ */
+extern double tier_space_taken_by_others(const TierSpace *space, Oid tablespace_oid);
 
 /* What moves of other processes, of all databases, will have done to a tablespace. */
 typedef struct TierSpaceFlight

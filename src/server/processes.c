@@ -48,6 +48,19 @@ tier_processes_read(int i, PgBackendStatus *status)
 	}
 }
 
+void
+tier_processes_show(int first, int n, const int64 *values)
+{
+	volatile PgBackendStatus *entry = MyBEEntry;
+
+	if (entry == NULL)
+		return;
+	PGSTAT_BEGIN_WRITE_ACTIVITY(entry);
+	for (int i = 0; i < n; i++)
+		entry->st_progress_param[first + i] = values[i];
+	PGSTAT_END_WRITE_ACTIVITY(entry);
+}
+
 static bool
 is_running(const PgBackendStatus *status)
 {

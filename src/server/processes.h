@@ -33,6 +33,12 @@
 extern bool tier_processes_read(int i, PgBackendStatus *status);
 
 /*
+ * Sets numbers of this process's own progress, all of them at once for who reads, and also
+ * with track_activities off.
+ */
+extern void tier_processes_show(int first, int n, const int64 *values);
+
+/*
  * Since when the oldest process but this one, of any database, has had counters that are
  * still to come; 0: there is none.
  */

@@ -13,11 +13,15 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -122,6 +126,26 @@ find_children(Relation inherits, Oid parent_oid)
 	return children;
 }
 
+Oid
+tier_relation_parent(Oid relation_oid)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	Oid			parent_oid = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relation_oid));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		parent_oid = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return parent_oid;
+}
+
 List *
 tier_relation_inheritors(Oid relation_oid)
 {
@@ -172,4 +196,58 @@ tier_relation_leaves(Oid relation_oid)
 	}
 	list_free(all);
 	return leaves;
+}
+
+static int
+compare_members(const void *a, const void *b)
+{
+	return oid_cmp(&((const TierExtensionMember *) a)->relation_oid,
+				   &((const TierExtensionMember *) b)->relation_oid);
+}
+
+/* By one range of the index: extensions are few, and relations may be many. */
+TierExtensionMember *
+tier_relation_extension_members(int *n)
+{
+	Relation	depend = table_open(DependRelationId, AccessShareLock);
+	int			size = 64;
+	TierExtensionMember *members = palloc(sizeof(TierExtensionMember) * size);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	*n = 0;
+	ScanKeyInit(&key, Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(ExtensionRelationId));
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		CHECK_FOR_INTERRUPTS();
+		if (form->classid != RelationRelationId || form->deptype != DEPENDENCY_EXTENSION)
+			continue;
+		if (*n == size)
+		{
+			size *= 2;
+			members = repalloc_huge(members, sizeof(TierExtensionMember) * size);
+		}
+		members[*n].relation_oid = form->objid;
+		members[(*n)++].extension_oid = form->refobjid;
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	if (*n > 1)
+		qsort(members, *n, sizeof(TierExtensionMember), compare_members);
+	return members;
+}
+
+Oid
+tier_relation_extension_of(const TierExtensionMember *members, int n, Oid relation_oid)
+{
+	TierExtensionMember sought = {.relation_oid = relation_oid};
+	const TierExtensionMember *found = n == 0 ? NULL :
+	bsearch(&sought, members, n, sizeof(TierExtensionMember), compare_members);
+
+	return found == NULL ? InvalidOid : found->extension_oid;
 }

@@ -10,6 +10,11 @@
  * role that created the policy.  The role is identified likewise, but a role that was
  * dropped is gone: another role of that name does not get its rights.  The owner is
  * identified by OID in this cluster, and by name where the row was restored.
+ *
+ * A policy may be on all tables of a schema, on those with names like a pattern, or on both:
+ * then relation_oid is 0, relation_name '', and schema_oid or names_like is not null.  Its schema
+ * (all of them: '' and null) is identified as a relation is, and owner_* is the owner of the
+ * schema, or whoever added a policy on all schemas.
  */
 CREATE TABLE _tiered_storage.policy
 (
@@ -20,8 +25,11 @@ CREATE TABLE _tiered_storage.policy
 	relation_kind "char" NOT NULL DEFAULT 'p',
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
+	schema_oid oid,
+	names_like text CHECK (names_like OPERATOR(pg_catalog.<>) ''),
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	index_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
+	new_partitions_on name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	move_after interval CHECK (move_after OPERATOR(pg_catalog.>=) '0'
 		AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
 	idle_for interval CHECK (idle_for OPERATOR(pg_catalog.>) '0'
@@ -47,27 +55,61 @@ CREATE TABLE _tiered_storage.policy
 	last_on_target integer,
 	last_result text,
 	enabled boolean NOT NULL DEFAULT true,
-	UNIQUE (relation_oid, tier_name, database_oid, system_identifier),
+	UNIQUE NULLS NOT DISTINCT (relation_oid, tier_name, database_oid, system_identifier,
+		schema_oid, names_like),
+	CHECK ((relation_oid OPERATOR(pg_catalog.=) 0)
+		OPERATOR(pg_catalog.=) (schema_oid IS NOT NULL OR names_like IS NOT NULL)),
 	CHECK (pg_catalog.num_nonnulls(move_after, idle_for, no_writes_for, below_reads_per_hour)
 		OPERATOR(pg_catalog.>) 0)
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
+CREATE INDEX policy_new_partitions_on_idx ON _tiered_storage.policy (new_partitions_on);
 COMMENT ON TABLE _tiered_storage.policy IS
 'tiering policies; read them in the view tiered_storage.policies, add them with '
 'add_tiering_policy()';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy', '');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy_policy_id_seq', '');
 
+/* The schema of each policy on a schema; null: it does not exist. */
+CREATE VIEW _tiered_storage.policy_schemas AS
+	SELECT p.policy_id, n.oid AS schema_oid, n.nspname AS schema_name, n.nspowner AS owner_oid
+	FROM _tiered_storage.policy p
+	CROSS JOIN pg_catalog.pg_control_system() cs
+	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+	LEFT JOIN pg_catalog.pg_namespace n
+		ON n.oid OPERATOR(pg_catalog.=) CASE
+			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
+				AND EXISTS (SELECT FROM pg_catalog.pg_namespace x
+					WHERE x.oid OPERATOR(pg_catalog.=) p.schema_oid)
+			THEN p.schema_oid
+			ELSE (SELECT x.oid FROM pg_catalog.pg_namespace x
+				WHERE x.nspname OPERATOR(pg_catalog.=) p.schema_name
+					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+						THEN x.nspowner OPERATOR(pg_catalog.=) p.owner_oid
+						ELSE pg_catalog.pg_get_userbyid(x.nspowner)
+							OPERATOR(pg_catalog.=) p.owner_name END) END
+	WHERE p.schema_oid IS NOT NULL;
+COMMENT ON VIEW _tiered_storage.policy_schemas IS
+'the schemas that tiering policies are on';
+
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
-		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name),
-			COALESCE(c.relname, p.relation_name)) AS relation_name,
+		CASE WHEN p.relation_oid OPERATOR(pg_catalog.=) 0
+			THEN pg_catalog.concat(COALESCE(pg_catalog.quote_ident(COALESCE(g.schema_name,
+				NULLIF(p.schema_name, ''))), '*'), '.', COALESCE(p.names_like, '*'))
+			ELSE pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name),
+				COALESCE(c.relname, p.relation_name)) END AS relation_name,
 		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch,
 			p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		p.last_evaluated_at, p.last_due, p.last_on_target,
 		CASE WHEN c.oid IS NOT NULL AND NOT p.enabled THEN 'disabled'
+			WHEN p.relation_oid OPERATOR(pg_catalog.=) 0 THEN CASE
+				WHEN p.schema_oid IS NOT NULL AND g.schema_oid IS NULL
+				THEN 'the schema does not exist'
+				WHEN p.enabled THEN p.last_result ELSE 'disabled' END
 			WHEN c.oid IS NOT NULL THEN p.last_result
 			WHEN EXISTS (SELECT FROM pg_catalog.pg_class x
 				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
@@ -76,10 +118,14 @@ CREATE VIEW tiered_storage.policies AS
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
 		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
-			p.index_tier
+			p.index_tier, p.new_partitions_on,
+		CASE WHEN p.schema_oid IS NOT NULL THEN COALESCE(g.schema_name, p.schema_name) END
+			AS in_schema, p.names_like
 	FROM _tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+	LEFT JOIN _tiered_storage.policy_schemas g
+		ON g.policy_id OPERATOR(pg_catalog.=) p.policy_id
 	LEFT JOIN pg_catalog.pg_roles a ON CASE
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
@@ -107,9 +153,9 @@ COMMENT ON VIEW tiered_storage.policies IS
 'each partition';
 COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
 COMMENT ON COLUMN tiered_storage.policies.relation IS
-'table or materialized view; null: it does not exist';
+'table or materialized view; null: it does not exist, or the policy is on several';
 COMMENT ON COLUMN tiered_storage.policies.relation_name IS
-'its qualified name, also if it does not exist';
+'its qualified name, also if it does not exist; or which tables the policy is on';
 COMMENT ON COLUMN tiered_storage.policies.move_after IS
 'age at which a partition is moved; null: at any age';
 COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that is moved to';
@@ -148,9 +194,15 @@ COMMENT ON COLUMN tiered_storage.policies.below_reads_per_hour IS
 'its reads per hour must be below this; null: they do not matter';
 COMMENT ON COLUMN tiered_storage.policies.index_tier IS
 'tier that indexes are moved to; null: that of their table';
+COMMENT ON COLUMN tiered_storage.policies.new_partitions_on IS
+'tier that new partitions are created on; null: the policy does not say';
+COMMENT ON COLUMN tiered_storage.policies.in_schema IS
+'schema of the tables of a policy on several; null: any, or the policy is on a relation';
+COMMENT ON COLUMN tiered_storage.policies.names_like IS
+'pattern of LIKE that the names of the tables of a policy on several match; null: any';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
-	relation regclass,
+	relation regclass DEFAULT NULL,
 	move_after interval DEFAULT NULL,
 	tier name DEFAULT NULL,
 	include_indexes boolean DEFAULT true,
@@ -163,18 +215,23 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	idle_for interval DEFAULT NULL,
 	no_writes_for interval DEFAULT NULL,
 	below_reads_per_hour float8 DEFAULT NULL,
-	index_tier name DEFAULT NULL)
+	index_tier name DEFAULT NULL,
+	new_partitions_on name DEFAULT NULL,
+	in_schema name DEFAULT NULL,
+	names_like text DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8, name) IS
-'moves the partitions of a table to a tier once all conditions hold that are given: everything in '
+	interval, float8, name, name, name, text) IS
+'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
+'conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
 '(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
 'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
 'indexes go to index_tier, by default to the same tier; '
+'new partitions are created on new_partitions_on; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
 '(default that of the session); returns the number of the policy';
@@ -208,15 +265,18 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 	idle_for interval DEFAULT NULL,
 	no_writes_for interval DEFAULT NULL,
 	below_reads_per_hour float8 DEFAULT NULL,
-	index_tier name DEFAULT NULL)
+	index_tier name DEFAULT NULL,
+	new_partitions_on name DEFAULT NULL,
+	unset text[] DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
 	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
-	name) IS
+	name, name, text[]) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
-'number; null arguments leave their property unchanged; enabled => false lets a policy rest '
+'number; null arguments leave their property unchanged; unset => ''{new_partitions_on}'' takes '
+'it away; enabled => false lets a policy rest '
 'without removing it; whoever alters a policy other than by disabling it is the one whose rights '
 'it needs from then on; returns how many policies were changed';
 
@@ -230,4 +290,5 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
 COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
 'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
-'disabled policies; changes nothing';
+'disabled policies; and, for new_partitions_on, one per partitioned table and index; changes '
+'nothing';

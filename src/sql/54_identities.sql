@@ -6,7 +6,7 @@ CREATE FUNCTION _tiered_storage.tier_in_use(tier name) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT EXISTS (SELECT FROM _tiered_storage.policy p
-			WHERE tier IN (p.tier_name, p.index_tier))
+			WHERE tier IN (p.tier_name, p.index_tier, p.new_partitions_on))
 		OR EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = tier)
 		OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f
 			WHERE tier IN (f.tier_name, f.target_name))
@@ -168,6 +168,34 @@ BEGIN
 		FROM changed c WHERE c.policy_id = p.policy_id;
 	WITH changed AS MATERIALIZED (
 		SELECT p.policy_id, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid,
+			cs.system_identifier, d.oid AS database_oid, g.schema_oid,
+			COALESCE(g.schema_name, '') AS schema_name,
+			COALESCE(pg_get_userbyid(g.owner_oid), v.created_by) AS owner_name,
+			COALESCE(g.owner_oid, v.created_by_oid, 0) AS owner_oid
+		FROM _tiered_storage.policy p
+		JOIN tiered_storage.policies v ON v.policy_id = p.policy_id
+		LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = p.policy_id
+		CROSS JOIN pg_control_system() cs
+		JOIN pg_database d ON d.datname = current_database()
+		WHERE p.relation_oid = 0 AND (p.schema_oid IS NULL OR g.schema_oid IS NOT NULL)
+			AND NOT EXISTS (SELECT FROM _tiered_storage.policy o
+				WHERE o.policy_id <> p.policy_id AND o.relation_oid = 0
+					AND o.tier_name = p.tier_name
+					AND o.names_like IS NOT DISTINCT FROM p.names_like
+					AND o.schema_oid IS NOT DISTINCT FROM g.schema_oid)
+		FOR UPDATE OF p SKIP LOCKED)
+	UPDATE _tiered_storage.policy p
+		SET created_by = c.created_by, created_by_oid = c.created_by_oid,
+			system_identifier = c.system_identifier, database_oid = c.database_oid,
+			schema_oid = c.schema_oid, schema_name = c.schema_name,
+			owner_name = c.owner_name, owner_oid = c.owner_oid
+		FROM changed c WHERE c.policy_id = p.policy_id
+			AND (p.created_by, p.created_by_oid, p.system_identifier, p.database_oid, p.schema_oid,
+				p.schema_name, p.owner_name, p.owner_oid)
+			IS DISTINCT FROM (c.created_by, c.created_by_oid, c.system_identifier, c.database_oid,
+				c.schema_oid, c.schema_name, c.owner_name, c.owner_oid);
+	WITH changed AS MATERIALIZED (
+		SELECT p.policy_id, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid,
 			cs.system_identifier
 		FROM _tiered_storage.fullness_policy p
 		JOIN tiered_storage.fullness_policies v ON v.policy_id = p.policy_id
@@ -244,6 +272,7 @@ AS $$
 BEGIN
 	PERFORM _tiered_storage.refresh_tablespaces();
 	PERFORM _tiered_storage.refresh_policies();
+	PERFORM _tiered_storage.refresh_partition_defaults();
 	PERFORM _tiered_storage.refresh_pins();
 END
 $$;

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "catalog/pg_tablespace_d.h"
+#include "common/relpath.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "storage/fd.h"
@@ -372,6 +373,23 @@ blocks_to_bytes(uint64 n_blocks, uint64 block_bytes)
 	return (int64) (n_blocks * block_bytes);
 }
 
+/*
+ * Is the directory there that the server made in the tablespace's, of which alone it uses
+ * the files?  Where a file system is not mounted, its mount point is there all the same,
+ * and what is beneath it is of another device.
+ */
+static bool
+has_server_directory(Oid tablespace_oid, const char *path)
+{
+	char		directory[MAXPGPATH];
+	struct stat st;
+
+	if (tablespace_oid == DEFAULTTABLESPACE_OID || tablespace_oid == GLOBALTABLESPACE_OID)
+		return true;
+	snprintf(directory, sizeof(directory), "%s/%s", path, TABLESPACE_VERSION_DIRECTORY);
+	return stat(directory, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static void
 measure_file_system(TierDevice *device)
 {
@@ -400,7 +418,8 @@ tier_device_lookup(Oid tablespace_oid, const char *root)
 	device->used_bytes = -1;
 	device->free_bytes = -1;
 
-	device->exists = (stat(device->path, &st) == 0 && S_ISDIR(st.st_mode));
+	device->exists = stat(device->path, &st) == 0 && S_ISDIR(st.st_mode) &&
+		has_server_directory(tablespace_oid, device->path);
 	if (device->exists)
 	{
 		measure_file_system(device);

@@ -45,8 +45,9 @@ typedef struct TierDevice
 	char	   *path;			/* absolute directory of the tablespace,
 								 * symbolic links resolved; where the link in
 								 * pg_tblspc points to if nothing is there */
-	bool		exists;			/* the directory can be stat'ed; if not, all
-								 * below is unknown */
+	bool		exists;			/* the directory, and of a user's tablespace
+								 * the server's in it, can be stat'ed; if not,
+								 * all below is unknown */
 	bool		writable;		/* ... and is on a file system mounted rw, and
 								 * access(W_OK|X_OK) says yes */
 	char	   *device;			/* the whole disk's name as in /sys/block,

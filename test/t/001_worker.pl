@@ -21,6 +21,7 @@ my $node = new_node(
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1h'
 tiered_storage.auto_migrate = off
+max_prepared_transactions = 2
 ));
 $node->start;
 create_in_place_tablespace($node, 'seen');
@@ -114,11 +115,15 @@ is( worker_of($node, 'app', 'template0'),
 	'not running|the database does not allow connections',
 	'a database without connections');
 
-$node->safe_psql('other', 'CREATE EXTENSION tiered_storage');
+# Whoever ends a prepared transaction may not have loaded the library.
+$node->safe_psql('other',
+	q(BEGIN; CREATE EXTENSION tiered_storage; PREPARE TRANSACTION 'made'));
+$node->safe_psql('other', q(COMMIT PREPARED 'made'));
 $node->poll_query_until('other',
 	'SELECT samples = 2 FROM _tiered_storage.sampler')
   or die 'no worker came';
-is(samples('other'), 2, 'the worker of a second database runs too');
+is(samples('other'), 2,
+	'the worker of a second database runs too, after a two-phase commit');
 
 # Not discovered by anybody.
 create_in_place_tablespace($node, 'slow', 'shared');

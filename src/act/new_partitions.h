@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/new_partitions.h
+ *		Setting where new partitions are created.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_ACT_NEW_PARTITIONS_H
+#define TIER_ACT_NEW_PARTITIONS_H
+
+#include "postgres.h"
+
+#include "src/decide/new_partitions.h"
+
+/*
+ * Sets what is pending, and gives back what is to be, one relation in a transaction of its
+ * own, with a lock that is asked for once and no longer than that of a move; what was not
+ * to be had is left to the next run.  Says what was done, in the log if by_worker.  Nothing
+ * while moves are paused, or while all move windows are closed, unless ignore_windows.  In
+ * a nonatomic context, outside of a scope, with no lock held.
+ */
+extern void tier_new_partitions_run(TierBirthplace *places, int n, const TierSet *set,
+									bool by_worker, bool ignore_windows);
+
+/* What it would do, each a NOTICE. */
+extern void tier_new_partitions_announce(const TierBirthplace *places, int n);
+
+#endif							/* TIER_ACT_NEW_PARTITIONS_H */

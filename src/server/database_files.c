@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/database_files.c
+ *		What the databases of the cluster have in a tablespace; see
+ *		server/database_files.h.
+ *
+ * The server keeps no count of it that another database could read, and a count of our own
+ * would miss databases without the extension.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "access/transam.h"
+#include "catalog/pg_tablespace_d.h"
+#include "common/relpath.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+
+#include "src/base/clock.h"
+#include "src/server/database_files.h"
+
+/* As many as the largest set of tiers is likely to have; with more, some are asked again. */
+#define REMEMBERED_TABLESPACES 64
+
+/* Who decides what is moved may be wrong by what happens meanwhile; the move looks again. */
+#define LATELY_US (10 * 1000000)
+
+typedef struct Remembered
+{
+	Oid			tablespace_oid;
+	double		bytes;
+	int64		at_us;			/* by tier_clock_monotonic_us */
+} Remembered;
+
+/* Of this process; only the first nremembered mean anything. */
+static Remembered remembered[REMEMBERED_TABLESPACES];
+static int	nremembered = 0;
+
+/* The number that the name begins with; 0: with none. */
+static Oid
+leading_number(const char *name, const char **rest)
+{
+	char	   *end;
+	unsigned long number;
+
+	if (name[0] < '1' || name[0] > '9')
+		return InvalidOid;
+	errno = 0;
+	number = strtoul(name, &end, 10);
+	*rest = end;
+	return errno != 0 || number > OID_MAX ? InvalidOid : (Oid) number;
+}
+
+/* Temporary tables are in files called t3_16384. */
+static bool
+is_counted(const char *name)
+{
+	const char *rest;
+	Oid			file_number = leading_number(name, &rest);
+
+	return file_number >= FirstNormalObjectId || name[0] == 't';
+}
+
+/* Files come and go while we look: one that is gone has no bytes. */
+static double
+directory_bytes(const char *path)
+{
+	DIR		   *dir = AllocateDir(path);
+	struct dirent *entry;
+	double		bytes = 0;
+
+	if (dir == NULL)
+		return 0;
+	while ((entry = ReadDirExtended(dir, path, LOG)) != NULL)
+	{
+		char		file[MAXPGPATH * 2];
+		struct stat st;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!is_counted(entry->d_name))
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		if (lstat(file, &st) == 0 && S_ISREG(st.st_mode))
+			bytes += st.st_size;
+	}
+	FreeDir(dir);
+	return bytes;
+}
+
+TierDatabaseFiles *
+tier_database_files(Oid tablespace_oid, int *n)
+{
+	char		path[MAXPGPATH];
+	int			room = 16;
+	TierDatabaseFiles *databases = palloc(sizeof(TierDatabaseFiles) * room);
+	DIR		   *dir;
+	struct dirent *entry;
+
+	*n = 0;
+	if (tablespace_oid == DEFAULTTABLESPACE_OID)
+		strlcpy(path, "base", sizeof(path));
+	else
+		snprintf(path, sizeof(path), "pg_tblspc/%u/%s", tablespace_oid,
+				 TABLESPACE_VERSION_DIRECTORY);
+	dir = AllocateDir(path);
+	if (dir == NULL)
+		return databases;
+	while ((entry = ReadDirExtended(dir, path, LOG)) != NULL)
+	{
+		char		database_path[MAXPGPATH * 2];
+		const char *rest;
+		Oid			database_oid = leading_number(entry->d_name, &rest);
+
+		if (!OidIsValid(database_oid) || *rest != '\0')
+			continue;
+		if (*n == room)
+		{
+			room *= 2;
+			databases = repalloc(databases, sizeof(TierDatabaseFiles) * room);
+		}
+		snprintf(database_path, sizeof(database_path), "%s/%s", path, entry->d_name);
+		databases[*n].database_oid = database_oid;
+		databases[(*n)++].bytes = directory_bytes(database_path);
+	}
+	FreeDir(dir);
+	return databases;
+}
+
+double
+tier_database_files_of_others(Oid tablespace_oid)
+{
+	int			n;
+	TierDatabaseFiles *databases = tier_database_files(tablespace_oid, &n);
+	double		bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		if (databases[i].database_oid != MyDatabaseId)
+			bytes += databases[i].bytes;
+	pfree(databases);
+	return bytes;
+}
+
+double
+tier_database_files_of_others_lately(Oid tablespace_oid)
+{
+	int64		now_us = tier_clock_monotonic_us();
+	Remembered *slot = NULL;
+
+	for (int i = 0; i < nremembered && slot == NULL; i++)
+		if (remembered[i].tablespace_oid == tablespace_oid)
+			slot = &remembered[i];
+	if (slot != NULL && now_us - slot->at_us < LATELY_US)
+		return slot->bytes;
+	if (slot == NULL)
+		slot = &remembered[nremembered < REMEMBERED_TABLESPACES ? nremembered++ :
+						   (int) (tablespace_oid % REMEMBERED_TABLESPACES)];
+	slot->tablespace_oid = InvalidOid;	/* until it is known */
+	slot->bytes = tier_database_files_of_others(tablespace_oid);
+	slot->at_us = now_us;
+	slot->tablespace_oid = tablespace_oid;
+	return slot->bytes;
+}

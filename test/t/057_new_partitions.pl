@@ -1,0 +1,151 @@
+# new_partitions_on: the worker sets it, never waits for long, and a dump brings back what
+# was there before.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+tiered_storage.migrate_interval = '1s'
+));
+$node->start;
+create_in_place_tablespace($node, $_) for qw(fast slow before);
+$node->safe_psql(
+	'postgres', q(
+CREATE EXTENSION IF NOT EXISTS tiered_storage;
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
+CREATE TABLE t (at date NOT NULL PRIMARY KEY) PARTITION BY RANGE (at) TABLESPACE before;
+CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM ('2020-01-01') TO ('2100-01-01') PARTITION BY RANGE (at);
+SELECT tiered_storage.add_tiering_policy('t', '90 days', 'slow', new_partitions_on => 'fast');
+));
+
+sub places
+{
+	my ($database) = @_;
+
+	return $node->safe_psql(
+		$database || 'postgres', q(
+SELECT c.relname, COALESCE(t.spcname, '-') FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
+WHERE c.relname LIKE 't%' AND c.relkind IN ('p', 'I') AND c.relnamespace = 'public'::regnamespace ORDER BY 1)
+	);
+}
+
+my $before = "t|before\nt_1|before\nt_1_pkey|-\nt_pkey|-";
+my $set = join "\n", map { "$_|fast" } qw(t t_1 t_1_pkey t_pkey);
+
+######################################################################
+# Somebody has the table locked: one short attempt, and nothing else is held up
+######################################################################
+
+my $user = $node->background_psql('postgres');
+$user->query_safe('BEGIN; SELECT * FROM t');
+my ($out, $err);
+is( $node->psql(
+		'postgres', 'CALL tiered_storage.migrate()',
+		stdout => \$out,
+		stderr => \$err),
+	0,
+	'migrate() goes on when a table is locked');
+like(
+	$err,
+	qr/WARNING:  could not set where new partitions of public\.t are created: it is in use/,
+	'it says so');
+like(places(), qr/^t\|before$/m, 'and has not set it');
+is( $node->safe_psql(
+		'postgres', q(
+SELECT count(*) FROM pg_locks WHERE NOT granted OR (mode = 'AccessExclusiveLock' AND relation = 't'::regclass))
+	),
+	0,
+	'nobody waits behind it');
+$user->query_safe('COMMIT');
+$user->quit;
+
+# Whoever adds or alters a policy does not wait for the table.
+my $locker = $node->background_psql('postgres');
+$locker->query_safe('BEGIN; LOCK t');
+is( $node->safe_psql(
+		'postgres',
+		q(SET lock_timeout = '1ms'; SELECT tiered_storage.alter_tiering_policy('t', new_partitions_on => 'fast'))
+	),
+	1,
+	'a policy is altered while the table is locked');
+$locker->query_safe('COMMIT');
+$locker->quit;
+
+######################################################################
+# Paused, or no window open
+######################################################################
+
+$node->safe_psql('postgres', 'SELECT tiered_storage.pause()');
+$node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+like(places(), qr/^t\|before$/m, 'nothing is set while moves are paused');
+$node->safe_psql('postgres', 'SELECT tiered_storage.resume()');
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.add_move_window('never', NULL, ((now() + '6 hours') AT TIME ZONE 'UTC')::time,
+	((now() + '7 hours') AT TIME ZONE 'UTC')::time, time_zone => 'UTC');
+CALL tiered_storage.migrate()));
+like(places(), qr/^t\|before$/m,
+	'nothing is set while no move window is open');
+$node->safe_psql('postgres',
+	q(SELECT tiered_storage.remove_move_window('never')));
+
+######################################################################
+# The worker
+######################################################################
+
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+$node->poll_query_until('postgres',
+	q(SELECT _tiered_storage.notify_launcher() IS NULL OR count(*) = 4 FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace AND t.spcname = 'fast' WHERE c.relkind IN ('p', 'I'))
+) or die 'the worker does not set it';
+run_cycle($node, 'postgres');    # what it has done is in the log by then
+is(places(), $set, 'the worker has set it');
+is( scalar(
+		my @said = split /\n/,
+		log_lines(
+			$node,
+			0,
+			qr/LOG:  new partitions of public\.t are created in tablespace "fast"$/
+		)),
+	1,
+	'and said so in the log, once');
+
+######################################################################
+# A dump and restore
+######################################################################
+
+reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
+$node->command_ok(
+	[
+		'pg_dump', '-Fc', '-f', $dump, '-d' => $node->connstr('postgres')
+	],
+	'pg_dump');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'pg_restore', '-d' => $node->connstr('restored'), $dump ],
+	'pg_restore');
+is(places('restored'), $set, 'what was set is restored');
+$node->safe_psql(
+	'restored', q(
+CALL tiered_storage.sample();
+ALTER TABLE t RENAME TO t_renamed;
+CALL tiered_storage.migrate();
+ALTER TABLE t_renamed RENAME TO t;
+SELECT tiered_storage.remove_tiering_policy(policy_id => 1);
+CALL tiered_storage.migrate()));
+is(places('restored'), $before, 'and what was there before is given back');
+is(places(), $set, 'in this database alone');
+$node->stop;
+done_testing;
