@@ -370,7 +370,7 @@ typedef struct Decision
 	Job			now;			/* by decide_again(), as what follows; its
 								 * members are not set */
 	TierSet    *set;
-}			Decision;
+} Decision;
 
 /*
  * A run may take hours: is this what its policy still asks for?  It may have been
@@ -501,7 +501,7 @@ typedef struct Run
 	List	   *locked;			/* whose relations were locked, a role each
 								 * time */
 	TierMigrateSummary *summary;
-}			Run;
+} Run;
 
 /* Moves what was just decided again. */
 static void
