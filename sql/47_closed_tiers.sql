@@ -85,6 +85,26 @@ CALL tiered_storage.apply_placement(dry_run => true);
 SELECT tiered_storage.remove_tier('regress_fast') \g /dev/null
 SELECT * FROM regress_moves;
 
+---------------------------------------------------------------------------
+-- What is said of those that stay
+---------------------------------------------------------------------------
+
+-- What is only scanned is not read at random.
+UPDATE _tiered_storage.relation_state SET sequential_fast = 1000000, sequential_slow = 1000000, sequential_low_slow = 1000000, sequential_high_slow = 1000000,
+	device_sequential_fast = 1000000, device_sequential_slow = 1000000, scans_slow = 100 WHERE relation_oid = 'regress_c_cold'::regclass;
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true) ORDER BY relation::text COLLATE "C";
+-- What was not read for long enough, and what is in the way of a row.
+UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-01', proven_since = '2029-12-01';
+SELECT count(*) FROM tiered_storage.unused_relations('1 day');
+SELECT count(*) FROM tiered_storage.unused_relations('2 months');
+SET tiered_storage.advice_min_size = '1MB';
+SELECT count(*) FROM tiered_storage.unused_relations('1 day');
+SET tiered_storage.advice_min_size = 0;
+SELECT tiered_storage.remove_tier('regress_slow'), tiered_storage.remove_tier('regress_cheap') \g /dev/null
+SELECT count(*) FROM tiered_storage.unused_relations('1 day');
+UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-31 23:59:00+00';
+SELECT count(*) FROM tiered_storage.unused_relations('8 minutes');
+
 SET client_min_messages = warning;
 DROP VIEW regress_moves, regress_says, regress_explains;
 DROP PROCEDURE regress_observe;

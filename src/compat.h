@@ -571,6 +571,13 @@ tier_compat_backend_entry(int i)
 #endif
 }
 
+/* A slot that keeps no WAL any more; what has made it so can be more than one thing from 16 on. */
+#if PG_VERSION_NUM >= 160000
+#define TIER_COMPAT_SLOT_IS_INVALID(slot) ((slot)->data.invalidated != RS_INVAL_NONE)
+#else
+#define TIER_COMPAT_SLOT_IS_INVALID(slot) (!XLogRecPtrIsInvalid((slot)->data.invalidated_at))
+#endif
+
 /*
  * SQL expressions for counters of the server.  17 gave the checkpointer a view
  * of its own and left writes by backends to pg_stat_io; 18 moved writes of WAL

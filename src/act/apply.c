@@ -40,6 +40,7 @@
 
 #include "src/compat.h"
 #include "src/act/apply.h"
+#include "src/act/batch.h"
 #include "src/act/gate.h"
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
@@ -57,6 +58,9 @@
  * transactions wait that have it locked.
  */
 #define MOST_ROUNDS 5
+
+/* In the log. */
+#define CAUSE "advice"
 
 /* Makes the lock of the batches differ from that of the extension itself. */
 #define BATCH_LOCK_SUBID 1
@@ -319,18 +323,6 @@ complain_of_room(const TierAdvice *advice, const Candidate *candidate, int level
 					   tier_size_text(candidate->disk_bytes)),
 			 errhint("Move something to a third place meanwhile, "
 					 "or lower the reserve_fraction of a tier.")));
-}
-
-static int64
-next_batch(void)
-{
-	TierCatalogScope scope;
-	int64		batch_id;
-
-	tier_catalog_enter(&scope);
-	batch_id = tier_catalog_next_batch();
-	tier_catalog_leave(&scope);
-	return batch_id;
 }
 
 /* For a person; what is tried again is no news in a log. */
@@ -714,6 +706,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	MemoryContext context = CurrentMemoryContext;
 	Candidate  *candidates;
 	TierAdvice *advice;
+	double		bytes = 0.0;
 	int			n;
 	int			possible;
 
@@ -728,12 +721,17 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 		return;
 
 	/* 2. One after the other; what is busy again, after the others. */
-	summary->batch_id = next_batch();
+	for (int i = 0; i < possible; i++)
+		bytes += candidates[i].disk_bytes;
 	MemoryContextSwitchTo(context);
-	tier_transaction_commit();
+	summary->batch_id = tier_batch_begin(CAUSE, possible, bytes);
+	if (summary->batch_id == 0)
+		return;					/* the extension has gone */
 	tier_pending_sweep();
 	tier_transaction_commit();
 	run_rounds(request, summary, advice, candidates, possible);
+	tier_batch_end(summary->batch_id, CAUSE, summary->moved, summary->moved_bytes,
+				   summary->not_moved, summary->waiting);
 }
 
 /*

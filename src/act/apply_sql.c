@@ -21,6 +21,7 @@
 #include "src/compat.h"
 #include "src/decide/advice_options.h"
 #include "src/act/apply.h"
+#include "src/act/batch.h"
 #include "src/act/foresee.h"
 #include "src/catalog/tables.h"
 #include "src/act/migrate.h"
@@ -40,6 +41,7 @@ typedef struct Batch
 	int64		undo_of;		/* 0: none */
 	int			moved;
 	int			not_moved;
+	int64		moved_bytes;
 } Batch;
 
 static TierConfidence
@@ -199,25 +201,7 @@ move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
 	request.reason = reason;
 	report = tier_move_one(&request);
 	tier_move_warn(&report, false);
-	if (report.state == TIER_STATE_DONE)
-		batch->moved++;
-	else if (report.state != TIER_STATE_NOT_NEEDED)
-		batch->not_moved++;
-}
-
-static int64
-next_batch(void)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	int64		batch_id;
-
-	tier_catalog_enter(&scope);
-	batch_id = tier_catalog_next_batch();
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	tier_transaction_commit();
-	return batch_id;
+	tier_move_count(&report, &batch->moved, &batch->not_moved, &batch->moved_bytes);
 }
 
 /* Of a batch all of whose relations are elsewhere, or that has moved none. */
@@ -244,6 +228,22 @@ typedef struct Past
 	int			n;
 	int64		undone_by;		/* 0: no batch */
 } Past;
+
+/* How much of it is where it was put is not known before each move. */
+static void
+begin_undo(Batch *batch, const Past *past)
+{
+	double		bytes = 0.0;
+
+	for (int i = 0; i < past->n; i++)
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(past->moves[i].relation_oid, &info))
+			bytes += (double) tier_relation_disk_bytes(&info);
+	}
+	batch->batch_id = tier_batch_begin("undo_move()", past->n, bytes);
+}
 
 static void
 load_past(Past *past)
@@ -386,7 +386,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 				continue;
 			}
 			if (batch.batch_id == 0)
-				batch.batch_id = next_batch();
+				begin_undo(&batch, &past);
 			move_one(&batch, move->relation_oid, move->from_tablespace_oid,
 					 psprintf("undo of batch " INT64_FORMAT, past.batch_id));
 		}
@@ -404,6 +404,8 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		report_nothing_to_undo(past.batch_id, elsewhere, past.undone_by);
 		PG_RETURN_NULL();
 	}
+	tier_batch_end(batch.batch_id, "undo_move()", batch.moved, batch.moved_bytes,
+				   batch.not_moved, 0);
 	policies = tier_migrate_policies_of(past.batch_id, &npolicies, &kind);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",

@@ -29,6 +29,7 @@
 #include "utils/snapmgr.h"
 
 #include "src/compat.h"
+#include "src/act/batch.h"
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
@@ -44,6 +45,9 @@
 
 /* So many relations of one owner that are locked are waited for, as in act/migrate.c. */
 #define PATIENCE_WITH_OWNER 2
+
+/* In the log. */
+#define CAUSE "fullness policies"
 
 TierFullnessFlight
 tier_fullness_flight(Oid tablespace_oid)
@@ -248,21 +252,17 @@ set_aside(TierFullnessEvaluation *evaluation, int i, const char *why)
 	tier_fullness_arrange(&evaluation->problem, &evaluation->result);
 }
 
-static int64
-next_batch(void)
+/* The batch of all tiers begins with its first move; of others it is not known yet. */
+static void
+begin_batch(Emptying *emptying)
 {
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	int64		batch_id = 0;
+	const TierFullnessResult *result = &emptying->evaluation->result;
+	double		bytes = 0.0;
 
-	if (tier_catalog_try_enter(&scope))
-	{
-		batch_id = tier_catalog_next_batch();
-		tier_catalog_leave(&scope);
-	}
-	tier_transaction_commit();
-	MemoryContextSwitchTo(context);
-	return batch_id;
+	for (int i = 0; i < result->norder; i++)
+		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
+			bytes += emptying->evaluation->members[result->order[i]].unit->size_bytes;
+	emptying->summary->batch_id = tier_batch_begin(CAUSE, result->nleaving, bytes);
 }
 
 TierMoveRequest
@@ -287,7 +287,7 @@ move_member(Emptying *emptying, int i)
 	TierMoveRequest request;
 
 	if (emptying->summary->batch_id == 0)
-		emptying->summary->batch_id = next_batch();
+		begin_batch(emptying);
 	request = tier_fullness_request(emptying->evaluation, i);
 	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
@@ -594,6 +594,8 @@ tier_fullness_run(const TierFullnessRun *run)
 			empty_tier(&emptying);
 	}
 	MemoryContextDelete(step);
+	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
+				   summary.not_moved, summary.waiting);
 	return summary;
 }
 

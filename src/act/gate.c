@@ -3,8 +3,8 @@
  * act/gate.c
  *		May a move begin now that nobody has asked for, or when?
  *
- * A run asks for each of perhaps thousands of relations, so that the windows are not
- * loaded each time.
+ * A run asks for each of perhaps thousands of relations, so that what it knows is
+ * not loaded each time.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,16 +19,18 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
+#include "src/decide/pressure.h"
 
 /* So old may be what is known. */
 #define LONGEST_AGE_US (1000 * 1000)
 
 /*
- * Of this process; by load_windows() and tier_gate_forget().  NULL: to be loaded.  An
- * error while it is loaded leaves it so.
+ * Of this process; by load() and tier_gate_forget().  NULL: to be loaded.  An error while
+ * it is loaded leaves it so.
  */
 static TierMoveWindows *windows = NULL;
-static MemoryContext windows_context = NULL;
+static TierPressure *pressure = NULL;	/* whenever there are windows */
+static MemoryContext gate_context = NULL;
 static int64 loaded_at_us;		/* means nothing while there are none */
 
 void
@@ -39,7 +41,7 @@ tier_gate_forget(void)
 
 /* False: the extension has gone. */
 static bool
-load_windows(void)
+load(void)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -50,11 +52,12 @@ load_windows(void)
 	windows = NULL;
 	if (!tier_catalog_try_enter(&scope))
 		return false;
-	if (windows_context == NULL)
-		windows_context = AllocSetContextCreate(TopMemoryContext, "tiered_storage move windows",
-												ALLOCSET_DEFAULT_SIZES);
-	MemoryContextReset(windows_context);
-	loaded = tier_move_windows_load(windows_context);
+	if (gate_context == NULL)
+		gate_context = AllocSetContextCreate(TopMemoryContext, "tiered_storage gate",
+											 ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(gate_context);
+	loaded = tier_move_windows_load(gate_context);
+	pressure = tier_pressure_load(gate_context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	windows = loaded;
@@ -65,11 +68,19 @@ load_windows(void)
 TierMoveStart
 tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 {
-	TierMoveStart free_to_go = {true, 0, 0.0, NULL};
+	TierMoveStart start = {true, 0, 0.0, NULL};
 
-	if (!load_windows())
-		return free_to_go;		/* whoever moves finds out */
-	return tier_move_windows_ask(windows, set, move);
+	if (!load())
+		return start;			/* whoever moves finds out */
+	start = tier_move_windows_ask(windows, set, move);
+	if (!start.may_begin)
+		return start;
+	start.reason = tier_pressure_reason(pressure, set, move->from_tablespace_oid,
+										move->to_tablespace_oid);
+	start.may_begin = start.reason == NULL;
+	if (!start.may_begin)
+		start.at = 0;
+	return start;
 }
 
 TierMoveStart

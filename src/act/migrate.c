@@ -27,6 +27,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/act/batch.h"
 #include "src/act/foresee.h"
 #include "src/act/gate.h"
 #include "src/act/migrate.h"
@@ -45,6 +46,9 @@
  * them locked, and leaves the others for the next time: it has others to serve.
  */
 #define PATIENCE_WITH_OWNER 2
+
+/* In the log. */
+#define CAUSE "tiering policies"
 
 /* What to move of one leaf, with the evaluation that says so. */
 typedef struct Job
@@ -380,7 +384,7 @@ typedef struct Decision
  * the current memory context.
  */
 static bool
-decide_again(Decision * decision)
+decide_again(Decision *decision)
 {
 	const Job  *first = decision->first;
 	const TierPolicyRow *policy = first->evaluation->policy;
@@ -437,22 +441,11 @@ is_still_due(const TierMoveRequest *request)
 	return is_due;
 }
 
-/* The batch of a run, which begins with its first move. */
-static int64
-next_batch(void)
+/* The batch of a run begins with its first move. */
+static void
+begin_batch(TierMigrateSummary *summary)
 {
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	int64		batch_id = 0;
-
-	if (tier_catalog_try_enter(&scope))
-	{
-		batch_id = tier_catalog_next_batch();
-		tier_catalog_leave(&scope);
-	}
-	MemoryContextSwitchTo(context);
-	tier_transaction_commit();
-	return batch_id;
+	summary->batch_id = tier_batch_begin(CAUSE, summary->due_relations, summary->due_bytes);
 }
 
 /* How often an owner's relations were locked in this run. */
@@ -505,14 +498,14 @@ typedef struct Run
 
 /* Moves what was just decided again. */
 static void
-move_member(Run * run, Decision * decision)
+move_member(Run *run, Decision *decision)
 {
 	TierMigrateSummary *summary = run->summary;
 	TierMoveRequest request = request_for(&decision->now, decision->set, decision->relation_oid);
 	TierMoveReport report;
 
 	if (summary->batch_id == 0)
-		summary->batch_id = next_batch();
+		begin_batch(summary);
 	request.batch_id = summary->batch_id;
 	request.obeys_windows = !run->ignore_windows;
 	request.is_wanted = is_still_due;
@@ -530,7 +523,7 @@ move_member(Run * run, Decision * decision)
 
 /* False: nothing more is to be moved. */
 static bool
-run_member(Run * run, const Job *job, Oid relation_oid)
+run_member(Run *run, const Job *job, Oid relation_oid)
 {
 	TierMigrateSummary *summary = run->summary;
 	Decision	decision = {.first = job,.first_set = run->set,.relation_oid = relation_oid};
@@ -582,13 +575,13 @@ run_member(Run * run, const Job *job, Oid relation_oid)
  * Moves one leaf with what goes along; a relation that fails does not stop the others.
  */
 static void
-run_job(Run * run, const Job *job)
+run_job(Run *run, const Job *job)
 {
 	ListCell   *cell;
 
 	foreach(cell, job->members)
 		if (!run_member(run, job, lfirst_oid(cell)))
-		return;
+			return;
 }
 
 char *
@@ -747,6 +740,26 @@ empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateS
 	summary->emptied = tier_fullness_run(&run);
 }
 
+/* For the log. */
+static void
+count_due(const Job *jobs, int njobs, TierMigrateSummary *summary)
+{
+	for (int i = 0; i < njobs; i++)
+	{
+		ListCell   *cell;
+
+		foreach(cell, jobs[i].members)
+		{
+			TierRelationInfo info;
+
+			if (!tier_relation_lookup(lfirst_oid(cell), &info))
+				continue;
+			summary->due_relations++;
+			summary->due_bytes += (double) tier_relation_disk_bytes(&info);
+		}
+	}
+}
+
 static TierPolicyRow *
 copy_policies(const TierPolicyRow *policies, int n)
 {
@@ -842,6 +855,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	tier_pending_sweep();
 	tier_transaction_commit();
 
+	count_due(jobs, njobs, &summary);
+
 	/* 3. Act. */
 	tier_new_partitions_run(places, nplaces, set, by_worker, ignore_windows);
 	run = (Run)
@@ -857,6 +872,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 			idle->run();
 	}
 	MemoryContextSwitchTo(context);
+	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
+				   summary.not_moved, summary.waiting);
 	if (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF)
 	{
 		how.backoff = backoff;

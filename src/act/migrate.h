@@ -49,7 +49,9 @@ extern TierDueMove *tier_migrate_due(const TierSet *set, const TierPins *pins, i
 /* Counts of one run. */
 typedef struct TierMigrateSummary
 {
-	int			due;
+	int			due;			/* partitions */
+	int			due_relations;	/* of these, with their indexes */
+	double		due_bytes;		/* of all files */
 	int			moved;
 	int			not_moved;		/* skipped or failed */
 	int64		moved_bytes;

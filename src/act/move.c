@@ -278,7 +278,10 @@ finish_record(Move *move, const TierMoveReport *report)
 	move->outcome.state = states[report->state];
 	move->outcome.error = report->error;
 	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+
+	/* That another process is at it is no failure either. */
 	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING ||
+		(report->state == TIER_STATE_SKIPPED && strcmp(report->sqlstate, "55006") == 0) ||
 		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
 	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)

@@ -314,7 +314,6 @@ static void
 migrate_once(void)
 {
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
-	TierMigrateSummary summary;
 
 	tier_transaction_start();
 
@@ -325,33 +324,10 @@ migrate_once(void)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	summary = tier_migrate_run(false, true, false, &idle);
+	(void) tier_migrate_run(false, true, false, &idle);
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
-	if (summary.moved > 0)
-		ereport(LOG,
-				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT " bytes",
-							   "tiered_storage moved %d relations with " INT64_FORMAT " bytes",
-							   summary.moved, summary.moved, summary.moved_bytes)));
-	if (summary.emptied.moved > 0)
-		ereport(LOG,
-				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT
-							   " bytes from a tier that was too full, in batch " INT64_FORMAT,
-							   "tiered_storage moved %d relations with " INT64_FORMAT
-							   " bytes from tiers that were too full, in batch " INT64_FORMAT,
-							   summary.emptied.moved, summary.emptied.moved,
-							   summary.emptied.moved_bytes,
-							   summary.emptied.batch_id)));
-	if (summary.applied.moved > 0)
-		ereport(LOG,
-				(errmsg_plural("tiered_storage moved %d relation with " INT64_FORMAT
-							   " bytes as advised, in batch " INT64_FORMAT,
-							   "tiered_storage moved %d relations with " INT64_FORMAT
-							   " bytes as advised, in batch " INT64_FORMAT,
-							   summary.applied.moved, summary.applied.moved,
-							   summary.applied.moved_bytes,
-							   summary.applied.batch_id)));
 }
 
 /* *problem: what keeps a healthy worker from moving anything, or NULL. */

@@ -39,6 +39,8 @@ int			tier_move_lock_hold_limit_ms = 20;
 double		tier_move_rate_limit_mb = 0;
 double		tier_worker_rate_limit_mb = 50;
 int			tier_max_movers = 4;
+int			tier_move_max_lag_mb = 1024;
+double		tier_move_max_device_busy = 0.95;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_move_prewarm = true;
 bool		tier_log_moves = true;
@@ -226,6 +228,24 @@ tier_guc_init(void)
 							4, 1, TIER_MAX_MOVERS,
 							PGC_SIGHUP, 0,
 							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_max_lag",
+							"Sets how far standbys and replication slots may be behind for a "
+							"move to begin that nobody has asked for.",
+							"-1 means no limit.",
+							&tier_move_max_lag_mb,
+							1024, -1, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomRealVariable("tiered_storage.move_max_device_busy",
+							 "Sets how busy the devices may be for a move to begin that nobody "
+							 "has asked for.",
+							 "By the last sample, as a fraction of its time; 1 means no limit.",
+							 &tier_move_max_device_busy,
+							 0.95, 0.0, 1.0,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.move_limit_per_day",
 							"Sets how much of a database is moved in 24 hours because of advice.",

@@ -44,6 +44,8 @@ extern double tier_move_rate_limit_mb;	/* per second, all moves; 0: no limit */
 extern double tier_worker_rate_limit_mb;	/* per second, each worker's; 0:
 											 * no limit */
 extern int	tier_max_movers;
+extern int	tier_move_max_lag_mb;	/* of standbys and slots; -1: no limit */
+extern double tier_move_max_device_busy;	/* 0 to 1, which is no limit */
 extern int	tier_move_limit_per_day_mb; /* by advice; -1: no limit */
 extern bool tier_move_prewarm;
 extern bool tier_log_moves;

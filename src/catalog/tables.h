@@ -1158,6 +1158,32 @@ extern TierReplicas tier_catalog_replicas(MemoryContext context);
 extern TierArchive tier_catalog_archive(MemoryContext context);
 
 /* ---------------------------------------------------------------------
+ * What samples say of the last minutes (catalog/pressure.c)
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct TierCheckpoints
+{
+	double		requested;
+	double		timed;
+	double		wal_bytes;		/* of the whole server */
+	double		seconds;		/* in which all of this was; 0: not known */
+} TierCheckpoints;
+
+/* Of the samples that began in the last seconds. */
+extern TierCheckpoints tier_catalog_checkpoints_within(double seconds);
+
+/* How busy the device beneath a tablespace was in the last period. */
+typedef struct TierBusy
+{
+	Oid			tablespace_oid;
+	double		fraction;		/* 0 to 1 */
+} TierBusy;
+
+/* Of devices that were looked at in the last seconds; *n of them, in the given context. */
+extern TierBusy *tier_catalog_load_busy(MemoryContext context, double lately_s, int *n);
+
+/* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
  * ---------------------------------------------------------------------
  */

@@ -322,7 +322,7 @@ idle_text(const TierAdviceUnit *unit)
 				   "next to no I/O, the page cache has what is read" : "next to no I/O");
 }
 
-/* What the part is of the load that differs most between two tiers. */
+/* What the part is of the load that differs most between two tiers; of one: that takes most. */
 static char *
 use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 {
@@ -334,8 +334,8 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 
 	for (int p = PART_RANDOM; p <= PART_WRITES; p++)
 	{
-		double		difference = fabs(busy_of(advice, unit, p, from) -
-									  busy_of(advice, unit, p, to));
+		double		there_s = from == to ? 0.0 : busy_of(advice, unit, p, to);
+		double		difference = fabs(busy_of(advice, unit, p, from) - there_s);
 
 		if (difference > most)
 		{

@@ -46,7 +46,8 @@ typedef struct TierPlannedMove
 typedef struct TierMoveStart
 {
 	bool		may_begin;		/* now */
-	TimestampTz at;				/* when it may; 0: never, as things are */
+	TimestampTz at;				/* when it may; 0: nobody knows, or never as
+								 * things are */
 	double		seconds;		/* that it is expected to take; NaN: nobody
 								 * knows */
 	char	   *reason;			/* "waiting for window ...", in the current

@@ -498,18 +498,19 @@ finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 
 /*
  * reference - move_after, which is never later, though '1 mon -30 days' may be less than
- * nothing; nothing is old enough where that may be before the calendar begins, which is no
- * error of the policy.
+ * nothing; nothing is old enough where that, or a step on the way there, may be before the
+ * calendar begins, which is no error of the policy.  A time zone may differ from UTC by
+ * a week.
  */
 static TimestampTz
 threshold_of(TimestampTz reference, const Interval *move_after)
 {
 	Interval	interval = *move_after;
-	double		longest_days = interval.month * 31.0 + interval.day + 1.0;
-	double		longest_us = longest_days * USECS_PER_DAY + interval.time;
+	double		longest_days = fabs(interval.month * 31.0) + fabs((double) interval.day) + 8.0;
+	double		longest_us = longest_days * USECS_PER_DAY + fabs((double) interval.time);
 
 	if (longest_us > (double) reference - (double) MIN_TIMESTAMP)
-		return MIN_TIMESTAMP;
+		return DT_NOBEGIN;
 	return Min(DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
 													   TimestampTzGetDatum(reference),
 													   IntervalPGetDatum(&interval))),

@@ -31,6 +31,7 @@
 #include "src/compat.h"
 #include "src/decide/partition_key.h"
 #include "src/server/relation.h"
+#include "src/server/time_zone.h"
 
 /*
  * Is the first column ordered by what the server calls less?  An operator class of a user
@@ -282,47 +283,61 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 }
 
 /*
- * The begin of a day in the zone of TimeZone; false beyond the calendar and
- * for infinite dates.
+ * Where a bound is on the axis of times.  What is before the calendar by the hours of a
+ * time zone is as old as can be; what is behind it has not come.
+ */
+static bool
+within_calendar(int64 *us)
+{
+	*us = Max(*us, MIN_TIMESTAMP);
+	return *us < END_TIMESTAMP;
+}
+
+/*
+ * The begin of a day in the zone of TimeZone; false behind the calendar, which ends before
+ * dates do, and for infinite dates.
  */
 static bool
 date_time(DateADT date, int64 *us)
 {
-	/*
-	 * Without the first and the last day of all, which begin outside in some
-	 * zones.
-	 */
-	if (DATE_NOT_FINITE(date) || date <= DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE ||
-		date >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE - 1)
+	if (DATE_NOT_FINITE(date) || date < DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE ||
+		date >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
 		return false;
-	*us = DatumGetTimestampTz(DirectFunctionCall1(date_timestamptz, DateADTGetDatum(date)));
-	return !TIMESTAMP_NOT_FINITE(*us);
+	return tier_time_zone_bound(date * USECS_PER_DAY, false, us) && within_calendar(us);
 }
 
-/* A bound that is a time; the smallest step above it where rows may equal it. */
+/*
+ * A bound that is a time.  An upper one is the smallest step above the last row that can
+ * be: on a day that clocks are set, the time after it may be an hour later, or earlier.
+ */
 static bool
-plain_time(const TierPartitionKey *key, Datum value, bool inclusive, int64 *us)
+plain_time(const TierPartitionKey *key, Datum value, TierBoundEnd end, int64 *us)
 {
+	bool		is_inclusive = end == TIER_END_UPPER_INCLUSIVE;
+
 	switch (key->type_oid)
 	{
 		case DATEOID:
 			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
 				return false;
-			return date_time(DatumGetDateADT(value) + (inclusive ? 1 : 0), us);
+			return date_time(DatumGetDateADT(value) + (is_inclusive ? 1 : 0), us);
 		case TIMESTAMPOID:
-			if (DatumGetTimestamp(value) < MIN_TIMESTAMP + USECS_PER_DAY ||
-				DatumGetTimestamp(value) >= END_TIMESTAMP - USECS_PER_DAY)
+			*us = DatumGetTimestamp(value);
+			if (TIMESTAMP_NOT_FINITE(*us))
 				return false;
-			*us = DatumGetTimestampTz(DirectFunctionCall1(timestamp_timestamptz, value));
-			break;
+			if (end == TIER_END_LOWER || (*us == MIN_TIMESTAMP && !is_inclusive))
+				return tier_time_zone_bound(*us, false, us) && within_calendar(us);
+			if (!tier_time_zone_bound(*us - (is_inclusive ? 0 : 1), true, us))
+				return false;
+			*us += 1;
+			return within_calendar(us);
 		default:
 			*us = DatumGetTimestampTz(value);
-			break;
+			if (TIMESTAMP_NOT_FINITE(*us))
+				return false;
+			*us += is_inclusive ? 1 : 0;
+			return within_calendar(us);
 	}
-	if (TIMESTAMP_NOT_FINITE(*us))
-		return false;
-	*us += inclusive ? 1 : 0;
-	return true;
 }
 
 /*
@@ -477,7 +492,7 @@ tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 	switch (key->kind)
 	{
 		case TIER_KEY_TIME:
-			return plain_time(key, bound->constvalue, end == TIER_END_UPPER_INCLUSIVE, us);
+			return plain_time(key, bound->constvalue, end, us);
 		case TIER_KEY_UUIDV7:
 			return uuid_time(DatumGetUUIDP(bound->constvalue), end, us);
 		case TIER_KEY_COUNT:

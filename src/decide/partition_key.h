@@ -69,11 +69,11 @@ typedef enum TierBoundEnd
 
 /*
  * A bound as microseconds on the time axis of policies, of which it holds what
- * the end says; false for nulls, infinite times, what is beyond the calendar,
- * and what is no time at all.  A bound between two times counts as the earlier
- * one below, as the later one above.  Dates begin, and timestamps without time
- * zone are, in the zone of the setting TimeZone.  Runs no code but that of
- * the server and ours.
+ * the end says; false for nulls, infinite times, what is behind the calendar,
+ * and what is no time at all.  A time that the zone puts before the calendar is its
+ * begin.  A bound between two times counts as the earlier one below, as the later one
+ * above.  Dates begin, and timestamps without time zone are, in the zone of the setting
+ * TimeZone.  Runs no code but that of the server and ours.
  */
 extern bool tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 									  TierBoundEnd end, int64 *us);

@@ -28,6 +28,9 @@ time_text(int64 us)
 	int			zone;
 	const char *zone_name;
 
+	if (TIMESTAMP_IS_NOBEGIN(us))
+		return pstrdup("all times");
+
 	/* ISO, whatever DateStyle a session or the server has. */
 	if (timestamp2tm(us, &zone, &tm, &fraction, &zone_name, NULL) != 0)
 		return pstrdup("?");

@@ -25,6 +25,9 @@
 #include "src/model/heat.h"
 
 #define SECONDS_PER_HOUR 3600.0
+/* Per hour: what comes less than once in a century does not come any more. */
+#define LEAST_RATE (1.0 / (24.0 * 365.25 * 100.0))
+
 #define LN_2 0.693147180559945309417232121458
 
 /* A value that is positive and finite, or else 0; NaN is neither. */
@@ -113,6 +116,8 @@ tier_heat_read(double rate, double idle_s, double observed_s,
 	 * observed, the idle time included, weighs 1 - exp(-x) together; dividing
 	 * by it makes a relation that is new here comparable with an old one.
 	 */
+	if (decayed < LEAST_RATE)
+		return 0.0;
 	if (observed_s < idle_s)
 		observed_s = idle_s;
 	weight = -expm1(-decay_exponent(observed_s, half_life_s));

@@ -34,7 +34,7 @@ extern double tier_heat_advance(double rate, double events, double elapsed_s,
  * The rate to show at a moment `idle_s` after the last advance, for a relation
  * that has been observed for `observed_s` altogether, the idle time included:
  * decayed by the idle time, and freed of the bias towards the zero that
- * smoothing starts from.
+ * smoothing starts from.  What is left of less than one event in a century is 0.
  */
 extern double tier_heat_read(double rate, double idle_s, double observed_s,
 							 double half_life_s);

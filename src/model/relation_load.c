@@ -27,11 +27,19 @@ seconds_between(int64_t from, int64_t to)
 	return to <= from ? 0.0 : (double) (to - from) / US_PER_S;
 }
 
+/* The rates were there at heat_at: if it is earlier now, the clock was set back. */
+static int64_t
+not_before_heat(const TierRelationStored *stored, int64_t now)
+{
+	return now > stored->heat_at ? now : stored->heat_at;
+}
+
 /* Never so short that a single event would be extrapolated. */
 static double
 observed_s(const TierRelationStored *stored, int64_t now)
 {
-	return tier_larger(seconds_between(stored->observed_since, now), TIER_SHORTEST_OBSERVATION_S);
+	return tier_larger(seconds_between(stored->observed_since, not_before_heat(stored, now)),
+					   TIER_SHORTEST_OBSERVATION_S);
 }
 
 /* One of the smoothed rates of a relation as of now. */
@@ -88,7 +96,7 @@ writes_counted_s(const TierRelationState *state, const TierRelationLoadBasis *ba
 
 	if (basis->writes_since == 0 || state->id.persistence != PERSISTENCE_PERMANENT)
 		return 0.0;
-	return seconds_between(since, basis->now);
+	return seconds_between(since, not_before_heat(&state->stored, basis->now));
 }
 
 /* A rate of page writes; means know nothing of forgetting. */
@@ -190,7 +198,8 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	{
 		bool		is_new = counted_s < TIER_SHORTEST_OBSERVATION_S;
 		double		share = is_new ?
-		counted_s / seconds_between(stored->observed_since, basis->now) : 1.0;
+		counted_s / seconds_between(stored->observed_since,
+									not_before_heat(stored, basis->now)) : 1.0;
 		double		known_s = is_new ? share * observed_s(stored, basis->now) : counted_s;
 		double		most = most_requests(stored, basis, known_s);
 		Writes		likely = writes_of(estimate.pages, (1.0 - most) * estimate.pages);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "pgtime.h"
+#include "utils/datetime.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -51,6 +52,63 @@ tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until, Ti
 	}
 	zone->periods = periods;
 	zone->nperiods = n;
+	return true;
+}
+
+/*
+ * Where clocks are put forward, they skip times that a timestamp can have all the same: the
+ * server takes them for what they would have been without that.  So they come after some
+ * that are greater.
+ */
+static TimestampTz
+mind_skipped(Timestamp local, TimestampTz instant, bool is_end)
+{
+	pg_time_t	time = (pg_time_t) (instant / USECS_PER_SEC + EPOCH_DIFFERENCE_S) -
+	2 * SECS_PER_DAY;
+
+	for (int i = 0; i < MOST_PERIODS; i++)
+	{
+		long		before_s;
+		long		after_s;
+		int			before_is_summer;
+		int			after_is_summer;
+		pg_time_t	boundary;
+		TimestampTz begin;
+		TimestampTz skipped_us;
+
+		if (pg_next_dst_boundary(&time, &before_s, &before_is_summer, &boundary, &after_s,
+								 &after_is_summer, session_timezone) <= 0)
+			break;
+		time = boundary;
+		begin = (boundary - EPOCH_DIFFERENCE_S) * USECS_PER_SEC;
+		skipped_us = (after_s - before_s) * USECS_PER_SEC;
+		if (begin > instant)
+			break;
+		if (skipped_us <= 0)
+			continue;
+		if (local < begin + after_s * USECS_PER_SEC)
+			instant = is_end ? instant : begin;
+		else if (is_end)
+			instant = Max(instant, begin + skipped_us - 1);
+	}
+	return instant;
+}
+
+bool
+tier_time_zone_bound(Timestamp local, bool is_end, TimestampTz *instant)
+{
+	struct pg_tm tm;
+	fsec_t		fraction;
+
+	if (timestamp2tm(local, NULL, &tm, &fraction, NULL, NULL) != 0)
+		return false;
+
+	/*
+	 * By itself, the server raises an error for what leaves the calendar by
+	 * that.
+	 */
+	*instant = local + DetermineTimeZoneOffset(&tm, session_timezone) * USECS_PER_SEC;
+	*instant = mind_skipped(local, *instant, is_end);
 	return true;
 }
 

@@ -157,4 +157,5 @@ CREATE PROCEDURE tiered_storage.migrate(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_migrate';
 COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
 'moves each partition that is due by a tiering policy, in a transaction for each relation, if a '
-'move window is open or ignore_windows is true; dry_run only reports them';
+'move window is open and the server not under pressure, or ignore_windows is true; dry_run only '
+'reports them';

@@ -174,7 +174,8 @@ is( $node->safe_psql(
 		FROM tiered_storage.moves)),
 	'pg_default|slow|slow|t|t|online|t|0|t|t|t|t|t|t',
 	'the record says from where, where to, for whom, how, and how long');
-$node->wait_for_log(qr/tiered_storage moved 6 relations with \d+ bytes/,
+$node->wait_for_log(
+	qr/tiered_storage batch 1 ends, for tiering policies: moved 6 relations, \d+ bytes, in [\d.]+ s; not moved 0, waiting 0/,
 	$log);
 pass('and the log says so once');
 

@@ -210,8 +210,8 @@ $node->poll_query_until('other',
   or die 'the worker moves nothing';
 run_cycle($node, 'other');
 like(
-	log_lines($node, $offset, qr/too full/),
-	qr/tiered_storage moved 2 relations with \d+ bytes from tiers that were too full, in batch \d+/,
+	log_lines($node, $offset, qr/for fullness policies/),
+	qr/tiered_storage batch \d+ begins, for fullness policies: \d+ relations, \d+ bytes\n.*tiered_storage batch \d+ ends, for fullness policies: moved 2 relations, \d+ bytes/s,
 	'it says how many it has moved');
 is(on_fast('other'), '', 'of the database whose worker came first');
 reload_with($node, 'tiered_storage.auto_migrate' => 'off');

@@ -166,6 +166,15 @@ test_heat_read(void)
 	   "read: negative idle time counts as none");
 	is(tier_heat_read(80.0, 1e300, 1e301, 3600.0), 0.0,
 	   "read: idle for ever");
+
+	/*
+	 * 1e-6 events per hour are fewer than one in a hundred years, 1e-5 are
+	 * not
+	 */
+	is(tier_heat_read(1e-6, 0.0, 60.0 * 3600.0, 3600.0), 0.0,
+	   "read: what is left of next to nothing is nothing");
+	is(tier_heat_read(1e-5, 0.0, 60.0 * 3600.0, 3600.0), 1e-5,
+	   "read: what comes in a lifetime is something");
 }
 
 static void

@@ -294,6 +294,36 @@ test_bounds(void)
 	ok(wrong == 0, "what is counted on is within its bounds, %d of 10000 are not", wrong);
 }
 
+/* Rates of 30 days, and then the clock is set back to before they were known. */
+static void
+test_clock_set_back(void)
+{
+	TierRelationState state = state_of('r');
+	TierRelationLoadBasis basis = basis_now();
+	TierRelationLoad before;
+	TierRelationLoad after;
+
+	state.stored.observed_since = NOW - 30 * DAY;
+	state.stored.rates.device_random_fast = state.stored.rates.random_fast = 800.0;
+	state.stored.rates.device_random_slow = state.stored.rates.random_slow = 1000.0;
+	state.stored.rates.page_writes_fast = 80.0;
+	state.stored.rates.page_writes_slow = 100.0;
+	basis.writes_since = NOW - 30 * DAY;
+	used_in(&state.stored.evidence, TIER_EVIDENCE_INTERVALS);
+	before = load_of(&state, basis);
+	ok(before.middle.random_reads > 1000.0 && before.middle.page_writes > 100.0,
+	   "clock: there is a load");
+	basis.now = NOW - 8 * DAY;
+	after = load_of(&state, basis);
+	is(after.misses, before.misses, "clock: set back for days, reads are as many");
+	basis.now = NOW - 40 * DAY;
+	after = load_of(&state, basis);
+	is(after.misses, before.misses, "clock: set back to before it was observed, too");
+	ok(after.middle.page_writes <= before.middle.page_writes * (1.0 + 1e-9),
+	   "clock: nor are writes more (%g, %g)", after.middle.page_writes,
+	   before.middle.page_writes);
+}
+
 int
 main(void)
 {
@@ -302,5 +332,6 @@ main(void)
 	test_evidence();
 	test_writes();
 	test_bounds();
+	test_clock_set_back();
 	return done();
 }

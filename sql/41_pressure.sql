@@ -1,0 +1,91 @@
+-- What keeps moves from beginning that nobody has asked for: checkpoints and busy devices.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET client_min_messages = warning;
+SELECT tiered_storage.alter_tier(t, low_watermark => 0.999, high_watermark => 1) FROM unnest('{regress_fast,regress_slow,regress_cheap}'::name[]) t \g /dev/null
+CREATE TABLE regress_b (d date) PARTITION BY RANGE (d);
+CREATE TABLE regress_b_1 PARTITION OF regress_b FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+INSERT INTO regress_b VALUES ('2020-01-01');
+SELECT tiered_storage.add_tiering_policy('regress_b', '30 days', 'regress_slow') AS policy \gset
+SET tiered_storage.test_now = '2026-11-24 12:00+00';
+DELETE FROM _tiered_storage.load_history;
+DELETE FROM _tiered_storage.device_state;
+CREATE VIEW regress_reason AS
+	SELECT CASE WHEN reason ~ '^waiting: ' THEN reason ELSE 'not under pressure' END AS reason FROM tiered_storage.move_queue;
+SELECT * FROM regress_reason;
+
+---------------------------------------------------------------------------
+-- Checkpoints
+---------------------------------------------------------------------------
+
+CREATE PROCEDURE regress_load(at timestamptz, requested bigint, timed bigint, wal bigint) LANGUAGE sql AS $$
+	INSERT INTO _tiered_storage.load_history (period_start, period_s, checkpoints_requested, checkpoints_timed, wal_bytes) VALUES (at, 60, requested, timed, wal)
+$$;
+CALL regress_load('2026-11-24 11:58+00', 3, 1, 1000000000000);
+SELECT * FROM regress_reason;
+SELECT finding ~ 'of what is not asked for: waiting: the WAL forces checkpoints, 3 of the last 4' AS told FROM tiered_storage.preflight('regress_b_1', 'regress_slow') WHERE check_name = 'start';
+SET client_min_messages = notice;
+CALL tiered_storage.migrate();
+CALL tiered_storage.migrate(dry_run => true);
+SET client_min_messages = warning;
+-- Somebody has called CHECKPOINT: there is not enough WAL to force one.
+UPDATE _tiered_storage.load_history SET wal_bytes = 1000;
+SELECT * FROM regress_reason;
+-- As many by time, and long ago.
+UPDATE _tiered_storage.load_history SET wal_bytes = 1000000000000, checkpoints_timed = 3;
+SELECT * FROM regress_reason;
+UPDATE _tiered_storage.load_history SET checkpoints_timed = 0, period_start = '2026-11-24 06:00+00';
+SELECT * FROM regress_reason;
+-- What our own moves have written.
+UPDATE _tiered_storage.load_history SET period_start = '2026-11-24 11:58+00';
+SELECT * FROM regress_reason;
+CREATE TABLE regress_b_own (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CALL tiered_storage.move_relation('regress_b_own', 'regress_slow');
+UPDATE _tiered_storage.move SET size_bytes = 1000000000000;
+SELECT * FROM regress_reason;
+DELETE FROM _tiered_storage.move;
+DELETE FROM _tiered_storage.load_history;
+
+---------------------------------------------------------------------------
+-- Devices
+---------------------------------------------------------------------------
+
+CREATE PROCEDURE regress_busy(tablespace name, busy_ms bigint) LANGUAGE sql AS $$
+	DELETE FROM _tiered_storage.device_state;
+	INSERT INTO _tiered_storage.device_state SELECT (jsonb_populate_record(NULL::_tiered_storage.device_state,
+		(SELECT jsonb_object_agg(attname, 0) FROM pg_attribute WHERE attrelid = '_tiered_storage.device_state'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped)
+			|| jsonb_build_object('device', 'regress', 'instance', 'regress', 'tablespaces', (SELECT ARRAY[oid::int8] FROM pg_tablespace WHERE spcname = tablespace),
+				'period_s', 60, 'last_busy_ms', busy_ms, 'counters_at', '2026-11-24 11:59+00'))).*
+$$;
+-- Of the devices of this machine nothing is waited for in tests.
+SET tiered_storage.move_max_device_busy = 0.95;
+CALL regress_busy('regress_ts_fast', 58200);
+SELECT * FROM regress_reason;
+CALL regress_busy('regress_ts_slow', 60001);
+SELECT * FROM regress_reason;
+CALL regress_busy('regress_ts_slow', 57000);
+SELECT * FROM regress_reason;
+CALL regress_busy('regress_ts_cheap', 60000);
+SELECT * FROM regress_reason;
+-- The last sample was too long ago to say anything of now.
+CALL regress_busy('regress_ts_slow', 60000);
+UPDATE _tiered_storage.device_state SET counters_at = '2026-11-23';
+SELECT * FROM regress_reason;
+-- A person who asks does not wait.
+CALL regress_busy('regress_ts_slow', 60000);
+CALL tiered_storage.migrate();
+SELECT count(*) FROM tiered_storage.move_queue;
+CALL tiered_storage.migrate(ignore_windows => true);
+SELECT count(*) FROM tiered_storage.move_queue;
+-- Limits of the settings.
+SELECT name, boot_val, unit, min_val, max_val, context FROM pg_settings WHERE name ~ '^tiered_storage.move_max_(lag|device_busy)' ORDER BY 1;
+
+RESET tiered_storage.test_now;
+DROP VIEW regress_reason;
+DROP PROCEDURE regress_load, regress_busy;
+DROP TABLE regress_b, regress_b_own;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

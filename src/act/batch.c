@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/batch.c
+ *		Moves that belong together: their number, and a line in the log at both ends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "src/compat.h"
+#include "src/act/batch.h"
+#include "src/base/clock.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+
+/*
+ * When the batch of this process began, by tier_clock_monotonic_us; set by
+ * tier_batch_begin(), and of no meaning before.
+ */
+static int64 began_us = 0;
+
+int64
+tier_batch_begin(const char *cause, int relations, double bytes)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	int64		batch_id = 0;
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		batch_id = tier_catalog_next_batch();
+		tier_catalog_leave(&scope);
+	}
+	tier_transaction_commit();
+	MemoryContextSwitchTo(context);
+	began_us = tier_clock_monotonic_us();
+	if (batch_id != 0)
+		ereport(LOG_SERVER_ONLY,
+				(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
+						"%d relations, %.0f bytes",
+						batch_id, cause, relations, bytes)));
+	return batch_id;
+}
+
+void
+tier_batch_end(int64 batch_id, const char *cause, int moved, int64 moved_bytes, int not_moved,
+			   int waiting)
+{
+	if (batch_id == 0)
+		return;
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("tiered_storage batch " INT64_FORMAT " ends, for %s: moved %d relations, "
+					INT64_FORMAT " bytes, in %.3f s; not moved %d, waiting %d",
+					batch_id, cause, moved, moved_bytes,
+					(double) (tier_clock_monotonic_us() - began_us) / 1000000.0,
+					not_moved, waiting)));
+}

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/pressure.c
+ *		Has the server enough to do without a move?
+ *
+ * All that a move copies goes into the WAL.  Where that cannot leave the server in time,
+ * to standbys, readers of slots or the archive, a move fills pg_wal; where it makes
+ * checkpoints come early, everybody writes more full-page images; and a device that is
+ * busy all the time has none for a copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "postmaster/bgwriter.h"
+#include "utils/acl.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/decide/pressure.h"
+
+#define BYTES_PER_MB 1048576.0
+
+/* Checkpoints are counted for so many checkpoint_timeouts: two timed ones, if none is forced. */
+#define CHECKPOINT_PERIODS 2.0
+
+/* What the sampler found so many samples ago says nothing of now. */
+#define FRESH_SAMPLES 2.0
+
+TierPressure *
+tier_pressure_load(MemoryContext context)
+{
+	TierPressure *pressure = MemoryContextAllocZero(context, sizeof(TierPressure));
+	double		seconds = CHECKPOINT_PERIODS * CheckPointTimeout;
+
+	tier_wal_lag(&pressure->standby, &pressure->slot);
+	pressure->archiving_fails = RecoveryInProgress() ? 0 : tier_archiving_fails_since();
+	pressure->checkpoints = tier_catalog_checkpoints_within(seconds);
+	pressure->moved_bytes = tier_catalog_bytes_moved_within(seconds);
+	pressure->busy = tier_catalog_load_busy(context, FRESH_SAMPLES * tier_sample_interval_s,
+											&pressure->nbusy);
+	return pressure;
+}
+
+bool
+tier_pressure_exceeds_lag(const TierWalLag *lag)
+{
+	return tier_move_max_lag_mb >= 0 && lag->bytes > tier_move_max_lag_mb * BYTES_PER_MB;
+}
+
+static char *
+lag_limit_text(void)
+{
+	return psprintf("move_max_lag is %s", tier_size_text(tier_move_max_lag_mb * BYTES_PER_MB));
+}
+
+static char *
+standby_text(const TierWalLag *standby)
+{
+	bool		may_know = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+
+	return psprintf("waiting: %s is %s behind (%s)",
+					may_know ? psprintf("standby \"%s\"", standby->name) : "a standby",
+					tier_size_text(standby->bytes), lag_limit_text());
+}
+
+/*
+ * Are they forced by volume, and would be without moves?  The server forces one when there
+ * are CheckPointSegments of WAL since the last (XLogCheckpointNeeded() of xlog.c).  So there
+ * is as much between each two that were forced, which CHECKPOINT and backups do not need;
+ * and it would have come to that without moves if the others' WAL is as much in each
+ * checkpoint_timeout.
+ */
+static bool
+are_checkpoints_forced(const TierPressure *pressure)
+{
+	const TierCheckpoints *checkpoints = &pressure->checkpoints;
+	double		forcing_bytes = (double) CheckPointSegments * wal_segment_size;
+	double		others_bytes = checkpoints->wal_bytes - pressure->moved_bytes;
+
+	return checkpoints->requested > checkpoints->timed &&
+		checkpoints->wal_bytes >= Max(checkpoints->requested - 1.0, 1.0) * forcing_bytes &&
+		others_bytes >= Max(checkpoints->seconds / CheckPointTimeout, 1.0) * forcing_bytes;
+}
+
+static double
+busy_fraction(const TierPressure *pressure, Oid tablespace_oid)
+{
+	for (int i = 0; i < pressure->nbusy; i++)
+		if (pressure->busy[i].tablespace_oid == tablespace_oid)
+			return pressure->busy[i].fraction;
+	return 0.0;
+}
+
+static char *
+busy_text(const TierSet *set, Oid tablespace_oid, double fraction)
+{
+	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
+
+	return psprintf("waiting: %s is %.0f %% busy (move_max_device_busy is %.0f %%)",
+					tier < 0 ? "its device" : psprintf("tier \"%s\"",
+													   NameStr(set->tiers[tier].name)),
+					fraction * 100.0, tier_move_max_device_busy * 100.0);
+}
+
+char *
+tier_pressure_reason(const TierPressure *pressure, const TierSet *set, Oid from_tablespace_oid,
+					 Oid to_tablespace_oid)
+{
+	Oid			places[] = {from_tablespace_oid, to_tablespace_oid};
+
+	if (tier_pressure_exceeds_lag(&pressure->standby))
+		return standby_text(&pressure->standby);
+	if (tier_pressure_exceeds_lag(&pressure->slot))
+		return psprintf("waiting: replication slot \"%s\" keeps %s of WAL (%s)",
+						pressure->slot.name, tier_size_text(pressure->slot.bytes),
+						lag_limit_text());
+	if (pressure->archiving_fails != 0)
+		return psprintf("waiting: WAL cannot be archived, last tried at %s",
+						timestamptz_to_str(pressure->archiving_fails));
+	if (are_checkpoints_forced(pressure))
+		return psprintf("waiting: the WAL forces checkpoints, %.0f of the last %.0f",
+						pressure->checkpoints.requested,
+						pressure->checkpoints.requested + pressure->checkpoints.timed);
+	for (int i = 0; i < (int) lengthof(places); i++)
+	{
+		double		fraction = busy_fraction(pressure, places[i]);
+
+		if (fraction > tier_move_max_device_busy)
+			return busy_text(set, places[i], fraction);
+	}
+	return NULL;
+}

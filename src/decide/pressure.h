@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/pressure.h
+ *		Has the server enough to do without a move?
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PRESSURE_H
+#define TIER_PRESSURE_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+#include "src/server/wal_lag.h"
+
+/* As of the moment in which it was loaded; not changed afterwards. */
+typedef struct TierPressure
+{
+	TierWalLag	standby;
+	TierWalLag	slot;
+	TimestampTz archiving_fails;	/* the last time; 0: it does not */
+	TierCheckpoints checkpoints;	/* of the last two checkpoint_timeout */
+	double		moved_bytes;	/* in that time: their WAL is ours */
+	TierBusy   *busy;			/* in the last period of the sampler */
+	int			nbusy;
+} TierPressure;
+
+/* Inside of a scope; the result lives in the given context. */
+extern TierPressure *tier_pressure_load(MemoryContext context);
+
+/*
+ * Why nobody should begin to move something from one of these tablespaces to the other one
+ * now (0: any), in words, in the current memory context; NULL: nothing speaks against it.
+ * Outside of a scope: names that the current user may not know are left out.
+ */
+extern char *tier_pressure_reason(const TierPressure *pressure, const TierSet *set,
+								  Oid from_tablespace_oid, Oid to_tablespace_oid);
+
+/* Are standbys or slots further behind than tiered_storage.move_max_lag permits? */
+extern bool tier_pressure_exceeds_lag(const TierWalLag *lag);
+
+#endif							/* TIER_PRESSURE_H */

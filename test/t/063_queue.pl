@@ -1,0 +1,318 @@
+# The queue of moves: what it says is what it was after a crash in each of its states, one
+# that fails holds up no other, migrate() beside the worker moves nothing twice, and a
+# server under pressure is left alone.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+plan skip_all => 'no debug build of the library'
+  unless $ENV{TIER_DEBUG_LIBDIR};
+
+# A worker looks when it is told to, and when the server starts.
+my $node = new_node(
+	'main',
+	standby => 1,
+	conf => q(
+max_replication_slots = 5
+wal_keep_size = '1GB'
+archive_mode = on
+archive_command = 'true'
+checkpoint_timeout = '1h'
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+tiered_storage.migrate_interval = 1
+));
+$node->start;
+create_in_place_tablespace($node, 'fast', 'slow');
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+prepare_matter($node, 'app');
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
+SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
+CREATE TABLE d (d date, t text) PARTITION BY RANGE (d);
+SELECT tiered_storage.add_tiering_policy('d', '30 days', 'hdd');
+));
+
+# A partition that is due, with rows.
+sub create_due
+{
+	my ($n, $kind) = @_;
+
+	$kind //= '';
+	$node->safe_psql('app',
+			"CREATE $kind TABLE d_$n PARTITION OF d FOR VALUES FROM ('"
+		  . (2000 + $n)
+		  . "-01-01') TO ('"
+		  . (2001 + $n)
+		  . "-01-01') TABLESPACE fast; INSERT INTO d SELECT '"
+		  . (2000 + $n)
+		  . "-01-01', repeat('x', 100) FROM generate_series(1, 1000)");
+	return;
+}
+
+sub queue
+{
+	my ($server) = @_;
+
+	return ($server // $node)->safe_psql('app',
+		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM tiered_storage.move_queue ORDER BY place"
+	);
+}
+
+sub reason
+{
+	return $node->safe_psql('app',
+		"SELECT reason FROM tiered_storage.move_queue WHERE place = 1");
+}
+
+sub crash
+{
+	$node->stop('immediate');
+	$node->start;
+	return;
+}
+
+sub on_slow
+{
+	return $node->safe_psql('app',
+		"SELECT string_agg(relname, ' ' ORDER BY oid) FROM pg_class WHERE relkind = 'r' AND reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'slow')"
+	);
+}
+
+# ---------------------------------------------------------------------
+note 'A crash in each state';
+# ---------------------------------------------------------------------
+
+create_due(1);
+create_due(2, 'UNLOGGED');
+create_due(3);
+my $online =
+  'it cannot be moved online: it is unlogged, so nothing tells what changes while it is copied';
+my $off =
+  'waiting for CALL tiered_storage.migrate(): the worker moves nothing, as auto_migrate is off';
+is( queue(),
+	"d_1|waiting|0|$off\nd_2|waiting|0|waiting: $online\nd_3|waiting|0|$off",
+	'with auto_migrate = off all of it waits');
+
+# Waiting.
+$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+my $paused = join "\n",
+  map { "d_$_|waiting|0|waiting: moves are paused, see resume()" } 1 .. 3;
+is(queue(), $paused, 'moves are paused');
+crash();
+is(queue(), $paused, 'and are after a crash');
+
+# One that fails, and others.
+my $offset = -s $node->logfile;
+$node->safe_psql('app', 'SELECT tiered_storage.resume()');
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+run_cycle($node, 'app');
+is(on_slow(), 'd_1 d_3', 'one that fails holds up no other');
+is( queue(),
+	"d_2|failed|1|next attempt at T after 1 failure: $online",
+	'it is known, with its error');
+like(
+	log_lines($node, $offset, qr/tiered_storage batch/),
+	qr/batch \d+ begins, for tiering policies: 3 relations, \d+ bytes\n.*batch \d+ ends, for tiering policies: moved 2 relations, \d+ bytes, in [\d.]+ s; not moved 1, waiting 0$/s,
+	'the log has a line at the beginning and at the end');
+
+# Failed.
+$node->safe_psql('app',
+	"UPDATE _tiered_storage.move SET next_attempt_at = now() + interval '1 day' WHERE state = 'skipped'"
+);
+my $as_it_was =
+  "SELECT relation, state, failures, next_attempt_at, last_error FROM tiered_storage.move_queue";
+my $failed = $node->safe_psql('app', $as_it_was);
+crash();
+is($node->safe_psql('app', $as_it_was),
+	$failed, 'the same after a crash: errors and next attempt');
+run_cycle($node, 'app');
+is($node->safe_psql('app', $as_it_was),
+	$failed, 'and it is not tried before its time');
+$node->safe_psql('app',
+	"ALTER TABLE d_2 SET LOGGED; UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE state = 'skipped'"
+);
+run_cycle($node, 'app');
+is(queue(), '', 'but then, and a success forgets the failures');
+
+# Running.
+create_due(4);
+my $stops = new_stops($node, 'app');
+hold($stops, 'copied');
+$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
+wait_stopped($stops, 'copied');
+like(queue(), qr/^d_4\|running\|0\|\w.*$/, 'one that runs');
+crash();
+eval { $stops->quit };
+$node->poll_query_until('app',
+	'SELECT count(*) = 0 FROM tiered_storage.move_queue')
+  or die 'it is not moved after a crash';
+is( $node->safe_psql(
+		'app',
+		"SELECT state, failures FROM tiered_storage.moves WHERE relation = 'd_4'"
+	),
+	'done|1',
+	'was interrupted, and is moved after the crash');
+
+# Ready.
+create_due(5);
+like(
+	queue(),
+	qr/^d_5\|ready\|0\|the worker looks what is due/,
+	'one that is ready');
+crash();
+$node->poll_query_until('app',
+	'SELECT count(*) = 0 FROM tiered_storage.move_queue')
+  or die 'it is not moved after a crash';
+is(on_slow(), 'd_1 d_2 d_3 d_4 d_5', 'is moved after a crash, too');
+is( $node->safe_psql('app', 'SELECT count(*) FROM d'),
+	5000 - 1000 * $node->safe_psql(
+		'app',
+		'SELECT count(*) FROM (SELECT WHERE NOT EXISTS (SELECT FROM d_2)) e'),
+	'no row is lost but those of a table that was not logged');
+is(stray_files($node, 'app'), '', 'and no file is left');
+
+# ---------------------------------------------------------------------
+note 'migrate() beside the worker';
+# ---------------------------------------------------------------------
+
+create_due($_) foreach 6 .. 9;
+$stops = new_stops($node, 'app');
+hold($stops, 'copied');
+$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
+wait_stopped($stops, 'copied');
+my $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_for($stops,
+	"SELECT count(*) = 2 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = point_key('copied')::oid"
+);
+is( $node->safe_psql(
+		'app',
+		"SELECT count(DISTINCT relation) FROM tiered_storage.move_queue WHERE state = 'running'"
+	),
+	2,
+	'two move, and not the same');
+let_go($stops, 'copied');
+unlike(finish_sql($run), qr/ERROR/, 'none fails');
+run_cycle($node, 'app');
+is(queue(), '', 'all is moved');
+is( $node->safe_psql(
+		'app',
+		"SELECT relation, count(*) FILTER (WHERE state = 'done'), max(failures) FROM tiered_storage.moves WHERE relation ~ 'd_[6-9]' GROUP BY 1 ORDER BY 1"
+	),
+	join("\n", map { "d_$_|1|0" } 6 .. 9),
+	'each once');
+is( $node->safe_psql('app', "SELECT count(*) FROM d WHERE d >= '2006-01-01'"),
+	4000,
+	'with all its rows');
+$stops->quit;
+
+# ---------------------------------------------------------------------
+note 'Pressure';
+# ---------------------------------------------------------------------
+
+$node->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby);
+reload_with($node, 'tiered_storage.move_max_lag' => '1MB');
+create_due(10);
+$node->wait_for_catchup($standby);
+
+sub write_wal
+{
+	$node->safe_psql('app',
+		'CREATE TABLE noise AS SELECT generate_series(1, 100000); DROP TABLE noise'
+	);
+	return;
+}
+
+sub stays
+{
+	my ($why, $what) = @_;
+
+	like(reason(), $why, $what);
+	run_cycle($node, 'app');
+	unlike(on_slow(), qr/d_10/, "$what: it is not moved");
+	like(
+		$node->safe_psql(
+			'app',
+			"SELECT finding FROM tiered_storage.preflight('d_10', 'hdd') WHERE check_name = 'start'"
+		),
+		qr/of what is not asked for: waiting: /,
+		"$what: preflight() says so");
+	return;
+}
+
+$standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
+write_wal();
+$node->poll_query_until('app',
+	'SELECT sent_lsn - replay_lsn > 2000000 FROM pg_stat_replication')
+  or die 'the standby does not fall behind';
+stays(
+	qr/^waiting: standby "standby" is \d+ (kB|MB) behind \(move_max_lag is 1024 kB\)$/,
+	'a standby that lags');
+$node->safe_psql(
+	'app', q(
+CREATE ROLE stranger;
+GRANT USAGE ON SCHEMA tiered_storage TO stranger;
+GRANT EXECUTE ON FUNCTION tiered_storage.preflight TO stranger;
+));
+like(
+	$node->safe_psql(
+		'app',
+		"SET ROLE stranger; SELECT finding FROM tiered_storage.preflight('d_10', 'hdd') WHERE check_name = 'start'"
+	),
+	qr/waiting: a standby is/,
+	'whose name not everybody may know');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
+	qr/1 relation is not moved now\nDETAIL:  Waiting: standby "standby" is/,
+	'migrate() waits, too');
+$standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
+$node->wait_for_catchup($standby);
+like(queue($standby),
+	qr/^d_10\|waiting\|0\|waiting: the server is a standby, or recovers$/,
+	'on a standby');
+$standby->stop;
+
+$node->safe_psql('app',
+	"SELECT pg_create_physical_replication_slot('idle', true)");
+write_wal();
+stays(
+	qr/^waiting: replication slot "idle" keeps \d+ (kB|MB) of WAL \(move_max_lag is 1024 kB\)$/,
+	'a slot that nobody reads');
+reload_with($node, 'tiered_storage.move_max_lag' => -1);
+like(reason(), qr/^the worker looks/, 'however far, if that is allowed');
+reload_with(
+	$node,
+	'tiered_storage.move_max_lag' => '1MB',
+	archive_command => 'false');
+$node->safe_psql('app', "SELECT pg_drop_replication_slot('idle')");
+$node->safe_psql('app', 'CREATE TABLE more_noise (); SELECT pg_switch_wal()');
+$node->poll_query_until('app',
+	'SELECT last_failed_time > last_archived_time FROM pg_stat_archiver')
+  or die 'archiving does not fail';
+stays(qr/^waiting: WAL cannot be archived, last tried at \d{4}/,
+	'an archive that fails');
+reload_with($node, archive_command => 'true');
+$node->poll_query_until('app',
+	'SELECT last_failed_time < last_archived_time FROM pg_stat_archiver')
+  or die 'archiving does not go on';
+like(reason(), qr/^the worker looks/, 'nothing is in the way any more');
+run_cycle($node, 'app');
+like(on_slow(), qr/d_10/, 'and it is moved');
+
+$node->stop;
+done_testing();
