@@ -114,11 +114,6 @@ SET tiered_storage.test_now = '2040-03-07 00:00:00+00';
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
 SET tiered_storage.test_now = '2040-03-08 00:00:00+00';
 SELECT DISTINCT verdict FROM regress_verdicts;
--- Statistics that do not count.
-SET track_counts = off;
-SELECT DISTINCT verdict, reason FROM regress_verdicts;
-RESET track_counts;
-SELECT DISTINCT verdict FROM regress_verdicts;
 -- A crash or a reset after the last sample, by the clock of the server.
 UPDATE _tiered_storage.sampler SET last_sample_at = '2001-01-01';
 SELECT DISTINCT verdict, reason FROM regress_verdicts;
@@ -134,6 +129,33 @@ DELETE FROM _tiered_storage.standby_reads;
 UPDATE _tiered_storage.standby SET added_at = '2040-03-06';
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
 DELETE FROM _tiered_storage.standby;
+-- A clock that was set back: what is used meanwhile is not idle when it is corrected.
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2040-02-01 00:00:00+00';
+SELECT count(*) FROM regress_l_3;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
+SET tiered_storage.test_now = '2040-02-02 00:00:00+00';
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2040-03-08 00:05:00+00';
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2040-03-14 00:00:00+00';
+SELECT DISTINCT verdict FROM regress_verdicts;
+SET tiered_storage.test_now = '2040-03-15 00:00:00+00';
+SELECT DISTINCT verdict FROM regress_verdicts;
+-- One that was ahead, and is right now.
+UPDATE _tiered_storage.sampler SET last_sample_at = '2099-01-01 00:00:00+00';
+UPDATE _tiered_storage.relation_state SET last_read_at = '2099-01-01 00:00:00+00' WHERE relation_oid = 'regress_l_3'::regclass;
+CALL tiered_storage.sample();
+SELECT DISTINCT verdict FROM regress_verdicts WHERE relation <> 'regress_l_3';
+SET tiered_storage.test_now = '2040-03-22 00:00:00+00';
+SELECT DISTINCT verdict FROM regress_verdicts;
+-- Statistics that do not count.
+SET track_counts = off;
+SELECT DISTINCT verdict, reason FROM regress_verdicts;
+RESET track_counts;
 
 ---------------------------------------------------------------------------
 -- Writes and heat; all conditions together

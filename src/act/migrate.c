@@ -36,6 +36,7 @@
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/move/pending_file.h"
+#include "src/server/processes.h"
 #include "src/server/relation.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
@@ -362,7 +363,7 @@ was_used_meanwhile(const Job *job)
 
 	return tier_policy_asks_for_use(job->evaluation->policy) &&
 		(tier_use_counter(leaf->info.relation_oid) != leaf->use_counter ||
-		 tier_use_is_held(leaf->info.relation_oid));
+		 tier_use_is_held(leaf->info.relation_oid) || tier_processes_hiding_since() != 0);
 }
 
 /* What of a job is about to be moved, and the job as it is decided by now. */

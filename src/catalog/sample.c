@@ -222,7 +222,7 @@ tier_catalog_load_counts_origin(void)
 	bool		isnull;
 	Datum		value;
 
-	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline "
+	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, clock_ahead_until "
 							 "FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
 		return origin;
 	value = tier_catalog_datum(0, 1, &isnull);
@@ -231,6 +231,8 @@ tier_catalog_load_counts_origin(void)
 	origin.since = DatumGetTimestampTz(value);
 	origin.system_identifier = DatumGetInt64(tier_catalog_datum(0, 2, &isnull));
 	origin.timeline = DatumGetInt32(tier_catalog_datum(0, 3, &isnull));
+	value = tier_catalog_datum(0, 4, &isnull);
+	origin.ahead_until = isnull ? 0 : DatumGetTimestampTz(value);
 	return origin;
 }
 
@@ -238,15 +240,18 @@ void
 tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.sampler SET counts_since = $1, system_identifier = $2, timeline = $3 "
-	"WHERE (counts_since, system_identifier, timeline) IS DISTINCT FROM ($1, $2, $3)";
-	static const Oid types[] = {TIMESTAMPTZOID, INT8OID, INT4OID};
-	Datum		values[3];
+	"UPDATE _tiered_storage.sampler SET counts_since = $1, system_identifier = $2, "
+	"timeline = $3, clock_ahead_until = $4 "
+	"WHERE (counts_since, system_identifier, timeline, clock_ahead_until) "
+	"IS DISTINCT FROM ($1, $2, $3, $4)";
+	static const Oid types[] = {TIMESTAMPTZOID, INT8OID, INT4OID, TIMESTAMPTZOID};
+	Datum		values[4];
 
 	values[0] = TimestampTzGetDatum(origin->since);
 	values[1] = Int64GetDatum(origin->system_identifier);
 	values[2] = Int32GetDatum(origin->timeline);
-	tier_catalog_execute(sql, 3, types, values, NULL);
+	values[3] = TimestampTzGetDatum(origin->ahead_until);
+	tier_catalog_execute(sql, 4, types, values, origin->ahead_until == 0 ? "   n" : NULL);
 }
 
 TierRelationState *

@@ -536,6 +536,9 @@ typedef struct TierHours
 typedef struct TierCountsOrigin
 {
 	TimestampTz since;			/* 0: not known */
+	TimestampTz ahead_until;	/* the clock was set back, and has been at
+								 * this time before; 0: it was not, or has
+								 * reached it again */
 	int64		system_identifier;
 	int			timeline;
 } TierCountsOrigin;

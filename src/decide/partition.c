@@ -458,8 +458,9 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 											 policy->include_indexes);
 
 		/* Nobody knows what is read there; what is written is written here. */
-		if (tier_uses_silent_standby(uses) != NULL &&
-			(policy->has_idle_for || !isnan(policy->below_reads_per_hour)))
+		if (tier_uses_uncounted(uses) != NULL ||
+			(tier_uses_silent_standby(uses) != NULL &&
+			 (policy->has_idle_for || !isnan(policy->below_reads_per_hour))))
 			leaf->partition.use.is_observed = false;
 		if (policy->age_from_newest && OidIsValid(leaf->info.file_number))
 			leaf->partition.is_empty = tier_file_size(leaf->info.tablespace_oid,
@@ -545,7 +546,8 @@ conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz ref
 /* What is due but in use at this moment is not; and how much it was used until now. */
 static void
 look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
-				TierPolicyVerdict *verdicts, const TierPolicyConditions *conditions)
+				TierPolicyVerdict *verdicts, const TierUses *uses,
+				const TierPolicyConditions *conditions)
 {
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{
@@ -555,9 +557,9 @@ look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		leaf->use_counter = tier_use_counter(leaf->info.relation_oid);
-		if (!tier_use_is_held(leaf->info.relation_oid))
-			continue;
-		leaf->partition.use.is_held = partitions[i].use.is_held = true;
+		leaf->partition.use.is_held = tier_use_is_held(leaf->info.relation_oid);
+		leaf->partition.use.may_be_hidden = tier_uses_hiding_since(uses) != 0;
+		partitions[i].use = leaf->partition.use;
 		tier_policy_evaluate(&partitions[i], 1, conditions, &verdicts[i]);
 	}
 }
@@ -607,7 +609,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 	grounds.reference_us = reference_us;
 	tier_policy_evaluate(partitions, evaluation->nleaves, &grounds.conditions, verdicts);
 	if (tier_policy_asks_for_use(policy))
-		look_at_holders(evaluation, partitions, verdicts, &grounds.conditions);
+		look_at_holders(evaluation, partitions, verdicts, uses, &grounds.conditions);
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{
 		TierLeaf   *leaf = &evaluation->leaves[i];

@@ -107,11 +107,16 @@ due_reason(const TierPartition *partition, const TierPolicyGrounds *grounds, con
 }
 
 static char *
-in_use_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
-			  const TierPolicyConditions *conditions)
+in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
 {
+	const TierPolicyRow *policy = grounds->policy;
+	const TierPolicyConditions *conditions = &grounds->conditions;
+
 	if (use->is_held)
 		return pstrdup("a transaction has it locked, and may be using it");
+	if (use->may_be_hidden)
+		return psprintf("a statement that has committed meanwhile runs since %s, and may be "
+						"using it", time_text(tier_uses_hiding_since(grounds->uses)));
 	if (conditions->has_idle && use->was_read && use->last_read_us > conditions->idle_us)
 		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
 						interval_text(&policy->idle_for));
@@ -132,6 +137,9 @@ not_observed_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
 {
 	int64		known_us = Max(use->reads_known_since_us, use->writes_known_since_us);
 
+	if (tier_uses_uncounted(uses) != NULL)
+		return psprintf("what %s does is not counted, as track_counts is off",
+						tier_uses_uncounted(uses));
 	if (!use->is_observed)
 		return pstrdup(tier_uses_silent_standby(uses) != NULL ? tier_uses_silent_standby(uses) :
 					   "not sampled yet");
@@ -161,7 +169,7 @@ tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
 		case TIER_VERDICT_DUE:
 			return due_reason(partition, grounds, from);
 		case TIER_VERDICT_IN_USE:
-			return in_use_reason(&partition->use, policy, &grounds->conditions);
+			return in_use_reason(&partition->use, grounds);
 		case TIER_VERDICT_NOT_OBSERVED:
 			return not_observed_reason(&partition->use, policy, &grounds->conditions,
 									   grounds->uses);

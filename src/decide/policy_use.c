@@ -27,6 +27,8 @@
 #include "src/decide/policy_use.h"
 #include "src/model/heat.h"
 #include "src/observe/merge.h"
+#include "src/server/counting.h"
+#include "src/server/processes.h"
 #include "src/server/relation.h"
 
 /* A standby that was not asked for longer may have been read meanwhile. */
@@ -47,6 +49,8 @@ struct TierUses
 	TableUse   *tables;			/* by OID */
 	int			ntables;
 	const char *silent_standby;
+	const char *uncounted;		/* whose use nobody counts, or NULL */
+	TimestampTz hiding_since;	/* see tier_processes_hiding_since() */
 	TimestampTz at;
 };
 
@@ -216,6 +220,8 @@ tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys, Tim
 			note_read(&table->use, now);
 	}
 	uses->silent_standby = standbys->silent;
+	uses->uncounted = tier_uncounted_roles();
+	uses->hiding_since = tier_processes_hiding_since();
 	uses->at = now;
 	return uses;
 }
@@ -278,6 +284,18 @@ const char *
 tier_uses_silent_standby(const TierUses *uses)
 {
 	return uses == NULL ? NULL : uses->silent_standby;
+}
+
+const char *
+tier_uses_uncounted(const TierUses *uses)
+{
+	return uses == NULL ? NULL : uses->uncounted;
+}
+
+TimestampTz
+tier_uses_hiding_since(const TierUses *uses)
+{
+	return uses == NULL ? 0 : uses->hiding_since;
 }
 
 static int64

@@ -43,6 +43,12 @@ extern TimestampTz tier_uses_at(const TierUses *uses);
 /* "standby sb1 has not told since ...", or NULL if all of them have. */
 extern const char *tier_uses_silent_standby(const TierUses *uses);
 
+/* Whose use of this database the statistics do not count, or NULL: everybody's is. */
+extern const char *tier_uses_uncounted(const TierUses *uses);
+
+/* Since when a statement runs that may have used any table and hides it; 0: there is none. */
+extern TimestampTz tier_uses_hiding_since(const TierUses *uses);
+
 /*
  * A number that differs as soon as somebody has read or written the table since, whoever
  * it was; 0 when there is none.

@@ -80,7 +80,7 @@ tier_policy_judge_use(const TierPartitionUse *use, const TierPolicyConditions *c
 		return TIER_VERDICT_NOT_OBSERVED;
 
 	/* What was seen counts, however short the time. */
-	if (use->is_held)
+	if (use->is_held || use->may_be_hidden)
 		return TIER_VERDICT_IN_USE;
 	if (conditions->has_idle &&
 		((use->was_read && use->last_read_us > conditions->idle_us) ||

@@ -49,6 +49,8 @@ typedef struct TierPartitionUse
 	double		reads_per_hour; /* of what would move */
 	bool		is_held;		/* by a transaction of somebody, whose use
 								 * nobody has counted yet */
+	bool		may_be_hidden;	/* somebody may have used it who hides that at
+								 * this moment */
 } TierPartitionUse;
 
 /* One leaf partition as the policy sees it. */

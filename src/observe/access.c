@@ -20,6 +20,7 @@
 #include "access/parallel.h"
 #include "common/pg_prng.h"
 #include "executor/executor.h"
+#include "pgstat.h"
 #include "utils/guc.h"
 
 #include "src/compat.h"
@@ -105,6 +106,8 @@ access_executor_start(QueryDesc *query, int eflags)
 	 * The cheap tests that rule most plans out come first: every plan pays
 	 * for them.
 	 */
+	if (unlikely(!pgstat_track_counts) && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		tier_access_shared_note_uncounted();
 	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	probability = watch_probability(query);

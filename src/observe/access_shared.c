@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "port/atomics.h"
 #include "port/pg_bitutils.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
@@ -73,6 +74,9 @@ typedef struct AccessDatabase
 								 * since the start of the server */
 	double		dropped;		/* reads that found no room, since the last
 								 * take */
+	pg_atomic_uint32 uncounted; /* changes with each plan that the statistics
+								 * do not count; without the lock */
+	uint32		uncounted_taken;	/* as of the last take that was committed */
 	TierIoWorkers workers;		/* as of the last take that drained */
 } AccessDatabase;
 
@@ -102,6 +106,9 @@ static AccessShared *shared = NULL;
 /* A line in shared->databases, once it was found; it may become another's. */
 static AccessDatabase *my_database = NULL;
 static uint32 generation_seen = 0;
+
+/* As this process has taken it last. */
+static uint32 uncounted_seen = 0;
 
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
@@ -201,6 +208,7 @@ find_database(bool create)
 	if (!create || usable == NULL)
 		return NULL;
 	memset(usable, 0, sizeof(AccessDatabase));
+	pg_atomic_init_u32(&usable->uncounted, 0);
 	usable->database_oid = MyDatabaseId;
 	shared->generation++;
 	return usable;
@@ -251,7 +259,34 @@ tier_access_shared_cover(void)
 	LWLockAcquire(database_lock(), LW_EXCLUSIVE);
 	database = find_database(false);
 	if (database != NULL)
+	{
 		database->covered = true;
+		database->uncounted_taken = uncounted_seen;
+	}
+	LWLockRelease(database_lock());
+}
+
+void
+tier_access_shared_note_uncounted(void)
+{
+	AccessDatabase *database;
+
+	if (shared == NULL || !OidIsValid(MyDatabaseId))
+		return;
+	if (tier_access_shared_wanted())
+	{
+		pg_atomic_fetch_add_u32(&my_database->uncounted, 1);
+		return;
+	}
+
+	/*
+	 * The next sample, which may be the first one since the start, has to
+	 * know.
+	 */
+	LWLockAcquire(database_lock(), LW_EXCLUSIVE);
+	database = find_database(true);
+	if (database != NULL)
+		pg_atomic_fetch_add_u32(&database->uncounted, 1);
 	LWLockRelease(database_lock());
 }
 
@@ -469,11 +504,14 @@ tier_access_shared_take_database(TierAccessTaken *taken, bool drain, bool draine
 	if (database != NULL)
 	{
 		TimestampTz now = GetCurrentTimestamp();
+		uint32		uncounted = pg_atomic_read_u32(&database->uncounted);
 
 		taken->covered = now < database->expires_at && (database->covered || drained);
 		taken->dropped = database->dropped;
+		taken->uncounted = uncounted != database->uncounted_taken;
 		if (drain)
 		{
+			uncounted_seen = uncounted;
 			taken->worker_bytes = tier_io_workers_bytes_between(&database->workers, &workers);
 			database->workers = workers;
 			database->covered = false;

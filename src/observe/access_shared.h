@@ -34,6 +34,12 @@ extern bool tier_access_shared_wanted(void);
  */
 extern void tier_access_shared_saw_device(void);
 
+/*
+ * A plan of this process is executed without being counted in the statistics of the server
+ * (track_counts is off).
+ */
+extern void tier_access_shared_note_uncounted(void);
+
 typedef struct TierAccessStatus
 {
 	bool		exists;			/* preloaded */
@@ -81,6 +87,8 @@ typedef struct TierAccessTaken
 	bool		covered;		/* counted without a gap since the last take
 								 * that was committed */
 	double		dropped;		/* reads that found no room since then */
+	bool		uncounted;		/* the statistics have not counted all plans
+								 * since then */
 	bool		device_seen;	/* `measured` of the counts can be believed */
 	double		worker_bytes;	/* read from devices by I/O workers, for
 								 * whichever database, since the last take;

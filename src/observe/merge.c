@@ -112,12 +112,14 @@ take_over(TierRelationState *state, const TierRelationState *before, TimestampTz
 	to->rates = from->rates;
 	to->heat_at = from->heat_at;
 	to->observed_since = from->observed_since;
-	to->sampled_since = from->sampled_since;
-	to->proven_since = from->proven_since;
-	to->last_read_at = from->last_read_at;
-	to->last_used_at = from->last_used_at;
-	to->last_written_at = from->last_written_at;
-	to->rewritten_at = from->rewritten_at;
+
+	/* A clock that was ahead is none to go by; see follow_clock(). */
+	to->sampled_since = Min(from->sampled_since, now);
+	to->proven_since = Min(from->proven_since, now);
+	to->last_read_at = Min(from->last_read_at, now);
+	to->last_used_at = Min(from->last_used_at, now);
+	to->last_written_at = Min(from->last_written_at, now);
+	to->rewritten_at = Min(from->rewritten_at, now);
 	to->placed_at = same_place ? Min(from->placed_at, now) : now;
 	if (same_file && same_place)
 		to->os_cached_bytes = from->os_cached_bytes;
@@ -190,6 +192,11 @@ has_changed(const TierRelationState *state, const TierRelationState *before)
 		state->id.file_number != before->id.file_number ||
 		state->id.tablespace_oid != before->id.tablespace_oid ||
 		state->stored.placed_at != before->stored.placed_at ||
+		state->stored.sampled_since != before->stored.sampled_since ||
+		state->stored.proven_since != before->stored.proven_since ||
+		state->stored.last_read_at != before->stored.last_read_at ||
+		state->stored.last_used_at != before->stored.last_used_at ||
+		state->stored.last_written_at != before->stored.last_written_at ||
 		OidIsValid(before->stored.previous_file_number) ||
 		before->stored.unclaimed_growth > 0 ||
 		(state->stored.maintained_at != 0 &&

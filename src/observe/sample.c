@@ -31,6 +31,8 @@
 #include "src/observe/sample.h"
 #include "src/observe/standby.h"
 #include "src/observe/writes.h"
+#include "src/server/counting.h"
+#include "src/server/processes.h"
 
 /* What goes with a table is a part of it; NULL: its table is not there. */
 static TierRelationState *
@@ -144,12 +146,34 @@ use_stored_counters(TierRelationState *states, int nstates,
 }
 
 /*
+ * A clock that was set back says nothing true of what was noted by the one before it: what
+ * is used meanwhile would look idle for long as soon as it is set forward again.  So what
+ * is known begins anew with the clock that there is, and once more when that has reached
+ * the time that was seen before.
+ */
+static void
+follow_clock(TierCountsOrigin *origin, TimestampTz sampled_at, TimestampTz now)
+{
+	if (sampled_at > now)
+	{
+		origin->ahead_until = Max(origin->ahead_until, sampled_at);
+		origin->since = now;
+	}
+	else if (origin->ahead_until != 0 && origin->ahead_until <= now)
+	{
+		origin->since = Max(origin->since, origin->ahead_until);
+		origin->ahead_until = 0;
+	}
+}
+
+/*
  * Since when no count can have been lost.  Another server, after a failover, a restore or an
  * upgrade, has other statistics, which say nothing about what the former one has not told; and
- * neither does one that does not count.
+ * neither does one that does not count, or not for everybody.
  */
 static TierCountsOrigin
-origin_of(const TierSampleMemory *memory, const TierMergeResult *merged, TimestampTz now)
+origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
+		  const TierAccessTaken *taken, TimestampTz now)
 {
 	TierCountsOrigin origin = memory->origin;
 
@@ -163,9 +187,20 @@ origin_of(const TierSampleMemory *memory, const TierMergeResult *merged, Timesta
 			 origin.system_identifier != memory->origin.system_identifier ||
 			 origin.timeline != memory->origin.timeline)
 		origin.since = now;
-	if (!pgstat_track_counts)
+	if (!pgstat_track_counts || taken->uncounted || tier_uncounted_roles() != NULL)
 		origin.since = now;
+	follow_clock(&origin, memory->sampled_at, now);
 	return origin;
+}
+
+/* The time of a look; a clock that is corrected by a little has not been set back. */
+static TimestampTz
+now_after(TimestampTz sampled_at)
+{
+	TimestampTz now = tier_clock_now();
+
+	return sampled_at > now && sampled_at - now <= TIER_COUNTERS_LAG_MS * INT64CONST(1000) ?
+		sampled_at : now;
 }
 
 TierSampleView
@@ -194,7 +229,7 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 		use_stored_counters(view.states, view.nstates, memory->states, memory->nstates);
 
 	/* 3. Merge. */
-	view.at = tier_clock_now();
+	view.at = now_after(memory->sampled_at);
 	input.last = memory->states;
 	input.nlast = memory->nstates;
 	input.last_sample_at = memory->sampled_at;
@@ -203,7 +238,7 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 	input.carry = is_sample;
 	merged = tier_merge(view.states, view.nstates, &input);
 	view.saw_reset = merged.saw_reset;
-	view.origin = origin_of(memory, &merged, view.at);
+	view.origin = origin_of(memory, &merged, &taken, view.at);
 
 	/* 4. Correct. */
 	if (devices != NULL)

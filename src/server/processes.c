@@ -10,17 +10,21 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
+#include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/server/processes.h"
@@ -106,6 +110,117 @@ tier_processes_oldest(void)
 			continue;
 		since = at_work_since(&status);
 		if (since != 0 && (oldest == 0 || since < oldest))
+			oldest = since;
+	}
+	return oldest;
+}
+
+/* Does the query have another statement after one that may end a transaction? */
+static bool
+ends_transactions(const char *query)
+{
+	static const char *const words[] = {"abort", "commit", "end", "prepare", "rollback"};
+	bool		has_end = false;
+
+	while (*query != '\0')
+	{
+		size_t		length = 0;
+
+		while (isalnum((unsigned char) query[length]) || query[length] == '_')
+			length++;
+		for (int i = 0; i < (int) lengthof(words); i++)
+			has_end = has_end ||
+				(length == strlen(words[i]) && pg_strncasecmp(query, words[i], length) == 0);
+		query += Max(length, 1);
+		if (has_end && *query == ';' && query[1 + strspn(query + 1, " \t\r\n;")] != '\0')
+			return true;
+	}
+	return false;
+}
+
+/* The text may change meanwhile, but never ends beyond its place. */
+static bool
+has_text_that_ends_transactions(const PgBackendStatus *status)
+{
+	char	   *query = palloc(pgstat_track_activity_query_size);
+	bool		ends;
+
+	strlcpy(query, status->st_activity_raw, pgstat_track_activity_query_size);
+	ends = ends_transactions(query);
+	pfree(query);
+	return ends;
+}
+
+static bool
+is_in_transaction(int pid)
+{
+	const PGPROC *process = BackendPidGetProc(pid);
+	VirtualTransactionId id;
+
+	if (process == NULL)
+		return false;
+	GET_VXID_FROM_PGPROC(id, *process);
+	return VirtualTransactionIdIsValid(id);
+}
+
+/* Since when it may have used what neither locks nor statistics tell; 0: it has not. */
+static TimestampTz
+hiding_since(const PgBackendStatus *status)
+{
+	if (status->st_databaseid != MyDatabaseId || status->st_procpid == MyProcPid ||
+		status->st_backendType == B_AUTOVAC_WORKER)
+		return 0;
+
+	/* track_activities is off. */
+	if (status->st_state == STATE_DISABLED || status->st_state == STATE_UNDEFINED)
+		return status->st_backendType == B_BACKEND && is_in_transaction(status->st_procpid) ?
+			status->st_proc_start_timestamp : 0;
+	if (!is_running(status) || status->st_xact_start_timestamp == 0 ||
+		status->st_activity_start_timestamp == 0)
+		return 0;
+
+	/*
+	 * A new transaction begins at that moment, the first one with the
+	 * statement.
+	 */
+	if (status->st_xact_start_timestamp > status->st_activity_start_timestamp)
+		return status->st_activity_start_timestamp;
+	if (status->st_xact_start_timestamp == status->st_activity_start_timestamp &&
+		has_text_that_ends_transactions(status))
+		return status->st_activity_start_timestamp;
+	return 0;
+}
+
+/* Workers of this extension use nothing; those of replication hand their counters on. */
+static bool
+is_harmless_worker(const PgBackendStatus *status)
+{
+	const char *type;
+
+	if (status->st_backendType != B_BG_WORKER)
+		return false;
+	type = GetBackgroundWorkerTypeByPid(status->st_procpid);
+	return type != NULL && (strncmp(type, "tiered_storage", strlen("tiered_storage")) == 0 ||
+							strncmp(type, "logical replication", strlen("logical replication")) == 0);
+}
+
+TimestampTz
+tier_processes_hiding_since(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz oldest = 0;
+
+	for (int i = 0; i < MaxBackends; i++)
+	{
+		PgBackendStatus status;
+		TimestampTz since;
+
+		if (!tier_processes_read(i, &status))
+			continue;
+		since = hiding_since(&status);
+		if (since != 0 && (oldest == 0 || since < oldest) &&
+			TimestampDifferenceExceeds(since, now, TIER_COUNTERS_KEPT_MS) &&
+			!is_harmless_worker(&status))
 			oldest = since;
 	}
 	return oldest;

@@ -24,6 +24,12 @@
 #define TIER_COUNTERS_LAG_MS 60000
 
 /*
+ * A process keeps its counters for so long anyway, however short its statements are
+ * (PGSTAT_MIN_INTERVAL of pgstat.c).
+ */
+#define TIER_COUNTERS_KEPT_MS 1000
+
+/*
  * What process number i, from 0 to MaxBackends - 1, says of itself at this moment; false:
  * there is none.  From 17 on auxiliary processes follow.  The server's own functions keep
  * for the rest of a transaction what they have seen first, and that transaction may be a
@@ -43,6 +49,15 @@ extern void tier_processes_show(int first, int n, const int64 *values);
  * still to come; 0: there is none.
  */
 extern TimestampTz tier_processes_oldest(void);
+
+/*
+ * Since when the oldest statement of the current database runs of which it cannot be seen
+ * what it has used; 0: there is none.  Locks tell that of a transaction until it ends, and
+ * the statistics when its statement has ended.  Between the two is what a procedure, or one
+ * message with several statements, has done before its last COMMIT.  Statements that have
+ * just begun, replication and the work of this extension do not matter.
+ */
+extern TimestampTz tier_processes_hiding_since(void);
 
 /*
  * May one that was at work at that time still hand on counters of blocks that it has

@@ -94,6 +94,81 @@ is( $node->safe_psql(
 $node->safe_psql('postgres', "ROLLBACK PREPARED 'held'");
 is(verdict(), 'due', 'when it has ended');
 
+# What a procedure has used before it has committed is neither locked nor counted.
+sub reason_is
+{
+	my ($verdict, $pattern, $name) = @_;
+	ok( $node->poll_query_until(
+			'postgres',
+			"SELECT verdict = '$verdict' AND reason ~ '$pattern' FROM tiered_storage.evaluate_policies()"
+		),
+		$name);
+	return;
+}
+$node->safe_psql(
+	'postgres', q(
+CREATE TABLE stop (a int);
+CREATE PROCEDURE use_and_commit() LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM count(*) FROM t;
+	COMMIT;
+	WHILE NOT EXISTS (SELECT FROM stop) LOOP
+		PERFORM pg_sleep(0.01);
+		COMMIT;
+	END LOOP;
+END $$;
+));
+for my $sql (
+	'CALL use_and_commit()',
+	"BEGIN; SELECT count(*) FROM t; COMMIT; DO \$\$ BEGIN WHILE NOT EXISTS (SELECT FROM stop) LOOP PERFORM pg_sleep(0.01); END LOOP; END \$\$"
+  )
+{
+	my $busy = start_sql($node, 'postgres', $sql);
+	reason_is('in use', 'a statement that has committed', "in use: $sql");
+	$node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+	is( $node->safe_psql(
+			'postgres',
+			"SELECT reltablespace FROM pg_class WHERE relname = 't'"),
+		'0',
+		'it is not moved');
+	$node->safe_psql('postgres', 'INSERT INTO stop VALUES (1)');
+	finish_sql($busy);
+	is(verdict(), 'in use', 'when it has ended, its use is counted');
+	is(observe_for_long(), 'due', 'idle for long again');
+	$node->safe_psql('postgres', 'TRUNCATE stop');
+}
+
+# What some role does is not counted.
+$node->safe_psql('postgres',
+	'CREATE ROLE app LOGIN; ALTER ROLE app SET track_counts = off');
+reason_is(
+	'not observed',
+	'what role "app" does is not counted',
+	'a role that does not count');
+$node->safe_psql('postgres',
+	'ALTER ROLE app IN DATABASE postgres SET track_counts = on');
+is(verdict(), 'due', 'it counts in this database');
+$node->safe_psql('postgres', 'ALTER ROLE app RESET track_counts');
+$node->safe_psql('postgres',
+	'ALTER ROLE ALL IN DATABASE postgres SET track_counts = off');
+$node->safe_psql('postgres',
+	'ALTER ROLE CURRENT_USER IN DATABASE postgres SET track_counts = on');
+reason_is(
+	'not observed',
+	'what any role does is not counted',
+	'nobody counts');
+$node->safe_psql('postgres', 'CALL tiered_storage.sample()');
+$node->safe_psql('postgres',
+	'ALTER ROLE ALL IN DATABASE postgres RESET track_counts');
+is(verdict(), 'not observed', 'and a sample knows that later');
+is(observe_for_long(), 'due', 'idle for long again');
+$node->safe_psql('postgres',
+	'SET track_counts = off; SELECT count(*) FROM t');
+is(verdict(), 'not observed', 'a session that does not count');
+$node->safe_psql('postgres', 'CALL tiered_storage.sample()');
+is(verdict(), 'not observed', 'and a sample knows that later');
+is(observe_for_long(), 'due', 'idle for long again');
+
 $primary->wait_for_catchup($standby);
 $node = $standby;
 is(verdict(), 'due', 'a standby says what the primary knows');
