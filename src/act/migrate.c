@@ -35,6 +35,7 @@
 #include "src/act/new_partitions.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
+#include "src/decide/policy_return.h"
 #include "src/move/pending_file.h"
 #include "src/server/processes.h"
 #include "src/server/relation.h"
@@ -157,7 +158,8 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nl
 	{
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
-			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE)
+			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE &&
+				evaluations[i]->leaves[j].verdict != TIER_VERDICT_RETURNS)
 				continue;
 			jobs[n].evaluation = evaluations[i];
 			jobs[n].members = NIL;
@@ -255,9 +257,11 @@ evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPin
 {
 	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
 	TierUses   *uses = tier_uses_load(policies, n);
+	TimestampTz now = tier_clock_now();
 
 	for (int i = 0; i < n; i++)
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, tier_clock_now());
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
+	tier_policy_find_returns(evaluations, n, set, pins, now);
 	return evaluations;
 }
 
@@ -362,6 +366,7 @@ was_used_meanwhile(const Job *job)
 	const TierLeaf *leaf = job->leaf;
 
 	return tier_policy_asks_for_use(job->evaluation->policy) &&
+		leaf->verdict != TIER_VERDICT_RETURNS &&
 		(tier_use_counter(leaf->info.relation_oid) != leaf->use_counter ||
 		 tier_use_is_held(leaf->info.relation_oid) || tier_processes_hiding_since() != 0);
 }
@@ -374,8 +379,26 @@ typedef struct Decision
 	Oid			relation_oid;
 	Job			now;			/* by decide_again(), as what follows; its
 								 * members are not set */
-	TierSet    *set;
+	const TierSet *set;
 } Decision;
+
+/*
+ * Of what returns: is it where the policy has moved it, and does that not ask for it to be
+ * there again?  For how long it has been read is not asked again, and it goes where it was
+ * decided, which other policies had a say in.
+ */
+static bool
+may_still_return(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set,
+				 Oid relation_oid)
+{
+	TierRelationInfo info;
+
+	return leaf->verdict != TIER_VERDICT_DUE && leaf->verdict != TIER_VERDICT_ON_TARGET &&
+		leaf->verdict != TIER_VERDICT_ON_SLOWER_TIER && leaf->verdict != TIER_VERDICT_PINNED &&
+		leaf->verdict != TIER_VERDICT_NO_RIGHT && tier_relation_lookup(relation_oid, &info) &&
+		tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
+		tier_partition_target(evaluation, leaf, relation_oid);
+}
 
 /*
  * A run may take hours: is this what its policy still asks for?  It may have been
@@ -393,13 +416,14 @@ decide_again(Decision *decision)
 	MemoryContext context = CurrentMemoryContext;
 	TierEvaluation *evaluation;
 	const TierLeaf *leaf;
+	const TierSet *set;
 	TierCatalogScope scope;
 	TierPins   *pins;
 	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
 		return false;
-	decision->set = tier_catalog_load_tiers(context);
+	set = tier_catalog_load_tiers(context);
 	pins = tier_catalog_load_pin_of(context, decision->relation_oid);
 	wanted = tier_catalog_policy_wants(policy, leaf_oid,
 									   &target_of(first, decision->first_set,
@@ -411,14 +435,23 @@ decide_again(Decision *decision)
 	if (!wanted || was_used_meanwhile(first))
 		return false;
 	PushActiveSnapshot(GetTransactionSnapshot());
-	leaf = tier_partition_evaluate_leaf(policy, decision->set, pins, first->evaluation->uses,
+	leaf = tier_partition_evaluate_leaf(policy, set, pins, first->evaluation->uses,
 										tier_clock_now(), leaf_oid, &evaluation);
 	PopActiveSnapshot();
+	if (leaf == NULL)
+		return false;
+	if (first->leaf->verdict == TIER_VERDICT_RETURNS)
+	{
+		decision->now = *first;
+		decision->set = decision->first_set;
+		return may_still_return(evaluation, leaf, set, decision->relation_oid);
+	}
 	decision->now = (Job)
 	{
 		evaluation, leaf, NIL
 	};
-	return leaf != NULL && leaf->verdict == TIER_VERDICT_DUE &&
+	decision->set = set;
+	return leaf->verdict == TIER_VERDICT_DUE &&
 		list_member_oid(leaf->pending, decision->relation_oid);
 }
 
@@ -480,6 +513,32 @@ has_to_wait(const Job *job, const TierSet *set, Oid relation_oid, bool by_worker
 	if (summary->waiting++ == 0)
 		summary->why_waiting = start.reason;
 	return true;
+}
+
+/* May so much return today?  As with what is advised, within a limit of bytes a day. */
+static bool
+is_within_limit(const Job *job, Oid relation_oid, bool by_worker)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	double		left_bytes;
+
+	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
+		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
+		return true;
+	left_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 -
+		tier_catalog_bytes_moved_by_advice();
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (tier_relation_disk_bytes(&info) <= left_bytes)
+		return true;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("%s does not return today", info.name),
+			 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
+					   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
+	return false;
 }
 
 /* A run, and what has become of it so far. */
@@ -562,6 +621,11 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 		return true;
 	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
 		!OidIsValid(tier_partition_tablespace(decision.now.leaf, relation_oid)))
+	{
+		summary->not_moved++;
+		return true;
+	}
+	if (!is_within_limit(&decision.now, relation_oid, run->by_worker))
 	{
 		summary->not_moved++;
 		return true;
@@ -658,17 +722,21 @@ record_evaluations(TierEvaluation **evaluations, int n)
 		int			due = 0;
 		int			on_target = 0;
 		int			pinned = 0;
+		int			returning = 0;
 
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
 			due += evaluations[i]->leaves[j].verdict == TIER_VERDICT_DUE;
 			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
 			pinned += evaluations[i]->leaves[j].verdict == TIER_VERDICT_PINNED;
+			returning += evaluations[i]->leaves[j].verdict == TIER_VERDICT_RETURNS;
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
 									  evaluations[i]->error ? evaluations[i]->error :
-									  psprintf("%d of %d partitions are due%s", due,
+									  psprintf("%d of %d partitions are due%s%s", due,
 											   evaluations[i]->nleaves,
+											   returning == 0 ? "" :
+											   psprintf(", %d return", returning),
 											   pinned == 0 ? "" :
 											   psprintf(", %d pinned to another tier", pinned)));
 	}
