@@ -645,8 +645,10 @@ run_job(Run *run, const Job *job)
 	ListCell   *cell;
 
 	foreach(cell, job->members)
+	{
 		if (!run_member(run, job, lfirst_oid(cell)))
 			return;
+	}
 }
 
 char *
