@@ -90,6 +90,7 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_
 
 ---------------------------------------------------------------------------
 -- Whatever there is: the second time nothing is moved, and nothing has come to a faster tier
+-- but what is read and returns
 ---------------------------------------------------------------------------
 
 SET client_min_messages = warning;
@@ -117,19 +118,38 @@ BEGIN
 	FOR i IN 1..regress_any(4) LOOP
 		with_indexes := regress_any(2) = 1;
 		PERFORM tiered_storage.add_tiering_policy('regress_f', regress_any(1200) * interval '1 day', ('regress_' || regress_any(4))::name,
+			return_when_reads_per_hour => CASE WHEN regress_any(3) > 1 THEN 100 END, below_reads_per_hour => CASE WHEN regress_any(4) = 1 THEN 50 END,
 			include_indexes => with_indexes, index_tier => CASE WHEN with_indexes AND regress_any(2) = 1 THEN 'regress_' || regress_any(4) END::name, if_not_exists => true, age_from => CASE regress_any(3) WHEN 1 THEN 'newest' ELSE 'now' END);
 	END LOOP;
 	PERFORM tiered_storage.pin(c.oid, ('regress_' || regress_any(4))::name, include_indexes => c.relkind = 'r' AND regress_any(2) = 1)
 		FROM pg_class c WHERE c.relname LIKE 'regress\_f\_%' AND c.relkind IN ('r', 'i') AND regress_any(5) = 1;
 END
 $$;
-CREATE TABLE regress_rounds (round int, moved int, brought_back int, moved_again int);
+-- Many are read, for some of the days that it takes to return, and more or less than it takes.
+CREATE PROCEDURE regress_use() LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+BEGIN
+	UPDATE _tiered_storage.policy SET return_tier = 'regress_1' WHERE return_reads_per_hour IS NOT NULL AND tier_name <> 'regress_1' AND regress_any(3) = 1;
+	UPDATE _tiered_storage.relation_state SET sampled_since = '2020-01-01', proven_since = '2020-01-01', observed_since = '2020-01-01', heat_at = '2026-01-01', random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0;
+	UPDATE _tiered_storage.sampler SET counts_since = '2020-01-01';
+	FOR r IN SELECT relation_oid, (ARRAY[40, 70, 90, 110, 500])[regress_any(5)] AS rate, regress_any(5) > 1 AS is_steady FROM _tiered_storage.relation_state s
+		JOIN pg_class c ON c.oid = s.relation_oid WHERE c.relname LIKE 'regress\_f\_%' AND regress_any(3) > 1 ORDER BY c.relname LOOP
+		UPDATE _tiered_storage.relation_state SET random_fast = r.rate WHERE relation_oid = r.relation_oid;
+		INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+			SELECT '2026-01-01'::timestamptz - h * interval '1 hour', r.relation_oid, 3600, 1, r.rate, 0, 0, 0 FROM generate_series(1, CASE WHEN r.is_steady THEN 72 ELSE 40 END) h;
+	END LOOP;
+END
+$$;
+CREATE TABLE regress_rounds (round int, moved int, brought_back int, moved_again int, returned int, moved_after int);
 CREATE TABLE regress_before (relname name, place int);
 CREATE PROCEDURE regress_rounds(n int) LANGUAGE plpgsql AS $$
 DECLARE
 	moved int;
 	brought_back int;
 	moved_again int;
+	returned int;
+	moved_after int;
 BEGIN
 	FOR round IN 1..n LOOP
 		CALL regress_tree();
@@ -144,7 +164,21 @@ BEGIN
 		COMMIT;
 		CALL tiered_storage.migrate();
 		SELECT count(*) INTO moved_again FROM regress_f_places p JOIN regress_before b USING (relname) WHERE p.place <> b.place;
-		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again);
+		DELETE FROM regress_before;
+		INSERT INTO regress_before SELECT relname, place FROM regress_f_places;
+		COMMIT;
+		CALL tiered_storage.sample();
+		CALL regress_use();
+		COMMIT;
+		CALL tiered_storage.migrate();
+		SELECT count(*) INTO returned FROM regress_f_places p JOIN regress_before b USING (relname) WHERE p.place < b.place;
+		DELETE FROM regress_before;
+		INSERT INTO regress_before SELECT relname, place FROM regress_f_places;
+		COMMIT;
+		CALL tiered_storage.migrate();
+		SELECT count(*) INTO moved_after FROM regress_f_places p JOIN regress_before b USING (relname) WHERE p.place <> b.place;
+		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again, returned, moved_after);
+		DELETE FROM _tiered_storage.relation_history;
 		DROP TABLE regress_f;
 		PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
 		DELETE FROM _tiered_storage.pin;
@@ -153,10 +187,11 @@ BEGIN
 END
 $$;
 CALL regress_rounds(30);
-SELECT count(*) AS rounds, sum(moved) > 50 AS "there was something to move", sum(brought_back) AS brought_back, sum(moved_again) AS moved_again FROM regress_rounds;
+SELECT count(*) AS rounds, sum(moved) > 50 AS "there was something to move", sum(brought_back) AS brought_back, sum(moved_again) AS moved_again,
+	sum(returned) > 20 AS "something returned", sum(moved_after) AS moved_after FROM regress_rounds;
 DROP TABLE regress_rounds, regress_before;
 DROP VIEW regress_f_places;
-DROP PROCEDURE regress_rounds, regress_tree;
+DROP PROCEDURE regress_rounds, regress_tree, regress_use;
 DROP FUNCTION regress_any;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_1;

@@ -142,6 +142,9 @@ CALL tiered_storage.migrate();
 -- What it waited for the lock does not count.
 UPDATE _tiered_storage.move SET lock_wait_ms = elapsed_ms \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);
+-- Nor what moves were paused.
+UPDATE _tiered_storage.move SET lock_wait_ms = 0, waited_ms = elapsed_ms \g /dev/null
+CALL tiered_storage.migrate(dry_run => true);
 -- All disabled: nothing may begin, which is not the same as no window.
 SELECT tiered_storage.alter_move_window(window_name, enabled => false) FROM tiered_storage.move_windows \g /dev/null
 CALL tiered_storage.migrate();

@@ -101,6 +101,23 @@ SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => :not_both * 1
 SELECT check_name, verdict, regress_masked(finding) AS finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'capacity';
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000, low_watermark => 0.999, high_watermark => 1);
 SELECT count(*) FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
+-- What no sample has seen is there as well: two of three fit.
+CREATE TABLE regress_p_new (at date, v int) PARTITION BY RANGE (at);
+SELECT format('CREATE TABLE regress_p_new_%s PARTITION OF regress_p_new FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_fast', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2001, 2003) y \gexec
+INSERT INTO regress_p_new SELECT make_date(2001 + i % 3, 1, 1), i FROM generate_series(1, 30000) i;
+SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => pg_table_size('regress_p_new_2001') * 5 / 2, low_watermark => 0.1, high_watermark => 0.7) \g /dev/null
+SELECT check_name, verdict, regress_masked(finding) AS finding FROM tiered_storage.preflight('regress_p_new', 'regress_cheap') WHERE check_name = 'capacity';
+CALL tiered_storage.move_relation('regress_p_new_2001', 'regress_cheap');
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap') WHERE check_name = 'capacity';
+CALL tiered_storage.move_relation('regress_p_new_2002', 'regress_cheap');
+\set VERBOSITY sqlstate
+CALL tiered_storage.move_relation('regress_p_new_2003', 'regress_cheap');
+\set VERBOSITY default
+SELECT count(*) FROM pg_class WHERE relname ~ '^regress_p_new_' AND reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'regress_ts_cheap');
+-- Where nothing is left to be moved, what is there counts.
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap') WHERE check_name = 'capacity';
+DROP TABLE regress_p_new;
+SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}', low_watermark => 0.999, high_watermark => 1) \g /dev/null
 RESET client_min_messages;
 
 -- Partitions, of which one is foreign.

@@ -35,6 +35,7 @@
 #include "src/act/new_partitions.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
+#include "src/decide/policy_return.h"
 #include "src/move/pending_file.h"
 #include "src/server/processes.h"
 #include "src/server/relation.h"
@@ -157,7 +158,8 @@ collect_jobs(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nl
 	{
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
-			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE)
+			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE &&
+				evaluations[i]->leaves[j].verdict != TIER_VERDICT_RETURNS)
 				continue;
 			jobs[n].evaluation = evaluations[i];
 			jobs[n].members = NIL;
@@ -255,9 +257,11 @@ evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPin
 {
 	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
 	TierUses   *uses = tier_uses_load(policies, n);
+	TimestampTz now = tier_clock_now();
 
 	for (int i = 0; i < n; i++)
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, tier_clock_now());
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
+	tier_policy_find_returns(evaluations, n, set, pins, now);
 	return evaluations;
 }
 
@@ -362,6 +366,7 @@ was_used_meanwhile(const Job *job)
 	const TierLeaf *leaf = job->leaf;
 
 	return tier_policy_asks_for_use(job->evaluation->policy) &&
+		leaf->verdict != TIER_VERDICT_RETURNS &&
 		(tier_use_counter(leaf->info.relation_oid) != leaf->use_counter ||
 		 tier_use_is_held(leaf->info.relation_oid) || tier_processes_hiding_since() != 0);
 }
@@ -436,6 +441,32 @@ has_to_wait(const Job *job, const TierSet *set, Oid relation_oid, bool by_worker
 	return true;
 }
 
+/* May so much return today?  As with what is advised, within a limit of bytes a day. */
+static bool
+is_within_limit(const Job *job, Oid relation_oid, bool by_worker)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	double		left_bytes;
+
+	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
+		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
+		return true;
+	left_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 -
+		tier_catalog_bytes_moved_by_advice();
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (tier_relation_disk_bytes(&info) <= left_bytes)
+		return true;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("%s does not return today", info.name),
+			 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
+					   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
+	return false;
+}
+
 /*
  * Moves one leaf with what goes along; a relation that fails does not stop the others.
  * *locked: whose relations were locked in this run.
@@ -475,6 +506,11 @@ run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bo
 			!still_wanted(job, set, relation_oid))
 			return;
 		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
+		{
+			summary->not_moved++;
+			continue;
+		}
+		if (!is_within_limit(job, relation_oid, by_worker))
 		{
 			summary->not_moved++;
 			continue;
@@ -569,17 +605,21 @@ record_evaluations(TierEvaluation **evaluations, int n)
 		int			due = 0;
 		int			on_target = 0;
 		int			pinned = 0;
+		int			returning = 0;
 
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
 			due += evaluations[i]->leaves[j].verdict == TIER_VERDICT_DUE;
 			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
 			pinned += evaluations[i]->leaves[j].verdict == TIER_VERDICT_PINNED;
+			returning += evaluations[i]->leaves[j].verdict == TIER_VERDICT_RETURNS;
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
 									  evaluations[i]->error ? evaluations[i]->error :
-									  psprintf("%d of %d partitions are due%s", due,
+									  psprintf("%d of %d partitions are due%s%s", due,
 											   evaluations[i]->nleaves,
+											   returning == 0 ? "" :
+											   psprintf(", %d return", returning),
 											   pinned == 0 ? "" :
 											   psprintf(", %d pinned to another tier", pinned)));
 	}

@@ -687,7 +687,12 @@ attempt_step(void *argument)
 		tier_throttle_yield();
 	pause_ms(move->backoff_ms);
 	while (!tier_throttle_resume())
+	{
+		tier_progress_set(TIER_PROGRESS_PHASE, tier_throttle_is_paused() ? TIER_PHASE_PAUSED :
+						  TIER_PHASE_QUEUED);
 		pause_ms(QUEUE_INTERVAL_MS);
+	}
+	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
 	tier_transaction_obey_timeout();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
@@ -798,6 +803,7 @@ load_tiers(MemoryContext *tiers_context)
 TierMoveReport
 tier_move_one(const TierMoveRequest *request)
 {
+	double		waited_ms;
 	TierMoveReport report;
 	MemoryContext tiers_context;
 	const TierSet *set;
@@ -842,6 +848,7 @@ tier_move_one(const TierMoveRequest *request)
 		return report;
 
 	/* 3. Move it, unless something is in the way. */
+	waited_ms = tier_progress_waited_ms();
 	tier_progress_start(request->relation_oid);
 	if (may_begin(&move, &report, &thrown))
 	{
@@ -859,6 +866,7 @@ tier_move_one(const TierMoveRequest *request)
 
 	/* 4. What became of it. */
 	move.outcome.elapsed_ms = ms_since(started_at);
+	move.outcome.waited_ms = tier_progress_waited_ms() - waited_ms;
 	report.lock_held_ms = Max(move.outcome.lock_held_ms, 0.0);
 	late = finish_record(&move, &report);
 

@@ -36,6 +36,7 @@
 #include "src/base/sql.h"
 #include "src/decide/advice.h"
 #include "src/move/preflight.h"
+#include "src/server/database_files.h"
 #include "src/storage/device.h"
 
 PG_FUNCTION_INFO_V1(tier_preflight_sql);
@@ -83,7 +84,10 @@ typedef struct Survey
 	TierSpace	space;
 	Oid			space_oid;		/* 0: none looked for room */
 	double		space_bytes;
-	double		tier_bytes;		/* with what earlier moves bring */
+
+	double	   *tier_bytes;		/* by tier: with all that comes; negative:
+								 * nothing comes, or it has no capacity of its
+								 * own */
 	List	   *devices;		/* Beneath */
 } Survey;
 
@@ -254,6 +258,7 @@ survey_move(Survey *survey, const TierRelationInfo *info, const TierMoveRequest 
 			bool *blocked)
 {
 	int64		size_bytes = tier_relation_disk_bytes(info);
+	int			to = tier_set_tier_of_tablespace(survey->call->set, request->tablespace_oid);
 	TierAdmission admission;
 	bool		is_blocked = false;
 
@@ -272,8 +277,9 @@ survey_move(Survey *survey, const TierRelationInfo *info, const TierMoveRequest 
 		survey->space = *admission.space;
 		survey->space_oid = request->tablespace_oid;
 		survey->space_bytes = size_bytes;
-		survey->tier_bytes = admission.tier_bytes;
 	}
+	if (to >= 0 && admission.tier_bytes >= 0)
+		survey->tier_bytes[to] = Max(survey->tier_bytes[to], admission.tier_bytes + size_bytes);
 	if (share_device(device_of(survey, info->tablespace_oid),
 					 device_of(survey, request->tablespace_oid)))
 		survey->on_same_device++;
@@ -574,21 +580,46 @@ put_space(Survey *survey)
 }
 
 /*
- * How full the tier that most goes to will be: of the capacity that somebody has given it
- * what this database has there, else of its file systems whatever is there.
+ * Of the capacity that somebody has given the tier, what databases will have there; negative:
+ * nobody has.
  */
 static double
-fullness(const Survey *survey, const TierTier *tier)
+declared_bytes(const Survey *survey, int tier)
 {
 	const TierSet *set = survey->call->set;
+	double		bytes = 0;
+
+	if (survey->tier_bytes[tier] >= 0)
+		return survey->tier_bytes[tier];
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		if (set->tablespaces[i].tier != tier)
+			continue;
+		if (!tier_preflight_has_capacity(set, set->tablespaces[i].oid))
+			return -1;
+		bytes += tier_database_files_of_all(set->tablespaces[i].oid);
+	}
+	return bytes;
+}
+
+/*
+ * How full the tier that most goes to will be: of the capacity that somebody has given it,
+ * else of its file systems whatever is there.
+ */
+static double
+fullness(const Survey *survey, int to)
+{
+	const TierSet *set = survey->call->set;
+	const TierTier *tier = &set->tiers[to];
 	double		used = tier->device_bytes - tier->free_bytes;
+	double		declared;
 	ListCell   *cell;
 
 	if (tier->capacity_bytes <= 0)
 		return NAN;
-	if (survey->tier_bytes >= 0)
-		return tier_cost_stored_bytes(survey->tier_bytes + survey->space_bytes, &tier->profile) /
-			tier->capacity_bytes;
+	declared = declared_bytes(survey, to);
+	if (declared >= 0)
+		return tier_cost_stored_bytes(declared, &tier->profile) / tier->capacity_bytes;
 	if (tier->device_bytes <= 0 || tier->free_bytes < 0)
 		return NAN;
 	foreach(cell, survey->cargo.routes)
@@ -622,7 +653,7 @@ put_capacity(Survey *survey)
 						   "the tablespace belongs to no tier, so no capacity limits it", NULL);
 		return;
 	}
-	share = fullness(survey, &set->tiers[to]);
+	share = fullness(survey, to);
 	if (isnan(share))
 	{
 		tier_preflight_put(survey->row, "capacity", TIER_PREFLIGHT_WARNING,
@@ -756,7 +787,9 @@ tier_preflight_sql(PG_FUNCTION_ARGS)
 	survey.foresight = tier_foresight_create(call.set);
 	survey.moved = palloc_extended(sizeof(Oid) * Max(list_length(call.relations), 1),
 								   MCXT_ALLOC_HUGE);
-	survey.tier_bytes = -1;
+	survey.tier_bytes = palloc(sizeof(double) * Max(survey.call->set->ntiers, 1));
+	for (int i = 0; i < survey.call->set->ntiers; i++)
+		survey.tier_bytes[i] = -1;
 	survey_call(&survey);
 
 	put_server(&survey);

@@ -40,7 +40,7 @@ double		tier_move_rate_limit_mb = 0;
 double		tier_worker_rate_limit_mb = 50;
 int			tier_max_movers = 4;
 int			tier_move_max_lag_mb = 1024;
-double		tier_move_max_device_busy = 0.95;
+double		tier_move_max_device_busy = 1.0;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_move_prewarm = true;
 bool		tier_log_moves = true;
@@ -243,7 +243,7 @@ tier_guc_init(void)
 							 "has asked for.",
 							 "By the last sample, as a fraction of its time; 1 means no limit.",
 							 &tier_move_max_device_busy,
-							 0.95, 0.0, 1.0,
+							 1.0, 0.0, 1.0,
 							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 

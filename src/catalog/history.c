@@ -13,7 +13,9 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "tcop/dest.h"
+#include "utils/array.h"
 #include "utils/timestamp.h"
 
 #include "src/catalog/tables.h"
@@ -107,4 +109,39 @@ tier_catalog_visit_history(Oid only_relation, TierVisitHistory visit, void *argu
 							  &options);
 	if (rc < 0)
 		elog(ERROR, "could not read the history of relations: %s", SPI_result_code_string(rc));
+}
+
+void
+tier_catalog_visit_history_since(const Oid *relations, int nrelations, TimestampTz since,
+								 TierVisitHistory visit, void *argument)
+{
+	static const char sql[] =
+	"SELECT h.relation_oid, h.period_start, h.period_s, h.random_reads, h.sequential_reads "
+	"FROM _tiered_storage.relation_history h "
+	"WHERE h.period_start >= $2 AND h.relation_oid = ANY ($1)";
+	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
+	Datum		values[2];
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
+	uint64		n;
+	bool		isnull;
+
+	for (int i = 0; i < nrelations; i++)
+		oids[i] = ObjectIdGetDatum(relations[i]);
+	values[0] = PointerGetDatum(construct_array(oids, nrelations, OIDOID, sizeof(Oid), true,
+												TYPALIGN_INT));
+	values[1] = TimestampTzGetDatum(since);
+	n = tier_catalog_execute(sql, 2, types, values, NULL);
+	for (uint64 i = 0; i < n; i++)
+	{
+		TierHistoryPeriod period;
+
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		period.relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		period.start = DatumGetTimestampTz(tier_catalog_datum(i, 2, &isnull));
+		period.seconds = DatumGetInt32(tier_catalog_datum(i, 3, &isnull));
+		period.reads = (double) DatumGetInt64(tier_catalog_datum(i, 4, &isnull)) +
+			(double) DatumGetInt64(tier_catalog_datum(i, 5, &isnull));
+		visit(argument, &period);
+	}
 }

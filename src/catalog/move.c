@@ -28,6 +28,15 @@
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
+/* Did a policy take it back to a faster tier? */
+#define IS_RETURN \
+	"(m.policy_kind = 'tiering' AND m.undo_of IS NULL AND " \
+	"(SELECT r.rank FROM _tiered_storage.tier r WHERE r.tier_name = m.from_tier) > " \
+	"(SELECT r.rank FROM _tiered_storage.tier r WHERE r.tier_name = m.to_tier))"
+
+/* Does move_limit_per_day count it? */
+#define IS_LIMITED "(" IS_ADVISED " OR " IS_RETURN ")"
+
 /*
  * The tries of a row m that failed in the last day, the last one included, which is about
  * to be forgotten.  Those of an hour are one, so that they remain few.
@@ -36,7 +45,7 @@
 	"SELECT array_agg(f.at), array_agg(f.bytes) FROM " \
 	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes " \
 	"FROM unnest(m.failed_at || m.finished_at, " \
-	"m.failed_bytes || CASE WHEN " IS_ADVISED " THEN m.copied_bytes END) u (at, bytes) " \
+	"m.failed_bytes || CASE WHEN " IS_LIMITED " THEN m.copied_bytes END) u (at, bytes) " \
 	"WHERE u.bytes > 0 AND u.at > now() - interval '24 hours' " \
 	"GROUP BY date_trunc('hour', u.at)) f"
 
@@ -137,7 +146,7 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	static const char sql[] =
 	"UPDATE _tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
 	"attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
-	"lock_flush_ms = $9, copied_bytes = $10, "
+	"lock_flush_ms = $9, copied_bytes = $10, waited_ms = $12, "
 	"error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
 	"failures = CASE WHEN $2 = 'done' OR $11 THEN failures ELSE failures + 1 END, "
 	"next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
@@ -145,10 +154,10 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"WHERE move_id = $1";
 	static const Oid types[] = {
 		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
-		FLOAT8OID, INT8OID, BOOLOID
+		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID
 	};
-	char		nulls[] = "           ";
-	Datum		values[11];
+	char		nulls[] = "            ";
+	Datum		values[12];
 
 	values[0] = Int64GetDatum(move_id);
 	values[1] = CStringGetTextDatum(outcome->state);
@@ -166,14 +175,15 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	values[9] = Int64GetDatum(outcome->copied_bytes);
 	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
 	values[10] = BoolGetDatum(outcome->is_tried_again);
-	tier_catalog_execute(sql, 11, types, values, nulls);
+	values[11] = Float8GetDatum(outcome->waited_ms);
+	tier_catalog_execute(sql, lengthof(types), types, values, nulls);
 }
 
 int64
 tier_catalog_bytes_moved_by_advice(void)
 {
 	static const char sql[] =
-	"SELECT COALESCE(sum(CASE WHEN NOT " IS_ADVISED " THEN 0 "
+	"SELECT COALESCE(sum(CASE WHEN COALESCE(" IS_LIMITED ", false) IS FALSE THEN 0 "
 	"WHEN m.state IN ('running', 'done') THEN greatest(m.size_bytes, m.copied_bytes) "
 	"ELSE COALESCE(m.copied_bytes, 0) END "
 	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes) "
@@ -184,6 +194,47 @@ tier_catalog_bytes_moved_by_advice(void)
 
 	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+TierLastMove *
+tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nrelations, int *n)
+{
+	static const char sql[] =
+	"SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
+	"CASE WHEN m.policy_kind = 'tiering' AND m.undo_of IS NULL THEN m.policy_id END, "
+	"m.from_tablespace_oid, m.from_tier, m.to_tablespace_oid, m.finished_at "
+	"FROM _tiered_storage.move m "
+	"WHERE m.relation_oid = ANY ($1) AND m.state = 'done' "
+	"ORDER BY m.relation_oid, m.move_id DESC";
+	static const Oid types[] = {OIDARRAYOID};
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
+	TierLastMove *moves;
+	Datum		value;
+	bool		isnull;
+
+	for (int i = 0; i < nrelations; i++)
+		oids[i] = ObjectIdGetDatum(relations[i]);
+	value = PointerGetDatum(construct_array(oids, nrelations, OIDOID, sizeof(Oid), true,
+											TYPALIGN_INT));
+	*n = (int) tier_catalog_execute(sql, 1, types, &value, NULL);
+	moves = MemoryContextAllocExtended(context, sizeof(TierLastMove) * Max(*n, 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < *n; i++)
+	{
+		TierLastMove *move = &moves[i];
+		Datum		tier;
+
+		move->relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		value = tier_catalog_datum(i, 2, &isnull);
+		move->policy_id = isnull ? 0 : DatumGetInt32(value);
+		move->from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+		tier = tier_catalog_datum(i, 4, &isnull);
+		if (!isnull)
+			move->from_tier = *DatumGetName(tier);
+		move->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
+		move->finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 6, &isnull));
+	}
+	return moves;
 }
 
 int64
@@ -322,7 +373,8 @@ tier_catalog_load_move_waits(MemoryContext context, int *n)
 {
 	static const char sql[] =
 	"SELECT l.relation_oid, l.seconds FROM (SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
-	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms ELSE m.lock_wait_ms END / 1000 AS seconds "
+	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms - COALESCE(m.waited_ms, 0) "
+	"ELSE m.lock_wait_ms END / 1000 AS seconds "
 	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
 	TierMoveWait *waits;
@@ -347,9 +399,10 @@ tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 	"ON b.tier_name = a.tier_name WHERE a.tablespace_oid IN ($1, $2) "
 	"UNION VALUES ($1, $1), ($2, $2)) "
 	"SELECT count(*)::int4, sum(l.size_bytes)::float8, "
-	"sum(greatest(l.elapsed_ms - COALESCE(l.lock_wait_ms, 0), 0)) / 1000, "
+	"sum(greatest(l.elapsed_ms - COALESCE(l.lock_wait_ms, 0) - COALESCE(l.waited_ms, 0), 0)) "
+	"/ 1000, "
 	"percentile_disc(0.5) WITHIN GROUP (ORDER BY l.lock_held_ms), max(l.lock_held_ms) "
-	"FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, "
+	"FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, m.waited_ms, "
 	"CASE m.method WHEN 'online' THEN m.lock_held_ms END AS lock_held_ms "
 	"FROM _tiered_storage.move m WHERE m.state = 'done' "
 	"AND m.from_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $1) "

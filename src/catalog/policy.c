@@ -54,7 +54,8 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
 	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
 	"v.new_partitions_on, p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
-	"v.names_like "
+	"v.names_like, "
+	"p.return_reads_per_hour, p.return_after, p.return_tier "
 	"FROM tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
@@ -117,6 +118,13 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 		schema = tier_catalog_datum(i, 23, &isnull);
 		policy->schema_oid = isnull ? InvalidOid : DatumGetObjectId(schema);
 		policy->names_like = text_column(i, 24);
+		reads = tier_catalog_datum(i, 25, &isnull);
+		policy->return_reads_per_hour = isnull ? NAN : DatumGetFloat8(reads);
+		policy->has_return_after = interval_column(i, 26, &policy->return_after);
+		tier = tier_catalog_datum(i, 27, &isnull);
+		policy->has_return_tier = !isnull;
+		if (!isnull)
+			policy->return_tier = *DatumGetName(tier);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -129,10 +137,11 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
  */
 #define PROPERTIES \
 	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
-	"idle_for, no_writes_for, below_reads_per_hour, index_tier, new_partitions_on"
+	"idle_for, no_writes_for, below_reads_per_hour, index_tier, new_partitions_on, " \
+	"return_reads_per_hour, return_after, return_tier"
 #define PROPERTY_TYPES \
 	INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, \
-	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID, NAMEOID
+	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID, NAMEOID, FLOAT8OID, INTERVALOID, NAMEOID
 
 static void
 put_value(Datum *values, char *nulls, int i, bool has, Datum value)
@@ -160,6 +169,10 @@ put_properties(TierPolicyRow *row, Datum *values, char *nulls)
 	put_value(values, nulls, 10, row->has_index_tier, NameGetDatum(&row->index_tier));
 	put_value(values, nulls, 11, row->has_new_partitions_on,
 			  NameGetDatum(&row->new_partitions_on));
+	put_value(values, nulls, 12, !isnan(row->return_reads_per_hour),
+			  Float8GetDatum(row->return_reads_per_hour));
+	put_value(values, nulls, 13, row->has_return_after, IntervalPGetDatum(&row->return_after));
+	put_value(values, nulls, 14, row->has_return_tier, NameGetDatum(&row->return_tier));
 }
 
 /* Is there one for this table and tier?  Then its id is the result. */
@@ -238,7 +251,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
 	"owner_name, owner_oid, relation_kind, " PROPERTIES ", schema_oid, names_like) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29) "
 	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier, schema_oid, "
 	"names_like) DO NOTHING "
 	"RETURNING policy_id";
@@ -275,6 +288,8 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 		tier_catalog_hold_tier(&row->index_tier);
 	if (row->has_new_partitions_on)
 		tier_catalog_hold_tier(&row->new_partitions_on);
+	if (row->has_return_tier)
+		tier_catalog_hold_tier(&row->return_tier);
 
 	/*
 	 * The policy that exists may come from a restore, and have only the name
@@ -344,7 +359,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
 	"enabled = $5, (" PROPERTIES ") = "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
 	"WHERE policy_id = $1";
 	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, OIDOID, BOOLOID, PROPERTY_TYPES};
 	char		nulls[lengthof(types) + 1];
@@ -361,6 +376,8 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 		tier_catalog_hold_tier(&row->index_tier);
 	if (row->has_new_partitions_on)
 		tier_catalog_hold_tier(&row->new_partitions_on);
+	if (row->has_return_tier)
+		tier_catalog_hold_tier(&row->return_tier);
 	if (find_same_policy(row) &&
 		DatumGetInt32(tier_catalog_datum(0, 1, &isnull)) != row->policy_id)
 		complain_of_duplicate(row);
@@ -433,19 +450,19 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $18 "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $21 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
 	"AND (EXISTS (SELECT FROM above a WHERE a.relation_oid = $5) "
 
 	/* Or in its group still, and under no policy that is nearer. */
 	"OR ($5 = 0 AND EXISTS (SELECT FROM above a "
 	"JOIN pg_catalog.pg_class c ON c.oid = a.relation_oid "
-	"WHERE ($19 = 0 OR c.relnamespace = $19) AND ($20 IS NULL OR c.relname LIKE $20)) "
+	"WHERE ($22 = 0 OR c.relnamespace = $22) AND ($23 IS NULL OR c.relname LIKE $23)) "
 	"AND NOT EXISTS (SELECT FROM tiered_storage.policies v "
 	"JOIN above a ON a.relation_oid = v.relation::pg_catalog.oid WHERE v.enabled) "
-	"AND ($20 IS NOT NULL OR NOT EXISTS (SELECT FROM _tiered_storage.policy q "
+	"AND ($23 IS NOT NULL OR NOT EXISTS (SELECT FROM _tiered_storage.policy q "
 	"JOIN above a ON true JOIN pg_catalog.pg_class c ON c.oid = a.relation_oid "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = q.policy_id "
 	"WHERE q.relation_oid = 0 AND q.enabled AND c.relname LIKE q.names_like "

@@ -593,9 +593,14 @@ tier_catalog_maintain_history(TimestampTz now)
 	"DELETE FROM _tiered_storage.relation_history "
 	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
 	static const char moves_sql[] =
-	"DELETE FROM _tiered_storage.move "
+	"DELETE FROM _tiered_storage.move m "
 	"WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
-	"CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END)";
+	"CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END) "
+	"AND NOT (state = 'done' AND undo_of IS NULL AND policy_kind = 'tiering' AND policy_id IN "
+	"(SELECT p.policy_id FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL) "
+	"AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = m.relation_oid) "
+	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l WHERE l.relation_oid = m.relation_oid "
+	"AND l.move_id > m.move_id AND l.state = 'done'))";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
 	TierHours	hours;
@@ -607,7 +612,11 @@ tier_catalog_maintain_history(TimestampTz now)
 	values[1] = Int32GetDatum(tier_history_retention_min);
 	tier_catalog_execute(history_sql, 2, types, values, NULL);
 
-	/* What move_limit_per_day counts is kept for a day in any case. */
+	/*
+	 * What move_limit_per_day counts is kept for a day in any case; and where
+	 * something came from that may return, as long as it is the last that was
+	 * done with it.
+	 */
 	tier_catalog_execute(moves_sql, 2, types, values, NULL);
 	tier_catalog_forget_effects();
 	tier_catalog_maintain_load(now, &hours, tier_history_retention_min);

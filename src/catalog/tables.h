@@ -459,6 +459,11 @@ typedef void (*TierVisitHistory) (void *argument, const TierHistoryPeriod *perio
 extern void tier_catalog_visit_history(Oid only_relation, TierVisitHistory visit,
 									   void *argument);
 
+/* The same for rows of these relations that begin at that time or later. */
+extern void tier_catalog_visit_history_since(const Oid *relations, int nrelations,
+											 TimestampTz since, TierVisitHistory visit,
+											 void *argument);
+
 /*
  * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE
  * EXCLUSIVE mode to the end of the transaction.  False if another process still
@@ -688,6 +693,11 @@ typedef struct TierPolicyRow
 	bool		has_no_writes_for;
 	Interval	no_writes_for;
 	double		below_reads_per_hour;	/* NaN: they do not matter */
+	double		return_reads_per_hour;	/* NaN: nothing returns */
+	bool		has_return_after;
+	Interval	return_after;	/* if not the default */
+	bool		has_return_tier;
+	NameData	return_tier;	/* if not where it came from */
 	bool		include_indexes;
 	bool		has_index_tier;
 	NameData	index_tier;		/* if not that of the table */
@@ -726,8 +736,9 @@ extern void tier_catalog_lock_policy(int policy_id);
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
- * Is the policy still there, enabled and unaltered, does the tier, which is its own or that
- * of its indexes, have this tablespace, and is the relation still in its table's tree?
+ * Is the policy still there, enabled and unaltered, does the tier, which is its own, that
+ * of its indexes or one to which something returns, have this tablespace, and is the
+ * relation still in its table's tree?
  */
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  const NameData *tier, Oid tablespace_oid);
@@ -971,6 +982,7 @@ typedef struct TierMoveOutcome
 	double		lock_flush_ms;	/* of these, flushing WAL; < 0: unknown */
 	int64		copied_bytes;	/* < 0: unknown */
 	double		elapsed_ms;
+	double		waited_ms;		/* of these: paused, or for a place */
 	const char *error;			/* NULL: none */
 	const char *sqlstate;		/* NULL: none */
 	bool		is_tried_again; /* soon, by the same caller: not a failure yet */
@@ -991,10 +1003,27 @@ extern int64 tier_catalog_begin_move(const TierMoveRow *row);
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
 /*
- * Bytes that moves by advice have copied in this database in the last 24 hours, what
+ * Bytes that moves by advice, and those of policies to a faster tier, have copied in this
+ * database in the last 24 hours, what
  * came to nothing included, those that are under way counted in full.
  */
 extern int64 tier_catalog_bytes_moved_by_advice(void);
+
+/* The last move of a relation that was done, as far as it is recorded. */
+typedef struct TierLastMove
+{
+	Oid			relation_oid;
+	int			policy_id;		/* of the tiering policy that asked for it; 0:
+								 * somebody else did */
+	Oid			from_tablespace_oid;
+	NameData	from_tier;		/* by its name then; empty: none */
+	Oid			to_tablespace_oid;
+	TimestampTz finished_at;
+} TierLastMove;
+
+/* Those of these relations that were moved, by OID, in the given context. */
+extern TierLastMove *tier_catalog_load_last_moves(MemoryContext context, const Oid *relations,
+												  int nrelations, int *n);
 
 /* A number for moves that belong together; never used before, not even if rolled back. */
 extern int64 tier_catalog_next_batch(void);

@@ -499,6 +499,10 @@ conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz ref
 	conditions.has_reads = !isnan(policy->below_reads_per_hour);
 	conditions.below_reads_per_hour = policy->below_reads_per_hour;
 	conditions.rate_us = now - tier_observation_period_min * USECS_PER_MINUTE;
+	conditions.has_keep = !isnan(policy->return_reads_per_hour);
+	if (conditions.has_keep)
+		conditions.keep_reads_per_hour = tier_policy_keep(policy->return_reads_per_hour,
+														  policy->below_reads_per_hour);
 	return conditions;
 }
 
@@ -564,6 +568,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 	/* One row dated far into the future must not make everything due. */
 	reference_us = Min(reference_us, now);
 	grounds.conditions = conditions_of(policy, uses, reference_us, now);
+	evaluation->conditions = grounds.conditions;
 	grounds.from_now = reference_us == now;
 	grounds.reference_us = reference_us;
 	tier_policy_evaluate(partitions, evaluation->nleaves, &grounds.conditions, verdicts);
@@ -714,14 +719,37 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 	return evaluation;
 }
 
+static const TierReturn *
+find_return(const TierLeaf *leaf, Oid member_oid)
+{
+	ListCell   *cell;
+
+	foreach(cell, leaf->returns)
+	{
+		const TierReturn *returning = lfirst(cell);
+
+		if (returning->relation_oid == member_oid)
+			return returning;
+	}
+	return NULL;
+}
+
 int
 tier_partition_target(const TierEvaluation *evaluation, const TierLeaf *leaf, Oid member_oid)
 {
+	const TierReturn *returning = find_return(leaf, member_oid);
+
+	if (returning != NULL)
+		return returning->tier;
 	return member_oid == leaf->info.relation_oid ? evaluation->to_tier : evaluation->index_tier;
 }
 
 Oid
 tier_partition_tablespace(const TierLeaf *leaf, Oid member_oid)
 {
+	const TierReturn *returning = find_return(leaf, member_oid);
+
+	if (returning != NULL)
+		return returning->tablespace_oid;
 	return member_oid == leaf->info.relation_oid ? leaf->to_tablespace : leaf->index_tablespace;
 }

@@ -16,6 +16,14 @@
 #include "src/model/policy.h"
 #include "src/server/relation.h"
 
+/* Something of a leaf that returns. */
+typedef struct TierReturn
+{
+	Oid			relation_oid;
+	int			tier;			/* index into the TierSet */
+	Oid			tablespace_oid;
+} TierReturn;
+
 /* One leaf partition, or a table that is none, under one policy. */
 typedef struct TierLeaf
 {
@@ -23,6 +31,10 @@ typedef struct TierLeaf
 	TierPartition partition;
 	TierPolicyVerdict verdict;
 	int			from_tier;		/* index into the TierSet, -1: none */
+	int			return_tier;	/* of the first that returns; if something
+								 * does */
+	List	   *returns;		/* TierReturn: what returns; then it is
+								 * pending */
 	Oid			to_tablespace;	/* 0: none of the tier's can be used */
 	Oid			index_tablespace;	/* the same for indexes */
 	List	   *pending;		/* OIDs: what of it and its indexes is on a
@@ -43,6 +55,8 @@ typedef struct TierEvaluation
 	int			index_tier;		/* the same for indexes */
 	int			nleaves;
 	TierLeaf   *leaves;
+	TierPolicyConditions conditions;	/* as instants; unless there is an
+										 * error */
 	char	   *error;			/* why it could not be evaluated, or NULL */
 } TierEvaluation;
 

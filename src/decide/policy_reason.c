@@ -127,8 +127,11 @@ in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
 		use->last_written_us > conditions->no_writes_us)
 		return psprintf("last written at %s, that is not %s ago",
 						time_text(use->last_written_us), interval_text(&policy->no_writes_for));
-	return psprintf("%.1f reads per hour, not below %g", use->reads_per_hour,
-					policy->below_reads_per_hour);
+	if (conditions->has_reads && !(use->reads_per_hour < conditions->below_reads_per_hour))
+		return psprintf("%.1f reads per hour, not below %g", use->reads_per_hour,
+						policy->below_reads_per_hour);
+	return psprintf("%.1f reads per hour, not below %g, half of those at which it returns",
+					use->reads_per_hour, conditions->keep_reads_per_hour);
 }
 
 static char *

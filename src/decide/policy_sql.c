@@ -35,6 +35,7 @@
 #include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
+#include "src/decide/policy_return.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
@@ -87,6 +88,46 @@ check_interval(const char *argument, const Interval *interval, bool may_be_zero)
 		ReThrowError(error);
 }
 
+/* What is read returns at a rate at which it does not leave again. */
+static void
+check_return(const TierPolicyRow *policy)
+{
+	if (isnan(policy->return_reads_per_hour))
+	{
+		if (policy->has_return_after || policy->has_return_tier)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("return_after and return_tier are for return_when_reads_per_hour"),
+					 errhint("Give return_when_reads_per_hour, or leave them out.")));
+		return;
+	}
+	if (!(policy->return_reads_per_hour > 0.0) || isinf(policy->return_reads_per_hour))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("return_when_reads_per_hour must be more than zero, "
+						"and not infinite")));
+	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("return_when_reads_per_hour must be above below_reads_per_hour"),
+				 errdetail("What returns at %g reads per hour would leave again below %g.",
+						   policy->return_reads_per_hour, policy->below_reads_per_hour)));
+	if (policy->has_return_after)
+	{
+		check_interval("return_after", &policy->return_after, false);
+		if (tier_policy_return_seconds(policy) > SECS_PER_YEAR ||
+			tier_policy_return_seconds(policy) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("return_after must be more than zero, and not more than a year")));
+	}
+	if (policy->has_return_tier &&
+		(strcmp(NameStr(policy->return_tier), NameStr(policy->tier_name)) == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("return_tier must be another tier than that of the policy")));
+}
+
 /* Is there a condition, and are all of them such as can be true? */
 static void
 check_conditions(const TierPolicyRow *policy)
@@ -120,6 +161,7 @@ check_conditions(const TierPolicyRow *policy)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
+	check_return(policy);
 }
 
 /* Sets what is given of idle_for, no_writes_for and below_reads_per_hour. */
@@ -143,6 +185,31 @@ take_use_conditions(FunctionCallInfo fcinfo, int first, TierPolicyRow *policy)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
+	}
+}
+
+/* Sets what is given of return_when_reads_per_hour, return_after and return_tier. */
+static void
+take_return(FunctionCallInfo fcinfo, int first, TierPolicyRow *policy)
+{
+	if (!PG_ARGISNULL(first))
+	{
+		policy->return_reads_per_hour = PG_GETARG_FLOAT8(first);
+		if (isnan(policy->return_reads_per_hour))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("return_when_reads_per_hour must be more than zero, "
+							"and not infinite")));
+	}
+	if (!PG_ARGISNULL(first + 1))
+	{
+		policy->has_return_after = true;
+		policy->return_after = *PG_GETARG_INTERVAL_P(first + 1);
+	}
+	if (!PG_ARGISNULL(first + 2))
+	{
+		policy->has_return_tier = true;
+		policy->return_tier = *PG_GETARG_NAME(first + 2);
 	}
 }
 
@@ -247,6 +314,17 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 		tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->index_tier)));
 	if (policy->has_new_partitions_on)
 		check_new_partitions(info, set, policy);
+	if (policy->has_return_tier)
+	{
+		int			to = tier_require_tier(set, NameStr(policy->return_tier));
+
+		tier_require_tier_rights(set, to);
+		if (to >= tier_require_tier(set, NameStr(policy->tier_name)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("return_tier \"%s\" is not faster than tier \"%s\"",
+							NameStr(policy->return_tier), NameStr(policy->tier_name))));
+	}
 }
 
 /* The first of the arguments of add_tiering_policy() on the use of a relation. */
@@ -255,6 +333,7 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 #define ADD_NEW_PARTITIONS_ON 14
 #define ADD_IN_SCHEMA 15
 #define ADD_NAMES_LIKE 16
+#define ADD_RETURN 17
 
 /* The policies of a table that say where new partitions are created say the same.  In a scope. */
 static void
@@ -407,7 +486,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	if (policy.has_new_partitions_on)
 		policy.new_partitions_on = *PG_GETARG_NAME(ADD_NEW_PARTITIONS_ON);
 	policy.below_reads_per_hour = NAN;
+	policy.return_reads_per_hour = NAN;
 	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
+	take_return(fcinfo, ADD_RETURN, &policy);
 	policy.tier_name = *PG_GETARG_NAME(2);
 	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
 	age_from = text_to_cstring(PG_GETARG_TEXT_PP(4));
@@ -529,7 +610,8 @@ enum
 	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
 	ALTER_NEW_PARTITIONS_ON,
 	ALTER_UNSET,
-	ALTER_END
+	ALTER_RETURN,
+	ALTER_END = ALTER_RETURN + 3
 };
 
 /* What cannot be told from "as it is" by a null. */
@@ -583,6 +665,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.move_after = *PG_GETARG_INTERVAL_P(ALTER_MOVE_AFTER);
 	}
 	take_use_conditions(fcinfo, ALTER_IDLE_FOR, &altered);
+	take_return(fcinfo, ALTER_RETURN, &altered);
 	if (!PG_ARGISNULL(ALTER_NEW_TIER))
 		altered.tier_name = *PG_GETARG_NAME(ALTER_NEW_TIER);
 	if (!PG_ARGISNULL(ALTER_INDEX_TIER))
@@ -793,6 +876,8 @@ verdict_code(TierPolicyVerdict verdict)
 			return "no right";
 		case TIER_VERDICT_NO_AGE:
 			return "no age";
+		case TIER_VERDICT_RETURNS:
+			return "returns";
 	}
 	return NULL;
 }
@@ -806,7 +891,8 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 	tier_row_clear(row);
 	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
 	tier_row_datum(row, 1, ObjectIdGetDatum(leaf->info.relation_oid));
-	tier_row_text(row, 2, leaf->verdict == TIER_VERDICT_DUE && !evaluation->policy->is_enabled ?
+	tier_row_text(row, 2, !evaluation->policy->is_enabled &&
+				  (leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_RETURNS) ?
 				  "disabled" : verdict_code(leaf->verdict));
 	if (partition->lower_kind == TIER_BOUND_FINITE)
 		tier_row_datum(row, 3, TimestampTzGetDatum(partition->lower_us));
@@ -816,7 +902,8 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 		tier_row_name(row, 5, NameStr(set->tiers[leaf->from_tier].name));
 	if (OidIsValid(leaf->info.file_number))
 		tier_row_name(row, 6, get_tablespace_name(leaf->info.tablespace_oid));
-	tier_row_name(row, 7, NameStr(set->tiers[evaluation->to_tier].name));
+	tier_row_name(row, 7, NameStr(set->tiers[leaf->verdict == TIER_VERDICT_RETURNS ?
+											 leaf->return_tier : evaluation->to_tier].name));
 	if (OidIsValid(leaf->to_tablespace))
 		tier_row_name(row, 8, get_tablespace_name(leaf->to_tablespace));
 	if (leaf->pending_bytes >= 0)
@@ -851,8 +938,10 @@ Datum
 tier_evaluate_policies(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
+	TimestampTz now = tier_clock_now();
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
+	TierEvaluation **evaluations;
 	TierSet    *set;
 	TierPins   *pins;
 	TierUses   *uses;
@@ -874,10 +963,13 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	tier_groups_find(policies, npolicies);
 	uses = tier_uses_load(policies, npolicies);
 
+	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
+	for (int i = 0; i < npolicies; i++)
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
+	tier_policy_find_returns(evaluations, npolicies, set, pins, now);
 	for (int i = 0; i < npolicies; i++)
 	{
-		TierEvaluation *evaluation = tier_partition_evaluate(&policies[i], set, pins, uses,
-															 tier_clock_now());
+		const TierEvaluation *evaluation = evaluations[i];
 
 		if (evaluation->error != NULL)
 		{

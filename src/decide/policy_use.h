@@ -29,7 +29,8 @@ extern TierUses *tier_uses_create(const TierSampleView *view, const TierStandbyU
 
 /*
  * Loads what was sampled and looks for what came since, if an enabled or any other policy
- * asks for it; else NULL.  Neither inside a scope nor without a snapshot; changes nothing.
+ * asks for it, or lets something return; else NULL.  Neither inside a scope nor without a
+ * snapshot; changes nothing.
  */
 extern TierUses *tier_uses_load(const TierPolicyRow *policies, int npolicies);
 

@@ -15,6 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <math.h>
 #include <stddef.h>
 
 #include "src/model/policy.h"
@@ -139,6 +140,9 @@ evaluate_one(const TierPartition *partition, const TierPolicyConditions *conditi
 		verdict = judge_age(partition, conditions->age_us);
 	if (verdict == TIER_VERDICT_DUE)
 		verdict = tier_policy_judge_use(&partition->use, conditions);
+	if (verdict == TIER_VERDICT_DUE && conditions->has_keep &&
+		!(partition->use.reads_per_hour < conditions->keep_reads_per_hour))
+		verdict = TIER_VERDICT_IN_USE;
 	if (verdict != TIER_VERDICT_DUE)
 		return verdict;
 
@@ -159,6 +163,30 @@ tier_policy_evaluate(const TierPartition *partitions, int n,
 {
 	for (int i = 0; i < n; i++)
 		verdicts[i] = evaluate_one(&partitions[i], conditions);
+}
+
+double
+tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour)
+{
+	return isnan(below_reads_per_hour) ? return_reads_per_hour / 2.0 : below_reads_per_hour;
+}
+
+bool
+tier_policy_returns(const TierPartitionUse *use, const TierPolicyConditions *conditions,
+					const double *reads_per_hour, int nparts, double return_reads_per_hour)
+{
+	if (nparts < 1 || !(use->reads_per_hour >= conditions->keep_reads_per_hour))
+		return false;
+	for (int i = 0; i < nparts; i++)
+		if (!(reads_per_hour[i] >= return_reads_per_hour))
+			return false;
+	return true;
+}
+
+int
+tier_policy_return_parts(double seconds)
+{
+	return seconds > 0.0 ? (int) ceil(seconds / 86400.0) : 1;
 }
 
 const char *
@@ -192,6 +220,8 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 			return "the role of the policy may not move it";
 		case TIER_VERDICT_NO_AGE:
 			return "it is in no table whose partition key tells the age";
+		case TIER_VERDICT_RETURNS:
+			return "read so much that it returns";
 	}
 
 	return "unknown verdict";

@@ -84,6 +84,9 @@ typedef struct TierPolicyConditions
 	bool		has_reads;
 	double		below_reads_per_hour;
 	int64_t		rate_us;		/* the rate must be known since */
+	bool		has_keep;		/* what is read returns, so it does not leave */
+	double		keep_reads_per_hour;	/* as long as its rate is not below
+										 * this */
 } TierPolicyConditions;
 
 typedef enum TierPolicyVerdict
@@ -101,6 +104,7 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_NOT_OBSERVED,
 	TIER_VERDICT_NO_RIGHT,
 	TIER_VERDICT_NO_AGE,
+	TIER_VERDICT_RETURNS,		/* by tier_policy_returns() alone */
 } TierPolicyVerdict;
 
 /*
@@ -122,8 +126,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * not due, and neither is what somebody holds at this moment.
  *
  * Verdicts are checked in the order foreign, temporary, no right; if age matters no age,
- * default, open bound, too young; in use, not observed; on target, on slower tier, pinned.
- * A lower bound that is open does not matter.
+ * default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
+ * target, on slower tier, pinned.  A lower bound that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
 								 const TierPolicyConditions *conditions,
@@ -135,6 +139,29 @@ extern void tier_policy_evaluate(const TierPartition *partitions, int n,
  */
 extern TierPolicyVerdict tier_policy_judge_use(const TierPartitionUse *use,
 											   const TierPolicyConditions *conditions);
+
+/*
+ * Of a policy that lets things return at so many reads per hour: below which rate, of a day and of
+ * a fortnight, may they leave?  At most half of it, unless the policy says, so that what
+ * has returned does not leave at once when it is read a little less.
+ */
+extern double tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour);
+
+/*
+ * Does it return?  It has had the rate in each of the parts of the time for which it must
+ * have had it, and its rate is still one at which the policy does not send it away, so that
+ * it is never due and returning at once.
+ */
+extern bool tier_policy_returns(const TierPartitionUse *use,
+								const TierPolicyConditions *conditions,
+								const double *reads_per_hour, int nparts,
+								double return_reads_per_hour);
+
+/*
+ * In how many equal parts a time is divided, in each of which the rate must have held: none
+ * is longer than a day, since what works has nights.
+ */
+extern int	tier_policy_return_parts(double seconds);
 
 /* A short English reason for a verdict, without numbers; never NULL. */
 extern const char *tier_policy_verdict_text(TierPolicyVerdict verdict);

@@ -374,11 +374,9 @@ tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid)
 double
 tier_preflight_tier_bytes(TierAdmission *admission)
 {
-	MemoryContext context = CurrentMemoryContext;
 	const TierSet *set = admission->set;
 	const TierTablespace *target = tier_set_tablespace(set, admission->where.tablespace_oid);
 	const TierSpace *space;
-	TierCatalogScope scope;
 	double		bytes = 0;
 
 	if (target == NULL || !tier_preflight_has_capacity(set, admission->where.tablespace_oid))
@@ -388,17 +386,7 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 	space = tier_preflight_space(admission);
 	for (int i = 0; i < set->ntablespaces; i++)
 		if (set->tablespaces[i].tier == target->tier)
-			bytes += tier_space_taken_by_others(space, set->tablespaces[i].oid);
-
-	/*
-	 * Afterwards: what has arrived in between is then counted twice, and not
-	 * missed.
-	 */
-	tier_catalog_enter(&scope);
-	tier_catalog_see_latest();
-	bytes += tier_catalog_tier_bytes(NameStr(set->tiers[target->tier].name));
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
+			bytes += tier_space_taken(space, set->tablespaces[i].oid);
 	admission->tier_bytes = bytes;
 	return bytes;
 }

@@ -47,6 +47,11 @@
  */
 static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
 											 * tier_progress_start() */
+
+/* By the phases of all moves of this process, and since when it is held up now; 0: it is not. */
+static int64 held_us;
+static int64 held_since_us;
+
 static TierAnnouncement announced;	/* InvalidOid: none; outlives the part of
 									 * a table that is moved */
 
@@ -78,9 +83,28 @@ tier_progress_start(Oid relation_oid)
 	show_announcement();
 }
 
+/* Adds up how long the move is held up by what has nothing to do with it. */
+static void
+note_phase(int64 phase)
+{
+	int64		now_us = tier_clock_monotonic_us();
+
+	if (held_since_us != 0)
+		held_us += now_us - held_since_us;
+	held_since_us = phase == TIER_PHASE_PAUSED || phase == TIER_PHASE_QUEUED ? now_us : 0;
+}
+
+double
+tier_progress_waited_ms(void)
+{
+	return held_us / 1000.0;
+}
+
 void
 tier_progress_set(TierProgressField field, int64 value)
 {
+	if (field == TIER_PROGRESS_PHASE)
+		note_phase(value);
 	current[field] = value;
 	pgstat_progress_update_param(PARAM(field), value);
 }
@@ -94,6 +118,7 @@ tier_progress_add(TierProgressField field, int64 value)
 void
 tier_progress_end(void)
 {
+	note_phase(TIER_PHASE_STARTING);
 	pgstat_progress_update_param(0, 0);
 }
 

@@ -43,6 +43,9 @@ typedef enum TierProgressField
 /* A part begins: all fields are 0, and this process shows up. */
 extern void tier_progress_start(Oid relation_oid);
 extern void tier_progress_set(TierProgressField field, int64 value);
+
+/* How long all moves of this process were paused or had no place among the movers. */
+extern double tier_progress_waited_ms(void);
 extern void tier_progress_add(TierProgressField field, int64 value);
 
 /* This process shows up no more. */

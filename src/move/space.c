@@ -168,7 +168,7 @@ add_others(TierSpace *space, int64 announced_us)
 }
 
 double
-tier_space_taken_by_others(const TierSpace *space, Oid tablespace_oid)
+tier_space_taken(const TierSpace *space, Oid tablespace_oid)
 {
 	double		bytes = 0;
 
@@ -181,9 +181,9 @@ tier_space_taken_by_others(const TierSpace *space, Oid tablespace_oid)
 		TierAnnouncement other;
 
 		if (is_ahead(i, space->announced_us, &other) && other.tablespace_oid == tablespace_oid)
-			bytes += other.database_oid == MyDatabaseId ? other.leaving_bytes : other.bytes;
+			bytes += other.bytes;
 	}
-	return bytes + tier_database_files_of_others(tablespace_oid);
+	return bytes + tier_database_files_of_all(tablespace_oid);
 }
 
 TierSpaceFlight

@@ -103,11 +103,11 @@ extern bool tier_space_wal_is_retained(void);
 extern TierShortage tier_space_look(Oid tablespace_oid, double reserve_bytes);
 
 /*
- * Bytes of a tablespace that relations of this database, as they are recorded, do not explain:
- * what other databases have there, by their files, which are looked at; and what moves that
- * were announced before will have brought, of this database as a whole.  Not compressed.
+ * Bytes that databases have in a tablespace, by their files, which are looked at: what the
+ * last sample recorded may be long ago.  And what moves that were announced before have still
+ * to write.  Not compressed.
  */
-extern double tier_space_taken_by_others(const TierSpace *space, Oid tablespace_oid);
+extern double tier_space_taken(const TierSpace *space, Oid tablespace_oid);
 
 /* What moves of other processes, of all databases, will have done to a tablespace. */
 typedef struct TierSpaceFlight

@@ -131,6 +131,19 @@ tier_database_files(Oid tablespace_oid, int *n)
 }
 
 double
+tier_database_files_of_all(Oid tablespace_oid)
+{
+	int			n;
+	TierDatabaseFiles *databases = tier_database_files(tablespace_oid, &n);
+	double		bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		bytes += databases[i].bytes;
+	pfree(databases);
+	return bytes;
+}
+
+double
 tier_database_files_of_others(Oid tablespace_oid)
 {
 	int			n;

@@ -20,10 +20,13 @@ typedef struct TierDatabaseFiles
 /*
  * What databases have in the tablespace, each that has a directory there, in no particular
  * order; in the current memory context.  By stat() of each file, without a lock, so it takes
- * about a second for a million.  Catalogs as initdb numbers them are left out, temporary
+ * some seconds for a million.  Catalogs as initdb numbers them are left out, temporary
  * tables are not.  The tablespace's OID is never 0.
  */
 extern TierDatabaseFiles *tier_database_files(Oid tablespace_oid, int *n);
+
+/* In all of them. */
+extern double tier_database_files_of_all(Oid tablespace_oid);
 
 /* In all but this database. */
 extern double tier_database_files_of_others(Oid tablespace_oid);

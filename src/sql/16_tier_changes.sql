@@ -159,7 +159,8 @@ DECLARE
 BEGIN
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
 		FROM tiered_storage.policies p
-		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier, p.new_partitions_on);
+		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier, p.new_partitions_on,
+			p.return_tier);
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
 			USING ERRCODE = 'dependent_objects_still_exist',

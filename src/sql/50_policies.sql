@@ -38,6 +38,11 @@ CREATE TABLE _tiered_storage.policy
 		AND no_writes_for OPERATOR(pg_catalog.<=) '10000 years'),
 	below_reads_per_hour float8 CHECK (below_reads_per_hour OPERATOR(pg_catalog.>) 0
 		AND below_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
+	return_reads_per_hour float8 CHECK (return_reads_per_hour OPERATOR(pg_catalog.>) 0
+		AND return_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
+	return_after interval CHECK (return_after OPERATOR(pg_catalog.>) '0'
+		AND return_after OPERATOR(pg_catalog.<=) '1 year'),
+	return_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
 	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,'
@@ -60,11 +65,13 @@ CREATE TABLE _tiered_storage.policy
 	CHECK ((relation_oid OPERATOR(pg_catalog.=) 0)
 		OPERATOR(pg_catalog.=) (schema_oid IS NOT NULL OR names_like IS NOT NULL)),
 	CHECK (pg_catalog.num_nonnulls(move_after, idle_for, no_writes_for, below_reads_per_hour)
-		OPERATOR(pg_catalog.>) 0)
+		OPERATOR(pg_catalog.>) 0),
+	CHECK (return_reads_per_hour IS NOT NULL OR (return_after IS NULL AND return_tier IS NULL))
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
 CREATE INDEX policy_new_partitions_on_idx ON _tiered_storage.policy (new_partitions_on);
+CREATE INDEX policy_return_tier_idx ON _tiered_storage.policy (return_tier);
 COMMENT ON TABLE _tiered_storage.policy IS
 'tiering policies; read them in the view tiered_storage.policies, add them with '
 'add_tiering_policy()';
@@ -120,7 +127,11 @@ CREATE VIEW tiered_storage.policies AS
 		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
 			p.index_tier, p.new_partitions_on,
 		CASE WHEN p.schema_oid IS NOT NULL THEN COALESCE(g.schema_name, p.schema_name) END
-			AS in_schema, p.names_like
+			AS in_schema, p.names_like,
+		p.return_reads_per_hour AS return_when_reads_per_hour,
+		CASE WHEN p.return_reads_per_hour IS NOT NULL
+			THEN COALESCE(p.return_after, '3 days') END AS return_after,
+		p.return_tier
 	FROM _tiered_storage.policy p
 	CROSS JOIN pg_catalog.pg_control_system() cs
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
@@ -200,6 +211,12 @@ COMMENT ON COLUMN tiered_storage.policies.in_schema IS
 'schema of the tables of a policy on several; null: any, or the policy is on a relation';
 COMMENT ON COLUMN tiered_storage.policies.names_like IS
 'pattern of LIKE that the names of the tables of a policy on several match; null: any';
+COMMENT ON COLUMN tiered_storage.policies.return_when_reads_per_hour IS
+'reads per hour at which what it has moved returns; null: nothing returns';
+COMMENT ON COLUMN tiered_storage.policies.return_after IS
+'for how long it must have been read so much, without a break; null: nothing returns';
+COMMENT ON COLUMN tiered_storage.policies.return_tier IS
+'tier that it returns to; null: the one from which the policy has moved it';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass DEFAULT NULL,
@@ -218,19 +235,23 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	index_tier name DEFAULT NULL,
 	new_partitions_on name DEFAULT NULL,
 	in_schema name DEFAULT NULL,
-	names_like text DEFAULT NULL)
+	names_like text DEFAULT NULL,
+	return_when_reads_per_hour float8 DEFAULT NULL,
+	return_after interval DEFAULT NULL,
+	return_tier name DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8, name, name, name, text) IS
+	interval, float8, name, name, name, text, float8, interval, name) IS
 'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
 'conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
 '(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
 'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
-'indexes go to index_tier, by default to the same tier; '
+'indexes go to index_tier, by default to the same tier; what it has moved returns, to return_tier '
+'or where it came from, when it has had return_when_reads_per_hour for return_after (3 days); '
 'new partitions are created on new_partitions_on; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
@@ -267,13 +288,16 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 	below_reads_per_hour float8 DEFAULT NULL,
 	index_tier name DEFAULT NULL,
 	new_partitions_on name DEFAULT NULL,
-	unset text[] DEFAULT NULL)
+	unset text[] DEFAULT NULL,
+	return_when_reads_per_hour float8 DEFAULT NULL,
+	return_after interval DEFAULT NULL,
+	return_tier name DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
 	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
-	name, name, text[]) IS
+	name, name, text[], float8, interval, name) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
 'number; null arguments leave their property unchanged; unset => ''{new_partitions_on}'' takes '
 'it away; enabled => false lets a policy rest '

@@ -38,6 +38,7 @@ CREATE TABLE _tiered_storage.move
 	failed_at timestamptz[],
 	failed_bytes bigint[],
 	elapsed_ms float8,
+	waited_ms float8,
 	error text,
 	sqlstate text,
 	pid integer,
@@ -45,6 +46,8 @@ CREATE TABLE _tiered_storage.move
 );
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
+COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
+'part of elapsed_ms in which moves were paused, or too many others moved something';
 CREATE INDEX move_relation_oid_idx ON _tiered_storage.move (relation_oid, move_id);
 CREATE INDEX move_batch_id_idx ON _tiered_storage.move (batch_id) WHERE batch_id IS NOT NULL;
 CREATE SEQUENCE _tiered_storage.move_batch;
@@ -220,7 +223,8 @@ COMMENT ON COLUMN tiered_storage.moves.started_at IS 'when the last attempt star
 COMMENT ON COLUMN tiered_storage.moves.finished_at IS
 'when the last attempt ended; null: it is running';
 COMMENT ON COLUMN tiered_storage.moves.elapsed_ms IS
-'duration of the last attempt in ms; null: it is running';
+'duration of the last attempt in ms, also of what it waited while moves were paused or too many '
+'others moved something; null: it is running';
 COMMENT ON COLUMN tiered_storage.moves.attempts IS
 'number of attempts to get the strong lock, of all parts of the relation';
 COMMENT ON COLUMN tiered_storage.moves.failures IS 'number of failures in a row';

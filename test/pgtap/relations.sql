@@ -283,7 +283,10 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	index_tier name,
 	new_partitions_on name,
 	in_schema name,
-	names_like text
+	names_like text,
+	return_when_reads_per_hour double precision,
+	return_after interval,
+	return_tier name
 $$, 'columns of policies, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
 	relation regclass,

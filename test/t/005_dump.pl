@@ -44,7 +44,8 @@ SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 
 SELECT tiered_storage.add_tier('Arch"ive', '{archive}', profile => 'hdd_7200', rank => 9, compressed => true, reserve_fraction => 0);
 SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, reserve_fraction => 0, endurance_tbw => 600);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
-SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest');
+SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest',
+	return_when_reads_per_hour => 77, return_after => '36 hours', return_tier => 'slow');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '200 years', 'slow');
 SELECT tiered_storage.alter_tiering_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
@@ -66,7 +67,7 @@ my $tiers_sql =
 my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
-  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, enabled, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
+  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, return_when_reads_per_hour, return_after, return_tier, enabled, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
 my $fullness_sql =
   'SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by, created_at, enabled FROM tiered_storage.fullness_policies ORDER BY 1';
 my $pins_sql =

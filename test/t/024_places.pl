@@ -133,6 +133,13 @@ like(
 	finish_sql($one),
 	qr/^(?!.*ERROR).*moves are paused/s,
 	'a move that was paused gets a place again');
+is( $node->safe_psql(
+		'app',
+		'SELECT waited_ms > 0, waited_ms < elapsed_ms FROM _tiered_storage.move ORDER BY move_id DESC LIMIT 1'
+	),
+	't|t',
+	'and says which part of its time that was, so that no forecast goes by it'
+);
 
 # ---------------------------------------------------------------------
 # A worker whose move is queued

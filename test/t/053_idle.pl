@@ -188,6 +188,48 @@ is( $standby->safe_psql(
 	'slow',
 	'then it is moved');
 is(verdict(), 'on target', 'and was not used by that');
+
+# Returns count as moves by advice do.
+create_in_place_tablespace($standby, 'quick');
+$standby->safe_psql(
+	'postgres', q(
+ALTER SYSTEM SET tiered_storage.cooldown = 0;
+ALTER SYSTEM SET tiered_storage.move_limit_per_day = 0;
+SELECT tiered_storage.add_tier('quick', '{quick}', profile => 'nvme', rank => 0, reserve_fraction => 0);
+SELECT tiered_storage.alter_tiering_policy('t', return_when_reads_per_hour => 100, return_after => '1 hour', return_tier => 'quick');
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT date_trunc('hour', now()) - h * interval '1 hour', 't'::regclass, 3600, 1, 1000, 0, 0, 0 FROM generate_series(0, 3) h
+	ON CONFLICT (period_start, relation_oid) DO UPDATE SET random_reads = 1000;
+UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000, heat_at = now(), last_read_at = now() WHERE relation_oid = 't'::regclass;
+));
+$standby->reload;
+$standby->poll_query_until('postgres',
+	q(SELECT current_setting('tiered_storage.move_limit_per_day') = '0'))
+  or die 'the limit is not there';
+is(verdict(), 'returns', 'read again');
+my ($status, $out, $err) =
+  $standby->psql('postgres', 'CALL tiered_storage.migrate()');
+like($err, qr/t does not return today/, 'nothing is left of the limit');
+is(verdict(), 'returns', 'so it stays');
+$standby->safe_psql('postgres',
+	q(ALTER SYSTEM SET tiered_storage.move_limit_per_day = '1MB'));
+$standby->reload;
+$standby->poll_query_until('postgres',
+	q(SELECT current_setting('tiered_storage.move_limit_per_day') = '1MB'))
+  or die 'the limit is not there';
+$standby->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+is( $standby->safe_psql(
+		'postgres',
+		q(SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace WHERE relname = 't')
+	),
+	'quick',
+	'within the limit it returns');
+is( $standby->safe_psql(
+		'postgres',
+		'SELECT count(*) FROM _tiered_storage.move m'
+		  . q( WHERE to_tier = 'quick' AND policy_id IS NOT NULL)),
+	1,
+	'by the policy');
 $standby->stop;
 
 done_testing();

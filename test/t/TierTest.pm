@@ -48,7 +48,6 @@ tiered_storage.advice_min_share = 0
 tiered_storage.advice_min_saved_time = 0.1
 tiered_storage.advice_min_saved_price = 0
 # Others use the disks of this machine.
-tiered_storage.move_max_device_busy = 1
 ));
 
 	# The debug build, with stop points and faults: see base/debug.h.

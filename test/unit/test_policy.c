@@ -146,6 +146,77 @@ test_all_of_them(void)
 	ok(due > 100 && widened == 0, "all conditions together: a further one makes nothing due");
 }
 
+static void
+test_keep(void)
+{
+	TierPolicyConditions conditions = {.has_age = true,.age_us = 100,.has_keep = true};
+	TierPartition p = {.upper_kind = TIER_BOUND_FINITE,.upper_us = 50};
+	TierPolicyVerdict verdict;
+
+	ok(tier_policy_keep(100.0, NAN) == 50.0, "keep: half of the rate at which it returns");
+	ok(tier_policy_keep(100.0, 20.0) == 20.0, "keep: as the policy says");
+	conditions.keep_reads_per_hour = 50.0;
+	p.use.reads_per_hour = 50.0;
+	tier_policy_evaluate(&p, 1, &conditions, &verdict);
+	ok(verdict == TIER_VERDICT_IN_USE, "keep: what is read does not leave");
+	p.use.reads_per_hour = 49.9;
+	tier_policy_evaluate(&p, 1, &conditions, &verdict);
+	ok(verdict == TIER_VERDICT_DUE, "keep: what is read less does");
+	p.use.reads_per_hour = NAN;
+	tier_policy_evaluate(&p, 1, &conditions, &verdict);
+	ok(verdict == TIER_VERDICT_IN_USE, "keep: a rate that is no number is not below");
+}
+
+static void
+test_returns(void)
+{
+	TierPolicyConditions conditions = {.has_keep = true,.keep_reads_per_hour = 50.0};
+	TierPartitionUse use = {.reads_per_hour = 50.0};
+	double		steady[3] = {100.0, 100.0, 1000.0};
+	double		broken[3] = {1000.0, 99.9, 1000.0};
+	double		unknown[2] = {1000.0, NAN};
+
+	ok(tier_policy_return_parts(3 * 86400.0) == 3 && tier_policy_return_parts(86401.0) == 2 &&
+	   tier_policy_return_parts(60.0) == 1 && tier_policy_return_parts(0.0) == 1,
+	   "returns: no part is longer than a day");
+	ok(tier_policy_returns(&use, &conditions, steady, 3, 100.0), "returns: it has held");
+	ok(!tier_policy_returns(&use, &conditions, broken, 3, 100.0), "returns: not after a break");
+	ok(!tier_policy_returns(&use, &conditions, unknown, 2, 100.0), "returns: no number");
+	ok(!tier_policy_returns(&use, &conditions, steady, 0, 100.0), "returns: nothing is known");
+	use.reads_per_hour = 49.9;
+	ok(!tier_policy_returns(&use, &conditions, steady, 3, 100.0),
+	   "returns: not at a rate at which it leaves");
+}
+
+/* Nothing leaves and returns at once, or the two would take turns. */
+static void
+test_exclusive(void)
+{
+	int			due = 0;
+	int			returning = 0;
+	int			both = 0;
+
+	for (int i = 0; i < 20000; i++)
+	{
+		double		rate = 1.0 + random_int(100);
+		double		below = random_int(2) ? NAN : rate * random_unit();
+		double		held[2] = {200.0 * random_unit(), 200.0 * random_unit()};
+		TierPolicyConditions conditions = {.has_age = true,.age_us = 100,.has_keep = true};
+		TierPartition p = {.upper_kind = TIER_BOUND_FINITE,.upper_us = random_int(150)};
+		TierPolicyVerdict verdict;
+		bool		returns;
+
+		conditions.keep_reads_per_hour = tier_policy_keep(rate, below);
+		p.use.reads_per_hour = 200.0 * random_unit();
+		tier_policy_evaluate(&p, 1, &conditions, &verdict);
+		returns = tier_policy_returns(&p.use, &conditions, held, 2, rate);
+		due += verdict == TIER_VERDICT_DUE;
+		returning += returns;
+		both += verdict == TIER_VERDICT_DUE && returns;
+	}
+	ok(due > 100 && returning > 100 && both == 0, "returns: never what is due");
+}
+
 int
 main(void)
 {
@@ -154,5 +225,8 @@ main(void)
 	test_cold();
 	test_held();
 	test_all_of_them();
+	test_keep();
+	test_returns();
+	test_exclusive();
 	return done();
 }

@@ -1,0 +1,198 @@
+-- What a policy has moved returns when it is read again: for long enough, and to where it came from.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET tiered_storage.cooldown = 0;
+SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
+DELETE FROM _tiered_storage.sampler;
+DELETE FROM _tiered_storage.relation_state;
+CREATE VIEW regress_verdicts AS
+	SELECT relation::text COLLATE "C" AS relation, from_tier, to_tier, verdict, reason FROM tiered_storage.evaluate_policies();
+CREATE VIEW regress_places AS
+	SELECT relname, t.tier_name FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace WHERE relname LIKE 'regress\_r\_%';
+-- As if it had been read so often each hour, in hours that many ago; the last of them make the mean of a day.
+CREATE FUNCTION regress_read(relation regclass, rate int, first_hour int, last_hour int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	moment timestamptz := current_setting('tiered_storage.test_now');
+BEGIN
+	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+		SELECT moment - h * interval '1 hour', relation, 3600, 1, rate / 2, rate - rate / 2, 0, 0 FROM generate_series(first_hour, last_hour) h;
+	UPDATE _tiered_storage.relation_state SET heat_at = moment, observed_since = '2030-01-01', last_read_at = moment - interval '1 minute',
+		random_fast = rate, random_slow = rate / 10, sequential_fast = 0, sequential_slow = 0 WHERE relation_oid = relation;
+END
+$$;
+CREATE FUNCTION regress_cool() RETURNS void LANGUAGE sql AS $$
+	DELETE FROM _tiered_storage.relation_history;
+	UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0;
+$$;
+
+CREATE TABLE regress_r (k int, v text) PARTITION BY LIST (k);
+CREATE TABLE regress_r_1 PARTITION OF regress_r FOR VALUES IN (1) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_2 PARTITION OF regress_r FOR VALUES IN (2) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_3 PARTITION OF regress_r FOR VALUES IN (3) TABLESPACE regress_ts_slow;
+CREATE INDEX regress_r_1_k ON regress_r_1 (k) TABLESPACE regress_ts_fast;
+INSERT INTO regress_r SELECT 1 + k % 3, repeat('x', 100) FROM generate_series(1, 3000) k;
+SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_slow', idle_for => '7 days', return_when_reads_per_hour => 100) AS id \gset
+SELECT return_when_reads_per_hour, return_after, return_tier FROM tiered_storage.policies;
+SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT set_config('tiered_storage.test_now', '2040-01-09 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places ORDER BY 1;
+
+---------------------------------------------------------------------------
+-- Read again
+---------------------------------------------------------------------------
+
+SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+-- A report, however much it reads, is a day or two.
+SELECT regress_read('regress_r_1', 1000000, 1, 47);
+SELECT relation, from_tier, to_tier, verdict FROM regress_verdicts ORDER BY 1;
+-- A day on which it was read less is a break.
+SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('regress_r_1', 1000, 1, 24), regress_read('regress_r_1', 1000, 49, 72);
+SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- At night nobody works.  What the policy has not moved stays where it is.
+SELECT regress_cool() \g /dev/null
+SELECT regress_read('regress_r_1', 290, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 290, d * 24 + 8, d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
+SELECT * FROM regress_verdicts ORDER BY relation;
+SELECT tiered_storage.alter_tiering_policy('regress_r', enabled => false);
+SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
+SELECT tiered_storage.alter_tiering_policy('regress_r', enabled => true);
+-- Neither what is pinned, nor what was moved lately.
+SELECT tiered_storage.pin('regress_r_1') \g /dev/null
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT tiered_storage.unpin('regress_r_1') \g /dev/null
+SET tiered_storage.cooldown = '1d';
+UPDATE _tiered_storage.move SET finished_at = '2040-01-31 12:00:00+00';
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+UPDATE _tiered_storage.move SET finished_at = '2040-01-30 12:00:00+00';
+SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- Nor to where there is no room: to the low watermark of a tier that a fullness policy empties.
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192) \g /dev/null
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+-- Nor to where another policy would take it from again, but to where that one wants it.
+SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', below_reads_per_hour => 100000) AS other \gset
+UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
+UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
+SELECT to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1' ORDER BY 1;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
+CALL tiered_storage.migrate(dry_run => true);
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places ORDER BY 1;
+CALL tiered_storage.migrate();
+SET tiered_storage.cooldown = 0;
+SELECT last_due, last_result FROM tiered_storage.policies;
+SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- It is read a little less, and stays: it leaves below half of the rate at which it returns.
+SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
+SELECT tiered_storage.alter_tiering_policy('regress_r', idle_for => '1 second');
+UPDATE _tiered_storage.relation_state SET last_read_at = '2040-01-30', last_written_at = '2040-01-01';
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+UPDATE _tiered_storage.relation_state SET random_fast = 49;
+SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places ORDER BY 1;
+
+---------------------------------------------------------------------------
+-- Where to
+---------------------------------------------------------------------------
+
+-- Somebody else was the last to move it: the policy has nothing to take back.
+SELECT regress_cool(), regress_read('regress_r_1', 150, 1, 72), regress_read('regress_r_1_k', 150, 1, 72), regress_read('regress_r_2', 150, 1, 72), regress_read('regress_r_3', 150, 1, 72);
+SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
+SET client_min_messages = warning;
+CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_fast', include_indexes => false);
+CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_slow', include_indexes => false);
+RESET client_min_messages;
+-- Its index has been moved by the policy all the same.
+SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY 1;
+SELECT tiered_storage.pin('regress_r_1_k', 'regress_slow') \g /dev/null
+SELECT relation, verdict, reason FROM regress_verdicts ORDER BY 1;
+SELECT tiered_storage.unpin('regress_r_1_k') \g /dev/null
+-- To a tier that is named, from where it is not known; after a restore, too.
+SELECT tiered_storage.alter_tiering_policy('regress_r', return_tier => 'regress_fast', return_after => '12 hours');
+SELECT return_after, return_tier FROM tiered_storage.policies;
+DELETE FROM _tiered_storage.move;
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places ORDER BY 1;
+CALL tiered_storage.migrate();
+-- A tier to return to is in use, and renamed like the others.
+SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_Fast') \g /dev/null
+SELECT tier_name, return_tier FROM tiered_storage.policies;
+SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
+SELECT tiered_storage.remove_tiering_policy('regress_r');
+
+-- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.
+CREATE TABLE regress_a (d date) PARTITION BY RANGE (d);
+CREATE TABLE regress_r_old PARTITION OF regress_a FOR VALUES FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_a', '7 days', 'regress_slow', return_when_reads_per_hour => 100, below_reads_per_hour => 10, return_after => '1 day') AS id \gset
+INSERT INTO regress_a VALUES ('2039-02-02');
+SELECT set_config('tiered_storage.test_now', '2040-02-02 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
+UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
+SELECT regress_cool(), regress_read('regress_r_old', 10, 1, 24);
+SELECT verdict, reason FROM regress_verdicts;
+SELECT regress_cool();
+SELECT verdict FROM regress_verdicts;
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT verdict FROM regress_verdicts;
+SELECT regress_read('regress_r_old', 100, 1, 24);
+SELECT verdict, to_tier, reason FROM regress_verdicts;
+-- Where it came from is remembered as long as it may return.
+UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-01-01';
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
+SELECT set_config('tiered_storage.test_now', '2040-02-02 02:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation_name, from_tier, to_tier FROM _tiered_storage.move ORDER BY move_id;
+SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
+SELECT verdict, to_tier FROM regress_verdicts;
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+CALL tiered_storage.migrate();
+SELECT verdict, reason FROM regress_verdicts;
+
+---------------------------------------------------------------------------
+-- Refused
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 10); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', below_reads_per_hour => 100); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 'Infinity'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => -1); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '0'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '-1 day'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '13 months'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_nowhere'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', return_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', return_tier => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap', return_when_reads_per_hour => 10); \echo :SQLSTATE
+SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM tiered_storage.policies;
+
+DROP TABLE regress_r, regress_a;
+DROP VIEW regress_verdicts, regress_places;
+DROP FUNCTION regress_read, regress_cool;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,577 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_return.c
+ *		What policies have moved and bring back because it is read again.
+ *
+ * A rate that has held is one that history shows for each day: the means of the sampler
+ * remember a burst for days, and would take the report at the end of a month for use that
+ * has begun again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/decide/fullness.h"
+#include "src/decide/policy_return.h"
+#include "src/model/period.h"
+
+/*
+ * Longer than a report of a day or two, shorter than a working week, or what is used
+ * on working days would never return.
+ */
+#define RETURN_AFTER_S (3.0 * SECS_PER_DAY)
+
+/* No row of the history is longer: what is rolled up is an hour, a sample a day at most. */
+#define LONGEST_PERIOD_US USECS_PER_DAY
+
+/* Something that is read enough to be looked at more closely. */
+typedef struct Candidate
+{
+	TierEvaluation *evaluation;
+	TierLeaf   *leaf;
+	List	   *members;		/* OIDs: of what is on the policy's tier */
+	int			nparts;
+	double	   *reads_per_hour; /* in each part, the latest first */
+	TimestampTz until;			/* when the latest part ends */
+} Candidate;
+
+/* Whose reads are a candidate's. */
+typedef struct Reader
+{
+	Oid			relation_oid;
+	int			candidate;
+} Reader;
+
+/* While the history is read. */
+typedef struct Reading
+{
+	Candidate  *candidates;
+	Reader	   *readers;		/* by OID */
+	int			nreaders;
+} Reading;
+
+/* A leaf in one of the evaluations. */
+typedef struct LeafPlace
+{
+	Oid			relation_oid;
+	const TierEvaluation *evaluation;
+	const TierLeaf *leaf;
+} LeafPlace;
+
+/* What is the same for all candidates. */
+typedef struct Returning
+{
+	const TierSet *set;
+	const TierPins *pins;
+	TimestampTz now;
+	LeafPlace  *places;			/* by OID, of enabled policies */
+	int			nplaces;
+	TierLastMove *moves;		/* by OID */
+	int			nmoves;
+	double	   *room_bytes;		/* by tier; what returns takes of it */
+} Returning;
+
+double
+tier_policy_return_seconds(const TierPolicyRow *policy)
+{
+	const Interval *after = &policy->return_after;
+
+	if (!policy->has_return_after)
+		return RETURN_AFTER_S;
+	return (after->month * 30.0 + after->day) * SECS_PER_DAY +
+		(double) after->time / USECS_PER_SEC;
+}
+
+/* ---------------------------------------------------------------------
+ * What may return
+ * ---------------------------------------------------------------------
+ */
+
+/* Does the policy ask for it where it is?  Then it does not return. */
+static bool
+is_wanted(const TierLeaf *leaf)
+{
+	return leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_ON_TARGET ||
+		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
+}
+
+static int
+target_of(const TierEvaluation *evaluation, const TierLeaf *leaf, Oid relation_oid)
+{
+	return relation_oid == leaf->info.relation_oid ? evaluation->to_tier : evaluation->index_tier;
+}
+
+static int
+tier_of(const TierSet *set, Oid relation_oid)
+{
+	TierRelationInfo info;
+
+	return tier_relation_lookup(relation_oid, &info) ?
+		tier_set_tier_of_tablespace(set, info.tablespace_oid) : -1;
+}
+
+/* What of the leaf is on the policy's tier. */
+static List *
+members_of(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
+{
+	List	   *indexes = evaluation->policy->include_indexes ?
+	tier_relation_indexes(leaf->info.relation_oid) : NIL;
+	List	   *members = NIL;
+	ListCell   *cell;
+
+	if (leaf->from_tier == evaluation->to_tier)
+		members = lappend_oid(members, leaf->info.relation_oid);
+	foreach(cell, indexes)
+		if (tier_of(set, lfirst_oid(cell)) == evaluation->index_tier)
+		members = lappend_oid(members, lfirst_oid(cell));
+	return members;
+}
+
+static bool
+is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
+{
+	return !leaf->partition.is_foreign && !leaf->partition.is_temporary && !is_wanted(leaf) &&
+		leaf->verdict != TIER_VERDICT_NO_RIGHT &&
+		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
+}
+
+static Candidate *
+find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, TimestampTz now,
+				int *ncandidates)
+{
+	Candidate  *candidates;
+	int			most = 0;
+
+	*ncandidates = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; evaluations[i]->conditions.has_keep && j < evaluations[i]->nleaves; j++)
+			most += is_candidate(evaluations[i], &evaluations[i]->leaves[j]);
+	if (most == 0)
+		return NULL;
+	candidates = palloc_extended(sizeof(Candidate) * most, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; evaluations[i]->conditions.has_keep && j < evaluations[i]->nleaves; j++)
+		{
+			Candidate  *candidate = &candidates[*ncandidates];
+
+			CHECK_FOR_INTERRUPTS();
+			if (!is_candidate(evaluations[i], &evaluations[i]->leaves[j]))
+				continue;
+			candidate->evaluation = evaluations[i];
+			candidate->leaf = &evaluations[i]->leaves[j];
+			candidate->members = members_of(evaluations[i], candidate->leaf, set);
+			if (candidate->members == NIL)
+				continue;
+			candidate->nparts =
+				tier_policy_return_parts(tier_policy_return_seconds(evaluations[i]->policy));
+			candidate->reads_per_hour = palloc0(sizeof(double) * candidate->nparts);
+			candidate->until = now;
+			(*ncandidates)++;
+		}
+	return candidates;
+}
+
+/* ---------------------------------------------------------------------
+ * For how long it has been read
+ * ---------------------------------------------------------------------
+ */
+
+static int
+compare_readers(const void *a, const void *b)
+{
+	const Reader *left = a;
+	const Reader *right = b;
+
+	if (left->relation_oid != right->relation_oid)
+		return left->relation_oid < right->relation_oid ? -1 : 1;
+	return left->candidate - right->candidate;
+}
+
+/* Shares a row of the history out among the parts that it is in. */
+static void
+note_period(Candidate *candidate, const TierHistoryPeriod *period)
+{
+	double		part_s = tier_policy_return_seconds(candidate->evaluation->policy) /
+	candidate->nparts;
+	int64		part_us = (int64) (part_s * USECS_PER_SEC);
+
+	for (int i = 0; i < candidate->nparts; i++)
+	{
+		TimestampTz until = candidate->until - i * part_us;
+		double		share = tier_period_share(period->start, period->seconds, until - part_us,
+											  until);
+
+		candidate->reads_per_hour[i] += share * period->reads / part_s * SECS_PER_HOUR;
+	}
+}
+
+static void
+visit(void *argument, const TierHistoryPeriod *period)
+{
+	const Reading *reading = argument;
+	int			low = 0;
+	int			high = reading->nreaders;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (reading->readers[middle].relation_oid < period->relation_oid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < reading->nreaders &&
+		 reading->readers[low].relation_oid == period->relation_oid; low++)
+		note_period(&reading->candidates[reading->readers[low].candidate], period);
+}
+
+/* All whose reads are the leaf's, as tier_uses_find() counts them. */
+static List *
+readers_of(const Candidate *candidate)
+{
+	const TierRelationInfo *info = &candidate->leaf->info;
+	List	   *relations = list_make1_oid(info->relation_oid);
+
+	if (OidIsValid(info->toast_oid))
+	{
+		relations = lappend_oid(relations, info->toast_oid);
+		relations = list_concat(relations, tier_relation_indexes(info->toast_oid));
+	}
+	if (candidate->evaluation->policy->include_indexes)
+		relations = list_concat(relations, tier_relation_indexes(info->relation_oid));
+	return relations;
+}
+
+static void
+read_history(Candidate *candidates, int n, TimestampTz now)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Reading		reading = {candidates, NULL, 0};
+	TierCatalogScope scope;
+	List	   *readers = NIL;
+	Oid		   *relations;
+	double		longest_s = 0.0;
+	int			i = 0;
+	ListCell   *cell;
+
+	for (int c = 0; c < n; c++)
+	{
+		longest_s = Max(longest_s, tier_policy_return_seconds(candidates[c].evaluation->policy));
+		foreach(cell, readers_of(&candidates[c]))
+		{
+			Reader	   *reader = palloc(sizeof(Reader));
+
+			reader->relation_oid = lfirst_oid(cell);
+			reader->candidate = c;
+			readers = lappend(readers, reader);
+		}
+	}
+	reading.nreaders = list_length(readers);
+	reading.readers = palloc_extended(sizeof(Reader) * reading.nreaders, MCXT_ALLOC_HUGE);
+	relations = palloc_extended(sizeof(Oid) * reading.nreaders, MCXT_ALLOC_HUGE);
+	foreach(cell, readers)
+	{
+		relations[i] = ((Reader *) lfirst(cell))->relation_oid;
+		reading.readers[i++] = *(Reader *) lfirst(cell);
+	}
+	qsort(reading.readers, reading.nreaders, sizeof(Reader), compare_readers);
+	tier_catalog_enter(&scope);
+	tier_catalog_visit_history_since(relations, reading.nreaders,
+									 now - (int64) (longest_s * USECS_PER_SEC) -
+									 LONGEST_PERIOD_US, visit, &reading);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+}
+
+/* ---------------------------------------------------------------------
+ * Where to
+ * ---------------------------------------------------------------------
+ */
+
+static int
+compare_moves(const void *key, const void *move)
+{
+	Oid			relation_oid = *(const Oid *) key;
+	Oid			moved_oid = ((const TierLastMove *) move)->relation_oid;
+
+	return relation_oid < moved_oid ? -1 : relation_oid > moved_oid;
+}
+
+static int
+compare_places(const void *a, const void *b)
+{
+	Oid			left = ((const LeafPlace *) a)->relation_oid;
+	Oid			right = ((const LeafPlace *) b)->relation_oid;
+
+	return left < right ? -1 : left > right;
+}
+
+static void
+load_moves(Returning *returning, const Candidate *candidates, int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	List	   *all = NIL;
+	Oid		   *relations;
+	int			i = 0;
+	ListCell   *cell;
+
+	for (int c = 0; c < n; c++)
+		foreach(cell, candidates[c].members)
+			all = lappend_oid(all, lfirst_oid(cell));
+	relations = palloc_extended(sizeof(Oid) * Max(list_length(all), 1), MCXT_ALLOC_HUGE);
+	foreach(cell, all)
+		relations[i++] = lfirst_oid(cell);
+	returning->room_bytes = palloc(sizeof(double) * Max(returning->set->ntiers, 1));
+	tier_catalog_enter(&scope);
+	returning->moves = tier_catalog_load_last_moves(context, relations, i, &returning->nmoves);
+	for (int t = 0; t < returning->set->ntiers; t++)
+	{
+		const TierTier *tier = &returning->set->tiers[t];
+		TierFullnessQuestion question = {0};
+		TierFullnessLevel level;
+		double		mark = tier->emptied_to > 0.0 ? tier->emptied_to : tier->high_watermark;
+
+		returning->room_bytes[t] = INFINITY;
+		if (tier->capacity_bytes <= 0)
+			continue;
+		level = tier_fullness_level(returning->set, t,
+									tier_catalog_tier_bytes(NameStr(tier->name)), &question);
+		returning->room_bytes[t] = level.capacity_bytes *
+			Min(mark, 1.0 - tier->reserve_fraction) - tier_fullness_bytes(&level);
+	}
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+}
+
+static void
+find_places(Returning *returning, TierEvaluation **evaluations, int n)
+{
+	int			most = 0;
+
+	for (int i = 0; i < n; i++)
+		most += evaluations[i]->nleaves;
+	returning->places = palloc_extended(sizeof(LeafPlace) * Max(most, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; evaluations[i]->policy->is_enabled && j < evaluations[i]->nleaves; j++)
+			returning->places[returning->nplaces++] = (LeafPlace)
+		{
+			evaluations[i]->leaves[j].info.relation_oid, evaluations[i],
+				&evaluations[i]->leaves[j]
+		};
+	qsort(returning->places, returning->nplaces, sizeof(LeafPlace), compare_places);
+}
+
+/* The slowest tier to which another policy would move it from there; -1: none would. */
+static int
+slowest_wish(const Returning *returning, const Candidate *candidate, Oid relation_oid)
+{
+	Oid			leaf_oid = candidate->leaf->info.relation_oid;
+	int			slowest = -1;
+	int			low = 0;
+	int			high = returning->nplaces;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (returning->places[middle].relation_oid < leaf_oid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < returning->nplaces && returning->places[low].relation_oid == leaf_oid; low++)
+	{
+		const LeafPlace *place = &returning->places[low];
+		int			target;
+
+		if (place->evaluation == candidate->evaluation || !is_wanted(place->leaf) ||
+			(relation_oid != leaf_oid && !place->evaluation->policy->include_indexes))
+			continue;
+		target = target_of(place->evaluation, place->leaf, relation_oid);
+		if (tier_pins_against(returning->pins, returning->set, relation_oid, target) == NULL)
+			slowest = Max(slowest, target);
+	}
+	return slowest;
+}
+
+/* From where the policy has brought it, or where it is told to; -1: *why not. */
+static int
+origin_of(const Returning *returning, const Candidate *candidate, Oid relation_oid,
+		  const TierRelationInfo *info, const char **why)
+{
+	const TierPolicyRow *policy = candidate->evaluation->policy;
+	const TierLastMove *move = bsearch(&relation_oid, returning->moves, returning->nmoves,
+									   sizeof(TierLastMove), compare_moves);
+	double		resides_s;
+	int			tier;
+
+	if (move == NULL && policy->has_return_tier)
+		return tier_set_find_tier(returning->set, NameStr(policy->return_tier));
+	if (move == NULL || move->policy_id != policy->policy_id ||
+		move->to_tablespace_oid != info->tablespace_oid)
+	{
+		*why = move == NULL ? "it is not recorded that this policy has moved it" :
+			"this policy was not the last to move it";
+		return -1;
+	}
+	resides_s = tier_cooldown_min * (double) SECS_PER_MINUTE -
+		tier_seconds_between(move->finished_at, returning->now);
+	if (resides_s > 0.0)
+	{
+		*why = psprintf("it was moved lately, and stays for another %s",
+						tier_advice_duration(resides_s));
+		return -1;
+	}
+	if (policy->has_return_tier)
+		return tier_set_find_tier(returning->set, NameStr(policy->return_tier));
+	tier = tier_set_tier_of_tablespace(returning->set, move->from_tablespace_oid);
+	if (tier < 0 && NameStr(move->from_tier)[0] != '\0')
+		tier = tier_set_find_tier(returning->set, NameStr(move->from_tier));
+	if (tier < 0)
+		*why = "there is no tier where it came from; give the policy a return_tier";
+	return tier;
+}
+
+/* One member; NULL: *why not. */
+static TierReturn *
+find_return(Returning *returning, const Candidate *candidate, Oid relation_oid, const char **why)
+{
+	const TierPolicyRow *policy = candidate->evaluation->policy;
+	const TierSet *set = returning->set;
+	TierReturn	found = {relation_oid, -1, InvalidOid};
+	const TierPinned *pinned;
+	TierReturn *result;
+	TierRelationInfo info;
+	double		bytes;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		return NULL;
+	found.tier = origin_of(returning, candidate, relation_oid, &info, why);
+	if (found.tier < 0)
+		return NULL;
+	found.tier = Max(found.tier, slowest_wish(returning, candidate, relation_oid));
+	if (found.tier >= target_of(candidate->evaluation, candidate->leaf, relation_oid))
+	{
+		*why = "another policy would move it here again";
+		return NULL;
+	}
+	pinned = tier_pins_against(returning->pins, set, relation_oid, found.tier);
+	if (pinned != NULL)
+	{
+		*why = psprintf("%s is pinned to %s", pinned->pinned_as, NameStr(pinned->tier_name));
+		return NULL;
+	}
+	found.tablespace_oid = tier_set_usable_tablespace(set, found.tier,
+													  OidIsValid(policy->created_by) ?
+													  policy->created_by :
+													  candidate->leaf->info.owner_oid);
+	if (!OidIsValid(found.tablespace_oid))
+	{
+		*why = psprintf("no tablespace of tier \"%s\" can be used",
+						NameStr(set->tiers[found.tier].name));
+		return NULL;
+	}
+	bytes = tier_cost_stored_bytes(tier_relation_disk_bytes(&info),
+								   &set->tiers[found.tier].profile);
+	if (bytes > returning->room_bytes[found.tier])
+	{
+		*why = psprintf("tier \"%s\" has no room for it below its %s watermark",
+						NameStr(set->tiers[found.tier].name),
+						set->tiers[found.tier].emptied_to > 0.0 ? "low" : "high");
+		return NULL;
+	}
+	if (policy->is_enabled)
+		returning->room_bytes[found.tier] -= bytes;
+	result = palloc(sizeof(TierReturn));
+	*result = found;
+	return result;
+}
+
+/* ---------------------------------------------------------------------
+ * All of it
+ * ---------------------------------------------------------------------
+ */
+
+/* "at least 120.0 reads per hour on each of the last 3 days, return_when_reads_per_hour is 100" */
+static char *
+rate_text(const Candidate *candidate)
+{
+	const TierPolicyRow *policy = candidate->evaluation->policy;
+	double		least = candidate->reads_per_hour[0];
+
+	for (int i = 1; i < candidate->nparts; i++)
+		least = Min(least, candidate->reads_per_hour[i]);
+	return psprintf("at least %.1f reads per hour %s %s, return_when_reads_per_hour is %g", least,
+					candidate->nparts == 1 ? "for" : "on each day of",
+					tier_advice_duration(tier_policy_return_seconds(policy)),
+					policy->return_reads_per_hour);
+}
+
+static void
+decide(Returning *returning, Candidate *candidate)
+{
+	const TierPolicyRow *policy = candidate->evaluation->policy;
+	TierLeaf   *leaf = candidate->leaf;
+	List	   *members = NIL;
+	int64		bytes = 0;
+	const char *why = NULL;
+	ListCell   *cell;
+
+	if (!tier_policy_returns(&leaf->partition.use, &candidate->evaluation->conditions,
+							 candidate->reads_per_hour, candidate->nparts,
+							 policy->return_reads_per_hour))
+		return;
+	foreach(cell, candidate->members)
+	{
+		TierReturn *found = find_return(returning, candidate, lfirst_oid(cell), &why);
+		TierRelationInfo info;
+
+		if (found == NULL || !tier_relation_lookup(found->relation_oid, &info))
+			continue;
+		leaf->returns = lappend(leaf->returns, found);
+		members = lappend_oid(members, found->relation_oid);
+		bytes += tier_relation_disk_bytes(&info);
+	}
+	if (leaf->returns == NIL)
+	{
+		leaf->reason = psprintf("%s; %s, but %s", leaf->reason, rate_text(candidate),
+								why != NULL ? why : "it has gone");
+		return;
+	}
+	leaf->verdict = TIER_VERDICT_RETURNS;
+	leaf->pending = members;
+	leaf->pending_bytes = bytes;
+	leaf->return_tier = ((TierReturn *) linitial(leaf->returns))->tier;
+	leaf->to_tablespace = ((TierReturn *) linitial(leaf->returns))->tablespace_oid;
+	leaf->reason = rate_text(candidate);
+}
+
+void
+tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set,
+						 const TierPins *pins, TimestampTz now)
+{
+	Returning	returning = {.set = set,.pins = pins,.now = now};
+	int			ncandidates;
+	Candidate  *candidates = find_candidates(evaluations, n, set, now, &ncandidates);
+
+	if (ncandidates == 0)
+		return;
+	read_history(candidates, ncandidates, now);
+	load_moves(&returning, candidates, ncandidates);
+	find_places(&returning, evaluations, n);
+	for (int i = 0; i < ncandidates; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		decide(&returning, &candidates[i]);
+	}
+}
