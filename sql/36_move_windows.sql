@@ -32,6 +32,8 @@ SELECT tiered_storage.add_move_window('w', '{}', '1:00', '2:00');
 SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00', max_bytes => 0);
 SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00', jitter => '-1 s');
 SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '2 hours');
+SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '-1 years 360 days');
+SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '1 day -23:50');
 SELECT tiered_storage.alter_move_window('w', enabled => false);
 SELECT tiered_storage.alter_move_window('nightly', ends => '22:00');
 SELECT tiered_storage.alter_move_window('nightly', unset => '{starts}');

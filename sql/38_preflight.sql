@@ -181,6 +181,8 @@ CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => NULL);
 CALL tiered_storage.move_relation('regress_p', 'no_such_place', dry_run => true); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_p_view', 'regress_slow', dry_run => true); \echo :SQLSTATE
 CALL tiered_storage.undo_move(1, dry_run => NULL); \echo :SQLSTATE
+CALL tiered_storage.migrate(dry_run => NULL); \echo :SQLSTATE
+CALL tiered_storage.migrate(ignore_windows => NULL); \echo :SQLSTATE
 CALL tiered_storage.undo_move(-1, dry_run => true); \echo :SQLSTATE
 
 ---------------------------------------------------------------------------

@@ -94,6 +94,7 @@ typedef struct Candidate
 {
 	const TierAdviceUnit *unit;
 	Oid			requester_oid;
+	bool		for_owner;		/* which that is */
 	Oid			tablespace_oid;
 	double		density;
 	double		seconds;		/* that its move is expected to take */
@@ -137,6 +138,7 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 
 	if (!tier_relation_lookup(unit->relation_oid, &info))
 		return false;
+	candidate->for_owner = request->for_owners;
 	candidate->requester_oid = request->for_owners ? info.owner_oid : GetUserId();
 	candidate->tablespace_oid = tier_set_usable_tablespace(advice->set, unit->recommended_tier,
 														   candidate->requester_oid);
@@ -364,6 +366,7 @@ request_of(const TierAdvice *advice, const Candidate *candidate)
 	move.relation_oid = candidate->unit->relation_oid;
 	move.tablespace_oid = candidate->tablespace_oid;
 	move.requester_oid = candidate->requester_oid;
+	move.for_owner = candidate->for_owner;
 	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
 	move.reason = tier_advice_reason(advice, candidate->unit);
 	return move;
@@ -400,7 +403,8 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 
 /*
  * A batch may take hours.  What somebody has moved or pinned meanwhile is where
- * he wants it, and a tier may have been given other tablespaces, or removed.
+ * he wants it, a tier may have been given other tablespaces, or removed, and what has
+ * got another owner is no more to be moved with the rights of the former one.
  */
 static bool
 is_still_advised(const TierAdvice *advice, const Candidate *candidate)
@@ -414,6 +418,7 @@ is_still_advised(const TierAdvice *advice, const Candidate *candidate)
 
 	if (!tier_relation_lookup(unit->relation_oid, &info) ||
 		tier_set_tier_of_tablespace(advice->set, info.tablespace_oid) != unit->current_tier ||
+		(candidate->for_owner && info.owner_oid != candidate->requester_oid) ||
 		!tier_catalog_try_enter(&scope))
 		return false;
 	wanted = tier_catalog_tier_has(NameStr(advice->set->tiers[unit->recommended_tier].name),

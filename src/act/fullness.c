@@ -273,6 +273,7 @@ tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 	request.relation_oid = evaluation->members[i].unit->relation_oid;
 	request.tablespace_oid = evaluation->members[i].to_tablespace;
 	request.requester_oid = evaluation->members[i].owner_oid;
+	request.for_owner = true;
 	request.policy_id = evaluation->policy->policy_id;
 	request.policy_kind = TIER_POLICY_FULLNESS;
 	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
@@ -336,6 +337,26 @@ is_closed(Emptying *emptying)
 }
 
 /*
+ * Owners, places and rights may have changed since all was looked at, which may be hours
+ * ago.  False: it stays, and it is to be decided again what leaves.
+ */
+static bool
+looks_movable(Emptying *emptying, int i)
+{
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
+	MemoryContext old_context = MemoryContextSwitchTo(emptying->context);
+	bool		is_movable;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	is_movable = tier_fullness_look_again(evaluation, emptying->question, i);
+	PopActiveSnapshot();
+	MemoryContextSwitchTo(old_context);
+	if (!is_movable)
+		tier_fullness_arrange(&evaluation->problem, &evaluation->result);
+	return is_movable;
+}
+
+/*
  * Moves one, which is set aside whatever comes of it.  Not if it takes more than the room
  * that there is, with all its forks.
  */
@@ -345,21 +366,19 @@ move_next(Emptying *emptying, int i)
 	TierFullnessEvaluation *evaluation = emptying->evaluation;
 	TierFullnessUnit *unit = &evaluation->units[i];
 	const TierSet *set = evaluation->advice->set;
-	Oid			owner_oid = evaluation->members[i].owner_oid;
+	Oid			owner_oid;
 	TierRelationInfo info;
 	TierMoveReport report;
 
+	if (!looks_movable(emptying, i) ||
+		!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
+		return;
+	owner_oid = evaluation->members[i].owner_oid;
 	if (emptying->run->by_worker &&
 		times_locked(emptying->locked, owner_oid) >= PATIENCE_WITH_OWNER)
 	{
 		emptying->summary->not_moved++;
 		set_aside(evaluation, i, "others of its owner were locked");
-		return;
-	}
-	if (!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info) ||
-		tier_set_tier_of_tablespace(set, info.tablespace_oid) != evaluation->tier)
-	{
-		set_aside(evaluation, i, "it is not there any more");
 		return;
 	}
 	unit->target_bytes = Max(unit->target_bytes,

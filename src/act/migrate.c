@@ -241,8 +241,8 @@ request_for(const Job *job, const TierSet *set, Oid relation_oid)
 		tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
 		tier_partition_target(job->evaluation, job->leaf, relation_oid))
 		request.tablespace_oid = info.tablespace_oid;
-	request.requester_oid = OidIsValid(policy->created_by) ? policy->created_by :
-		job->leaf->info.owner_oid;
+	request.for_owner = !OidIsValid(policy->created_by);
+	request.requester_oid = request.for_owner ? job->leaf->info.owner_oid : policy->created_by;
 	request.policy_id = policy->policy_id;
 	request.predicted_s_per_hour = NAN;
 	request.reason = job->leaf->reason;
@@ -371,34 +371,108 @@ was_used_meanwhile(const Job *job)
 		 tier_use_is_held(leaf->info.relation_oid) || tier_processes_hiding_since() != 0);
 }
 
+/* What of a job is about to be moved, and the job as it is decided by now. */
+typedef struct Decision
+{
+	const Job  *first;			/* by the evaluation of the run */
+	const TierSet *first_set;
+	Oid			relation_oid;
+	Job			now;			/* by decide_again(), as what follows; its
+								 * members are not set */
+	const TierSet *set;
+} Decision;
+
 /*
- * A run may take hours: is this what its policy still asks for?  It may have
- * been removed, disabled or altered meanwhile, or the tier given other
- * tablespaces, or the partition been detached, pinned, or used.
+ * Of what returns: is it where the policy has moved it, and does that not ask for it to be
+ * there again?  For how long it has been read is not asked again, and it goes where it was
+ * decided, which other policies had a say in.
  */
 static bool
-still_wanted(const Job *job, const TierSet *set, Oid relation_oid)
+may_still_return(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set,
+				 Oid relation_oid)
 {
-	const TierPolicyRow *policy = job->evaluation->policy;
+	TierRelationInfo info;
+
+	return leaf->verdict != TIER_VERDICT_DUE && leaf->verdict != TIER_VERDICT_ON_TARGET &&
+		leaf->verdict != TIER_VERDICT_ON_SLOWER_TIER && leaf->verdict != TIER_VERDICT_PINNED &&
+		leaf->verdict != TIER_VERDICT_NO_RIGHT && tier_relation_lookup(relation_oid, &info) &&
+		tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
+		tier_partition_target(evaluation, leaf, relation_oid);
+}
+
+/*
+ * A run may take hours: is this what its policy still asks for?  It may have been
+ * removed, disabled or altered meanwhile, or the tier given other tablespaces; the
+ * partition may have other bounds, or be in another place, detached, pinned, or used.  So
+ * the run's evaluation is made again for the one partition.  In a transaction; result in
+ * the current memory context.
+ */
+static bool
+decide_again(Decision *decision)
+{
+	const Job  *first = decision->first;
+	const TierPolicyRow *policy = first->evaluation->policy;
+	Oid			leaf_oid = first->leaf->info.relation_oid;
 	MemoryContext context = CurrentMemoryContext;
+	TierEvaluation *evaluation;
+	const TierLeaf *leaf;
+	const TierSet *set;
 	TierCatalogScope scope;
 	TierPins   *pins;
 	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
 		return false;
-	pins = tier_catalog_load_pin_of(context, relation_oid);
-	wanted = tier_catalog_policy_wants(policy, job->leaf->info.relation_oid,
-									   &target_of(job, set, relation_oid)->name,
-									   tier_partition_tablespace(job->leaf, relation_oid));
+	set = tier_catalog_load_tiers(context);
+	pins = tier_catalog_load_pin_of(context, decision->relation_oid);
+	wanted = tier_catalog_policy_wants(policy, leaf_oid,
+									   &target_of(first, decision->first_set,
+												  decision->relation_oid)->name,
+									   tier_partition_tablespace(first->leaf,
+																 decision->relation_oid));
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	wanted = wanted && !was_used_meanwhile(job) &&
-		tier_pins_against(pins, set, relation_oid,
-						  tier_partition_target(job->evaluation, job->leaf,
-												relation_oid)) == NULL;
-	tier_transaction_commit();
-	return wanted;
+	if (!wanted || was_used_meanwhile(first))
+		return false;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	leaf = tier_partition_evaluate_leaf(policy, set, pins, first->evaluation->uses,
+										tier_clock_now(), leaf_oid, &evaluation);
+	PopActiveSnapshot();
+	if (leaf == NULL)
+		return false;
+	if (first->leaf->verdict == TIER_VERDICT_RETURNS)
+	{
+		decision->now = *first;
+		decision->set = decision->first_set;
+		return may_still_return(evaluation, leaf, set, decision->relation_oid);
+	}
+	decision->now = (Job)
+	{
+		evaluation, leaf, NIL
+	};
+	decision->set = set;
+	return leaf->verdict == TIER_VERDICT_DUE &&
+		list_member_oid(leaf->pending, decision->relation_oid);
+}
+
+/* For tier_move_one(), which asks while it waits and copies. */
+static bool
+is_still_due(const TierMoveRequest *request)
+{
+	Decision	decision = *(const Decision *) request->argument;
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage decision",
+												  ALLOCSET_DEFAULT_SIZES);
+	bool		is_due;
+
+	MemoryContextSwitchTo(context);
+	is_due = decide_again(&decision) &&
+		strcmp(NameStr(target_of(&decision.now, decision.set, decision.relation_oid)->name),
+			   NameStr(target_of(decision.first, decision.first_set,
+								 decision.relation_oid)->name)) == 0;
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return is_due;
 }
 
 /* The batch of a run begins with its first move. */
@@ -467,68 +541,113 @@ is_within_limit(const Job *job, Oid relation_oid, bool by_worker)
 	return false;
 }
 
+/* A run, and what has become of it so far. */
+typedef struct Run
+{
+	const TierSet *set;
+	const Oid  *backoff;		/* relations that failed lately, sorted */
+	int			nbackoff;
+	bool		by_worker;
+	bool		ignore_windows;
+	const TierIdle *idle;
+	MemoryContext step;			/* reset before each move */
+	List	   *locked;			/* whose relations were locked, a role each
+								 * time */
+	TierMigrateSummary *summary;
+} Run;
+
+/* Moves what was just decided again. */
+static void
+move_member(Run *run, Decision *decision)
+{
+	TierMigrateSummary *summary = run->summary;
+	TierMoveRequest request = request_for(&decision->now, decision->set, decision->relation_oid);
+	TierMoveReport report;
+
+	if (summary->batch_id == 0)
+		begin_batch(summary);
+	request.batch_id = summary->batch_id;
+	request.obeys_windows = !run->ignore_windows;
+	request.is_wanted = is_still_due;
+	request.argument = decision;
+	request.idle = run->idle;
+	report = tier_move_one(&request);
+	tier_move_warn(&report, run->by_worker);
+	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
+	if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
+		summary->why_waiting = report.error;
+	if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
+		strcmp(report.sqlstate, "55P03") == 0)
+		run->locked = lappend_oid(run->locked, decision->now.leaf->info.owner_oid);
+}
+
+/* False: nothing more is to be moved. */
+static bool
+run_member(Run *run, const Job *job, Oid relation_oid)
+{
+	TierMigrateSummary *summary = run->summary;
+	Decision	decision = {.first = job,.first_set = run->set,.relation_oid = relation_oid};
+	MemoryContext old_context;
+	TierRelationInfo info;
+	bool		wanted;
+
+	if (!OidIsValid(tier_partition_tablespace(job->leaf, relation_oid)))
+	{
+		if (tier_relation_lookup(relation_oid, &info))
+			warn_no_tablespace(&info, target_of(job, run->set, relation_oid),
+							   run->by_worker ? LOG : WARNING);
+		summary->not_moved++;
+		return true;
+	}
+	if (run->by_worker &&
+		times_locked(run->locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
+	{
+		summary->not_moved++;
+		return true;
+	}
+
+	CHECK_FOR_INTERRUPTS();
+	if (!run->ignore_windows &&
+		has_to_wait(job, run->set, relation_oid, run->by_worker, summary))
+		return true;
+	if (run->by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+		return false;
+	MemoryContextReset(run->step);
+	old_context = MemoryContextSwitchTo(run->step);
+	wanted = decide_again(&decision);
+	tier_transaction_commit();
+	MemoryContextSwitchTo(old_context);
+	if (!wanted)
+		return true;
+	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
+		!OidIsValid(tier_partition_tablespace(decision.now.leaf, relation_oid)))
+	{
+		summary->not_moved++;
+		return true;
+	}
+	if (!is_within_limit(&decision.now, relation_oid, run->by_worker))
+	{
+		summary->not_moved++;
+		return true;
+	}
+	if (run->ignore_windows ||
+		!has_to_wait(&decision.now, decision.set, relation_oid, run->by_worker, summary))
+		move_member(run, &decision);
+	return true;
+}
+
 /*
  * Moves one leaf with what goes along; a relation that fails does not stop the others.
- * *locked: whose relations were locked in this run.
  */
 static void
-run_job(const Job *job, const TierSet *set, const Oid *backoff, int nbackoff, bool by_worker,
-		bool ignore_windows, const TierIdle *idle, List **locked, TierMigrateSummary *summary)
+run_job(Run *run, const Job *job)
 {
 	ListCell   *cell;
 
 	foreach(cell, job->members)
 	{
-		Oid			relation_oid = lfirst_oid(cell);
-		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
-		TierMoveRequest request;
-		TierRelationInfo info;
-		TierMoveReport report;
-
-		if (!OidIsValid(tablespace_oid))
-		{
-			if (tier_relation_lookup(relation_oid, &info))
-				warn_no_tablespace(&info, target_of(job, set, relation_oid),
-								   by_worker ? LOG : WARNING);
-			summary->not_moved++;
-			continue;
-		}
-		if (by_worker && times_locked(*locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
-		{
-			summary->not_moved++;
-			continue;
-		}
-
-		CHECK_FOR_INTERRUPTS();
-		if (!ignore_windows && has_to_wait(job, set, relation_oid, by_worker, summary))
-			continue;
-		if ((by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF) ||
-			!still_wanted(job, set, relation_oid))
+		if (!run_member(run, job, lfirst_oid(cell)))
 			return;
-		if (bsearch(&relation_oid, backoff, nbackoff, sizeof(Oid), oid_cmp) != NULL)
-		{
-			summary->not_moved++;
-			continue;
-		}
-		if (!is_within_limit(job, relation_oid, by_worker))
-		{
-			summary->not_moved++;
-			continue;
-		}
-		request = request_for(job, set, relation_oid);
-		if (summary->batch_id == 0)
-			begin_batch(summary);
-		request.batch_id = summary->batch_id;
-		request.obeys_windows = !ignore_windows;
-		request.idle = idle;
-		report = tier_move_one(&request);
-		tier_move_warn(&report, by_worker);
-		tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
-		if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
-			summary->why_waiting = report.error;
-		if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
-			strcmp(report.sqlstate, "55P03") == 0)
-			*locked = lappend_oid(*locked, job->leaf->info.owner_oid);
 	}
 }
 
@@ -742,7 +861,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	int			njobs;
 	int			nplaces;
 	int			ndefaults;
-	List	   *locked = NIL;
+	Run			run = {0};
 	TierFullnessRun how = {0};
 
 	/* 1. Load. */
@@ -811,10 +930,15 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 
 	/* 3. Act. */
 	tier_new_partitions_run(places, nplaces, set, by_worker, ignore_windows);
+	run = (Run)
+	{
+		.set = set,.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,
+			.ignore_windows = ignore_windows,.idle = idle,.summary = &summary
+	};
+	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < njobs; i++)
 	{
-		run_job(&jobs[i], set, backoff, nbackoff, by_worker, ignore_windows, idle, &locked,
-				&summary);
+		run_job(&run, &jobs[i]);
 		if (idle != NULL && idle->is_due())
 			idle->run();
 	}

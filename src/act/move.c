@@ -77,7 +77,7 @@ typedef struct Move
 	int64		size_bytes;
 	int64		move_id;		/* of the record; 0: there is none */
 
-	bool		is_unwanted;	/* the last time that pin_step() asked */
+	bool		is_unwanted;	/* the last time that it was asked */
 	bool		has_entered;	/* by queue_step(): nothing keeps it waiting
 								 * any more */
 	bool		has_told;		/* that it waits */
@@ -462,12 +462,36 @@ window_step(void *argument)
 	MemoryContextSwitchTo(old_context);
 }
 
+/* Does what has asked for it do so no longer?  Then it is reported as skipped. */
+static bool
+is_dropped_meanwhile(Move *move)
+{
+	const TierMoveRequest *request = move->request;
+
+	if (request->is_wanted == NULL || request->is_wanted(request))
+		return false;
+	report_skipped(move->report,
+				   MemoryContextStrdup(move->context,
+									   "what has asked for the move does so no longer"),
+				   NULL, "55000");
+	return true;
+}
+
 static void
 pin_step(void *argument)
 {
 	Move	   *move = argument;
 
 	move->is_unwanted = is_pinned_meanwhile(move);
+}
+
+/* Everything for which it may be unwanted, also what takes longer to find out. */
+static void
+ask_step(void *argument)
+{
+	Move	   *move = argument;
+
+	move->is_unwanted = is_pinned_meanwhile(move) || is_dropped_meanwhile(move);
 }
 
 /* Is anything in the way, or is it not wanted any more?  False with the reason. */
@@ -498,7 +522,8 @@ may_begin(Move *move, TierMoveReport *report, ErrorData **thrown)
 	} while (*thrown == NULL && !move->has_entered);
 	if (*thrown == NULL)
 	{
-		*thrown = tier_attempt(pin_step, move);
+		/* Whoever asks for it has just decided, unless it has waited since. */
+		*thrown = tier_attempt(move->has_told ? ask_step : pin_step, move);
 		tier_transaction_commit();
 	}
 	if (*thrown == NULL && !move->is_unwanted && move->has_told && move->request->obeys_windows)
@@ -524,7 +549,7 @@ static bool
 is_still_wanted(const TierOnlineRequest *request)
 {
 	Move	   *move = request->argument;
-	ErrorData  *error = tier_attempt(pin_step, move);
+	ErrorData  *error = tier_attempt(ask_step, move);
 
 	if (error != NULL)
 		ReThrowError(error);
@@ -603,6 +628,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.rights_oid = move->request->relation_oid;
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
+	request.for_owner = move->request->for_owner;
 	request.register_file = true;
 	request.reserve_bytes = tier_preflight_reserve(move->set, move->request->tablespace_oid);
 	request.is_wanted = is_still_wanted;
@@ -696,7 +722,8 @@ attempt_step(void *argument)
 	tier_transaction_obey_timeout();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
-									  move->request->tablespace_oid, &move->timing);
+									  move->request->for_owner, move->request->tablespace_oid,
+									  &move->timing);
 	PopActiveSnapshot();
 }
 
@@ -744,7 +771,7 @@ move_with_retries(Move *move, TierMoveReport *report)
 		}
 		move->backoff_ms = move->backoff_ms == 0 ? FIRST_BACKOFF_MS :
 			Min(move->backoff_ms * 2, LONGEST_BACKOFF_MS);
-		thrown = tier_attempt(pin_step, move);
+		thrown = tier_attempt(ask_step, move);
 		tier_transaction_commit();
 		if (thrown != NULL)
 		{
@@ -752,7 +779,7 @@ move_with_retries(Move *move, TierMoveReport *report)
 			return thrown;
 		}
 		if (move->is_unwanted)
-			return NULL;		/* reported by pin_step() */
+			return NULL;		/* reported by ask_step() */
 		run_idle(move);
 	}
 }

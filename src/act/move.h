@@ -23,8 +23,10 @@
 #include "src/move/online.h"
 #include "src/move/preflight.h"
 
+typedef struct TierMoveRequest TierMoveRequest;
+
 /* One relation to move.  The mover knows no policy, only an id to record. */
-typedef struct TierMoveRequest
+struct TierMoveRequest
 {
 	Oid			relation_oid;
 	Oid			tablespace_oid;
@@ -46,8 +48,20 @@ typedef struct TierMoveRequest
 	bool		obeys_windows;	/* nobody asked for it: it begins while a move
 								 * window is open, which the caller has made
 								 * sure of (act/gate.h) */
+	bool		for_owner;		/* who requests it is whoever owns it: it is
+								 * not moved when that is somebody else by
+								 * then */
+
+	/*
+	 * Is it still asked for?  What has decided so asks itself again, after
+	 * the move has waited for others and before each attempt to swap: both
+	 * may take hours.  In a transaction, that it must not end, with nothing
+	 * of a user locked.  NULL: always.
+	 */
+	bool		(*is_wanted) (const TierMoveRequest *request);
+	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing else to do */
-} TierMoveRequest;
+};
 
 typedef enum TierMoveState
 {

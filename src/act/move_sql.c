@@ -323,13 +323,17 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 Datum
 tier_migrate(PG_FUNCTION_ARGS)
 {
-	bool		dry_run = !PG_ARGISNULL(0) && PG_GETARG_BOOL(0);
-	bool		ignore_windows = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	bool		dry_run;
+	bool		ignore_windows;
 	TierMigrateSummary summary;
 	TierPolicyKind kind;
 	char	   *policies;
 	int			npolicies = 0;
 
+	tier_require_argument(fcinfo, 0, "dry_run");
+	tier_require_argument(fcinfo, 1, "ignore_windows");
+	dry_run = PG_GETARG_BOOL(0);
+	ignore_windows = PG_GETARG_BOOL(1);
 	if (dry_run)
 	{
 		summary = tier_migrate_run(true, false, ignore_windows, NULL);

@@ -44,6 +44,7 @@ tier_catalog_take_standby_reads(TierRelationState *states, int nstates)
 		if (i == nstates || states[i].id.relation_oid != relation_oid)
 			continue;
 		standby = &states[i].period.standby;
+		states[i].period.held_on_standby = true;
 		standby->scans = DatumGetInt64(tier_catalog_datum(row, 2, &isnull));
 		standby->tuples_read = DatumGetInt64(tier_catalog_datum(row, 3, &isnull));
 		standby->blocks_fetched = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));

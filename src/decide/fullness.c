@@ -191,6 +191,38 @@ move_seconds(const TierFullnessEvaluation *evaluation, const TierAdviceUnit *uni
 			advice->set->tiers[evaluation->target].profile.fsync_ms) / 1000.0;
 }
 
+/* Whose it is, where it would go, and whether it may. */
+static void
+look_at_member(const TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
+			   const TierRelationInfo *info, int i)
+{
+	TierFullnessMember *member = &evaluation->members[i];
+
+	member->owner_oid = info->owner_oid;
+	member->to_tablespace = tier_set_usable_tablespace(evaluation->advice->set,
+													   evaluation->target, info->owner_oid);
+	member->why = NULL;
+	evaluation->units[i].obstacle = find_obstacle(evaluation, question, info, member);
+}
+
+bool
+tier_fullness_look_again(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
+						 int i)
+{
+	TierRelationInfo info;
+
+	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info) &&
+		tier_set_tier_of_tablespace(evaluation->advice->set,
+									info.tablespace_oid) == evaluation->tier)
+		look_at_member(evaluation, question, &info, i);
+	else
+	{
+		evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
+		evaluation->members[i].why = "it is not there any more";
+	}
+	return evaluation->units[i].obstacle == TIER_FULLNESS_NONE;
+}
+
 static void
 add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
 		   const TierAdviceUnit *unit)
@@ -205,9 +237,7 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 		return;
 	evaluation->problem.nunits++;
 	member->unit = unit;
-	member->owner_oid = info.owner_oid;
-	member->to_tablespace = tier_set_usable_tablespace(advice->set, evaluation->target,
-													   info.owner_oid);
+	look_at_member(evaluation, question, &info, i);
 	model->own_bytes = tier_advice_stored(advice, unit, evaluation->tier);
 	model->disk_bytes = shares_file_system(advice->set, info.tablespace_oid,
 										   member->to_tablespace) ? 0.0 : model->own_bytes;
@@ -218,7 +248,6 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 
 	/* What next to nothing is known of may be hot. */
 	model->reluctance = unit->confidence == TIER_CONFIDENCE_INSUFFICIENT ? 1 : 0;
-	model->obstacle = find_obstacle(evaluation, question, &info, member);
 	if (question->due_leave && unit->is_due)
 	{
 		evaluation->problem.level.own_bytes -= model->own_bytes;

@@ -73,6 +73,14 @@ typedef struct TierFullnessEvaluation
 extern TierFullnessEvaluation *tier_fullness_evaluate(const TierFullnessQuestion *question,
 													  int *n);
 
+/*
+ * Looks again at member i, which is about to leave: whose it is by now, where it would go,
+ * and whether anything is in its way; false: something is, so that the rest has to be
+ * arranged and decided again.  Expectations as of tier_advice_load().
+ */
+extern bool tier_fullness_look_again(TierFullnessEvaluation *evaluation,
+									 const TierFullnessQuestion *question, int i);
+
 /* How full a tier is, if relations take so much of it. */
 extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier, double own_bytes,
 											 const TierFullnessQuestion *question);

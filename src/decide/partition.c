@@ -64,6 +64,9 @@ typedef struct TreeWalk
 	const TierPolicyRow *group; /* a policy on several tables, or NULL */
 	bool		has_no_age;		/* though the age matters */
 	HTAB	   *seen;			/* OIDs of leaves of the group */
+	Oid			only_oid;		/* no other leaf is visited; 0: all are */
+	List	   *only_path;		/* it, and what it is a partition of, upwards */
+	bool		only_inherits;	/* it is no partition, but inherits */
 	TierLeaf   *leaves;
 	int			n;
 	int			capacity;
@@ -187,6 +190,18 @@ add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *part
 	leaf->pending_bytes = -1;
 }
 
+/* The partitions of a partitioned table that are visited. */
+static List *
+children_to_visit(const TreeWalk *walk, Oid parent_oid)
+{
+	if (!OidIsValid(walk->only_oid))
+		return find_inheritance_children(parent_oid, NoLock);
+	for (int i = 1; i < list_length(walk->only_path); i++)
+		if (list_nth_oid(walk->only_path, i) == parent_oid)
+			return list_make1_oid(list_nth_oid(walk->only_path, i - 1));
+	return NIL;
+}
+
 /* Visits the children of a partitioned table with the bounds it inherits. */
 static void
 walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
@@ -213,7 +228,7 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 		level.is_multicolumn = ncolumns > 1;
 	}
 
-	children = find_inheritance_children(parent_oid, NoLock);
+	children = children_to_visit(walk, parent_oid);
 	foreach(cell, children)
 	{
 		TierPartition partition = *inherited;
@@ -247,7 +262,8 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
-		if (tier_relation_lookup(lfirst_oid(cell), &info))
+		if ((!OidIsValid(walk->only_oid) || walk->only_oid == lfirst_oid(cell)) &&
+			tier_relation_lookup(lfirst_oid(cell), &info))
 			add_leaf(walk, &info, unbounded);
 	}
 	list_free(all);
@@ -350,6 +366,23 @@ key_step(void *argument)
 	tier_partition_check_key(job->relation_oid, job->conversion, &job->key);
 }
 
+/* Visits no other leaf than this one. */
+static void
+visit_only(TreeWalk *walk, Oid leaf_oid)
+{
+	walk->only_oid = leaf_oid;
+	walk->only_path = lcons_oid(leaf_oid, get_partition_ancestors(leaf_oid));
+	walk->only_inherits = !get_rel_relispartition(leaf_oid) && has_superclass(leaf_oid);
+}
+
+/* May the table have a leaf that is to be visited? */
+static bool
+is_visited(const TreeWalk *walk, Oid relation_oid)
+{
+	return !OidIsValid(walk->only_oid) || list_member_oid(walk->only_path, relation_oid) ||
+		(walk->only_inherits && get_rel_relkind(relation_oid) != RELKIND_PARTITIONED_TABLE);
+}
+
 /* The tables of a group, each by its own key, if the age matters. */
 static void
 walk_group(TreeWalk *walk, const TierPolicyRow *policy)
@@ -361,6 +394,8 @@ walk_group(TreeWalk *walk, const TierPolicyRow *policy)
 		KeyJob		job = {.relation_oid = lfirst_oid(cell),.conversion = &policy->key};
 
 		CHECK_FOR_INTERRUPTS();
+		if (!is_visited(walk, job.relation_oid))
+			continue;
 		walk->key = NULL;
 		walk->has_no_age = false;
 		if (policy->has_move_after)
@@ -390,14 +425,19 @@ create_seen(void)
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* Loads the leaves of the policy's table, with where they are. */
+/*
+ * Loads the leaves of the policy's table, with where they are.  leaf_oid: the others (0: of
+ * none) matter only for what the age counts from.
+ */
 static void
 load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set,
-			const TierPins *pins, const TierUses *uses)
+			const TierPins *pins, const TierUses *uses, Oid leaf_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TreeWalk	walk = {.key = key,.capacity = 64};
 
+	if (OidIsValid(leaf_oid) && !policy->age_from_newest)
+		visit_only(&walk, leaf_oid);
 	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
 	if (policy->is_group)
 	{
@@ -412,7 +452,8 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	{
 		TierLeaf   *leaf = &walk.leaves[i];
 
-		locate_leaf(leaf, evaluation, set, pins);
+		if (!OidIsValid(leaf_oid) || leaf->info.relation_oid == leaf_oid)
+			locate_leaf(leaf, evaluation, set, pins);
 		leaf->partition.use = tier_uses_find(uses, leaf->info.relation_oid,
 											 policy->include_indexes);
 
@@ -543,7 +584,7 @@ was_born_elsewhere(const TierLeaf *leaf, const TierPolicyRow *policy, const Tier
 
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
-		 const TierUses *uses, TimestampTz now)
+		 const TierUses *uses, TimestampTz now, Oid leaf_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TierPartitionKey key;
@@ -555,7 +596,7 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 
 	if (has_key)
 		tier_partition_check_key(policy->relation_oid, &policy->key, &key);
-	load_leaves(evaluation, has_key ? &key : NULL, set, pins, uses);
+	load_leaves(evaluation, has_key ? &key : NULL, set, pins, uses, leaf_oid);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
@@ -644,6 +685,7 @@ typedef struct EvaluationJob
 	const TierPins *pins;
 	const TierUses *uses;
 	TimestampTz now;
+	Oid			leaf_oid;		/* 0: all */
 } EvaluationJob;
 
 /* When a day begins, and a month ends, is no matter of who asks. */
@@ -655,7 +697,7 @@ evaluate_step(void *argument)
 
 	(void) set_config_option("TimeZone", job->evaluation->policy->time_zone, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now);
+	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now, job->leaf_oid);
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -679,16 +721,17 @@ evaluate_step(void *argument)
  * So there is nobody whose rights it would have to have.  Only the errors of
  * a policy are kept from the others.
  */
-TierEvaluation *
-tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
-						const TierUses *uses, TimestampTz now)
+static TierEvaluation *
+evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
+				const TierUses *uses, TimestampTz now, Oid leaf_oid)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
-	EvaluationJob job = {evaluation, set, pins, uses, now};
+	EvaluationJob job = {evaluation, set, pins, uses, now, leaf_oid};
 	TierRelationInfo info;
 	ErrorData  *error;
 
 	evaluation->policy = policy;
+	evaluation->uses = uses;
 	evaluation->to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
 	if (!tier_policy_has_target(policy) ||
 		(!policy->is_group && !tier_relation_lookup(policy->relation_oid, &info)))
@@ -717,6 +760,25 @@ tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const T
 		FreeErrorData(error);
 	}
 	return evaluation;
+}
+
+TierEvaluation *
+tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
+						const TierUses *uses, TimestampTz now)
+{
+	return evaluate_policy(policy, set, pins, uses, now, InvalidOid);
+}
+
+const TierLeaf *
+tier_partition_evaluate_leaf(const TierPolicyRow *policy, const TierSet *set,
+							 const TierPins *pins, const TierUses *uses, TimestampTz now,
+							 Oid leaf_oid, TierEvaluation **evaluation)
+{
+	*evaluation = evaluate_policy(policy, set, pins, uses, now, leaf_oid);
+	for (int i = 0; i < (*evaluation)->nleaves; i++)
+		if ((*evaluation)->leaves[i].info.relation_oid == leaf_oid)
+			return &(*evaluation)->leaves[i];
+	return NULL;
 }
 
 static const TierReturn *

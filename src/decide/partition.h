@@ -51,6 +51,7 @@ typedef struct TierLeaf
 typedef struct TierEvaluation
 {
 	const TierPolicyRow *policy;
+	const TierUses *uses;		/* what it rests on beside the age */
 	int			to_tier;		/* index into the TierSet */
 	int			index_tier;		/* the same for indexes */
 	int			nleaves;
@@ -78,6 +79,17 @@ extern void tier_partition_check_target(const TierRelationInfo *info,
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 											   const TierSet *set, const TierPins *pins,
 											   const TierUses *uses, TimestampTz now);
+
+/*
+ * The same of one leaf alone, for whoever is about to move it: NULL if it is none of the
+ * policy's any more, or the policy cannot be evaluated.  Reads no more of the others than
+ * their bounds and whether they are empty, and that only if the age counts from the newest.
+ */
+extern const TierLeaf *tier_partition_evaluate_leaf(const TierPolicyRow *policy,
+													const TierSet *set, const TierPins *pins,
+													const TierUses *uses, TimestampTz now,
+													Oid leaf_oid,
+													TierEvaluation **evaluation);
 
 /* Where the policy wants a member of a leaf, which is the leaf itself or one of its indexes. */
 extern int	tier_partition_target(const TierEvaluation *evaluation, const TierLeaf *leaf,

@@ -207,6 +207,8 @@ typedef struct TierRelationPeriod
 
 	/* take; zero in the advice. */
 	TierCounters standby;		/* reads on standbys, taken with the sample */
+	bool		held_on_standby;	/* it was read there, or locked by who may
+									 * have read it */
 	TierWriteCounts writes;		/* see tier_writes_count */
 
 	/* merge: is it to be split, advanced, stored? */

@@ -45,6 +45,7 @@ struct TierOnlineRequest
 	Oid			requester_oid;	/* whose rights count; of the relation that
 								 * this one is a part of, if it is TOAST */
 	Oid			rights_oid;		/* that relation */
+	bool		for_owner;		/* and who is its owner, or else an error */
 
 	/*
 	 * Register the new file, so that it is found after a crash.  Only tests

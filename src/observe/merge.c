@@ -741,7 +741,7 @@ advance_active(TierRelationState *states, int nstates, TimestampTz period_start,
 		TierRelationPeriod *period = &state->period;
 		const TierAccessCount *count = count_of(taken, state->id.relation_oid, &k);
 
-		if (period->index_scanned)
+		if (period->index_scanned || period->held_on_standby)
 			note_index_scan(state, input);
 		if (period->active)
 		{

@@ -27,7 +27,7 @@ typedef struct Counting
 	Oid			database_oid;
 	Oid			role_oid;
 	bool		counts;
-}			Counting;
+} Counting;
 
 /* Is there a value of track_counts among these settings? */
 static bool
@@ -84,13 +84,13 @@ load_settings(void)
 
 /* A value for the role in this database counts, and not the one for all databases. */
 static bool
-is_overruled(const Counting * setting, const List *all)
+is_overruled(const Counting *setting, const List *all)
 {
 	ListCell   *cell;
 
 	foreach(cell, all)
 	{
-		const		Counting *other = lfirst(cell);
+		const Counting *other = lfirst(cell);
 
 		if (!OidIsValid(setting->database_oid) && OidIsValid(other->database_oid) &&
 			other->role_oid == setting->role_oid && other->counts)
@@ -119,7 +119,7 @@ tier_uncounted_roles(void)
 
 	foreach(cell, all)
 	{
-		const		Counting *setting = lfirst(cell);
+		const Counting *setting = lfirst(cell);
 
 		if (setting->counts || is_overruled(setting, all))
 			continue;

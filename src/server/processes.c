@@ -200,8 +200,9 @@ is_harmless_worker(const PgBackendStatus *status)
 	if (status->st_backendType != B_BG_WORKER)
 		return false;
 	type = GetBackgroundWorkerTypeByPid(status->st_procpid);
-	return type != NULL && (strncmp(type, "tiered_storage", strlen("tiered_storage")) == 0 ||
-							strncmp(type, "logical replication", strlen("logical replication")) == 0);
+	return type != NULL &&
+		(strncmp(type, "tiered_storage", strlen("tiered_storage")) == 0 ||
+		 strncmp(type, "logical replication", strlen("logical replication")) == 0);
 }
 
 TimestampTz

@@ -102,6 +102,9 @@ extern char *tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid);
 extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
 								   Oid tablespace_oid, char **why, char **hint);
 
+/* Raises an error if somebody else is its owner by now. */
+extern void tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid);
+
 /*
  * Why a tablespace may not be made the default of a partitioned table or index, as
  * tier_relation_set_default() does it: the role (0: the owner) may not move it there, or
@@ -235,11 +238,12 @@ typedef struct TierMoveTiming
  * committed by the caller at once.  Waits for the lock no longer than
  * tiered_storage.move_lock_timeout, inside a subtransaction, so that after a
  * timeout no lock is held and the transaction can go on.  After the grant
- * everything is checked again, the rights of the requester included.  Acts as
+ * everything is checked again, the rights of the requester included, and with for_owner
+ * that he is the owner.  Acts as
  * the owner of the relation, if he may create there, else as the requester, if
  * he owns it, else as the bootstrap superuser.  Other errors are thrown.
  */
-extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid,
+extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner,
 										 Oid tablespace_oid, TierMoveTiming *timing);
 
 /*

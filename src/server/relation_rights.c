@@ -257,6 +257,16 @@ tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablesp
 	throw_refusal(&refusal);
 }
 
+void
+tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid)
+{
+	if (info->owner_oid != role_oid)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("%s %s has got another owner meanwhile",
+						tier_relation_kind_name(info->kind), info->name)));
+}
+
 bool
 tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
 					   char **why, char **hint)

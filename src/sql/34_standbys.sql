@@ -39,10 +39,14 @@ CREATE TABLE _tiered_storage.standby_counters
 	tuples_read bigint NOT NULL,
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL,
+	held boolean NOT NULL,
 	PRIMARY KEY (standby_name, relation_oid)
 );
 COMMENT ON TABLE _tiered_storage.standby_counters IS
 'counters in the statistics of each standby at the last pull';
+COMMENT ON COLUMN _tiered_storage.standby_counters.held IS
+'a transaction there had locked it, and may have read what is not counted yet; false once it is '
+'stored';
 
 /* Each sample empties it, so it need not store which reads have been added already. */
 CREATE TABLE _tiered_storage.standby_reads
@@ -54,7 +58,8 @@ CREATE TABLE _tiered_storage.standby_reads
 	blocks_hit bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.1);
 COMMENT ON TABLE _tiered_storage.standby_reads IS
-'reads of the standbys since the last sample, which takes them from here';
+'reads of the standbys since the last sample, which takes them from here; all zero: a transaction '
+'there had it locked';
 
 CREATE VIEW tiered_storage.standbys AS
 	SELECT s.standby_name,

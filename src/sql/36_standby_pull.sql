@@ -118,19 +118,29 @@ BEGIN
 			FROM _tiered_storage.standby_identify(dblink_schema, connection) i;
 		IF standby_fetch.problem IS NULL THEN
 			PERFORM _tiered_storage.standby_wait(dblink_schema, connection,
-				'SELECT c.oid, pg_catalog.pg_stat_get_numscans(c.oid),
+				'WITH held AS MATERIALIZED (SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l
+					JOIN pg_catalog.pg_stat_activity a USING (pid)
+					WHERE l.locktype OPERATOR(pg_catalog.=) ''relation''
+						AND l.database OPERATOR(pg_catalog.=) (SELECT d.oid
+							FROM pg_catalog.pg_database d WHERE d.datname
+								OPERATOR(pg_catalog.=) pg_catalog.current_database())
+						AND a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()
+						AND a.backend_type OPERATOR(pg_catalog.<>) ''startup'')
+				SELECT c.oid, pg_catalog.pg_stat_get_numscans(c.oid),
 					pg_catalog.pg_stat_get_tuples_returned(c.oid),
 					pg_catalog.pg_stat_get_blocks_fetched(c.oid),
-					pg_catalog.pg_stat_get_blocks_hit(c.oid)
+					pg_catalog.pg_stat_get_blocks_hit(c.oid),
+					EXISTS (SELECT FROM held h WHERE h.relation OPERATOR(pg_catalog.=) c.oid)
 				FROM pg_catalog.pg_class c
 				WHERE c.oid OPERATOR(pg_catalog.>=) 16384
 					AND c.relkind OPERATOR(pg_catalog.=) ANY (''{r,i,m,t}''::pg_catalog."char"[])
-					AND pg_catalog.pg_stat_get_blocks_fetched(c.oid) OPERATOR(pg_catalog.>) 0');
+					AND (pg_catalog.pg_stat_get_blocks_fetched(c.oid) OPERATOR(pg_catalog.>) 0
+						OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT h.relation FROM held h))');
 			EXECUTE format('SELECT COALESCE(array_agg(ROW($2, t.relation_oid, t.scans,
-					t.tuples_read, t.blocks_fetched, t.blocks_hit)
+					t.tuples_read, t.blocks_fetched, t.blocks_hit, t.held)
 					::_tiered_storage.standby_counters), ''{}'')
 				FROM %I.dblink_get_result($1) AS t (relation_oid oid, scans bigint,
-					tuples_read bigint, blocks_fetched bigint, blocks_hit bigint)',
+					tuples_read bigint, blocks_fetched bigint, blocks_hit bigint, held boolean)',
 				dblink_schema) INTO counters USING connection, s.standby_name;
 		END IF;
 	EXCEPTION WHEN OTHERS OR query_canceled THEN
@@ -201,8 +211,8 @@ AS $$
 			o.standby_name IS NULL OR n.scans < o.scans OR n.tuples_read < o.tuples_read
 				OR n.blocks_fetched < o.blocks_fetched OR n.blocks_hit < o.blocks_hit AS from_zero
 		FROM new n LEFT JOIN _tiered_storage.standby_counters o USING (standby_name, relation_oid)
-		WHERE o.standby_name IS NULL OR (n.scans, n.tuples_read, n.blocks_fetched, n.blocks_hit)
-			IS DISTINCT FROM (o.scans, o.tuples_read, o.blocks_fetched, o.blocks_hit)
+		WHERE o.standby_name IS NULL OR n.held
+			OR (n.scans, n.tuples_read, n.blocks_fetched, n.blocks_hit) IS DISTINCT FROM (o.scans, o.tuples_read, o.blocks_fetched, o.blocks_hit)
 	), gone AS (
 		DELETE FROM _tiered_storage.standby_counters o
 		WHERE o.standby_name = ANY (pulled_names)
@@ -210,9 +220,9 @@ AS $$
 				AND n.relation_oid = o.relation_oid)
 	), stored AS (
 		INSERT INTO _tiered_storage.standby_counters (standby_name, relation_oid, scans,
-			tuples_read, blocks_fetched, blocks_hit)
+			tuples_read, blocks_fetched, blocks_hit, held)
 			SELECT c.standby_name, c.relation_oid, c.scans, c.tuples_read, c.blocks_fetched,
-				c.blocks_hit FROM changed c
+				c.blocks_hit, false FROM changed c
 			ON CONFLICT (standby_name, relation_oid) DO UPDATE SET scans = EXCLUDED.scans,
 				tuples_read = EXCLUDED.tuples_read,
 				blocks_fetched = EXCLUDED.blocks_fetched, blocks_hit = EXCLUDED.blocks_hit

@@ -130,6 +130,12 @@ BEGIN
 		RAISE EXCEPTION 'max_bytes must be positive'
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'Leave it out for no limit; enabled => false keeps a window closed.';
+	ELSIF EXTRACT(year FROM w.jitter) <> 0 OR EXTRACT(month FROM w.jitter) <> 0
+		OR EXTRACT(day FROM w.jitter) <> 0 THEN
+		RAISE EXCEPTION 'jitter must be hours, minutes and seconds'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = 'Days, months and years are not always equally long.',
+				HINT = 'For example ''20 minutes''.';
 	ELSIF w.jitter < '0' THEN
 		RAISE EXCEPTION 'jitter must not be negative'
 			USING ERRCODE = 'invalid_parameter_value';

@@ -222,6 +222,17 @@ is( $primary->safe_psql(
 	"t\nf",
 	'one was used, one was not');
 
+# What a transaction there has locked is read, though its reads are counted when it ends.
+my $cold_read =
+  "SELECT last_read_at IS NOT NULL, last_used_at > now() - interval '1 hour' FROM _tiered_storage.relation_state WHERE relation_oid = 'cold'::regclass";
+my $reader = $standby->background_psql('app');
+$reader->query_safe('BEGIN; LOCK TABLE cold IN ACCESS SHARE MODE');
+pull_and_sample();
+is($primary->safe_psql('app', $cold_read),
+	't|f', 'locked on a standby is read, and no work');
+$reader->query_safe('COMMIT');
+$reader->quit;
+
 # Two pulls before a sample add up; a sample without a pull adds nothing.
 $primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
 read_there('SELECT count(filler) FROM hot');

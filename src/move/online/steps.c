@@ -61,6 +61,8 @@ check_relation(TierOnline *move, TierRelationInfo *info)
 		return TIER_STEP_NOT_NEEDED;
 	if (info->tablespace_oid != request->tablespace_oid && tier_debug_skips("elsewhere"))
 		return TIER_STEP_NOT_NEEDED;
+	if (request->for_owner)
+		tier_relation_check_owner(&owner, request->requester_oid);
 	if (!tier_debug_skips("rights"))
 		tier_relation_check_move(&owner, request->requester_oid, request->tablespace_oid);
 	why = tier_relation_why_incomplete(info);
