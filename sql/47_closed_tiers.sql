@@ -33,7 +33,7 @@ SELECT relation, recommended_tier, confidence FROM regress_moves;
 
 SELECT 'pg_tblspc/' || oid AS directory FROM pg_tablespace WHERE spcname = 'regress_ts_fast' \gset
 SELECT pg_ls_dir AS version FROM pg_ls_dir(:'directory') \gset
-\set away 'COPY (SELECT) TO PROGRAM ''mv ' :directory / :version ' ' :directory '/away'''
+\set away 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory / :version ' ' :directory '/away'''
 :away;
 SELECT tablespaces, capacity_bytes, used_bytes, free_bytes FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
 SELECT path_exists, total_bytes, free_bytes FROM tiered_storage.tablespace_devices() WHERE tablespace_name = 'regress_ts_fast';
@@ -56,7 +56,7 @@ SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0) \g /de
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'money');
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'balanced', price_per_wait_hour => 1);
 SELECT count(*) AS to_nowhere FROM tiered_storage.unused_relations('0') WHERE cheapest_tier = 'regress_fast';
-\set back 'COPY (SELECT) TO PROGRAM ''mv ' :directory '/away ' :directory / :version ''''
+\set back 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory '/away ' :directory / :version ''''
 :back;
 SELECT relation, recommended_tier, confidence FROM regress_moves;
 -- One of two is enough.

@@ -174,8 +174,9 @@ is_complete(Oid index_oid)
 	Form_pg_index form;
 	bool		complete;
 
+	/* Dropped meanwhile: whoever opens it will say so. */
 	if (!HeapTupleIsValid(tuple))
-		return false;
+		return true;
 	form = (Form_pg_index) GETSTRUCT(tuple);
 	complete = form->indisvalid && form->indisready && form->indislive;
 	ReleaseSysCache(tuple);

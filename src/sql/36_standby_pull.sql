@@ -212,7 +212,8 @@ AS $$
 				OR n.blocks_fetched < o.blocks_fetched OR n.blocks_hit < o.blocks_hit AS from_zero
 		FROM new n LEFT JOIN _tiered_storage.standby_counters o USING (standby_name, relation_oid)
 		WHERE o.standby_name IS NULL OR n.held
-			OR (n.scans, n.tuples_read, n.blocks_fetched, n.blocks_hit) IS DISTINCT FROM (o.scans, o.tuples_read, o.blocks_fetched, o.blocks_hit)
+			OR (n.scans, n.tuples_read, n.blocks_fetched, n.blocks_hit)
+				IS DISTINCT FROM (o.scans, o.tuples_read, o.blocks_fetched, o.blocks_hit)
 	), gone AS (
 		DELETE FROM _tiered_storage.standby_counters o
 		WHERE o.standby_name = ANY (pulled_names)

@@ -195,13 +195,24 @@ is_close(
 $fast = column('t', 'changes_fast');
 is( value_of(
 		qq(
+BEGIN;
+UPDATE _tiered_storage.relation_state SET heat_at = now() - interval '30 hours', observed_since = now() - interval '4 days';
 SELECT abs(h.writes_per_hour / e.expected - 1) < 1e-9, h.writes_per_hour < $fast
 FROM tiered_storage.heat h, LATERAL (SELECT
 	$fast * power(2::float8, -extract(epoch FROM now() - heat_at)::float8 / 86400)
 		/ (1 - power(2::float8, -extract(epoch FROM now() - observed_since)::float8 / 86400)) AS expected) e
-WHERE relation = 't'::regclass)),
+WHERE relation = 't'::regclass;
+ROLLBACK)),
 	't|t',
 	'the view decays rates to the present');
+is( value_of(
+		q(
+BEGIN;
+UPDATE _tiered_storage.relation_state SET heat_at = now() - interval '1 year', observed_since = now() - interval '2 years';
+SELECT writes_per_hour FROM tiered_storage.heat WHERE relation = 't'::regclass;
+ROLLBACK)),
+	'0',
+	'and what comes less than once in a century does not come');
 is_close(
 	value_of(
 		'SELECT _tiered_storage.smoothed_rate(100, 86400, 1e9, 86400) / _tiered_storage.smoothed_rate(100, 0, 1e9, 86400)'

@@ -274,6 +274,7 @@ my @intervals = (
 	'-2147483648 months',
 	'0.000001 s',
 	'1 year 1 month 1 day 1 hour');
+my @times = ('00:00', '24:00', '23:59:59.999999', '12:30', '01:00', '02:30');
 my @instants = (
 	'now',
 	'2001-06-01 UTC',
@@ -435,6 +436,7 @@ sub value
 		'double precision' => \@floats,
 		'numeric' => \@numerics,
 		'timestamp with time zone' => \@instants,
+		'time without time zone' => \@times,
 		'jsonb' => \@jsons,
 		'bytea' => \@bytes,
 		'boolean' => [ 'true', 'false' ],
@@ -498,8 +500,8 @@ foreach my $line (
 		'app', q(
 SELECT c.oid::regclass, string_agg(format_type(a.atttypid, a.atttypmod), ',' ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-WHERE c.oid IN ('_tiered_storage.tier'::regclass, '_tiered_storage.standby'::regclass,
-	'_tiered_storage.standby_counters'::regclass, 'tiered_storage.heat'::regclass) GROUP BY c.oid)
+WHERE EXISTS (SELECT FROM pg_proc p, unnest(p.proargtypes) t WHERE p.pronamespace::regnamespace::text ~ '^_?tiered_storage$'
+	AND t IN (c.reltype, (SELECT typarray FROM pg_type WHERE oid = c.reltype))) GROUP BY c.oid)
 	))
 {
 	my ($type, $columns) = split /\|/, $line;

@@ -468,7 +468,7 @@ quiet('a year, time');
 my $used = $node->pg_version < 16 ? 'm_2024|keyed' : 'm_2024';
 like(
 	$said,
-	qr/DETAIL:  no move; .*[34] \(\d+ MB\) not read since \d+ \w+( \d+)?$/m,
+	qr/DETAIL:  no move; .*[345] \(\d+ MB\) not read since \d+ \w+( \d+)?$/m,
 	'a year: what was not read is said');
 foreach my $hours (8760, 8761.5)
 {
