@@ -80,9 +80,11 @@ $(EXTENSION_SCRIPT): $(TOPICS)
 print-%:
 	@echo '$($*)'
 
-.PHONY: check-all check-build check-matrix check-unit lint demo
+.PHONY: check-all check-long check-build check-matrix check-unit lint demo
 check-all:
 	$(SRC)/.ci/check-all
+check-long:
+	$(SRC)/.ci/check-all --long
 check-build:
 	$(SRC)/test/build/run
 check-matrix:

@@ -265,6 +265,20 @@ SELECT random, sequential FROM regress_seen WHERE name = 'regress_ap2' \gset bef
 INSERT INTO regress_ap VALUES (1501, 'x');
 SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen WHERE name = 'regress_ap2';
 COMMIT;
+-- Nor when a plan that reads nothing runs between its rows.
+CREATE FUNCTION regress_nothing() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+	PERFORM count(*) FROM (VALUES (1), (2)) v;
+	RETURN 'x';
+END $$;
+:cold
+BEGIN;
+SELECT count(pad) FROM regress_ap2;
+SELECT random, sequential FROM regress_seen WHERE name = 'regress_ap2' \gset before_
+INSERT INTO regress_ap SELECT 1501 + g, regress_nothing() FROM generate_series(1, 3) g;
+SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen WHERE name = 'regress_ap2';
+COMMIT;
+DROP FUNCTION regress_nothing();
 DROP TABLE regress_ap;
 
 ---------------------------------------------------------------------------

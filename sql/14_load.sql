@@ -167,7 +167,8 @@ SELECT count(*), min(period_start) FROM _tiered_storage.load_history WHERE perio
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 -- Nothing is known of nothing.
-SELECT * FROM tiered_storage.file_class_io ORDER BY file_class, tier_name NULLS FIRST;
+SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE file_class WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour FROM tiered_storage.file_class_io
+	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
 		buffers_checkpointer, buffers_bgwriter, buffers_backends, slru_reads, slru_writes,
 		wait_sampled_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms)
@@ -177,7 +178,8 @@ INSERT INTO _tiered_storage.relation_history VALUES
 	('2030-02-01 01:00+00', 'regress_l'::regclass, 3600, 0, 30, 0, 0, 0),
 	('2030-01-01 01:00+00', 'regress_l'::regclass, 3600, 0, 5000, 0, 0, 0),
 	('2030-02-01 01:00+00', 1, 3600, 0, 40, 0, 0, 0);
-SELECT * FROM tiered_storage.file_class_io ORDER BY file_class, tier_name NULLS FIRST;
+SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE file_class WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour FROM tiered_storage.file_class_io
+	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
 
 ---------------------------------------------------------------------------
 -- Seasonality

@@ -199,7 +199,7 @@ RESET client_min_messages;
 CALL tiered_storage.apply_placement();
 SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
 	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.place;
-SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done' AND m.relation::regclass = format('%1$I.%1$I', n.name)::regclass AND m.to_tier = n.name;
+SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done' AND m.relation = format('%1$I.%1$I', n.name)::regclass::text AND m.to_tier = n.name;
 SELECT tiered_storage.unpin(relation) > 0 FROM tiered_storage.pins \g /dev/null
 SELECT regress_kind(undo_command) AS kind FROM tiered_storage.move_batches;
 SELECT undo_command FROM tiered_storage.move_batches \gexec

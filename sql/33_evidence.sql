@@ -86,7 +86,7 @@ SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g
 CREATE INDEX regress_g_index ON regress_g_a (a) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
 SELECT regress_reads('regress_g_a', 160, '2029-01-01'), regress_reads('regress_g_index', 100, '2029-01-01') \g /dev/null
-SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";
+SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_g_a}');
 ALTER EXTENSION plpgsql ADD TABLE regress_g_a;
 SELECT * FROM tiered_storage.recommend_placement(relations => '{regress_g_a}');
 SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true, relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";

@@ -204,6 +204,7 @@ SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_sto
 CREATE TABLE regress_plain (a int) TABLESPACE regress_ts_fast;
 CREATE MATERIALIZED VIEW regress_matview TABLESPACE regress_ts_fast AS SELECT 1 AS a;
 CREATE TABLE "Regress parent" (a int) TABLESPACE regress_ts_fast;
+INSERT INTO "Regress parent" VALUES (1);
 CREATE TABLE regress_child () INHERITS ("Regress parent") TABLESPACE regress_ts_fast;
 CREATE TABLE regress_grandchild () INHERITS (regress_child, "Regress parent") TABLESPACE regress_ts_slow;
 CREATE FOREIGN DATA WRAPPER regress_fdw;
@@ -305,6 +306,9 @@ SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_che
 SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day', idle_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', idle_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '0'); \echo :SQLSTATE
+-- What a session has used is in the statistics a minute later.
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '59.9 seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '1 second'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '-1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '178000000 years'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 0); \echo :SQLSTATE

@@ -124,6 +124,7 @@ CALL tiered_storage.migrate(dry_run => true);
 -- Open, and nothing is known that would make it too short: one is moved, and then the bytes are used up.
 SET tiered_storage.test_now = '2026-11-30 05:00+01';
 SELECT tiered_storage.alter_move_window('nightly', max_bytes => (SELECT max(pg_table_size(o)) + 8192 FROM unnest('{regress_w_1,regress_w_2}'::regclass[]) o)) \g /dev/null
+CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT * FROM regress_places ORDER BY 1;
 SELECT is_open, moved_bytes > 0 AND moved_bytes < max_bytes AS "moved something" FROM tiered_storage.move_windows WHERE window_name = 'nightly';

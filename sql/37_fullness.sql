@@ -67,6 +67,11 @@ CALL regress_observe();
 SELECT * FROM regress_says;
 CALL tiered_storage.migrate(dry_run => true);
 SELECT * FROM regress_fill;
+-- It knows what windows have left.  What waits for one leaves then, and nothing hotter in its place.
+SELECT tiered_storage.add_move_window('little', NULL, '0:00', '24:00', 'UTC', max_bytes => pg_table_size('regress_b') + 8192, jitter => '0') \g /dev/null
+CALL tiered_storage.migrate(dry_run => true);
+CALL tiered_storage.migrate(dry_run => true, ignore_windows => true);
+SELECT tiered_storage.remove_move_window('little') \g /dev/null
 -- Nothing leaves while move windows are closed.
 SELECT tiered_storage.add_move_window('never', NULL, '1:00', '2:00', enabled => false) \g /dev/null
 CALL tiered_storage.migrate();
@@ -236,6 +241,70 @@ DROP TABLE regress_member, regress_pinned, regress_pinned_there, regress_tenants
 TRUNCATE regress_heat;
 
 ---------------------------------------------------------------------------
+-- A tiering policy that can do nothing
+---------------------------------------------------------------------------
+
+SET client_min_messages = warning;
+CALL regress_table('regress_filler', 95, 100000);
+CREATE TABLE regress_q (d date) PARTITION BY RANGE (d);
+CREATE TABLE regress_q_old PARTITION OF regress_q FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+INSERT INTO regress_q VALUES ('2020-02-02');
+ALTER TABLE regress_q OWNER TO regress_owner;
+ALTER TABLE regress_q_old OWNER TO regress_owner;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_owner;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy TO regress_owner;
+GRANT CREATE ON TABLESPACE regress_ts_cold TO regress_owner;
+SET ROLE regress_owner;
+SELECT tiered_storage.add_tiering_policy('regress_q', '1 year', 'regress_cold') AS age \gset
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION tiered_storage.add_tiering_policy FROM regress_owner;
+REVOKE USAGE ON SCHEMA tiered_storage FROM regress_owner;
+SELECT tiered_storage.pin('regress_filler') \g /dev/null
+CALL regress_observe();
+RESET client_min_messages;
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark,low_watermark}');
+SELECT relation, verdict, reason FROM regress_says;
+-- It has no rights any more, and keeps the partition from nothing.
+REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
+SELECT relation, verdict FROM regress_says;
+-- It has, and there is no room: what it tries in vain leaves in the same run.
+GRANT CREATE ON TABLESPACE regress_ts_cold TO regress_owner;
+SELECT tiered_storage.alter_tier('regress_cold', capacity_bytes => 1) \g /dev/null
+SELECT relation, verdict FROM regress_says;
+CALL tiered_storage.migrate();
+SELECT tier_name, relations FROM regress_fill;
+SELECT tiered_storage.alter_tier('regress_cold', capacity_bytes => 1000 * 8192) \g /dev/null
+-- Nothing to say, and why.
+SELECT tiered_storage.remove_tiering_policy('regress_q');
+DROP TABLE regress_q, regress_filler;
+REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
+SELECT * FROM tiered_storage.evaluate_policies();
+SELECT * FROM tiered_storage.evaluate_fullness();
+TRUNCATE regress_heat;
+
+---------------------------------------------------------------------------
+-- A move window that has room for one
+---------------------------------------------------------------------------
+
+SET client_min_messages = warning;
+SET tiered_storage.test_now = '2026-08-01 12:00:00+00';
+CALL regress_table('regress_k1', 10, 1000);
+CALL regress_table('regress_k2', 10, 2000);
+CALL regress_table('regress_k3', 70, 80000);
+CALL regress_table('regress_k4', 1, 100000);
+CALL regress_observe();
+SELECT tiered_storage.add_move_window('little', NULL, '0:00', '24:00', 'UTC',
+	max_bytes => pg_table_size('regress_k1') + 8192 + (SELECT sum(CASE WHEN state = 'done' THEN greatest(size_bytes, copied_bytes) ELSE copied_bytes END)::bigint FROM _tiered_storage.move), jitter => '0') \g /dev/null
+RESET client_min_messages;
+-- The next one leaves when it opens again, and meanwhile no hotter one that has room in it.
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT tier_name, last_result FROM tiered_storage.fullness_policies;
+SELECT tiered_storage.remove_move_window('little') \g /dev/null
+DROP TABLE regress_k1, regress_k2, regress_k3, regress_k4;
+TRUNCATE regress_heat;
+
+---------------------------------------------------------------------------
 -- A chain, and room
 ---------------------------------------------------------------------------
 
@@ -273,6 +342,22 @@ SELECT verdict, reason FROM tiered_storage.evaluate_fullness() WHERE policy_id =
 SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_slow';
 SELECT tiered_storage.remove_fullness_policy('regress_slow');
 
+-- Two tiers that are emptied to one, which has room for what leaves one of them.
+SET client_min_messages = warning;
+DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.8, high_watermark => 0.9), tiered_storage.alter_tier('regress_cold', capacity_bytes => 100 * 8192) \g /dev/null
+CALL regress_table('regress_f1', 20, 1000);
+CALL regress_table('regress_f2', 75, 50000);
+CALL regress_table('regress_s1', 80, 10, 'regress_ts_slow');
+CALL regress_table('regress_s2', 290, 500, 'regress_ts_slow');
+CALL regress_observe();
+SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_cold'), tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
+SELECT relation, verdict, place, to_tier FROM regress_says;
+-- A policy that is not enabled takes none of it.
+SELECT tiered_storage.alter_fullness_policy('regress_slow', enabled => false) \g /dev/null
+SELECT relation, verdict, place, to_tier FROM regress_says;
+SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_slow'), tiered_storage.remove_fullness_policy('regress_slow'), tiered_storage.alter_tier('regress_cold', capacity_bytes => 1000 * 8192) \g /dev/null
+
 ---------------------------------------------------------------------------
 -- Days before
 ---------------------------------------------------------------------------
@@ -280,7 +365,6 @@ SELECT tiered_storage.remove_fullness_policy('regress_slow');
 -- It grows, and the target has room for less.
 SET client_min_messages = warning;
 DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
-SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.8, high_watermark => 0.9) \g /dev/null
 CALL regress_table('regress_s1', 355, 500, 'regress_ts_slow');
 CALL regress_table('regress_f1', 40, 1000);
 CALL regress_table('regress_f2', 30, 50000);
@@ -299,6 +383,11 @@ END
 $$;
 RESET client_min_messages;
 SELECT * FROM regress_result;
+-- The next policy of a chain will make room.
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
+CALL tiered_storage.migrate();
+SELECT * FROM regress_result;
+SELECT tiered_storage.remove_fullness_policy('regress_slow');
 SELECT tiered_storage.pin('regress_f1'), tiered_storage.pin('regress_f2');
 CALL tiered_storage.migrate();
 SELECT * FROM regress_result;

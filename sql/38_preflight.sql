@@ -33,7 +33,7 @@ SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_
 CREATE UNLOGGED TABLE regress_p_unlogged (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_p_unlogged VALUES (1);
 :show('regress_p_unlogged', 'regress_slow') WHERE check_name IN ('method', 'lock', 'bytes') ORDER BY check_name COLLATE "C";
-:show('regress_p_unlogged', 'regress_slow', allow_lock => true) WHERE check_name IN ('method', 'bytes') ORDER BY check_name COLLATE "C";
+:show('regress_p_unlogged', 'regress_slow', allow_lock => true) WHERE check_name IN ('method', 'bytes', 'wal') ORDER BY check_name COLLATE "C";
 -- No tier, so nothing is known of it.
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_x LOCATION '';

@@ -2,6 +2,8 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+-- However full the disks of this machine are.
+SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers WHERE tier_name LIKE 'regress%';
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE VIEW regress_n_places AS
 	SELECT c.relname, c.relkind, COALESCE(t.spcname, 'of the database') AS tablespace
@@ -86,7 +88,7 @@ SELECT tiered_storage.alter_tiering_policy(policy_id => :id, enabled => true);
 -- Unset, and removed: given back, unless somebody has changed it
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{move_after}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{relation}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{NULL}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{new_partitions_on}');
 SELECT new_partitions_on FROM tiered_storage.policies;

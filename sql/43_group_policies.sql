@@ -2,6 +2,8 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+-- However full the disks of this machine are.
+SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers WHERE tier_name LIKE 'regress%';
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE SCHEMA regress_g;
 CREATE SCHEMA "regress G 2";
@@ -22,6 +24,9 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'information_schema', tier
 SELECT tiered_storage.add_tiering_policy(in_schema => '_tiered_storage', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(names_like => '', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(names_like => 'log\', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025), tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000), tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1024), tier => 'regress_slow', no_writes_for => '1 day'));
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', age_from => 'newest'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', new_partitions_on => 'regress_fast'); \echo :SQLSTATE
@@ -90,6 +95,8 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :everywhere), tiered_st
 
 SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => false);
 CREATE TABLE "regress G 2".parent (a int) TABLESPACE regress_ts_fast;
+INSERT INTO "regress G 2".parent DEFAULT VALUES;
+SELECT FROM pg_stat_force_next_flush();
 CREATE TABLE "regress G 2".child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_g.child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', no_writes_for => '1 day', tier => 'regress_cheap') AS use \gset
@@ -102,6 +109,16 @@ SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relat
 CALL tiered_storage.migrate();
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 CALL tiered_storage.migrate();
+
+-- What inherits belongs to its tables, whatever its name; and so do their policies decide.
+SELECT tiered_storage.add_tiering_policy(names_like => 'chi%', no_writes_for => '1 day', tier => 'regress_slow') AS child \gset
+SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => true);
+SELECT relation, policy_id = :use AS as_its_parent FROM regress_says WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
+ALTER TABLE regress_g.child NO INHERIT "regress G 2".parent;
+SELECT relation, CASE policy_id WHEN :child THEN 'pattern' WHEN :use THEN 'parent' ELSE 'schema' END AS policy FROM regress_says
+	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
+ALTER TABLE regress_g.child INHERIT "regress G 2".parent;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :child), tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => false);
 
 ---------------------------------------------------------------------------
 -- Renamed, dropped, created again

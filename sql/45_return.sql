@@ -93,7 +93,7 @@ SELECT last_due, last_result FROM tiered_storage.policies;
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- It is read a little less, and stays: it leaves below half of the rate at which it returns.
 SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
-SELECT tiered_storage.alter_tiering_policy('regress_r', idle_for => '1 second');
+SELECT tiered_storage.alter_tiering_policy('regress_r', idle_for => '1 minute');
 UPDATE _tiered_storage.relation_state SET last_read_at = '2040-01-30', last_written_at = '2040-01-01';
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 UPDATE _tiered_storage.relation_state SET random_fast = 49;
@@ -169,9 +169,54 @@ RESET client_min_messages;
 CALL tiered_storage.migrate();
 SELECT verdict, reason FROM regress_verdicts;
 
+-- History is kept for as long as a policy looks back and a day, also beyond history_retention, which is 90 days.
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '100 days');
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT '2040-02-02 02:00+00'::timestamptz - d * interval '1 day', 'regress_r_old'::regclass, 3600, 1, 1, 0, 0, 0 FROM unnest('{100.5,102}'::float8[]) d;
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
+SELECT set_config('tiered_storage.test_now', '2040-02-02 03:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT period_start FROM _tiered_storage.relation_history WHERE period_start < '2039-12-01';
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
+SELECT set_config('tiered_storage.test_now', '2040-02-02 04:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT count(*) FROM _tiered_storage.relation_history WHERE period_start < '2039-12-01';
+
+-- What a person has moved does not return later either, nor what another policy has moved: who
+-- was the last is remembered though the record is old.
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast');
+SET client_min_messages = warning;
+CALL tiered_storage.move_relation('regress_r_old', 'regress_ts_slow');
+RESET client_min_messages;
+UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-01-01';
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
+SELECT set_config('tiered_storage.test_now', '2040-02-02 05:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FROM _tiered_storage.move ORDER BY move_id;
+SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
+SELECT verdict, reason FROM regress_verdicts;
+CALL tiered_storage.migrate();
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_tier}');
+-- Once nothing returns any more, nothing old is kept.
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour}');
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
+SELECT set_config('tiered_storage.test_now', '2040-02-02 07:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT count(*) FROM _tiered_storage.move;
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 100, return_after => '1 day');
+
 ---------------------------------------------------------------------------
 -- Refused
 ---------------------------------------------------------------------------
+
+-- A year, however long it is, and no more.
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 year');
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '365 days');
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '366 days');
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '366 days 1 microsecond'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 year 7 days'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
 
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 10); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', below_reads_per_hour => 100); \echo :SQLSTATE
@@ -188,6 +233,24 @@ SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', 
 SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', return_tier => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap', return_when_reads_per_hour => 10); \echo :SQLSTATE
 SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM tiered_storage.policies;
+
+-- What need not be there can be taken away again: one by one, or all of the way back at once.
+CREATE VIEW regress_r_properties AS
+	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour, return_after, return_tier FROM tiered_storage.policies;
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days', idle_for => '1 day', no_writes_for => '2 days', index_tier => 'regress_cheap');
+TABLE regress_r_properties;
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_tier,index_tier,move_after}');
+TABLE regress_r_properties;
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after,no_writes_for,no_writes_for}');
+TABLE regress_r_properties;
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days');
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour}', return_after => '3 days'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after}', return_after => '3 days'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{tier}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{idle_for,below_reads_per_hour}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour,below_reads_per_hour}');
+TABLE regress_r_properties;
+DROP VIEW regress_r_properties;
 
 DROP TABLE regress_r, regress_a;
 DROP VIEW regress_verdicts, regress_places;

@@ -851,6 +851,31 @@ tier_compat_buffer_state_without_users(uint64 state)
 }
 
 /* ---------------------------------------------------------------------
+ * Transactions
+ * ---------------------------------------------------------------------
+ */
+
+/* How many that have written have ended since the start; 17 renamed where that is. */
+#if PG_VERSION_NUM >= 170000
+#define TIER_COMPAT_XACT_COMPLETION_COUNT (TransamVariables->xactCompletionCount)
+#else
+#define TIER_COMPAT_XACT_COMPLETION_COUNT (ShmemVariableCache->xactCompletionCount)
+#endif
+
+/* ---------------------------------------------------------------------
+ * Publications
+ * ---------------------------------------------------------------------
+ */
+
+/* Those that name the relation, by OID; 19 knows publications that except some, too. */
+#if PG_VERSION_NUM >= 190000
+#define tier_compat_relation_publications(relation_oid) \
+	GetRelationIncludedPublications(relation_oid)
+#else
+#define tier_compat_relation_publications(relation_oid) GetRelationPublications(relation_oid)
+#endif
+
+/* ---------------------------------------------------------------------
  * Functions that return sets
  * ---------------------------------------------------------------------
  */

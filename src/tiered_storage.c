@@ -23,6 +23,7 @@
 
 #include "src/observe/access.h"
 #include "src/base/clock.h"
+#include "src/base/cluster.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
@@ -43,6 +44,7 @@ _PG_init(void)
 		return;
 
 	tier_shmem_init();
+	tier_cluster_init();
 
 	/* Under pg_upgrade nothing else may work on the databases. */
 	if (!IsBinaryUpgrade)

@@ -4,6 +4,7 @@ The server runs, with the database loaded onto the HDD.  See bench/heldout.
 """
 
 import argparse
+import math
 import os
 import random
 import re
@@ -207,8 +208,9 @@ class Bench:
     def size_now(self):
         return int(self.sql("SELECT sum(size_bytes) FROM tiered_storage.recommend_placement(include_unchanged => true)"))
 
-    def train(self, tier, rate=None):
-        """The load with everything on this tier; then what it did may be asked for."""
+    def train(self, tier, rate=None, checkpoints=None):
+        """The load with everything on this tier; then what it did may be asked for.  Checkpoints begin at
+        these times, since what they write depends on how many there are; else as often as the device lets them."""
         self.reset()
         self.place(self.oids if tier == "ssd" else [])
         self.sql("VACUUM", "CHECKPOINT")
@@ -221,11 +223,15 @@ class Bench:
         before = self.counters()
         begin = time.monotonic()
         load = self.start_load(TRAINING_S, self.options.seed + 1, rate)
-        sampled = begin
+        began = []
         while load.poll() is None:
             time.sleep(0.2)
-            if time.monotonic() - sampled >= SAMPLE_S and load.poll() is None:
-                sampled = time.monotonic()
+            if checkpoints is None:
+                due = (began[-1] if began else 0) + SAMPLE_S
+            else:
+                due = checkpoints[len(began)] if len(began) < len(checkpoints) else math.inf
+            if time.monotonic() - begin >= due and load.poll() is None:
+                began.append(time.monotonic() - begin)
                 self.sql("CHECKPOINT", "CALL tiered_storage.sample()")
         did = self.end_load(load)
         elapsed = time.monotonic() - begin
@@ -240,10 +246,11 @@ class Bench:
         for row in self.rows("SELECT relation_oid::regclass, round(total_page_writes), round(total_merged_writes) FROM _tiered_storage.relation_state"
                              " WHERE total_page_writes > 0 ORDER BY total_page_writes DESC LIMIT 12"):
             self.raw(f"page writes, merged: {row}")
-        self.raw(f"training on {tier}: {did} transactions in {elapsed:.1f} s; {self.device_text(done)}")
+        self.raw(f"training on {tier}: {did} transactions in {elapsed:.1f} s; {self.device_text(done)}; checkpoints after"
+                 f" {', '.join(f'{at:.0f}' for at in began)} s and at the end")
         self.scale(elapsed)
         self.raw_observed(tier)
-        return done, elapsed, did / elapsed
+        return done, elapsed, did / elapsed, began
 
     def scale(self, elapsed):
         """A rate of less than an hour is diluted to one: takes this time for an hour."""
@@ -270,6 +277,8 @@ class Bench:
             self.set_capacity(percent)
             advice[percent] = self.advise()
             self.raw(f"trained on {trained}, advice for {percent} %: {', '.join(sorted(advice[percent]))}")
+            tentative = self.rows("SELECT relation FROM tiered_storage.recommend_placement() WHERE confidence = 'tentative' ORDER BY 1")
+            self.raw(f"trained on {trained}, tentative moves for {percent} %: {', '.join(name for (name,) in tentative)}")
             summary = self.rows("SELECT advised_bytes, available_bytes, coalesce(limited_by, ''), coalesce(reason, '') FROM tiered_storage.placement_summary()"
                                 " WHERE tier_name = 'ssd'")
             self.raw(f"trained on {trained}, summary for {percent} %: {summary}")
@@ -459,14 +468,14 @@ def judge_writes(bench, done, elapsed):
         verdict(f"{text} (within 25 %)", abs(predicted - needed) <= 0.25 * needed)
 
 
-def judge_same(bench, units, from_hdd, from_ssd):
+def judge_same(bench, units, ours, theirs, label, from_where):
     """What does next to nothing stays where it is, and is where it was."""
     whole = sum(u.hdd for u in units)
     matter = {u.name for u in units if u.hdd >= MATTERS * whole}
 
     def jaccard(names):
-        both = sum(bench.oids[n][2] for n in names & from_hdd[percent] & from_ssd[percent])
-        either = sum(bench.oids[n][2] for n in names & (from_hdd[percent] | from_ssd[percent]))
+        both = sum(bench.oids[n][2] for n in names & ours[percent] & theirs[percent])
+        either = sum(bench.oids[n][2] for n in names & (ours[percent] | theirs[percent]))
         return both / either if either else 1.0
 
     def saved(names):
@@ -474,9 +483,13 @@ def judge_same(bench, units, from_hdd, from_ssd):
 
     for percent in bench.capacities:
         # Two that are worth the same may be exchanged; that is no other advice.
-        worth = saved(from_ssd[percent]) / saved(from_hdd[percent]) if saved(from_hdd[percent]) > 0 else 1.0
-        verdict(f"same: {percent} %: Jaccard {jaccard(matter):.2f} by bytes of what causes at least {100 * MATTERS:.1f} % of the I/O (at least 0.9),"
-                f" {jaccard(set(bench.oids)):.2f} of all; from the SSD saves {worth:.3f} of what that from the HDD does", jaccard(matter) >= 0.9)
+        worth = saved(theirs[percent]) / saved(ours[percent]) if saved(ours[percent]) > 0 else 1.0
+        text = (f"{label}: {percent} %: Jaccard {jaccard(matter):.2f} by bytes of what causes at least {100 * MATTERS:.1f} % of the I/O"
+                f" (at least 0.9), {jaccard(set(bench.oids)):.2f} of all; {from_where} saves {worth:.3f} of what that from the HDD does")
+        if label == "same":
+            verdict(text, jaccard(matter) >= 0.9)
+        else:
+            print(f"  {text.replace(' (at least 0.9)', '')}")
 
 
 def judge_overfull(bench):
@@ -551,18 +564,22 @@ def main():
     bench.sql("CALL tiered_storage.sample()")
     bench.load_units()
     print(f"\n{bench.family}: {len(bench.oids)} units, {bench.total / 1e6:.0f} MB\n")
-    if "training" in bench.options.parts or "layouts" in bench.options.parts:
-        done, elapsed, rate = bench.train("hdd")
+    if any(part in bench.options.parts for part in ("training", "layouts", "repeat")):
+        done, elapsed, rate, checkpoints = bench.train("hdd")
         judge_writes(bench, done, elapsed)
         units = bench.ask_units()
         from_hdd = bench.ask("hdd")
         bench.keep_trained()
     if "training" in bench.options.parts:
-        # The same load: as many transactions as the HDD could do.
-        bench.train("ssd", rate)
+        # The same load: as many transactions as the HDD could do, and as many checkpoints.
+        bench.train("ssd", rate, checkpoints)
         from_ssd = bench.ask("ssd")
-        judge_same(bench, units, from_hdd, from_ssd)
+        judge_same(bench, units, from_hdd, from_ssd, "same", "from the SSD")
         judge_overfull(bench)
+    if "repeat" in bench.options.parts:
+        # What is not the same from the same device is not for the device.
+        bench.train("hdd", rate, checkpoints)
+        judge_same(bench, units, from_hdd, bench.ask("hdd"), "repeat", "the second")
     if "stationary" in bench.options.parts:
         stationary(bench)
     if "layouts" in bench.options.parts:

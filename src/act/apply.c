@@ -373,35 +373,6 @@ request_of(const TierAdvice *advice, const Candidate *candidate)
 }
 
 /*
- * One move; its outcome is added to the summary.  True: nothing came of it, and it is
- * to be tried again.
- */
-static bool
-move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
-		 const Candidate *candidate, bool is_last)
-{
-	TierMoveRequest move;
-	TierMoveReport report;
-
-	if (has_to_wait(request, summary, advice, candidate))
-		return false;
-	move = request_of(advice, candidate);
-	move.obeys_windows = request->for_owners && !request->ignore_windows;
-	move.batch_id = summary->batch_id;
-	move.idle = request->idle;
-	move.is_tried_again = !is_last;
-	report = tier_move_one(&move);
-	if (!is_last && tier_move_is_worth_retrying(&report))
-	{
-		tell_tried_again(&report, request->by_worker);
-		return true;
-	}
-	tier_move_warn(&report, request->by_worker);
-	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
-	return false;
-}
-
-/*
  * A batch may take hours.  What somebody has moved or pinned meanwhile is where
  * he wants it, a tier may have been given other tablespaces, or removed, and what has
  * got another owner is no more to be moved with the rights of the former one.
@@ -428,6 +399,62 @@ is_still_advised(const TierAdvice *advice, const Candidate *candidate)
 	MemoryContextSwitchTo(context);
 	return wanted &&
 		tier_pins_against(pins, advice->set, unit->relation_oid, unit->recommended_tier) == NULL;
+}
+
+/* What is_still_wanted() is asked about. */
+typedef struct Advised
+{
+	const TierAdvice *advice;
+	const Candidate *candidate;
+} Advised;
+
+/* For tier_move_one(), which asks while it waits and copies. */
+static bool
+is_still_wanted(const TierMoveRequest *request)
+{
+	const Advised *advised = request->argument;
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage decision",
+												  ALLOCSET_DEFAULT_SIZES);
+	bool		is_wanted;
+
+	MemoryContextSwitchTo(context);
+	is_wanted = is_still_advised(advised->advice, advised->candidate);
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return is_wanted;
+}
+
+/*
+ * One move; its outcome is added to the summary.  True: nothing came of it, and it is
+ * to be tried again.
+ */
+static bool
+move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierAdvice *advice,
+		 const Candidate *candidate, bool is_last)
+{
+	Advised		advised = {advice, candidate};
+	TierMoveRequest move;
+	TierMoveReport report;
+
+	if (has_to_wait(request, summary, advice, candidate))
+		return false;
+	move = request_of(advice, candidate);
+	move.obeys_windows = request->for_owners && !request->ignore_windows;
+	move.batch_id = summary->batch_id;
+	move.is_wanted = is_still_wanted;
+	move.argument = &advised;
+	move.idle = request->idle;
+	move.is_tried_again = !is_last;
+	report = tier_move_one(&move);
+	if (!is_last && tier_move_is_worth_retrying(&report))
+	{
+		tell_tried_again(&report, request->by_worker);
+		return true;
+	}
+	tier_move_warn(&report, request->by_worker);
+	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
+	return false;
 }
 
 /*

@@ -122,7 +122,7 @@ report_dry_run(const TierApplySummary *summary)
 }
 
 static void
-require_claims(void)
+require_claims(bool dry_run)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -132,7 +132,7 @@ require_claims(void)
 	set = tier_catalog_load_tiers(context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	tier_migrate_require_claims(set);
+	tier_migrate_require_claims(set, dry_run);
 }
 
 /*
@@ -170,6 +170,7 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	{
 		tier_advice_options_at(fcinfo, advice_arguments, &options);
 		request.options = &options;
+		require_claims(true);
 		summary = tier_apply_announce(&request);
 		report_dry_run(&summary);
 		PG_RETURN_NULL();
@@ -177,7 +178,7 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
 	tier_advice_options_at(fcinfo, advice_arguments, &options);
 	request.options = &options;
-	require_claims();
+	require_claims(false);
 	summary = tier_apply_run(&request);
 	tier_disconnect_nonatomic();
 	tier_apply_report(&summary);
@@ -204,21 +205,6 @@ move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
 	tier_move_count(&report, &batch->moved, &batch->not_moved, &batch->moved_bytes);
 }
 
-/* Of a batch all of whose relations are elsewhere, or that has moved none. */
-static void
-report_nothing_to_undo(int64 batch_id, int elsewhere, int64 undone_by)
-{
-	ereport(NOTICE,
-			(errmsg("batch " INT64_FORMAT ": there is nothing to undo", batch_id),
-			 undone_by != 0 ? errdetail("Batch " INT64_FORMAT " has undone it.", undone_by) :
-			 elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
-			 errdetail("Nothing that it moved exists any more."),
-			 undone_by == 0 ? 0 :
-			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") "
-					 "would move the relations again.",
-					 undone_by)));
-}
-
 /* A batch that is to be undone, as it was when that was asked for. */
 typedef struct Past
 {
@@ -228,6 +214,23 @@ typedef struct Past
 	int			n;
 	int64		undone_by;		/* 0: no batch */
 } Past;
+
+/* Of a batch all of whose relations are elsewhere, or that has moved none. */
+static void
+report_nothing_to_undo(const Past *past, int elsewhere)
+{
+	ereport(NOTICE,
+			(errmsg("batch " INT64_FORMAT ": there is nothing to undo", past->batch_id),
+			 past->undone_by != 0 ?
+			 errdetail("Batch " INT64_FORMAT " has undone it.", past->undone_by) :
+			 elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
+			 past->n == 0 ? errdetail("It has moved nothing.") :
+			 errdetail("Nothing that it moved exists any more."),
+			 past->undone_by == 0 ? 0 :
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") "
+					 "would move the relations again.",
+					 past->undone_by)));
+}
 
 /* How much of it is where it was put is not known before each move. */
 static void
@@ -239,6 +242,7 @@ begin_undo(Batch *batch, const Past *past)
 	{
 		TierRelationInfo info;
 
+		CHECK_FOR_INTERRUPTS();
 		if (tier_relation_lookup(past->moves[i].relation_oid, &info))
 			bytes += (double) tier_relation_disk_bytes(&info);
 	}
@@ -331,7 +335,7 @@ announce_undo(const Past *past)
 		}
 	}
 	if (moved == 0 && not_moved == 0)
-		report_nothing_to_undo(past->batch_id, elsewhere, past->undone_by);
+		report_nothing_to_undo(past, elsewhere);
 	else
 		tier_foresee_report(moved, moved_bytes, not_moved, elsewhere_text(elsewhere));
 }
@@ -354,12 +358,13 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(1))
 	{
 		load_past(&past);
+		tier_migrate_require_claims(past.set, true);
 		announce_undo(&past);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
 	load_past(&past);
-	tier_migrate_require_claims(past.set);
+	tier_migrate_require_claims(past.set, false);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
@@ -401,7 +406,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (batch.batch_id == 0)
 	{
-		report_nothing_to_undo(past.batch_id, elsewhere, past.undone_by);
+		report_nothing_to_undo(&past, elsewhere);
 		PG_RETURN_NULL();
 	}
 	tier_batch_end(batch.batch_id, "undo_move()", batch.moved, batch.moved_bytes,

@@ -12,12 +12,14 @@
 #include "src/base/clock.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
+#include "src/move/progress.h"
 
 /*
- * When the batch of this process began, by tier_clock_monotonic_us; set by
- * tier_batch_begin(), and of no meaning before.
+ * When the batch of this process began, by tier_clock_monotonic_us, and what its moves had
+ * waited by then; set by tier_batch_begin(), and of no meaning before.
  */
 static int64 began_us = 0;
+static double waited_before_ms = 0.0;
 
 int64
 tier_batch_begin(const char *cause, int relations, double bytes)
@@ -34,6 +36,7 @@ tier_batch_begin(const char *cause, int relations, double bytes)
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
 	began_us = tier_clock_monotonic_us();
+	waited_before_ms = tier_progress_waited_ms();
 	if (batch_id != 0)
 		ereport(LOG_SERVER_ONLY,
 				(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
@@ -50,8 +53,9 @@ tier_batch_end(int64 batch_id, const char *cause, int moved, int64 moved_bytes, 
 		return;
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("tiered_storage batch " INT64_FORMAT " ends, for %s: moved %d relations, "
-					INT64_FORMAT " bytes, in %.3f s; not moved %d, waiting %d",
+					INT64_FORMAT " bytes, in %s; not moved %d, waiting %d",
 					batch_id, cause, moved, moved_bytes,
-					(double) (tier_clock_monotonic_us() - began_us) / 1000000.0,
+					tier_progress_time_text((tier_clock_monotonic_us() - began_us) / 1000.0,
+											tier_progress_waited_ms() - waited_before_ms),
 					not_moved, waiting)));
 }

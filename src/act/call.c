@@ -140,16 +140,31 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 									  call->include_indexes);
 }
 
+/* The same for a shard. */
+static char *
+shard_statement(const TierMoveCall *call)
+{
+	const TierDestination *to = &call->destination[0];
+	char	   *name = to->tier >= 0 ? NameStr(call->set->tiers[to->tier].name) :
+	get_tablespace_name(to->tablespace_oid);
+
+	return psprintf("CALL tiered_storage.move_relation(%%L, %s%s)",
+					tier_relation_shard_literal(name == NULL ? "?" : name),
+					call->allow_lock ? ", allow_lock => true" : "");
+}
+
 TierObstacle
 tier_call_refusal(const TierMoveCall *call)
 {
 	TierObstacle obstacle = {0};
 	TierRefusal refusal = {0};
 
+	refusal = tier_relation_refuse_shell(&call->info, shard_statement(call));
 	/* Of others, what was named is one of the relations. */
-	if (call->info.kind == RELKIND_PARTITIONED_TABLE)
+	if (refusal.message == NULL && call->info.kind == RELKIND_PARTITIONED_TABLE)
 		refusal = tier_relation_refuse_owner(&call->info, GetUserId());
 	obstacle.message = refusal.message;
+	obstacle.detail = refusal.detail;
 	obstacle.hint = refusal.hint;
 	obstacle.sqlstate = refusal.sqlstate;
 	return obstacle;

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
@@ -45,6 +47,8 @@ struct TierForesight
 	const TierSet *set;
 	List	   *places;
 	List	   *flows;
+	double		bytes;			/* of the moves counted so far */
+	double		seconds;		/* that these take, as far as is known */
 };
 
 TierForesight *
@@ -165,7 +169,44 @@ tier_foresight_count(TierForesight *foresight, const TierAdmission *admission)
 
 	add_flow(foresight, admission->where.tablespace_oid, admission->size_bytes);
 	add_flow(foresight, admission->info->tablespace_oid, -(double) admission->size_bytes);
+	foresight->bytes += admission->size_bytes;
 	MemoryContextSwitchTo(old_context);
+}
+
+void
+tier_foresight_spend(TierForesight *foresight, double seconds)
+{
+	foresight->seconds += isnan(seconds) ? 0.0 : seconds;
+}
+
+double
+tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid)
+{
+	ListCell   *cell;
+
+	foreach(cell, foresight->flows)
+	{
+		const Flow *flow = lfirst(cell);
+
+		if (flow->tablespace_oid == tablespace_oid)
+			return flow->bytes;
+	}
+	return 0;
+}
+
+TierMoveStart
+tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
+				   Oid tablespace_oid)
+{
+	TierPlannedMove planned = {
+		.from_tablespace_oid = info->tablespace_oid,
+		.to_tablespace_oid = tablespace_oid,
+		.bytes = (double) tier_relation_disk_bytes(info),
+		.earlier_bytes = foresight->bytes,
+		.earlier_s = foresight->seconds
+	};
+
+	return tier_gate_ask(foresight->set, &planned);
 }
 
 static char *
@@ -195,7 +236,7 @@ announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 siz
 
 bool
 tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
-					 const TierPins *pins, TierRelationInfo *info, int64 *bytes)
+					 const TierPins *pins, bool now, TierRelationInfo *info, int64 *bytes)
 {
 	TierAdmission admission;
 	TierObstacle obstacle;
@@ -207,7 +248,8 @@ tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
 	obstacle = tier_preflight(&admission);
 	if (obstacle.message == NULL)
 	{
-		tier_foresight_count(foresight, &admission);
+		if (now)
+			tier_foresight_count(foresight, &admission);
 		return true;
 	}
 	ereport(WARNING,
@@ -224,7 +266,7 @@ tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const Tie
 {
 	TierRelationInfo info;
 
-	if (!tier_foresee_quietly(foresight, request, pins, &info, bytes))
+	if (!tier_foresee_quietly(foresight, request, pins, true, &info, bytes))
 		return false;
 	announce(request, &info, *bytes);
 	return true;

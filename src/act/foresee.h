@@ -14,6 +14,7 @@
 
 #include "postgres.h"
 
+#include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/catalog/tables.h"
 #include "src/move/preflight.h"
@@ -41,9 +42,23 @@ extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *
 extern bool tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
 						 const TierPins *pins, int64 *bytes);
 
-/* The same, but what would be moved is left to the caller to say: *info. */
+/*
+ * The same, but what would be moved is left to the caller to say, *info; and it is counted
+ * only if it would be moved now.
+ */
 extern bool tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
-								 const TierPins *pins, TierRelationInfo *info, int64 *bytes);
+								 const TierPins *pins, bool now, TierRelationInfo *info,
+								 int64 *bytes);
+
+/* When would a move begin for which moves of the series have gone before? */
+extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
+										const TierRelationInfo *info, Oid tablespace_oid);
+
+/* A move that was counted takes so long; NaN: nobody knows. */
+extern void tier_foresight_spend(TierForesight *foresight, double seconds);
+
+/* By how much the moves counted so far change what a tablespace has. */
+extern double tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid);
 
 /* What a dry run comes to, in a NOTICE; the detail may be NULL. */
 extern void tier_foresee_report(int moved, double bytes, int not_moved, const char *detail);

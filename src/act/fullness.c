@@ -50,12 +50,12 @@
 #define CAUSE "fullness policies"
 
 TierFullnessFlight
-tier_fullness_flight(Oid tablespace_oid)
+tier_fullness_flight(Oid tablespace_oid, const void *argument)
 {
 	TierSpaceFlight space = tier_space_flight(tablespace_oid);
 	TierFullnessFlight flight;
 
-	flight.own_bytes = space.arriving_bytes - space.leaving_own_bytes;
+	flight.own_bytes = space.to_write_own_bytes - space.leaving_own_bytes;
 	flight.disk_bytes = space.to_write_bytes - space.leaving_bytes;
 	return flight;
 }
@@ -125,41 +125,14 @@ typedef struct Emptying
 	const TierFullnessQuestion *question;
 	MemoryContext context;		/* of what outlives a move */
 	MemoryContext step;			/* reset before each move */
-	const int64 *recorded_bytes;	/* by tier: by the record of the last
-									 * sample and moves, when all was looked
-									 * at */
-	double		left_bytes;		/* by our moves, stored on the tier */
+	const TierSet *set;			/* as of the last look_again(), in `step` */
+	TierFullnessUnit to_come;	/* sums of what leaves as soon as a move
+								 * window opens: nothing hotter has to */
+	int			ncoming;
 	int			moved;
 	List	   *locked;			/* whose relations were locked, a role each
 								 * time */
 } Emptying;
-
-/*
- * How much relations take of a tier by now: as it was when they were looked at, and what
- * the record says has changed since.
- */
-static double
-used_now(const Emptying *emptying, const TierSet *set, int tier)
-{
-	double		change = tier_catalog_tier_bytes(NameStr(set->tiers[tier].name)) -
-	emptying->recorded_bytes[tier];
-	double		stored = tier_cost_stored_bytes(fabs(change), &set->tiers[tier].profile);
-
-	return emptying->evaluation->advice->used_bytes[tier] + (change < 0.0 ? -stored : stored);
-}
-
-/*
- * Where the record has missed one of our moves, that counts as well: nothing is moved
- * because of what is not there any more.
- */
-static double
-own_bytes_now(const Emptying *emptying, const TierSet *set)
-{
-	const TierFullnessEvaluation *evaluation = emptying->evaluation;
-
-	return Min(used_now(emptying, set, evaluation->tier),
-			   evaluation->advice->used_bytes[evaluation->tier] - emptying->left_bytes);
-}
 
 /* Are the tiers what they were when the policy was evaluated? */
 static bool
@@ -174,6 +147,58 @@ is_same_set(const TierFullnessEvaluation *evaluation, const TierSet *set)
 			   NameStr(set->tiers[evaluation->target].name)) == 0;
 }
 
+static void
+add_unit(TierFullnessUnit *sum, const TierFullnessUnit *unit)
+{
+	sum->own_bytes += unit->own_bytes;
+	sum->disk_bytes += unit->disk_bytes;
+	sum->target_bytes += unit->target_bytes;
+}
+
+/* As if it had left. */
+static void
+take_away(TierFullnessProblem *problem, const TierFullnessUnit *unit)
+{
+	problem->level.own_bytes -= unit->own_bytes;
+	problem->level.disk_bytes -= unit->disk_bytes;
+	problem->target_bytes -= unit->target_bytes;
+	problem->has_begun = true;
+}
+
+/* With what will come to it from the next tier of a chain. */
+static TierFullnessLevel
+level_now(const Emptying *emptying, const TierSet *set)
+{
+	const TierFullnessEvaluation *evaluation = emptying->evaluation;
+	TierFullnessLevel level = tier_fullness_level(set, evaluation->tier, emptying->question);
+
+	level.own_bytes += evaluation->arriving_bytes;
+	level.disk_bytes += evaluation->arriving_bytes;
+	return level;
+}
+
+/*
+ * The tiers as they are by now; NULL: the policy, or a tier of it, is another one or gone.
+ * In the current memory context.
+ */
+static TierSet *
+load_if_wanted(const TierFullnessEvaluation *evaluation)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierSet    *set;
+	TierCatalogScope scope;
+	bool		wanted;
+
+	if (!tier_catalog_try_enter(&scope))
+		return NULL;
+	set = tier_catalog_load_tiers(context);
+	wanted = is_same_set(evaluation, set) && tier_catalog_fullness_wants(evaluation->policy) &&
+		set->tiers[evaluation->tier].capacity_bytes > 0;
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return wanted ? set : NULL;
+}
+
 /*
  * Asks how full the tiers are, and decides what leaves next.  False: nothing does, or the
  * policy has been changed.  In a transaction; ends it.
@@ -184,37 +209,49 @@ look_again(Emptying *emptying)
 	TierFullnessEvaluation *evaluation = emptying->evaluation;
 	TierFullnessProblem *problem = &evaluation->problem;
 	MemoryContext old_context = MemoryContextSwitchTo(emptying->step);
-	bool		wanted = false;
-	TierCatalogScope scope;
+	TierSet    *set = load_if_wanted(evaluation);
 
-	if (tier_catalog_try_enter(&scope))
+	if (set != NULL)
 	{
-		TierSet    *set = tier_catalog_load_tiers(emptying->step);
-
-		MemoryContextSwitchTo(emptying->step);
-		wanted = is_same_set(evaluation, set) && tier_catalog_fullness_wants(evaluation->policy);
-		if (wanted)
-		{
-			problem->level = tier_fullness_level(set, evaluation->tier,
-												 own_bytes_now(emptying, set),
-												 emptying->question);
-			problem->level.own_bytes += evaluation->arriving_bytes;
-			problem->level.disk_bytes += evaluation->arriving_bytes;
-			problem->target_bytes = tier_fullness_room(set, evaluation->target,
-													   used_now(emptying, set,
-																evaluation->target),
-													   emptying->question);
-			wanted = problem->level.capacity_bytes > 0;
-		}
-		tier_catalog_leave(&scope);
+		problem->level = level_now(emptying, set);
+		tier_fullness_find_room(evaluation, set, emptying->question);
+		problem->has_begun = emptying->moved > 0;
+		if (emptying->ncoming > 0)
+			take_away(problem, &emptying->to_come);
+		tier_fullness_decide_again(evaluation, set);
 	}
+	emptying->set = set;
 	tier_transaction_commit();
 	MemoryContextSwitchTo(old_context);
-	if (!wanted)
-		return false;
-	problem->has_begun = emptying->moved > 0;
-	tier_fullness_decide(problem, &evaluation->result);
-	return evaluation->result.nleaving > 0;
+	return set != NULL && evaluation->result.nleaving > 0;
+}
+
+/*
+ * For tier_move_one(), which asks while it waits and copies: is the tier, with what leaves,
+ * still above its low watermark?
+ */
+static bool
+is_still_wanted(const TierMoveRequest *request)
+{
+	const Emptying *emptying = request->argument;
+	const TierFullnessEvaluation *evaluation = emptying->evaluation;
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage decision",
+												  ALLOCSET_DEFAULT_SIZES);
+	TierSet    *set;
+	bool		is_wanted = false;
+
+	MemoryContextSwitchTo(context);
+	set = load_if_wanted(evaluation);
+	if (set != NULL)
+	{
+		TierFullnessLevel level = level_now(emptying, set);
+
+		is_wanted = tier_fullness_bytes(&level) > level.capacity_bytes * evaluation->problem.low;
+	}
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return is_wanted;
 }
 
 /* ---------------------------------------------------------------------
@@ -291,6 +328,8 @@ move_member(Emptying *emptying, int i)
 	request = tier_fullness_request(emptying->evaluation, i);
 	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
+	request.is_wanted = is_still_wanted;
+	request.argument = emptying;
 	request.idle = emptying->run->idle;
 	return tier_move_one(&request);
 }
@@ -301,6 +340,16 @@ note_waiting(Emptying *emptying, const char *why, int n)
 	if (emptying->summary->waiting == 0)
 		emptying->summary->why_waiting = MemoryContextStrdup(emptying->context, why);
 	emptying->summary->waiting += n;
+}
+
+/* It leaves later, if that is known: what is hotter does not leave in its place. */
+static void
+let_come(Emptying *emptying, int i, TimestampTz at)
+{
+	if (at == 0)
+		return;
+	add_unit(&emptying->to_come, &emptying->evaluation->units[i]);
+	emptying->ncoming++;
 }
 
 /* Has it to wait for a move window?  Then it is counted as such. */
@@ -317,9 +366,11 @@ has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
 	planned.bytes = (double) tier_relation_disk_bytes(info);
 	planned.by_worker = emptying->run->by_worker;
 	start = tier_gate_ask(emptying->evaluation->advice->set, &planned);
-	if (!start.may_begin)
-		note_waiting(emptying, start.reason, 1);
-	return !start.may_begin;
+	if (start.may_begin)
+		return false;
+	note_waiting(emptying, start.reason, 1);
+	let_come(emptying, i, start.at);
+	return true;
 }
 
 /* Is no move window open at all?  Then nobody need look at what leaves one by one. */
@@ -348,7 +399,7 @@ looks_movable(Emptying *emptying, int i)
 	bool		is_movable;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	is_movable = tier_fullness_look_again(evaluation, emptying->question, i);
+	is_movable = tier_fullness_look_again(evaluation, emptying->question, emptying->set, i);
 	PopActiveSnapshot();
 	MemoryContextSwitchTo(old_context);
 	if (!is_movable)
@@ -356,16 +407,31 @@ looks_movable(Emptying *emptying, int i)
 	return is_movable;
 }
 
+/* Does it take no more than the room that there is, with all its forks? */
+static bool
+fits_with_forks(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
+				const TierRelationInfo *info)
+{
+	TierFullnessUnit *unit = &evaluation->units[i];
+	double		bytes = tier_relation_disk_bytes(info);
+	int			place = evaluation->result.places[i];
+
+	unit->place_bytes = Max(unit->place_bytes, bytes);
+	unit->target_bytes = Max(unit->target_bytes,
+							 tier_cost_stored_bytes(bytes,
+													&set->tiers[evaluation->target].profile));
+	return unit->target_bytes <= evaluation->problem.target_bytes &&
+		(place < 0 || unit->place_bytes <= evaluation->problem.place_bytes[place]);
+}
+
 /*
- * Moves one, which is set aside whatever comes of it.  Not if it takes more than the room
- * that there is, with all its forks.
+ * Moves one, which is set aside whatever comes of it; unless it is to be decided again, with
+ * what it takes.
  */
 static void
 move_next(Emptying *emptying, int i)
 {
 	TierFullnessEvaluation *evaluation = emptying->evaluation;
-	TierFullnessUnit *unit = &evaluation->units[i];
-	const TierSet *set = evaluation->advice->set;
 	Oid			owner_oid;
 	TierRelationInfo info;
 	TierMoveReport report;
@@ -381,11 +447,8 @@ move_next(Emptying *emptying, int i)
 		set_aside(evaluation, i, "others of its owner were locked");
 		return;
 	}
-	unit->target_bytes = Max(unit->target_bytes,
-							 tier_cost_stored_bytes(tier_relation_disk_bytes(&info),
-													&set->tiers[evaluation->target].profile));
-	if (unit->target_bytes > evaluation->problem.target_bytes)
-		return;					/* to be decided again, with what it takes */
+	if (!fits_with_forks(evaluation, emptying->set, i, &info))
+		return;
 	if (has_to_wait(emptying, i, &info))
 	{
 		set_aside(evaluation, i, "it waits for a move window");
@@ -398,10 +461,7 @@ move_next(Emptying *emptying, int i)
 	tier_move_count(&report, &emptying->summary->moved, &emptying->summary->not_moved,
 					&emptying->summary->moved_bytes);
 	if (report.state == TIER_STATE_DONE)
-	{
 		emptying->moved++;
-		emptying->left_bytes += unit->own_bytes;
-	}
 	else if (report.state != TIER_STATE_NOT_NEEDED && strcmp(report.sqlstate, "55P03") == 0)
 	{
 		MemoryContextSwitchTo(emptying->context);
@@ -466,6 +526,8 @@ empty_locked(Emptying *emptying)
 			emptying->run->idle->run();
 		MemoryContextSwitchTo(emptying->context);
 	}
+	evaluation->problem.level.own_bytes += emptying->to_come.own_bytes;
+	evaluation->problem.level.disk_bytes += emptying->to_come.disk_bytes;
 	record_end(emptying, share, leaving, before);
 }
 
@@ -525,33 +587,20 @@ count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
 	}
 }
 
-/* What the record says of all tiers, to tell later what has changed. */
-static int64 *
-load_recorded(const TierSet *set)
-{
-	MemoryContext context = CurrentMemoryContext;
-	int64	   *bytes = palloc(sizeof(int64) * Max(set->ntiers, 1));
-	TierCatalogScope scope;
-
-	tier_catalog_enter(&scope);
-	for (int t = 0; t < set->ntiers; t++)
-		bytes[t] = tier_catalog_tier_bytes(NameStr(set->tiers[t].name));
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	return bytes;
-}
-
 TierFullnessSummary
 tier_fullness_run(const TierFullnessRun *run)
 {
 	TierFullnessSummary summary = {0};
-	TierFullnessQuestion question = {tier_fullness_flight, run->moved, run->nmoved,
-	run->backoff, run->nbackoff, false};
+	TierFullnessQuestion question = {
+		.flight = tier_fullness_flight,
+		.moved = run->moved,.nmoved = run->nmoved,
+		.in_vain = run->in_vain,.nin_vain = run->nin_vain,
+		.backoff = run->backoff,.nbackoff = run->nbackoff
+	};
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
 											   ALLOCSET_DEFAULT_SIZES);
 	TierFullnessEvaluation *evaluations;
-	int64	   *recorded = NULL;
 	int			n;
 
 	/* 1. Look and decide. */
@@ -563,8 +612,6 @@ tier_fullness_run(const TierFullnessRun *run)
 	}
 	PushActiveSnapshot(GetTransactionSnapshot());
 	evaluations = tier_fullness_evaluate(&question, &n);
-	if (n > 0)
-		recorded = load_recorded(evaluations[0].advice->set);
 	PopActiveSnapshot();
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
@@ -586,7 +633,6 @@ tier_fullness_run(const TierFullnessRun *run)
 		emptying.evaluation = &evaluations[i];
 		emptying.summary = &summary;
 		emptying.question = &question;
-		emptying.recorded_bytes = recorded;
 		emptying.context = context;
 		emptying.step = step;
 		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL &&
@@ -599,8 +645,33 @@ tier_fullness_run(const TierFullnessRun *run)
 	return summary;
 }
 
+/* ---------------------------------------------------------------------
+ * The dry run
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct Foretelling
+{
+	const TierFullnessRun *run;
+	TierForesight *foresight;
+	const TierFullnessQuestion *question;
+} Foretelling;
+
+/* With what the dry run has moved before. */
+static TierFullnessFlight
+foreseen_flight(Oid tablespace_oid, const void *foresight)
+{
+	TierFullnessFlight flight = tier_fullness_flight(tablespace_oid, NULL);
+	double		bytes = tier_foresight_flow(foresight, tablespace_oid);
+
+	flight.own_bytes += bytes;
+	flight.disk_bytes += bytes;
+	return flight;
+}
+
+/* waiting: for what it would wait now; NULL: for nothing. */
 static void
-announce(const TierFullnessEvaluation *evaluation, int i)
+announce(const TierFullnessEvaluation *evaluation, int i, const char *waiting)
 {
 	const TierSet *set = evaluation->advice->set;
 	const TierAdviceUnit *unit = evaluation->members[i].unit;
@@ -612,31 +683,115 @@ announce(const TierFullnessEvaluation *evaluation, int i)
 					tier_size_text(unit->size_bytes),
 					NameStr(set->tiers[evaluation->tier].name),
 					NameStr(set->tiers[evaluation->target].name)),
-			 errdetail("Tablespace \"%s\"; %s.", tablespace ? tablespace : "?",
-					   tier_fullness_reason(evaluation, i))));
+			 errdetail("Tablespace \"%s\"; %s.%s", tablespace ? tablespace : "?",
+					   tier_fullness_reason(evaluation, i),
+					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
+}
+
+/* Would it be moved, in this run or as soon as a window opens?  If not, it says why. */
+static bool
+foretell_move(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation, int i,
+			  TierRelationInfo *info)
+{
+	TierMoveRequest request = tier_fullness_request(evaluation, i);
+	TierMoveStart start = {.may_begin = true,.seconds = NAN};
+	int64		bytes;
+
+	if (!foretelling->run->ignore_windows)
+		start = tier_foresee_start(foretelling->foresight, info, request.tablespace_oid);
+	if (!tier_foresee_quietly(foretelling->foresight, &request, evaluation->advice->pins,
+							  start.may_begin, info, &bytes))
+		return false;
+	if (start.may_begin)
+		tier_foresight_spend(foretelling->foresight, start.seconds);
+	announce(evaluation, i, start.may_begin ? NULL : start.reason);
+	return start.may_begin || start.at != 0;
+}
+
+/* As move_next(). */
+static void
+foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation, int i)
+{
+	TierRelationInfo info;
+
+	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
+	{
+		if (!fits_with_forks(evaluation, evaluation->advice->set, i, &info))
+			return;
+		if (foretell_move(foretelling, evaluation, i, &info))
+		{
+			take_away(&evaluation->problem, &evaluation->units[i]);
+			if (evaluation->result.places[i] >= 0)
+				evaluation->problem.place_bytes[evaluation->result.places[i]] -=
+					evaluation->units[i].place_bytes;
+		}
+	}
+	set_aside(evaluation, i, "it was looked at");
+}
+
+/* As empty_locked() goes on from move to move. */
+static void
+foretell_tier(const Foretelling *foretelling, TierFullnessEvaluation *evaluation)
+{
+	const TierSet *set = evaluation->advice->set;
+	TierFullnessProblem *problem = &evaluation->problem;
+	TierFullnessResult *result = &evaluation->result;
+	int			next;
+
+	problem->level = tier_fullness_level(set, evaluation->tier, foretelling->question);
+	problem->level.own_bytes += evaluation->arriving_bytes;
+	problem->level.disk_bytes += evaluation->arriving_bytes;
+	tier_fullness_find_room(evaluation, set, foretelling->question);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		tier_fullness_decide(problem, result);
+		next = next_leaving(result);
+		if (next < 0)
+			break;
+		if (tier_fullness_look_again(evaluation, foretelling->question, set, next))
+			foretell_next(foretelling, evaluation, next);
+		else
+			tier_fullness_arrange(problem, result);
+	}
+}
+
+/* False: no move window is open, and it says so of each that would leave. */
+static bool
+is_open(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation)
+{
+	const TierFullnessResult *result = &evaluation->result;
+	TierMoveStart start;
+
+	if (foretelling->run->ignore_windows)
+		return true;
+	start = tier_gate_ask_any(evaluation->advice->set);
+	for (int i = 0; i < result->norder && !start.may_begin; i++)
+		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
+			announce(evaluation, result->order[i], start.reason);
+	return start.may_begin;
 }
 
 TierFullnessSummary
-tier_fullness_announce(void)
+tier_fullness_announce(const TierFullnessRun *run, TierForesight *foresight)
 {
 	TierFullnessSummary summary = {0};
-	TierFullnessQuestion question = {0};
+	TierFullnessQuestion question = {
+		.flight = foreseen_flight,
+		.argument = foresight,
+		.moved = run->moved,.nmoved = run->nmoved,
+		.in_vain = run->in_vain,.nin_vain = run->nin_vain
+	};
+	Foretelling foretelling = {run, foresight, &question};
 	TierFullnessEvaluation *evaluations;
 	int			n;
 
-	question.flight = tier_fullness_flight;
-	question.due_leave = true;
 	evaluations = tier_fullness_evaluate(&question, &n);
 	for (int i = 0; i < n; i++)
-	{
-		const TierFullnessResult *result = &evaluations[i].result;
-
 		count(&summary, &evaluations[i]);
-		if (evaluations[i].error != NULL || !evaluations[i].policy->is_enabled)
-			continue;
-		for (int j = 0; j < result->norder; j++)
-			if (result->verdicts[result->order[j]] == TIER_FULLNESS_LEAVES)
-				announce(&evaluations[i], result->order[j]);
-	}
+	for (int i = 0; i < n; i++)
+		if (evaluations[i].error == NULL && evaluations[i].policy->is_enabled &&
+			evaluations[i].result.is_needed && is_open(&foretelling, &evaluations[i]))
+			foretell_tier(&foretelling, &evaluations[i]);
 	return summary;
 }

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "src/act/foresee.h"
 #include "src/act/move.h"
 #include "src/decide/fullness.h"
 #include "src/move/online.h"
@@ -19,6 +20,9 @@ typedef struct TierFullnessRun
 	const Oid  *moved;			/* by tiering policies in this run, sorted:
 								 * nothing is moved twice */
 	int			nmoved;
+	const Oid  *in_vain;		/* these could not move it in this run,
+								 * sorted: it may leave all the same */
+	int			nin_vain;
 	const Oid  *backoff;		/* relations that failed lately, sorted */
 	int			nbackoff;
 	bool		ignore_windows; /* begins also while move windows are closed */
@@ -50,13 +54,17 @@ typedef struct TierFullnessSummary
  */
 extern TierFullnessSummary tier_fullness_run(const TierFullnessRun *run);
 
-/* Says in NOTICEs what it would do, and changes nothing.  Needs an active snapshot. */
-extern TierFullnessSummary tier_fullness_announce(void);
+/*
+ * Says in NOTICEs and WARNINGs what the run would do, after the moves that were foreseen
+ * already, and changes nothing.  Needs an active snapshot.
+ */
+extern TierFullnessSummary tier_fullness_announce(const TierFullnessRun *run,
+												  TierForesight *foresight);
 
 /* The move of member i of the evaluation, without its batch. */
 extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
 
-/* What moves of other processes will have done to a tablespace. */
-extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid);
+/* What moves of other processes will have done to a tablespace; the argument is ignored. */
+extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *argument);
 
 #endif							/* TIER_ACT_FULLNESS_H */

@@ -49,12 +49,27 @@ put_member(TierResultRow *row, const TierFullnessEvaluation *evaluation, int i, 
 	tier_row_put(row);
 }
 
+/* Why there is no row. */
+static void
+explain_nothing(int npolicies)
+{
+	if (npolicies == 0)
+		ereport(NOTICE,
+				(errmsg("there is no fullness policy"),
+				 errhint("Add one with tiered_storage.add_fullness_policy().")));
+	else
+		ereport(NOTICE,
+				(errmsg("the tiers of the fullness policies have no relations of this database"),
+				 errhint("SELECT * FROM tiered_storage.fullness_policies lists the policies.")));
+}
+
 Datum
 tier_evaluate_fullness(PG_FUNCTION_ARGS)
 {
 	TierFullnessQuestion question = {0};
 	TierFullnessEvaluation *evaluations;
 	TierResultRow row;
+	bool		any = false;
 	int			n;
 
 	tier_result_start(fcinfo, &row);
@@ -66,6 +81,7 @@ tier_evaluate_fullness(PG_FUNCTION_ARGS)
 		const TierFullnessEvaluation *evaluation = &evaluations[e];
 		const TierFullnessResult *result = &evaluation->result;
 
+		any = any || evaluation->error != NULL || evaluation->problem.nunits > 0;
 		if (evaluation->error != NULL)
 		{
 			put_error(&row, evaluation);
@@ -77,5 +93,7 @@ tier_evaluate_fullness(PG_FUNCTION_ARGS)
 			if (evaluation->units[i].obstacle != TIER_FULLNESS_NONE)
 				put_member(&row, evaluation, i, 0);
 	}
+	if (!any)
+		explain_nothing(n);
 	return (Datum) 0;
 }

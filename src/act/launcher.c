@@ -37,6 +37,7 @@
 #include "src/compat.h"
 #include "src/act/launcher.h"
 #include "src/act/worker.h"
+#include "src/base/cluster.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/base/transaction.h"
@@ -115,6 +116,8 @@ scan_databases(void)
 	if (!overflow)
 		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
+	if (!overflow)
+		tier_cluster_keep(known, nknown);
 }
 
 /*

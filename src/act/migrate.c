@@ -17,6 +17,7 @@
 #include "access/xact.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
+#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -218,10 +219,13 @@ plan_of(const Job *job, Oid relation_oid, bool by_worker, TierPlannedMove *plann
 
 	if (!tier_relation_lookup(relation_oid, &info))
 		return false;
-	planned->from_tablespace_oid = info.tablespace_oid;
-	planned->to_tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid);
-	planned->bytes = (double) tier_relation_disk_bytes(&info);
-	planned->by_worker = by_worker;
+	*planned = (TierPlannedMove)
+	{
+		.from_tablespace_oid = info.tablespace_oid,
+			.to_tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid),
+			.bytes = (double) tier_relation_disk_bytes(&info),
+			.by_worker = by_worker
+	};
 	return true;
 }
 
@@ -307,6 +311,8 @@ tier_migrate_due(const TierSet *set, const TierPins *pins, int *n)
 
 		foreach(cell, jobs[i].members)
 		{
+			CHECK_FOR_INTERRUPTS();
+			due[*n].returns = jobs[i].leaf->verdict == TIER_VERDICT_RETURNS;
 			due[*n].request = request_for(&jobs[i], set, lfirst_oid(cell));
 			due[(*n)++].to_tier = tier_partition_target(jobs[i].evaluation, jobs[i].leaf,
 														lfirst_oid(cell));
@@ -315,47 +321,108 @@ tier_migrate_due(const TierSet *set, const TierPins *pins, int *n)
 	return due;
 }
 
+/* Bytes that may be moved today by nothing but the load. */
+static double
+left_of_limit(void)
+{
+	return tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
+}
+
+/*
+ * May so much return today?  As with what is advised, within a limit of bytes a day.  A person
+ * is told at once, the log at the end of the run.  planned_bytes: what a dry run has of that
+ * already.
+ */
+static bool
+is_within_limit(const Job *job, Oid relation_oid, bool by_worker, double planned_bytes)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	double		left_bytes;
+
+	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
+		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
+		return true;
+	left_bytes = left_of_limit() - planned_bytes;
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	if (tier_relation_disk_bytes(&info) <= left_bytes)
+		return true;
+	if (!by_worker)
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%s does not return today", info.name),
+				 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
+						   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
+	return false;
+}
+
+/* A dry run, and what it has come to so far. */
+typedef struct DryRun
+{
+	const TierSet *set;
+	const TierPins *pins;
+	TierForesight *foresight;
+	bool		ignore_windows;
+	double		return_bytes;	/* of what would return */
+	List	   *done;			/* OIDs of what would be moved */
+	List	   *in_vain;		/* and of what could not be */
+} DryRun;
+
+/* What the run would do about one member of a job that has a tablespace to go to. */
+static void
+announce_member(DryRun *run, const Job *job, Oid relation_oid)
+{
+	TierMoveRequest request = request_for(job, run->set, relation_oid);
+	TierMoveStart start = {.may_begin = true,.seconds = NAN};
+	char	   *target = get_tablespace_name(request.tablespace_oid);
+	TierRelationInfo info;
+	int64		bytes;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		return;
+	if (!run->ignore_windows)
+		start = tier_foresee_start(run->foresight, &info, request.tablespace_oid);
+	if (!tier_foresee_quietly(run->foresight, &request, run->pins, start.may_begin, &info, &bytes))
+	{
+		run->in_vain = lappend_oid(run->in_vain, relation_oid);
+		return;
+	}
+	if (start.may_begin)
+	{
+		tier_foresight_spend(run->foresight, start.seconds);
+		run->done = lappend_oid(run->done, relation_oid);
+		if (job->leaf->verdict == TIER_VERDICT_RETURNS)
+			run->return_bytes += bytes;
+	}
+	ereport(NOTICE,
+			(errmsg("would move %s %s to tier \"%s\"",
+					tier_relation_kind_name(info.kind), info.name,
+					NameStr(target_of(job, run->set, relation_oid)->name)),
+			 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?", job->leaf->reason,
+					   start.may_begin ? "" :
+					   psprintf(" Now it would be %s.", start.reason))));
+}
+
 /* What the run would move, and what not and why. */
 static void
-announce(const Job *job, const TierSet *set, const TierPins *pins, TierForesight *foresight,
-		 bool ignore_windows)
+announce(DryRun *run, const Job *job)
 {
 	ListCell   *cell;
 
 	foreach(cell, job->members)
 	{
-		Oid			tablespace_oid = tier_partition_tablespace(job->leaf, lfirst_oid(cell));
-		const TierTier *tier = target_of(job, set, lfirst_oid(cell));
-		char	   *target = get_tablespace_name(tablespace_oid);
-		TierMoveRequest request;
 		TierRelationInfo info;
-		int64		bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!tier_relation_lookup(lfirst_oid(cell), &info))
-			continue;
-		if (!OidIsValid(tablespace_oid))
+		if (!OidIsValid(tier_partition_tablespace(job->leaf, lfirst_oid(cell))))
 		{
-			warn_no_tablespace(&info, tier, WARNING);
-			continue;
+			if (tier_relation_lookup(lfirst_oid(cell), &info))
+				warn_no_tablespace(&info, target_of(job, run->set, lfirst_oid(cell)), WARNING);
 		}
-		request = request_for(job, set, lfirst_oid(cell));
-		if (tier_foresee_quietly(foresight, &request, pins, &info, &bytes))
-		{
-			TierMoveStart start = {0};
-			TierPlannedMove planned;
-
-			if (!ignore_windows && plan_of(job, info.relation_oid, false, &planned))
-				start = tier_gate_ask(set, &planned);
-			ereport(NOTICE,
-					(errmsg("would move %s %s to tier \"%s\"",
-							tier_relation_kind_name(info.kind), info.name,
-							NameStr(tier->name)),
-					 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?",
-							   job->leaf->reason,
-							   start.reason == NULL ? "" :
-							   psprintf(" Now it would be %s.", start.reason))));
-		}
+		else if (is_within_limit(job, lfirst_oid(cell), false, run->return_bytes))
+			announce_member(run, job, lfirst_oid(cell));
 	}
 }
 
@@ -401,6 +468,20 @@ may_still_return(const TierEvaluation *evaluation, const TierLeaf *leaf, const T
 }
 
 /*
+ * The policy with its group, as far as the leaf is concerned, as that is by now: by the rules
+ * by which the run has found it.
+ */
+static const TierPolicyRow *
+find_group_again(TierPolicyRow *policies, int npolicies, int policy_id, Oid leaf_oid)
+{
+	tier_groups_find_above(policies, npolicies, leaf_oid);
+	for (int i = 0; i < npolicies; i++)
+		if (policies[i].policy_id == policy_id)
+			return &policies[i];
+	return NULL;				/* removed meanwhile */
+}
+
+/*
  * A run may take hours: is this what its policy still asks for?  It may have been
  * removed, disabled or altered meanwhile, or the tier given other tablespaces; the
  * partition may have other bounds, or be in another place, detached, pinned, or used.  So
@@ -418,13 +499,17 @@ decide_again(Decision *decision)
 	const TierLeaf *leaf;
 	const TierSet *set;
 	TierCatalogScope scope;
+	TierPolicyRow *policies = NULL;
 	TierPins   *pins;
+	int			npolicies = 0;
 	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
 		return false;
 	set = tier_catalog_load_tiers(context);
 	pins = tier_catalog_load_pin_of(context, decision->relation_oid);
+	if (tier_policy_has_group(policy))
+		policies = tier_catalog_load_policies(context, &npolicies);
 	wanted = tier_catalog_policy_wants(policy, leaf_oid,
 									   &target_of(first, decision->first_set,
 												  decision->relation_oid)->name,
@@ -435,8 +520,12 @@ decide_again(Decision *decision)
 	if (!wanted || was_used_meanwhile(first))
 		return false;
 	PushActiveSnapshot(GetTransactionSnapshot());
-	leaf = tier_partition_evaluate_leaf(policy, set, pins, first->evaluation->uses,
-										tier_clock_now(), leaf_oid, &evaluation);
+	if (tier_policy_has_group(policy))
+		policy = find_group_again(policies, npolicies, policy->policy_id, leaf_oid);
+	leaf = policy == NULL ? NULL :
+		tier_partition_evaluate_leaf(policy, set, pins, first->evaluation->uses,
+									 tier_clock_now(), leaf_oid,
+									 first->evaluation->newest_oid, &evaluation);
 	PopActiveSnapshot();
 	if (leaf == NULL)
 		return false;
@@ -515,32 +604,6 @@ has_to_wait(const Job *job, const TierSet *set, Oid relation_oid, bool by_worker
 	return true;
 }
 
-/* May so much return today?  As with what is advised, within a limit of bytes a day. */
-static bool
-is_within_limit(const Job *job, Oid relation_oid, bool by_worker)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	TierRelationInfo info;
-	double		left_bytes;
-
-	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
-		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
-		return true;
-	left_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 -
-		tier_catalog_bytes_moved_by_advice();
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	if (tier_relation_disk_bytes(&info) <= left_bytes)
-		return true;
-	ereport(by_worker ? LOG : WARNING,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("%s does not return today", info.name),
-			 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
-					   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
-	return false;
-}
-
 /* A run, and what has become of it so far. */
 typedef struct Run
 {
@@ -550,11 +613,60 @@ typedef struct Run
 	bool		by_worker;
 	bool		ignore_windows;
 	const TierIdle *idle;
+	MemoryContext context;		/* of the run, and of its lists */
 	MemoryContext step;			/* reset before each move */
 	List	   *locked;			/* whose relations were locked, a role each
 								 * time */
+	List	   *done;			/* OIDs of what was moved */
+	List	   *in_vain;		/* and of what could not be */
+	int			nlimited;		/* relations that are not returned because of
+								 * the limit */
+	uint32		limited_hash;	/* of their OIDs */
+	char	   *limited_name;	/* of the first */
 	TierMigrateSummary *summary;
 } Run;
+
+/* Another one that does not return, for log_limited(). */
+static void
+note_limited(Run *run, Oid relation_oid)
+{
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		return;
+	if (run->nlimited++ == 0)
+		run->limited_name = MemoryContextStrdup(run->context, info.name);
+	run->limited_hash = hash_combine(run->limited_hash, murmurhash32(relation_oid));
+}
+
+/*
+ * What the worker does not return is in the log once, and again only when it is something
+ * else: a run comes every few minutes.
+ */
+static void
+log_limited(const Run *run)
+{
+	TierDatabaseSlot *slot;
+	uint32		hash = run->nlimited == 0 ? 0 : Max(run->limited_hash, 1);
+	bool		is_new = false;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(MyDatabaseId, false);
+	if (slot != NULL)
+	{
+		is_new = slot->limited_hash != hash;
+		slot->limited_hash = hash;
+	}
+	LWLockRelease(tier_shmem->lock);
+	if (is_new && run->nlimited > 0)
+		ereport(LOG,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg_plural("%d relation does not return today: %s",
+							   "%d relations do not return today, the first of them %s",
+							   run->nlimited, run->nlimited, run->limited_name),
+				 errdetail("tiered_storage.move_limit_per_day is %d MB.",
+						   tier_move_limit_per_day_mb)));
+}
 
 /* Moves what was just decided again. */
 static void
@@ -574,6 +686,10 @@ move_member(Run *run, Decision *decision)
 	report = tier_move_one(&request);
 	tier_move_warn(&report, run->by_worker);
 	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
+	if (report.state == TIER_STATE_DONE)
+		run->done = lappend_oid(run->done, decision->relation_oid);
+	else if (report.state == TIER_STATE_SKIPPED || report.state == TIER_STATE_FAILED)
+		run->in_vain = lappend_oid(run->in_vain, decision->relation_oid);
 	if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
 		summary->why_waiting = report.error;
 	if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
@@ -618,15 +734,19 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 	tier_transaction_commit();
 	MemoryContextSwitchTo(old_context);
 	if (!wanted)
+	{
+		summary->no_longer_due++;
 		return true;
+	}
 	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
 		!OidIsValid(tier_partition_tablespace(decision.now.leaf, relation_oid)))
 	{
 		summary->not_moved++;
 		return true;
 	}
-	if (!is_within_limit(&decision.now, relation_oid, run->by_worker))
+	if (!is_within_limit(&decision.now, relation_oid, run->by_worker, 0.0))
 	{
+		note_limited(run, relation_oid);
 		summary->not_moved++;
 		return true;
 	}
@@ -651,14 +771,11 @@ run_job(Run *run, const Job *job)
 	}
 }
 
-char *
-tier_migrate_publish_claims(const TierSet *set)
+/* What the set claims of other databases. */
+static TierClaim *
+claims_of(const TierSet *set)
 {
 	TierClaim  *claims = palloc(sizeof(TierClaim) * Max(set->ntablespaces, 1));
-	char	   *message = NULL;
-	Oid			database_oid;
-	NameData	tier_name;
-	int			conflict;
 
 	for (int i = 0; i < set->ntablespaces; i++)
 	{
@@ -667,26 +784,52 @@ tier_migrate_publish_claims(const TierSet *set)
 		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
 		claims[i].is_weak = set->tablespaces[i].discovered;
 	}
-	conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid,
-										 &tier_name);
-	if (conflict >= 0)
-	{
-		char	   *database = get_database_name(database_oid);
+	return claims;
+}
 
-		message = psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" "
-						   "here, but to tier \"%s\" in database \"%s\"",
-						   NameStr(set->tablespaces[conflict].name),
-						   NameStr(claims[conflict].tier_name),
-						   tier_foreign_text(NameStr(tier_name)), database ? database : "?");
-	}
+static char *
+conflict_text(const TierSet *set, int conflict, Oid database_oid, const NameData *tier_name)
+{
+	char	   *database = get_database_name(database_oid);
+
+	return psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" "
+					"here, but to tier \"%s\" in database \"%s\"",
+					NameStr(set->tablespaces[conflict].name),
+					NameStr(set->tiers[set->tablespaces[conflict].tier].name),
+					tier_foreign_text(NameStr(*tier_name)), database ? database : "?");
+}
+
+char *
+tier_migrate_publish_claims(const TierSet *set)
+{
+	TierClaim  *claims = claims_of(set);
+	Oid			database_oid;
+	NameData	tier_name;
+	int			conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces,
+													 &database_oid, &tier_name);
+
 	pfree(claims);
-	return message;
+	return conflict < 0 ? NULL : conflict_text(set, conflict, database_oid, &tier_name);
+}
+
+char *
+tier_migrate_find_conflict(const TierSet *set)
+{
+	TierClaim  *claims = claims_of(set);
+	Oid			database_oid;
+	NameData	tier_name;
+	int			conflict = tier_shmem_find_conflict(claims, set->ntablespaces, &database_oid,
+													&tier_name);
+
+	pfree(claims);
+	return conflict < 0 ? NULL : conflict_text(set, conflict, database_oid, &tier_name);
 }
 
 void
-tier_migrate_require_claims(const TierSet *set)
+tier_migrate_require_claims(const TierSet *set, bool dry_run)
 {
-	char	   *conflict = tier_migrate_publish_claims(set);
+	char	   *conflict = dry_run ? tier_migrate_find_conflict(set) :
+	tier_migrate_publish_claims(set);
 
 	if (conflict != NULL)
 		ereport(ERROR,
@@ -712,6 +855,19 @@ tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind)
 	return policies;
 }
 
+/* What is told of an evaluation; returning and pinned of its leaves do or are. */
+static const char *
+result_of(const TierEvaluation *evaluation, int due, int returning, int pinned)
+{
+	if (evaluation->error != NULL)
+		return evaluation->error;
+	if (evaluation->policy->on_shards && evaluation->nleaves == 0)
+		return "its rows are in shards of Citus, none of which is on this node";
+	return psprintf("%d of %d partitions are due%s%s", due, evaluation->nleaves,
+					returning == 0 ? "" : psprintf(", %d return", returning),
+					pinned == 0 ? "" : psprintf(", %d pinned to another tier", pinned));
+}
+
 static void
 record_evaluations(TierEvaluation **evaluations, int n)
 {
@@ -734,13 +890,7 @@ record_evaluations(TierEvaluation **evaluations, int n)
 			returning += evaluations[i]->leaves[j].verdict == TIER_VERDICT_RETURNS;
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
-									  evaluations[i]->error ? evaluations[i]->error :
-									  psprintf("%d of %d partitions are due%s%s", due,
-											   evaluations[i]->nleaves,
-											   returning == 0 ? "" :
-											   psprintf(", %d return", returning),
-											   pinned == 0 ? "" :
-											   psprintf(", %d pinned to another tier", pinned)));
+									  result_of(evaluations[i], due, returning, pinned));
 	}
 	tier_catalog_leave(&scope);
 }
@@ -769,9 +919,9 @@ apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windo
 	if (!tier_catalog_try_enter(&scope))
 		return;
 	if (tier_move_limit_per_day_mb >= 0)
-		request.max_bytes = tier_move_limit_per_day_mb * 1024.0 * 1024.0 -
-			tier_catalog_bytes_moved_by_advice();
+		request.max_bytes = left_of_limit();
 	tier_catalog_leave(&scope);
+	request.max_bytes -= summary->would_return_bytes;
 	summary->placement = request.max_bytes > 0;
 	if (!summary->placement)
 		return;
@@ -788,27 +938,28 @@ apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windo
 	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
 }
 
+static Oid *
+sorted_oids(const List *list, int *n)
+{
+	Oid		   *oids = palloc_extended(sizeof(Oid) * Max(list_length(list), 1), MCXT_ALLOC_HUGE);
+	ListCell   *cell;
+
+	*n = 0;
+	foreach(cell, list)
+		oids[(*n)++] = lfirst_oid(cell);
+	qsort(oids, *n, sizeof(Oid), oid_cmp);
+	return oids;
+}
+
 /* Tiers that are too full, after the tiering policies, which may have made room. */
 static void
-empty_tiers(const Job *jobs, int njobs, const TierFullnessRun *how, TierMigrateSummary *summary)
+empty_tiers(const Run *run, const TierFullnessRun *how, TierMigrateSummary *summary)
 {
-	TierFullnessRun run = *how;
-	Oid		   *moved;
-	int			n = 0;
+	TierFullnessRun emptying = *how;
 
-	for (int i = 0; i < njobs; i++)
-		n += list_length(jobs[i].members);
-	moved = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
-	for (int i = 0; i < njobs; i++)
-	{
-		ListCell   *cell;
-
-		foreach(cell, jobs[i].members)
-			moved[run.nmoved++] = lfirst_oid(cell);
-	}
-	qsort(moved, n, sizeof(Oid), oid_cmp);
-	run.moved = moved;
-	summary->emptied = tier_fullness_run(&run);
+	emptying.moved = sorted_oids(run->done, &emptying.nmoved);
+	emptying.in_vain = sorted_oids(run->in_vain, &emptying.nin_vain);
+	summary->emptied = tier_fullness_run(&emptying);
 }
 
 /* For the log. */
@@ -823,6 +974,7 @@ count_due(const Job *jobs, int njobs, TierMigrateSummary *summary)
 		{
 			TierRelationInfo info;
 
+			CHECK_FOR_INTERRUPTS();
 			if (!tier_relation_lookup(lfirst_oid(cell), &info))
 				continue;
 			summary->due_relations++;
@@ -907,20 +1059,28 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	jobs = collect_jobs(evaluations, npolicies, &njobs, &summary.due);
 	if (dry_run)
 	{
-		TierForesight *foresight = tier_foresight_create(set);
+		DryRun		dry = {
+			.set = set,.pins = pins,.foresight = tier_foresight_create(set),
+			.ignore_windows = ignore_windows
+		};
 
-		tier_new_partitions_announce(places, nplaces);
+		tier_migrate_require_claims(set, true);
+		tier_new_partitions_announce(places, nplaces, set, ignore_windows);
 		for (int i = 0; i < njobs; i++)
-			announce(&jobs[i], set, pins, foresight, ignore_windows);
+			announce(&dry, &jobs[i]);
+		how.ignore_windows = ignore_windows;
+		summary.would_return_bytes = dry.return_bytes;
+		how.moved = sorted_oids(dry.done, &how.nmoved);
+		how.in_vain = sorted_oids(dry.in_vain, &how.nin_vain);
 		PushActiveSnapshot(GetTransactionSnapshot());
-		summary.emptied = tier_fullness_announce();
+		summary.emptied = tier_fullness_announce(&how, dry.foresight);
 		PopActiveSnapshot();
 		apply_advice(set, true, false, ignore_windows, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
 		return summary;
 	}
-	tier_migrate_require_claims(set);
+	tier_migrate_require_claims(set, false);
 	record_evaluations(evaluations, npolicies);
 	tier_transaction_commit();
 	tier_pending_sweep();
@@ -933,7 +1093,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	run = (Run)
 	{
 		.set = set,.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,
-			.ignore_windows = ignore_windows,.idle = idle,.summary = &summary
+			.ignore_windows = ignore_windows,.idle = idle,.context = context,
+			.summary = &summary
 	};
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < njobs; i++)
@@ -943,6 +1104,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 			idle->run();
 	}
 	MemoryContextSwitchTo(context);
+	if (by_worker)
+		log_limited(&run);
 	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
 				   summary.not_moved, summary.waiting);
 	if (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF)
@@ -952,7 +1115,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		how.by_worker = by_worker;
 		how.ignore_windows = ignore_windows;
 		how.idle = idle;
-		empty_tiers(jobs, njobs, &how, &summary);
+		empty_tiers(&run, &how, &summary);
 	}
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.emptied.why_waiting;

@@ -23,8 +23,11 @@
  */
 extern char *tier_migrate_publish_claims(const TierSet *set);
 
-/* The same, with an error where nothing may be moved. */
-extern void tier_migrate_require_claims(const TierSet *set);
+/* The same message without telling anybody, for who only asks. */
+extern char *tier_migrate_find_conflict(const TierSet *set);
+
+/* An error where nothing may be moved; a dry run tells the others nothing. */
+extern void tier_migrate_require_claims(const TierSet *set, bool dry_run);
 
 /*
  * The policies that asked for moves of a batch and are still enabled, *n of them:
@@ -38,6 +41,7 @@ typedef struct TierDueMove
 	TierMoveRequest request;	/* its tablespace is 0 where the tier has none
 								 * that can be used */
 	int			to_tier;		/* index into the set */
+	bool		returns;		/* within move_limit_per_day */
 } TierDueMove;
 
 /*
@@ -54,7 +58,11 @@ typedef struct TierMigrateSummary
 	double		due_bytes;		/* of all files */
 	int			moved;
 	int			not_moved;		/* skipped or failed */
+	int			no_longer_due;	/* by the time that they could begin; in no
+								 * other count */
 	int64		moved_bytes;
+	double		would_return_bytes; /* of a dry run: what that takes of
+									 * move_limit_per_day */
 	int64		batch_id;		/* of these moves; 0: none was begun */
 	int			policies;
 	int			disabled;		/* of them */

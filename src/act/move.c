@@ -38,12 +38,14 @@
 #include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/move/online.h"
 #include "src/move/preflight.h"
 #include "src/move/progress.h"
+#include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/move/space.h"
 #include "src/move/throttle.h"
@@ -72,7 +74,7 @@ typedef struct Move
 	const TierMoveRequest *request;
 	const TierSet *set;
 	const TierRelationInfo *info;	/* as it was then */
-	MemoryContext context;		/* of the report's strings */
+	MemoryContext context;		/* of the report's strings, and of parts */
 	TierMoveReport *report;
 	int64		size_bytes;
 	int64		move_id;		/* of the record; 0: there is none */
@@ -81,7 +83,13 @@ typedef struct Move
 	bool		has_entered;	/* by queue_step(): nothing keeps it waiting
 								 * any more */
 	bool		has_told;		/* that it waits */
+	bool		only_record;	/* finish_step() does nothing else */
 	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
+
+	/* Online, by parts_step(): see parts_to_move(); and whether it has gone. */
+	List	   *parts;
+	bool		is_gone;
+	bool		is_in_place;	/* the relation itself, by this move */
 
 	/* Of the last attempt under one lock; online moves do not use them. */
 	long		backoff_ms;		/* before the next attempt */
@@ -137,10 +145,11 @@ log_done(const Move *move)
 
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" "
-					"in %.3f s, locked for %.3f ms",
+					"in %s, locked for %.3f ms",
 					tier_relation_kind_name(info->kind), info->name, from ? from : "?",
 					to ? to : "?",
-					requester ? requester : "?", move->outcome.elapsed_ms / 1000.0,
+					requester ? requester : "?",
+					tier_progress_time_text(move->outcome.elapsed_ms, move->outcome.waited_ms),
 					Max(move->outcome.lock_held_ms, 0.0)),
 			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
 }
@@ -234,6 +243,23 @@ begin_record(const TierMoveRequest *request, const TierSet *set,
 	return move_id;
 }
 
+/* What else is to be known of what has moved. */
+static void
+note_consequences(const Move *move)
+{
+	tier_debug_point("recorded");
+	if (move->result == TIER_MOVE_DONE)
+		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
+
+	/* The table itself has moved, and not a part of it only. */
+	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
+		move->info->tablespace_oid != move->request->tablespace_oid)
+		tier_verify_begin(move->move_id,
+						  move->request->policy_id != 0 ? 0 : move->request->batch_id,
+						  move->set, move->info->relation_oid,
+						  move->info->tablespace_oid, move->request->tablespace_oid);
+}
+
 static void
 finish_step(void *argument)
 {
@@ -246,22 +272,15 @@ finish_step(void *argument)
 		tier_catalog_forget_move(move->move_id);
 	else
 		tier_catalog_finish_move(move->move_id, &move->outcome);
-	if (move->result == TIER_MOVE_DONE)
-		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
-
-	/* The table itself has moved, and not a part of it only. */
-	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
-		move->info->tablespace_oid != move->request->tablespace_oid)
-		tier_verify_begin(move->move_id,
-						  move->request->policy_id != 0 ? 0 : move->request->batch_id,
-						  move->set, move->info->relation_oid,
-						  move->info->tablespace_oid, move->request->tablespace_oid);
+	if (!move->only_record)
+		note_consequences(move);
 	tier_catalog_leave(&scope);
 }
 
 /*
- * Completes the record.  A cancel that comes just now must not leave it
- * incomplete: it is caught, and returned to be thrown afterwards.
+ * Completes the record.  An error that comes just now must not leave it incomplete: it is
+ * caught, and returned to be thrown afterwards.  A cancel, or what has timed out, may not
+ * come again; with any other error, nothing but the record is tried again.
  */
 static ErrorData *
 finish_record(Move *move, const TierMoveReport *report)
@@ -284,8 +303,12 @@ finish_record(Move *move, const TierMoveReport *report)
 		(report->state == TIER_STATE_SKIPPED && strcmp(report->sqlstate, "55006") == 0) ||
 		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
 	thrown = tier_attempt(finish_step, move);
-	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	if (thrown != NULL)
+	{
+		move->only_record = thrown->sqlerrcode != ERRCODE_QUERY_CANCELED &&
+			thrown->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 		(void) tier_attempt(finish_step, move);
+	}
 	tier_transaction_commit();
 	return thrown;
 }
@@ -449,8 +472,12 @@ window_step(void *argument)
 {
 	Move	   *move = argument;
 	MemoryContext old_context = MemoryContextSwitchTo(move->context);
-	TierPlannedMove planned = {move->info->tablespace_oid, move->request->tablespace_oid,
-	(double) move->size_bytes, MyBackendType == B_BG_WORKER};
+	TierPlannedMove planned = {
+		.from_tablespace_oid = move->info->tablespace_oid,
+		.to_tablespace_oid = move->request->tablespace_oid,
+		.bytes = (double) move->size_bytes,
+		.by_worker = MyBackendType == B_BG_WORKER
+	};
 	TierMoveStart start = tier_gate_ask(move->set, &planned);
 
 	if (!start.may_begin)
@@ -477,6 +504,18 @@ is_dropped_meanwhile(Move *move)
 	return true;
 }
 
+/* Has Citus begun to move, copy or split it?  Then that goes first. */
+static bool
+is_transferred_meanwhile(Move *move)
+{
+	const char *why = tier_distributed_why_busy(move->request->relation_oid);
+
+	if (why == NULL)
+		return false;
+	report_skipped(move->report, MemoryContextStrdup(move->context, why), NULL, "55006");
+	return true;
+}
+
 static void
 pin_step(void *argument)
 {
@@ -491,7 +530,8 @@ ask_step(void *argument)
 {
 	Move	   *move = argument;
 
-	move->is_unwanted = is_pinned_meanwhile(move) || is_dropped_meanwhile(move);
+	move->is_unwanted = is_pinned_meanwhile(move) || is_transferred_meanwhile(move) ||
+		is_dropped_meanwhile(move);
 }
 
 /* Is anything in the way, or is it not wanted any more?  False with the reason. */
@@ -573,6 +613,20 @@ parts_to_move(Oid relation_oid, Oid tablespace_oid)
 	return parts;
 }
 
+/* May wait for the locks of catalogs, and so be cancelled. */
+static void
+parts_step(void *argument)
+{
+	Move	   *move = argument;
+	Oid			relation_oid = move->request->relation_oid;
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	TierRelationInfo info;
+
+	move->parts = parts_to_move(relation_oid, move->request->tablespace_oid);
+	move->is_gone = !tier_relation_lookup(relation_oid, &info);
+	MemoryContextSwitchTo(old_context);
+}
+
 bool
 tier_move_is_needed(Oid relation_oid, Oid tablespace_oid)
 {
@@ -597,13 +651,13 @@ add_online_report(TierMoveOutcome *outcome, const TierOnlineReport *part)
  * the move, which is done only if this was the last part.
  */
 static bool
-go_on_after(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
+go_on_after(Move *move, TierMoveReport *report, ErrorData **thrown)
 {
 	if (*thrown == NULL)
 		return true;
 	if ((*thrown)->sqlerrcode == ERRCODE_QUERY_CANCELED)
 	{
-		if (part_oid != move->request->relation_oid)
+		if (!move->is_in_place)
 			report_thrown(report, *thrown);
 		return false;
 	}
@@ -611,6 +665,16 @@ go_on_after(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown
 			(errmsg("error after the move of %s: %s", report->relation_name, (*thrown)->message)));
 	*thrown = NULL;
 	return true;
+}
+
+/* It has failed between two parts: that is no failure if the relation itself has moved. */
+static void
+end_after(Move *move, TierMoveReport *report, ErrorData **thrown)
+{
+	if (!move->is_in_place)
+		report_thrown(report, *thrown);
+	else
+		(void) go_on_after(move, report, thrown);
 }
 
 /* Moves one part; true to go on. */
@@ -635,6 +699,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.argument = move;
 	request.idle = move->request->idle;
 	request.is_tried_again = move->request->is_tried_again;
+	request.waits_for_wal_readers = move->request->obeys_windows;
 	result = tier_online_move(&request, &part);
 	add_online_report(&move->outcome, &part);
 	*thrown = part.error;
@@ -643,11 +708,15 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 		case TIER_ONLINE_DONE:
 			move->result = TIER_MOVE_DONE;
 			report->state = TIER_STATE_DONE;
-			return go_on_after(move, part_oid, report, thrown);
+			move->is_in_place = move->is_in_place || part_oid == move->request->relation_oid;
+			return go_on_after(move, report, thrown);
 		case TIER_ONLINE_NOT_NEEDED:
 			return true;
 		case TIER_ONLINE_BUSY:
 			report_skipped(report, part.why, pstrdup(part.hint), "55P03");
+			return false;
+		case TIER_ONLINE_HELD_UP:
+			report_skipped(report, part.why, pstrdup(part.hint), "55000");
 			return false;
 		case TIER_ONLINE_REFUSED:
 			if (part.is_incomplete)
@@ -665,6 +734,18 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	return false;
 }
 
+/* Finds what is left to move; false: that has failed, or there is no use in going on. */
+static bool
+find_parts(Move *move, TierMoveReport *report, ErrorData **thrown)
+{
+	*thrown = tier_attempt(parts_step, move);
+	tier_transaction_commit();
+	if (*thrown == NULL)
+		return true;
+	end_after(move, report, thrown);
+	return false;
+}
+
 /*
  * Moves the relation and what belongs to it.  A table that is rewritten
  * meanwhile has another TOAST table, hence the passes.
@@ -673,24 +754,22 @@ static ErrorData *
 move_online(Move *move, TierMoveReport *report)
 {
 	ErrorData  *thrown = NULL;
-	TierRelationInfo info;
 
-	for (int pass = 0; pass < MAX_PASSES; pass++)
+	for (int pass = 0;; pass++)
 	{
-		List	   *parts = parts_to_move(move->request->relation_oid,
-										  move->request->tablespace_oid);
 		ListCell   *cell;
 
-		if (parts == NIL)
+		if (!find_parts(move, report, &thrown))
+			return thrown;
+		if (move->parts == NIL || pass == MAX_PASSES)
 			break;
-		foreach(cell, parts)
+		foreach(cell, move->parts)
 			if (!move_part(move, lfirst_oid(cell), report, &thrown))
 			return thrown;
 	}
 
 	/* Dropped after its TOAST table was moved. */
-	if (report->state == TIER_STATE_DONE &&
-		!tier_relation_lookup(move->request->relation_oid, &info))
+	if (report->state == TIER_STATE_DONE && move->is_gone)
 	{
 		report->state = TIER_STATE_NOT_NEEDED;
 		move->result = TIER_MOVE_GONE;
@@ -720,11 +799,9 @@ attempt_step(void *argument)
 	}
 	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
 	tier_transaction_obey_timeout();
-	PushActiveSnapshot(GetTransactionSnapshot());
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
 									  move->request->for_owner, move->request->tablespace_oid,
 									  &move->timing);
-	PopActiveSnapshot();
 }
 
 /* Attempts until one succeeds, fails, or enough have waited in vain. */
@@ -827,10 +904,100 @@ load_tiers(MemoryContext *tiers_context)
 	return set;
 }
 
+/* Step 3: moves it, unless something is in the way.  What it returns was reported. */
+static ErrorData *
+carry_out(Move *move, bool online)
+{
+	ErrorData  *thrown = NULL;
+
+	if (!may_begin(move, move->report, &thrown))
+		return thrown;
+	if (online)
+		return move_online(move, move->report);
+	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
+	return move_with_retries(move, move->report);
+}
+
+/*
+ * The same, whatever fails: what can is tried in subtransactions, but there is something
+ * between them, and at the end of each transaction.
+ */
+static ErrorData *
+carry_out_safely(Move *move, bool online)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	ErrorData  *volatile thrown = NULL;
+
+	PG_TRY();
+	{
+		thrown = carry_out(move, online);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(move->context);
+		error = tier_attempt_take_error();
+		while (GetCurrentTransactionNestLevel() > level)
+			RollbackAndReleaseCurrentSubTransaction();
+		while (ActiveSnapshotSet() && GetActiveSnapshot() != snapshot)
+			PopActiveSnapshot();	/* SPI wants to know of all */
+		tier_transaction_rollback();
+		tier_relation_release_row();
+		MemoryContextSwitchTo(move->context);
+		end_after(move, move->report, &error);
+		thrown = error;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(move->context);
+	return thrown;
+}
+
+/* Nobody waits for us any more.  Does nothing the second time. */
+static void
+step_aside(void)
+{
+	tier_throttle_leave();
+	tier_progress_end();
+	tier_gate_forget();
+}
+
+/* Steps 3 and 4; *late is what has failed when it was over. */
+static void
+run_move(Move *move, bool online, int64 started_at, ErrorData **thrown, ErrorData **late)
+{
+	double		waited_ms = tier_progress_waited_ms();
+
+	tier_progress_start(move->request->relation_oid);
+	PG_TRY();
+	{
+		/* 3. Move it, unless something is in the way. */
+		*thrown = carry_out_safely(move, online);
+		step_aside();
+
+		/* 4. What became of it. */
+		move->outcome.elapsed_ms = ms_since(started_at);
+		move->outcome.waited_ms = tier_progress_waited_ms() - waited_ms;
+		move->report->lock_held_ms = Max(move->outcome.lock_held_ms, 0.0);
+		*late = finish_record(move, move->report);
+	}
+	PG_FINALLY();
+	{
+		step_aside();
+
+		/*
+		 * Not before: until the record says what is where, others must count
+		 * it.
+		 */
+		tier_space_done();
+	}
+	PG_END_TRY();
+}
+
 TierMoveReport
 tier_move_one(const TierMoveRequest *request)
 {
-	double		waited_ms;
 	TierMoveReport report;
 	MemoryContext tiers_context;
 	const TierSet *set;
@@ -838,7 +1005,7 @@ tier_move_one(const TierMoveRequest *request)
 	int64		started_at = tier_clock_monotonic_us();
 	const char *why_not_online;
 	ErrorData  *thrown = NULL;
-	ErrorData  *late;
+	ErrorData  *late = NULL;
 	Move		move;
 
 	memset(&report, 0, sizeof(report));
@@ -872,33 +1039,12 @@ tier_move_one(const TierMoveRequest *request)
 								why_not_online == NULL || !request->allow_lock);
 	tier_transaction_commit();
 	if (move.move_id == 0)
-		return report;
-
-	/* 3. Move it, unless something is in the way. */
-	waited_ms = tier_progress_waited_ms();
-	tier_progress_start(request->relation_oid);
-	if (may_begin(&move, &report, &thrown))
 	{
-		if (why_not_online == NULL)
-			thrown = move_online(&move, &report);
-		else
-		{
-			tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
-			thrown = move_with_retries(&move, &report);
-		}
+		MemoryContextDelete(tiers_context);
+		return report;
 	}
-	tier_throttle_leave();
-	tier_progress_end();
-	tier_gate_forget();
 
-	/* 4. What became of it. */
-	move.outcome.elapsed_ms = ms_since(started_at);
-	move.outcome.waited_ms = tier_progress_waited_ms() - waited_ms;
-	report.lock_held_ms = Max(move.outcome.lock_held_ms, 0.0);
-	late = finish_record(&move, &report);
-
-	/* Not before: until the record says what is where, others must count it. */
-	tier_space_done();
+	run_move(&move, why_not_online == NULL, started_at, &thrown, &late);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		log_done(&move);
 	MemoryContextDelete(tiers_context);

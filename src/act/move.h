@@ -47,7 +47,8 @@ struct TierMoveRequest
 								 * as no failure */
 	bool		obeys_windows;	/* nobody asked for it: it begins while a move
 								 * window is open, which the caller has made
-								 * sure of (act/gate.h) */
+								 * sure of (act/gate.h), and waits for readers
+								 * of the WAL that do not keep up with it */
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by
 								 * then */

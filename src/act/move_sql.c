@@ -102,17 +102,17 @@ place_text(Oid tablespace_oid)
  * the server's log, for whoever sees only one of them.
  */
 static void
-report_moved(const TierMoveCall *call, const Moved *moved, int failed, double elapsed_s)
+report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *time)
 {
 	if (moved->relations > 0 && tier_log_moves)
 		ereport(NOTICE,
-				(errmsg("moved %s%s from %s to %s: %s in %.3f s, locked for %s%.3f ms",
+				(errmsg("moved %s%s from %s to %s: %s in %s, locked for %s%.3f ms",
 						moved->first,
 						moved->relations == 1 ? "" :
 						psprintf(" and %d more", moved->relations - 1),
 						place_text(moved->from_oid), place_text(moved->to_oid),
 						tier_size_text(moved->bytes),
-						elapsed_s, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms)));
+						time, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms)));
 	if (moved->relations == 0 && failed == 0)
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
 }
@@ -162,6 +162,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	Moved		moved = {0};
 	int			failed = 0;
 	int64		started_us = tier_clock_monotonic_us();
+	double		waited_ms = tier_progress_waited_ms();
 
 	tier_require_argument(fcinfo, 5, "dry_run");
 	if (PG_GETARG_BOOL(5))
@@ -203,7 +204,9 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	 * 3. All moves that succeeded are committed; now say so, and what did
 	 * not.
 	 */
-	report_moved(&call, &moved, failed, (tier_clock_monotonic_us() - started_us) / 1e6);
+	report_moved(&call, &moved, failed,
+				 tier_progress_time_text((tier_clock_monotonic_us() - started_us) / 1000.0,
+										 tier_progress_waited_ms() - waited_ms));
 	if (failed > 0)
 		report_failures(&first_failure, failed, list_length(call.relations));
 	tier_disconnect_nonatomic();
@@ -255,6 +258,11 @@ report_not_due(const TierMigrateSummary *summary)
 				(errmsg("nothing is due: all tiering policies are disabled"),
 				 errhint("SELECT tiered_storage.alter_tiering_policy("
 						 "policy_id => ..., enabled => true) enables one.")));
+	else if (summary->failed == summary->policies - summary->disabled)
+		ereport(NOTICE,
+				(errmsg("nothing is due: no tiering policy can be evaluated"),
+				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
+						 "says why not, for each.")));
 	else
 		ereport(NOTICE,
 				(errmsg("nothing is due; tiering policies: %d, their partitions: %d",
@@ -296,6 +304,11 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 					 errhint("SELECT tiered_storage.alter_fullness_policy("
 							 "policy_id => ..., enabled => true) enables one.")));
 	}
+	else if (emptied->failed == emptied->policies)
+		ereport(NOTICE,
+				(errmsg("no tier is emptied: no fullness policy can be evaluated"),
+				 errhint("SELECT * FROM tiered_storage.evaluate_fullness() "
+						 "says why not, for each.")));
 	else if (emptied->too_full == 0)
 		ereport(NOTICE,
 				(errmsg("no tier is too full; fullness policies: %d", emptied->policies),
@@ -353,8 +366,10 @@ tier_migrate(PG_FUNCTION_ARGS)
 																	&kind);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
-				(errmsg("partitions due: %d; relations moved: %d, not moved: %d",
-						summary.due, summary.moved, summary.not_moved),
+				(errmsg("partitions due: %d; relations moved: %d, not moved: %d%s",
+						summary.due, summary.moved, summary.not_moved,
+						summary.no_longer_due == 0 ? "" :
+						psprintf(", no longer due: %d", summary.no_longer_due)),
 				 summary.moved == 0 ? 0 :
 				 errhint("To move them back, %s%s, "
 						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
@@ -385,6 +400,11 @@ tier_mover_progress(PG_FUNCTION_ARGS)
 	tier_row_datum(&row, 6, Int32GetDatum((int32) fields[TIER_PROGRESS_ATTEMPTS]));
 	tier_row_datum(&row, 7, Int32GetDatum((int32) fields[TIER_PROGRESS_RESTARTS]));
 	tier_row_time(&row, 8, (TimestampTz) fields[TIER_PROGRESS_STARTED]);
+	tier_row_text(&row, 9, tier_progress_waits_for((TierPhase) fields[TIER_PROGRESS_PHASE]));
+	if (fields[TIER_PROGRESS_PACE] > 0)
+		tier_row_datum(&row, 10, Float8GetDatum((double) fields[TIER_PROGRESS_PACE]));
+	if (fields[TIER_PROGRESS_PACE] > 0 && fields[TIER_PROGRESS_SLOWDOWN] >= 0)
+		tier_row_datum(&row, 11, Float8GetDatum(fields[TIER_PROGRESS_SLOWDOWN] / 1000.0));
 	tier_row_put(&row);
 	return (Datum) 0;
 }

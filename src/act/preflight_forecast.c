@@ -11,14 +11,19 @@
 
 #include "access/xlog.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/act/gate.h"
+#include "src/act/migrate.h"
 #include "src/act/preflight_rows.h"
 #include "src/base/settings.h"
 #include "src/decide/forecast.h"
+#include "src/move/progress.h"
 #include "src/move/throttle.h"
+#include "src/server/relation.h"
+#include "src/storage/device.h"
 
 /* Of all routes. */
 typedef struct Outlook
@@ -31,7 +36,89 @@ typedef struct Outlook
 	double		lock_held_ms;	/* of these: the slowest route's; negative:
 								 * none */
 	double		longest_lock_ms;
+	int			rivals;			/* moves that the seconds are shared with */
+	double		rival_bytes;	/* that these have still to copy */
 } Outlook;
+
+static const TierDevice *
+device_of(const TierSet *set, Oid tablespace_oid)
+{
+	const TierTablespace *tablespace = tier_set_tablespace(set, tablespace_oid);
+
+	return tablespace != NULL ? tablespace->device : tier_device_lookup(tablespace_oid, "");
+}
+
+static bool
+share_device(const TierSet *set, Oid a, Oid b)
+{
+	return a == b || tier_device_is_shared(device_of(set, a), device_of(set, b));
+}
+
+/* Does the other move read or write what is read or written on this route? */
+static bool
+meets(const TierSet *set, const TierRoute *route, const TierAnnouncement *other)
+{
+	return share_device(set, route->from_tablespace_oid, other->from_oid) ||
+		share_device(set, route->from_tablespace_oid, other->tablespace_oid) ||
+		share_device(set, route->to_tablespace_oid, other->from_oid) ||
+		share_device(set, route->to_tablespace_oid, other->tablespace_oid);
+}
+
+/* Seconds of what moves on routes that the other one meets, and of the other; NaN: not known. */
+static double
+shared_seconds(const TierMoveCall *call, const TierCargo *cargo, const TierAnnouncement *other)
+{
+	double		own = 0;
+	TierForecast forecast;
+	double		others;
+	ListCell   *cell;
+
+	foreach(cell, cargo->routes)
+	{
+		const TierRoute *route = lfirst(cell);
+
+		if (!meets(call->set, route, other))
+			continue;
+		forecast = tier_forecast_between(call->set, route->from_tablespace_oid,
+										 route->to_tablespace_oid);
+		own += tier_forecast_seconds(&forecast, route->moves, route->bytes, false);
+	}
+	if (!(own > 0))
+		return own;
+	forecast = tier_forecast_between(call->set, other->from_oid, other->tablespace_oid);
+	others = tier_forecast_seconds(&forecast, 1, other->bytes, false);
+	return isnan(others) ? own : Min(own, others);
+}
+
+/*
+ * Who moves at the same time, or is before this one, gets a like share of a device, and of
+ * move_rate_limit: so each takes as long again as the shorter one of the two would alone.
+ */
+static void
+add_rivals(Outlook *outlook, const TierMoveCall *call, const TierCargo *cargo)
+{
+	double		limited_bytes = cargo->bytes;
+
+	for (int i = 0; i < MaxBackends; i++)
+	{
+		TierAnnouncement other;
+		double		seconds;
+		int			pid;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!tier_progress_announced(i, &pid, &other) || pid == MyProcPid || other.bytes <= 0)
+			continue;
+		seconds = shared_seconds(call, cargo, &other);
+		if (seconds == 0 && tier_move_rate_limit_mb <= 0)
+			continue;
+		limited_bytes += Min((double) other.bytes, cargo->bytes);
+		outlook->seconds += seconds;
+		outlook->rivals++;
+		outlook->rival_bytes += (double) other.bytes;
+	}
+	outlook->seconds = isnan(outlook->seconds) ? NAN :
+		Max(outlook->seconds, tier_forecast_limited_seconds(limited_bytes, false));
+}
 
 static Outlook
 look_ahead(const TierMoveCall *call, const TierCargo *cargo)
@@ -64,7 +151,21 @@ look_ahead(const TierMoveCall *call, const TierCargo *cargo)
 			outlook.longest_lock_ms = forecast.pace.longest_lock_ms;
 		}
 	}
+	if (cargo->moves > 0)
+		add_rivals(&outlook, call, cargo);
 	return outlook;
+}
+
+static char *
+rivals_text(const Outlook *outlook)
+{
+	if (outlook->rivals == 0)
+		return "";
+	return outlook->rivals == 1 ?
+		psprintf("; another move shares what it needs, and has %s to copy",
+				 tier_size_text(outlook->rival_bytes)) :
+		psprintf("; %d other moves share what it needs, and have %s to copy", outlook->rivals,
+				 tier_size_text(outlook->rival_bytes));
 }
 
 static char *
@@ -86,12 +187,12 @@ put_time(TierResultRow *row, const TierCargo *cargo, const Outlook *outlook)
 						   "SELECT tiered_storage.add_tier(...) says what the device can do.");
 	else
 		tier_preflight_put(row, "time", TIER_PREFLIGHT_OK,
-						   psprintf("%s, by the tiers' profiles%s%s",
+						   psprintf("%s, by the tiers' profiles%s%s%s",
 									tier_forecast_text(outlook->seconds),
 									outlook->past_moves == 0 ? "" :
 									psprintf(" and %d past move%s", outlook->past_moves,
 											 outlook->past_moves == 1 ? "" : "s"),
-									limit_text()),
+									limit_text(), rivals_text(outlook)),
 						   NULL);
 }
 
@@ -130,20 +231,50 @@ put_lock(TierResultRow *row, const TierCargo *cargo, const Outlook *outlook)
 						   NULL);
 }
 
+/* Whether the role that asks would get a place among the movers. */
+static TierThrottleWait
+wait_for_place(void)
+{
+	Oid			role_oid = GetUserId();
+
+	return tier_throttle_ask(role_oid, tier_is_administrator(role_oid));
+}
+
 static void
 put_pause(TierResultRow *row)
 {
+	static const char *const remedy =
+	"SELECT * FROM tiered_storage.move_progress shows how far they are.";
 	int			others = tier_throttle_others();
+	char	   *finding = NULL;
 
 	if (tier_throttle_is_paused())
+	{
 		tier_preflight_put(row, "pause", TIER_PREFLIGHT_WARNING,
 						   "moves are paused: a CALL waits until they are resumed",
 						   "SELECT tiered_storage.resume();");
-	else if (others >= tier_max_movers)
-		tier_preflight_put(row, "pause", TIER_PREFLIGHT_WARNING,
-						   psprintf("%d other moves are under way, as many as max_movers permits: "
-									"a CALL waits", others),
-						   "SELECT * FROM tiered_storage.move_progress shows how far they are.");
+		return;
+	}
+	switch (wait_for_place())
+	{
+		case TIER_THROTTLE_FREE:
+			break;
+		case TIER_THROTTLE_FULL:
+			finding = psprintf("%d other%s under way, as many as max_movers permits: "
+							   "a CALL waits", others, others == 1 ? " is" : "s are");
+			break;
+		case TIER_THROTTLE_HAS_ONE:
+			finding = psprintf("a move of role %s is under way, which has one at a time: "
+							   "a CALL waits",
+							   quote_identifier(GetUserNameFromId(GetUserId(), false)));
+			break;
+		case TIER_THROTTLE_KEPT_FREE:
+			finding = psprintf("%d other%s under way, and the last place is for administrators: "
+							   "a CALL waits", others, others == 1 ? " is" : "s are");
+			break;
+	}
+	if (finding != NULL)
+		tier_preflight_put(row, "pause", TIER_PREFLIGHT_WARNING, finding, remedy);
 	else
 		tier_preflight_put(row, "pause", TIER_PREFLIGHT_OK,
 						   psprintf("moves are not paused, and %d other%s under way", others,
@@ -158,13 +289,20 @@ put_pause(TierResultRow *row)
 static char *
 automatic_text(const TierMoveCall *call, const TierCargo *cargo)
 {
+	char	   *conflict = tier_migrate_find_conflict(call->set);
 	ListCell   *cell;
 
+	if (conflict != NULL)
+		return psprintf("of what is not asked for, %s", conflict);
 	foreach(cell, cargo->routes)
 	{
 		const TierRoute *route = lfirst(cell);
-		TierPlannedMove planned = {route->from_tablespace_oid, route->to_tablespace_oid,
-		route->largest_bytes, true};
+		TierPlannedMove planned = {
+			.from_tablespace_oid = route->from_tablespace_oid,
+			.to_tablespace_oid = route->to_tablespace_oid,
+			.bytes = route->largest_bytes,
+			.by_worker = true
+		};
 		TierMoveStart start = tier_gate_ask(call->set, &planned);
 
 		if (!start.may_begin)
@@ -182,7 +320,9 @@ put_start(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo)
 	else
 		tier_preflight_put(row, "start", TIER_PREFLIGHT_OK,
 						   psprintf("%s; %s", tier_throttle_is_paused() ?
-									"by CALL after resume()" : "by CALL at once",
+									"by CALL after resume()" :
+									wait_for_place() != TIER_THROTTLE_FREE ?
+									"by CALL when another move has ended" : "by CALL at once",
 									automatic_text(call, cargo)),
 						   NULL);
 }

@@ -34,7 +34,7 @@ typedef struct Readers
 	TierArchive archive;
 	int			backups;
 	int			backup_pid;
-	char	   *backup_phase;	/* NULL: not shown to this role */
+	char	   *backup_phase;	/* NULL: not known */
 } Readers;
 
 static Readers
@@ -159,6 +159,17 @@ put_standbys(TierResultRow *row, const TierReplicas *replicas, double wal_bytes)
 						   "tiered_storage.move_rate_limit.");
 }
 
+/* Which process makes it, and how far it is: for those to whom the server tells that. */
+static const char *
+backup_text(const Readers *readers)
+{
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return "";
+	return psprintf(", process %d%s%s", readers->backup_pid,
+					readers->backup_phase == NULL ? "" : ", ",
+					readers->backup_phase == NULL ? "" : readers->backup_phase);
+}
+
 static void
 put_backup(TierResultRow *row, const Readers *readers, double wal_bytes)
 {
@@ -166,13 +177,9 @@ put_backup(TierResultRow *row, const Readers *readers, double wal_bytes)
 		tier_preflight_put(row, "backup", TIER_PREFLIGHT_OK, "no base backup is running", NULL);
 	else
 		tier_preflight_put(row, "backup", TIER_PREFLIGHT_WARNING,
-						   psprintf("%d base backup%s running, process %d%s%s: "
-									"it needs %s more of WAL",
+						   psprintf("%d base backup%s running%s: it needs %s more of WAL",
 									readers->backups, readers->backups == 1 ? " is" : "s are",
-									readers->backup_pid,
-									readers->backup_phase == NULL ? "" : ", ",
-									readers->backup_phase == NULL ? "" : readers->backup_phase,
-									tier_size_text(wal_bytes)),
+									backup_text(readers), tier_size_text(wal_bytes)),
 						   "Wait for its end, or both take longer.");
 }
 

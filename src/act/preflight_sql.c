@@ -84,6 +84,7 @@ typedef struct Survey
 	TierSpace	space;
 	Oid			space_oid;		/* 0: none looked for room */
 	double		space_bytes;
+	double		logged_bytes;	/* of the largest that goes into the WAL */
 
 	double	   *tier_bytes;		/* by tier: with all that comes; negative:
 								 * nothing comes, or it has no capacity of its
@@ -160,13 +161,6 @@ device_of(Survey *survey, Oid tablespace_oid)
 	survey->devices = lappend(survey->devices, beneath);
 	MemoryContextSwitchTo(old_context);
 	return beneath->device;
-}
-
-static bool
-share_device(const TierDevice *a, const TierDevice *b)
-{
-	return (a->fs_id != 0 && a->fs_id == b->fs_id) ||
-		(a->device != NULL && b->device != NULL && strcmp(a->device, b->device) == 0);
 }
 
 static void
@@ -278,10 +272,12 @@ survey_move(Survey *survey, const TierRelationInfo *info, const TierMoveRequest 
 		survey->space_oid = request->tablespace_oid;
 		survey->space_bytes = size_bytes;
 	}
+	if (info->persistence == RELPERSISTENCE_PERMANENT)
+		survey->logged_bytes = Max(survey->logged_bytes, (double) size_bytes);
 	if (to >= 0 && admission.tier_bytes >= 0)
 		survey->tier_bytes[to] = Max(survey->tier_bytes[to], admission.tier_bytes + size_bytes);
-	if (share_device(device_of(survey, info->tablespace_oid),
-					 device_of(survey, request->tablespace_oid)))
+	if (tier_device_is_shared(device_of(survey, info->tablespace_oid),
+							  device_of(survey, request->tablespace_oid)))
 		survey->on_same_device++;
 	note_users(survey, info);
 	note_extension(survey, info);
@@ -566,7 +562,8 @@ put_space(Survey *survey)
 						   "Is it mounted?");
 	else
 	{
-		need = tier_space_need(space, reserve_bytes, survey->space_bytes);
+		need = tier_space_need(space, reserve_bytes, survey->space_bytes,
+							   survey->logged_bytes);
 		tier_preflight_put(survey->row, "space", TIER_PREFLIGHT_OK,
 						   psprintf("%s are needed at most%s, %s are free%s, %s stay reserved",
 									tier_size_text(need.bytes),
@@ -679,9 +676,11 @@ put_wal(Survey *survey)
 
 	if (put_unknown(survey, "wal") || put_blocked(survey, "wal", TIER_CHECK_WAL_SPACE))
 		return;
-	if (!OidIsValid(survey->space_oid))
+	if (survey->cargo.wal_bytes <= 0)
 	{
-		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_OK, "no WAL is written", NULL);
+		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_OK,
+						   OidIsValid(survey->space_oid) ?
+						   "what is copied is not logged" : "no WAL is written", NULL);
 		return;
 	}
 	if (!space->wal.known)
@@ -691,7 +690,7 @@ put_wal(Survey *survey)
 						   "Look at the server's log.");
 		return;
 	}
-	need = tier_space_need(space, 0, survey->space_bytes);
+	need = tier_space_need(space, 0, survey->space_bytes, survey->logged_bytes);
 
 	/* Each move is let in by what it writes itself; all that is kept adds up. */
 	if (tier_space_wal_is_retained() &&
@@ -703,18 +702,27 @@ put_wal(Survey *survey)
 						   "Move less at once, or see to it that WAL is read and archived.");
 	else
 		tier_preflight_put(survey->row, "wal", TIER_PREFLIGHT_OK,
-						   psprintf("%s of WAL at once, %s are free, %s stay reserved",
+						   psprintf("%s of WAL at once%s, %s are free, %s stay reserved",
 									tier_size_text(need.wal_bytes),
+									others_text(need.wal_bytes - need.own_wal_bytes),
 									tier_size_text(space->wal.free_bytes),
 									tier_size_text(need.wal_reserve_bytes)),
 						   NULL);
 }
 
+/* Since when the user has it, for whom pg_stat_activity tells that. */
+static char *
+open_text(const TierHolder *user)
+{
+	double		open_s = Max((GetCurrentTimestamp() - user->since) / 1e6, 0);
+
+	return !tier_preflight_may_know_user(user, GetUserId()) ? "" :
+		psprintf(", open for %.0f s", open_s);
+}
+
 static void
 put_locks(Survey *survey)
 {
-	double		open_s;
-
 	if (put_unknown(survey, "locks") || put_blocked(survey, "locks", TIER_CHECK_USERS))
 		return;
 	if (!survey->has_user)
@@ -722,10 +730,10 @@ put_locks(Survey *survey)
 		tier_preflight_put(survey->row, "locks", TIER_PREFLIGHT_OK, "nobody uses it now", NULL);
 		return;
 	}
-	open_s = Max((GetCurrentTimestamp() - survey->user.since) / 1e6, 0);
 	tier_preflight_put(survey->row, "locks", TIER_PREFLIGHT_WARNING,
-					   psprintf("%s is in use by %s, open for %.0f s%s", survey->user_of,
-								tier_preflight_user_text(&survey->user, GetUserId()), open_s,
+					   psprintf("%s is in use by %s%s%s", survey->user_of,
+								tier_preflight_user_text(&survey->user, GetUserId()),
+								open_text(&survey->user),
 								count_text(survey->used, survey->cargo.relations)),
 					   survey->user.pid == 0 ?
 					   "COMMIT PREPARED or ROLLBACK PREPARED ends it." :
@@ -809,6 +817,7 @@ tier_preflight_sql(PG_FUNCTION_ARGS)
 	put_locks(&survey);
 	put_cooldown(&survey);
 	tier_preflight_server_rows(&row, &call, &survey.cargo);
+	tier_preflight_standby_rows(&row, &call, &survey.cargo);
 	tier_preflight_forecast_rows(&row, &call, &survey.cargo);
 	return (Datum) 0;
 }

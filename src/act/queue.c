@@ -27,6 +27,7 @@
 #include "src/act/queue.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
+#include "src/move/progress.h"
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
 
@@ -41,7 +42,8 @@ typedef struct Making
 	TierFailedMove *failed;		/* by OID */
 	int			nfailed;
 	TierForesight *foresight;
-	double		left_bytes;		/* of the day, for advice; INFINITY: no limit */
+	double		left_bytes;		/* of the day, for what returns and for
+								 * advice; INFINITY: no limit */
 	bool		worker_moves;
 	const char *worker_text;
 	const char *held_up;		/* why nothing at all begins; NULL: it may */
@@ -132,8 +134,12 @@ static const char *
 waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *request,
 		  const TierRelationInfo *info)
 {
-	TierPlannedMove planned = {entry->from_tablespace_oid, entry->to_tablespace_oid,
-	entry->bytes, true};
+	TierPlannedMove planned = {
+		.from_tablespace_oid = entry->from_tablespace_oid,
+		.to_tablespace_oid = entry->to_tablespace_oid,
+		.bytes = entry->bytes,
+		.by_worker = true
+	};
 	TierMoveStart start;
 
 	if (!OidIsValid(entry->to_tablespace_oid))
@@ -203,6 +209,20 @@ judge(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
  * ---------------------------------------------------------------------
  */
 
+/* How far it is, and what it waits for. */
+static const char *
+running_text(const TierRunningMove *move)
+{
+	bool		is_waiting = strcmp(move->phase,
+									tier_progress_phase_name(TIER_PHASE_WAITING)) == 0;
+	char	   *waits_for = is_waiting ? tier_progress_waits_for(TIER_PHASE_WAITING) : NULL;
+
+	if (waits_for != NULL)
+		return move->blocks == NULL ? psprintf("waiting: %s", waits_for) :
+			psprintf("waiting: %s; %s", waits_for, move->blocks);
+	return move->blocks == NULL ? move->phase : psprintf("%s: %s", move->phase, move->blocks);
+}
+
 static void
 add_running(Making *making, const TierRunningMove *moves, int n)
 {
@@ -226,9 +246,29 @@ add_running(Making *making, const TierRunningMove *moves, int n)
 		else
 			entry->cause = moves[i].is_advised ? TIER_CAUSE_ADVICE : TIER_CAUSE_REQUEST;
 		entry->state = TIER_QUEUE_RUNNING;
-		entry->reason = moves[i].progress;
+		entry->reason = running_text(&moves[i]);
 		entry->failures = moves[i].failures;
 	}
+}
+
+static char *
+limit_text(const Making *making)
+{
+	return psprintf("waiting: of move_limit_per_day (%s) %s are left today",
+					tier_size_text(tier_move_limit_per_day_mb * 1048576.0),
+					tier_size_text(making->left_bytes));
+}
+
+/* NULL: it may return today, or nothing limits that; then there is less for the next. */
+static const char *
+take_of_limit(Making *making, const TierDueMove *due, const TierQueueEntry *entry)
+{
+	if (!due->returns || entry->reason != NULL)
+		return NULL;
+	if (entry->bytes > making->left_bytes)
+		return limit_text(making);
+	making->left_bytes -= entry->bytes;
+	return NULL;
 }
 
 static void
@@ -244,7 +284,8 @@ add_due(Making *making)
 											due[i].to_tier, &info);
 
 		if (entry != NULL)
-			judge(making, entry, &due[i].request, &info, NULL);
+			judge(making, entry, &due[i].request, &info,
+				  take_of_limit(making, &due[i], entry));
 	}
 }
 
@@ -307,9 +348,7 @@ add_advised(Making *making)
 		if (entry == NULL)
 			continue;
 		if (moves[i].is_beyond_limit)
-			reason = psprintf("waiting: of move_limit_per_day (%s) %s are left today",
-							  tier_size_text(tier_move_limit_per_day_mb * 1048576.0),
-							  tier_size_text(making->left_bytes));
+			reason = limit_text(making);
 		else if (moves[i].has_no_room)
 			reason = "waiting: what has to leave its new tier first has no room either";
 		judge(making, entry, request, &info, reason);

@@ -38,8 +38,10 @@ int			tier_move_max_lock_time_s = 0;
 int			tier_move_lock_hold_limit_ms = 20;
 double		tier_move_rate_limit_mb = 0;
 double		tier_worker_rate_limit_mb = 50;
+double		tier_move_max_slowdown = 0;
 int			tier_max_movers = 4;
 int			tier_move_max_lag_mb = 1024;
+int			tier_move_lag_timeout_s = SECS_PER_HOUR;
 double		tier_move_max_device_busy = 1.0;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_move_prewarm = true;
@@ -60,6 +62,7 @@ double		tier_track_sample_rate = 0.1;
 char	   *tier_ignore_applications = NULL;
 uint32		tier_ignore_applications_version = 0;
 int			tier_track_max_relations = 16384;
+int			tier_node_timeout_ms = 5000;
 
 static const struct config_enum_entry auto_migrate_options[] = {
 	{"off", TIER_AUTO_MIGRATE_OFF, false},
@@ -177,6 +180,14 @@ tier_guc_init(void)
 							PGC_USERSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
+	DefineCustomIntVariable("tiered_storage.node_timeout",
+							"Sets how long a node of Citus is waited for.",
+							"For a connection to it, and for its answer.",
+							&tier_node_timeout_ms,
+							5000, 100, 600000,
+							PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
 	DefineCustomIntVariable("tiered_storage.move_lock_attempts",
 							"Sets how often a move asks for a lock before it gives up.",
 							NULL,
@@ -221,6 +232,16 @@ tier_guc_init(void)
 							 PGC_SIGHUP, GUC_UNIT_MB,
 							 NULL, NULL, NULL);
 
+	DefineCustomRealVariable("tiered_storage.move_max_slowdown",
+							 "Sets the share by which a copy may make users of the server "
+							 "wait longer.",
+							 "A copy adapts its rate to that, up to the limits of the rate.  0 "
+							 "means that it does not.  A change takes effect at once.",
+							 &tier_move_max_slowdown,
+							 0, 0, 100,
+							 PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+
 	DefineCustomIntVariable("tiered_storage.max_movers",
 							"Sets how many relations are moved at the same time.",
 							"Moves beyond this number wait.",
@@ -231,11 +252,20 @@ tier_guc_init(void)
 
 	DefineCustomIntVariable("tiered_storage.move_max_lag",
 							"Sets how far standbys and replication slots may be behind for a "
-							"move to begin that nobody has asked for.",
+							"move that nobody has asked for to begin, and to go on.",
 							"-1 means no limit.",
 							&tier_move_max_lag_mb,
 							1024, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.move_lag_timeout",
+							"Sets how long a move under way waits for standbys, replication "
+							"slots or the archive before it is given up.",
+							"0 gives it up at once; -1 means no limit.",
+							&tier_move_lag_timeout_s,
+							SECS_PER_HOUR, -1, INT_MAX / 1000,
+							PGC_SUSET, GUC_UNIT_S,
 							NULL, NULL, NULL);
 
 	DefineCustomRealVariable("tiered_storage.move_max_device_busy",

@@ -37,14 +37,18 @@ extern int	tier_history_max_size_mb;
 
 /* Moves. */
 extern int	tier_move_lock_timeout_ms;	/* of one attempt */
+extern int	tier_node_timeout_ms;
 extern int	tier_move_lock_attempts;
 extern int	tier_move_max_lock_time_s;	/* 0: none; -1: no limit */
 extern int	tier_move_lock_hold_limit_ms;
 extern double tier_move_rate_limit_mb;	/* per second, all moves; 0: no limit */
 extern double tier_worker_rate_limit_mb;	/* per second, each worker's; 0:
 											 * no limit */
+extern double tier_move_max_slowdown;	/* of users, a share; 0: off */
 extern int	tier_max_movers;
 extern int	tier_move_max_lag_mb;	/* of standbys and slots; -1: no limit */
+extern int	tier_move_lag_timeout_s;	/* of a move under way; 0: none; -1:
+										 * no limit */
 extern double tier_move_max_device_busy;	/* 0 to 1, which is no limit */
 extern int	tier_move_limit_per_day_mb; /* by advice; -1: no limit */
 extern bool tier_move_prewarm;

@@ -117,6 +117,7 @@ tier_shmem_notify(Oid database_oid)
 			slot->notified = true;
 			slot->next_run_at = 0;
 			slot->migrated_at = 0;
+			slot->limited_hash = 0;
 		}
 		tier_shmem_wake_launcher();
 	}
@@ -211,6 +212,29 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 		 */
 		if (tier_shmem->nclaims < TIER_MAX_CLAIMS)
 			tier_shmem->claims[tier_shmem->nclaims++] = claims[i];
+	}
+	LWLockRelease(tier_shmem->lock);
+	return conflict;
+}
+
+int
+tier_shmem_find_conflict(const TierClaim *claims, int nclaims, Oid *conflict_database,
+						 NameData *conflict_tier)
+{
+	int			conflict = -1;
+
+	if (tier_shmem == NULL)
+		return -1;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < nclaims && conflict < 0; i++)
+	{
+		const TierClaim *other = claims[i].is_weak ? NULL : find_conflict(&claims[i]);
+
+		if (other == NULL)
+			continue;
+		*conflict_database = other->database_oid;
+		*conflict_tier = other->tier_name;
+		conflict = i;
 	}
 	LWLockRelease(tier_shmem->lock);
 	return conflict;

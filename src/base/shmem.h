@@ -70,6 +70,9 @@ typedef struct TierDatabaseSlot
 								 * its session, as prepared_at; by the
 								 * launcher once it has ended */
 	TimestampTz prepared_at;
+	uint32		limited_hash;	/* of what the last run that migrated has not
+								 * returned because of move_limit_per_day, so
+								 * that the log says it once; 0: nothing */
 	int			failures;		/* in a row, up to the last cycle that ended */
 	char		last_error[TIER_ERROR_LENGTH];	/* of FAILED; or, while
 												 * WAITING, what keeps it from
@@ -174,6 +177,10 @@ extern void tier_shmem_notify_later(Oid database_oid, TransactionId xid);
 extern int	tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims,
 									  int nclaims, Oid *conflict_database,
 									  NameData *conflict_tier);
+
+/* The same question without publishing anything, for who only looks. */
+extern int	tier_shmem_find_conflict(const TierClaim *claims, int nclaims,
+									 Oid *conflict_database, NameData *conflict_tier);
 
 /* Copies all claims into the current memory context. */
 extern TierClaim *tier_shmem_copy_claims(int *nclaims);

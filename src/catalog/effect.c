@@ -253,7 +253,7 @@ tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
 	"UPDATE _tiered_storage.move_effect e SET settled_at = g.now_at, "
 	"not_measurable = CASE WHEN c.oid IS NULL THEN 'dropped' ELSE 'moved again' END "
 	"FROM unnest($1, $2, $3) g (relation_oid, default_tablespace, now_at) "
-	"LEFT JOIN pg_catalog.pg_class c ON c.oid = g.relation_oid "
+	"LEFT JOIN LATERAL _tiered_storage.relation_entry(g.relation_oid) c ON true "
 	"WHERE e.relation_oid = g.relation_oid AND e.settled_at IS NULL "
 	"AND (c.oid IS NULL OR CASE c.reltablespace WHEN 0 THEN g.default_tablespace "
 	"ELSE c.reltablespace END <> e.to_tablespace_oid)";
@@ -366,7 +366,7 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	"OR x.relation_oid IN (SELECT i.indexrelid FROM pg_catalog.pg_index i "
 	"WHERE i.indrelid = h.oid)) "
 	"FROM _tiered_storage.move_effect e "
-	"LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation_oid "
+	"LEFT JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) c ON true "
 	"LEFT JOIN _tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
 	"LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
 	"CROSS JOIN LATERAL (SELECT COALESCE((SELECT i.indrelid FROM pg_catalog.pg_index i "

@@ -45,10 +45,10 @@ tier_catalog_load_watched(MemoryContext context, Oid only_relation, int *nwatche
 	static const char sql[] =
 	"SELECT s.relation_oid, GREATEST(s.sampled_since, p.history_since), p.last_sample_at "
 	"FROM _tiered_storage.relation_state s "
-	"JOIN pg_catalog.pg_class c ON c.oid = s.relation_oid "
 	"CROSS JOIN _tiered_storage.sampler p "
-	"WHERE $1 = 0 OR s.relation_oid = $1 "
-	"ORDER BY c.oid::regclass::text COLLATE \"C\"";
+	"WHERE ($1 = 0 OR s.relation_oid = $1) "
+	"AND _tiered_storage.relation_persistence(s.relation_oid) IS NOT NULL "
+	"ORDER BY s.relation_oid::regclass::text COLLATE \"C\"";
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(only_relation);
 	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);

@@ -72,7 +72,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"lock_flush_ms = NULL, copied_bytes = NULL, "
 	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
 	"before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
-	"elapsed_ms = NULL, error = NULL, sqlstate = NULL, "
+	"elapsed_ms = NULL, waited_ms = NULL, error = NULL, sqlstate = NULL, "
 	"pid = $13, backend_start = $19 "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
@@ -333,13 +333,14 @@ tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.relation_state s "
-	"SET tablespace_oid = $2, file_number = c.relfilenode, "
+	"SET tablespace_oid = $2, file_number = u.relfilenode, "
 	"placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
 	"previous_tablespace_oid = s.tablespace_oid, previous_file_number = s.file_number "
-	"FROM pg_catalog.pg_class c WHERE c.oid = s.relation_oid "
-	"AND c.relfilenode <> s.file_number AND s.relation_oid IN "
+	"FROM (SELECT c.oid, c.relfilenode FROM "
 	"(SELECT x.relation_oid FROM _tiered_storage.relation_state x WHERE x.relation_oid IN "
-	TIER_SQL_UNIT_OF_RELATION " FOR UPDATE OF x SKIP LOCKED)";
+	TIER_SQL_UNIT_OF_RELATION " FOR UPDATE OF x SKIP LOCKED) o "
+	"CROSS JOIN LATERAL _tiered_storage.relation_entry(o.relation_oid) c) u "
+	"WHERE u.oid = s.relation_oid AND u.relfilenode <> s.file_number";
 	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
 	Datum		values[3];
 

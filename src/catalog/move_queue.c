@@ -23,14 +23,15 @@ tier_catalog_load_running_moves(MemoryContext context, int *n)
 	"SELECT m.relation_oid, m.from_tablespace_oid, m.to_tablespace_oid, m.size_bytes::float8, "
 	"COALESCE(m.policy_id, 0), COALESCE(m.policy_kind = 'fullness', false), "
 	"m.policy_id IS NULL AND m.batch_id IS NOT NULL AND m.undo_of IS NULL, m.failures, "
-	"COALESCE(p.phase, 'starting') || CASE WHEN p.blocks_total > 0 "
-	"THEN format(': %s of %s blocks', p.blocks_done, p.blocks_total) ELSE '' END "
+	"COALESCE(p.phase, 'starting'), CASE WHEN p.blocks_total > 0 "
+	"THEN format('%s of %s blocks', p.blocks_done, p.blocks_total) END "
 	"FROM _tiered_storage.move m JOIN pg_catalog.pg_stat_activity a "
 	"ON a.pid = m.pid AND a.backend_start = m.backend_start "
 	"LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true "
 	"WHERE m.state = 'running' ORDER BY m.started_at, m.move_id";
 	TierRunningMove *moves;
 	bool		isnull;
+	Datum		value;
 
 	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
 	moves = MemoryContextAllocZero(context, sizeof(TierRunningMove) * Max(*n, 1));
@@ -45,9 +46,11 @@ tier_catalog_load_running_moves(MemoryContext context, int *n)
 			TIER_POLICY_FULLNESS : TIER_POLICY_TIERING;
 		moves[i].is_advised = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
 		moves[i].failures = DatumGetInt32(tier_catalog_datum(i, 8, &isnull));
-		moves[i].progress = MemoryContextStrdup(context,
-												TextDatumGetCString(tier_catalog_datum(i, 9,
-																					   &isnull)));
+		value = tier_catalog_datum(i, 9, &isnull);
+		moves[i].phase = MemoryContextStrdup(context, TextDatumGetCString(value));
+		value = tier_catalog_datum(i, 10, &isnull);
+		if (!isnull)
+			moves[i].blocks = MemoryContextStrdup(context, TextDatumGetCString(value));
 	}
 	return moves;
 }

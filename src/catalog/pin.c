@@ -28,10 +28,9 @@
 	"(SELECT v.* FROM _tiered_storage.pin_targets v " \
 	"WHERE v.relation_oid = $1 AND v.pin_id = ANY (ARRAY(" \
 	"SELECT c.pin_id FROM _tiered_storage.pin c WHERE c.relation_oid = $1 UNION ALL " \
-	"SELECT c.pin_id FROM pg_catalog.pg_class r " \
-	"JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace " \
-	"JOIN _tiered_storage.pin c ON c.relation_name = r.relname AND c.schema_name = n.nspname " \
-	"WHERE r.oid = $1)))"
+	"SELECT c.pin_id FROM _tiered_storage.relation_entry($1) r " \
+	"JOIN _tiered_storage.pin c ON c.relation_name = r.relname " \
+	"AND c.schema_name = r.nspname)))"
 
 /* Of one relation, or with 0 of all. */
 static TierPins *

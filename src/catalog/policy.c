@@ -9,9 +9,11 @@
 
 #include <math.h>
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -42,8 +44,17 @@ interval_column(uint64 row, int column, Interval *interval)
 	return !isnull;
 }
 
+/*
+ * May policy p be that of the relation?  A row has its OID, or where it was restored its name,
+ * and that is found without what the view has to look up for each of its rows.
+ */
+#define OF_RELATION(oid) \
+	"(p.relation_oid = " oid " OR p.relation_name = " \
+	"(SELECT c.relname FROM _tiered_storage.relation_entry(" oid ") c))"
+
 TierPolicyRow *
-tier_catalog_load_policies(MemoryContext context, int *npolicies)
+tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation_oid,
+							  int *npolicies)
 {
 	static const char sql[] =
 	"SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, "
@@ -51,7 +62,7 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, "
 	"v.time_zone, "
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
-	"CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END, "
+	"COALESCE(g.owner_oid, CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END), "
 	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
 	"v.new_partitions_on, p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
 	"v.names_like, "
@@ -59,15 +70,19 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	"FROM tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
+	"WHERE ($2 = 0 OR p.policy_id = $2) AND ($3 = 0 OR " OF_RELATION("$3") ") "
 	"ORDER BY v.policy_id";
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum((int64) GetSystemIdentifier());
+	static const Oid types[] = {INT8OID, INT4OID, OIDOID};
+	Datum		values[3];
 	MemoryContext old_context;
 	TierPolicyRow *policies;
 	uint64		n;
 	bool		isnull;
 
-	n = tier_catalog_execute(sql, 1, types, &value, NULL);
+	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[1] = Int32GetDatum(policy_id);
+	values[2] = ObjectIdGetDatum(relation_oid);
+	n = tier_catalog_execute(sql, 3, types, values, NULL);
 	old_context = MemoryContextSwitchTo(context);
 	policies = palloc0(sizeof(TierPolicyRow) * Max(n, 1));
 	for (uint64 i = 0; i < n; i++)
@@ -131,6 +146,12 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 	return policies;
 }
 
+TierPolicyRow *
+tier_catalog_load_policies(MemoryContext context, int *npolicies)
+{
+	return tier_catalog_load_policies_of(context, 0, InvalidOid, npolicies);
+}
+
 /*
  * What of a policy can be altered beside its tier, in the order of these columns; three
  * statements have them.  Intervals in the values point into the row.
@@ -180,8 +201,10 @@ static bool
 find_policy(Oid relation_oid, const NameData *tier)
 {
 	static const char sql[] =
-	"SELECT policy_id FROM tiered_storage.policies "
-	"WHERE relation::pg_catalog.oid = $1 AND tier_name = $2 ORDER BY 1";
+	"SELECT v.policy_id FROM tiered_storage.policies v "
+	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
+	"WHERE v.relation::pg_catalog.oid = $1 AND v.tier_name = $2 AND " OF_RELATION("$1")
+	" ORDER BY 1";
 	static const Oid types[] = {OIDOID, NAMEOID};
 	Datum		values[2];
 
@@ -199,14 +222,14 @@ find_group_policy(const TierPolicyRow *row)
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
 	"WHERE p.relation_oid = 0 AND v.tier_name = $1 "
-	"AND (p.schema_oid IS NULL) = ($2 = 0) AND ($2 = 0 OR g.schema_oid = $2) "
+	"AND (p.schema_oid IS NULL) = ($2 IS NULL) AND ($2 IS NULL OR g.schema_oid = $2) "
 	"AND v.names_like IS NOT DISTINCT FROM $3 ORDER BY 1";
 	static const Oid types[] = {NAMEOID, OIDOID, TEXTOID};
 	char		nulls[] = {' ', ' ', ' ', '\0'};
 	Datum		values[3];
 
 	put_value(values, nulls, 0, true, NameGetDatum(&row->tier_name));
-	put_value(values, nulls, 1, true, ObjectIdGetDatum(row->schema_oid));
+	put_value(values, nulls, 1, row->has_schema, ObjectIdGetDatum(row->schema_oid));
 	put_value(values, nulls, 2, row->names_like != NULL,
 			  row->names_like ? CStringGetTextDatum(row->names_like) : (Datum) 0);
 	return tier_catalog_execute(sql, 3, types, values, nulls) > 0;
@@ -319,6 +342,45 @@ tier_catalog_lock_policy(int policy_id)
 	Datum		value = Int32GetDatum(policy_id);
 
 	tier_catalog_execute(sql, 1, types, &value, NULL);
+}
+
+/* Relations have locks of their own kind: none is on an object of pg_class. */
+#define NEW_PARTITIONS_LOCK_SUBID 1
+
+void
+tier_catalog_lock_new_partitions(Oid relation_oid)
+{
+	LockDatabaseObject(RelationRelationId, relation_oid, NEW_PARTITIONS_LOCK_SUBID,
+					   ExclusiveLock);
+}
+
+int
+tier_catalog_other_new_partitions(const TierPolicyRow *row, NameData *tier)
+{
+	static const char sql[] =
+	"SELECT v.policy_id, v.new_partitions_on FROM tiered_storage.policies v "
+	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
+	"WHERE v.relation::pg_catalog.oid = $1 AND " OF_RELATION("$1")
+	" AND v.policy_id <> $2 AND v.new_partitions_on <> $3 ORDER BY v.policy_id";
+	Oid			types[] = {OIDOID, INT4OID, NAMEOID};
+	Datum		values[lengthof(types)];
+	bool		isnull;
+	int			rc;
+
+	values[0] = ObjectIdGetDatum(row->relation_oid);
+	values[1] = Int32GetDatum(row->policy_id);
+	values[2] = NameGetDatum(&row->new_partitions_on);
+
+	/* Only a statement that changes nothing has the snapshot that we took. */
+	tier_catalog_see_latest();
+	rc = SPI_execute_with_args(sql, lengthof(types), types, values, NULL, true, 1);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "statement on the tiering catalog failed: %s: %s",
+			 SPI_result_code_string(rc), sql);
+	if (SPI_processed == 0)
+		return 0;
+	*tier = *DatumGetName(tier_catalog_datum(0, 2, &isnull));
+	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
 }
 
 /* A statement on policies that others may be changing, and how many rows it changed. */
@@ -454,21 +516,11 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
 	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
-	"AND (EXISTS (SELECT FROM above a WHERE a.relation_oid = $5) "
-
-	/* Or in its group still, and under no policy that is nearer. */
-	"OR ($5 = 0 AND EXISTS (SELECT FROM above a "
-	"JOIN pg_catalog.pg_class c ON c.oid = a.relation_oid "
-	"WHERE ($22 = 0 OR c.relnamespace = $22) AND ($23 IS NULL OR c.relname LIKE $23)) "
-	"AND NOT EXISTS (SELECT FROM tiered_storage.policies v "
-	"JOIN above a ON a.relation_oid = v.relation::pg_catalog.oid WHERE v.enabled) "
-	"AND ($23 IS NOT NULL OR NOT EXISTS (SELECT FROM _tiered_storage.policy q "
-	"JOIN above a ON true JOIN pg_catalog.pg_class c ON c.oid = a.relation_oid "
-	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = q.policy_id "
-	"WHERE q.relation_oid = 0 AND q.enabled AND c.relname LIKE q.names_like "
-	"AND (q.schema_oid IS NULL OR g.schema_oid = c.relnamespace)))))";
+	"AND (SELECT v.created_by_oid FROM tiered_storage.policies v "
+	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $22 "
+	"AND ($5 = 0 OR EXISTS (SELECT FROM above a WHERE a.relation_oid = $5))";
 	static const Oid types[] = {
-		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID, OIDOID, TEXTOID
+		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID, OIDOID
 	};
 	char		nulls[lengthof(types) + 1];
 	TierPolicyRow wanted = *policy;
@@ -479,11 +531,10 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	values[1] = NameGetDatum(&wanted.tier_name);
 	values[2] = ObjectIdGetDatum(tablespace_oid);
 	values[3] = ObjectIdGetDatum(leaf_oid);
-	values[4] = ObjectIdGetDatum(policy->relation_oid);
+	values[4] = ObjectIdGetDatum(policy->on_shards ? InvalidOid : policy->relation_oid);
 	put_properties(&wanted, &values[5], &nulls[5]);
-	values[lengthof(types) - 3] = NameGetDatum(tier);
-	values[lengthof(types) - 2] = ObjectIdGetDatum(policy->schema_oid);
-	put_value(values, nulls, lengthof(types) - 1, policy->names_like != NULL,
-			  policy->names_like ? CStringGetTextDatum(policy->names_like) : (Datum) 0);
+	values[lengthof(types) - 2] = NameGetDatum(tier);
+	put_value(values, nulls, lengthof(types) - 1, OidIsValid(policy->created_by),
+			  ObjectIdGetDatum(policy->created_by));
 	return tier_catalog_execute(sql, lengthof(types), types, values, nulls) > 0;
 }

@@ -93,6 +93,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("device_sequential_fast", FLOAT8OID, stored.rates.device_sequential_fast),
 	COLUMN("device_sequential_slow", FLOAT8OID, stored.rates.device_sequential_slow),
 	COLUMN("standby_fast", FLOAT8OID, stored.rates.standby_fast),
+	COLUMN("standby_sequential_fast", FLOAT8OID, stored.rates.standby_sequential_fast),
 
 	/* Writes. */
 	COLUMN("changes_fast", FLOAT8OID, stored.rates.changes_fast),
@@ -584,6 +585,26 @@ enforce_size_limit(void)
 	tier_catalog_execute(delete_sql, 1, types, &value, NULL);
 }
 
+/*
+ * For how long the history of relations is kept, in minutes: for history_retention, or for as
+ * long as policies look back for what has been read, a period of a day that began before
+ * included.
+ */
+static int
+kept_minutes(void)
+{
+	static const char sql[] =
+	"SELECT greatest($1, (SELECT ceil(max(extract(epoch FROM "
+	"COALESCE(p.return_after, '3 days'))) / 60)::int4 + 1440 "
+	"FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL))";
+	static const Oid types[] = {INT4OID};
+	Datum		value = Int32GetDatum(tier_history_retention_min);
+	bool		isnull;
+
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+}
+
 void
 tier_catalog_maintain_history(TimestampTz now)
 {
@@ -594,11 +615,10 @@ tier_catalog_maintain_history(TimestampTz now)
 	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
 	static const char moves_sql[] =
 	"DELETE FROM _tiered_storage.move m "
-	"WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => "
-	"CASE WHEN batch_id IS NULL THEN $2 ELSE greatest($2, 1440) END) "
-	"AND NOT (state = 'done' AND undo_of IS NULL AND policy_kind = 'tiering' AND policy_id IN "
-	"(SELECT p.policy_id FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL) "
-	"AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = m.relation_oid) "
+	"WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => greatest($2, 1560)) "
+	"AND NOT (state = 'done' "
+	"AND EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL) "
+	"AND _tiered_storage.relation_persistence(m.relation_oid) IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l WHERE l.relation_oid = m.relation_oid "
 	"AND l.move_id > m.move_id AND l.state = 'done'))";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
@@ -609,16 +629,20 @@ tier_catalog_maintain_history(TimestampTz now)
 		return;
 	roll_up(&hours);
 	values[0] = TimestampTzGetDatum(now);
-	values[1] = Int32GetDatum(tier_history_retention_min);
+	values[1] = Int32GetDatum(kept_minutes());
 	tier_catalog_execute(history_sql, 2, types, values, NULL);
+	tier_catalog_maintain_estimates();
 
 	/*
-	 * What move_limit_per_day counts is kept for a day in any case; and where
-	 * something came from that may return, as long as it is the last that was
-	 * done with it.
+	 * What move_limit_per_day and move windows count is kept for a day in any
+	 * case, which has 25 hours once a year.  Where a policy lets anything
+	 * return, the last move of each relation is kept, whoever made it: it
+	 * says where that came from, or that it was not the policy that moved it.
 	 */
+	values[1] = Int32GetDatum(tier_history_retention_min);
 	tier_catalog_execute(moves_sql, 2, types, values, NULL);
 	tier_catalog_forget_effects();
 	tier_catalog_maintain_load(now, &hours, tier_history_retention_min);
+	tier_catalog_maintain_files(now, &hours, tier_history_retention_min);
 	enforce_size_limit();
 }

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "src/compat.h"
@@ -93,11 +94,72 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	return use;
 }
 
+bool
+tier_catalog_has_standbys(void)
+{
+	return tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1",
+								0, NULL, NULL, NULL) > 0;
+}
+
+static char *
+text_field(MemoryContext context, uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+}
+
+static double
+bytes_field(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? -1.0 : (double) DatumGetInt64(value);
+}
+
+TierStandbyRoom *
+tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces, int ntablespaces,
+						   int *nrooms)
+{
+	static const char sql[] =
+	"SELECT standby_name::text, problem, tablespace_oid, path, COALESCE(path_exists, false), "
+	"COALESCE(writable, false), free_bytes, total_bytes FROM _tiered_storage.standby_rooms($1)";
+	static const Oid types[] = {OIDARRAYOID};
+	Datum	   *oids = palloc(sizeof(Datum) * Max(ntablespaces, 1));
+	TierStandbyRoom *rooms;
+	Datum		value;
+	uint64		n;
+	bool		isnull;
+
+	for (int i = 0; i < ntablespaces; i++)
+		oids[i] = ObjectIdGetDatum(tablespaces[i]);
+	value = PointerGetDatum(construct_array(oids, ntablespaces, OIDOID, sizeof(Oid), true,
+											TYPALIGN_INT));
+	n = tier_catalog_execute(sql, 1, types, &value, NULL);
+	rooms = MemoryContextAllocZero(context, sizeof(TierStandbyRoom) * Max(n, 1));
+	for (uint64 row = 0; row < n; row++)
+	{
+		TierStandbyRoom *room = &rooms[row];
+
+		room->standby_name = text_field(context, row, 1);
+		room->problem = text_field(context, row, 2);
+		room->tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, 3, &isnull));
+		room->path = text_field(context, row, 4);
+		room->path_exists = DatumGetBool(tier_catalog_datum(row, 5, &isnull));
+		room->writable = DatumGetBool(tier_catalog_datum(row, 6, &isnull));
+		room->free_bytes = bytes_field(row, 7);
+		room->total_bytes = bytes_field(row, 8);
+	}
+	*nrooms = (int) n;
+	return rooms;
+}
+
 void
 tier_catalog_pull_standbys(void)
 {
-	if (tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1",
-							 0, NULL, NULL, NULL) > 0)
+	if (tier_catalog_has_standbys())
 		tier_catalog_execute("CALL tiered_storage.pull_standby_statistics(false)",
 							 0, NULL, NULL, NULL);
 }

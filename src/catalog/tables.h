@@ -44,6 +44,7 @@
 
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
+#include "src/model/compression.h"
 #include "src/model/cost.h"
 #include "src/model/device_state.h"
 #include "src/model/move_window.h"
@@ -267,7 +268,9 @@ typedef struct TierTier
 	NameData	name;
 	int			rank;			/* 0: fastest */
 	TierCostProfile profile;	/* as defined or calibrated; the endurance per
-								 * day is computed from the two below */
+								 * day is computed from the two below, the
+								 * ratio of a compressed tier, unless a person
+								 * has set it, by its file systems */
 	bool		price_is_assumed;	/* the price is a prior, not a person's */
 	bool		compressed;
 	double		reserve_fraction;	/* of the capacity, kept free */
@@ -283,10 +286,11 @@ typedef struct TierTier
 	double		endurance_tbw;	/* 10^12 bytes in TIER_ENDURANCE_DAYS; 0: not
 								 * known */
 	double		endurance_dwpd; /* times device_bytes in a day; 0: not known */
+	int64		standby_bytes;	/* the least that a standby's device can hold;
+								 * -1: none was told */
+	NameData	smallest_standby;	/* whose device makes the capacity what it
+									 * is; empty: none */
 } TierTier;
-
-/* Of a compressed tier for which nobody has set a ratio; an assumption. */
-#define TIER_PRIOR_COMPRESSION_RATIO 2.0
 
 /* Manufacturers state TBW for a warranty of usually five years. */
 #define TIER_ENDURANCE_DAYS (5 * 365.25)
@@ -322,13 +326,40 @@ extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
  */
 extern void tier_catalog_hold_tier(const NameData *tier_name);
 
-/* Bytes that this database's relations take on the tier, by the last sample. */
-extern int64 tier_catalog_tier_bytes(const char *tier_name);
-
 /*
  * What follows works on a set that was loaded, inside a scope or outside of it,
  * runs no statement, and allocates nothing.
  */
+
+/*
+ * How many bytes of the tier's files its file systems store in one, as of some seconds ago
+ * at most; see tier_cost_ratio_of_files().  Looks at the files of all databases.
+ */
+extern double tier_set_compression_ratio(const TierSet *set, int tier);
+
+/* What was found of how a relation would compress: the last estimate of it. */
+typedef struct TierEstimateRow
+{
+	Oid			relation_oid;
+	NameData	algorithm;
+	TimestampTz estimated_at;
+	TierCompressionEstimate estimate;
+	int64		size_bytes;
+	int64		pieces;			/* that it was cut into */
+	int64		sampled_pieces; /* and that were compressed */
+} TierEstimateRow;
+
+/*
+ * Keeps estimates, in place of earlier ones that nobody has locked, unless the transaction
+ * cannot see what others have committed since it began.  Waits for nobody.
+ */
+extern void tier_catalog_add_estimates(const TierEstimateRow *rows, int n);
+
+/* The last of each relation and algorithm, by relation, *n of them. */
+extern TierEstimateRow *tier_catalog_load_estimates(MemoryContext context, int *n);
+
+/* Removes what later estimates have replaced, and those of relations that are gone. */
+extern void tier_catalog_maintain_estimates(void);
 
 /*
  * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
@@ -336,6 +367,20 @@ extern int64 tier_catalog_tier_bytes(const char *tier_name);
  * it all.  Looks at their files.
  */
 extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
+
+/*
+ * Bytes that may be added to its file systems if the tier had this capacity; negative: so much of
+ * the reserve is taken.  A capacity beyond the file systems' size is that of larger ones.
+ * INFINITY: not known.
+ */
+extern double tier_set_room_on_disk(const TierSet *set, int tier, double capacity_bytes);
+
+/*
+ * Bytes, stored, that relations have of the tier's capacity at this moment, by their files,
+ * whether a sample or anybody's catalogs know of them or not: main forks of this database's,
+ * temporary ones included, and what other databases have, as above.
+ */
+extern double tier_set_bytes_now(const TierSet *set, int tier);
 
 /* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
@@ -356,6 +401,9 @@ extern const TierTablespace *tier_set_tablespace(const TierSet *set, Oid tablesp
 
 /* The tablespace of the tier with the most free space, or InvalidOid. */
 extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
+
+/* Does it exist, is it writable, and may the role create something there? */
+extern bool tier_set_may_use_tablespace(const TierTablespace *tablespace, Oid role_oid);
 
 /*
  * The same of those that exist, are writable, and that the role may use; if
@@ -387,9 +435,9 @@ extern void tier_catalog_refresh_identities(void);
  * relations that move together.  For statements of this room.
  */
 #define TIER_SQL_UNIT_OF_RELATION \
-	"(SELECT $1 UNION SELECT h.reltoastrelid FROM pg_catalog.pg_class h WHERE h.oid = $1 " \
-	"UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, pg_catalog.pg_class h " \
-	"WHERE h.oid = $1 AND i.indrelid = h.reltoastrelid)"
+	"(SELECT $1 UNION SELECT h.reltoastrelid FROM _tiered_storage.relation_entry($1) h " \
+	"UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, _tiered_storage.relation_entry($1) h " \
+	"WHERE i.indrelid = h.reltoastrelid)"
 
 /*
  * Loads the stored state of all relations, ordered by OID, and when the last
@@ -657,6 +705,16 @@ extern TierClientTime tier_catalog_client_time(TimestampTz until);
 extern void tier_catalog_maintain_load(TimestampTz now, const TierHours *hours,
 									   int retention_min);
 
+/*
+ * Adds to file_history what has been read and written since the last call, by class and
+ * place of files; what was not counted is null there.  Under the sampler's lock.
+ */
+extern void tier_catalog_sample_files(TimestampTz now_at);
+
+/* As tier_catalog_maintain_load() does with the load's. */
+extern void tier_catalog_maintain_files(TimestampTz now, const TierHours *hours,
+										int retention_min);
+
 /* ---------------------------------------------------------------------
  * Policies
  * ---------------------------------------------------------------------
@@ -682,8 +740,11 @@ typedef struct TierPolicyRow
 	bool		has_schema;		/* if so: only of this one */
 	Oid			schema_oid;		/* if it has one; InvalidOid: does not exist */
 	char	   *names_like;		/* NULL: whatever their names */
-	struct TierGroup *group;	/* of a group: its tables, as found by
-								 * decide/policy_group.c; else NULL */
+	bool		on_shards;		/* the rows of the relation are in shards of
+								 * Citus: it is on those that are here; set by
+								 * decide/policy_group.c */
+	struct TierGroup *group;	/* of a group, and of shards: the tables, as
+								 * found by decide/policy_group.c; else NULL */
 	char		relation_kind;	/* to add */
 	NameData	tier_name;
 	bool		has_move_after;
@@ -715,6 +776,13 @@ typedef struct TierPolicyRow
 extern TierPolicyRow *tier_catalog_load_policies(MemoryContext context, int *npolicies);
 
 /*
+ * At least those of this number (0: any) and of this relation (0: any), which a restored policy
+ * knows by its name; with thousands of policies that is much less.
+ */
+extern TierPolicyRow *tier_catalog_load_policies_of(MemoryContext context, int policy_id,
+													Oid relation_oid, int *npolicies);
+
+/*
  * Adds a policy for the caller of the scope.  Returns its id; *existed says
  * that relation and tier had one already, whose id is then returned.  Errors:
  * the relation was dropped; another session adds the same policy at this moment.
@@ -732,13 +800,23 @@ extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const Tier
 /* Waits until nobody else changes the policy, until the end of the transaction. */
 extern void tier_catalog_lock_policy(int policy_id);
 
+/*
+ * Waits until nobody else has a policy of the relation say where new partitions are created,
+ * until the end of the transaction: no key forbids two that differ.  And then: another policy
+ * of the relation that says otherwise than this one, and what; 0: none, whatever this
+ * transaction's isolation level lets others see.
+ */
+extern void tier_catalog_lock_new_partitions(Oid relation_oid);
+extern int	tier_catalog_other_new_partitions(const TierPolicyRow *row, NameData *tier);
+
 /* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
- * Is the policy still there, enabled and unaltered, does the tier, which is its own, that
- * of its indexes or one to which something returns, have this tablespace, and is the
- * relation still in its table's tree?
+ * Is the policy still there, enabled and unaltered, with the rights of the same role; does
+ * the tier, which is its own, that of its indexes or one to which something returns, have
+ * this tablespace; and is the relation still in its table's tree?  Which tables a group has,
+ * and which shards a table, is not asked: see tier_groups_find_above().
  */
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  const NameData *tier, Oid tablespace_oid);
@@ -769,12 +847,21 @@ typedef struct TierPartitionDefault
 /* Those whose relation is there, by its OID, in the given context. */
 extern TierPartitionDefault *tier_catalog_load_partition_defaults(MemoryContext context, int *n);
 
-/* In place of what is remembered of the relation. */
+/*
+ * In place of what is remembered of the relation; or only if nothing is, and it still has the
+ * tablespace that was set.
+ */
 extern void tier_catalog_note_partition_default(const TierPartitionDefault *row);
-extern void tier_catalog_forget_partition_default(Oid relation_oid);
+extern void tier_catalog_note_new_default(const TierPartitionDefault *row);
 
-/* Is the policy still there and enabled, and says the same of new partitions? */
-extern bool tier_catalog_policy_wants_new_partitions(const TierPolicyRow *policy);
+/*
+ * Whatever is remembered; or only if it is just that, and what the relation is below is
+ * forgotten; or that the relation has got back what it had.  What was created below it
+ * meanwhile, and has its tablespace from there, is remembered by itself.
+ */
+extern void tier_catalog_forget_partition_default(Oid relation_oid);
+extern void tier_catalog_forget_unchanged_default(const TierPartitionDefault *row);
+extern void tier_catalog_note_given_back(const TierPartitionDefault *row);
 
 /* ---------------------------------------------------------------------
  * Move windows (catalog/move_window.c)
@@ -871,6 +958,49 @@ typedef struct TierStandbyUse
 
 /* Strings in the given context.  Lately: within so many seconds. */
 extern TierStandbyUse tier_catalog_load_standby_use(MemoryContext context, double lately_s);
+
+/* What a standby says of the directory of a tablespace there, or why it does not. */
+typedef struct TierStandbyRoom
+{
+	char	   *standby_name;
+	char	   *problem;		/* NULL: the rest means something */
+	Oid			tablespace_oid;
+	char	   *path;
+	bool		path_exists;
+	bool		writable;
+	double		free_bytes;		/* negative: not known; total_bytes, too */
+	double		total_bytes;
+} TierStandbyRoom;
+
+extern bool tier_catalog_has_standbys(void);
+
+/*
+ * Asks all standbys for these tablespaces; that takes some seconds at most, but for what a
+ * foreign server has as its connect_timeout.  By standby; strings in the given context.
+ */
+extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces,
+												   int ntablespaces, int *nrooms);
+
+/* Which part of a relation's reads on standbys one of them has. */
+typedef struct TierStandbyReads
+{
+	Oid			relation_oid;
+	int			standby;		/* index into the names */
+	double		share;
+} TierStandbyReads;
+
+/* Standbys of whose devices something was told, and what is read there. */
+typedef struct TierStandbyDevices
+{
+	int			n;
+	NameData   *names;
+	TierCostProfile *profiles;	/* [tier * n + standby] */
+	int			nreads;
+	TierStandbyReads *reads;	/* by relation */
+} TierStandbyDevices;
+
+extern TierStandbyDevices tier_catalog_load_standby_devices(MemoryContext context,
+															const TierSet *set);
 
 /* Pulls the counters of the standbys whose time has come, if there are any. */
 extern void tier_catalog_pull_standbys(void);
@@ -1076,7 +1206,8 @@ typedef struct TierRunningMove
 	TierPolicyKind policy_kind; /* if there is one */
 	bool		is_advised;
 	int			failures;		/* of tries before */
-	char	   *progress;		/* "copying: 10 of 100 blocks" */
+	char	   *phase;			/* see move_progress */
+	char	   *blocks;			/* "10 of 100 blocks"; NULL: not known */
 } TierRunningMove;
 
 /* In the order in which they began; a crash has left nothing among them. */

@@ -44,12 +44,9 @@ read_tier(TierTier *tier, uint64 row)
 	if (isnull)
 		tier->capacity_bytes = -1;
 	tier->free_bytes = -1;
-	if (tier->compressed)
-	{
-		tier->profile.compression_ratio = DatumGetFloat8(tier_catalog_datum(row, 15, &isnull));
-		if (isnull)
-			tier->profile.compression_ratio = TIER_PRIOR_COMPRESSION_RATIO;
-	}
+	tier->profile.compression_ratio = DatumGetFloat8(tier_catalog_datum(row, 15, &isnull));
+	if (isnull || !tier->compressed)
+		tier->profile.compression_ratio = 0;
 	tier->endurance_tbw = DatumGetFloat8(tier_catalog_datum(row, 16, &isnull));
 	if (isnull)
 		tier->endurance_tbw = 0;
@@ -61,6 +58,11 @@ read_tier(TierTier *tier, uint64 row)
 	if (isnull)
 		tier->profile.scan_start_ms = 0;
 	tier->low_watermark = DatumGetFloat8(tier_catalog_datum(row, 20, &isnull));
+	tier->standby_bytes = DatumGetInt64(tier_catalog_datum(row, 24, &isnull));
+	if (isnull)
+		tier->standby_bytes = -1;
+	else
+		tier->smallest_standby = *DatumGetName(tier_catalog_datum(row, 25, &isnull));
 	if (DatumGetBool(tier_catalog_datum(row, 21, &isnull)))
 	{
 		tier->emptied_above = DatumGetFloat8(tier_catalog_datum(row, 22, &isnull));
@@ -110,6 +112,23 @@ add_up_file_systems(TierSet *set, int tier_index)
 	set_endurance(tier, total >= 0 ? total : tier->capacity_bytes);
 }
 
+/*
+ * A layout is that of all servers, so a tier holds what the smallest of its devices can.
+ * Whether a standby compresses as well is not known: what is stored compressed here counts
+ * there as it is.
+ */
+static void
+limit_by_standbys(TierTier *tier)
+{
+	double		ratio = Max(tier->profile.compression_ratio, 1.0);
+	int64		bytes = (int64) (tier->standby_bytes / ratio);
+
+	if (tier->standby_bytes < 0 || (tier->capacity_bytes >= 0 && tier->capacity_bytes <= bytes))
+		memset(&tier->smallest_standby, 0, sizeof(NameData));
+	else
+		tier->capacity_bytes = bytes;
+}
+
 /* The only place where a profile learns from what was measured. */
 static void
 correct_profiles(TierSet *set)
@@ -142,14 +161,17 @@ tier_catalog_load_tiers(MemoryContext context)
 	"SELECT t.tier_name, rank, random_read_ms, random_write_ms, "
 	"sequential_read_mb_per_s, sequential_write_mb_per_s, "
 	"fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
-	"reserve_fraction, t.high_watermark, compressed, capacity_bytes, "
+	"reserve_fraction, t.high_watermark, compressed, t.capacity_bytes, "
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
 	"scan_start_ms, "
 	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
-	"COALESCE(f.low_watermark, t.low_watermark) "
+	"COALESCE(f.low_watermark, t.low_watermark), s.capacity_bytes, s.standby_name "
 	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "
-	"ON f.tier_name = t.tier_name AND f.enabled ORDER BY rank, t.tier_name";
+	"ON f.tier_name = t.tier_name AND f.enabled "
+	"LEFT JOIN LATERAL (SELECT s.capacity_bytes, s.standby_name "
+	"FROM _tiered_storage.standby_tier s WHERE s.tier_name = t.tier_name "
+	"AND s.capacity_bytes IS NOT NULL ORDER BY 1, 2 LIMIT 1) s ON true ORDER BY rank, t.tier_name";
 	static const char tablespaces_sql[] =
 	"SELECT tier_name, tablespace_oid, tablespace_name, discovered "
 	"FROM _tiered_storage.tier_tablespaces ORDER BY tablespace_oid";
@@ -190,7 +212,14 @@ tier_catalog_load_tiers(MemoryContext context)
 	MemoryContextSwitchTo(old_context);
 
 	for (int i = 0; i < set->ntiers; i++)
+	{
+		TierTier   *tier = &set->tiers[i];
+
 		add_up_file_systems(set, i);
+		if (tier->compressed && tier->profile.compression_ratio <= 0)
+			tier->profile.compression_ratio = tier_set_compression_ratio(set, i);
+		limit_by_standbys(tier);
+	}
 	correct_profiles(set);
 	return set;
 }
@@ -272,6 +301,14 @@ tier_set_roomiest_tablespace(const TierSet *set, int tier)
 	return best == NULL ? InvalidOid : best->oid;
 }
 
+bool
+tier_set_may_use_tablespace(const TierTablespace *tablespace, Oid role_oid)
+{
+	return tablespace->device->exists && tablespace->device->writable &&
+		(tablespace->oid == MyDatabaseTableSpace ||
+		 tier_compat_may_create_in_tablespace(tablespace->oid, role_oid));
+}
+
 Oid
 tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
 {
@@ -285,9 +322,7 @@ tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
 
 		if (candidate->tier != tier)
 			continue;
-		allowed = candidate->device->exists && candidate->device->writable &&
-			(candidate->oid == MyDatabaseTableSpace ||
-			 tier_compat_may_create_in_tablespace(candidate->oid, role_oid));
+		allowed = tier_set_may_use_tablespace(candidate, role_oid);
 		if (best == NULL || (allowed && !best_allowed) ||
 			(allowed == best_allowed && candidate->device->free_bytes > best->device->free_bytes))
 		{
@@ -325,18 +360,52 @@ tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 	return tablespace == NULL ? -1 : tablespace->tier;
 }
 
+/* What files take of a tier, stored. */
+static double
+stored_bytes(const TierSet *set, int tier, double (*bytes_of) (Oid tablespace_oid))
+{
+	double		bytes = 0;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+		if (set->tablespaces[i].tier == tier)
+			bytes += bytes_of(set->tablespaces[i].oid);
+	return tier_cost_stored_bytes(bytes, &set->tiers[tier].profile);
+}
+
+static bool
+is_less_than_disks(const TierTier *tier, double capacity_bytes)
+{
+	return capacity_bytes >= 0 &&
+		(tier->device_bytes < 0 || capacity_bytes < tier->device_bytes);
+}
+
 double
 tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes)
 {
-	const TierTier *t = &set->tiers[tier];
-	double		bytes = 0;
+	return is_less_than_disks(&set->tiers[tier], capacity_bytes) ?
+		stored_bytes(set, tier, tier_database_files_of_others_lately) : 0;
+}
 
-	if (capacity_bytes < 0 || (t->device_bytes >= 0 && capacity_bytes >= t->device_bytes))
-		return 0;
-	for (int i = 0; i < set->ntablespaces; i++)
-		if (set->tablespaces[i].tier == tier)
-			bytes += tier_database_files_of_others_lately(set->tablespaces[i].oid);
-	return tier_cost_stored_bytes(bytes, &t->profile);
+double
+tier_set_room_on_disk(const TierSet *set, int tier, double capacity_bytes)
+{
+	const TierTier *t = &set->tiers[tier];
+	double		more = Max(0.0, capacity_bytes - t->device_bytes);
+
+	if (capacity_bytes < 0 || t->free_bytes < 0)
+		return INFINITY;
+	return t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes) +
+		more * (1.0 - t->reserve_fraction);
+}
+
+double
+tier_set_bytes_now(const TierSet *set, int tier)
+{
+	const TierTier *t = &set->tiers[tier];
+
+	return stored_bytes(set, tier, tier_database_files_of_own) +
+		(is_less_than_disks(t, (double) t->capacity_bytes) ?
+		 stored_bytes(set, tier, tier_database_files_of_others) : 0);
 }
 
 char *
@@ -381,22 +450,4 @@ tier_catalog_hold_tier(const NameData *tier_name)
 				 errmsg("tier \"%s\" does not exist", NameStr(name)),
 				 errdetail("It was removed or renamed meanwhile."),
 				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
-}
-
-int64
-tier_catalog_tier_bytes(const char *tier_name)
-{
-	static const char sql[] =
-	"SELECT COALESCE(sum(s.size_bytes), 0)::int8 FROM _tiered_storage.relation_state s "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid "
-	"WHERE t.tier_name = $1";
-	static const Oid types[] = {NAMEOID};
-	NameData	name;
-	Datum		value;
-	bool		isnull;
-
-	namestrcpy(&name, tier_name);
-	value = NameGetDatum(&name);
-	tier_catalog_execute(sql, 1, types, &value, NULL);
-	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 }

@@ -37,11 +37,12 @@ tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables, int ntabl
 {
 	static const char sql[] =
 	"SELECT c.oid::pg_catalog.regclass::text, c.relallvisible::float8 / c.relpages "
-	"FROM pg_catalog.pg_class c CROSS JOIN LATERAL ("
+	"FROM unnest($1) o (oid) CROSS JOIN LATERAL _tiered_storage.relation_entry(o.oid) c "
+	"CROSS JOIN LATERAL ("
 	"SELECT sum(pg_catalog.pg_stat_get_tuples_returned(i.indexrelid)) AS returned, "
 	"sum(pg_catalog.pg_stat_get_tuples_fetched(i.indexrelid)) AS fetched "
 	"FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid) x "
-	"WHERE c.oid = ANY ($1) AND c.relkind IN ('r', 'm') AND c.relpages >= $2 "
+	"WHERE c.relkind IN ('r', 'm') AND c.relpages >= $2 "
 	"AND c.relpages > 0 AND c.relallvisible < c.relpages * 0.5 "
 	"AND x.returned - x.fetched - pg_catalog.pg_stat_get_tuples_fetched(c.oid) "
 	"> x.returned * 0.1 ORDER BY c.oid";

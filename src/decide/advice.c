@@ -29,14 +29,19 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/decide/advice.h"
+#include "src/decide/compression.h"
 #include "src/decide/growth.h"
+#include "src/decide/standby.h"
 #include "src/decide/units.h"
+#include "src/model/bottleneck.h"
 
 /*
  * Of the effort for the middle, all other scenarios together: what differs by the gap that
  * this leaves is tentative.
  */
 #define EFFORT_OF_BOUNDS 0.8
+
+#define BYTES_PER_GB 1e9
 
 void
 tier_advice_default_options(TierAdviceOptions *options)
@@ -57,7 +62,7 @@ tier_advice_default_options(TierAdviceOptions *options)
 TierCost
 tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return tier_cost_on(&unit->load, &advice->set->tiers[tier].profile);
+	return tier_standby_cost_of(advice, unit, &unit->load, tier);
 }
 
 double
@@ -69,13 +74,17 @@ tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 double
 tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return tier_cost_stored_bytes(unit->size_bytes, &advice->set->tiers[tier].profile);
+	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
+
+	return tier_cost_stored_bytes(unit->size_bytes, &profile);
 }
 
 double
 tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return tier_cost_price_per_month(unit->size_bytes, &advice->set->tiers[tier].profile,
+	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
+
+	return tier_cost_price_per_month(unit->size_bytes, &profile,
 									 advice->set->tiers[tier].reserve_fraction);
 }
 
@@ -85,7 +94,8 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 	if (unit->current_tier < 0 || unit->current_tier == tier)
 		return 0.0;
 	return tier_cost_move_s(unit->size_bytes, &advice->set->tiers[unit->current_tier].profile,
-							&advice->set->tiers[tier].profile);
+							&advice->set->tiers[tier].profile) +
+		tier_standby_move_s(advice, unit, tier);
 }
 
 /* ---------------------------------------------------------------------
@@ -100,6 +110,8 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return tier == unit->current_tier ? NULL : "is in no tier";
 	if (!unit->is_selected)
 		return tier == unit->current_tier ? NULL : "is not among what was asked for";
+	if (unit->immovable != NULL)
+		return tier == unit->current_tier ? NULL : "cannot be moved";
 	if (unit->pinned_tier >= 0 && tier != unit->pinned_tier)
 		return "is pinned to another tier";
 	if (tier == unit->current_tier)
@@ -187,22 +199,6 @@ compute_used(TierAdvice *advice)
 	tier_advice_add_bytes(advice, false, advice->used_bytes);
 }
 
-/*
- * Bytes that may be added to its file systems; negative: so much of the reserve is taken.
- * INFINITY: not known.
- */
-static double
-room_on_disk(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	const TierTier *t = &advice->set->tiers[tier];
-	double		more = Max(0.0, capacity_bytes - t->device_bytes);
-
-	if (capacity_bytes < 0 || t->free_bytes < 0)
-		return INFINITY;
-	return t->free_bytes - t->reserve_fraction * Min(capacity_bytes, (double) t->device_bytes) +
-		more * (1.0 - t->reserve_fraction);
-}
-
 /* What other databases have of it; looked up once. */
 static double
 others_bytes(const TierAdvice *advice, int tier, double capacity_bytes)
@@ -260,7 +256,7 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 		return advice->used_bytes[tier];
 	if (capacity_bytes < 0)
 		return INFINITY;
-	room = Min(room_on_disk(advice, tier, capacity_bytes),
+	room = Min(tier_set_room_on_disk(advice->set, tier, capacity_bytes),
 			   room_beside_others(advice, tier, capacity_bytes));
 	return Min(Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
 				   within_watermarks(advice, tier, capacity_bytes)),
@@ -268,10 +264,28 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 }
 
 double
+tier_advice_share(const TierAdvice *advice, int tier, double capacity_bytes)
+{
+	const TierShared *shared = advice->shared[tier];
+	double	   *shares;
+	double		share = INFINITY;
+
+	if (shared == NULL || shared->n < 2 || shared->own < 0)
+		return INFINITY;
+	shares = palloc(sizeof(double) * shared->n);
+	if (tier_share_price(advice->set, tier, shared, capacity_bytes, shares) > 0.0)
+		share = advice->options.from_scratch ? shares[shared->own] :
+			tier_share_allows(advice->used_bytes[tier], shares[shared->own]);
+	pfree(shares);
+	return share;
+}
+
+double
 tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	return tier_advice_available(advice, tier, capacity_bytes) -
-		advice->growth[tier].forecast.other;
+	return Min(tier_advice_available(advice, tier, capacity_bytes) -
+			   advice->growth[tier].forecast.other,
+			   tier_advice_share(advice, tier, capacity_bytes));
 }
 
 static void
@@ -309,7 +323,10 @@ apply_overrides(TierAdvice *advice)
 					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
 		tier = &advice->set->tiers[t];
 		if (!isnan(override->capacity_bytes))
+		{
 			tier->capacity_bytes = (int64) override->capacity_bytes;
+			memset(&tier->smallest_standby, 0, sizeof(NameData));
+		}
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		drop_corrections(&tier->profile.correction, override);
@@ -323,8 +340,27 @@ apply_overrides(TierAdvice *advice)
 					   override->sequential_write_mb_per_s);
 		apply_override(&tier->profile.parallelism, override->parallelism);
 		apply_override(&tier->profile.compression_ratio, override->compression_ratio);
+		if (!isnan(override->compression_ratio))
+			tier_compression_forget(advice, t);
 		if (!isnan(override->price_per_gb_month))
 			tier->price_is_assumed = false;
+	}
+}
+
+/* Who else wants something of each tier; what is published is of this database alone. */
+static void
+load_shared(TierAdvice *advice)
+{
+	int			nrows = 0;
+	TierPublished *rows = advice->options.is_alone ? NULL : tier_share_published(&nrows);
+
+	advice->shared = palloc0(sizeof(TierShared *) * Max(advice->set->ntiers, 1));
+	advice->share_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		advice->share_bytes[t] = INFINITY;
+		if (nrows > 1)
+			advice->shared[t] = tier_share_find(advice->set, t, rows, nrows);
 	}
 }
 
@@ -338,10 +374,12 @@ tier_advice_load(const TierAdviceOptions *options)
 	else
 		tier_advice_default_options(&advice->options);
 	tier_units_load(advice);
+	tier_compression_mark(advice);
 	if (advice->options.as_of == 0)
 		tier_advice_load_growth(advice, tier_clock_now());
 	mark_tiers(advice);
 	compute_used(advice);
+	load_shared(advice);
 	return advice;
 }
 
@@ -506,10 +544,11 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	int			ntiers = advice->set->ntiers;
 	int			nunits = advice->nunits;
 	size_t		ncells = (size_t) Max(nunits, 1) * Max(ntiers, 1);
-	double	   *numbers = solver_alloc(sizeof(double) * ncells * 7);
+	double	   *numbers = solver_alloc(sizeof(double) * ncells * 8);
 	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
+	double	   *limit = solver_alloc(sizeof(double) * ntiers);
 	double	   *least = solver_alloc(sizeof(double) * nunits);
 	double	   *busy = numbers;
 	double	   *occupied = busy + ncells;
@@ -518,6 +557,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	double	   *stored = written + ncells;
 	double	   *price = stored + ncells;
 	double	   *move = price + ncells;
+	double	   *standby = move + ncells;
 	TierPlacementProblem problem = {0};
 	TierMaterialityDropped dropped;
 	double		most;
@@ -535,11 +575,12 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		for (int t = 0; t < ntiers; t++)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
-			TierCost	cost = tier_cost_on(&load, &advice->set->tiers[t].profile);
+			TierCost	cost = tier_standby_cost_of(advice, unit, &load, t);
 			double		today;
 
 			busy[cell] = cost.busy_s;
 			occupied[cell] = cost.occupied_s;
+			standby[cell] = cost.standby_occupied_s;
 			wait[cell] = cost.wait_s;
 			today = tier_advice_stored(advice, unit, t);
 			stored[cell] = today + (scenario == TIER_SCENARIO_NO_GROWTH ? 0.0 :
@@ -556,6 +597,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.ntiers = ntiers;
 	problem.busy_s = busy;
 	problem.occupied_s = occupied;
+	problem.standby_occupied_s = advice->standbys.n > 0 ? standby : NULL;
 	problem.wait_s = wait;
 	problem.written_bytes = written;
 	problem.stored_bytes = stored;
@@ -563,8 +605,10 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.move_s = move;
 	problem.allowed = allowed;
 	problem.current = current;
-	problem.available_bytes = scenario == TIER_SCENARIO_NO_GROWTH ? advice->available_bytes :
-		advice->limit_bytes;
+	for (int t = 0; t < ntiers; t++)
+		limit[t] = scenario != TIER_SCENARIO_NO_GROWTH ? advice->limit_bytes[t] :
+			Min(advice->available_bytes[t], advice->share_bytes[t]);
+	problem.available_bytes = limit;
 	problem.clients = advice->clients;
 	problem.endurance_bytes_per_day = endurance;
 	problem.horizon_hours = advice->options.horizon_hours;
@@ -590,6 +634,16 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 									least, result->tier);
 	if (scenario == TIER_SCENARIO_MIDDLE)
 	{
+		TierBottleneckQuestion question = {
+			.problem = &problem,
+			.tier = result->tier,
+			.price_per_wait_hour = result->price_per_wait_hour,
+			.least = most,
+			.least_gain = least,
+			.more_bytes = BYTES_PER_GB,
+		};
+
+		tier_bottleneck_find(&question, result, advice->next_gb_saves);
 		advice->dropped = dropped;
 		advice->give_up = most;
 		tier_placement_add_up(&problem, result->tier, result->after);
@@ -601,6 +655,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(allowed);
 	pfree(current);
 	pfree(endurance);
+	pfree(limit);
 	pfree(least);
 }
 
@@ -613,10 +668,8 @@ difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario
 
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
-		const TierCostProfile *profile = &advice->set->tiers[t].profile;
-
-		most = Max(most, fabs(tier_cost_busy_s_per_hour(&other, profile) -
-							  tier_cost_busy_s_per_hour(&unit->load, profile)));
+		most = Max(most, fabs(tier_standby_cost_of(advice, unit, &other, t).busy_s -
+							  tier_advice_busy(advice, unit, t)));
 	}
 	return most;
 }
@@ -722,6 +775,7 @@ allocate_placement(TierAdvice *advice)
 	placement->now = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->after = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->byte_worth = palloc0(sizeof(double) * ntiers);
+	advice->next_gb_saves = palloc0(sizeof(double) * ntiers);
 	placement->missing_bytes = palloc0(sizeof(double) * ntiers);
 	placement->bottleneck = palloc0(sizeof(TierPlacementBottleneck) * ntiers);
 	placement->asked = palloc0(sizeof(TierPlacementLimits) * ntiers);
@@ -858,8 +912,9 @@ tier_advice_decide(TierAdvice *advice)
 
 		advice->available_bytes[t] = tier_advice_available(advice, t, capacity);
 		advice->limit_bytes[t] = tier_advice_limit(advice, t, capacity);
+		advice->share_bytes[t] = tier_advice_share(advice, t, capacity);
 		advice->reserve_missing[t] = tier_advice_is_too_full(advice, t) ? 0.0 :
-			Max(-room_on_disk(advice, t, capacity), 0.0);
+			Max(-tier_set_room_on_disk(advice->set, t, capacity), 0.0);
 	}
 	allocate_placement(advice);
 	placement->price_per_wait_hour = NAN;

@@ -36,6 +36,8 @@ typedef struct Counts
 	int			small;
 	int			events;
 	int			held;			/* by a pin, a policy, or a cooldown */
+	int			kept_out;		/* of all: would be better elsewhere, where
+								 * there is no room */
 	int			unused;			/* none of the above, and not read for long */
 	double		unused_bytes;
 	TimestampTz unused_since;	/* the last one of them */
@@ -60,12 +62,15 @@ count_units(const TierAdvice *advice)
 			counts.insufficient++;
 			counts.longest_s = Max(counts.longest_s, unit->observed_s);
 		}
+		if (unit->current_tier >= 0 && unit->wanted_tier >= 0 &&
+			unit->wanted_tier != unit->recommended_tier)
+			counts.kept_out++;
 		if (unit->current_tier < 0)
 			counts.in_no_tier++;
 		else if (unit->recommended_tier != unit->current_tier)
 			counts.changed++;
 		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0 ||
-				 OidIsValid(unit->extension_oid))
+				 OidIsValid(unit->extension_oid) || unit->immovable != NULL)
 			counts.held++;
 		else if (tier_advice_is_small(advice, unit))
 			counts.small++;
@@ -237,7 +242,10 @@ tier_advice_notice_empty(const TierAdvice *advice)
 		cheaper_with_money(advice) : 0.0;
 
 		ereport(NOTICE,
-				(errmsg("nothing is recommended: all relations are where they are best, "
+				(counts.kept_out > 0 ?
+				 errmsg("nothing is recommended: there is no room where relations would be "
+						"better") :
+				 errmsg("nothing is recommended: all relations are where they are best, "
 						"or moving them would save too little"),
 				 errdetail("%s", tier_advice_headline(advice)),
 				 cheaper >= Max(tier_advice_min_saved_price, 0.005) ?

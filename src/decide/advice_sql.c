@@ -22,6 +22,7 @@
 #include "src/compat.h"
 #include "src/decide/advice.h"
 #include "src/decide/growth.h"
+#include "src/decide/standby.h"
 #include "src/decide/advice_options.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
@@ -132,6 +133,8 @@ explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) -
 					   tier_advice_busy(advice, unit, tier)) /
 	Max(tier_advice_stored(advice, unit, tier), 1.0) * 1e9;
+	double		needed = tier_advice_stored(advice, unit, tier) +
+	tier_advice_grown(advice, unit, tier);
 
 	switch (advice->placement.bottleneck[tier])
 	{
@@ -141,11 +144,19 @@ explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 		case TIER_BOTTLENECK_ENDURANCE:
 			return pstrdup("it would be better here, "
 						   "but more would be written than the device endures");
+		case TIER_BOTTLENECK_STANDBY:
+			return pstrdup("it would be better here, "
+						   "but a standby's device would be busy for too much of its time");
 		case TIER_BOTTLENECK_NONE:
 		case TIER_BOTTLENECK_BYTES:
 			break;
 	}
-	if (advice->options.objective == TIER_OBJECTIVE_TIME && worth > 0 && own >= 0 && own <= worth)
+	if (worth <= 0 || needed > advice->limit_bytes[tier])
+		return psprintf("it would be better here, but it needs %s, and %s are left",
+						tier_advice_bytes(needed),
+						tier_advice_bytes(Max(advice->limit_bytes[tier] -
+											  advice->placement.after[tier].bytes, 0.0)));
+	if (advice->options.objective == TIER_OBJECTIVE_TIME && own >= 0 && own <= worth)
 		return psprintf("it would be better here, but others gain more from the space for "
 						"each byte: %.1f s of device time per hour and GB, this one %.1f s",
 						worth, own);
@@ -167,7 +178,8 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 		return psprintf("nothing can be put here: it %s", advice->why_closed[tier]);
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
 		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
-		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
+		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE ||
+		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_STANDBY))
 		return explain_pushed_out(advice, unit, tier);
 	if (unit->pinned_tier >= 0)
 		return psprintf("it is pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
@@ -208,7 +220,6 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		tier_advice_notice_unknown(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
-		const TierCostProfile *profile = &advice->set->tiers[t].profile;
 		TierCost	cost = tier_advice_cost(advice, unit, t);
 		TierCostLoad random_load = {0};
 		TierCostLoad sequential_load = {0};
@@ -233,10 +244,13 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, 1, BoolGetDatum(t == unit->current_tier));
 		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
 		tier_row_datum(&row, 3, Float8GetDatum(cost.busy_s));
-		tier_row_datum(&row, 4, Float8GetDatum(tier_cost_busy_s_per_hour(&random_load, profile)));
+		tier_row_datum(&row, 4, Float8GetDatum(tier_standby_cost_of(advice, unit, &random_load,
+																	t).busy_s));
 		tier_row_datum(&row, 5,
-					   Float8GetDatum(tier_cost_busy_s_per_hour(&sequential_load, profile)));
-		tier_row_datum(&row, 6, Float8GetDatum(tier_cost_busy_s_per_hour(&write_load, profile)));
+					   Float8GetDatum(tier_standby_cost_of(advice, unit, &sequential_load,
+														   t).busy_s));
+		tier_row_datum(&row, 6, Float8GetDatum(tier_standby_cost_of(advice, unit, &write_load,
+																	t).busy_s));
 		tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, t)));
 		tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, t)));
 		if (!isinf(available))

@@ -20,6 +20,8 @@
 #include "utils/timestamp.h"
 
 #include "src/decide/advice.h"
+#include "src/decide/standby.h"
+#include "src/decide/growth.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/server/relation.h"
@@ -35,6 +37,9 @@
 
 /* Reads that are known as well as that are not what advice depends on. */
 #define NARROW_RANGE 1.1
+
+/* A tier with no more than this share of it left is full. */
+#define LEAST_ROOM 0.05
 
 #define S_PER_HOUR 3600.0
 
@@ -113,6 +118,17 @@ extension_name(const TierAdviceUnit *unit)
 	return name == NULL ? "that is dropped just now" : quote_identifier(name);
 }
 
+/* Is it larger than the tier, or is there room, but less than it takes? */
+static bool
+does_not_fit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	double		limit = advice->limit_bytes[tier];
+	double		takes = tier_advice_stored(advice, unit, tier) +
+	tier_advice_grown(advice, unit, tier);
+
+	return takes > limit || limit - advice->placement.after[tier].bytes > LEAST_ROOM * limit;
+}
+
 char *
 tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -133,7 +149,9 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 		appendStringInfo(&buffer,
 						 "; it stays on %s, where that takes %.2f s of device time per hour",
 						 NameStr(tiers[from].name), tier_advice_busy(advice, unit, from));
-		if (unit->pinned_tier < 0 && OidIsValid(unit->extension_oid))
+		if (unit->immovable != NULL)
+			appendStringInfo(&buffer, ", because it cannot be moved: %s", unit->immovable);
+		else if (unit->pinned_tier < 0 && OidIsValid(unit->extension_oid))
 			appendStringInfo(&buffer, ", because it belongs to extension %s",
 							 extension_name(unit));
 		else if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
@@ -193,6 +211,14 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "its device would be too busy" :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
 						 "would be written to too much" :
+						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_STANDBY ?
+						 "a standby's device would be too busy" :
+						 tier_advice_is_shared(advice, unit->wanted_tier) ?
+						 "its room is for other databases, which save more by it" :
+						 does_not_fit(advice, unit, unit->wanted_tier) ?
+						 psprintf("has no room for its %s",
+								  tier_advice_bytes(tier_advice_stored(advice, unit,
+																	   unit->wanted_tier))) :
 						 "is full");
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		appendStringInfo(&buffer, "; observed for %s only",
@@ -307,7 +333,7 @@ busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, int part, int tier
 		load.page_writes = unit->load.page_writes;
 		load.merged_writes = unit->load.merged_writes;
 	}
-	return tier_cost_on(&load, &advice->set->tiers[tier].profile).busy_s;
+	return tier_standby_cost_of(advice, unit, &load, tier).busy_s;
 }
 
 /* Of one that the device does next to nothing for. */
@@ -405,11 +431,14 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		here_price = tier_advice_price(advice, unit, from);
 	double		cheaper = here_price - tier_advice_price(advice, unit, to);
 	TimestampTz since = tier_advice_unused_since(unit);
+	const char *standby = tier_standby_that_decides(advice, unit, from, to);
 	char	   *use;
 
 	if (here_s - there_s >= LEAST_SAVED_S)
-		return psprintf("%s: %s s/h here, %s s/h on %s", use_text(advice, unit, from, to),
-						tier_advice_number(here_s), tier_advice_number(there_s), there);
+		return psprintf("%s: %s s/h here, %s s/h on %s%s%s", use_text(advice, unit, from, to),
+						tier_advice_number(here_s), tier_advice_number(there_s), there,
+						standby == NULL ? "" : ", mostly of standby ",
+						standby == NULL ? "" : standby);
 	use = since != 0 ? psprintf("not read since %s", tier_advice_date(since)) :
 		use_text(advice, unit, from, to);
 	if (advice->options.objective != TIER_OBJECTIVE_TIME && cheaper > 0)
@@ -446,6 +475,8 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		cooldown_s = tier_cooldown_min * 60.0;
 	TimestampTz since;
 
+	if (unit->immovable != NULL)
+		return psprintf("cannot be moved: %s", unit->immovable);
 	if (OidIsValid(unit->extension_oid))
 		return psprintf("belongs to extension %s: stays unless it is pinned elsewhere",
 						extension_name(unit));
@@ -494,7 +525,18 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
-						"would wear out" : "is full");
+						"would wear out" :
+						bottleneck[wanted] == TIER_BOTTLENECK_STANDBY ?
+						"of a standby would be too busy" :
+						tier_advice_is_shared(advice, wanted) ?
+						"saves other databases more" :
+						NameStr(advice->set->tiers[wanted].smallest_standby)[0] != '\0' ?
+						psprintf("of standby %s is full",
+								 NameStr(advice->set->tiers[wanted].smallest_standby)) :
+						does_not_fit(advice, unit, wanted) ?
+						psprintf("has no room for its %s",
+								 tier_advice_bytes(tier_advice_stored(advice, unit, wanted))) :
+						"is full");
 	if (unit->recommended_tier == unit->current_tier || unit->makes_room)
 		return NULL;
 	if (unit->unexplained > 0.0)

@@ -3,10 +3,10 @@
  * decide/fullness.c
  *		What the fullness policies say about the tiers as they are now.
  *
- * Reads only.  How full a tier is is asked twice: what relations take of the capacity, those
- * of other databases included where it is less than the disks have, and what its file
- * systems have free, which others use, too; the answer that is fuller counts.  A move within
- * one file system makes room by the first alone.
+ * Reads only.  How full a tier is is asked twice: what relations take of the capacity, by
+ * their files of this moment, those of other databases included where it is less than the
+ * disks have, and what its file systems have free, which others use, too; the answer that is
+ * fuller counts.  A move within one file system makes room by the first alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,15 +34,17 @@
  * ---------------------------------------------------------------------
  */
 
+/*
+ * What is under way is looked at before the files: what somebody writes in between is then
+ * counted twice and not missed.
+ */
 TierFullnessLevel
-tier_fullness_level(const TierSet *set, int tier, double own_bytes,
-					const TierFullnessQuestion *question)
+tier_fullness_level(const TierSet *set, int tier, const TierFullnessQuestion *question)
 {
 	const TierTier *t = &set->tiers[tier];
-	TierFullnessLevel level;
+	TierFullnessLevel level = {0};
 
 	level.capacity_bytes = t->capacity_bytes;
-	level.own_bytes = own_bytes + tier_set_others_bytes(set, tier, (double) t->capacity_bytes);
 	level.disk_bytes = t->free_bytes >= 0 ? (double) t->capacity_bytes - t->free_bytes : -INFINITY;
 	for (int i = 0; i < set->ntablespaces && question->flight != NULL; i++)
 	{
@@ -50,16 +52,16 @@ tier_fullness_level(const TierSet *set, int tier, double own_bytes,
 
 		if (set->tablespaces[i].tier != tier)
 			continue;
-		flight = question->flight(set->tablespaces[i].oid);
+		flight = question->flight(set->tablespaces[i].oid, question->argument);
 		level.own_bytes += flight.own_bytes;
 		level.disk_bytes += flight.disk_bytes;
 	}
+	level.own_bytes += tier_set_bytes_now(set, tier);
 	return level;
 }
 
-double
-tier_fullness_room(const TierSet *set, int tier, double own_bytes,
-				   const TierFullnessQuestion *question)
+static double
+room_of(const TierSet *set, int tier, const TierFullnessQuestion *question)
 {
 	const TierTier *t = &set->tiers[tier];
 	double		mark = t->emptied_above > 0.0 ? t->emptied_above : t->high_watermark;
@@ -67,9 +69,104 @@ tier_fullness_room(const TierSet *set, int tier, double own_bytes,
 
 	if (t->capacity_bytes <= 0)
 		return INFINITY;
-	level = tier_fullness_level(set, tier, own_bytes, question);
+	level = tier_fullness_level(set, tier, question);
 	return level.capacity_bytes * Min(mark, 1.0 - t->reserve_fraction) -
 		tier_fullness_bytes(&level);
+}
+
+static bool
+is_same_place(const TierSet *set, const TierTablespace *tablespace, Oid place_oid)
+{
+	const TierTablespace *place = tier_set_tablespace(set, place_oid);
+
+	return tablespace->oid == place_oid ||
+		(place != NULL && place->device->fs_id != 0 &&
+		 place->device->fs_id == tablespace->device->fs_id);
+}
+
+/* The file systems of the target, where it has several: one tablespace of each. */
+static void
+find_places(TierFullnessEvaluation *evaluation)
+{
+	const TierSet *set = evaluation->advice->set;
+	int			n = 0;
+
+	for (int i = 0; i < set->ntablespaces && n < TIER_FULLNESS_PLACES; i++)
+	{
+		const TierTablespace *tablespace = &set->tablespaces[i];
+		bool		is_known = tablespace->tier != evaluation->target;
+
+		for (int p = 0; p < n && !is_known; p++)
+			is_known = is_same_place(set, tablespace, evaluation->places[p]);
+		if (!is_known)
+			evaluation->places[n++] = tablespace->oid;
+	}
+	evaluation->problem.nplaces = n > 1 ? n : 0;
+}
+
+/* What its file system has beside the reserve; what has been taken from the tier: nothing. */
+static double
+room_of_place(const TierSet *set, int tier, Oid place_oid, const TierFullnessQuestion *question)
+{
+	const TierTablespace *place = tier_set_tablespace(set, place_oid);
+	double		bytes;
+
+	if (place == NULL || place->tier != tier)
+		return -1.0;
+	if (place->device->total_bytes < 0)
+		return INFINITY;
+	bytes = place->device->free_bytes -
+		set->tiers[tier].reserve_fraction * place->device->total_bytes;
+	for (int i = 0; i < set->ntablespaces && question->flight != NULL; i++)
+		if (is_same_place(set, &set->tablespaces[i], place_oid))
+			bytes -= question->flight(set->tablespaces[i].oid, question->argument).disk_bytes;
+	return bytes;
+}
+
+void
+tier_fullness_find_room(TierFullnessEvaluation *evaluation, const TierSet *set,
+						const TierFullnessQuestion *question)
+{
+	TierFullnessProblem *problem = &evaluation->problem;
+
+	problem->target_bytes = room_of(set, evaluation->target, question);
+	for (int p = 0; p < problem->nplaces; p++)
+		problem->place_bytes[p] = room_of_place(set, evaluation->target, evaluation->places[p],
+												question);
+}
+
+/*
+ * The tablespace of the target with the most free space that the role may use, of those of
+ * one place if that is not negative; if there is none, any.
+ */
+static Oid
+tablespace_for(const TierFullnessEvaluation *evaluation, const TierSet *set, int place,
+			   Oid role_oid)
+{
+	Oid			found = InvalidOid;
+
+	for (int i = 0; i < set->ntablespaces && place >= 0 && !OidIsValid(found); i++)
+		if (set->tablespaces[i].tier == evaluation->target &&
+			is_same_place(set, &set->tablespaces[i], evaluation->places[place]) &&
+			tier_set_may_use_tablespace(&set->tablespaces[i], role_oid))
+			found = set->tablespaces[i].oid;
+	return OidIsValid(found) ? found :
+		tier_set_usable_tablespace(set, evaluation->target, role_oid);
+}
+
+/* Those to which the role may move something. */
+static unsigned
+places_for(const TierFullnessEvaluation *evaluation, const TierSet *set, Oid role_oid)
+{
+	unsigned	places = 0;
+
+	for (int p = 0; p < evaluation->problem.nplaces; p++)
+		for (int i = 0; i < set->ntablespaces && (places & (1u << p)) == 0; i++)
+			if (set->tablespaces[i].tier == evaluation->target &&
+				is_same_place(set, &set->tablespaces[i], evaluation->places[p]) &&
+				tier_set_may_use_tablespace(&set->tablespaces[i], role_oid))
+				places |= 1u << p;
+	return places;
 }
 
 double
@@ -102,12 +199,18 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 						NameStr(evaluation->advice->set->tiers[unit->pinned_tier].name));
 		return TIER_FULLNESS_PINNED;
 	}
+	if (unit->immovable != NULL)
+	{
+		*why = psprintf("it cannot be moved: %s", unit->immovable);
+		return TIER_FULLNESS_NOT_ONLINE;
+	}
 	if (OidIsValid(unit->extension_oid) && unit->pinned_tier < 0)
 	{
 		*why = "it belongs to an extension";
 		return TIER_FULLNESS_OF_EXTENSION;
 	}
-	if (unit->is_due || is_among(unit->relation_oid, question->moved, question->nmoved))
+	if (is_among(unit->relation_oid, question->moved, question->nmoved) ||
+		(unit->is_due && !is_among(unit->relation_oid, question->in_vain, question->nin_vain)))
 	{
 		*why = "a tiering policy moves it";
 		return TIER_FULLNESS_DUE;
@@ -194,33 +297,78 @@ move_seconds(const TierFullnessEvaluation *evaluation, const TierAdviceUnit *uni
 /* Whose it is, where it would go, and whether it may. */
 static void
 look_at_member(const TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
-			   const TierRelationInfo *info, int i)
+			   const TierSet *set, const TierRelationInfo *info, int i)
 {
 	TierFullnessMember *member = &evaluation->members[i];
 
 	member->owner_oid = info->owner_oid;
-	member->to_tablespace = tier_set_usable_tablespace(evaluation->advice->set,
-													   evaluation->target, info->owner_oid);
+	member->from_tablespace = info->tablespace_oid;
+	member->to_tablespace = tablespace_for(evaluation, set, evaluation->result.places[i],
+										   info->owner_oid);
 	member->why = NULL;
 	evaluation->units[i].obstacle = find_obstacle(evaluation, question, info, member);
 }
 
+/* Is it still on the tier?  Otherwise it does not leave. */
+static bool
+is_there(TierFullnessEvaluation *evaluation, const TierSet *set, int i, TierRelationInfo *info)
+{
+	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, info) &&
+		tier_set_tier_of_tablespace(set, info->tablespace_oid) == evaluation->tier)
+		return true;
+	evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
+	evaluation->members[i].why = "it is not there any more";
+	return false;
+}
+
 bool
 tier_fullness_look_again(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
-						 int i)
+						 const TierSet *set, int i)
 {
 	TierRelationInfo info;
 
-	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info) &&
-		tier_set_tier_of_tablespace(evaluation->advice->set,
-									info.tablespace_oid) == evaluation->tier)
-		look_at_member(evaluation, question, &info, i);
-	else
-	{
-		evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
-		evaluation->members[i].why = "it is not there any more";
-	}
+	if (is_there(evaluation, set, i, &info))
+		look_at_member(evaluation, question, set, &info, i);
 	return evaluation->units[i].obstacle == TIER_FULLNESS_NONE;
+}
+
+/* Of what leaves, now that it is decided which place takes it. */
+static void
+find_tablespaces(TierFullnessEvaluation *evaluation, const TierSet *set)
+{
+	const TierFullnessResult *result = &evaluation->result;
+
+	for (int i = 0; i < result->norder && evaluation->problem.nplaces > 0; i++)
+	{
+		int			u = result->order[i];
+		TierFullnessMember *member = &evaluation->members[u];
+
+		if (result->verdicts[u] == TIER_FULLNESS_LEAVES)
+			member->to_tablespace = tablespace_for(evaluation, set, result->places[u],
+												   member->owner_oid);
+	}
+}
+
+void
+tier_fullness_decide_again(TierFullnessEvaluation *evaluation, const TierSet *set)
+{
+	TierFullnessResult *result = &evaluation->result;
+	TierRelationInfo info;
+	bool		all_there;
+
+	do
+	{
+		all_there = true;
+		tier_fullness_decide(&evaluation->problem, result);
+		for (int i = 0; i < result->norder; i++)
+			if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES &&
+				!is_there(evaluation, set, result->order[i], &info))
+				all_there = false;
+		if (!all_there)
+			tier_fullness_arrange(&evaluation->problem, result);
+		CHECK_FOR_INTERRUPTS();
+	} while (!all_there);
+	find_tablespaces(evaluation, set);
 }
 
 static void
@@ -237,11 +385,13 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 		return;
 	evaluation->problem.nunits++;
 	member->unit = unit;
-	look_at_member(evaluation, question, &info, i);
+	look_at_member(evaluation, question, advice->set, &info, i);
 	model->own_bytes = tier_advice_stored(advice, unit, evaluation->tier);
 	model->disk_bytes = shares_file_system(advice->set, info.tablespace_oid,
 										   member->to_tablespace) ? 0.0 : model->own_bytes;
 	model->target_bytes = tier_advice_stored(advice, unit, evaluation->target);
+	model->place_bytes = unit->size_bytes;
+	model->places = places_for(evaluation, advice->set, info.owner_oid);
 	model->lost_s = tier_advice_busy(advice, unit, evaluation->target) -
 		tier_advice_busy(advice, unit, evaluation->tier);
 	model->move_s = move_seconds(evaluation, unit) / advice->options.horizon_hours;
@@ -253,12 +403,6 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 		evaluation->problem.level.own_bytes -= model->own_bytes;
 		evaluation->problem.level.disk_bytes -= model->disk_bytes;
 	}
-}
-
-static double
-own_bytes_of(const TierAdvice *advice, int tier)
-{
-	return advice->used_bytes[tier];
 }
 
 /* What is said of the tiers fits; else why not. */
@@ -314,21 +458,25 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	evaluation->members = palloc_extended(sizeof(TierFullnessMember) * Max(n, 1),
 										  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	evaluation->result.verdicts = palloc_extended(sizeof(TierFullnessVerdict) * Max(n, 1),
+												  MCXT_ALLOC_HUGE);
+	evaluation->result.order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
+	evaluation->result.scratch = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
+	evaluation->result.places = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < n; i++)
+		evaluation->result.places[i] = -1;
 	evaluation->problem.units = evaluation->units;
 	evaluation->problem.target_bytes = INFINITY;
-	evaluation->problem.level = tier_fullness_level(advice->set, evaluation->tier,
-													own_bytes_of(advice, evaluation->tier),
-													question);
+	find_places(evaluation);
+	for (int p = 0; p < evaluation->problem.nplaces; p++)
+		evaluation->problem.place_bytes[p] = INFINITY;
+	evaluation->problem.level = tier_fullness_level(advice->set, evaluation->tier, question);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (advice->units[i].current_tier == evaluation->tier)
 			add_member(evaluation, question, &advice->units[i]);
 	}
-	evaluation->result.verdicts = palloc_extended(sizeof(TierFullnessVerdict) * Max(n, 1),
-												  MCXT_ALLOC_HUGE);
-	evaluation->result.order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	evaluation->result.scratch = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
 	tier_fullness_arrange(&evaluation->problem, &evaluation->result);
 }
 
@@ -368,10 +516,63 @@ pass_on(TierFullnessEvaluation *evaluations, int n)
 		if (from->error != NULL || !from->policy->is_enabled || to == NULL)
 			continue;
 		tier_fullness_decide(&from->problem, &from->result);
-		to->arriving_bytes += from->result.leaving_bytes;
-		to->problem.level.own_bytes += from->result.leaving_bytes;
-		to->problem.level.disk_bytes += from->result.leaving_bytes;
+		to->arriving_bytes += from->result.arriving_bytes;
+		to->problem.level.own_bytes += from->result.arriving_bytes;
+		to->problem.level.disk_bytes += from->result.arriving_bytes;
 	}
+}
+
+/* What leaves another tier for the same target comes first. */
+static void
+book_room(TierFullnessEvaluation *evaluation, const TierFullnessEvaluation *other)
+{
+	TierFullnessProblem *problem = &evaluation->problem;
+
+	problem->target_bytes -= other->result.arriving_bytes;
+	for (int i = 0; i < other->problem.nunits && problem->nplaces > 0; i++)
+		if (other->result.verdicts[i] == TIER_FULLNESS_LEAVES && other->result.places[i] >= 0)
+			problem->place_bytes[other->result.places[i]] -= other->units[i].place_bytes;
+}
+
+/* What leaves the target makes room on the file system where it is. */
+static void
+free_places(TierFullnessEvaluation *evaluation, const TierFullnessEvaluation *next)
+{
+	const TierSet *set = evaluation->advice->set;
+	TierFullnessProblem *problem = &evaluation->problem;
+
+	for (int i = 0; i < next->problem.nunits && problem->nplaces > 0; i++)
+	{
+		const TierTablespace *from = tier_set_tablespace(set, next->members[i].from_tablespace);
+
+		if (next->result.verdicts[i] != TIER_FULLNESS_LEAVES || from == NULL)
+			continue;
+		for (int p = 0; p < problem->nplaces; p++)
+			if (is_same_place(set, from, evaluation->places[p]))
+				problem->place_bytes[p] += next->units[i].disk_bytes;
+	}
+}
+
+/*
+ * What a tier can take: beside what others bring that leave before, and with what leaves it.
+ */
+static void
+find_room(TierFullnessEvaluation *evaluations, int i, int n, const TierFullnessQuestion *question)
+{
+	TierFullnessEvaluation *evaluation = &evaluations[i];
+	TierFullnessProblem *problem = &evaluation->problem;
+	const TierFullnessEvaluation *next = evaluation_of(evaluations, n, evaluation->target);
+
+	tier_fullness_find_room(evaluation, evaluation->advice->set, question);
+	for (int j = 0; j < i; j++)
+		if (evaluations[j].error == NULL && evaluations[j].policy->is_enabled &&
+			evaluations[j].target == evaluation->target)
+			book_room(evaluation, &evaluations[j]);
+	if (next == NULL || !next->policy->is_enabled)
+		return;
+	free_places(evaluation, next);
+	problem->later_bytes = problem->target_bytes + tier_fullness_can_leave(&next->problem);
+	problem->target_bytes += next->result.leaving_bytes;
 }
 
 /* From the slowest tier up: what has left makes room for what comes. */
@@ -380,19 +581,11 @@ decide_all(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestio
 {
 	for (int i = 0; i < n; i++)
 	{
-		TierFullnessEvaluation *evaluation = &evaluations[i];
-		const TierAdvice *advice = evaluation->advice;
-		const TierFullnessEvaluation *next;
-
-		if (evaluation->error != NULL)
+		if (evaluations[i].error != NULL)
 			continue;
-		next = evaluation_of(evaluations, n, evaluation->target);
-		evaluation->problem.target_bytes =
-			tier_fullness_room(advice->set, evaluation->target,
-							   own_bytes_of(advice, evaluation->target), question);
-		if (next != NULL && next->policy->is_enabled)
-			evaluation->problem.target_bytes += next->result.leaving_bytes;
-		tier_fullness_decide(&evaluation->problem, &evaluation->result);
+		find_room(evaluations, i, n, question);
+		tier_fullness_decide(&evaluations[i].problem, &evaluations[i].result);
+		find_tablespaces(&evaluations[i], evaluations[i].advice->set);
 	}
 }
 

@@ -22,17 +22,21 @@
 /* Bytes by which a tablespace will be fuller when moves that are under way have ended. */
 typedef struct TierFullnessFlight
 {
-	double		own_bytes;		/* of relations of this database */
+	double		own_bytes;		/* of relations of this database, beside what
+								 * their files have there already */
 	double		disk_bytes;		/* of its file system */
 } TierFullnessFlight;
 
 /* What an evaluation is told.  OIDs are sorted. */
 typedef struct TierFullnessQuestion
 {
-	TierFullnessFlight (*flight) (Oid tablespace_oid);	/* NULL: nothing is
-														 * under way */
+	/* NULL: nothing is under way */
+	TierFullnessFlight (*flight) (Oid tablespace_oid, const void *argument);
+	const void *argument;		/* the caller's */
 	const Oid  *moved;			/* by tiering policies in this run */
 	int			nmoved;
+	const Oid  *in_vain;		/* these could not move it in this run */
+	int			nin_vain;
 	const Oid  *backoff;		/* that failed lately */
 	int			nbackoff;
 	bool		due_leave;		/* what a tiering policy moves next is as good
@@ -44,6 +48,7 @@ typedef struct TierFullnessMember
 {
 	const TierAdviceUnit *unit;
 	Oid			owner_oid;		/* whose rights count */
+	Oid			from_tablespace;
 	Oid			to_tablespace;	/* 0: none of the target's */
 	const char *why;			/* it does not leave, in words; NULL: none */
 } TierFullnessMember;
@@ -60,6 +65,8 @@ typedef struct TierFullnessEvaluation
 	double		arriving_bytes; /* that another policy will move to the tier */
 	TierFullnessProblem problem;	/* its units are those below */
 	TierFullnessResult result;
+	Oid			places[TIER_FULLNESS_PLACES];	/* one tablespace of each
+												 * place */
 	TierFullnessUnit *units;	/* what is on the tier, by OID */
 	TierFullnessMember *members;	/* the same */
 } TierFullnessEvaluation;
@@ -74,23 +81,35 @@ extern TierFullnessEvaluation *tier_fullness_evaluate(const TierFullnessQuestion
 													  int *n);
 
 /*
+ * Decides again on a problem whose levels were looked up again, and where what leaves goes.
+ * What was dropped or moved since the evaluation makes no room.  The set has the same tiers,
+ * as they are by now.  In a transaction.
+ */
+extern void tier_fullness_decide_again(TierFullnessEvaluation *evaluation, const TierSet *set);
+
+/*
  * Looks again at member i, which is about to leave: whose it is by now, where it would go,
  * and whether anything is in its way; false: something is, so that the rest has to be
- * arranged and decided again.  Expectations as of tier_advice_load().
+ * arranged and decided again.  The set as above.  Expectations as of tier_advice_load().
  */
 extern bool tier_fullness_look_again(TierFullnessEvaluation *evaluation,
-									 const TierFullnessQuestion *question, int i);
+									 const TierFullnessQuestion *question, const TierSet *set,
+									 int i);
 
-/* How full a tier is, if relations take so much of it. */
-extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier, double own_bytes,
+/*
+ * How full a tier is at this moment.  Looks at the files of its tablespaces; what its file
+ * systems have free is as it was when the set was loaded.
+ */
+extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier,
 											 const TierFullnessQuestion *question);
 
 /*
- * What the tier of that level may take until it is at its high watermark, or its
- * reserve.  INFINITY: its capacity is not known.
+ * Looks how much the target may take until it is at its high watermark, or its reserve, and
+ * what each of its file systems may: the problem has it then.  INFINITY: it is not known.
+ * The set as above.
  */
-extern double tier_fullness_room(const TierSet *set, int tier, double own_bytes,
-								 const TierFullnessQuestion *question);
+extern void tier_fullness_find_room(TierFullnessEvaluation *evaluation, const TierSet *set,
+									const TierFullnessQuestion *question);
 
 /* How full the tier is, 1 being full. */
 extern double tier_fullness_share(const TierFullnessEvaluation *evaluation);

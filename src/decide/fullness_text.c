@@ -141,7 +141,8 @@ static void
 append_shortage(StringInfo line, const TierFullnessEvaluation *evaluation, double needed,
 				double leaving)
 {
-	double		room = Max(evaluation->problem.target_bytes, 0.0);
+	double		room = Max(Max(evaluation->problem.target_bytes,
+							   evaluation->problem.later_bytes), 0.0);
 	char	   *obstacles;
 
 	if (room < needed && room <= leaving)

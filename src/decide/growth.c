@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 
 #include "src/decide/growth.h"
+#include "src/decide/compression.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 
@@ -146,8 +147,11 @@ tier_advice_forecast(TierAdvice *advice)
 double
 tier_advice_grown(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
+	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
+
+	/* What comes compresses as what is there. */
 	if (tier != unit->current_tier)
-		return stored_bytes(advice, tier, grown_bytes(advice, unit, INFINITY));
+		return tier_cost_stored_bytes(grown_bytes(advice, unit, INFINITY), &profile);
 	return advice->growth[tier].forecast.share *
 		stored_bytes(advice, tier, grown_bytes(advice, unit, unit->policy_hours));
 }

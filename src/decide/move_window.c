@@ -183,6 +183,24 @@ why_never(const TierMoveWindows *windows, const TierWindowAnswer *answer,
 					tier_advice_duration(seconds));
 }
 
+/* The openings, without what earlier moves of a series use up of those that are open. */
+static const TierOpening *
+openings_left(const TierMoveWindows *windows, const TierPlannedMove *move)
+{
+	TierOpening *openings;
+
+	if (move->earlier_bytes <= 0.0)
+		return windows->openings;
+	openings = palloc(sizeof(TierOpening) * Max(windows->nopenings, 1));
+	for (int i = 0; i < windows->nopenings; i++)
+	{
+		openings[i] = windows->openings[i];
+		if (openings[i].opens_us <= windows->now)
+			openings[i].left_bytes -= move->earlier_bytes;
+	}
+	return openings;
+}
+
 TierMoveStart
 tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 					  const TierPlannedMove *move)
@@ -194,8 +212,9 @@ tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 	start.seconds = forecast_s(windows, set, move);
 	if (windows->nrows == 0)
 		return start;
-	answer = tier_openings_ask(windows->openings, windows->nopenings, windows->now, move->bytes,
-							   start.seconds);
+	answer = tier_openings_ask(openings_left(windows, move), windows->nopenings,
+							   windows->now + (int64) (move->earlier_s * USECS_PER_SEC),
+							   move->bytes, start.seconds);
 	start.may_begin = answer.verdict == TIER_WINDOW_OPEN;
 	if (start.may_begin)
 		return start;

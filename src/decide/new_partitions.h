@@ -20,6 +20,7 @@ typedef enum TierBirthState
 	TIER_BIRTH_CHANGED,			/* was, until somebody has changed it */
 	TIER_BIRTH_NO_RIGHT,
 	TIER_BIRTH_NO_TABLESPACE,
+	TIER_BIRTH_NO_ROOM,			/* the tier is too full */
 	TIER_BIRTH_GIVE_BACK,		/* what was there before is to be set again */
 	TIER_BIRTH_FORGET,			/* nothing is to be given back any more */
 } TierBirthState;
@@ -33,7 +34,11 @@ typedef struct TierBirthplace
 	Oid			to_tablespace;	/* if it is PENDING or GIVE_BACK; else 0 */
 	Oid			before_oid;		/* what there was before any policy */
 	bool		is_remembered;	/* that is in the store */
+	Oid			set_oid;		/* if so: what was set, 0: that is gone */
 	TierBirthState state;
+	bool		is_urgent;		/* as it is, whoever creates a partition gets
+								 * an error, or is about to: what is to be set
+								 * waits for no window and no resume() */
 	char	   *reason;			/* one sentence */
 } TierBirthplace;
 
@@ -48,6 +53,15 @@ extern TierBirthplace *tier_birthplaces_find(const TierPolicyRow *policies, int 
 											 const TierSet *set,
 											 const TierPartitionDefault *defaults, int ndefaults,
 											 int *n);
+
+/*
+ * The same of one of them alone, for whoever is about to set it: NULL if neither a policy nor
+ * the store says anything of it any more, or it is gone.
+ */
+extern const TierBirthplace *tier_birthplace_find(const TierPolicyRow *policies, int npolicies,
+												  const TierSet *set,
+												  const TierPartitionDefault *defaults,
+												  int ndefaults, const TierRelationInfo *info);
 
 /* "in force", ...; for columns. */
 extern const char *tier_birth_state_name(TierBirthState state);

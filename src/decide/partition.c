@@ -47,6 +47,7 @@
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_reason.h"
+#include "src/server/distributed.h"
 #include "src/server/file_size.h"
 
 /* The range-partitioned level that a bound belongs to. */
@@ -64,9 +65,10 @@ typedef struct TreeWalk
 	const TierPolicyRow *group; /* a policy on several tables, or NULL */
 	bool		has_no_age;		/* though the age matters */
 	HTAB	   *seen;			/* OIDs of leaves of the group */
-	Oid			only_oid;		/* no other leaf is visited; 0: all are */
-	List	   *only_path;		/* it, and what it is a partition of, upwards */
-	bool		only_inherits;	/* it is no partition, but inherits */
+	List	   *only;			/* NIL: all leaves are visited; else, for each
+								 * that is, the list of it and what it is a
+								 * partition of, upwards */
+	bool		only_inherits;	/* one of these is none, but inherits */
 	TierLeaf   *leaves;
 	int			n;
 	int			capacity;
@@ -194,12 +196,20 @@ add_leaf(TreeWalk *walk, const TierRelationInfo *info, const TierPartition *part
 static List *
 children_to_visit(const TreeWalk *walk, Oid parent_oid)
 {
-	if (!OidIsValid(walk->only_oid))
+	List	   *children = NIL;
+	ListCell   *cell;
+
+	if (walk->only == NIL)
 		return find_inheritance_children(parent_oid, NoLock);
-	for (int i = 1; i < list_length(walk->only_path); i++)
-		if (list_nth_oid(walk->only_path, i) == parent_oid)
-			return list_make1_oid(list_nth_oid(walk->only_path, i - 1));
-	return NIL;
+	foreach(cell, walk->only)
+	{
+		const List *path = lfirst(cell);
+
+		for (int i = 1; i < list_length(path); i++)
+			if (list_nth_oid(path, i) == parent_oid)
+				children = list_append_unique_oid(children, list_nth_oid(path, i - 1));
+	}
+	return children;
 }
 
 /* Visits the children of a partitioned table with the bounds it inherits. */
@@ -250,6 +260,33 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 	list_free(children);
 }
 
+/* Is the leaf to be visited? */
+static bool
+is_among(const TreeWalk *walk, Oid leaf_oid)
+{
+	ListCell   *cell;
+
+	foreach(cell, walk->only)
+	{
+		if (linitial_oid((const List *) lfirst(cell)) == leaf_oid)
+			return true;
+	}
+	return walk->only == NIL;
+}
+
+/*
+ * A table without rows of its own, which others inherit from, such as a hypertable of
+ * TimescaleDB: there is nothing to move, but what is created for it later would be created
+ * where it is.
+ */
+static bool
+is_empty_parent(const TierRelationInfo *info, const List *all)
+{
+	return list_length(all) > 1 && linitial_oid(all) == info->relation_oid &&
+		OidIsValid(info->file_number) &&
+		tier_file_size(info->tablespace_oid, info->file_number, MAIN_FORKNUM) == 0;
+}
+
 /* A table that is not partitioned, with all that inherit from it. */
 static void
 walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded)
@@ -262,8 +299,9 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((!OidIsValid(walk->only_oid) || walk->only_oid == lfirst_oid(cell)) &&
-			tier_relation_lookup(lfirst_oid(cell), &info))
+		if (is_among(walk, lfirst_oid(cell)) &&
+			tier_relation_lookup(lfirst_oid(cell), &info) &&
+			!is_empty_parent(&info, all))
 			add_leaf(walk, &info, unbounded);
 	}
 	list_free(all);
@@ -366,20 +404,26 @@ key_step(void *argument)
 	tier_partition_check_key(job->relation_oid, job->conversion, &job->key);
 }
 
-/* Visits no other leaf than this one. */
+/* Visits this leaf, and of others only those that were named before. */
 static void
 visit_only(TreeWalk *walk, Oid leaf_oid)
 {
-	walk->only_oid = leaf_oid;
-	walk->only_path = lcons_oid(leaf_oid, get_partition_ancestors(leaf_oid));
-	walk->only_inherits = !get_rel_relispartition(leaf_oid) && has_superclass(leaf_oid);
+	walk->only = lappend(walk->only, lcons_oid(leaf_oid, get_partition_ancestors(leaf_oid)));
+	walk->only_inherits |= !get_rel_relispartition(leaf_oid) && has_superclass(leaf_oid);
 }
 
 /* May the table have a leaf that is to be visited? */
 static bool
 is_visited(const TreeWalk *walk, Oid relation_oid)
 {
-	return !OidIsValid(walk->only_oid) || list_member_oid(walk->only_path, relation_oid) ||
+	ListCell   *cell;
+
+	foreach(cell, walk->only)
+	{
+		if (list_member_oid((const List *) lfirst(cell), relation_oid))
+			return true;
+	}
+	return walk->only == NIL ||
 		(walk->only_inherits && get_rel_relkind(relation_oid) != RELKIND_PARTITIONED_TABLE);
 }
 
@@ -389,7 +433,7 @@ walk_group(TreeWalk *walk, const TierPolicyRow *policy)
 {
 	ListCell   *cell;
 
-	foreach(cell, policy->group->tables)
+	foreach(cell, tier_group_tables(policy))
 	{
 		KeyJob		job = {.relation_oid = lfirst_oid(cell),.conversion = &policy->key};
 
@@ -431,15 +475,17 @@ create_seen(void)
  */
 static void
 load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set,
-			const TierPins *pins, const TierUses *uses, Oid leaf_oid)
+			const TierPins *pins, const TierUses *uses, Oid leaf_oid, Oid newest_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TreeWalk	walk = {.key = key,.capacity = 64};
 
-	if (OidIsValid(leaf_oid) && !policy->age_from_newest)
+	if (OidIsValid(leaf_oid) && (!policy->age_from_newest || OidIsValid(newest_oid)))
 		visit_only(&walk, leaf_oid);
+	if (walk.only != NIL && OidIsValid(newest_oid) && newest_oid != leaf_oid)
+		visit_only(&walk, newest_oid);
 	walk.leaves = palloc(sizeof(TierLeaf) * walk.capacity);
-	if (policy->is_group)
+	if (tier_policy_has_group(policy))
 	{
 		walk.group = policy;
 		walk.seen = create_seen();
@@ -582,9 +628,24 @@ was_born_elsewhere(const TierLeaf *leaf, const TierPolicyRow *policy, const Tier
 	return leaf->from_tier != tier_set_find_tier(set, NameStr(policy->new_partitions_on));
 }
 
+/* The leaf from which the age counts. */
+static Oid
+newest_of(const TierEvaluation *evaluation, int64_t reference_us)
+{
+	for (int i = 0; i < evaluation->nleaves; i++)
+	{
+		const TierLeaf *leaf = &evaluation->leaves[i];
+		int64_t		instant_us;
+
+		if (tier_policy_newest(&leaf->partition, 1, &instant_us) && instant_us == reference_us)
+			return leaf->info.relation_oid;
+	}
+	return InvalidOid;
+}
+
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
-		 const TierUses *uses, TimestampTz now, Oid leaf_oid)
+		 const TierUses *uses, TimestampTz now, Oid leaf_oid, Oid newest_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TierPartitionKey key;
@@ -592,11 +653,11 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 	TierPolicyVerdict *verdicts;
 	TierPolicyGrounds grounds = {.policy = policy,.uses = uses};
 	int64_t		reference_us = now;
-	bool		has_key = policy->has_move_after && !policy->is_group;
+	bool		has_key = policy->has_move_after && !tier_policy_has_group(policy);
 
 	if (has_key)
 		tier_partition_check_key(policy->relation_oid, &policy->key, &key);
-	load_leaves(evaluation, has_key ? &key : NULL, set, pins, uses, leaf_oid);
+	load_leaves(evaluation, has_key ? &key : NULL, set, pins, uses, leaf_oid, newest_oid);
 
 	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
 	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
@@ -605,6 +666,8 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 	if (policy->age_from_newest &&
 		!tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
 		reference_us = now;
+	else if (policy->age_from_newest)
+		evaluation->newest_oid = newest_of(evaluation, reference_us);
 
 	/* One row dated far into the future must not make everything due. */
 	reference_us = Min(reference_us, now);
@@ -686,6 +749,7 @@ typedef struct EvaluationJob
 	const TierUses *uses;
 	TimestampTz now;
 	Oid			leaf_oid;		/* 0: all */
+	Oid			newest_oid;		/* if that alone says how old the leaf is */
 } EvaluationJob;
 
 /* When a day begins, and a month ends, is no matter of who asks. */
@@ -697,7 +761,8 @@ evaluate_step(void *argument)
 
 	(void) set_config_option("TimeZone", job->evaluation->policy->time_zone, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now, job->leaf_oid);
+	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now, job->leaf_oid,
+			 job->newest_oid);
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -723,10 +788,10 @@ evaluate_step(void *argument)
  */
 static TierEvaluation *
 evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
-				const TierUses *uses, TimestampTz now, Oid leaf_oid)
+				const TierUses *uses, TimestampTz now, Oid leaf_oid, Oid newest_oid)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
-	EvaluationJob job = {evaluation, set, pins, uses, now, leaf_oid};
+	EvaluationJob job = {evaluation, set, pins, uses, now, leaf_oid, newest_oid};
 	TierRelationInfo info;
 	ErrorData  *error;
 
@@ -738,6 +803,11 @@ evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins 
 	{
 		evaluation->error = pstrdup(policy->is_group ? "the schema does not exist" :
 									"the relation does not exist");
+		return evaluation;
+	}
+	if (!tier_policy_has_group(policy) && tier_distributed_is_shell(policy->relation_oid))
+	{
+		evaluation->error = pstrdup("its rows are in shards of Citus since just now");
 		return evaluation;
 	}
 	evaluation->index_tier = policy->has_index_tier ?
@@ -766,15 +836,19 @@ TierEvaluation *
 tier_partition_evaluate(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,
 						const TierUses *uses, TimestampTz now)
 {
-	return evaluate_policy(policy, set, pins, uses, now, InvalidOid);
+	return evaluate_policy(policy, set, pins, uses, now, InvalidOid, InvalidOid);
 }
 
 const TierLeaf *
 tier_partition_evaluate_leaf(const TierPolicyRow *policy, const TierSet *set,
 							 const TierPins *pins, const TierUses *uses, TimestampTz now,
-							 Oid leaf_oid, TierEvaluation **evaluation)
+							 Oid leaf_oid, Oid newest_oid, TierEvaluation **evaluation)
 {
-	*evaluation = evaluate_policy(policy, set, pins, uses, now, leaf_oid);
+	*evaluation = evaluate_policy(policy, set, pins, uses, now, leaf_oid, newest_oid);
+
+	/* It may have been dropped or emptied: then all say which one it is now. */
+	if (OidIsValid(newest_oid) && (*evaluation)->newest_oid != newest_oid)
+		*evaluation = evaluate_policy(policy, set, pins, uses, now, leaf_oid, InvalidOid);
 	for (int i = 0; i < (*evaluation)->nleaves; i++)
 		if ((*evaluation)->leaves[i].info.relation_oid == leaf_oid)
 			return &(*evaluation)->leaves[i];

@@ -56,6 +56,8 @@ typedef struct TierEvaluation
 	int			index_tier;		/* the same for indexes */
 	int			nleaves;
 	TierLeaf   *leaves;
+	Oid			newest_oid;		/* the leaf from which the age counts; 0: now,
+								 * or an error */
 	TierPolicyConditions conditions;	/* as instants; unless there is an
 										 * error */
 	char	   *error;			/* why it could not be evaluated, or NULL */
@@ -82,13 +84,14 @@ extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 
 /*
  * The same of one leaf alone, for whoever is about to move it: NULL if it is none of the
- * policy's any more, or the policy cannot be evaluated.  Reads no more of the others than
- * their bounds and whether they are empty, and that only if the age counts from the newest.
+ * policy's any more, or the policy cannot be evaluated.  Where the age counts from the newest
+ * leaf, newest_oid is that of an earlier evaluation: one that came after it makes others only
+ * older, so that no other is looked at as long as it is there and not empty.  0: all are.
  */
 extern const TierLeaf *tier_partition_evaluate_leaf(const TierPolicyRow *policy,
 													const TierSet *set, const TierPins *pins,
 													const TierUses *uses, TimestampTz now,
-													Oid leaf_oid,
+													Oid leaf_oid, Oid newest_oid,
 													TierEvaluation **evaluation);
 
 /* Where the policy wants a member of a leaf, which is the leaf itself or one of its indexes. */

@@ -206,6 +206,9 @@ tier_pin(PG_FUNCTION_ARGS)
 	require_relation(PG_GETARG_OID(0), &info);
 	check_kind(&info);
 	check_owner(&info);
+	tier_relation_check_shell(&info, PG_ARGISNULL(1) ? "SELECT tiered_storage.pin(%L)" :
+							  psprintf("SELECT tiered_storage.pin(%%L, %s)",
+									   tier_relation_shard_literal(NameStr(*PG_GETARG_NAME(1)))));
 	row.relation_oid = info.relation_oid;
 	row.owner_oid = info.owner_oid;
 	row.kind = info.kind;

@@ -18,16 +18,31 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/decide/policy_group.h"
+#include "src/server/distributed.h"
+
+typedef struct TierGroup
+{
+	List	   *tables;			/* OIDs, sorted: partitioned and other tables,
+								 * materialized views; nothing that is below
+								 * another table, unless it is a shard */
+	HTAB	   *taken;			/* by OID: what a nearer policy is on, of them
+								 * or below */
+	text	   *names_like;		/* of the policy; NULL: whatever their names */
+	bool		is_administrator;	/* the role of the policy */
+} TierGroup;
 
 static HTAB *
 create_set(void)
@@ -39,13 +54,27 @@ create_set(void)
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* The relation with all that are below it. */
-static void
-take(HTAB *taken, Oid relation_oid)
+/* What groups are looked for in. */
+typedef struct Scope
 {
-	List	   *all = tier_relation_inheritors(relation_oid);
+	Oid			leaf_oid;		/* of one leaf alone; 0: all that there is */
+	List	   *above;			/* it and what is above it; NIL: all */
+} Scope;
+
+/* The relation with all that are below it, as far as they are looked for. */
+static void
+take(HTAB *taken, const Scope *scope, Oid relation_oid)
+{
+	List	   *all;
 	ListCell   *cell;
 
+	if (OidIsValid(scope->leaf_oid))
+	{
+		if (list_member_oid(scope->above, relation_oid))
+			(void) hash_search(taken, &scope->leaf_oid, HASH_ENTER, NULL);
+		return;
+	}
+	all = tier_relation_inheritors(relation_oid);
 	foreach(cell, all)
 		(void) hash_search(taken, &lfirst_oid(cell), HASH_ENTER, NULL);
 	list_free(all);
@@ -56,7 +85,7 @@ has_kind(const FormData_pg_class *form)
 {
 	return (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_PARTITIONED_TABLE ||
 			form->relkind == RELKIND_MATVIEW) &&
-		form->relpersistence == RELPERSISTENCE_PERMANENT && !form->relispartition;
+		form->relpersistence == RELPERSISTENCE_PERMANENT;
 }
 
 static bool
@@ -64,13 +93,61 @@ matches(const TierPolicyRow *policy, const FormData_pg_class *form)
 {
 	if (policy->has_schema && form->relnamespace != policy->schema_oid)
 		return false;
-	return policy->names_like == NULL ||
+	return policy->group->names_like == NULL ||
 		DatumGetBool(DirectFunctionCall2Coll(namelike, C_COLLATION_OID,
 											 NameGetDatum(&form->relname),
-											 CStringGetTextDatum(policy->names_like)));
+											 PointerGetDatum(policy->group->names_like)));
 }
 
-/* Adds each table to the groups of all policies that it matches. */
+/* Is it of an extension, or of a table that it inherits from, or are its rows in shards? */
+static bool
+belongs_to_another(Oid relation_oid)
+{
+	return has_superclass(relation_oid) || tier_distributed_is_shell(relation_oid) ||
+		OidIsValid(getExtensionOfObject(RelationRelationId, relation_oid));
+}
+
+/* Adds it to what all policies are on that are on the table whose shard it is. */
+static void
+add_shard(TierPolicyRow *policies, int npolicies, Oid relation_oid)
+{
+	Oid			table_oid = InvalidOid;
+
+	for (int i = 0; i < npolicies; i++)
+	{
+		if (!policies[i].on_shards)
+			continue;
+		if (!OidIsValid(table_oid))
+			table_oid = tier_distributed_placed_table_of(relation_oid);
+		if (!OidIsValid(table_oid))
+			return;
+		if (policies[i].relation_oid == table_oid)
+			policies[i].group->tables = lappend_oid(policies[i].group->tables, relation_oid);
+	}
+}
+
+/* Adds the table to the groups of all policies that it matches. */
+static void
+add_table(TierPolicyRow *policies, int npolicies, FormData_pg_class *form)
+{
+	bool		checked = false;
+
+	if (!has_kind(form) || IsSystemClass(form->oid, form) || form->oid < FirstNormalObjectId)
+		return;
+	add_shard(policies, npolicies, form->oid);
+	if (form->relispartition)
+		return;
+	for (int i = 0; i < npolicies; i++)
+	{
+		if (!policies[i].is_group || !matches(&policies[i], form))
+			continue;
+		if (!checked && belongs_to_another(form->oid))
+			return;
+		checked = true;
+		policies[i].group->tables = lappend_oid(policies[i].group->tables, form->oid);
+	}
+}
+
 static void
 scan_tables(TierPolicyRow *policies, int npolicies)
 {
@@ -80,30 +157,36 @@ scan_tables(TierPolicyRow *policies, int npolicies)
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		FormData_pg_class *form = (FormData_pg_class *) GETSTRUCT(tuple);
-		bool		checked = false;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!has_kind(form) || IsSystemClass(form->oid, form) || form->oid < FirstNormalObjectId)
-			continue;
-		for (int i = 0; i < npolicies; i++)
-		{
-			if (!policies[i].is_group || !matches(&policies[i], form))
-				continue;
-			if (!checked && OidIsValid(getExtensionOfObject(RelationRelationId, form->oid)))
-				break;
-			checked = true;
-			policies[i].group->tables = lappend_oid(policies[i].group->tables, form->oid);
-		}
+		add_table(policies, npolicies, (FormData_pg_class *) GETSTRUCT(tuple));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 }
 
+static void
+look_at_tables(TierPolicyRow *policies, int npolicies, const List *tables)
+{
+	ListCell   *cell;
+
+	foreach(cell, tables)
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		add_table(policies, npolicies, (FormData_pg_class *) GETSTRUCT(tuple));
+		ReleaseSysCache(tuple);
+	}
+}
+
 /* What the policy takes from those that are less near: only what it may. */
 static void
-take_group(HTAB *taken, const TierPolicyRow *policy)
+take_group(HTAB *taken, const Scope *scope, const TierPolicyRow *policy)
 {
+	MemoryContext step = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage group",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(step);
 	ListCell   *cell;
 
 	foreach(cell, policy->group->tables)
@@ -111,63 +194,139 @@ take_group(HTAB *taken, const TierPolicyRow *policy)
 		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(step);
 		if (tier_relation_lookup(lfirst_oid(cell), &info) && tier_group_allows(policy, &info))
-			take(taken, info.relation_oid);
+			take(taken, scope, info.relation_oid);
 	}
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(step);
 }
 
-void
-tier_groups_find(TierPolicyRow *policies, int npolicies)
+/* Is any policy on several tables?  Finds out which are on shards. */
+static bool
+any_has_group(TierPolicyRow *policies, int npolicies)
 {
-	HTAB	   *by_relation;
-	HTAB	   *by_name;
 	bool		any = false;
 
-	for (int i = 0; i < npolicies; i++)
-		any = any || policies[i].is_group;
-	if (!any)
-		return;
-	by_relation = create_set();
-	by_name = create_set();
 	for (int i = 0; i < npolicies; i++)
 	{
 		TierPolicyRow *policy = &policies[i];
 
-		if (policy->is_group)
-		{
-			policy->group = palloc0(sizeof(TierGroup));
-			policy->group->taken = policy->names_like != NULL ? by_relation : by_name;
-			policy->group->is_administrator = OidIsValid(policy->created_by) &&
-				tier_is_administrator(policy->created_by);
-		}
-		else if (policy->is_enabled && OidIsValid(policy->relation_oid))
-		{
-			take(by_relation, policy->relation_oid);
-			take(by_name, policy->relation_oid);
-		}
+		policy->on_shards = !policy->is_group && OidIsValid(policy->relation_oid) &&
+			tier_distributed_is_shell(policy->relation_oid);
+		any = any || tier_policy_has_group(policy);
 	}
-	scan_tables(policies, npolicies);
+	return any;
+}
+
+/* What is nearer than a policy on shards is another one on a table: nothing is taken from it. */
+static TierGroup *
+create_group(const TierPolicyRow *policy, HTAB *by_relation, HTAB *by_name)
+{
+	TierGroup  *group = palloc0(sizeof(TierGroup));
+
+	group->taken = policy->on_shards ? create_set() :
+		policy->names_like != NULL ? by_relation : by_name;
+	if (policy->names_like != NULL)
+		group->names_like = cstring_to_text(policy->names_like);
+	group->is_administrator = OidIsValid(policy->created_by) &&
+		tier_is_administrator(policy->created_by);
+	return group;
+}
+
+/* What an enabled policy on one table, or on its shards, takes from groups. */
+static void
+take_of_table(HTAB *taken, const Scope *scope, const TierPolicyRow *policy)
+{
+	ListCell   *cell;
+
+	if (!policy->is_enabled || policy->is_group || !OidIsValid(policy->relation_oid))
+		return;
+	if (!policy->on_shards)
+	{
+		take(taken, scope, policy->relation_oid);
+		return;
+	}
+	foreach(cell, policy->group->tables)
+		take(taken, scope, lfirst_oid(cell));
+}
+
+static void
+find_groups(TierPolicyRow *policies, int npolicies, const Scope *scope)
+{
+	HTAB	   *by_relation;
+	HTAB	   *by_name;
+
+	if (!any_has_group(policies, npolicies))
+		return;
+	by_relation = create_set();
+	by_name = create_set();
+	for (int i = 0; i < npolicies; i++)
+		if (tier_policy_has_group(&policies[i]))
+			policies[i].group = create_group(&policies[i], by_relation, by_name);
+	if (OidIsValid(scope->leaf_oid))
+		look_at_tables(policies, npolicies, scope->above);
+	else
+		scan_tables(policies, npolicies);
+	for (int i = 0; i < npolicies; i++)
+	{
+		take_of_table(by_relation, scope, &policies[i]);
+		take_of_table(by_name, scope, &policies[i]);
+		if (policies[i].on_shards)
+			list_sort(policies[i].group->tables, list_oid_cmp);
+	}
 	for (int i = 0; i < npolicies; i++)
 	{
 		if (!policies[i].is_group)
 			continue;
 		list_sort(policies[i].group->tables, list_oid_cmp);
 		if (policies[i].is_enabled && policies[i].names_like != NULL)
-			take_group(by_name, &policies[i]);
+			take_group(by_name, scope, &policies[i]);
 	}
+}
+
+void
+tier_groups_find(TierPolicyRow *policies, int npolicies)
+{
+	Scope		all = {InvalidOid, NIL};
+
+	find_groups(policies, npolicies, &all);
+}
+
+void
+tier_groups_find_above(TierPolicyRow *policies, int npolicies, Oid leaf_oid)
+{
+	Scope		scope = {leaf_oid, tier_relation_above(leaf_oid)};
+
+	find_groups(policies, npolicies, &scope);
+}
+
+/* A policy whose group nobody has looked for is not one on nothing. */
+static const TierGroup *
+group_of(const TierPolicyRow *policy)
+{
+	if (policy->group == NULL)
+		elog(ERROR, "the tables of policy %d were not looked for", policy->policy_id);
+	return policy->group;
+}
+
+const List *
+tier_group_tables(const TierPolicyRow *policy)
+{
+	return group_of(policy)->tables;
 }
 
 bool
 tier_group_allows(const TierPolicyRow *policy, const TierRelationInfo *info)
 {
-	return policy->group->is_administrator ||
+	return group_of(policy)->is_administrator ||
 		(OidIsValid(policy->created_by) && has_privs_of_role(policy->created_by, info->owner_oid));
 }
 
 bool
 tier_group_is_taken(const TierPolicyRow *policy, Oid relation_oid)
 {
-	return hash_search(policy->group->taken, &relation_oid, HASH_FIND, NULL) != NULL;
+	return hash_search(group_of(policy)->taken, &relation_oid, HASH_FIND, NULL) != NULL;
 }
 
 Oid
@@ -183,6 +342,12 @@ tier_group_schema_owner(Oid schema_oid)
 	owner_oid = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
 	ReleaseSysCache(tuple);
 	return owner_oid;
+}
+
+bool
+tier_policy_has_group(const TierPolicyRow *policy)
+{
+	return policy->is_group || policy->on_shards;
 }
 
 bool

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_group.h
- *		Which tables a policy on a schema, or on a pattern of names, is on.
+ *		Which tables a policy on a schema, or on a pattern of names, is on; and which shards
+ *		one on a table of Citus.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,31 +12,39 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
-#include "utils/hsearch.h"
 
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
 
-typedef struct TierGroup
-{
-	List	   *tables;			/* OIDs, sorted: partitioned and other tables,
-								 * materialized views; no partitions */
-	HTAB	   *taken;			/* by OID: what a nearer policy is on, of them
-								 * or below */
-	bool		is_administrator;	/* the role of the policy */
-} TierGroup;
-
 /*
  * Finds the group of each policy that is on one, as there are tables now: permanent ones,
- * that are no partitions, belong to no extension and are not the system's.  The nearest
- * policy takes a table, with its partitions and what inherits from it: an enabled one on
- * the table or on a table above it; then those on a pattern of names; then those on a schema
- * alone.  What the role of a policy has no right on it does not take.  Reads catalogs
- * without locks; an active snapshot.  In the current memory context.
+ * that are no partitions, inherit from nothing, belong to no extension and are not the
+ * system's.  The nearest policy takes a table, with its partitions and what inherits from it:
+ * an enabled one on the table or on a table above it; then those on a pattern of names; then
+ * those on a schema alone.  What the role of a policy has no right on it does not take.  The
+ * same, and on_shards, of each policy on a table whose rows are in shards of Citus: these are
+ * looked for as Citus has placed them on this node, and are as near as that table.  Reads
+ * catalogs without locks; an active snapshot.  In the current memory context.
  */
 extern void tier_groups_find(TierPolicyRow *policies, int npolicies);
 
-/* May the role of the policy, which is on a group, have it moved? */
+/*
+ * The same of one leaf: a group has no other tables than the leaf and those above it, and
+ * what is taken is known of the leaf alone.  Reads no more of the catalogs than of these.
+ */
+extern void tier_groups_find_above(TierPolicyRow *policies, int npolicies, Oid leaf_oid);
+
+/* Is the policy on several tables: on a group of them, or on shards? */
+extern bool tier_policy_has_group(const TierPolicyRow *policy);
+
+/*
+ * OIDs, sorted, of the tables of such a policy: partitioned and other tables,
+ * materialized views; no partitions, unless they are shards.  As what follows, an error if its
+ * group was not found.
+ */
+extern const List *tier_group_tables(const TierPolicyRow *policy);
+
+/* May the role of such a policy have it moved? */
 extern bool tier_group_allows(const TierPolicyRow *policy, const TierRelationInfo *info);
 
 /* Does a nearer policy decide about it? */

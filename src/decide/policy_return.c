@@ -344,8 +344,7 @@ load_moves(Returning *returning, const Candidate *candidates, int n)
 		returning->room_bytes[t] = INFINITY;
 		if (tier->capacity_bytes <= 0)
 			continue;
-		level = tier_fullness_level(returning->set, t,
-									tier_catalog_tier_bytes(NameStr(tier->name)), &question);
+		level = tier_fullness_level(returning->set, t, &question);
 		returning->room_bytes[t] = level.capacity_bytes *
 			Min(mark, 1.0 - tier->reserve_fraction) - tier_fullness_bytes(&level);
 	}

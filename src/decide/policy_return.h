@@ -13,6 +13,9 @@
 #include "src/catalog/tables.h"
 #include "src/decide/partition.h"
 
+/* A leap year: what is stored is checked for the same. */
+#define TIER_LONGEST_RETURN_AFTER_S (366.0 * SECS_PER_DAY)
+
 /* For how long the rate must have held: return_after, by default three days. */
 extern double tier_policy_return_seconds(const TierPolicyRow *policy);
 

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -32,17 +33,18 @@
 #include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
+#include "src/decide/birth_room.h"
 #include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
+#include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_alter_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_remove_tiering_policy);
-PG_FUNCTION_INFO_V1(tier_evaluate_policies);
 
 static void
 subtract_step(void *argument)
@@ -88,6 +90,28 @@ check_interval(const char *argument, const Interval *interval, bool may_be_zero)
 		ReThrowError(error);
 }
 
+/*
+ * A session hands on what it has used a minute later at the latest (PGSTAT_MAX_INTERVAL of
+ * the server): who has used nothing for less than that is not known.
+ */
+static void
+check_idle_interval(const char *argument, const Interval *interval)
+{
+	TimestampTz now = tier_clock_now();
+	TimestampTz since;
+
+	check_interval(argument, interval, false);
+	since = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+													TimestampTzGetDatum(now),
+													IntervalPGetDatum(interval)));
+	if (since > now - USECS_PER_MINUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least a minute", argument),
+				 errdetail("What a session has used may be in the statistics of the server "
+						   "only a minute later.")));
+}
+
 /* What is read returns at a rate at which it does not leave again. */
 static void
 check_return(const TierPolicyRow *policy)
@@ -115,7 +139,7 @@ check_return(const TierPolicyRow *policy)
 	if (policy->has_return_after)
 	{
 		check_interval("return_after", &policy->return_after, false);
-		if (tier_policy_return_seconds(policy) > SECS_PER_YEAR ||
+		if (tier_policy_return_seconds(policy) > TIER_LONGEST_RETURN_AFTER_S ||
 			tier_policy_return_seconds(policy) <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -153,9 +177,9 @@ check_conditions(const TierPolicyRow *policy)
 				 errmsg("index_tier is for policies that include indexes"),
 				 errhint("Leave it out, or set include_indexes => true.")));
 	if (policy->has_idle_for)
-		check_interval("idle_for", &policy->idle_for, false);
+		check_idle_interval("idle_for", &policy->idle_for);
 	if (policy->has_no_writes_for)
-		check_interval("no_writes_for", &policy->no_writes_for, false);
+		check_idle_interval("no_writes_for", &policy->no_writes_for);
 	if (!isnan(policy->below_reads_per_hour) &&
 		(!(policy->below_reads_per_hour > 0.0) || isinf(policy->below_reads_per_hour)))
 		ereport(ERROR,
@@ -261,6 +285,11 @@ check_new_partitions(const TierRelationInfo *info, const TierSet *set,
 	int			tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
 	Oid			tablespace_oid = tier_set_usable_tablespace(set, tier, info->owner_oid);
 
+	if (tier_distributed_is_shell(info->relation_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("new_partitions_on is not supported for tables that have shards"),
+				 errdetail("Citus creates new shards in the default tablespace.")));
 	if (info->kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -276,6 +305,34 @@ check_new_partitions(const TierRelationInfo *info, const TierSet *set,
 	tier_require_tier_rights(set, tier);
 	if (OidIsValid(tablespace_oid))
 		tier_relation_check_default(info, InvalidOid, tablespace_oid);
+}
+
+/* It is not in force, or not for long, where the tier is too full. */
+static void
+warn_no_room(const TierPolicyRow *policy, const TierSet *set)
+{
+	TierRelationInfo info;
+	Oid			tablespace_oid;
+	char	   *why;
+	bool		is_set;
+	int			tier;
+
+	if (!policy->has_new_partitions_on ||
+		!tier_relation_lookup(policy->relation_oid, &info))
+		return;
+	tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
+	is_set = tier_set_tier_of_tablespace(set, info.tablespace_oid) == tier;
+	tablespace_oid = is_set ? info.tablespace_oid :
+		tier_set_usable_tablespace(set, tier, info.owner_oid);
+	why = tier_birth_why_full(tier_birth_rooms_create(set), tablespace_oid, is_set);
+	if (why != NULL)
+		ereport(WARNING,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("new partitions of %s are not created on tier \"%s\" for now",
+						info.name, NameStr(policy->new_partitions_on)),
+				 errdetail("%c%s.", pg_toupper((unsigned char) why[0]), why + 1),
+				 errhint("They are as soon as there is room. "
+						 "tiered_storage.evaluate_policies() says what is in force.")));
 }
 
 /*
@@ -334,27 +391,45 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 #define ADD_IN_SCHEMA 15
 #define ADD_NAMES_LIKE 16
 #define ADD_RETURN 17
+#define ADD_ON_SHARDS 20
 
-/* The policies of a table that say where new partitions are created say the same.  In a scope. */
+/*
+ * The policies of a table that say where new partitions are created say the same.  Nobody else
+ * has any of them say so until the end of the transaction.  In a scope.
+ */
 static void
 check_one_birthplace(const TierPolicyRow *policy, const char *name)
 {
-	TierPolicyRow *others;
-	int			n;
+	NameData	tier;
+	int			other_id;
 
 	if (!policy->has_new_partitions_on)
 		return;
-	others = tier_catalog_load_policies(CurrentMemoryContext, &n);
-	for (int i = 0; i < n; i++)
-		if (others[i].relation_oid == policy->relation_oid &&
-			others[i].policy_id != policy->policy_id && others[i].has_new_partitions_on &&
-			strcmp(NameStr(others[i].new_partitions_on),
-				   NameStr(policy->new_partitions_on)) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_OBJECT),
-					 errmsg("new partitions of %s cannot be created on two tiers", name),
-					 errdetail("Tiering policy %d says that they are created on tier \"%s\".",
-							   others[i].policy_id, NameStr(others[i].new_partitions_on))));
+	tier_catalog_lock_new_partitions(policy->relation_oid);
+	other_id = tier_catalog_other_new_partitions(policy, &tier);
+	if (other_id != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("new partitions of %s cannot be created on two tiers", name),
+				 errdetail("Tiering policy %d says that they are created on tier \"%s\".",
+						   other_id, NameStr(tier))));
+}
+
+/*
+ * Much more than any pattern needs: one that matches a name of 63 bytes has, without the
+ * percent signs that are in vain, 63 escapes, 63 bytes and 64 percent signs at most.
+ */
+#define LONGEST_PATTERN 1024
+
+static void
+check_pattern_length(size_t length)
+{
+	if (length > LONGEST_PATTERN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("names_like is too long"),
+				 errdetail("It has %zu bytes; a pattern may have %d, and a name has at most %d.",
+						   length, LONGEST_PATTERN, NAMEDATALEN - 1)));
 }
 
 /* A pattern that ends in the middle of an escape is an error as soon as a name gets so far. */
@@ -415,6 +490,7 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 	}
 	if (!PG_ARGISNULL(ADD_NAMES_LIKE))
 	{
+		check_pattern_length(toast_raw_datum_size(PG_GETARG_DATUM(ADD_NAMES_LIKE)) - VARHDRSZ);
 		policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE));
 		check_pattern(policy->names_like);
 	}
@@ -436,18 +512,83 @@ check_what_for(FunctionCallInfo fcinfo)
 				 errmsg("a tiering policy is on a relation, "
 						"or on tables in_schema or with names_like"),
 				 errhint("Leave out one or the other.")));
+	if (group && !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_shards is for a policy on one table"),
+				 errdetail("One on several takes in the shards that are among them.")));
 	if (!group)
 		tier_require_argument(fcinfo, 0, "relation");
 }
 
+static void
+append_interval(StringInfo statement, const char *argument, bool is_given,
+				const Interval *interval)
+{
+	if (is_given)
+		appendStringInfo(statement, "%s => '%s', ", argument,
+						 DatumGetCString(DirectFunctionCall1(interval_out,
+															 IntervalPGetDatum(interval))));
+}
+
+/* The same policy for the shards on all nodes, by what most of them ask for. */
+static char *
+statement_for_shards(const TierPolicyRow *policy)
+{
+	char	   *name = get_rel_name(policy->relation_oid);
+	char	   *schema = get_namespace_name(get_rel_namespace(policy->relation_oid));
+	StringInfoData statement;
+
+	if (name == NULL || schema == NULL)
+		return NULL;
+	initStringInfo(&statement);
+	appendStringInfo(&statement,
+					 "SELECT * FROM tiered_storage.add_tiering_policy_on_all_nodes(%s, ",
+					 quote_literal_cstr(quote_qualified_identifier(schema, name)));
+	append_interval(&statement, "move_after", policy->has_move_after, &policy->move_after);
+	append_interval(&statement, "idle_for", policy->has_idle_for, &policy->idle_for);
+	append_interval(&statement, "no_writes_for", policy->has_no_writes_for,
+					&policy->no_writes_for);
+	if (!isnan(policy->below_reads_per_hour))
+		appendStringInfo(&statement, "below_reads_per_hour => %g, ",
+						 policy->below_reads_per_hour);
+	appendStringInfo(&statement, "tier => %s)", quote_literal_cstr(NameStr(policy->tier_name)));
+	return statement.data;
+}
+
+/* A policy on shards says so, and one that says so is on shards. */
+static void
+check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_shards)
+{
+	bool		has_shards = tier_distributed_is_shell(info->relation_oid);
+	char	   *statement;
+
+	if (has_shards == on_shards)
+		return;
+	if (on_shards)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s has no shards of Citus", tier_relation_kind_name(info->kind),
+						info->name),
+				 errhint("Leave on_shards out.")));
+	statement = statement_for_shards(policy);
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("%s %s has its rows in shards of Citus",
+					tier_relation_kind_name(info->kind), info->name),
+			 errdetail("It is empty itself; each shard is a table on one of the nodes."),
+			 statement == NULL ? 0 : errhint("Use %s.", statement)));
+}
+
 /* Looks the relation up, which must be one that can have such a policy. */
 static void
-check_relation(TierPolicyRow *policy, TierRelationInfo *info)
+check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
 {
 	if (!tier_relation_lookup(policy->relation_oid, info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", policy->relation_oid)));
+	check_shards(policy, info, on_shards);
 	tier_partition_check_target(info, policy);
 	policy->owner_oid = info->owner_oid;
 	policy->relation_kind = info->kind;
@@ -457,11 +598,13 @@ check_relation(TierPolicyRow *policy, TierRelationInfo *info)
 Datum
 tier_add_tiering_policy(PG_FUNCTION_ARGS)
 {
+	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
 	TierPolicyRow policy;
 	TierSet    *set;
 	bool		if_not_exists = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
+	bool		on_shards = !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS);
 	bool		existed;
 	char	   *age_from;
 	int			policy_id;
@@ -505,11 +648,11 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	if (policy.is_group)
 		check_group_conditions(&policy);
 	else
-		check_relation(&policy, &info);
+		check_relation(&policy, &info, on_shards);
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(CurrentMemoryContext);
+	set = tier_catalog_load_tiers(context);
 	(void) tier_require_tier(set, NameStr(policy.tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
 	check_policy_rights(policy.is_group ? NULL : &info, set, &policy);
@@ -529,6 +672,8 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 				 if_not_exists ? 0 :
 				 errhint("Change it with tiered_storage.alter_tiering_policy(), "
 						 "or use if_not_exists => true.")));
+	else
+		warn_no_room(&policy, set);
 	PG_RETURN_INT32(policy_id);
 }
 
@@ -545,6 +690,14 @@ policy_matches(const TierPolicyRow *policy, FunctionCallInfo fcinfo)
 	if (!PG_ARGISNULL(2) && policy->policy_id != PG_GETARG_INT32(2))
 		return false;
 	return true;
+}
+
+/* Those that the caller asks for, and perhaps others, for policy_matches().  In a scope. */
+static TierPolicyRow *
+load_asked_for(FunctionCallInfo fcinfo, MemoryContext context, int *n)
+{
+	return tier_catalog_load_policies_of(context, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2),
+										 PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0), n);
 }
 
 /*
@@ -614,6 +767,61 @@ enum
 	ALTER_END = ALTER_RETURN + 3
 };
 
+/* The properties that a policy need not have, and the arguments that set them. */
+static const struct
+{
+	const char *name;
+	int			argument;
+}			optional_properties[] = {
+	{"move_after", ALTER_MOVE_AFTER},
+	{"idle_for", ALTER_IDLE_FOR},
+	{"no_writes_for", ALTER_IDLE_FOR + 1},
+	{"below_reads_per_hour", ALTER_IDLE_FOR + 2},
+	{"index_tier", ALTER_INDEX_TIER},
+	{"new_partitions_on", ALTER_NEW_PARTITIONS_ON},
+	{"return_when_reads_per_hour", ALTER_RETURN},
+	{"return_after", ALTER_RETURN + 1},
+	{"return_tier", ALTER_RETURN + 2},
+};
+
+/* Without return_when_reads_per_hour nothing returns, so that the others mean nothing. */
+static void
+unset_property(TierPolicyRow *policy, int argument)
+{
+	switch (argument)
+	{
+		case ALTER_MOVE_AFTER:
+			policy->has_move_after = false;
+			break;
+		case ALTER_IDLE_FOR:
+			policy->has_idle_for = false;
+			break;
+		case ALTER_IDLE_FOR + 1:
+			policy->has_no_writes_for = false;
+			break;
+		case ALTER_IDLE_FOR + 2:
+			policy->below_reads_per_hour = NAN;
+			break;
+		case ALTER_INDEX_TIER:
+			policy->has_index_tier = false;
+			break;
+		case ALTER_NEW_PARTITIONS_ON:
+			policy->has_new_partitions_on = false;
+			break;
+		case ALTER_RETURN:
+			policy->return_reads_per_hour = NAN;
+			policy->has_return_after = false;
+			policy->has_return_tier = false;
+			break;
+		case ALTER_RETURN + 1:
+			policy->has_return_after = false;
+			break;
+		case ALTER_RETURN + 2:
+			policy->has_return_tier = false;
+			break;
+	}
+}
+
 /* What cannot be told from "as it is" by a null. */
 static void
 unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
@@ -629,15 +837,24 @@ unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 	for (int i = 0; i < n; i++)
 	{
 		char	   *name = nulls[i] ? NULL : TextDatumGetCString(names[i]);
+		int			p = 0;
 
-		if (name != NULL && strcmp(name, "new_partitions_on") == 0)
-			policy->has_new_partitions_on = false;
-		else
+		while (p < (int) lengthof(optional_properties) &&
+			   (name == NULL || strcmp(name, optional_properties[p].name) != 0))
+			p++;
+		if (p == (int) lengthof(optional_properties))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("property \"%s\" of a tiering policy cannot be unset",
 							name ? name : "null"),
-					 errhint("new_partitions_on can be unset.")));
+					 errhint("Conditions, index_tier, new_partitions_on and the return_ "
+							 "properties can be unset.")));
+		if (!PG_ARGISNULL(optional_properties[p].argument))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("property \"%s\" of a tiering policy cannot be set and unset at once",
+							name)));
+		unset_property(policy, optional_properties[p].argument);
 	}
 }
 
@@ -657,6 +874,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 				 errhint("Remove the policy with "
 						 "tiered_storage.remove_tiering_policy(policy_id => %d).",
 						 policy->policy_id)));
+	unset_properties(fcinfo, &altered);
 	if (!PG_ARGISNULL(ALTER_ENABLED))
 		altered.is_enabled = PG_GETARG_BOOL(ALTER_ENABLED);
 	if (!PG_ARGISNULL(ALTER_MOVE_AFTER))
@@ -678,7 +896,6 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.has_new_partitions_on = true;
 		altered.new_partitions_on = *PG_GETARG_NAME(ALTER_NEW_PARTITIONS_ON);
 	}
-	unset_properties(fcinfo, &altered);
 	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
 		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
 	if (!PG_ARGISNULL(ALTER_AGE_FROM))
@@ -776,7 +993,7 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	 * change.
 	 */
 	tier_catalog_enter(&scope);
-	policies = tier_catalog_load_policies(context, &npolicies);
+	policies = load_asked_for(fcinfo, context, &npolicies);
 	for (int i = 0; i < npolicies; i++)
 		if (policy_matches(&policies[i], fcinfo))
 		{
@@ -784,7 +1001,7 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 			tier_catalog_lock_policy(policies[i].policy_id);
 		}
 	set = tier_catalog_load_tiers(context);
-	policies = tier_catalog_load_policies(context, &npolicies);
+	policies = load_asked_for(fcinfo, context, &npolicies);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	for (int i = 0; i < npolicies; i++)
@@ -809,6 +1026,9 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	tier_catalog_leave(&scope);
 	if (changed == 0)
 		complain_of_no_policy(fcinfo, if_exists);
+	for (int i = 0; i < n && !disables_only; i++)
+		if (policies[i].is_enabled)
+			warn_no_room(&policies[i], set);
 	PG_RETURN_INT32(changed);
 }
 
@@ -829,7 +1049,7 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 				 errmsg("\"relation\" or \"policy_id\" must be given")));
 
 	tier_catalog_enter(&scope);
-	policies = tier_catalog_load_policies(context, &npolicies);
+	policies = load_asked_for(fcinfo, context, &npolicies);
 	for (int i = 0; i < npolicies; i++)
 	{
 		if (!policy_matches(&policies[i], fcinfo))
@@ -843,150 +1063,4 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 	if (removed == 0)
 		complain_of_no_policy(fcinfo, if_exists);
 	PG_RETURN_INT32(removed);
-}
-
-static const char *
-verdict_code(TierPolicyVerdict verdict)
-{
-	switch (verdict)
-	{
-		case TIER_VERDICT_DUE:
-			return "due";
-		case TIER_VERDICT_ON_TARGET:
-			return "on target";
-		case TIER_VERDICT_ON_SLOWER_TIER:
-			return "on slower tier";
-		case TIER_VERDICT_TOO_YOUNG:
-			return "too young";
-		case TIER_VERDICT_DEFAULT_PARTITION:
-			return "default partition";
-		case TIER_VERDICT_OPEN_BOUND:
-			return "open bound";
-		case TIER_VERDICT_FOREIGN:
-			return "foreign table";
-		case TIER_VERDICT_TEMPORARY:
-			return "temporary table";
-		case TIER_VERDICT_PINNED:
-			return "pinned";
-		case TIER_VERDICT_IN_USE:
-			return "in use";
-		case TIER_VERDICT_NOT_OBSERVED:
-			return "not observed";
-		case TIER_VERDICT_NO_RIGHT:
-			return "no right";
-		case TIER_VERDICT_NO_AGE:
-			return "no age";
-		case TIER_VERDICT_RETURNS:
-			return "returns";
-	}
-	return NULL;
-}
-
-static void
-put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf,
-		 const TierSet *set)
-{
-	const TierPartition *partition = &leaf->partition;
-
-	tier_row_clear(row);
-	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
-	tier_row_datum(row, 1, ObjectIdGetDatum(leaf->info.relation_oid));
-	tier_row_text(row, 2, !evaluation->policy->is_enabled &&
-				  (leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_RETURNS) ?
-				  "disabled" : verdict_code(leaf->verdict));
-	if (partition->lower_kind == TIER_BOUND_FINITE)
-		tier_row_datum(row, 3, TimestampTzGetDatum(partition->lower_us));
-	if (partition->upper_kind == TIER_BOUND_FINITE)
-		tier_row_datum(row, 4, TimestampTzGetDatum(partition->upper_us));
-	if (leaf->from_tier >= 0)
-		tier_row_name(row, 5, NameStr(set->tiers[leaf->from_tier].name));
-	if (OidIsValid(leaf->info.file_number))
-		tier_row_name(row, 6, get_tablespace_name(leaf->info.tablespace_oid));
-	tier_row_name(row, 7, NameStr(set->tiers[leaf->verdict == TIER_VERDICT_RETURNS ?
-											 leaf->return_tier : evaluation->to_tier].name));
-	if (OidIsValid(leaf->to_tablespace))
-		tier_row_name(row, 8, get_tablespace_name(leaf->to_tablespace));
-	if (leaf->pending_bytes >= 0)
-		tier_row_datum(row, 9, Int64GetDatum(leaf->pending_bytes));
-	tier_row_text(row, 10, leaf->reason);
-	tier_row_put(row);
-}
-
-static void
-put_birthplace(TierResultRow *row, const TierBirthplace *place, const TierSet *set)
-{
-	int			from_tier = tier_set_tier_of_tablespace(set, place->info.tablespace_oid);
-
-	tier_row_clear(row);
-	if (place->policy != NULL)
-		tier_row_datum(row, 0, Int32GetDatum(place->policy->policy_id));
-	tier_row_datum(row, 1, ObjectIdGetDatum(place->info.relation_oid));
-	tier_row_text(row, 2, place->state == TIER_BIRTH_PENDING && !place->policy->is_enabled ?
-				  "disabled" : tier_birth_state_name(place->state));
-	if (from_tier >= 0)
-		tier_row_name(row, 5, NameStr(set->tiers[from_tier].name));
-	tier_row_name(row, 6, get_tablespace_name(place->info.tablespace_oid));
-	if (place->to_tier >= 0)
-		tier_row_name(row, 7, NameStr(set->tiers[place->to_tier].name));
-	if (OidIsValid(place->to_tablespace))
-		tier_row_name(row, 8, get_tablespace_name(place->to_tablespace));
-	tier_row_text(row, 10, place->reason);
-	tier_row_put(row);
-}
-
-Datum
-tier_evaluate_policies(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TimestampTz now = tier_clock_now();
-	TierCatalogScope scope;
-	TierPolicyRow *policies;
-	TierEvaluation **evaluations;
-	TierSet    *set;
-	TierPins   *pins;
-	TierUses   *uses;
-	TierBirthplace *places;
-	TierPartitionDefault *defaults;
-	TierResultRow row;
-	int			npolicies;
-	int			nplaces;
-	int			ndefaults;
-
-	tier_result_start(fcinfo, &row);
-	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
-	policies = tier_catalog_load_policies(context, &npolicies);
-	pins = tier_catalog_load_pins(context);
-	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	tier_groups_find(policies, npolicies);
-	uses = tier_uses_load(policies, npolicies);
-
-	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
-	for (int i = 0; i < npolicies; i++)
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
-	tier_policy_find_returns(evaluations, npolicies, set, pins, now);
-	for (int i = 0; i < npolicies; i++)
-	{
-		const TierEvaluation *evaluation = evaluations[i];
-
-		if (evaluation->error != NULL)
-		{
-			tier_row_clear(&row);
-			tier_row_datum(&row, 0, Int32GetDatum(policies[i].policy_id));
-			if (OidIsValid(policies[i].relation_oid))
-				tier_row_datum(&row, 1, ObjectIdGetDatum(policies[i].relation_oid));
-			tier_row_text(&row, 2, "error");
-			tier_row_name(&row, 7, NameStr(policies[i].tier_name));
-			tier_row_text(&row, 10, evaluation->error);
-			tier_row_put(&row);
-		}
-		for (int j = 0; j < evaluation->nleaves; j++)
-			put_leaf(&row, evaluation, &evaluation->leaves[j], set);
-	}
-	places = tier_birthplaces_find(policies, npolicies, set, defaults, ndefaults, &nplaces);
-	for (int i = 0; i < nplaces; i++)
-		put_birthplace(&row, &places[i], set);
-	return (Datum) 0;
 }

@@ -164,8 +164,14 @@ add_state(TableUse *table, const TierRelationState *state, const TierRelationSta
 {
 	const TierRelationStored *stored = &state->stored;
 	const TierRates *rates = &stored->rates;
-	double		idle_s = tier_seconds_between(stored->heat_at, now);
-	double		observed_s = Max(tier_seconds_between(stored->observed_since, now),
+
+	/*
+	 * If it is earlier now than when the rates were there, the clock was set
+	 * back.
+	 */
+	TimestampTz read_at = Max(now, stored->heat_at);
+	double		idle_s = tier_seconds_between(stored->heat_at, read_at);
+	double		observed_s = Max(tier_seconds_between(stored->observed_since, read_at),
 								 TIER_SHORTEST_OBSERVATION_S);
 	int			i = state->id.kind == RELKIND_INDEX && state->id.heap_oid == heap->id.relation_oid;
 

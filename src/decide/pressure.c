@@ -14,18 +14,14 @@
 
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
-#include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "postmaster/bgwriter.h"
-#include "utils/acl.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/pressure.h"
-
-#define BYTES_PER_MB 1048576.0
 
 /* Checkpoints are counted for so many checkpoint_timeouts: two timed ones, if none is forced. */
 #define CHECKPOINT_PERIODS 2.0
@@ -39,35 +35,12 @@ tier_pressure_load(MemoryContext context)
 	TierPressure *pressure = MemoryContextAllocZero(context, sizeof(TierPressure));
 	double		seconds = CHECKPOINT_PERIODS * CheckPointTimeout;
 
-	tier_wal_lag(&pressure->standby, &pressure->slot);
-	pressure->archiving_fails = RecoveryInProgress() ? 0 : tier_archiving_fails_since();
+	pressure->wal_lag = tier_wal_lag();
 	pressure->checkpoints = tier_catalog_checkpoints_within(seconds);
 	pressure->moved_bytes = tier_catalog_bytes_moved_within(seconds);
 	pressure->busy = tier_catalog_load_busy(context, FRESH_SAMPLES * tier_sample_interval_s,
 											&pressure->nbusy);
 	return pressure;
-}
-
-bool
-tier_pressure_exceeds_lag(const TierWalLag *lag)
-{
-	return tier_move_max_lag_mb >= 0 && lag->bytes > tier_move_max_lag_mb * BYTES_PER_MB;
-}
-
-static char *
-lag_limit_text(void)
-{
-	return psprintf("move_max_lag is %s", tier_size_text(tier_move_max_lag_mb * BYTES_PER_MB));
-}
-
-static char *
-standby_text(const TierWalLag *standby)
-{
-	bool		may_know = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-
-	return psprintf("waiting: %s is %s behind (%s)",
-					may_know ? psprintf("standby \"%s\"", standby->name) : "a standby",
-					tier_size_text(standby->bytes), lag_limit_text());
 }
 
 /*
@@ -115,15 +88,8 @@ tier_pressure_reason(const TierPressure *pressure, const TierSet *set, Oid from_
 {
 	Oid			places[] = {from_tablespace_oid, to_tablespace_oid};
 
-	if (tier_pressure_exceeds_lag(&pressure->standby))
-		return standby_text(&pressure->standby);
-	if (tier_pressure_exceeds_lag(&pressure->slot))
-		return psprintf("waiting: replication slot \"%s\" keeps %s of WAL (%s)",
-						pressure->slot.name, tier_size_text(pressure->slot.bytes),
-						lag_limit_text());
-	if (pressure->archiving_fails != 0)
-		return psprintf("waiting: WAL cannot be archived, last tried at %s",
-						timestamptz_to_str(pressure->archiving_fails));
+	if (pressure->wal_lag.reader != TIER_WAL_NOBODY)
+		return psprintf("waiting: %s", tier_wal_lag_text(&pressure->wal_lag));
 	if (are_checkpoints_forced(pressure))
 		return psprintf("waiting: the WAL forces checkpoints, %.0f of the last %.0f",
 						pressure->checkpoints.requested,

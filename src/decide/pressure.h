@@ -16,9 +16,7 @@
 /* As of the moment in which it was loaded; not changed afterwards. */
 typedef struct TierPressure
 {
-	TierWalLag	standby;
-	TierWalLag	slot;
-	TimestampTz archiving_fails;	/* the last time; 0: it does not */
+	TierWalLag	wal_lag;
 	TierCheckpoints checkpoints;	/* of the last two checkpoint_timeout */
 	double		moved_bytes;	/* in that time: their WAL is ours */
 	TierBusy   *busy;			/* in the last period of the sampler */
@@ -35,8 +33,5 @@ extern TierPressure *tier_pressure_load(MemoryContext context);
  */
 extern char *tier_pressure_reason(const TierPressure *pressure, const TierSet *set,
 								  Oid from_tablespace_oid, Oid to_tablespace_oid);
-
-/* Are standbys or slots further behind than tiered_storage.move_max_lag permits? */
-extern bool tier_pressure_exceeds_lag(const TierWalLag *lag);
 
 #endif							/* TIER_PRESSURE_H */

@@ -13,7 +13,9 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -25,6 +27,7 @@
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/relation_load.h"
+#include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
@@ -55,6 +58,74 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 	return NULL;
 }
 
+static double
+share_of(double part, double whole)
+{
+	return part > 0.0 && whole > 0.0 ? Min(part / whole, 1.0) : 0.0;
+}
+
+/* The first row of a relation, or where it would be. */
+static int
+find_reads(const TierStandbyDevices *standbys, Oid relation_oid)
+{
+	int			low = 0;
+	int			high = standbys->nreads;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (standbys->reads[middle].relation_oid < relation_oid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The reads of all standbys are part of a relation's rates.  Which part, of random and of
+ * sequential reads, the rates themselves say; how it is divided among several standbys, what
+ * each has read lately.  Reads of a standby of which nothing was told stay with the primary.
+ */
+static void
+add_standby_reads(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
+				  const TierRelationLoad *load)
+{
+	const TierStandbyDevices *standbys = &advice->standbys;
+	const TierRates *rates = &state->stored.rates;
+	double		random = load->middle.random_reads *
+	share_of(rates->standby_fast - rates->standby_sequential_fast, rates->device_random_fast);
+	double		sequential = load->middle.sequential_reads *
+	share_of(rates->standby_sequential_fast, rates->device_sequential_fast);
+
+	if (standbys->n == 0)
+		return;
+	if (unit->standby_shares == NULL)
+		unit->standby_shares = palloc0(sizeof(TierStandbyShare) * standbys->n);
+	for (int i = find_reads(standbys, state->id.relation_oid);
+		 i < standbys->nreads && standbys->reads[i].relation_oid == state->id.relation_oid; i++)
+	{
+		TierStandbyShare *share = &unit->standby_shares[standbys->reads[i].standby];
+
+		share->random += random * standbys->reads[i].share;
+		share->sequential += sequential * standbys->reads[i].share;
+	}
+}
+
+/* Turns these sums into shares, when all relations of the unit have been added. */
+static void
+finish_standby_shares(const TierAdvice *advice, TierAdviceUnit *unit)
+{
+	for (int s = 0; s < advice->standbys.n && unit->standby_shares != NULL; s++)
+	{
+		TierStandbyShare *share = &unit->standby_shares[s];
+
+		share->random = share_of(share->random, unit->load.random_reads);
+		share->sequential = share_of(share->sequential, unit->load.sequential_reads);
+	}
+}
+
 /* Adds what one relation does to the unit that it belongs to. */
 static void
 add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
@@ -66,6 +137,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 							   unit->current_tier < 0 ? NULL :
 							   &advice->set->tiers[unit->current_tier].profile, basis);
 	tier_relation_load_add(&load, state, basis);
+	add_standby_reads(advice, unit, state, &load);
 	unit->load.random_reads += load.middle.random_reads;
 	unit->load.sequential_reads += load.middle.sequential_reads;
 	unit->load.scans += load.middle.scans;
@@ -183,6 +255,7 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 
 		unit->cached_fraction = unit->size_bytes <= 0 ? 0.0 :
 			Min(1.0, unit->cached_fraction * BLCKSZ / unit->size_bytes);
+		finish_standby_shares(advice, unit);
 	}
 }
 
@@ -223,9 +296,22 @@ mark_soon(TierAdviceUnit *unit, int tier)
 		unit->policy_floor = Max(unit->policy_floor, tier);
 }
 
+/* Do the rights that count for the policy suffice to move it where that wants it? */
+static bool
+may_be_moved(const TierPolicyRow *policy, Oid relation_oid, Oid tablespace_oid)
+{
+	TierRelationInfo info;
+	char	   *why;
+	char	   *hint;
+
+	return OidIsValid(tablespace_oid) && tier_relation_lookup(relation_oid, &info) &&
+		tier_relation_may_move(&info, OidIsValid(policy->created_by) ? policy->created_by :
+							   info.owner_oid, tablespace_oid, &why, &hint);
+}
+
 /* What a policy moves next. */
 static void
-mark_due(TierAdvice *advice, const TierLeaf *leaf)
+mark_due(TierAdvice *advice, const TierPolicyRow *policy, const TierLeaf *leaf)
 {
 	ListCell   *cell;
 
@@ -233,7 +319,8 @@ mark_due(TierAdvice *advice, const TierLeaf *leaf)
 	{
 		TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
 
-		if (unit != NULL)
+		if (unit != NULL && may_be_moved(policy, lfirst_oid(cell),
+										 tier_partition_tablespace(leaf, lfirst_oid(cell))))
 			unit->is_due = true;
 	}
 }
@@ -292,7 +379,7 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 			if (is_of_age(&today->leaves[j]))
 				mark_leaf(advice, today, &today->leaves[j], mark_policy);
 			if (today->leaves[j].verdict == TIER_VERDICT_DUE)
-				mark_due(advice, &today->leaves[j]);
+				mark_due(advice, &policies[i], &today->leaves[j]);
 		}
 
 		/*
@@ -342,6 +429,35 @@ mark_extensions(TierAdvice *advice)
 	pfree(members);
 }
 
+static bool
+is_shell(const Oid *shells, int n, Oid relation_oid)
+{
+	return n > 0 && bsearch(&relation_oid, shells, n, sizeof(Oid), oid_cmp) != NULL;
+}
+
+/* What nobody can move, and what is empty because Citus has its rows elsewhere. */
+static void
+mark_immovable(TierAdvice *advice)
+{
+	int			n;
+	Oid		   *shells = tier_distributed_shells(&n);
+	bool		has_columnar = OidIsValid(get_table_am_oid("columnar", true));
+
+	if (shells == NULL && !has_columnar)
+		return;
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+		TierRelationInfo info;
+
+		CHECK_FOR_INTERRUPTS();
+		if (is_shell(shells, n, unit->heap_oid))
+			unit->immovable = "its rows are in shards of Citus";
+		else if (has_columnar && tier_relation_lookup(unit->relation_oid, &info))
+			unit->immovable = tier_relation_why_never(&info);
+	}
+}
+
 static void
 mark_pins(TierAdvice *advice, const TierPins *pins)
 {
@@ -355,6 +471,22 @@ mark_pins(TierAdvice *advice, const TierPins *pins)
 		if (unit->pinned_tier >= 0)
 			unit->unexplained = 0.0;
 	}
+}
+
+/* What was estimated of a TOAST table is a part of what its table comes to. */
+static void
+attach_estimates(TierAdvice *advice, TierEstimateRow *estimates, int n,
+				 const TierRelationState *states, int nstates)
+{
+	for (int i = 0; i < n; i++)
+	{
+		const TierRelationState *state = find_state(states, nstates, estimates[i].relation_oid);
+
+		if (state != NULL && state->id.kind == RELKIND_TOASTVALUE)
+			estimates[i].relation_oid = state->id.heap_oid;
+	}
+	advice->estimates = estimates;
+	advice->nestimates = n;
 }
 
 /* Everything times the factor that was asked for. */
@@ -560,11 +692,14 @@ tier_units_load(TierAdvice *advice)
 	TierDevices *devices;
 	TierGrowths *growths;
 	TimestampTz history_writes_since = 0;
+	TierEstimateRow *estimates;
+	int			nestimates;
 	int			nloads = 0;
 	int			npolicies;
 
 	tier_catalog_enter(&scope);
 	advice->set = tier_catalog_load_tiers(context);
+	advice->standbys = tier_catalog_load_standby_devices(context, advice->set);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
 	memory.origin = tier_catalog_load_counts_origin();
@@ -573,6 +708,7 @@ tier_units_load(TierAdvice *advice)
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
 	growths = tier_catalog_load_growths(context);
+	estimates = tier_catalog_load_estimates(context, &nestimates);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
 	if (as_of == 0 || nloads > 0)
@@ -592,11 +728,13 @@ tier_units_load(TierAdvice *advice)
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
 	build_units(advice, devices, view.states, view.nstates, now);
+	attach_estimates(advice, estimates, nestimates, view.states, view.nstates);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
 	mark_policies(advice, policies, npolicies, pins, tier_uses_create(&view, &standbys, now));
 	mark_pins(advice, pins);
 	mark_extensions(advice);
+	mark_immovable(advice);
 	select_units(advice);
 	if (advice->options.load_factor != 1.0)
 		scale_loads(advice, advice->options.load_factor);

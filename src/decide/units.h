@@ -15,10 +15,12 @@
 #include "nodes/pg_list.h"
 
 #include "src/catalog/tables.h"
+#include "src/decide/share.h"
 #include "src/model/cost.h"
 #include "src/model/growth.h"
 #include "src/model/materiality.h"
 #include "src/model/placement.h"
+#include "src/model/standby.h"
 
 typedef enum TierConfidence
 {
@@ -64,6 +66,7 @@ typedef struct TierAdviceOptions
 	double		effort;			/* of each placement; 0: TIER_PLACEMENT_EFFORT */
 	bool		as_if_observed; /* what would be advised if all had been
 								 * observed for long enough */
+	bool		is_alone;		/* what other databases want does not count */
 	bool		from_scratch;	/* as if all were bought and filled anew:
 								 * where relations are now does not count */
 } TierAdviceOptions;
@@ -84,12 +87,17 @@ typedef struct TierAdviceUnit
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
 	int			policy_floor;	/* no tier faster than this one is for what is
 								 * so old, or will be, -1: no policy */
-	bool		is_due;			/* a policy moves it as soon as it can */
+	bool		is_due;			/* a policy moves it as soon as it can, and
+								 * has the rights to */
 	bool		is_selected;	/* by schemas and relations of the options */
 	int			pinned_tier;	/* where a pin wants it, -1: not pinned */
 	Oid			extension_oid;	/* it belongs to, or its table; it is moved by
 								 * pins only.  InvalidOid: none */
+	const char *immovable;		/* why nothing moves it, in words that can
+								 * follow "cannot be moved: "; NULL: it can */
 	double		size_bytes;
+	double	   *ratios;			/* by tier: bytes of it that fit into one, 0:
+								 * as many as of any; NULL: so on all tiers */
 	double		growth_per_hour;	/* bytes, of what goes on */
 	double		growth_hours;	/* it was observed, and so how far ahead that
 								 * is believed */
@@ -98,6 +106,8 @@ typedef struct TierAdviceUnit
 	int			growth_tier;	/* -1: none */
 	bool		leaves_by_policy;	/* within the horizon */
 	TierCostLoad load;			/* middle of what is not known exactly */
+	TierStandbyShare *standby_shares;	/* of the reads above, by standby of
+										 * the advice; NULL: none */
 	double		sequential_low; /* blocks per hour */
 	double		sequential_high;
 	double		reads_low;		/* blocks per hour, both kinds together */
@@ -165,6 +175,7 @@ typedef struct TierAdvice
 {
 	TierAdviceOptions options;
 	TierSet    *set;			/* with the overrides */
+	TierStandbyDevices standbys;	/* of whose devices something was told */
 	bool	   *takes;			/* by tier: may take something in */
 	const char **why_closed;	/* by tier: see tier_set_why_closed() */
 	bool	   *is_urgent;		/* by tier: is too full, and what was observed
@@ -174,6 +185,9 @@ typedef struct TierAdvice
 	const TierPolicyRow *policies;
 	int			npolicies;
 	const TierPins *pins;
+	const TierEstimateRow *estimates;	/* of how units compress; those of a
+										 * TOAST table have its table's OID */
+	int			nestimates;
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
 	TierClientTime client_time; /* what clients do with their time */
 	double		clients;		/* that may wait at once */
@@ -183,6 +197,11 @@ typedef struct TierAdvice
 	double	   *others_bytes;	/* by tier: what other databases have of a
 								 * capacity that is less than the disks have;
 								 * NaN: not asked for yet */
+	TierShared **shared;		/* by tier: who has to share it; NULL: nobody
+								 * publishes anything */
+	double	   *share_bytes;	/* by tier: what the units may take of what
+								 * several databases want, today and then;
+								 * INFINITY: all that there is */
 	double	   *reserve_missing;	/* by tier: bytes of its reserve that
 									 * other files have taken */
 	double		growth_hours;	/* how far ahead growth is looked at: the
@@ -192,6 +211,8 @@ typedef struct TierAdvice
 	double	   *limit_bytes;	/* by tier: what the units may take there,
 								 * then; negative: more comes than it holds */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
+	double	   *next_gb_saves;	/* by tier: what one more GB would save, in
+								 * the objective, see tier_bottleneck_find() */
 	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */
 } TierAdvice;

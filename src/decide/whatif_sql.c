@@ -61,6 +61,8 @@ bottleneck_text(TierPlacementBottleneck bottleneck)
 			return "device time";
 		case TIER_BOTTLENECK_ENDURANCE:
 			return "endurance";
+		case TIER_BOTTLENECK_STANDBY:
+			return "device time of a standby";
 		case TIER_BOTTLENECK_NONE:
 			break;
 	}
@@ -79,6 +81,8 @@ limited_by(const TierAdvice *advice, int tier)
 	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
 		advice->placement.after[tier].written_bytes > endures)
 		bottleneck = TIER_BOTTLENECK_ENDURANCE;
+	if (bottleneck == TIER_BOTTLENECK_BYTES && tier_advice_is_shared(advice, tier))
+		return "share";
 	return bottleneck_text(bottleneck);
 }
 
@@ -197,14 +201,14 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		set_totals(&row, &placement->now[t], &placement->after[t]);
 		set_bytes(&row, 3, advice->now_bytes[t]);
 		set_bytes(&row, 4, advised_bytes[t]);
-		set_bytes(&row, 5, advice->available_bytes[t]);
+		set_bytes(&row, 5, Min(advice->available_bytes[t], advice->share_bytes[t]));
 		set_number(&row, 8, tier_advice_busy_fraction(placement->now[t].occupied_s));
 		set_number(&row, 9, tier_advice_busy_fraction(placement->after[t].occupied_s));
 		if (tier->profile.endurance_bytes_per_day > 0)
 			set_number(&row, 18, tier->profile.endurance_bytes_per_day);
 		tier_row_text(&row, 19, limited_by(advice, t));
 		if (!isinf(advice->available_bytes[t]))
-			set_number(&row, 20, placement->byte_worth[t] * BYTES_PER_GB);
+			set_number(&row, 20, advice->next_gb_saves[t]);
 		missing = Max(placement->missing_bytes[t],
 					  placement->after[t].bytes - advice->limit_bytes[t]);
 		if (missing > 0)
@@ -287,8 +291,8 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 		if (t < ntiers)
 		{
 			tier_row_name(&row, 0, NameStr(advice->set->tiers[t].name));
-			set_bytes(&row, 4, advice->available_bytes[t]);
-			set_bytes(&row, 5, simulated->available_bytes[t]);
+			set_bytes(&row, 4, Min(advice->available_bytes[t], advice->share_bytes[t]));
+			set_bytes(&row, 5, Min(simulated->available_bytes[t], simulated->share_bytes[t]));
 			set_number(&row, 9,
 					   tier_advice_busy_fraction(advice->placement.after[t].occupied_s));
 			set_number(&row, 10,
@@ -329,7 +333,7 @@ typedef struct CurvePoint
 	double		queue_s;
 	double		price;			/* of all tiers, this one's for all of its
 								 * capacity */
-	double		byte_worth;
+	double		next_gb_saves;
 	double		objective;
 	double		gap;
 	char	   *violation;		/* limits that are not kept, or NULL */
@@ -388,7 +392,7 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	point.busy_s = after.busy_s;
 	point.queue_s = after.queue_s;
 	point.price = price_with(advice, tier, capacity);
-	point.byte_worth = advice->placement.byte_worth[tier];
+	point.next_gb_saves = advice->next_gb_saves[tier];
 	point.objective = advice->placement.objective;
 	point.gap = advice->placement.gap;
 	point.violation = violations(advice);
@@ -521,7 +525,7 @@ put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, doubl
 	set_number(row, 3, point->queue_s);
 	set_number(row, 4, now_s - point->busy_s - point->queue_s);
 	set_number(row, 5, point->price);
-	set_number(row, 6, point->byte_worth * BYTES_PER_GB);
+	set_number(row, 6, point->next_gb_saves);
 	set_number(row, 7, curve->advice->set->tiers[curve->tier].profile.price_per_gb_month);
 	tier_row_datum(row, 8, BoolGetDatum(point->is_current));
 	tier_row_datum(row, 9, BoolGetDatum(is_knee));

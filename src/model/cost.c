@@ -39,6 +39,15 @@
 #define REWRITE_TIME 2.0
 #define REWRITE_BYTES 3.0
 
+/* Of a file system of which nothing else is known; an assumption. */
+#define PRIOR_RATIO 2.0
+
+/* As much as a person may give. */
+#define MOST_RATIO 1e6
+
+/* A new btrfs has 6 MB used, which is less than a tenth of this. */
+#define LEAST_USED_BYTES 64e6
+
 /* As many as PostgreSQL can serve (MAX_BACKENDS). */
 #define MOST_CLIENTS 262143.0
 
@@ -308,6 +317,7 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 
 	/* What is written in a run is compressed once, and rewrites nothing. */
 	cost.written_bytes = writes * written_bytes + merged * TIER_BLOCK_BYTES / ratio;
+	cost.standby_occupied_s = 0.0;
 
 	/* A bandwidth that is not positive moves nothing, ever. */
 	if (!(cost.busy_s <= DBL_MAX))
@@ -391,6 +401,16 @@ tier_cost_queue_s_per_hour(double utilisation, double clients)
 	double		hours = queue_hours(u, n);
 
 	return S_PER_HOUR * hours / (1.0 + (u + hours) / n);
+}
+
+double
+tier_cost_ratio_of_files(double file_bytes, double used_bytes, bool shared)
+{
+	double		used = tier_amount(used_bytes);
+	double		ratio = used < LEAST_USED_BYTES ? 0.0 : tier_amount(file_bytes) / used;
+	double		least = shared || used < LEAST_USED_BYTES ? PRIOR_RATIO : 1.0;
+
+	return fmin(fmax(ratio, least), MOST_RATIO);
 }
 
 double

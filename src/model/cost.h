@@ -67,6 +67,9 @@ typedef struct TierCost
 	double		wait_s;			/* of clients, as long as no others are before
 								 * them */
 	double		written_bytes;	/* to the device, amplification included */
+	double		standby_occupied_s; /* the same as occupied_s, of the
+									 * standby's device that has most of it to
+									 * do; 0: none has any of its own */
 } TierCost;
 
 /* The load of one relation, at the device, per hour. */
@@ -159,6 +162,15 @@ extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *pr
 extern double tier_cost_queue_s(double utilisation, double clients);
 extern double tier_cost_queue_slope(double utilisation, double clients);
 extern double tier_cost_queue_s_per_hour(double utilisation, double clients);
+
+/*
+ * How many bytes of files fit into one, by what file systems say that they have used: from 1
+ * to 1e6.  Other files on them only make it too low, so that what is stored is never told
+ * too small.  Where others certainly are (shared), that is a bound from below for the
+ * assumption, which is 2; and as long as a file system has little more used than it needs
+ * for itself, the assumption is all there is.
+ */
+extern double tier_cost_ratio_of_files(double file_bytes, double used_bytes, bool shared);
 
 /* Bytes that the relation takes on the device. */
 extern double tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile);

@@ -32,7 +32,7 @@
 #define MAX_TRIES 3
 
 /* Resources besides the size, as the solver counts them. */
-#define NUSES (TIER_PLACEMENT_RESOURCES - 1)
+#define MAX_USES (TIER_PLACEMENT_RESOURCES - 1)
 
 typedef struct Work
 {
@@ -58,9 +58,11 @@ tier_feasible_used(const TierPlacementTotals *total, TierPlacementResource resou
 		case TIER_RESOURCE_BUSY:
 			return total->occupied_s;
 		case TIER_RESOURCE_ENDURANCE:
+			return total->written_bytes;
+		case TIER_RESOURCE_STANDBY:
 			break;
 	}
-	return total->written_bytes;
+	return total->standby_occupied_s;
 }
 
 static bool
@@ -153,6 +155,9 @@ tier_feasible_ask(const TierPlacementProblem *problem, TierPlacementLimits *aske
 			fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now[t].occupied_s) * (1.0 + ROUNDING);
 		asked[t].of[TIER_RESOURCE_ENDURANCE] =
 			fmax(problem->endurance_bytes_per_day[t], now[t].written_bytes) * (1.0 + ROUNDING);
+		asked[t].of[TIER_RESOURCE_STANDBY] =
+			fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now[t].standby_occupied_s) *
+			(1.0 + ROUNDING);
 	}
 }
 
@@ -166,8 +171,9 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 {
 	const TierPlacementProblem *problem = work->problem;
 	int			ntiers = problem->ntiers;
+	int			nuses = tier_placement_uses(problem);
 	double		capacity[TIER_SOLVER_MAX_TIERS];
-	double		limit[TIER_SOLVER_MAX_TIERS * NUSES];
+	double		limit[TIER_SOLVER_MAX_TIERS * MAX_USES];
 	double		used[TIER_SOLVER_MAX_TIERS];
 	TierSolverProblem call = {0};
 	TierSolverResult solved = {0};
@@ -176,20 +182,20 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 		for (int t = 0; t < ntiers; t++)
 		{
 			size_t		cell = (size_t) u * ntiers + t;
-			const double uses[] = {problem->stored_bytes[cell], problem->occupied_s[cell],
-			problem->written_bytes[cell]};
 
-			work->use[cell * NUSES] = uses[TIER_RESOURCE_BUSY];
-			work->use[cell * NUSES + 1] = uses[TIER_RESOURCE_ENDURANCE];
+			for (int r = 1; r <= nuses; r++)
+				work->use[cell * nuses + r - 1] =
+					tier_placement_use(problem, cell, (TierPlacementResource) r);
 			work->cost[cell] = !tier_placement_may_live(problem, u, t) ||
 				(is_closed[t] && work->home[u] != t) ? INFINITY :
-				work->over[t] ? uses[resource] : 0.0;
+				work->over[t] ?
+				tier_placement_use(problem, cell, (TierPlacementResource) resource) : 0.0;
 		}
 	for (int t = 0; t < ntiers; t++)
 	{
 		capacity[t] = fmax(limits[t].of[TIER_RESOURCE_BYTES], 0.0);
-		limit[t * NUSES] = limits[t].of[TIER_RESOURCE_BUSY];
-		limit[t * NUSES + 1] = limits[t].of[TIER_RESOURCE_ENDURANCE];
+		for (int r = 1; r <= nuses; r++)
+			limit[t * nuses + r - 1] = limits[t].of[r];
 	}
 	call.nunits = problem->nunits;
 	call.ntiers = ntiers;
@@ -198,7 +204,7 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 	call.size_by_tier = problem->stored_bytes;
 	call.current = problem->current;
 	call.capacity = capacity;
-	call.nresources = NUSES;
+	call.nresources = nuses;
 	call.use = work->use;
 	call.limit = limit;
 	call.effort = EFFORT;
@@ -293,7 +299,7 @@ begin_work(Work *work, const TierPlacementProblem *problem)
 	memset(work, 0, sizeof(*work));
 	work->problem = problem;
 	work->cost = problem->alloc(sizeof(double) * ncells + 1);
-	work->use = problem->alloc(sizeof(double) * ncells * NUSES + 1);
+	work->use = problem->alloc(sizeof(double) * ncells * MAX_USES + 1);
 	work->home = problem->alloc(sizeof(int) * nunits + 1);
 	work->tier = problem->alloc(sizeof(int) * nunits + 1);
 	work->pushed = problem->alloc(sizeof(int) * nunits + 1);

@@ -119,6 +119,7 @@ typedef struct State
 								 * the two measures; 0 or less: it is reached */
 	double		disk;
 	double		room;			/* left on the target */
+	double		places[TIER_FULLNESS_PLACES];	/* and on each of its places */
 	double		cost;			/* of what has left */
 	double		bytes;
 } State;
@@ -128,9 +129,14 @@ state_of(const TierFullnessProblem *problem)
 {
 	const TierFullnessLevel *level = &problem->level;
 	double		wanted = level->capacity_bytes * (problem->low + ROUNDING);
-	State		state = {level->own_bytes - wanted, level->disk_bytes - wanted,
-	problem->target_bytes, 0.0, 0.0};
+	State		state = {
+		.own = level->own_bytes - wanted,
+		.disk = level->disk_bytes - wanted,
+		.room = problem->target_bytes
+	};
 
+	for (int i = 0; i < problem->nplaces; i++)
+		state.places[i] = problem->place_bytes[i];
 	return state;
 }
 
@@ -140,11 +146,26 @@ is_reached(const State *state)
 	return state->own <= 0.0 && state->disk <= 0.0;
 }
 
+/* The roomiest place that takes it; -1: none does, or there are none. */
+static int
+place_of(const TierFullnessProblem *problem, const State *state, const TierFullnessUnit *unit)
+{
+	int			best = -1;
+
+	for (int i = 0; i < problem->nplaces; i++)
+		if ((unit->places & (1u << i)) != 0 && state->places[i] >= unit->place_bytes &&
+			(best < 0 || state->places[i] > state->places[best]))
+			best = i;
+	return best;
+}
+
 static State
-without(const State *state, const TierFullnessUnit *unit)
+without(const State *state, const TierFullnessUnit *unit, int place)
 {
 	State		after = *state;
 
+	if (place >= 0)
+		after.places[place] -= unit->place_bytes;
 	after.own -= unit->own_bytes;
 	after.disk -= unit->disk_bytes;
 	after.room -= unit->target_bytes;
@@ -184,13 +205,15 @@ choose(const TierFullnessProblem *problem, TierFullnessResult *result, int *chos
 	{
 		int			u = result->order[i];
 		const TierFullnessUnit *unit = &problem->units[u];
-		State		next = without(&state, unit);
+		int			place = place_of(problem, &state, unit);
+		State		next = without(&state, unit, place);
 
+		result->places[u] = place;
 		if (best_last >= 0 && unit->reluctance > problem->units[best_last].reluctance)
 			break;				/* without these it is enough */
 		if (!is_useful(&state, unit))
 			result->verdicts[u] = TIER_FULLNESS_FREES_NOTHING;
-		else if (next.room < 0.0)
+		else if (next.room < 0.0 || (problem->nplaces > 0 && place < 0))
 			result->verdicts[u] = TIER_FULLNESS_NO_ROOM;
 		else if (!is_reached(&next))
 		{
@@ -249,6 +272,7 @@ tier_fullness_decide(const TierFullnessProblem *problem, TierFullnessResult *res
 	result->is_enough = !result->is_needed;
 	result->nleaving = 0;
 	result->leaving_bytes = 0.0;
+	result->arriving_bytes = 0.0;
 	result->after_bytes = bytes;
 	for (int i = 0; i < problem->nunits; i++)
 		result->verdicts[i] = problem->units[i].obstacle != TIER_FULLNESS_NONE ?
@@ -261,7 +285,10 @@ tier_fullness_decide(const TierFullnessProblem *problem, TierFullnessResult *res
 	if (result->is_enough)
 		result->nleaving = prune(problem, result->scratch, result->nleaving, &after);
 	for (int i = 0; i < result->nleaving; i++)
+	{
 		result->verdicts[result->scratch[i]] = TIER_FULLNESS_LEAVES;
+		result->arriving_bytes += problem->units[result->scratch[i]].target_bytes;
+	}
 	result->leaving_bytes = after.bytes;
 	result->after_bytes = level->capacity_bytes * problem->low +
 		(after.own > after.disk ? after.own : after.disk);
@@ -272,6 +299,35 @@ tier_fullness_decide(const TierFullnessProblem *problem, TierFullnessResult *res
  * ---------------------------------------------------------------------
  */
 
+/* Of what has no obstacle. */
+static double
+leaving_bytes_of(const TierFullnessProblem *problem)
+{
+	bool		by_disk = problem->level.disk_bytes > problem->level.own_bytes;
+	double		bytes = 0.0;
+
+	for (int i = 0; i < problem->nunits; i++)
+	{
+		const TierFullnessUnit *unit = &problem->units[i];
+
+		if (unit->obstacle == TIER_FULLNESS_NONE)
+			bytes += by_disk ? unit->disk_bytes : unit->own_bytes;
+	}
+	return bytes;
+}
+
+double
+tier_fullness_can_leave(const TierFullnessProblem *problem)
+{
+	double		leaving = leaving_bytes_of(problem);
+	double		room = problem->later_bytes > problem->target_bytes ? problem->later_bytes :
+	problem->target_bytes;
+
+	if (room < leaving)
+		leaving = room;
+	return leaving > 0.0 ? leaving : 0.0;
+}
+
 TierFullnessForecast
 tier_fullness_foresee(const TierFullnessProblem *problem, double growth_per_hour, double hours)
 {
@@ -280,20 +336,9 @@ tier_fullness_foresee(const TierFullnessProblem *problem, double growth_per_hour
 	double		now = tier_fullness_bytes(&problem->level);
 	double		growth = growth_per_hour > 0.0 ? growth_per_hour : 0.0;
 	double		then = now + growth * (hours > 0.0 ? hours : 0.0);
-	double		can_leave;
+	double		can_leave = tier_fullness_can_leave(problem);
 
-	for (int i = 0; i < problem->nunits; i++)
-	{
-		const TierFullnessUnit *unit = &problem->units[i];
-		bool		by_disk = problem->level.disk_bytes > problem->level.own_bytes;
-
-		if (unit->obstacle == TIER_FULLNESS_NONE)
-			forecast.leaving_bytes += by_disk ? unit->disk_bytes : unit->own_bytes;
-	}
-	can_leave = forecast.leaving_bytes < problem->target_bytes ? forecast.leaving_bytes :
-		problem->target_bytes;
-	if (can_leave < 0.0)
-		can_leave = 0.0;
+	forecast.leaving_bytes = leaving_bytes_of(problem);
 	if (then > capacity * (problem->high + ROUNDING))
 	{
 		forecast.needed_bytes = then - capacity * problem->low;

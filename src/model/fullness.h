@@ -39,6 +39,8 @@ typedef struct TierFullnessUnit
 	double		disk_bytes;		/* by which its file systems have more free;
 								 * 0: it stays on the same file system */
 	double		target_bytes;	/* that it takes of the target */
+	double		place_bytes;	/* and of one of its places */
+	unsigned	places;			/* bits: the places that it may go to */
 	double		lost_s;			/* device time per hour that it costs there
 								 * more than here; negative: less */
 	double		move_s;			/* of its move, for each hour of the horizon */
@@ -58,6 +60,9 @@ typedef struct TierFullnessLevel
 								 * free; -INFINITY: not known */
 } TierFullnessLevel;
 
+/* A target has no more places that are told from each other. */
+#define TIER_FULLNESS_PLACES 16
+
 typedef struct TierFullnessProblem
 {
 	TierFullnessLevel level;
@@ -66,6 +71,13 @@ typedef struct TierFullnessProblem
 	bool		has_begun;		/* it was above the high watermark, and is
 								 * being emptied */
 	double		target_bytes;	/* that the target can take; INFINITY: any */
+	double		later_bytes;	/* the same, with all that may leave it by a
+								 * policy of its own as it fills; counts if
+								 * that is more */
+	int			nplaces;		/* file systems of the target, one of which
+								 * takes a relation as a whole; 0: what
+								 * target_bytes says is all there is to say */
+	double		place_bytes[TIER_FULLNESS_PLACES];	/* that each can take */
 	int			nunits;
 	const TierFullnessUnit *units;
 } TierFullnessProblem;
@@ -86,12 +98,15 @@ typedef struct TierFullnessResult
 	bool		is_enough;		/* and the low watermark is reached by it */
 	int			nleaving;
 	double		leaving_bytes;	/* by the larger measure */
+	double		arriving_bytes; /* that these take of the target */
 	double		after_bytes;	/* how much the tier holds then */
 	TierFullnessVerdict *verdicts;	/* by unit; given by the caller */
 	int		   *order;			/* units without an obstacle, the coldest
 								 * first; given by the caller, for nunits */
 	int			norder;
 	int		   *scratch;		/* for nunits; given by the caller */
+	int		   *places;			/* by unit, of what leaves: its place, -1 if
+								 * there are none; given by the caller */
 } TierFullnessResult;
 
 /* The larger of the two measures, in bytes. */
@@ -109,7 +124,8 @@ extern void tier_fullness_arrange(const TierFullnessProblem *problem,
  * reached, at most twice the optimum where one of two costs counts).
  *
  * Holds of every result: nobody leaves who has an obstacle; the target gets no more
- * than it can take; each that leaves is needed, so that without any one of them the tier
+ * than it can take, and none of its places, of which each goes to the roomiest that it
+ * may; each that leaves is needed, so that without any one of them the tier
  * would stay above its low watermark; and nobody leaves a tier that is at it or below.
  */
 extern void tier_fullness_decide(const TierFullnessProblem *problem,
@@ -125,6 +141,12 @@ typedef struct TierFullnessForecast
 	double		full_hours;		/* until nothing fits any more, although that
 								 * has left; INFINITY: never */
 } TierFullnessForecast;
+
+/*
+ * What may leave by the measure that counts, with the room that the target has or will have
+ * for it.
+ */
+extern double tier_fullness_can_leave(const TierFullnessProblem *problem);
 
 /*
  * For so many hours ahead.  What may leave is limited by the room on the target.

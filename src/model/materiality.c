@@ -83,16 +83,13 @@ may_stay(const Work *work, int unit)
 	const TierPlacementProblem *problem = work->problem;
 	int			tier = problem->current[unit];
 	size_t		cell = (size_t) unit * problem->ntiers + tier;
-	const TierPlacementLimits *limit = &work->limits[tier];
-	const TierPlacementTotals *total = &work->totals[tier];
 
-	return tier_placement_may_live(problem, unit, tier) &&
-		total->bytes + problem->stored_bytes[cell] <=
-		limit->of[TIER_RESOURCE_BYTES] * (1.0 + ROUNDING) &&
-		total->occupied_s + problem->occupied_s[cell] <=
-		limit->of[TIER_RESOURCE_BUSY] * (1.0 + ROUNDING) &&
-		total->written_bytes + problem->written_bytes[cell] <=
-		limit->of[TIER_RESOURCE_ENDURANCE] * (1.0 + ROUNDING);
+	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+		if (tier_feasible_used(&work->totals[tier], (TierPlacementResource) r) +
+			tier_placement_use(problem, cell, (TierPlacementResource) r) >
+			work->limits[tier].of[r] * (1.0 + ROUNDING))
+			return false;
+	return tier_placement_may_live(problem, unit, tier);
 }
 
 static void
@@ -103,12 +100,8 @@ take_back(Work *work, int unit, int *tier)
 	size_t		from = (size_t) unit * problem->ntiers + here;
 	size_t		to = (size_t) unit * problem->ntiers + *tier;
 
-	work->totals[*tier].bytes -= problem->stored_bytes[to];
-	work->totals[*tier].occupied_s -= problem->occupied_s[to];
-	work->totals[*tier].written_bytes -= problem->written_bytes[to];
-	work->totals[here].bytes += problem->stored_bytes[from];
-	work->totals[here].occupied_s += problem->occupied_s[from];
-	work->totals[here].written_bytes += problem->written_bytes[from];
+	tier_placement_count(problem, to, -1.0, &work->totals[*tier]);
+	tier_placement_count(problem, from, 1.0, &work->totals[here]);
 	*tier = here;
 }
 

@@ -63,14 +63,6 @@
 /* When the budget is used up each call of the solver still searches for so long. */
 #define LEAST_EFFORT 1e5
 
-/* Resources besides the size, as the solver counts them. */
-enum
-{
-	RESOURCE_BUSY,
-	RESOURCE_ENDURANCE,
-	NRESOURCES
-};
-
 /* What one unit of each kind of cost is worth in the objective. */
 typedef struct Weights
 {
@@ -90,6 +82,7 @@ typedef struct Weights
 typedef struct Work
 {
 	const TierPlacementProblem *problem;
+	int			nuses;			/* resources beside the size */
 	Weights		weights;
 	double	   *cost;
 	double	   *use;
@@ -233,8 +226,9 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 		{
 			size_t		cell = (size_t) u * problem->ntiers + t;
 
-			work->use[cell * NRESOURCES + RESOURCE_BUSY] = problem->occupied_s[cell];
-			work->use[cell * NRESOURCES + RESOURCE_ENDURANCE] = problem->written_bytes[cell];
+			for (int r = 1; r <= work->nuses; r++)
+				work->use[cell * work->nuses + r - 1] =
+					tier_placement_use(problem, cell, (TierPlacementResource) r);
 			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
 				unit_cost(work, u, t) +
 				weights->queue * work->slope[t] * problem->occupied_s[cell];
@@ -253,7 +247,7 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 	call.size_by_tier = problem->stored_bytes;
 	call.current = problem->current;
 	call.capacity = work->capacity;
-	call.nresources = NRESOURCES;
+	call.nresources = work->nuses;
 	call.use = work->use;
 	call.limit = work->limit;
 	call.effort = effort;
@@ -299,7 +293,7 @@ static void
 keep(const Work *work, const TierSolverResult *solved, double objective, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
-	size_t		nlimits = (size_t) problem->ntiers * (1 + NRESOURCES);
+	size_t		nlimits = (size_t) problem->ntiers * (1 + work->nuses);
 
 	best->exists = true;
 	best->objective = objective;
@@ -307,6 +301,18 @@ keep(const Work *work, const TierSolverResult *solved, double objective, Best *b
 	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
 	memcpy(best->pushed, work->pushed, sizeof(int) * problem->nunits);
 	memcpy(best->dual_price, work->dual_price, sizeof(double) * nlimits);
+}
+
+/* Would one more unit be too much for a device there? */
+static bool
+exceeds_limit(const Work *work, int tier, size_t cell)
+{
+	for (int r = 1; r <= work->nuses; r++)
+		if (tier_feasible_used(&work->totals[tier], (TierPlacementResource) r) +
+			tier_placement_use(work->problem, cell, (TierPlacementResource) r) >
+			work->limit[tier * work->nuses + r - 1])
+			return true;
+	return false;
 }
 
 /*
@@ -346,10 +352,7 @@ improve(Work *work, int *tier)
 				if (t == from || !may_take(work, u, t) ||
 					total->bytes + problem->stored_bytes[first + t] >
 					work->capacity[t] ||
-					total->occupied_s + problem->occupied_s[first + t] >
-					work->limit[t * NRESOURCES + RESOURCE_BUSY] ||
-					total->written_bytes + problem->written_bytes[first + t] >
-					work->limit[t * NRESOURCES + RESOURCE_ENDURANCE])
+					exceeds_limit(work, t, first + t))
 					continue;
 				gain = unit_cost(work, u, from) - unit_cost(work, u, t) +
 					work->weights.queue *
@@ -367,12 +370,8 @@ improve(Work *work, int *tier)
 			if (best < 0)
 				continue;
 			tier[u] = best;
-			work->totals[from].bytes -= problem->stored_bytes[first + from];
-			work->totals[from].occupied_s -= problem->occupied_s[first + from];
-			work->totals[from].written_bytes -= problem->written_bytes[first + from];
-			work->totals[best].bytes += problem->stored_bytes[first + best];
-			work->totals[best].occupied_s += problem->occupied_s[first + best];
-			work->totals[best].written_bytes += problem->written_bytes[first + best];
+			tier_placement_count(problem, first + from, -1.0, &work->totals[from]);
+			tier_placement_count(problem, first + best, 1.0, &work->totals[best]);
 			improved = true;
 		}
 		if (!improved)
@@ -557,14 +556,14 @@ static void
 find_bottlenecks(const Work *work, const Best *best, TierPlacementResult *result)
 {
 	static const TierPlacementBottleneck names[] = {TIER_BOTTLENECK_BYTES, TIER_BOTTLENECK_BUSY,
-	TIER_BOTTLENECK_ENDURANCE};
+	TIER_BOTTLENECK_ENDURANCE, TIER_BOTTLENECK_STANDBY};
 
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
-		const double *dual = &best->dual_price[(size_t) t * (1 + NRESOURCES)];
+		const double *dual = &best->dual_price[(size_t) t * (1 + work->nuses)];
 
 		result->bottleneck[t] = TIER_BOTTLENECK_NONE;
-		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
+		for (int r = work->nuses; r >= 0; r--)
 			if (dual[r] > 0)
 				result->bottleneck[t] = names[r];
 		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
@@ -616,9 +615,8 @@ set_limits(Work *work)
 	for (int t = 0; t < problem->ntiers; t++)
 	{
 		work->capacity[t] = work->kept[t].of[TIER_RESOURCE_BYTES];
-		work->limit[t * NRESOURCES + RESOURCE_BUSY] = work->kept[t].of[TIER_RESOURCE_BUSY];
-		work->limit[t * NRESOURCES + RESOURCE_ENDURANCE] =
-			work->kept[t].of[TIER_RESOURCE_ENDURANCE];
+		for (int r = 1; r <= work->nuses; r++)
+			work->limit[t * work->nuses + r - 1] = work->kept[t].of[r];
 	}
 	for (int u = 0; u < problem->nunits; u++)
 		work->start[u] = problem->current[u] >= 0 ? problem->current[u] : work->feasible[u];
@@ -723,7 +721,7 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 		memcpy(result->after, work->totals, sizeof(TierPlacementTotals) * ntiers);
 	for (int t = 0; t < ntiers; t++)
 		if (result->byte_worth != NULL)
-			result->byte_worth[t] = best->dual_price[(size_t) t * (1 + NRESOURCES)];
+			result->byte_worth[t] = best->dual_price[(size_t) t * (1 + work->nuses)];
 	if (result->missing_bytes != NULL)
 		result->missing_together =
 			tier_feasible_missing(problem, work->asked, work->feasible, result->missing_bytes);
@@ -745,7 +743,8 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 {
 	int			ntiers = problem->ntiers;
 	size_t		ncells = (size_t) problem->nunits * ntiers;
-	size_t		nlimits = (size_t) ntiers * (1 + NRESOURCES);
+	int			nuses = tier_placement_uses(problem);
+	size_t		nlimits = (size_t) ntiers * (1 + nuses);
 	void	   *arrays[32];
 	int			narrays = 0;
 	Work		work;
@@ -754,11 +753,12 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	memset(&work, 0, sizeof(work));
 	memset(&best, 0, sizeof(best));
 	work.problem = problem;
+	work.nuses = nuses;
 #define ARRAY(type, n) ((type *) (arrays[narrays++] = array(problem, (n), sizeof(type))))
 	work.cost = ARRAY(double, ncells);
-	work.use = ARRAY(double, ncells * NRESOURCES);
+	work.use = ARRAY(double, ncells * nuses);
 	work.capacity = ARRAY(double, ntiers);
-	work.limit = ARRAY(double, (size_t) ntiers * NRESOURCES);
+	work.limit = ARRAY(double, (size_t) ntiers * nuses);
 	work.utilisation = ARRAY(double, ntiers);
 	work.at_least = ARRAY(double, ntiers);
 	work.at_most = ARRAY(double, ntiers);

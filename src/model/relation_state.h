@@ -40,6 +40,7 @@
 #include "src/model/cost.h"
 #include "src/model/effect.h"
 #include "src/model/evidence.h"
+#include "src/model/split.h"
 
 /* Half-lives of the two smoothed rates, in seconds. */
 #define TIER_HALF_LIFE_FAST_S (24.0 * 3600.0)
@@ -89,6 +90,7 @@ typedef struct TierRates
 	double		device_sequential_fast;
 	double		device_sequential_slow;
 	double		standby_fast;	/* misses on standbys, part of the above */
+	double		standby_sequential_fast;	/* of these, sequential */
 	double		maintenance_reads_fast; /* reads that are not use */
 	double		maintenance_reads_slow;
 } TierRates;
@@ -245,11 +247,10 @@ typedef struct TierRelationPeriod
 	float		shared_share;
 
 	/*
-	 * merge: the share of the random reads that reached a device, at least
-	 * and at most, as the kernel counted for plans; 0 and 1: not known.
+	 * merge: the share of the random reads that reached a device, as the
+	 * kernel counted for plans; correct adds what was read ahead to `high`.
 	 */
-	double		random_low;
-	double		random_high;
+	TierSplitRequestShare random_requests;
 
 	int64_t		size_change;	/* merge: bytes of the file, negative if it
 								 * shrank; of one that was not there at the
@@ -268,6 +269,7 @@ typedef struct TierRelationPeriod
 	double		device_maintenance;
 	double		device_measured;	/* of the sequential ones, as the kernel
 									 * counted */
+	double		device_counted; /* of the random ones, the same */
 
 	/*
 	 * correct: what is taken to have reached the device in the end, standbys

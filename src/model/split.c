@@ -44,6 +44,9 @@
 #define UNSEEN_PLANS 3.0
 #define BLOCKS_OF_CHEAP_PLAN 10.0
 
+/* In reads, as that of the prior of Jeffreys (1946). */
+#define WEIGHT_OF_EXPECTATION 1.0
+
 /* A plan that goes by an index may read so many times what the planner expects. */
 #define MISESTIMATE 10.0
 
@@ -103,8 +106,7 @@ tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 	sum->shared += more->shared;
 	sum->shared_device += more->shared_device;
 	sum->bounded += more->bounded;
-	sum->bounded_low += more->bounded_low;
-	sum->bounded_high += more->bounded_high;
+	tier_split_add_requests(&sum->requests, &more->requests, 1.0);
 }
 
 double
@@ -113,20 +115,45 @@ tier_split_misses(const TierSplitPlans *plans)
 	return plans->random + plans->sequential + plans->ignored;
 }
 
-void
+/* Of all that were missed together, the relation's part as the odds say. */
+static double
+likely_requests(double own, double odds, double others, double blocks)
+{
+	double		weight = own * odds;
+
+	if (blocks >= own + others)
+		return own;
+	return weight + others > 0.0 ? blocks * (weight / (weight + others)) : 0.0;
+}
+
+TierSplitRequests
 tier_split_bound_requests(double own, double misses, double device_blocks, double temp_blocks,
-						  double *low, double *high)
+						  double odds)
 {
 	double		blocks = tier_amount(device_blocks);
 	double		others = tier_amount(misses - own);
 	double		at_least;
+	TierSplitRequests requests;
 
 	own = tier_amount(own);
 
 	/* One request may have read all blocks: a part of them, ahead of others. */
 	at_least = tier_smaller(ceil(tier_amount(blocks - tier_amount(temp_blocks))), 1.0);
-	*low = tier_smaller(own, tier_amount(at_least - others));
-	*high = tier_smaller(own, ceil(blocks));
+	requests.low = tier_smaller(own, tier_amount(at_least - others));
+	requests.high = tier_smaller(own, ceil(blocks));
+	requests.mid = tier_clamp(likely_requests(own, tier_amount(odds), others, blocks),
+							  requests.low, requests.high);
+	requests.ahead = 0.0;
+	return requests;
+}
+
+void
+tier_split_add_requests(TierSplitRequests *sum, const TierSplitRequests *more, double factor)
+{
+	sum->low += more->low * factor;
+	sum->mid += more->mid * factor;
+	sum->high += more->high * factor;
+	sum->ahead += more->ahead * factor;
 }
 
 /*
@@ -145,37 +172,49 @@ wilson_bound(double share, double n, double z)
 					  0.0, 1.0);
 }
 
+/* A sample of so many reads against what one expects without it; all: weight 1. */
+static double
+weight_of_sample(double n, bool is_all)
+{
+	if (is_all)
+		return 1.0;
+	return n > 0.0 ? 1.0 / (1.0 + WEIGHT_OF_EXPECTATION / n) : 0.0;
+}
+
 /*
  * A sample of plans with different weights says as much as one of n = sum^2 / variance
  * reads that were drawn one by one (Kish 1965: the effective sample size); where each
  * plan was tracked, all is known.
  */
-void
-tier_split_request_shares(const TierSplitPlans *plans, double *low, double *high)
+TierSplitRequestShare
+tier_split_request_share(const TierSplitPlans *plans)
 {
+	TierSplitRequestShare share = TIER_SPLIT_SHARE_UNKNOWN;
 	double		random = tier_amount(plans->random);
 	double		bounded = tier_smaller(tier_amount(plans->bounded), random);
 	double		variance = tier_amount(plans->random_variance);
 	double		share_low;
 	double		share_high;
 	double		part;
+	double		n;
 
-	*low = 0.0;
-	*high = 1.0;
 	if (!(bounded > 0.0))
-		return;
+		return share;
 	part = bounded / random;
-	share_low = tier_smaller(tier_amount(plans->bounded_low) / bounded, 1.0);
-	share_high = tier_smaller(tier_amount(plans->bounded_high) / bounded, 1.0);
+	n = variance > 0.0 ? part * random * (random / variance) : 0.0;
+	share.counted = tier_smaller(tier_amount(plans->requests.mid) / bounded, 1.0);
+	share.ahead = tier_amount(plans->requests.ahead) / bounded;
+	share.known = part * weight_of_sample(n, !(variance > 0.0));
+	share_low = tier_smaller(tier_amount(plans->requests.low) / bounded, 1.0);
+	share_high = tier_smaller(tier_amount(plans->requests.high) / bounded, 1.0);
 	if (variance > 0.0)
 	{
-		double		n = part * random * (random / variance);
-
 		share_low = wilson_bound(share_low, n, -Z_95);
 		share_high = wilson_bound(share_high, n, Z_95);
 	}
-	*low = part * share_low;
-	*high = tier_larger(1.0 - part * (1.0 - share_high), *low);
+	share.low = part * share_low;
+	share.high = tier_larger(1.0 - part * (1.0 - share_high), share.low);
+	return share;
 }
 
 static TierSplitResult

@@ -66,6 +66,15 @@ extern double tier_split_sequential(const TierSplitReads *reads);
 #define TIER_SOURCE_STATISTICS 's'
 #define TIER_SOURCE_EXECUTOR 'e'
 
+/* How many of some misses of a relation caused a request of a device: low <= mid <= high. */
+typedef struct TierSplitRequests
+{
+	double		low;
+	double		mid;
+	double		high;
+	double		ahead;			/* blocks that were read ahead of these misses */
+} TierSplitRequests;
+
 /*
  * What tracked plans read of one relation in one period.  Each plan weighs
  * 1 / p, where p was its probability of being tracked, so these are unbiased
@@ -97,12 +106,10 @@ typedef struct TierSplitPlans
 
 	/*
 	 * Of the random ones, those in plans of which the kernel counted what
-	 * they read from devices; and how many of these caused a request, at
-	 * least and at most.
+	 * they read from devices; and how many of these caused a request.
 	 */
 	double		bounded;
-	double		bounded_low;
-	double		bounded_high;
+	TierSplitRequests requests;
 } TierSplitPlans;
 
 /* Adds what other plans have read. */
@@ -112,19 +119,41 @@ extern void tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more
 extern double tier_split_misses(const TierSplitPlans *plans);
 
 /*
- * A plan missed `misses` blocks, of which `own` are random reads of one relation, and had
- * device_blocks read from devices, read-ahead included, temp_blocks of which may be of
- * temporary files.  How many of `own` caused a request, at least and at most: each request
- * reads something, and none but one of a miss reads anything, or a temporary file's.
+ * A plan, or a part of it, missed `misses` blocks, of which `own` are random reads of one
+ * relation, and had device_blocks read from devices, read-ahead included, temp_blocks of
+ * which may be of temporary files.  How many of `own` caused a request, at least and at
+ * most: each request reads something, and none but one of a miss reads anything, or a
+ * temporary file's.  In between, each of the relation's misses is `odds` times as likely to
+ * have caused one as each of the others.  `ahead` is 0.
  */
-extern void tier_split_bound_requests(double own, double misses, double device_blocks,
-									  double temp_blocks, double *low, double *high);
+extern TierSplitRequests tier_split_bound_requests(double own, double misses,
+												   double device_blocks, double temp_blocks,
+												   double odds);
+
+/* *sum grows by `factor` times as many of each. */
+extern void tier_split_add_requests(TierSplitRequests *sum, const TierSplitRequests *more,
+									double factor);
+
+/* The share of a relation's random reads that caused a request, from all plans tracked. */
+typedef struct TierSplitRequestShare
+{
+	double		low;			/* at least and at most, wider than what is
+								 * known by the sampling error (95 %); 0 and 1
+								 * if nothing is known */
+	double		high;
+	double		counted;		/* of the plans; 0 if known is */
+	double		ahead;			/* blocks read ahead for each read */
+	double		known;			/* how much `counted` weighs against what else
+								 * one would expect, 0 to 1 */
+} TierSplitRequestShare;
+
+#define TIER_SPLIT_SHARE_UNKNOWN ((TierSplitRequestShare) {0.0, 1.0, 0.0, 0.0, 0.0})
 
 /*
- * The share of all random reads that caused a request, at least and at most: what is known
- * of plans that were tracked, wider by the sampling error (95 %).  0 and 1 if nothing is.
+ * A sample of n reads weighs n against 1 of any expectation without them, as much as the
+ * prior of Jeffreys (1946) for a share; 1 if all was tracked.
  */
-extern void tier_split_request_shares(const TierSplitPlans *plans, double *low, double *high);
+extern TierSplitRequestShare tier_split_request_share(const TierSplitPlans *plans);
 
 /* One relation in one period, from both sides. */
 typedef struct TierSplitPeriod

@@ -49,12 +49,9 @@ shift(Work *work, int unit, int to)
 	for (int i = 0; i < 2; i++)
 	{
 		int			t = i == 0 ? work->tier[unit] : to;
-		double		sign = i == 0 ? -1.0 : 1.0;
-		size_t		cell = cell_of(work, unit, t);
 
-		work->totals[t].bytes += sign * problem->stored_bytes[cell];
-		work->totals[t].occupied_s += sign * problem->occupied_s[cell];
-		work->totals[t].written_bytes += sign * problem->written_bytes[cell];
+		tier_placement_count(problem, cell_of(work, unit, t), i == 0 ? -1.0 : 1.0,
+							 &work->totals[t]);
 	}
 	work->tier[unit] = to;
 }

@@ -65,6 +65,12 @@ struct TierOnlineRequest
 	const TierIdle *idle;		/* NULL: nothing */
 
 	/*
+	 * Nobody has asked for it: it does not go on while readers of the WAL are
+	 * too far behind (server/wal_lag.h).
+	 */
+	bool		waits_for_wal_readers;
+
+	/*
 	 * The caller tries again later: who is in the way may be waited for as
 	 * long as the copy has taken, and not for all attempts.
 	 */
@@ -79,6 +85,8 @@ typedef enum TierOnlineResult
 								 * too much left to do; no attempt is left */
 	TIER_ONLINE_REFUSED,		/* cannot be moved online; see `why` */
 	TIER_ONLINE_UNWANTED,		/* the caller has said so meanwhile */
+	TIER_ONLINE_HELD_UP,		/* readers of the WAL have been behind for too
+								 * long; see `why` */
 	TIER_ONLINE_FAILED,			/* an error, see `error` */
 } TierOnlineResult;
 
@@ -87,8 +95,8 @@ typedef struct TierOnlineReport
 {
 	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: what
 								 * came too late, or NULL */
-	char	   *why;			/* of REFUSED and BUSY */
-	const char *hint;			/* of BUSY; never NULL then */
+	char	   *why;			/* of REFUSED, BUSY and HELD_UP */
+	const char *hint;			/* of BUSY and HELD_UP; never NULL then */
 	bool		is_incomplete;	/* REFUSED: an index that is not valid */
 	int			attempts;		/* for the strong lock */
 	int			restarts;

@@ -28,6 +28,7 @@
 #include "src/move/online.h"
 #include "src/move/preflight.h"
 #include "src/move/space.h"
+#include "src/server/distributed.h"
 #include "src/base/sql.h"
 
 /* A transaction that is younger is no obstacle. */
@@ -41,7 +42,7 @@ static const TierObstacle no_obstacle = {NULL, NULL, NULL, 0};
 static TierObstacle
 obstacle_of_refusal(TierRefusal refusal)
 {
-	TierObstacle obstacle = {refusal.message, NULL, refusal.hint, refusal.sqlstate};
+	TierObstacle obstacle = {refusal.message, refusal.detail, refusal.hint, refusal.sqlstate};
 
 	return obstacle;
 }
@@ -224,11 +225,10 @@ tier_preflight_oldest_user(Oid relation_oid, int *n)
 	return oldest;
 }
 
-/* What pg_stat_activity does not show to the role is not told. */
-static bool
-may_know(const TierHolder *holder, Oid role_oid)
+bool
+tier_preflight_may_know_user(const TierHolder *holder, Oid role_oid)
 {
-	return has_privs_of_role(role_oid, ROLE_PG_READ_ALL_STATS) ||
+	return holder->pid == 0 || has_privs_of_role(role_oid, ROLE_PG_READ_ALL_STATS) ||
 		(OidIsValid(holder->role_oid) && has_privs_of_role(role_oid, holder->role_oid));
 }
 
@@ -237,7 +237,7 @@ tier_preflight_user_text(const TierHolder *holder, Oid role_oid)
 {
 	if (holder->pid == 0)
 		return psprintf("prepared transaction \"%s\"", holder->application);
-	if (!may_know(holder, role_oid))
+	if (!tier_preflight_may_know_user(holder, role_oid))
 		return psprintf("process %d", holder->pid);
 	return psprintf("process %d (%s)", holder->pid,
 					holder->application[0] == '\0' ? "no application name" : holder->application);
@@ -258,10 +258,18 @@ check_users(TierAdmission *admission)
 	int64		expected_ms = copy_ms(admission->size_bytes);
 	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
 	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
+	const char *why = tier_distributed_why_busy(admission->info->relation_oid);
 	TierHolder *oldest;
 	int64		age_ms;
 	int			n;
 
+	if (why != NULL)
+	{
+		obstacle.sqlstate = ERRCODE_OBJECT_IN_USE;
+		obstacle.message = pstrdup(why);
+		obstacle.hint = "Try again when Citus has done with it.";
+		return obstacle;
+	}
 	oldest = tier_preflight_oldest_user(admission->info->relation_oid, &n);
 	if (oldest == NULL)
 		return obstacle;
@@ -280,7 +288,8 @@ check_users(TierAdmission *admission)
 	}
 	obstacle.message = psprintf("it is in use by %s, whose transaction has been open for %s",
 								tier_preflight_user_text(oldest, requester_oid),
-								may_know(oldest, requester_oid) ? age_text(age_ms) : "too long");
+								tier_preflight_may_know_user(oldest, requester_oid) ?
+								age_text(age_ms) : "too long");
 	obstacle.hint = "It would still be in use after the copy. "
 		"Try again when that transaction has ended.";
 	return obstacle;
@@ -343,6 +352,14 @@ obstacle_of_shortage(TierShortage shortage)
 	return obstacle;
 }
 
+/* What of it goes into the WAL. */
+static double
+logged_bytes(const TierAdmission *admission)
+{
+	return admission->info->persistence == RELPERSISTENCE_PERMANENT ?
+		(double) admission->size_bytes : 0.0;
+}
+
 /* Outside of all tiers it has no reserve, but can be full like any other. */
 static TierObstacle
 check_space(TierAdmission *admission)
@@ -351,14 +368,15 @@ check_space(TierAdmission *admission)
 													   admission->where.tablespace_oid);
 
 	return obstacle_of_shortage(tier_space_shortage(tier_preflight_space(admission),
-													reserve_bytes, admission->size_bytes));
+													reserve_bytes, admission->size_bytes,
+													logged_bytes(admission)));
 }
 
 static TierObstacle
 check_wal_space(TierAdmission *admission)
 {
 	return obstacle_of_shortage(tier_space_wal_shortage(tier_preflight_space(admission),
-														admission->size_bytes));
+														logged_bytes(admission)));
 }
 
 bool
@@ -368,7 +386,7 @@ tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid)
 	const TierTier *tier = target == NULL ? NULL : &set->tiers[target->tier];
 
 	return tier != NULL && tier->capacity_bytes > 0 &&
-		tier->capacity_bytes < Max(target->device->total_bytes, 0);
+		(tier->device_bytes <= 0 || tier->capacity_bytes < tier->device_bytes);
 }
 
 double
@@ -418,7 +436,10 @@ check_capacity(TierAdmission *admission)
 									"%s of %s usable are taken",
 									NameStr(tier->name), tier_size_text(needed),
 									tier_size_text(used), tier_size_text(usable));
-		obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
+		obstacle.hint = NameStr(tier->smallest_standby)[0] == '\0' ?
+			"Raise capacity_bytes of the tier, or move something else away." :
+			psprintf("It holds no more on standby \"%s\". Move something else away, or see "
+					 "tiered_storage.set_standby_tier().", NameStr(tier->smallest_standby));
 		obstacle.sqlstate = ERRCODE_DISK_FULL;
 	}
 	return obstacle;

@@ -122,6 +122,12 @@ extern bool tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid);
  */
 extern TierHolder *tier_preflight_oldest_user(Oid relation_oid, int *n);
 
+/*
+ * May the role know when the transaction began, and what its process calls itself?  As
+ * pg_stat_activity and pg_prepared_xacts have it.
+ */
+extern bool tier_preflight_may_know_user(const TierHolder *holder, Oid role_oid);
+
 /* Who that is, as far as the role may know: "process 12 (psql)". */
 extern char *tier_preflight_user_text(const TierHolder *holder, Oid role_oid);
 

@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "utils/backend_progress.h"
 #include "utils/timestamp.h"
@@ -21,6 +23,7 @@
 #include "src/base/debug.h"
 #include "src/move/progress.h"
 #include "src/server/processes.h"
+#include "src/server/wal_lag.h"
 
 #define MARK INT64CONST(0x7469657265645f31)
 
@@ -91,13 +94,25 @@ note_phase(int64 phase)
 
 	if (held_since_us != 0)
 		held_us += now_us - held_since_us;
-	held_since_us = phase == TIER_PHASE_PAUSED || phase == TIER_PHASE_QUEUED ? now_us : 0;
+	held_since_us = phase == TIER_PHASE_PAUSED || phase == TIER_PHASE_QUEUED ||
+		phase == TIER_PHASE_WAITING ? now_us : 0;
 }
 
 double
 tier_progress_waited_ms(void)
 {
 	return held_us / 1000.0;
+}
+
+char *
+tier_progress_time_text(double elapsed_ms, double waited_ms)
+{
+	double		waited_s = rint(Max(waited_ms, 0.0)) / 1000.0;
+	double		worked_s = Max(elapsed_ms / 1000.0 - waited_s, 0.0);
+
+	return waited_s > 0.0 ?
+		psprintf("%.3f s, paused or waiting for %.3f s", worked_s, waited_s) :
+		psprintf("%.3f s", worked_s);
 }
 
 void
@@ -210,6 +225,8 @@ tier_progress_phase_name(TierPhase phase)
 			return "prewarming";
 		case TIER_PHASE_GIVING_WAY:
 			return "giving way";
+		case TIER_PHASE_WAITING:
+			return "waiting";
 		case TIER_PHASE_PAUSED:
 			return "paused";
 		case TIER_PHASE_QUEUED:
@@ -220,4 +237,16 @@ tier_progress_phase_name(TierPhase phase)
 			return "moving under lock";
 	}
 	return "?";
+}
+
+char *
+tier_progress_waits_for(TierPhase phase)
+{
+	TierWalLag	lag;
+
+	if (phase != TIER_PHASE_WAITING)
+		return NULL;
+	lag = tier_wal_lag();
+	return lag.reader != TIER_WAL_NOBODY ? tier_wal_lag_text(&lag) :
+		pstrdup("what it has waited for has just caught up");
 }

@@ -19,6 +19,7 @@ typedef enum TierPhase
 	TIER_PHASE_PREWARMING,
 	TIER_PHASE_GIVING_WAY,		/* backing off: somebody else wanted the
 								 * relation */
+	TIER_PHASE_WAITING,			/* for readers of the WAL */
 	TIER_PHASE_PAUSED,
 	TIER_PHASE_QUEUED,			/* too many others move something */
 	TIER_PHASE_CLEANING_UP,
@@ -37,6 +38,8 @@ typedef enum TierProgressField
 	TIER_PROGRESS_ATTEMPTS,		/* for the strong lock */
 	TIER_PROGRESS_RESTARTS,
 	TIER_PROGRESS_STARTED,		/* of the part, TimestampTz */
+	TIER_PROGRESS_PACE,			/* bytes per second, see move/pace.h; 0: none */
+	TIER_PROGRESS_SLOWDOWN,		/* of users, per mille; -1: not known */
 	TIER_PROGRESS_FIELDS
 } TierProgressField;
 
@@ -44,8 +47,18 @@ typedef enum TierProgressField
 extern void tier_progress_start(Oid relation_oid);
 extern void tier_progress_set(TierProgressField field, int64 value);
 
-/* How long all moves of this process were paused or had no place among the movers. */
+/*
+ * How long all moves of this process were paused, waited for readers of the WAL, or had no
+ * place among the movers.
+ */
 extern double tier_progress_waited_ms(void);
+
+/*
+ * What is said of a time that has such waiting in it: "3.200 s, paused or waiting for
+ * 622.000 s"; of the latter only what is not 0 when rounded.  In the current memory context.
+ */
+extern char *tier_progress_time_text(double elapsed_ms, double waited_ms);
+
 extern void tier_progress_add(TierProgressField field, int64 value);
 
 /* This process shows up no more. */
@@ -55,6 +68,12 @@ extern void tier_progress_end(void);
 extern bool tier_progress_read(int pid, int64 *fields);
 
 extern const char *tier_progress_phase_name(TierPhase phase);
+
+/*
+ * What a mover in this phase waits for now, if that is something that others see (readers
+ * of the WAL), as tier_wal_lag_text() says it; NULL: nothing like that.
+ */
+extern char *tier_progress_waits_for(TierPhase phase);
 
 /* What a move has still to write, so that others leave room for it. */
 typedef struct TierAnnouncement

@@ -116,9 +116,9 @@ tier_space_wal_is_retained(void)
 }
 
 double
-tier_space_wal_bytes(double size_bytes)
+tier_space_wal_bytes(double logged_bytes)
 {
-	return XLogIsNeeded() ? size_bytes * WAL_BYTES_PER_BYTE : 0.0;
+	return XLogIsNeeded() ? logged_bytes * WAL_BYTES_PER_BYTE : 0.0;
 }
 
 /*
@@ -203,7 +203,7 @@ tier_space_flight(Oid tablespace_oid)
 		if (other.tablespace_oid == tablespace_oid)
 		{
 			flight.to_write_bytes += other.bytes;
-			flight.arriving_bytes += is_own ? other.leaving_bytes : 0;
+			flight.to_write_own_bytes += is_own ? other.bytes : 0;
 		}
 		if (other.from_oid == tablespace_oid)
 		{
@@ -258,12 +258,13 @@ tier_space_measure(Oid tablespace_oid, int64 announced_us)
 }
 
 TierSpaceNeed
-tier_space_need(const TierSpace *space, double reserve_bytes, double size_bytes)
+tier_space_need(const TierSpace *space, double reserve_bytes, double size_bytes,
+				double logged_bytes)
 {
 	TierSpaceNeed need;
 
-	need.wal_bytes = wal_bytes_needed(size_bytes + space->others_bytes);
-	need.own_wal_bytes = wal_bytes_needed(size_bytes);
+	need.wal_bytes = wal_bytes_needed(logged_bytes + space->others_bytes);
+	need.own_wal_bytes = wal_bytes_needed(logged_bytes);
 	need.wal_reserve_bytes = tier_space_wal_reserve(space->wal.total_bytes);
 	need.bytes = size_bytes + (space->together ? need.wal_bytes : 0);
 	need.reserve_bytes = space->together ? Max(reserve_bytes, need.wal_reserve_bytes) :
@@ -272,9 +273,10 @@ tier_space_need(const TierSpace *space, double reserve_bytes, double size_bytes)
 }
 
 TierShortage
-tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_bytes)
+tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_bytes,
+					double logged_bytes)
 {
-	TierSpaceNeed need = tier_space_need(space, reserve_bytes, size_bytes);
+	TierSpaceNeed need = tier_space_need(space, reserve_bytes, size_bytes, logged_bytes);
 	double		free_bytes = space->target.free_bytes - space->earlier_bytes;
 	TierShortage shortage = {NULL, NULL};
 
@@ -296,12 +298,13 @@ tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_by
 }
 
 TierShortage
-tier_space_wal_shortage(const TierSpace *space, double size_bytes)
+tier_space_wal_shortage(const TierSpace *space, double logged_bytes)
 {
-	TierSpaceNeed need = tier_space_need(space, 0, size_bytes);
+	TierSpaceNeed need = tier_space_need(space, 0, logged_bytes, logged_bytes);
 	TierShortage shortage = {NULL, NULL};
 
-	if (!space->wal.known || space->wal.free_bytes - need.wal_bytes >= need.wal_reserve_bytes)
+	if (need.own_wal_bytes <= 0 || !space->wal.known ||
+		space->wal.free_bytes - need.wal_bytes >= need.wal_reserve_bytes)
 		return shortage;
 	shortage.message = psprintf("not enough space for WAL: "
 								"the move may write %s and %s are reserved, %s are free%s",

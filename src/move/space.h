@@ -80,20 +80,23 @@ extern int64 tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid,
  */
 extern TierSpace tier_space_measure(Oid tablespace_oid, int64 announced_us);
 
-/* What a move of size_bytes needs there, if reserve_bytes of the target stay free. */
+/*
+ * What a move of size_bytes needs there, if reserve_bytes of the target stay free.  Of these,
+ * logged_bytes go into the WAL: all, or none of an unlogged relation.
+ */
 extern TierSpaceNeed tier_space_need(const TierSpace *space, double reserve_bytes,
-									 double size_bytes);
+									 double size_bytes, double logged_bytes);
 
-/* Is there room for it in the tablespace, and for the WAL? */
+/* Is there room for it in the tablespace, and for the WAL?  Who writes none needs none there. */
 extern TierShortage tier_space_shortage(const TierSpace *space, double reserve_bytes,
-										double size_bytes);
-extern TierShortage tier_space_wal_shortage(const TierSpace *space, double size_bytes);
+										double size_bytes, double logged_bytes);
+extern TierShortage tier_space_wal_shortage(const TierSpace *space, double logged_bytes);
 
 /* Is a tablespace on the file system of this one, so that what leaves it is free here? */
 extern bool tier_space_shares_room(const TierSpace *space, Oid tablespace_oid);
 
-/* What a copy of size_bytes writes into the WAL, and whether something may keep that. */
-extern double tier_space_wal_bytes(double size_bytes);
+/* What a copy of so many bytes that are logged writes into the WAL; may something keep that? */
+extern double tier_space_wal_bytes(double logged_bytes);
 extern bool tier_space_wal_is_retained(void);
 
 /*
@@ -113,7 +116,7 @@ extern double tier_space_taken(const TierSpace *space, Oid tablespace_oid);
 typedef struct TierSpaceFlight
 {
 	double		to_write_bytes; /* to its file system */
-	double		arriving_bytes; /* of relations of this database, in all */
+	double		to_write_own_bytes; /* of these, of this database's relations */
 	double		leaving_bytes;	/* of all databases */
 	double		leaving_own_bytes;	/* of these, of this one */
 } TierSpaceFlight;

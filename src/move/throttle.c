@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
+#include "src/move/pace.h"
 #include "src/move/throttle.h"
 
 /* In the data directory, which is the working directory of all processes. */
@@ -78,6 +80,17 @@ put_off(int64 *free_at, int64 bytes, double limit_mb)
 	return *free_at;
 }
 
+/* What is the most, by the settings, that this process may copy; INFINITY: no limit. */
+static double
+limit_mb(void)
+{
+	double		limit = tier_move_rate_limit_mb > 0 ? tier_move_rate_limit_mb : INFINITY;
+
+	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
+		limit = Min(limit, tier_worker_rate_limit_mb);
+	return limit;
+}
+
 int64
 tier_throttle_charge(int64 bytes)
 {
@@ -95,7 +108,7 @@ tier_throttle_charge(int64 bytes)
 	/* Nobody waits for what a background worker does: ours, or pg_cron's. */
 	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
 		until = Max(until, put_off(&worker_free_at, bytes, tier_worker_rate_limit_mb));
-	return until;
+	return Max(until, tier_pace_charge(bytes, until, limit_mb()));
 }
 
 static void
@@ -105,22 +118,38 @@ leave_at_exit(int code, Datum argument)
 }
 
 /* May this role have a place now?  The lock is held. */
-static bool
-may_enter(Oid role_oid, bool is_administrator, int places)
+static TierThrottleWait
+ask(Oid role_oid, bool is_administrator, int places)
 {
 	int			others = 0;
+	bool		is_full = true;
 
-	if (is_administrator)
-		return true;
-	for (int i = 0; i < TIER_MAX_MOVERS; i++)
+	for (int i = 0; i < places && is_full; i++)
+		is_full = tier_shmem->movers.pids[i] != 0;
+	for (int i = 0; i < TIER_MAX_MOVERS && !is_administrator; i++)
 	{
 		if (tier_shmem->movers.pids[i] == 0 || !OidIsValid(tier_shmem->movers.limited_roles[i]))
 			continue;
 		if (tier_shmem->movers.limited_roles[i] == role_oid)
-			return false;
+			return TIER_THROTTLE_HAS_ONE;
 		others++;
 	}
-	return others < Max(places - 1, 1);
+	return is_full ? TIER_THROTTLE_FULL :
+		is_administrator || others < Max(places - 1, 1) ? TIER_THROTTLE_FREE :
+		TIER_THROTTLE_KEPT_FREE;
+}
+
+TierThrottleWait
+tier_throttle_ask(Oid role_oid, bool is_administrator)
+{
+	TierThrottleWait wait;
+
+	if (tier_shmem == NULL)
+		return TIER_THROTTLE_FREE;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	wait = ask(role_oid, is_administrator, Min(tier_max_movers, TIER_MAX_MOVERS));
+	LWLockRelease(tier_shmem->lock);
+	return wait;
 }
 
 bool
@@ -129,8 +158,12 @@ tier_throttle_enter(Oid role_oid, bool is_administrator)
 	static bool registered = false;
 	int			places = Min(tier_max_movers, TIER_MAX_MOVERS);
 
-	if (tier_shmem == NULL || my_place >= 0)
+	if (tier_shmem == NULL)
 		return true;
+
+	/* One that is left from another move would count for the role of that. */
+	if (my_place >= 0)
+		tier_throttle_leave();
 	my_role = role_oid;
 	my_role_is_administrator = is_administrator;
 	if (!registered)
@@ -139,15 +172,12 @@ tier_throttle_enter(Oid role_oid, bool is_administrator)
 		registered = true;
 	}
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0;
-		 may_enter(role_oid, is_administrator, places) && i < places && my_place < 0; i++)
+	if (ask(role_oid, is_administrator, places) == TIER_THROTTLE_FREE)
 	{
-		if (tier_shmem->movers.pids[i] == 0)
-		{
-			tier_shmem->movers.pids[i] = MyProcPid;
-			tier_shmem->movers.limited_roles[i] = is_administrator ? InvalidOid : role_oid;
-			my_place = i;
-		}
+		for (my_place = 0; tier_shmem->movers.pids[my_place] != 0; my_place++)
+			;
+		tier_shmem->movers.pids[my_place] = MyProcPid;
+		tier_shmem->movers.limited_roles[my_place] = is_administrator ? InvalidOid : role_oid;
 	}
 	LWLockRelease(tier_shmem->lock);
 	if (my_place >= 0)

@@ -12,7 +12,8 @@
 
 /*
  * All movers share tiered_storage.move_rate_limit; without preload each has it
- * alone.  In a background worker tiered_storage.worker_rate_limit counts, too.
+ * alone.  In a background worker tiered_storage.worker_rate_limit counts, too, and with
+ * tiered_storage.move_max_slowdown what users bear (move/pace.h).
  * Says until when this process has to wait after it has copied so many
  * bytes, by tier_clock_monotonic_us; 0: it need not.
  */
@@ -21,17 +22,27 @@ extern int64 tier_throttle_charge(int64 bytes);
 /*
  * Takes one of tiered_storage.max_movers places; false when all are taken.
  * A role that is no administrator has one at a time, and all such roles together
- * leave the last one free, unless there is only one.  Given back by
+ * leave the last one free, unless there is only one.  One that this process still has, from
+ * another move, is given back first.  Given back by
  * tier_throttle_leave, or at the end of the process.  Always true without preload.
  */
 extern bool tier_throttle_enter(Oid role_oid, bool is_administrator);
 extern void tier_throttle_leave(void);
 
-/*
- * How many places others have; 0 without preload.  Whether one is free for a role is for
- * tier_throttle_enter() to say.
- */
+/* How many places others have; 0 without preload. */
 extern int	tier_throttle_others(void);
+
+/* Why a role has to wait for a place. */
+typedef enum TierThrottleWait
+{
+	TIER_THROTTLE_FREE,			/* it has not to */
+	TIER_THROTTLE_FULL,			/* others have all of them */
+	TIER_THROTTLE_HAS_ONE,		/* the role has one, and is no administrator */
+	TIER_THROTTLE_KEPT_FREE,	/* the last one is kept for administrators */
+} TierThrottleWait;
+
+/* What tier_throttle_enter() would meet now, for who only asks. */
+extern TierThrottleWait tier_throttle_ask(Oid role_oid, bool is_administrator);
 
 /*
  * A mover that does nothing but wait, for a lock or for resume(), lets others have

@@ -15,6 +15,8 @@
  * is measured around each call of its scan nodes, which are made to call
  * measure_node() instead of themselves; what they did not read, where
  * rows are changed or locked, and by rechecks of concurrent updates, was read.
+ * So are nodes that go by an index, for another reason: to know which of their
+ * relations it was that a device was read for.
  *
  * Relations that the plan has open are reached through their relcache entry,
  * which stays where it is while they are open.  TOAST tables, their indexes and the
@@ -50,9 +52,6 @@
 #include "src/observe/access_counts.h"
 #include "src/observe/access_plan.h"
 #include "src/observe/access_plan_private.h"
-
-/* Of one bitmap scan: the table, and as many indexes; further ones count as random. */
-#define MAX_MEASURES_OF_NODE 4
 
 /*
  * A plan with more relations than this is not interrupted by what runs within
@@ -220,6 +219,7 @@ count_new_partitions(TierAccessPlan *plan, int64 known_fetched, int64 known_miss
 
 		use->is_late = true;
 		read_counts(use, &use->own);
+		use->base = use->own;	/* what it has now does not count again */
 		late_fetched += use->own.fetched;
 		late_misses += use->own.fetched - use->own.hit;
 	}
@@ -337,15 +337,113 @@ find_measures(TierAccessPlan *plan, PlanState *node)
 	return &plan->measures[low];
 }
 
+static int64
+misses_so_far(const TierAccessPlan *plan, const RelationUse *use)
+{
+	int64		misses = use->own.fetched - use->own.hit;
+
+	if (plan == current_plan)
+	{
+		TierCompatBlockCounts now;
+
+		read_counts(use, &now);
+		misses += (now.fetched - use->base.fetched) - (now.hit - use->base.hit);
+	}
+	return misses;
+}
+
+/* What the plan itself has read, without what ran within it: blocks, and bytes from devices. */
+static int64
+plan_reads(const TierAccessPlan *plan)
+{
+	return plan->all_misses +
+		(plan == current_plan ? pgBufferUsage.shared_blks_read - plan->read_base : 0);
+}
+
+static int64
+plan_device_bytes(const TierAccessPlan *plan)
+{
+	return plan->device_bytes +
+		(plan == current_plan ? Max(recent_device_bytes() - plan->device_base, 0) : 0);
+}
+
+/*
+ * What a relation has missed since it was looked at, if that fits in *rest, which shrinks.
+ * One that is looked at the first time in a plan may have missed some of it before.
+ */
+static CallMisses
+take_misses(TierAccessPlan *plan, int use, int64 *rest)
+{
+	CallMisses	call;
+	int64		so_far;
+
+	call.use = &plan->uses[use];
+	so_far = misses_so_far(plan, call.use);
+	call.misses = Min(Max(so_far - call.use->looked_at, 0), *rest);
+	call.use->looked_at = so_far;
+	*rest -= call.misses;
+	return call;
+}
+
+/*
+ * A call of a node has missed so many blocks, and so many were read from devices for it,
+ * without what nodes within it have taken for themselves.  Most calls miss one block, so that
+ * it is certain whose that was; of a whole plan it hardly ever is.  What is not known to be
+ * of a relation is left to the node around, or to the plan.
+ *
+ * A bitmap scan asks ahead for blocks: what was read in one call and not missed
+ * may be what the next one misses.
+ */
+static void
+note_requests(TierAccessPlan *plan, NodeMeasure *first, int nmeasures, int64 misses,
+			  double blocks)
+{
+	CallMisses	calls[MAX_RELATIONS_OF_CALL];
+	int			ncalls = 0;
+	int			toast = NO_USE;
+	double		blocks_of_call = blocks;
+	double		theirs;
+	double		ahead;
+	int64		rest = misses;
+	bool		asks_ahead = false;
+
+	for (int i = 0; i < nmeasures; i++)
+	{
+		calls[ncalls++] = take_misses(plan, first[i].use, &rest);
+		if (plan->uses[first[i].use].toast_use != NO_USE)
+			toast = plan->uses[first[i].use].toast_use;
+		asks_ahead |= first[i].order == TIER_SPLIT_GAPS;
+	}
+	if (rest > 0 && toast != NO_USE)
+	{
+		calls[ncalls++] = take_misses(plan, toast, &rest);
+		calls[ncalls++] = take_misses(plan, plan->uses[toast].index_use, &rest);
+	}
+	blocks += first->read_ahead;
+	ahead = Max(blocks - misses, 0.0);
+	first->read_ahead = asks_ahead ? ahead : 0.0;
+	theirs = tier_access_share_requests(calls, ncalls, misses, blocks, asks_ahead ? 0.0 : ahead);
+	plan->watched_misses += misses - rest;
+	plan->watched_blocks +=
+		rest > 0 ? Min(theirs + first->read_ahead, blocks_of_call) : blocks_of_call;
+}
+
 /*
  * Stands for a node's own function, and measures it.  A node within it (in a
- * subplan) takes its part for itself.
+ * subplan) takes its part for itself.  Called for each row: what costs more than some
+ * comparisons is done only where several orders have to be told apart, or
+ * something was read.
  */
 static TupleTableSlot *
 measure_node(PlanState *node)
 {
 	TierAccessPlan *plan = find_plan(node->state);
 	NodeMeasure *first = find_measures(plan, node);
+	int64		device_bytes = plan_device_bytes(plan);
+	int64		temp_blocks = pgBufferUsage.temp_blks_read;
+	int64		misses = plan_reads(plan);
+	int64		watched_misses = plan->watched_misses;
+	double		watched_blocks = plan->watched_blocks;
 	int64		fetched[MAX_MEASURES_OF_NODE];
 	int64		hit[MAX_MEASURES_OF_NODE];
 	TupleTableSlot *slot;
@@ -353,9 +451,21 @@ measure_node(PlanState *node)
 
 	for (n = 0; n < MAX_MEASURES_OF_NODE && first + n < plan->measures + plan->nmeasures &&
 		 first[n].node == node; n++)
-		read_unmeasured(plan, &plan->uses[first[n].use], &fetched[n], &hit[n]);
+		if (first[n].is_mixed)
+		{
+			RelationUse *use = &plan->uses[first[n].use];
+
+			read_unmeasured(plan, use, &fetched[n], &hit[n]);
+			use->looked_at = misses_so_far(plan, use);
+		}
 
 	slot = first->real(node);
+
+	misses = plan_reads(plan) - misses - (plan->watched_misses - watched_misses);
+	if (misses > 0 && pgBufferUsage.temp_blks_read == temp_blocks)
+		note_requests(plan, first, n, misses,
+					  Max((double) (plan_device_bytes(plan) - device_bytes) / BLCKSZ -
+						  (plan->watched_blocks - watched_blocks), 0.0));
 
 	for (int i = 0; i < n; i++)
 	{
@@ -363,6 +473,8 @@ measure_node(PlanState *node)
 		int64		now_fetched;
 		int64		now_hit;
 
+		if (!first[i].is_mixed)
+			continue;
 		read_unmeasured(plan, use, &now_fetched, &now_hit);
 		first[i].fetched += now_fetched - fetched[i];
 		first[i].hit += now_hit - hit[i];
@@ -372,7 +484,17 @@ measure_node(PlanState *node)
 	return slot;
 }
 
-/* Keeps the measures of relations that are read in more than one order. */
+/* Are they asked for one by one, so that it is worth asking what each call of a node reads? */
+static bool
+has_single_reads(TierSplitOrder order)
+{
+	return order == TIER_SPLIT_BY_INDEX || order == TIER_SPLIT_INDEX || order == TIER_SPLIT_GAPS;
+}
+
+/*
+ * Keeps the measures of relations that are read in more than one order, and of nodes
+ * whose reads are random.
+ */
 static void
 start_measuring(TierAccessPlan *plan)
 {
@@ -383,8 +505,9 @@ start_measuring(TierAccessPlan *plan)
 		NodeMeasure *measure = &plan->measures[i];
 		int			orders = plan->uses[measure->use].orders;
 
-		if ((orders & (orders - 1)) == 0 || measure->order == TIER_SPLIT_SINGLE ||
-			measure->node->state != plan->estate)
+		measure->is_mixed = (orders & (orders - 1)) != 0;
+		if ((!measure->is_mixed && !has_single_reads(measure->order)) ||
+			measure->order == TIER_SPLIT_SINGLE || measure->node->state != plan->estate)
 			continue;
 		measure->real = measure->node->ExecProcNodeReal;
 		plan->measures[kept++] = *measure;

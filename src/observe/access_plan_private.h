@@ -27,6 +27,12 @@
 #define INLINE_USES 12
 #define INLINE_MEASURES 8
 
+/* Of one bitmap scan: the table, and as many indexes; further ones count as random. */
+#define MAX_MEASURES_OF_NODE 4
+
+/* Whose misses in a call of a node are known: those, a TOAST table and its index. */
+#define MAX_RELATIONS_OF_CALL (MAX_MEASURES_OF_NODE + 2)
+
 #define ORDER_BIT(order) (1 << (order))
 #define NO_USE (-1)
 
@@ -53,6 +59,8 @@ typedef struct RelationUse
 	int			index_use;		/* VALUES: the index of the TOAST table; GAPS:
 								 * one that is scanned once for each pass over
 								 * the table; or NO_USE */
+	int			toast_use;		/* of a table whose values are read: its TOAST
+								 * table, or NO_USE */
 	double		pages;			/* 0: unknown */
 	double		correlation;	/* of an index */
 
@@ -64,20 +72,39 @@ typedef struct RelationUse
 	TierCompatBlockCounts own;
 	int64		measured_fetched;	/* of own, what its nodes have */
 	int64		measured_hit;
+
+	/*
+	 * Of own misses, those in calls of nodes for each of which the kernel was
+	 * asked what it read, and how many of these caused a request; and how
+	 * many had been looked at so far, either way.
+	 */
+	int64		watched;
+	int64		looked_at;
+	TierSplitRequests requests;
 	double		sequential;		/* of own misses; set by access_report.c when
 								 * the plan has ended */
 } RelationUse;
 
-/* What one node reads of one relation that others read as well. */
+/* What one call of a node missed of one relation. */
+typedef struct CallMisses
+{
+	RelationUse *use;
+	int64		misses;
+} CallMisses;
+
+/* What one node reads of one relation. */
 typedef struct NodeMeasure
 {
 	PlanState  *node;
 	ExecProcNodeMtd real;		/* what measure_node() stands for; set when
-								 * all measures are known */
+								 * all measures are known, as is is_mixed */
 	int			use;
 	TierSplitOrder order;
-	int64		fetched;
+	bool		is_mixed;		/* others read it in another order */
+	int64		fetched;		/* counted if is_mixed */
 	int64		hit;
+	double		read_ahead;		/* GAPS, of the first of the node: blocks that
+								 * came from devices before they were missed */
 } NodeMeasure;
 
 /*
@@ -128,6 +155,9 @@ struct TierAccessPlan
 	int64		device_bytes;	/* read from devices */
 	int64		all_misses;		/* blocks of any relation, if !is_parallel */
 	int64		temp_blocks;	/* read from temporary files */
+	int64		watched_misses; /* of all_misses, those in calls of nodes for
+								 * each of which the kernel was asked */
+	double		watched_blocks; /* that came from devices in these */
 
 	/* Not zeroed: only what uses and measures point at has a meaning. */
 	RelationUse inline_uses[INLINE_USES];
@@ -148,6 +178,20 @@ extern void tier_access_relations_find(struct TierAccessPlan *plan, PlanState *r
  */
 extern void tier_access_relations_add_result(struct TierAccessPlan *plan, Relation rel,
 											 bool with_indexes);
+
+/* ---------------------------------------------------------------------
+ * access_requests.c: which relation's misses it was that a device was read for
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * A call of a node has missed so many blocks, those of at most MAX_RELATIONS_OF_CALL
+ * relations among them, and so many were read from devices for it, and so many of them
+ * ahead of what it missed.  Adds to `requests` and `watched` of these, and returns how many
+ * of the blocks were theirs.  No error, no memory, no catalog.
+ */
+extern double tier_access_share_requests(const CallMisses *calls, int ncalls, int64 misses,
+										 double blocks, double ahead);
 
 /* ---------------------------------------------------------------------
  * access_report.c: what it read, as random and sequential reads

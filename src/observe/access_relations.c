@@ -257,6 +257,7 @@ add_use(TierAccessPlan *plan, Oid relation_oid, Relation rel, TierSplitOrder ord
 		plan->uses[use].relation_oid = relation_oid;
 		plan->uses[use].table_use = NO_USE;
 		plan->uses[use].index_use = NO_USE;
+		plan->uses[use].toast_use = NO_USE;
 		if (plan->buckets != NULL)
 			link_use(plan, use);
 	}
@@ -291,11 +292,14 @@ add_measure(TierAccessPlan *plan, PlanState *node, int use, TierSplitOrder order
 	measure->real = NULL;
 	measure->use = use;
 	measure->order = order;
+	measure->is_mixed = false;
 	measure->fetched = measure->hit = 0;
+	measure->read_ahead = 0.0;
 }
 
+/* Of a table that is among the uses: `use`. */
 static void
-add_toast(TierAccessPlan *plan, Relation rel, bool is_changed)
+add_toast(TierAccessPlan *plan, int use, Relation rel, bool is_changed)
 {
 	Oid			toast_oid = rel->rd_rel->reltoastrelid;
 	Oid			index_oid = OidIsValid(toast_oid) ? toast_index_of(toast_oid) : InvalidOid;
@@ -306,6 +310,7 @@ add_toast(TierAccessPlan *plan, Relation rel, bool is_changed)
 		return;
 	table = add_use(plan, toast_oid, NULL, is_changed ? TIER_SPLIT_SINGLE : TIER_SPLIT_VALUES);
 	index = add_use(plan, index_oid, NULL, is_changed ? TIER_SPLIT_SINGLE : TIER_SPLIT_INDEX);
+	plan->uses[use].toast_use = table;
 	plan->uses[table].index_use = index;
 	plan->uses[table].tablespace_oid = plan->uses[index].tablespace_oid =
 		tier_compat_locator_tablespace(tier_compat_relation_locator(rel));
@@ -328,7 +333,7 @@ add_table(TierAccessPlan *plan, PlanState *node, TierSplitOrder order)
 	if (order == TIER_SPLIT_GAPS)
 		plan->uses[use].pages = RelationGetNumberOfBlocks(rel);
 	add_measure(plan, node, use, order);
-	add_toast(plan, rel, false);
+	add_toast(plan, use, rel, false);
 	return use;
 }
 
@@ -381,11 +386,12 @@ tier_access_relations_add_result(TierAccessPlan *plan, Relation rel, bool with_i
 			list_free(RelationGetIndexList(rel));
 		foreach(cell, rel->rd_indexlist)
 		{
-			use = add_use(plan, lfirst_oid(cell), NULL, TIER_SPLIT_SINGLE);
-			plan->uses[use].is_changed = true;
+			int			index = add_use(plan, lfirst_oid(cell), NULL, TIER_SPLIT_SINGLE);
+
+			plan->uses[index].is_changed = true;
 		}
 	}
-	add_toast(plan, rel, true);
+	add_toast(plan, use, rel, true);
 }
 
 /* DELETE leaves the indexes alone. */

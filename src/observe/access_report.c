@@ -200,19 +200,24 @@ random_reads_are_counted(const RelationUse *use)
 		 !use->is_foreign_method);
 }
 
-/* random: without blocks that may have been added, which nobody has read. */
+/*
+ * random: without blocks that may have been added, which nobody has read.  What was asked
+ * about call by call is known best; the others share the rest of what the plan has read.
+ */
 static void
-bound_requests(const TierAccessPlan *plan, double random, double all_misses,
-			   TierSplitPlans *plans)
+bound_requests(const TierAccessPlan *plan, const RelationUse *use, double random,
+			   double all_misses, TierSplitPlans *plans)
 {
-	double		low;
-	double		high;
+	double		watched = Min((double) use->watched, random);
+	double		blocks = (double) plan->device_bytes / BLCKSZ - plan->watched_blocks;
+	TierSplitRequests requests;
 
-	tier_split_bound_requests(random, all_misses, (double) plan->device_bytes / BLCKSZ,
-							  plan->temp_blocks, &low, &high);
+	requests = tier_split_bound_requests(random - watched, all_misses - plan->watched_misses,
+										 blocks, plan->temp_blocks, 1.0);
+	if (watched > 0.0)
+		tier_split_add_requests(&requests, &use->requests, watched / use->watched);
 	plans->bounded = plan->weight * random;
-	plans->bounded_low = plan->weight * low;
-	plans->bounded_high = plan->weight * high;
+	tier_split_add_requests(&plans->requests, &requests, plan->weight);
 }
 
 /* all_misses: of the whole plan; share: see device_share() */
@@ -241,11 +246,17 @@ report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_mis
 			added = Min(random, rest_misses(use, &fetched));
 		plans.added = weight * added;
 		if (random_reads_are_counted(use))
-			bound_requests(plan, random - added, all_misses, &plans);
+			bound_requests(plan, use, random - added, all_misses, &plans);
 		if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
 		{
 			plans.measured = weight * use->sequential;
 			plans.measured_device = plans.measured * share;
+		}
+		else if (share < 0.0 && use->watched >= OWN_SHARE * misses &&
+				 random_reads_are_counted(use))
+		{
+			plans.measured = weight * use->sequential;
+			plans.measured_device = plans.measured * (use->requests.mid / use->watched);
 		}
 		else if (share >= 0.0)
 		{

@@ -296,9 +296,8 @@ device_instance(const char *directory)
 	return psprintf("%s/%s", boot, sequence);
 }
 
-/* False: this device has none, or they cannot be read. */
-static bool
-read_counters(const char *device, TierDeviceCounters *counters, char **instance)
+bool
+tier_device_read_counters(const char *device, TierDeviceCounters *counters, char **instance)
 {
 	char		directory[MAXPGPATH];
 	char		line[STAT_LINE_BYTES];
@@ -530,7 +529,7 @@ observe_device(TierDeviceState *state, const Prediction *predicted, double forei
 {
 	TierDeviceCounters counters = {0};
 	char	   *instance = state->instance;
-	bool		readable = read_counters(state->device, &counters, &instance);
+	bool		readable = tier_device_read_counters(state->device, &counters, &instance);
 	bool		continues = readable && last_sample_at != 0 && now > last_sample_at &&
 	state->counters_at == last_sample_at && strcmp(state->instance, instance) == 0 &&
 	!went_back(&state->counters, &counters);

@@ -31,6 +31,13 @@ extern double tier_device_request_bytes(const TierDeviceState *state);
 extern const TierDeviceState *tier_devices_find(const TierDevices *devices, Oid tablespace_oid);
 
 /*
+ * What the kernel has counted for a device since *instance, which tells one life of the
+ * counters from the next.  False: it has none, or they cannot be read.
+ */
+extern bool tier_device_read_counters(const char *device, TierDeviceCounters *counters,
+									  char **instance);
+
+/*
  * Since the last sample: blocks that the server has read and these relations have not, from
  * whichever device; what others did is not known if that is -1.  Is a process at work that
  * has had counters still to come for more than a small part of that time?

@@ -147,6 +147,7 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	period->device_sequential = sequential;
 	period->device_maintenance = maintenance;
 	period->device_measured = 0.0;
+	period->device_counted = 0.0;
 	if (after < 0)
 		after = before;
 	if (after < 0 || blocks < 1)
@@ -164,7 +165,8 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	 * Who reads may read ahead in a further request, which is not among the
 	 * reads that are bounded.
 	 */
-	period->random_high = Min(period->random_high + Min(read_ahead, period->random_high), 1.0);
+	period->random_requests.high += Min(read_ahead, period->random_requests.high);
+	period->random_requests.high = Min(period->random_requests.high, 1.0);
 	missed = 1.0 - tier_fit_sequential_hits(resident_before, resident_after,
 											(sequential + maintenance) / blocks);
 	period->device_sequential = sequential * missed;
@@ -192,16 +194,41 @@ use_measured_reads(TierRelationPeriod *period, Oid tablespace_oid)
 		 (1.0 - period->measured_part - period->shared_part) * estimated);
 }
 
-/*
- * The same for random reads: what the kernel has counted for plans bounds them.  A few rows
- * that many ask for are in the page cache more often than its share of the file says.
- */
+static double
+resident_share(const TierRelationStored *stored)
+{
+	if (stored->size_bytes <= 0 || stored->os_cached_bytes < 0)
+		return 0.0;
+	return Min((double) stored->os_cached_bytes / stored->size_bytes, 1.0);
+}
+
 static double
 within_bounds(const TierRelationPeriod *period, double random)
 {
 	double		all = local_random(period);
 
-	return Min(Max(random, all * period->random_low), all * period->random_high);
+	return Min(Max(random, all * period->random_requests.low),
+			   all * period->random_requests.high);
+}
+
+/*
+ * The same for random reads: what the kernel has counted for plans replaces the estimate, as
+ * far as there were enough of them, and bounds the rest.  A few rows that many ask for are in
+ * the page cache more often than its share of the file says.
+ *
+ * What is read ahead around a block is a request of its own where resident blocks
+ * lie in between.
+ */
+static void
+use_counted_reads(TierRelationPeriod *period, double resident)
+{
+	const TierSplitRequestShare *requests = &period->random_requests;
+	double		share = Min(requests->counted + requests->ahead * resident, 1.0);
+
+	period->random_requests.high = Max(requests->high, share);
+	period->device_counted = local_random(period) * requests->known * share;
+	period->device_random = within_bounds(period, period->device_counted +
+										  period->device_random * (1.0 - requests->known));
 }
 
 /* A read of PostgreSQL is at most one of the device, whatever the factor. */
@@ -222,7 +249,10 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 
 	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
 	{
-		random = within_bounds(period, apply_fit(random, &device->request_fit, all_random));
+		random = within_bounds(period, period->device_counted +
+							   apply_fit(Max(random - period->device_counted, 0.0),
+										 &device->request_fit,
+										 all_random * (1.0 - period->random_requests.known)));
 		sequential = period->device_measured +
 			apply_fit(sequential - period->device_measured, &device->fit,
 					  all_sequential - period->device_measured);
@@ -354,8 +384,7 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 		if (!looks)
 		{
 			states[i].stored.os_cached_bytes = -1;
-			states[i].period.random_low = 0.0;
-			states[i].period.random_high = 1.0;
+			states[i].period.random_requests = TIER_SPLIT_SHARE_UNKNOWN;
 		}
 		if (has_read(&states[i].period))
 			readers[n++] = &states[i];
@@ -375,7 +404,7 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 							  state->stored.os_cached_bytes);
 		if (looks)
 			use_measured_reads(&state->period, state->id.tablespace_oid);
-		state->period.device_random = within_bounds(&state->period, state->period.device_random);
+		use_counted_reads(&state->period, resident_share(&state->stored));
 	}
 	pfree(readers);
 

@@ -489,8 +489,9 @@ carry_over(const TierAccessCount *count, double added, double used_share)
 	rest.shared = Min(all->shared * share, fresh->shared);
 	rest.shared_device = Min(all->shared_device * share, fresh->shared_device);
 	rest.bounded = Min(all->bounded * share, fresh->bounded);
-	rest.bounded_low = Min(all->bounded_low * share, fresh->bounded_low);
-	rest.bounded_high = Min(all->bounded_high * share, fresh->bounded_high);
+	memset(&rest.requests, 0, sizeof(rest.requests));
+	if (all->bounded > 0.0)
+		tier_split_add_requests(&rest.requests, &all->requests, rest.bounded / all->bounded);
 	rest.hits = 0.0;
 	rest.plans = Min(all->plans * share, fresh->plans);
 	if (rest.random + rest.sequential + rest.ignored >= 0.5)
@@ -562,14 +563,13 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 	input.certain_blocks = certain_blocks(state->id.tablespace_oid);
 	if (count != NULL)
 		input.plans = count->plans;
-	period->random_low = 0.0;
-	period->random_high = 1.0;
+	period->random_requests = TIER_SPLIT_SHARE_UNKNOWN;
 	if (taken->device_seen)
 		take_measured_shares(period, &input.plans);
 
 	result = tier_split_period(&input);
 	if (taken->device_seen && result.source == TIER_SOURCE_EXECUTOR)
-		tier_split_request_shares(&input.plans, &period->random_low, &period->random_high);
+		period->random_requests = tier_split_request_share(&input.plans);
 	period->attribution = result.use;
 	period->maintenance_reads = result.maintenance;
 	if (is_first && count == NULL && !input.is_index && !input.looked_up)
@@ -672,6 +672,8 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 	advance_fast(&rates->wal_bytes_fast, period, period->writes.wal_bytes);
 	advance_fast(&rates->image_bytes_fast, period, period->writes.image_bytes);
 	advance_fast(&rates->standby_fast, period, Max(0, there->blocks_fetched - there->blocks_hit));
+	advance_fast(&rates->standby_sequential_fast, period,
+				 period->standby_attribution.sequential_mid);
 	advance_fast(&rates->maintenance_reads_fast, period, period->maintenance_reads);
 	advance_slow(&rates->maintenance_reads_slow, period, period->maintenance_reads);
 	stored->heat_at = now;

@@ -26,6 +26,7 @@
 #include "utils/tuplestore.h"
 
 #include "src/compat.h"
+#include "src/base/debug.h"
 #include "src/server/buffers.h"
 #include "src/storage/device.h"
 #include "src/model/fit.h"
@@ -192,7 +193,7 @@ tier_tablespace_devices(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		put_device(result, tablespace,
-				   tier_device_lookup(tablespace->oid, ""));
+				   tier_device_lookup(tablespace->oid, tier_debug_root()));
 	}
 
 	return (Datum) 0;

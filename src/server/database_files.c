@@ -65,9 +65,20 @@ is_counted(const char *name)
 	return file_number >= FirstNormalObjectId || name[0] == 't';
 }
 
+/* Of 16384, 16384.1, 16384_fsm and t3_16384_fsm the first two. */
+static bool
+is_main_fork(const char *name)
+{
+	const char *fork = strchr(name, '_');
+
+	if (fork != NULL && name[0] == 't')
+		fork = strchr(fork + 1, '_');
+	return fork == NULL;
+}
+
 /* Files come and go while we look: one that is gone has no bytes. */
 static double
-directory_bytes(const char *path)
+directory_bytes(const char *path, bool only_main)
 {
 	DIR		   *dir = AllocateDir(path);
 	struct dirent *entry;
@@ -81,7 +92,7 @@ directory_bytes(const char *path)
 		struct stat st;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_counted(entry->d_name))
+		if (!is_counted(entry->d_name) || (only_main && !is_main_fork(entry->d_name)))
 			continue;
 		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
 		if (lstat(file, &st) == 0 && S_ISREG(st.st_mode))
@@ -124,7 +135,7 @@ tier_database_files(Oid tablespace_oid, int *n)
 		}
 		snprintf(database_path, sizeof(database_path), "%s/%s", path, entry->d_name);
 		databases[*n].database_oid = database_oid;
-		databases[(*n)++].bytes = directory_bytes(database_path);
+		databases[(*n)++].bytes = directory_bytes(database_path, false);
 	}
 	FreeDir(dir);
 	return databases;
@@ -154,6 +165,16 @@ tier_database_files_of_others(Oid tablespace_oid)
 		if (databases[i].database_oid != MyDatabaseId)
 			bytes += databases[i].bytes;
 	pfree(databases);
+	return bytes;
+}
+
+double
+tier_database_files_of_own(Oid tablespace_oid)
+{
+	char	   *path = GetDatabasePath(MyDatabaseId, tablespace_oid);
+	double		bytes = directory_bytes(path, true);
+
+	pfree(path);
 	return bytes;
 }
 

@@ -49,6 +49,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -556,6 +557,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid tabl
 	 */
 	tier_transaction_limit_lock_waits(tier_move_lock_timeout_ms);
 
+	InvalidateCatalogSnapshot();
 	asked_at = tier_clock_monotonic_us();
 	if (!lock_with_timeout(relation_oid))
 	{
@@ -580,7 +582,11 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid tabl
 	GetUserIdAndSecContext(&caller, &caller_context);
 	SetUserIdAndSecContext(actor, caller_context |
 						   SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
+
+	/* Not before: while we wait for others, vacuum goes on. */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	set_tablespace(&info, tablespace_oid);
+	PopActiveSnapshot();
 	SetUserIdAndSecContext(caller, caller_context);
 	return TIER_MOVE_DONE;
 }

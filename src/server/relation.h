@@ -83,7 +83,24 @@ typedef struct TierRefusal
 	int			sqlstate;
 	char	   *message;
 	char	   *hint;			/* NULL: none */
+	char	   *detail;			/* NULL: none */
 } TierRefusal;
+
+/*
+ * Of a table whose rows are in shards of Citus, or an index of one; message NULL: it is none.
+ * The hint runs the statement, in which %L is the shard's name, for all its shards.
+ */
+extern TierRefusal tier_relation_refuse_shell(const TierRelationInfo *info, const char *statement);
+extern void tier_relation_check_shell(const TierRelationInfo *info, const char *statement);
+
+/* A text as such a statement has it: quoted, for format(). */
+extern char *tier_relation_shard_literal(const char *value);
+
+/*
+ * Why nobody can move this table, in words that can follow "it cannot be moved: "; NULL: its
+ * access method can be asked to.
+ */
+extern const char *tier_relation_why_never(const TierRelationInfo *info);
 
 /*
  * The two halves of it as questions, in this order: what nobody may move there, and
@@ -283,6 +300,9 @@ extern List *tier_relation_parts(Oid relation_oid);
  * one that is dropped meanwhile for an internal error, unless it may lock them.
  */
 extern List *tier_relation_inheritors(Oid relation_oid);
+
+/* The reverse: itself, then all that it is a partition of, or inherits from. */
+extern List *tier_relation_above(Oid relation_oid);
 
 /* What it is a partition of, or inherits from first; 0: nothing. */
 extern Oid	tier_relation_parent(Oid relation_oid);

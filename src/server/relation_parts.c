@@ -146,6 +146,43 @@ tier_relation_parent(Oid relation_oid)
 	return parent_oid;
 }
 
+/* Adds what one relation is a partition of, or inherits from; not what it leaves just now. */
+static List *
+add_parents(Relation inherits, Oid relation_oid, List *above)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relation_oid));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_inherits form = (Form_pg_inherits) GETSTRUCT(tuple);
+
+		if (!form->inhdetachpending)
+			above = list_append_unique_oid(above, form->inhparent);
+	}
+	systable_endscan(scan);
+	return above;
+}
+
+List *
+tier_relation_above(Oid relation_oid)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *above = list_make1_oid(relation_oid);
+
+	for (int i = 0; i < list_length(above); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		above = add_parents(inherits, list_nth_oid(above, i), above);
+	}
+	table_close(inherits, AccessShareLock);
+	return above;
+}
+
 List *
 tier_relation_inheritors(Oid relation_oid)
 {

@@ -19,15 +19,18 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
+#include "commands/defrem.h"
 #include "commands/extension.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "src/compat.h"
+#include "src/server/distributed.h"
 #include "src/server/relation.h"
 
 /*
@@ -80,7 +83,7 @@ is_owner(const TierRelationInfo *info, Oid role_oid)
 static TierRefusal
 refuse_kind(const TierRelationInfo *info)
 {
-	TierRefusal refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL};
+	TierRefusal refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL, NULL};
 
 	switch (info->kind)
 	{
@@ -106,10 +109,80 @@ refuse_kind(const TierRelationInfo *info)
 	return refusal;
 }
 
+/* run_command_on_placements() passes the command through format(). */
+static char *
+on_all_shards(const TierRelationInfo *info, const char *statement)
+{
+	Oid			table_oid = tier_distributed_table_with(info->relation_oid);
+	char	   *name = get_rel_name(table_oid);
+	char	   *schema = get_namespace_name(get_rel_namespace(table_oid));
+	const char *command = strstr(statement, "$$") == NULL ? psprintf("$$%s$$", statement) :
+	quote_literal_cstr(statement);
+
+	if (name == NULL || schema == NULL)
+		return NULL;
+	return psprintf("Use SELECT * FROM run_command_on_placements(%s, %s).",
+					quote_literal_cstr(quote_qualified_identifier(schema, name)), command);
+}
+
+TierRefusal
+tier_relation_refuse_shell(const TierRelationInfo *info, const char *statement)
+{
+	TierRefusal refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL, NULL};
+
+	if (!tier_distributed_is_shell(info->relation_oid))
+		return refusal;
+	refusal.message = psprintf("%s %s has its rows in shards of Citus",
+							   tier_relation_kind_name(info->kind), info->name);
+	refusal.detail = pstrdup("It is empty itself; each shard is a table on one of the nodes.");
+	refusal.hint = on_all_shards(info, statement);
+	return refusal;
+}
+
+const char *
+tier_relation_why_never(const TierRelationInfo *info)
+{
+	if (!OidIsValid(info->am_oid) || info->am_oid != get_table_am_oid("columnar", true))
+		return NULL;
+	return "its access method is columnar, which does not support it";
+}
+
+/* A percent sign of a name, in what format() is to print. */
+static char *
+double_percents(const char *literal)
+{
+	StringInfoData buffer;
+
+	initStringInfo(&buffer);
+	for (const char *at = literal; *at != '\0'; at++)
+	{
+		if (*at == '%')
+			appendStringInfoChar(&buffer, '%');
+		appendStringInfoChar(&buffer, *at);
+	}
+	return buffer.data;
+}
+
+char *
+tier_relation_shard_literal(const char *value)
+{
+	return double_percents(quote_literal_cstr(value));
+}
+
+/* What CALL move_relation() would be for all shards. */
+static TierRefusal
+refuse_move_of_shell(const TierRelationInfo *info, Oid tablespace_oid)
+{
+	char	   *tablespace = get_tablespace_name(tablespace_oid);
+	char	   *target = tier_relation_shard_literal(tablespace == NULL ? "?" : tablespace);
+
+	return tier_relation_refuse_shell(info, psprintf("CALL tiered_storage.move_relation(%%L, %s)",
+													 target));
+}
+
 TierRefusal
 tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 {
-	TierRefusal none = {0, NULL, NULL};
 	TierRefusal refusal = refuse_kind(info);
 
 	if (refusal.message != NULL)
@@ -133,13 +206,22 @@ tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 		refusal.message = pstrdup("only shared relations can be placed in pg_global tablespace");
 		return refusal;
 	}
-	return none;
+	if (tier_relation_why_never(info) != NULL)
+	{
+		refusal.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
+		refusal.message = psprintf("%s %s cannot be moved: %s",
+								   tier_relation_kind_name(info->kind), info->name,
+								   tier_relation_why_never(info));
+		refusal.hint = "Its partitions, or tables, that use the access method heap can be moved.";
+		return refusal;
+	}
+	return refuse_move_of_shell(info, tablespace_oid);
 }
 
 TierRefusal
 tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid)
 {
-	TierRefusal refusal = {ERRCODE_INSUFFICIENT_PRIVILEGE, NULL, NULL};
+	TierRefusal refusal = {ERRCODE_INSUFFICIENT_PRIVILEGE, NULL, NULL, NULL};
 
 	if (is_owner(info, role_oid) || tier_is_administrator(role_oid))
 		return refusal;
@@ -204,13 +286,14 @@ throw_refusal(const TierRefusal *refusal)
 		ereport(ERROR,
 				(errcode(refusal->sqlstate),
 				 errmsg_internal("%s", refusal->message),
+				 refusal->detail ? errdetail_internal("%s", refusal->detail) : 0,
 				 refusal->hint ? errhint("%s", refusal->hint) : 0));
 }
 
 TierRefusal
 tier_relation_refuse_default(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
-	TierRefusal refusal = {0, NULL, NULL};
+	TierRefusal refusal = {0, NULL, NULL, NULL};
 
 	if (info->is_system || info->persistence == RELPERSISTENCE_TEMP ||
 		tablespace_oid == GLOBALTABLESPACE_OID)
@@ -237,6 +320,14 @@ void
 tier_relation_check_default(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
 	TierRefusal refusal = tier_relation_refuse_default(info, role_oid, tablespace_oid);
+
+	throw_refusal(&refusal);
+}
+
+void
+tier_relation_check_shell(const TierRelationInfo *info, const char *statement)
+{
+	TierRefusal refusal = tier_relation_refuse_shell(info, statement);
 
 	throw_refusal(&refusal);
 }

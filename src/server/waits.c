@@ -20,8 +20,11 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
@@ -150,27 +153,101 @@ find_look(Oid database_oid)
 	return NULL;
 }
 
+/*
+ * Is somebody's process there, that neither waits for its client nor is ours as a worker?
+ * What it waits for is in *info.
+ */
+static bool
+is_at_work(volatile PGPROC *proc, int *pid, Oid *database_oid, uint32 *info)
+{
+	*database_oid = proc->databaseId;
+	*info = proc->wait_event_info;
+	*pid = proc->pid;
+	return *pid != 0 && proc->procLatch.owner_pid == *pid && OidIsValid(*database_oid) &&
+		(proc->statusFlags & PROC_IS_AUTOVACUUM) == 0 &&
+		(*info & CLASS_MASK) != PG_WAIT_CLIENT && (*info & CLASS_MASK) != PG_WAIT_ACTIVITY;
+}
+
 static void
 look_at_backends(const int *worker_pids, int nworkers)
 {
 	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
 	{
-		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
-		Oid			database_oid = proc->databaseId;
-		uint32		info = proc->wait_event_info;
-		int			pid = proc->pid;
+		Oid			database_oid;
+		uint32		info;
+		int			pid;
 		DatabaseLook *look;
 		bool		is_ours = false;
 
-		if (pid == 0 || proc->procLatch.owner_pid != pid || !OidIsValid(database_oid) ||
-			(proc->statusFlags & PROC_IS_AUTOVACUUM) != 0 ||
-			(info & CLASS_MASK) == PG_WAIT_CLIENT || (info & CLASS_MASK) == PG_WAIT_ACTIVITY)
+		if (!is_at_work(&ProcGlobal->allProcs[i], &pid, &database_oid, &info))
 			continue;
 		for (int j = 0; j < nworkers && !is_ours; j++)
 			is_ours = worker_pids[j] == pid;
 		look = is_ours ? NULL : find_look(database_oid);
 		if (look != NULL)
 			look->backends[classify(info)]++;
+	}
+}
+
+/* Of movers and workers, this process first; how many. */
+static int
+our_pids(int *pids)
+{
+	int			n = 1;
+
+	pids[0] = MyProcPid;
+	if (tier_shmem == NULL)
+		return n;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < TIER_MAX_MOVERS; i++)
+		if (tier_shmem->movers.pids[i] != 0)
+			pids[n++] = tier_shmem->movers.pids[i];
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+		if (tier_shmem->databases[i].pid != 0)
+			pids[n++] = tier_shmem->databases[i].pid;
+	LWLockRelease(tier_shmem->lock);
+	return n;
+}
+
+/*
+ * Both are counted in shared memory as they happen, where statistics come a second late.
+ * Scans of large tables, which use a ring of buffers, are not in it.
+ */
+static uint64
+count_done(void)
+{
+	uint32		passes;
+	int			position = StrategySyncStart(&passes, NULL);
+
+	return TIER_COMPAT_XACT_COMPLETION_COUNT + (uint64) passes * NBuffers + position;
+}
+
+void
+tier_waits_look(int *working, int *waiting, uint64 *done)
+{
+	int			pids[1 + TIER_MAX_MOVERS + TIER_MAX_DATABASES];
+	int			npids = our_pids(pids);
+
+	*working = *waiting = 0;
+	*done = count_done();
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		Oid			database_oid;
+		uint32		info;
+		int			pid;
+		bool		is_ours = false;
+		TierWaitClass wait_class;
+
+		if (!is_at_work(&ProcGlobal->allProcs[i], &pid, &database_oid, &info))
+			continue;
+		for (int j = 0; j < npids && !is_ours; j++)
+			is_ours = pids[j] == pid;
+		if (is_ours)
+			continue;
+		wait_class = classify(info);
+		*working += wait_class == TIER_WAIT_CPU;
+		*waiting += wait_class != TIER_WAIT_CPU && wait_class != TIER_WAIT_LOCK &&
+			wait_class != TIER_WAIT_OTHER;
 	}
 }
 

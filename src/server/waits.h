@@ -29,4 +29,13 @@ extern long tier_waits_sample(void);
 extern bool tier_waits_read(Oid database_oid, int64 wait_ms[TIER_WAIT_CLASSES],
 							int64 *sampled_ms);
 
+/*
+ * How many processes of users, of all databases, work, and how many wait for files or the
+ * WAL, at this moment.  Those that move something are none, nor are workers of ours; without
+ * preload that is known of this process alone.  *done only grows, with what the server
+ * does: transactions that have written, and buffers that were looked at to find one for a
+ * block that is read.  Takes tier_shmem->lock, in shared mode, and a spinlock for a moment.
+ */
+extern void tier_waits_look(int *working, int *waiting, uint64 *done);
+
 #endif							/* TIER_WAITS_H */

@@ -14,23 +14,38 @@
 
 #include "datatype/timestamp.h"
 
-/* The reader that is furthest behind. */
+typedef enum TierWalReader
+{
+	TIER_WAL_NOBODY,
+	TIER_WAL_STANDBY,
+	TIER_WAL_SLOT,
+	TIER_WAL_ARCHIVER,
+} TierWalReader;
+
+/* Who does not keep up with the WAL, so that it should not become more than it must. */
 typedef struct TierWalLag
 {
-	double		bytes;			/* of WAL that it has not replayed, or keeps;
-								 * 0: there is none, or none is behind */
-	int			pid;			/* of the WAL sender; 0: a slot */
-	char		name[NAMEDATALEN];	/* application_name, or the slot's */
+	TierWalReader reader;
+	double		bytes;			/* of WAL that a standby has not replayed, or
+								 * a slot keeps; else 0 */
+	char		name[NAMEDATALEN];	/* application_name, or the slot's; else
+									 * "" */
+	TimestampTz failed_at;		/* of the archiver: when it last failed */
 } TierWalLag;
 
 /*
- * Of connected standbys by what they have to replay, and of replication slots by what they
- * keep, read or not.  Backups, and slots that keep nothing any more, do not count.  On a
- * standby, nothing.  *standby and *slot are filled in.
+ * Is a reader of the WAL too far behind?  The connected standby that has most to replay,
+ * if that is more than tiered_storage.move_max_lag; else the slot that keeps most, read or
+ * not, if that is; else the archiver, if it has failed since it last succeeded.  Backups,
+ * and slots that keep nothing any more, do not count.  On a standby, nobody.  What is said
+ * of the archiver is as old as stats_fetch_consistency has it.
  */
-extern void tier_wal_lag(TierWalLag *standby, TierWalLag *slot);
+extern TierWalLag tier_wal_lag(void);
 
-/* Has the archiver failed since it last succeeded?  Then since when, else 0. */
-extern TimestampTz tier_archiving_fails_since(void);
+/*
+ * In words that can follow "waiting: ", in the current memory context; NULL for nobody.
+ * Outside of a scope: what the current user may not know is left out.
+ */
+extern char *tier_wal_lag_text(const TierWalLag *lag);
 
 #endif							/* TIER_WAL_LAG_H */

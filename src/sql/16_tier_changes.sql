@@ -226,6 +226,35 @@ COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS
 'removes the definition of a tier; its tablespaces and their data stay unchanged';
 
 /*
+ * A virtual disk does not show what it is, so it is taken for what clouds offer, as
+ * discover_tiers() does; unless that is not on the right side of the tier that stays.
+ */
+CREATE FUNCTION _tiered_storage.second_tier_statement(
+	is_fast boolean, tablespaces name[], other_random_read_ms float8) RETURNS text
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	profile text := CASE WHEN is_fast THEN 'nvme' ELSE 'hdd_7200' END;
+	cloud record;
+BEGIN
+	SELECT p.* INTO cloud FROM tiered_storage.device_profiles() p
+		WHERE p.profile = CASE WHEN is_fast THEN 'cloud_gp3' ELSE 'cloud_st1' END;
+	IF EXISTS (SELECT FROM tiered_storage.tablespace_devices() d
+			WHERE d.tablespace_name = ANY (tablespaces) AND d.is_virtual AND d.profile IS NULL)
+		AND (other_random_read_ms IS NULL OR CASE WHEN is_fast
+			THEN cloud.random_read_ms < other_random_read_ms
+			ELSE cloud.random_read_ms > other_random_read_ms END) THEN
+		profile := cloud.profile;
+	END IF;
+	RETURN format('SELECT tiered_storage.add_tier(%L, %L, profile => %L);',
+		CASE WHEN is_fast THEN 'fast' ELSE 'slow' END, tablespaces, profile);
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.second_tier_statement(boolean, name[], float8) IS
+'the statement that makes a fast or a slow tier of these tablespaces, beside a tier of this '
+'latency; null: there is none beside it';
+
+/*
  * To be typed as they are: names are quoted, nothing is taken from a tier that a person
  * defined without saying so, and nothing that another database has given to a tier.
  */
@@ -238,7 +267,8 @@ DECLARE
 	others name[];		-- those of no tier
 	fast name[];
 	slow name[];
-	new_tier text;
+	given name[];		-- what the tier gets that is added to one; null: nothing
+	taken text := '';	-- and the statement that takes it from that one
 BEGIN
 	SELECT t.* INTO one FROM _tiered_storage.tier t;
 	SELECT array_agg(d.tablespace_name ORDER BY d.tablespace_oid)
@@ -250,9 +280,6 @@ BEGIN
 		WHERE d.path_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tablespace_claims() c
 			JOIN pg_database b ON b.oid = c.database_oid AND b.datname <> current_database()
 			WHERE c.tablespace_oid = d.tablespace_oid);
-	new_tier := CASE WHEN one.tier_name = 'slow'
-		THEN 'SELECT tiered_storage.add_tier(''fast'', %L, profile => ''nvme'');'
-		ELSE 'SELECT tiered_storage.add_tier(''slow'', %L, profile => ''hdd_7200'');' END;
 	IF one.discovered AND cardinality(members || others) > 1 THEN
 		/* Which of them are the slow ones only their names say, if these do. */
 		slow := ARRAY(SELECT m.name FROM unnest(members || others) WITH ORDINALITY m (name, i)
@@ -263,21 +290,24 @@ BEGIN
 			slow := (members || others)[2:];
 			fast := (members || others)[1:1];
 		END IF;
-		RETURN format('SELECT tiered_storage.add_tier(''fast'', %L, profile => ''nvme''); '
-			'SELECT tiered_storage.add_tier(''slow'', %L, profile => ''hdd_7200'');',
-			fast, slow);
+		RETURN _tiered_storage.second_tier_statement(true, fast, NULL) || ' ' ||
+			_tiered_storage.second_tier_statement(false, slow, NULL);
 	ELSIF others <> '{}' THEN
-		RETURN format(new_tier, others[1:1]);
+		given := others[1:1];
 	ELSIF members <> '{}'
 		AND (SELECT count(*) FROM _tiered_storage.tier_tablespaces) > 1 THEN
-		RETURN format('SELECT tiered_storage.alter_tier(%L, tablespaces => %L%s); ' || new_tier,
+		given := members[cardinality(members):];
+		taken := format('SELECT tiered_storage.alter_tier(%L, tablespaces => %L%s); ',
 			one.tier_name, (SELECT array_agg(r.tablespace_name ORDER BY r.tablespace_oid)
 				FROM _tiered_storage.tier_tablespaces r
 				WHERE r.tablespace_name <> members[cardinality(members)]),
-			CASE WHEN one.capacity_bytes IS NOT NULL THEN ', unset => ''{capacity_bytes}''' END,
-			members[cardinality(members):]);
+			CASE WHEN one.capacity_bytes IS NOT NULL THEN ', unset => ''{capacity_bytes}''' END);
 	END IF;
-	RETURN NULL;
+	IF given IS NULL THEN
+		RETURN NULL;
+	END IF;
+	RETURN taken || _tiered_storage.second_tier_statement(one.tier_name = 'slow', given,
+		one.random_read_ms);
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.second_tier_statements() IS

@@ -262,70 +262,100 @@ COMMENT ON FUNCTION tiered_storage.calibrate_tier(name, float8, bigint, boolean)
 'and stores the results as figures of the tier unless dry_run is set; returns them beside the '
 'previous figures and those of the profile';
 
-/*
- * The planner needs the average cost of a page read at random relative to one read
- * sequentially.  The server's default of 4 stands for a disk that is 40 times slower at
- * random, with nine of ten reads found in memory.  The same rule gives the other costs,
- * with two limits: a backend needs 5 us for a page however fast it arrives, and above 10
- * no plan gets better.
- */
-CREATE FUNCTION tiered_storage.recommend_settings(
-	OUT tier_name name, OUT tablespace_name name, OUT setting text,
-	OUT current_value text, OUT recommended_value text, OUT calibrated_at timestamptz,
-	OUT reason text, OUT command text)
+/* Describes this machine, as tier_calibration does. */
+CREATE TABLE _tiered_storage.wal_calibration
+(
+	calibrated_at timestamptz NOT NULL,
+	method text NOT NULL,
+	write_ms float8 NOT NULL CHECK (write_ms OPERATOR(pg_catalog.>) 0
+		AND write_ms OPERATOR(pg_catalog.<) 'Infinity'),
+	error_ms float8 NOT NULL CHECK (error_ms OPERATOR(pg_catalog.>=) 0
+		AND error_ms OPERATOR(pg_catalog.<) 'Infinity'),
+	writes bigint NOT NULL,
+	path text NOT NULL,
+	device text,
+	PRIMARY KEY (calibrated_at, method)
+);
+COMMENT ON TABLE _tiered_storage.wal_calibration IS
+'results of the last ten calls of calibrate_wal()';
+
+CREATE VIEW tiered_storage.wal_calibration AS
+	SELECT c.calibrated_at, c.method, c.write_ms, c.error_ms, c.writes, c.path, c.device
+	FROM _tiered_storage.wal_calibration c;
+COMMENT ON VIEW tiered_storage.wal_calibration IS
+'results of the last ten calls of calibrate_wal()';
+COMMENT ON COLUMN tiered_storage.wal_calibration.calibrated_at IS 'time of the measurement';
+COMMENT ON COLUMN tiered_storage.wal_calibration.method IS 'value of wal_sync_method';
+COMMENT ON COLUMN tiered_storage.wal_calibration.write_ms IS
+'milliseconds in which a block of the WAL was written so that it is durable';
+COMMENT ON COLUMN tiered_storage.wal_calibration.error_ms IS 'standard error of write_ms';
+COMMENT ON COLUMN tiered_storage.wal_calibration.writes IS 'number of blocks that were written';
+COMMENT ON COLUMN tiered_storage.wal_calibration.path IS
+'directory of the WAL, symbolic links resolved';
+COMMENT ON COLUMN tiered_storage.wal_calibration.device IS
+'block device beneath; null: not known';
+
+CREATE FUNCTION _tiered_storage.measure_wal_sync(
+	max_seconds float8, max_bytes bigint,
+	OUT method text, OUT write_ms float8, OUT error_ms float8, OUT writes bigint)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_wal_sync';
+COMMENT ON FUNCTION _tiered_storage.measure_wal_sync(float8, bigint) IS
+'measures each wal_sync_method with a scratch file in pg_wal; see calibrate_wal()';
+
+CREATE FUNCTION tiered_storage.calibrate_wal(
+	max_seconds float8 DEFAULT 5,
+	max_bytes bigint DEFAULT 67108864,
+	dry_run boolean DEFAULT false,
+	OUT method text, OUT is_current boolean, OUT write_ms float8, OUT error_ms float8,
+	OUT writes bigint)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET extra_float_digits = 1
 AS $$
-	WITH figures AS (
-		SELECT t.*,
-			GREATEST(0.005, 8192 / 1e3 / t.sequential_read_mb_per_s) AS sequential_page_ms,
-			(SELECT GREATEST(0.005, min(8192 / 1e3 / f.sequential_read_mb_per_s))
-				FROM tiered_storage.tiers f) AS fastest_page_ms
-		FROM tiered_storage.tiers t),
-	costs AS (
-		SELECT f.*,
-			/* One read of ten reaches the device, on each tier. */
-			round((1 + 0.1 * (f.sequential_page_ms / f.fastest_page_ms - 1))::numeric, 2)
-				AS seq_page_cost,
-			round(LEAST(10, GREATEST(1.1, 0.1 * f.random_read_ms / f.sequential_page_ms))::numeric
-				* (1 + 0.1 * (f.sequential_page_ms / f.fastest_page_ms - 1))::numeric, 2)
-					AS random_page_cost,
-			LEAST(1000, GREATEST(1, round(f.parallelism)))::integer AS io_concurrency
-		FROM figures f),
-	advice AS (
-		SELECT c.tier_name, tt.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value,
-			a.reason
-		FROM costs c
-		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = c.tier_name
-		JOIN pg_tablespace s ON s.oid = tt.tablespace_oid
-		CROSS JOIN LATERAL (VALUES
-			('seq_page_cost', c.seq_page_cost::text,
-				format('a page in sequence takes %s us, on the fastest tier %s us; one of ten is '
-					'taken to come from the device',
-					round((c.sequential_page_ms * 1000)::numeric, 1),
-					round((c.fastest_page_ms * 1000)::numeric, 1))),
-			('random_page_cost', c.random_page_cost::text,
-				format('a page at random takes %s ms, that is %s times as long as one in '
-					'sequence; one of ten is taken to come from the device',
-					round(c.random_read_ms::numeric, 3),
-					round((c.random_read_ms / c.sequential_page_ms)::numeric))),
-			('effective_io_concurrency', c.io_concurrency::text,
-				format('the device serves %s requests at once', round(c.parallelism::numeric, 1)))
-		) a (setting, value, reason)),
-	compared AS (
-		SELECT a.*, COALESCE(
-			(SELECT o.option_value FROM pg_options_to_table(a.spcoptions) o
-				WHERE o.option_name = a.setting),
-			current_setting(a.setting)) AS current_value
-		FROM advice a)
-	SELECT c.tier_name, c.tablespace_name, c.setting, c.current_value, c.value, c.calibrated_at,
-		c.reason || CASE WHEN c.calibrated_at IS NULL THEN ' (by its profile: not calibrated)'
-			ELSE '' END,
-		format('ALTER TABLESPACE %I SET (%s = %s);', c.tablespace_name, c.setting, c.value)
-	FROM compared c
-	WHERE c.current_value::numeric <> c.value::numeric
-	ORDER BY c.tier_name, c.tablespace_name, c.setting
+#variable_conflict use_column
+DECLARE
+	m record;
+	place record;
+	now_at timestamptz := pg_catalog.clock_timestamp();
+BEGIN
+	IF calibrate_wal.max_seconds IS NULL OR calibrate_wal.max_bytes IS NULL
+		OR calibrate_wal.dry_run IS NULL THEN
+		RAISE EXCEPTION 'arguments of calibrate_wal() must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF NOT dry_run THEN
+		PERFORM _tiered_storage.require_writable('tiered_storage.calibrate_wal()');
+	END IF;
+	SELECT d.path, d.device INTO place FROM _tiered_storage.server_directories() d
+		WHERE d.directory = 'pg_wal';
+	FOR m IN
+		SELECT x.* FROM _tiered_storage.measure_wal_sync(calibrate_wal.max_seconds,
+			calibrate_wal.max_bytes) x
+		WHERE x.method = ANY ((SELECT s.enumvals FROM pg_settings s
+			WHERE s.name = 'wal_sync_method')::text[])
+		ORDER BY x.write_ms
+	LOOP
+		method := m.method;
+		is_current := m.method = pg_catalog.current_setting('wal_sync_method');
+		write_ms := m.write_ms;
+		error_ms := m.error_ms;
+		writes := m.writes;
+		IF NOT dry_run THEN
+			INSERT INTO _tiered_storage.wal_calibration
+				VALUES (now_at, m.method, m.write_ms, m.error_ms, m.writes, place.path,
+					place.device);
+		END IF;
+		RETURN NEXT;
+	END LOOP;
+	DELETE FROM _tiered_storage.wal_calibration x
+		WHERE NOT dry_run AND x.calibrated_at < (SELECT min(k.calibrated_at)
+			FROM (SELECT DISTINCT y.calibrated_at FROM _tiered_storage.wal_calibration y
+				ORDER BY 1 DESC LIMIT 10) k);
+END
 $$;
-COMMENT ON FUNCTION tiered_storage.recommend_settings() IS
-'planner settings of each tablespace that do not fit the figures of its tier, the recommended '
-'values, and the statements that set them; changes nothing';
+COMMENT ON FUNCTION tiered_storage.calibrate_wal(float8, bigint, boolean) IS
+'measures in about max_seconds how long a durable write of a block takes with each '
+'wal_sync_method, with a scratch file in pg_wal and at most max_bytes written, and keeps the '
+'results unless dry_run is set';

@@ -41,6 +41,7 @@ CREATE TABLE _tiered_storage.relation_state
 	hits_slow float8 NOT NULL,
 	scans_slow float8 NOT NULL,
 	standby_fast float8 NOT NULL,
+	standby_sequential_fast float8 NOT NULL,
 	changes_fast float8 NOT NULL,
 	changes_slow float8 NOT NULL,
 	previous_tablespace_oid oid NOT NULL,

@@ -91,21 +91,27 @@ CREATE VIEW tiered_storage.heat AS
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
 			s.evidence_writes, pg_catalog.now()) AS write_pattern,
 		24 OPERATOR(pg_catalog.*) COALESCE(_tiered_storage.growth_per_hour(s.evidence_began_at,
-			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0) AS growth_bytes_per_day
+			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0)
+			AS growth_bytes_per_day,
+		tiered_storage.distributed_table(s.relation_oid) AS distributed_table
 	FROM _tiered_storage.relation_state s
-	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) s.relation_oid
+	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)
+		AS relpersistence) c
 	LEFT JOIN _tiered_storage.tier_tablespaces tt
 		ON tt.tablespace_oid OPERATOR(pg_catalog.=) s.tablespace_oid
+	-- The rates were there at heat_at: if it is earlier now, the clock was set back.
+	CROSS JOIN LATERAL (SELECT GREATEST(pg_catalog.now(), s.heat_at) AS read_at) n
 	CROSS JOIN LATERAL (SELECT
-		GREATEST(0, EXTRACT(epoch FROM pg_catalog.now()
-			OPERATOR(pg_catalog.-) s.heat_at))::pg_catalog.float8 AS idle_s,
-		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now()
+		EXTRACT(epoch FROM n.read_at
+			OPERATOR(pg_catalog.-) s.heat_at)::pg_catalog.float8 AS idle_s,
+		GREATEST(3600, EXTRACT(epoch FROM n.read_at
 			OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) a
 	LEFT JOIN LATERAL (SELECT
-		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now() OPERATOR(pg_catalog.-)
+		GREATEST(3600, EXTRACT(epoch FROM n.read_at OPERATOR(pg_catalog.-)
 			GREATEST(x.wal_since, s.observed_since)))::pg_catalog.float8 AS observed_s
 		FROM _tiered_storage.sampler x
-		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true;
+		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true
+	WHERE c.relpersistence IS NOT NULL;
 COMMENT ON VIEW tiered_storage.heat IS
 'smoothed activity of each relation per hour, as of now, with a half-life of 1 day, or of 14 '
 'days in the *_14d columns; reads count blocks; less than an hour of observation counts as an '
@@ -193,3 +199,5 @@ COMMENT ON COLUMN tiered_storage.heat.write_pattern IS
 'the same for its writes; null: it was not written';
 COMMENT ON COLUMN tiered_storage.heat.growth_bytes_per_day IS
 'bytes by which it goes on growing per day; 0 of what was loaded once, or grows and shrinks again';
+COMMENT ON COLUMN tiered_storage.heat.distributed_table IS
+'the table of Citus that it is a shard of; null: it is no shard';

@@ -1,116 +1,339 @@
 ---------------------------------------------------------------------------
--- I/O by file class: relations, WAL, temporary files and the rest.
+-- I/O by file class and place: relations, WAL, temporary files and the rest.
 ---------------------------------------------------------------------------
 
+/* The last day that was sampled, or the part of it that was. */
+CREATE FUNCTION _tiered_storage.file_period(
+	OUT begins_at timestamptz, OUT ends_at timestamptz, OUT hours float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT p.begins_at, s.sampled_at,
+		EXTRACT(epoch FROM s.sampled_at - p.begins_at)::float8 / 3600
+	FROM _tiered_storage.load_state s
+	CROSS JOIN LATERAL (SELECT GREATEST(s.observed_since, s.sampled_at - interval '1 day')
+		AS begins_at) p
+	WHERE p.begins_at < s.sampled_at
+$$;
+COMMENT ON FUNCTION _tiered_storage.file_period() IS 'the period of file_class_io';
+
 /* Of the relations there may be less history than of the load: its size is limited. */
-CREATE VIEW tiered_storage.file_class_io AS
-	WITH span AS (
-		SELECT p.ends_at, p.begins_at,
-			NULLIF(EXTRACT(epoch FROM p.ends_at
-				OPERATOR(pg_catalog.-) p.begins_at)::pg_catalog.float8 OPERATOR(pg_catalog./) 3600,
-				0) AS hours
-		FROM (SELECT s.sampled_at AS ends_at,
-				GREATEST(s.observed_since, s.sampled_at
-					OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval) AS begins_at
-			FROM _tiered_storage.load_state s) p
-	), load AS (
-		SELECT t.metric, t.total OPERATOR(pg_catalog./) s.hours AS per_hour
-		FROM span s CROSS JOIN LATERAL _tiered_storage.load_totals(s.begins_at, s.ends_at) t
-		WHERE s.hours OPERATOR(pg_catalog.>) 0
-	), kept AS (
-		SELECT k.begins_at, s.ends_at, EXTRACT(epoch FROM s.ends_at
-				OPERATOR(pg_catalog.-) k.begins_at)::pg_catalog.float8
-				OPERATOR(pg_catalog./) 3600 AS hours,
-			COALESCE((SELECT pg_catalog.max(b.period_start)
-				FROM _tiered_storage.relation_history b
-				WHERE b.period_start OPERATOR(pg_catalog.<) k.begins_at)
-				OPERATOR(pg_catalog.-) '1 hour'::pg_catalog.interval, k.begins_at) AS first_start
-		FROM span s
+CREATE FUNCTION _tiered_storage.relation_file_io(
+	OUT tier_name name, OUT is_total boolean, OUT random_reads float8,
+	OUT sequential_reads float8, OUT page_writes float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH kept AS (
+		SELECT k.begins_at, s.ends_at,
+			EXTRACT(epoch FROM s.ends_at - k.begins_at)::float8 / 3600 AS hours,
+			COALESCE((SELECT max(b.period_start) FROM _tiered_storage.relation_history b
+				WHERE b.period_start < k.begins_at) - interval '1 hour', k.begins_at)
+				AS first_start
+		FROM _tiered_storage.file_period() s
 		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, (SELECT p.history_since
 			FROM _tiered_storage.sampler p)) AS begins_at) k
-		WHERE k.begins_at OPERATOR(pg_catalog.<) s.ends_at
-	), relations AS (
-		SELECT tt.tier_name, GROUPING(tt.tier_name) AS is_total,
-			pg_catalog.sum((h.random_reads OPERATOR(pg_catalog.+) h.sequential_reads)
-				OPERATOR(pg_catalog.*) _tiered_storage.period_share(h.period_start, h.period_s,
-					s.begins_at, s.ends_at))
-				OPERATOR(pg_catalog./) pg_catalog.max(s.hours) AS per_hour
-		FROM kept s
-		JOIN _tiered_storage.relation_history h
-			ON h.period_start OPERATOR(pg_catalog.>=) s.first_start
-			AND h.period_start OPERATOR(pg_catalog.<) s.ends_at
-		LEFT JOIN _tiered_storage.relation_state r
-			ON r.relation_oid OPERATOR(pg_catalog.=) h.relation_oid
-		LEFT JOIN _tiered_storage.tier_tablespaces tt
-			ON tt.tablespace_oid OPERATOR(pg_catalog.=) r.tablespace_oid
-		GROUP BY GROUPING SETS ((tt.tier_name), ())
-	), block AS (
-		SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 AS bytes
-	)
-	SELECT 'relations'::pg_catalog.text AS file_class, r.tier_name,
-		r.per_hour AS reads_per_hour, r.per_hour OPERATOR(pg_catalog.*) b.bytes
-			AS read_bytes_per_hour,
-		NULL::pg_catalog.float8 AS writes_per_hour,
-			NULL::pg_catalog.float8 AS write_bytes_per_hour,
-		NULL::pg_catalog.float8 AS wait_s_per_hour
-	FROM relations r CROSS JOIN block b
-	WHERE r.is_total OPERATOR(pg_catalog.=) 0 AND r.tier_name IS NOT NULL
+		WHERE k.begins_at < s.ends_at)
+	SELECT tt.tier_name, GROUPING(tt.tier_name) = 1,
+		sum(h.random_reads * x.share) / max(s.hours),
+		sum(h.sequential_reads * x.share) / max(s.hours),
+		CASE WHEN (SELECT p.wal_since FROM _tiered_storage.sampler p) < max(s.ends_at)
+			THEN sum(h.page_writes * x.share) / max(s.hours) END
+	FROM kept s
+	JOIN _tiered_storage.relation_history h
+		ON h.period_start >= s.first_start AND h.period_start < s.ends_at
+	CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
+		s.begins_at, s.ends_at) AS share) x
+	LEFT JOIN _tiered_storage.relation_state r ON r.relation_oid = h.relation_oid
+	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = r.tablespace_oid
+	GROUP BY GROUPING SETS ((tt.tier_name), ())
+	HAVING count(*) > 0
 	UNION ALL
-	SELECT c.file_class, NULL,
-		CASE c.file_class
-			WHEN 'relations' THEN (SELECT COALESCE((SELECT pg_catalog.max(r.per_hour)
-				FROM relations r WHERE r.is_total OPERATOR(pg_catalog.=) 1), 0) FROM kept)
-			WHEN 'slru' THEN l.slru_reads END,
-		CASE c.file_class
-			WHEN 'relations' THEN (SELECT COALESCE((SELECT pg_catalog.max(r.per_hour)
-				FROM relations r WHERE r.is_total OPERATOR(pg_catalog.=) 1), 0) FROM kept)
-				OPERATOR(pg_catalog.*) b.bytes
-			WHEN 'slru' THEN l.slru_reads OPERATOR(pg_catalog.*) b.bytes END,
-		CASE c.file_class WHEN 'relations' THEN l.buffers
-			WHEN 'wal' THEN l.wal_writes WHEN 'slru' THEN l.slru_writes END,
-		CASE c.file_class WHEN 'relations' THEN l.buffers OPERATOR(pg_catalog.*) b.bytes
-			WHEN 'wal' THEN l.wal_bytes
-			WHEN 'temp' THEN l.temp_bytes
-			WHEN 'slru' THEN l.slru_writes OPERATOR(pg_catalog.*) b.bytes END,
-		CASE c.file_class WHEN 'relations' THEN l.wait_relations WHEN 'wal' THEN l.wait_wal
-			WHEN 'temp' THEN l.wait_temp WHEN 'slru' THEN l.wait_slru END
-	FROM (SELECT
-			pg_catalog.sum(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.~~) E'server\\_buffers\\_%') AS buffers,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_writes') AS wal_writes,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_wal_bytes') AS wal_bytes,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'temp_bytes') AS temp_bytes,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_slru_reads') AS slru_reads,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'server_slru_writes') AS slru_writes,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_relations') AS wait_relations,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_wal') AS wait_wal,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_temp') AS wait_temp,
-			pg_catalog.max(per_hour)
-				FILTER (WHERE metric OPERATOR(pg_catalog.=) 'wait_slru') AS wait_slru
-		FROM load) l
-	CROSS JOIN block b
-	CROSS JOIN (VALUES ('relations'::pg_catalog.text), ('wal'), ('temp'), ('slru')) c (file_class);
+	SELECT NULL, true, 0, 0, NULL FROM kept s
+	WHERE NOT EXISTS (SELECT FROM _tiered_storage.relation_history h
+		WHERE h.period_start >= s.first_start AND h.period_start < s.ends_at)
+$$;
+COMMENT ON FUNCTION _tiered_storage.relation_file_io() IS
+'blocks of relations of this database read and written per hour, by tier and in total; no rows: '
+'there is no history of them';
+
+/* One row per source and place; null: not counted, or not during all of the period. */
+CREATE FUNCTION _tiered_storage.counted_file_io(
+	OUT file_class text, OUT place text, OUT reads float8, OUT read_bytes float8,
+	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_s float8,
+	OUT null_reason text)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH source AS (
+		SELECT f.*, w.begins_at, s.ends_at,
+			EXTRACT(epoch FROM s.ends_at - w.begins_at)::float8 / 3600 AS hours
+		FROM _tiered_storage.file_period() s
+		JOIN _tiered_storage.file_state f ON f.observed_since < s.ends_at
+		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, f.observed_since) AS begins_at) w),
+	part AS (
+		SELECT h.*, x.share
+		FROM source s
+		JOIN _tiered_storage.file_history h ON h.file_class = s.file_class
+			AND h.source = s.source AND h.period_start < s.ends_at
+			AND h.period_start + h.period_s * interval '1 second' > s.begins_at
+		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
+			s.begins_at, s.ends_at) AS share) x),
+	place AS (
+		SELECT s.file_class, s.source, unnest(CASE WHEN cardinality(s.places) = 0
+			THEN '{""}'::text[] ELSE s.places END) AS place FROM source s
+		UNION
+		SELECT p.file_class, p.source, p.place FROM part p),
+	summed AS (
+		SELECT l.file_class, l.source, l.place, count(p.share) AS n,
+			count(p.reads) AS n_reads, COALESCE(sum(p.reads * p.share), 0) AS reads,
+			count(p.read_bytes) AS n_read_bytes,
+			COALESCE(sum(p.read_bytes * p.share), 0) AS read_bytes,
+			count(p.writes) AS n_writes, COALESCE(sum(p.writes * p.share), 0) AS writes,
+			count(p.write_bytes) AS n_write_bytes,
+			COALESCE(sum(p.write_bytes * p.share), 0) AS write_bytes,
+			count(p.fsyncs) AS n_fsyncs, COALESCE(sum(p.fsyncs * p.share), 0) AS fsyncs,
+			count(p.io_ms) AS n_io_ms, COALESCE(sum(p.io_ms * p.share), 0) AS io_ms
+		FROM place l LEFT JOIN part p USING (file_class, source, place)
+		GROUP BY 1, 2, 3)
+	SELECT s.file_class, t.place,
+		CASE WHEN s.reads IS NOT NULL AND n_reads = n THEN t.reads / s.hours END,
+		CASE WHEN s.read_bytes IS NOT NULL AND n_read_bytes = n THEN t.read_bytes / s.hours END,
+		CASE WHEN s.writes IS NOT NULL AND n_writes = n THEN t.writes / s.hours END,
+		CASE WHEN s.write_bytes IS NOT NULL AND n_write_bytes = n
+			THEN t.write_bytes / s.hours END,
+		CASE WHEN s.fsyncs IS NOT NULL AND n_fsyncs = n THEN t.fsyncs / s.hours END,
+		CASE WHEN s.io_ms IS NOT NULL AND n_io_ms = n THEN t.io_ms / s.hours / 1000 END,
+		concat_ws('; ', NULLIF(s.null_reason, ''),
+			CASE WHEN (s.reads IS NOT NULL AND n_reads < n)
+				OR (s.writes IS NOT NULL AND n_writes < n)
+				OR (s.write_bytes IS NOT NULL AND n_write_bytes < n)
+				OR (s.fsyncs IS NOT NULL AND n_fsyncs < n)
+				OR (s.io_ms IS NOT NULL AND n_io_ms < n)
+				THEN 'others: not counted all the time' END)
+	FROM source s JOIN summed t ON t.file_class = s.file_class AND t.source = s.source
+$$;
+COMMENT ON FUNCTION _tiered_storage.counted_file_io() IS
+'what the server has counted per hour by class and place of files, see file_class_io';
+
+/*
+ * How long the figures of a tier say that this I/O takes.  What a temporary file is written
+ * for is read again; a block of an SLRU is read and written at random; a write of the WAL takes
+ * a sync, which a method that is no call of its own does not count.
+ */
+CREATE FUNCTION _tiered_storage.file_io_ms(file_class text, t _tiered_storage.tier,
+	random_reads float8, sequential_reads float8, writes float8, write_bytes float8,
+	fsyncs float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE file_class
+		WHEN 'relations' THEN random_reads * t.random_read_ms
+			+ sequential_reads * current_setting('block_size')::float8 / 1e3
+				/ t.sequential_read_mb_per_s
+		WHEN 'wal' THEN COALESCE(fsyncs, writes) * t.fsync_ms
+			+ write_bytes / 1e3 / t.sequential_write_mb_per_s
+		WHEN 'temp' THEN write_bytes / 1e3
+			* (1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s)
+		WHEN 'slru' THEN random_reads * t.random_read_ms + writes * t.random_write_ms END
+$$;
+COMMENT ON FUNCTION _tiered_storage.file_io_ms(text, _tiered_storage.tier, float8, float8, float8,
+	float8, float8) IS
+'milliseconds that I/O of a class of files takes on a tier, by its figures';
+
+/* Every part of a class, with what the figures of its tier and of the fastest one say of it. */
+CREATE FUNCTION _tiered_storage.file_io_parts(
+	OUT file_class text, OUT place text, OUT tier_name name, OUT device text,
+	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
+	OUT fsyncs float8, OUT io_s float8, OUT here_ms float8, OUT fastest_ms float8,
+	OUT null_reason text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH directory AS MATERIALIZED (SELECT * FROM _tiered_storage.directory_tiers()),
+	tablespace AS MATERIALIZED (
+		SELECT d.tablespace_name::text AS name, d.device, tt.tier_name
+		FROM tiered_storage.tablespace_devices() d
+		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
+	fastest AS (
+		SELECT t AS figures FROM _tiered_storage.tier t
+		WHERE EXISTS (SELECT FROM _tiered_storage.tier_tablespaces tt
+			WHERE tt.tier_name = t.tier_name)
+		ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1),
+	part AS (
+		SELECT 'relations' AS file_class, k.place, r.tier_name, k.device,
+			r.random_reads, r.sequential_reads, r.random_reads + r.sequential_reads AS reads,
+			(r.random_reads + r.sequential_reads) * b.bytes AS read_bytes,
+			r.page_writes AS writes, r.page_writes * b.bytes AS write_bytes,
+			NULL::float8 AS fsyncs, NULL::float8 AS io_s,
+			concat_ws('; ', CASE WHEN r.page_writes IS NULL
+				THEN 'writes: the WAL is not read (tiered_storage.wal_read_limit)' END,
+				'fsyncs, time: not counted by tablespace') AS null_reason
+		FROM _tiered_storage.relation_file_io() r
+		CROSS JOIN (SELECT current_setting('block_size')::float8 AS bytes) b
+		CROSS JOIN LATERAL (SELECT string_agg(s.name, ', ' ORDER BY s.name) AS place,
+			string_agg(DISTINCT s.device, ', ') AS device
+			FROM tablespace s WHERE s.tier_name = r.tier_name) k
+		WHERE NOT r.is_total AND r.tier_name IS NOT NULL
+		UNION ALL
+		SELECT c.file_class, NULLIF(c.place, ''), COALESCE(s.tier_name, d.tier_name),
+			COALESCE(s.device, d.device), c.reads, 0, c.reads, c.read_bytes, c.writes,
+			c.write_bytes, c.fsyncs, c.io_s, c.null_reason
+		FROM (SELECT file_class, place, sum(reads) AS reads, sum(read_bytes) AS read_bytes,
+				sum(writes) AS writes, sum(write_bytes) AS write_bytes, sum(fsyncs) AS fsyncs,
+				sum(io_s) AS io_s, CASE WHEN count(reads) > 0 AND count(*) > 1
+					THEN replace(string_agg(null_reason, '; '),
+						'reads: counted from PostgreSQL 18 on', 'reads: those of the device')
+					ELSE string_agg(NULLIF(null_reason, ''), '; ') END AS null_reason
+			FROM _tiered_storage.counted_file_io() WHERE file_class <> 'relations'
+			GROUP BY 1, 2) c
+		LEFT JOIN tablespace s ON c.file_class = 'temp' AND s.name = c.place
+		LEFT JOIN directory d ON d.directory = CASE c.file_class WHEN 'wal' THEN 'pg_wal'
+			WHEN 'log' THEN 'log' WHEN 'slru' THEN _tiered_storage.slru_directory(c.place) END)
+	SELECT p.file_class, p.place, p.tier_name, p.device, p.reads, p.read_bytes, p.writes,
+		p.write_bytes, p.fsyncs, p.io_s,
+		_tiered_storage.file_io_ms(p.file_class, t, p.random_reads, p.sequential_reads,
+			p.writes, p.write_bytes, p.fsyncs),
+		_tiered_storage.file_io_ms(p.file_class, f.figures, p.random_reads, p.sequential_reads,
+			p.writes, p.write_bytes, p.fsyncs),
+		concat_ws('; ', NULLIF(p.null_reason, ''), CASE WHEN p.tier_name IS NULL
+			THEN 'tier: none, or more than one, is on its device' END)
+	FROM part p
+	LEFT JOIN _tiered_storage.tier t ON t.tier_name = p.tier_name
+	LEFT JOIN fastest f ON true
+$$;
+COMMENT ON FUNCTION _tiered_storage.file_io_parts() IS
+'the parts of file_class_io: what was read and written in each place, and how long that takes '
+'there and on the fastest tier by their figures';
+
+/*
+ * Waits are sampled by class.  A part has its share by how long the figures of its tier say
+ * that its I/O takes, and would be waited for on the fastest tier in that proportion.
+ * Relations on no tier are no part, and have their share by blocks.
+ */
+CREATE FUNCTION _tiered_storage.file_class_io(
+	OUT file_class text, OUT tier_name name, OUT reads_per_hour float8,
+	OUT read_bytes_per_hour float8, OUT writes_per_hour float8, OUT write_bytes_per_hour float8,
+	OUT wait_s_per_hour float8, OUT place text, OUT is_total boolean, OUT device text,
+	OUT fsyncs_per_hour float8, OUT io_s_per_hour float8, OUT saved_s_per_hour float8,
+	OUT null_reason text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH part AS MATERIALIZED (SELECT * FROM _tiered_storage.file_io_parts()),
+	waits AS MATERIALIZED (
+		SELECT substr(t.metric, 6) AS file_class, t.total / s.hours AS wait_s
+		FROM _tiered_storage.file_period() s
+		CROSS JOIN LATERAL _tiered_storage.load_totals(s.begins_at, s.ends_at) t
+		WHERE starts_with(t.metric, 'wait_')),
+	class AS (
+		SELECT c.file_class, p.*, w.wait_s
+		FROM (VALUES ('relations'), ('wal'), ('temp'), ('slru'), ('log')) c (file_class)
+		LEFT JOIN waits w USING (file_class)
+		CROSS JOIN LATERAL (SELECT count(*) AS n, count(x.here_ms) AS n_here,
+				sum(x.here_ms) AS here_ms, CASE WHEN count(*) = count(x.reads)
+					THEN sum(x.reads) END AS reads,
+				CASE WHEN count(*) = count(x.read_bytes) THEN sum(x.read_bytes) END AS read_bytes,
+				CASE WHEN count(*) = count(x.writes) THEN sum(x.writes) END AS writes,
+				CASE WHEN count(*) = count(x.write_bytes)
+					THEN sum(x.write_bytes) END AS write_bytes,
+				CASE WHEN count(*) = count(x.fsyncs) THEN sum(x.fsyncs) END AS fsyncs,
+				CASE WHEN count(*) = count(x.io_s) THEN sum(x.io_s) END AS io_s,
+				CASE WHEN count(*) = 1 THEN min(x.place) END AS place,
+				CASE WHEN count(*) = 1 THEN min(x.tier_name::text)::name END AS tier_name,
+				CASE WHEN count(*) = 1 THEN min(x.device) END AS device,
+				(SELECT string_agg(DISTINCT r.reason, '; ') FROM part y
+					CROSS JOIN LATERAL string_to_table(y.null_reason, '; ') r (reason)
+					WHERE y.file_class = c.file_class AND r.reason <> '') AS null_reason
+			FROM part x WHERE x.file_class = c.file_class) p),
+	total AS (
+		SELECT c.file_class, c.n, c.n_here, c.here_ms, c.wait_s,
+			CASE WHEN c.file_class = 'relations' THEN r.reads ELSE c.reads END AS reads,
+			CASE WHEN c.file_class = 'relations' THEN r.reads * b.bytes
+				ELSE c.read_bytes END AS read_bytes,
+			CASE WHEN c.file_class = 'relations' THEN s.writes ELSE c.writes END AS writes,
+			CASE WHEN c.file_class = 'relations' THEN s.write_bytes
+				ELSE c.write_bytes END AS write_bytes,
+			CASE WHEN c.file_class = 'relations' THEN s.fsyncs ELSE c.fsyncs END AS fsyncs,
+			CASE WHEN c.file_class = 'relations' THEN s.io_s ELSE c.io_s END AS io_s,
+			CASE WHEN c.file_class IN ('wal', 'temp', 'log') THEN c.place END AS place,
+			CASE WHEN c.file_class IN ('wal', 'temp', 'log') THEN c.tier_name END AS tier_name,
+			CASE WHEN c.file_class IN ('wal', 'temp', 'log') THEN c.device END AS device,
+			CASE WHEN c.file_class = 'relations' THEN s.null_reason
+				ELSE c.null_reason END AS null_reason,
+			/* The share of its I/O that the parts have. */
+			CASE WHEN c.file_class = 'relations' THEN c.reads / NULLIF(r.reads, 0)
+				ELSE 1 END AS partial
+		FROM class c
+		CROSS JOIN (SELECT current_setting('block_size')::float8 AS bytes) b
+		LEFT JOIN _tiered_storage.counted_file_io() s
+			ON c.file_class = 'relations' AND s.file_class = 'relations'
+		LEFT JOIN LATERAL (SELECT x.random_reads + x.sequential_reads AS reads
+			FROM _tiered_storage.relation_file_io() x WHERE x.is_total) r ON true),
+	shared AS (
+		SELECT p.*, CASE WHEN t.n_here = t.n
+				THEN t.wait_s * t.partial * p.here_ms / NULLIF(t.here_ms, 0) END AS wait_s,
+			GREATEST(0, 1 - p.fastest_ms / NULLIF(p.here_ms, 0)) AS gain
+		FROM part p JOIN total t USING (file_class))
+	SELECT t.file_class, t.tier_name, t.reads, t.read_bytes, t.writes, t.write_bytes, t.wait_s,
+		t.place, true, t.device, t.fsyncs, t.io_s,
+		(SELECT CASE WHEN count(*) = count(s.wait_s * s.gain) THEN sum(s.wait_s * s.gain) END
+			FROM shared s WHERE s.file_class = t.file_class),
+		NULLIF(concat_ws('; ', NULLIF(t.null_reason, ''),
+			CASE WHEN t.n = 0 AND t.file_class <> 'relations'
+				OR NOT EXISTS (SELECT FROM _tiered_storage.file_period())
+				THEN 'all: there are no two samples yet'
+			WHEN t.file_class = 'log' THEN 'waits: no session waits for the log'
+			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries, '
+				'tiered_storage.wait_sample_interval)' END), '')
+	FROM total t
+	UNION ALL
+	SELECT s.file_class, s.tier_name, s.reads, s.read_bytes, s.writes, s.write_bytes, s.wait_s,
+		s.place, false, s.device, s.fsyncs, s.io_s, s.wait_s * s.gain,
+		NULLIF(concat_ws('; ', NULLIF(s.null_reason, ''),
+			CASE WHEN s.wait_s IS NULL THEN 'waits: not known of this part' END), '')
+	FROM shared s
+	WHERE s.file_class IN ('relations', 'slru')
+		OR s.file_class = 'temp' AND (SELECT t.n FROM total t WHERE t.file_class = 'temp') > 1
+$$;
+COMMENT ON FUNCTION _tiered_storage.file_class_io() IS 'the rows of the view file_class_io';
+
+CREATE VIEW tiered_storage.file_class_io AS
+	SELECT f.file_class, f.tier_name, f.reads_per_hour, f.read_bytes_per_hour,
+		f.writes_per_hour, f.write_bytes_per_hour, f.wait_s_per_hour, f.place, f.is_total,
+		f.device, f.fsyncs_per_hour, f.io_s_per_hour, f.saved_s_per_hour, f.null_reason
+	FROM _tiered_storage.file_class_io() f;
 COMMENT ON VIEW tiered_storage.file_class_io IS
-'reads, writes and waits per hour by class of file over the last sampled day; all writes, and '
-'wal and slru, are of the whole server, the rest of this database; null: not counted';
-COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp or slru';
+'reads, writes, fsyncs, time and waits per hour by class and place of files over the last sampled '
+'day, and what moving them would save; reads of relations and temp are of this database, the rest '
+'of the whole server; null: see null_reason';
+COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp, slru or log';
 COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
-'tier of these relations; null: the whole class';
+'tier that these files are on; null: more than one, or none';
 COMMENT ON COLUMN tiered_storage.file_class_io.reads_per_hour IS
-'blocks read per hour, for relations those that missed shared buffers; null: not counted';
+'blocks or requests read per hour, for relations those that missed shared buffers';
 COMMENT ON COLUMN tiered_storage.file_class_io.read_bytes_per_hour IS
-'bytes read per hour; null: not counted';
+'bytes read per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.writes_per_hour IS
-'blocks (relations, slru) or requests (wal) written per hour; null: not counted';
+'blocks (relations, slru) or requests (wal) written per hour; by tier of this database, counted '
+'from the WAL';
 COMMENT ON COLUMN tiered_storage.file_class_io.write_bytes_per_hour IS
-'bytes written per hour; null: not counted';
+'bytes written per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS
-'seconds per hour that backends of this database waited for this class; null: not sampled';
+'seconds per hour that backends of this database waited for the class; of a part, its share by '
+'the figures of the tiers';
+COMMENT ON COLUMN tiered_storage.file_class_io.place IS
+'tablespaces, directory, or name of the SLRU; null: more than one';
+COMMENT ON COLUMN tiered_storage.file_class_io.is_total IS
+'whether the row is the whole class; the others are its parts';
+COMMENT ON COLUMN tiered_storage.file_class_io.device IS
+'block devices beneath; null: more than one, or not known';
+COMMENT ON COLUMN tiered_storage.file_class_io.fsyncs_per_hour IS 'fsyncs per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.io_s_per_hour IS
+'seconds per hour that processes of the server spent in these reads, writes and fsyncs, as the '
+'server timed them';
+COMMENT ON COLUMN tiered_storage.file_class_io.saved_s_per_hour IS
+'of wait_s_per_hour, what would be saved if these files were on the tier with the lowest rank, by '
+'the figures of the tiers';
+COMMENT ON COLUMN tiered_storage.file_class_io.null_reason IS
+'why figures of the row are null, or what they stand for; null: nothing to say';

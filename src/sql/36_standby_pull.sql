@@ -6,12 +6,13 @@
  * The wait is on this side, so that neither a hanging standby nor a dead network can block
  * it.
  */
-CREATE FUNCTION _tiered_storage.standby_wait(dblink_schema name, connection text, statement text)
+CREATE FUNCTION _tiered_storage.standby_wait(dblink_schema name, connection text, statement text,
+	patience interval)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
-	give_up_at timestamptz := clock_timestamp() + interval '15 seconds';
+	give_up_at timestamptz := clock_timestamp() + patience;
 	pause_s float8 := 0.001;
 	sent integer;
 	busy integer;
@@ -34,7 +35,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.standby_wait(name, text, text) IS
+COMMENT ON FUNCTION _tiered_storage.standby_wait(name, text, text, interval) IS
 'sends a statement to a standby and waits a limited time for its result';
 
 CREATE FUNCTION _tiered_storage.standby_connect(
@@ -57,7 +58,7 @@ COMMENT ON FUNCTION _tiered_storage.standby_connect(name, text, _tiered_storage.
 'opens the connection to a standby';
 
 CREATE FUNCTION _tiered_storage.standby_identify(
-	dblink_schema name, connection text,
+	dblink_schema name, connection text, patience interval,
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text)
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -72,7 +73,7 @@ BEGIN
 			c.system_identifier, pg_catalog.pg_is_in_recovery(),
 			d.oid::pg_catalog.int8, d.datname::pg_catalog.text
 		FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d
-		WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()');
+		WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()', patience);
 	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text, b text, '
 		'system_identifier bigint, in_recovery boolean, database bigint, database_name text)',
 		dblink_schema) INTO there USING connection;
@@ -96,7 +97,7 @@ BEGIN
 				there.database_name, here.datname) END;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.standby_identify(name, text) IS
+COMMENT ON FUNCTION _tiered_storage.standby_identify(name, text, interval) IS
 'the cluster that a standby belongs to and whether it is in recovery; problem is null if it is a '
 'standby of this database';
 
@@ -110,12 +111,13 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	connection constant text := 'tiered_storage standby';
+	patience constant interval := '15 seconds';
 BEGIN
 	PERFORM _tiered_storage.standby_connect(dblink_schema, connection, s);
 	BEGIN
 		SELECT i.system_identifier, i.in_recovery, i.problem
 			INTO standby_fetch.system_identifier, standby_fetch.in_recovery, standby_fetch.problem
-			FROM _tiered_storage.standby_identify(dblink_schema, connection) i;
+			FROM _tiered_storage.standby_identify(dblink_schema, connection, patience) i;
 		IF standby_fetch.problem IS NULL THEN
 			PERFORM _tiered_storage.standby_wait(dblink_schema, connection,
 				'WITH held AS MATERIALIZED (SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l
@@ -135,7 +137,8 @@ BEGIN
 				WHERE c.oid OPERATOR(pg_catalog.>=) 16384
 					AND c.relkind OPERATOR(pg_catalog.=) ANY (''{r,i,m,t}''::pg_catalog."char"[])
 					AND (pg_catalog.pg_stat_get_blocks_fetched(c.oid) OPERATOR(pg_catalog.>) 0
-						OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT h.relation FROM held h))');
+						OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT h.relation FROM held h))',
+				patience);
 			EXECUTE format('SELECT COALESCE(array_agg(ROW($2, t.relation_oid, t.scans,
 					t.tuples_read, t.blocks_fetched, t.blocks_hit, t.held)
 					::_tiered_storage.standby_counters), ''{}'')
@@ -194,6 +197,17 @@ COMMENT ON FUNCTION _tiered_storage.standby_note_result(name, bigint, boolean, b
 'stores the result of a pull from a standby, and the time of the next attempt if there was a '
 'problem';
 
+/* The half-life is the one of the smoothed rates of reads on standbys. */
+CREATE FUNCTION _tiered_storage.standby_reads_left(reads float8, reads_at timestamptz)
+RETURNS float8
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT reads * 0.5::float8 ^ LEAST(GREATEST(
+		EXTRACT(epoch FROM now() - reads_at)::float8, 0) / 86400, 100)
+$$;
+COMMENT ON FUNCTION _tiered_storage.standby_reads_left(float8, timestamptz) IS
+'what counts now of reads on a standby, which are halved each day';
+
 /*
  * The growth of the counters since the last pull is what the standby has read.  The first
  * pull only stores the counters.  A counter that went back was reset.
@@ -219,6 +233,23 @@ AS $$
 		WHERE o.standby_name = ANY (pulled_names)
 			AND NOT EXISTS (SELECT FROM new n WHERE n.standby_name = o.standby_name
 				AND n.relation_oid = o.relation_oid)
+	), cold AS (
+		DELETE FROM _tiered_storage.standby_heat h
+		WHERE h.standby_name = ANY (pulled_names)
+			AND NOT EXISTS (SELECT FROM new n WHERE n.standby_name = h.standby_name
+				AND n.relation_oid = h.relation_oid)
+	), heated AS (
+		INSERT INTO _tiered_storage.standby_heat AS h (standby_name, relation_oid, reads, reads_at)
+			SELECT m.standby_name, m.relation_oid, m.misses, now()
+			FROM (SELECT c.standby_name, c.relation_oid, c.blocks_fetched - c.blocks_hit
+					- CASE WHEN c.from_zero THEN 0 ELSE c.old_blocks_fetched - c.old_blocks_hit END
+						AS misses
+				FROM changed c WHERE c.standby_name <> ALL (new_names)) m
+			WHERE m.misses > 0
+			ON CONFLICT ON CONSTRAINT standby_heat_pkey DO UPDATE
+				SET reads = EXCLUDED.reads
+						+ _tiered_storage.standby_reads_left(h.reads, h.reads_at),
+					reads_at = EXCLUDED.reads_at
 	), stored AS (
 		INSERT INTO _tiered_storage.standby_counters (standby_name, relation_oid, scans,
 			tuples_read, blocks_fetched, blocks_hit, held)

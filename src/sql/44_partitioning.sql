@@ -329,7 +329,7 @@ BEGIN
 		JOIN pg_class c ON c.oid = h.relation
 		CROSS JOIN LATERAL _tiered_storage.partition_advice(h, include_all) a
 		WHERE c.relkind = 'r' AND NOT c.relispartition AND h.size_bytes >= min_size_bytes
-			AND h.size_bytes > 0
+			AND h.size_bytes > 0 AND h.distributed_table IS NULL
 			AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
 			AND (a.command IS NOT NULL OR include_all)
 		ORDER BY h.size_bytes DESC, h.relation::text COLLATE "C";
@@ -339,6 +339,7 @@ BEGIN
 					(SELECT count(*) FROM tiered_storage.heat h
 						JOIN pg_class c ON c.oid = h.relation
 						WHERE c.relkind = 'r' AND NOT c.relispartition
+							AND h.distributed_table IS NULL
 							AND h.size_bytes >= min_size_bytes),
 					pg_size_pretty(min_size_bytes)),
 				HINT = 'recommend_partitioning(0, include_all => true) says why not.';

@@ -41,7 +41,7 @@ CREATE TABLE _tiered_storage.policy
 	return_reads_per_hour float8 CHECK (return_reads_per_hour OPERATOR(pg_catalog.>) 0
 		AND return_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
 	return_after interval CHECK (return_after OPERATOR(pg_catalog.>) '0'
-		AND return_after OPERATOR(pg_catalog.<=) '1 year'),
+		AND return_after OPERATOR(pg_catalog.<=) '366 days'),
 	return_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	include_indexes boolean NOT NULL,
 	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
@@ -106,7 +106,7 @@ CREATE VIEW tiered_storage.policies AS
 		CASE WHEN p.relation_oid OPERATOR(pg_catalog.=) 0
 			THEN pg_catalog.concat(COALESCE(pg_catalog.quote_ident(COALESCE(g.schema_name,
 				NULLIF(p.schema_name, ''))), '*'), '.', COALESCE(p.names_like, '*'))
-			ELSE pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name),
+			ELSE pg_catalog.format('%I.%I', COALESCE(c.nspname, p.schema_name),
 				COALESCE(c.relname, p.relation_name)) END AS relation_name,
 		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch,
 			p.key_shift, p.time_zone,
@@ -118,10 +118,8 @@ CREATE VIEW tiered_storage.policies AS
 				THEN 'the schema does not exist'
 				WHEN p.enabled THEN p.last_result ELSE 'disabled' END
 			WHEN c.oid IS NOT NULL THEN p.last_result
-			WHEN EXISTS (SELECT FROM pg_catalog.pg_class x
-				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
-				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
-					AND x.relname OPERATOR(pg_catalog.=) p.relation_name)
+			WHEN EXISTS (SELECT FROM _tiered_storage.relation_entry(p.schema_name,
+				p.relation_name))
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
 		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
@@ -141,24 +139,19 @@ CREATE VIEW tiered_storage.policies AS
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END
-	LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
-		ON n.oid OPERATOR(pg_catalog.=) c.relnamespace)
-		ON c.oid OPERATOR(pg_catalog.=) CASE
+	LEFT JOIN LATERAL _tiered_storage.relation_entry(CASE
 			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-				AND EXISTS (SELECT FROM pg_catalog.pg_class x
-					WHERE x.oid OPERATOR(pg_catalog.=) p.relation_oid
-						AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind)
+				AND EXISTS (SELECT FROM _tiered_storage.relation_entry(p.relation_oid) x
+					WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind)
 			THEN p.relation_oid
-			ELSE (SELECT x.oid FROM pg_catalog.pg_class x
-				JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
-				WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
-					AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-					AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind
+			ELSE (SELECT x.oid
+				FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) x
+				WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind
 					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
 						ELSE pg_catalog.pg_get_userbyid(x.relowner)
-							OPERATOR(pg_catalog.=) p.owner_name END) END;
+							OPERATOR(pg_catalog.=) p.owner_name END) END) c ON true;
 COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies and the result of their last evaluation; evaluate_policies() has it for '
 'each partition';
@@ -238,13 +231,14 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	names_like text DEFAULT NULL,
 	return_when_reads_per_hour float8 DEFAULT NULL,
 	return_after interval DEFAULT NULL,
-	return_tier name DEFAULT NULL)
+	return_tier name DEFAULT NULL,
+	on_shards boolean DEFAULT false)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8, name, name, name, text, float8, interval, name) IS
+	interval, float8, name, name, name, text, float8, interval, name, boolean) IS
 'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
 'conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
@@ -255,7 +249,8 @@ COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 'new partitions are created on new_partitions_on; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
-'(default that of the session); returns the number of the policy';
+'(default that of the session); on_shards: the rows of the table are in shards of Citus, and '
+'those on this node are moved; returns the number of the policy';
 
 CREATE FUNCTION tiered_storage.remove_tiering_policy(
 	relation regclass DEFAULT NULL,
@@ -299,8 +294,8 @@ COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer,
 	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
 	name, name, text[], float8, interval, name) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
-'number; null arguments leave their property unchanged; unset => ''{new_partitions_on}'' takes '
-'it away; enabled => false lets a policy rest '
+'number; null arguments leave their property unchanged; unset => ''{idle_for,return_tier}'' takes '
+'them away; enabled => false lets a policy rest '
 'without removing it; whoever alters a policy other than by disabling it is the one whose rights '
 'it needs from then on; returns how many policies were changed';
 

@@ -36,7 +36,7 @@ SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.pin_pin_id_seq', '')
 
 CREATE VIEW _tiered_storage.pin_targets AS
 	SELECT p.pin_id, c.oid AS relation_oid,
-		pg_catalog.format('%I.%I', COALESCE(n.nspname, p.schema_name),
+		pg_catalog.format('%I.%I', COALESCE(c.nspname, p.schema_name),
 			COALESCE(c.relname, p.relation_name)) AS relation_name,
 		p.tier_name, p.until, p.include_indexes,
 		COALESCE(a.rolname, p.pinned_by) AS pinned_by, a.oid AS pinned_by_oid, p.pinned_at
@@ -48,22 +48,17 @@ CREATE VIEW _tiered_storage.pin_targets AS
 		THEN a.oid OPERATOR(pg_catalog.=) p.pinned_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.pinned_by END
 	CROSS JOIN LATERAL (SELECT COALESCE(
-		(SELECT x.oid FROM pg_catalog.pg_class x
+		(SELECT x.oid FROM _tiered_storage.relation_entry(p.relation_oid) x
 			WHERE p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-				AND x.oid OPERATOR(pg_catalog.=) p.relation_oid
 				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind),
-		(SELECT x.oid FROM pg_catalog.pg_class x
-			JOIN pg_catalog.pg_namespace y ON y.oid OPERATOR(pg_catalog.=) x.relnamespace
-			WHERE y.nspname OPERATOR(pg_catalog.=) p.schema_name
-				AND x.relname OPERATOR(pg_catalog.=) p.relation_name
-				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind
+		(SELECT x.oid FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) x
+			WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind
 				AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 					THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
 					ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name
 						END)) AS oid) t
-	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.oid
-	LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+	LEFT JOIN LATERAL _tiered_storage.relation_entry(t.oid) c ON true;
 COMMENT ON VIEW _tiered_storage.pin_targets IS
 'the relation of this database that each pin means, null if it does not exist; see the view pins';
 
@@ -80,10 +75,10 @@ CREATE VIEW tiered_storage.pinned_relations AS
 		UNION ALL
 		SELECT v.pin_id, i.inhrelid, v.distance OPERATOR(pg_catalog.+) 1, v.include_indexes
 		FROM covered v
-		JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) v.relation_oid
-			AND c.relkind OPERATOR(pg_catalog.=) 'p'
-		JOIN pg_catalog.pg_inherits i ON i.inhparent OPERATOR(pg_catalog.=) c.oid
+		JOIN pg_catalog.pg_inherits i ON i.inhparent OPERATOR(pg_catalog.=) v.relation_oid
 			AND NOT i.inhdetachpending
+		JOIN pg_catalog.pg_partitioned_table k
+			ON k.partrelid OPERATOR(pg_catalog.=) v.relation_oid
 	), member AS (
 		SELECT v.pin_id, v.relation_oid, v.distance
 		FROM covered v
@@ -104,8 +99,8 @@ CREATE VIEW tiered_storage.pinned_relations AS
 		v.pin_id
 	FROM nearest n
 	JOIN _tiered_storage.pin_targets v ON v.pin_id OPERATOR(pg_catalog.=) n.pin_id
-	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) n.relation_oid
-		AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i}'::pg_catalog."char"[])
+	JOIN LATERAL _tiered_storage.relation_entry(n.relation_oid) c
+		ON c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i}'::pg_catalog."char"[])
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=)
 		CASE WHEN c.reltablespace OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN d.dattablespace

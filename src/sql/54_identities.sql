@@ -125,16 +125,19 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.refresh_claimed() IS
 'gives up discovered tiers whose tablespaces belong to a tier in another database';
 
-CREATE VIEW _tiered_storage.relation_identities AS
-	SELECT c.oid AS relation_oid, n.nspname AS schema_name, c.relname AS relation_name,
-		pg_catalog.pg_get_userbyid(c.relowner) AS owner_name, c.relowner AS owner_oid,
-		cs.system_identifier, d.oid AS database_oid
-	FROM pg_catalog.pg_class c
-	JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-	CROSS JOIN pg_catalog.pg_control_system() cs
-	JOIN pg_catalog.pg_database d
-		ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database();
-COMMENT ON VIEW _tiered_storage.relation_identities IS
+CREATE FUNCTION _tiered_storage.relation_identity(
+	relation oid, OUT relation_oid oid, OUT schema_name name, OUT relation_name name,
+	OUT owner_name name, OUT owner_oid oid, OUT system_identifier bigint, OUT database_oid oid)
+RETURNS SETOF record
+LANGUAGE sql STABLE ROWS 1 SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT c.oid, c.nspname, c.relname, pg_get_userbyid(c.relowner), c.relowner,
+		cs.system_identifier, d.oid
+	FROM _tiered_storage.relation_entry(relation) c
+	CROSS JOIN pg_control_system() cs
+	JOIN pg_database d ON d.datname = current_database()
+$$;
+COMMENT ON FUNCTION _tiered_storage.relation_identity(oid) IS
 'what policies and pins store of a relation: names, owner, cluster and database';
 
 CREATE FUNCTION _tiered_storage.refresh_policies() RETURNS void
@@ -153,7 +156,7 @@ BEGIN
 		SELECT p.policy_id, o.*, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid
 		FROM _tiered_storage.policy p
 		JOIN tiered_storage.policies v ON v.policy_id = p.policy_id
-		JOIN _tiered_storage.relation_identities o ON o.relation_oid = v.relation::oid
+		CROSS JOIN LATERAL _tiered_storage.relation_identity(v.relation::oid) o
 		WHERE (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
 				p.system_identifier, p.database_oid, p.created_by, p.created_by_oid)
 			IS DISTINCT FROM (o.relation_oid, o.schema_name, o.relation_name, o.owner_name,
@@ -241,7 +244,7 @@ BEGIN
 		SELECT p.pin_id, o.*, v.pinned_by, COALESCE(v.pinned_by_oid, 0) AS pinned_by_oid
 		FROM _tiered_storage.pin p
 		JOIN _tiered_storage.pin_targets v ON v.pin_id = p.pin_id
-		JOIN _tiered_storage.relation_identities o ON o.relation_oid = v.relation_oid
+		CROSS JOIN LATERAL _tiered_storage.relation_identity(v.relation_oid) o
 		WHERE p.missing_since IS NOT NULL
 			OR (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
 				p.system_identifier, p.database_oid, p.pinned_by, p.pinned_by_oid)

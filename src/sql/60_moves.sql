@@ -47,7 +47,8 @@ CREATE TABLE _tiered_storage.move
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
 COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
-'part of elapsed_ms in which moves were paused, or too many others moved something';
+'part of elapsed_ms in which moves were paused, too many others moved something, or readers of '
+'the WAL did not keep up';
 CREATE INDEX move_relation_oid_idx ON _tiered_storage.move (relation_oid, move_id);
 CREATE INDEX move_batch_id_idx ON _tiered_storage.move (batch_id) WHERE batch_id IS NOT NULL;
 CREATE SEQUENCE _tiered_storage.move_batch;
@@ -162,8 +163,9 @@ COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
 'predicted saving; unmoved is the cost of the same load on the old tier';
 
 CREATE VIEW tiered_storage.moves AS
-	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name)
-		AS relation, m.kind,
+	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
+			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
+			AS relation, m.kind,
 		m.from_tier, m.to_tier,
 		COALESCE((SELECT t.spcname FROM pg_catalog.pg_tablespace t
 			WHERE t.oid OPERATOR(pg_catalog.=) m.from_tablespace_oid), m.from_tablespace)
@@ -174,8 +176,9 @@ CREATE VIEW tiered_storage.moves AS
 		CASE WHEN m.state OPERATOR(pg_catalog.=) 'running' AND a.pid IS NULL THEN 'interrupted'
 			ELSE m.state END AS state,
 		m.requested_by, m.policy_id, m.reason, m.method, m.size_bytes,
-		m.started_at, m.finished_at, m.elapsed_ms, m.attempts, m.failures, m.next_attempt_at,
-		m.lock_wait_ms, m.lock_held_ms, m.lock_flush_ms, m.copied_bytes, m.error, m.sqlstate,
+		m.started_at, m.finished_at, m.elapsed_ms, m.waited_ms, m.attempts, m.failures,
+		m.next_attempt_at, m.lock_wait_ms, m.lock_held_ms, m.lock_flush_ms, m.copied_bytes,
+		m.error, m.sqlstate,
 		m.batch_id, m.predicted_saved_io_s_per_hour,
 		m.before_io_s_per_hour, m.predicted_io_s_per_hour,
 		CASE WHEN e.not_measurable IS NULL THEN e.settled_at END AS measured_at,
@@ -193,7 +196,6 @@ CREATE VIEW tiered_storage.moves AS
 		m.undo_of, m.policy_kind
 	FROM _tiered_storage.move m
 	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
-	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation_oid
 	LEFT JOIN pg_catalog.pg_stat_activity a
 		ON a.pid OPERATOR(pg_catalog.=) m.pid
 			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start;
@@ -223,8 +225,10 @@ COMMENT ON COLUMN tiered_storage.moves.started_at IS 'when the last attempt star
 COMMENT ON COLUMN tiered_storage.moves.finished_at IS
 'when the last attempt ended; null: it is running';
 COMMENT ON COLUMN tiered_storage.moves.elapsed_ms IS
-'duration of the last attempt in ms, also of what it waited while moves were paused or too many '
-'others moved something; null: it is running';
+'duration of the last attempt in ms, with waited_ms; null: it is running';
+COMMENT ON COLUMN tiered_storage.moves.waited_ms IS
+'part of elapsed_ms in which moves were paused, too many others moved something, or readers of '
+'the WAL did not keep up; null: it is running';
 COMMENT ON COLUMN tiered_storage.moves.attempts IS
 'number of attempts to get the strong lock, of all parts of the relation';
 COMMENT ON COLUMN tiered_storage.moves.failures IS 'number of failures in a row';
@@ -290,7 +294,7 @@ CREATE VIEW tiered_storage.move_batches AS
 				AS effect,
 		b.plan_changes,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
-				JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) d.relation_oid
+				CROSS JOIN LATERAL _tiered_storage.relation_entry(d.relation_oid) c
 				JOIN pg_catalog.pg_database x
 					ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 					AND d.to_tablespace_oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0

@@ -6,7 +6,8 @@ CREATE FUNCTION _tiered_storage.mover_progress(
 	pid integer, OUT part_oid oid, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint,
 	OUT copied_bytes bigint, OUT catch_up_rounds integer, OUT attempts integer,
 	OUT restarts integer,
-	OUT started_at timestamptz)
+	OUT started_at timestamptz, OUT waits_for text, OUT pace_bytes_per_s float8,
+	OUT slowdown float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_mover_progress';
@@ -25,14 +26,16 @@ COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
 'the others are for you to judge';
 
 CREATE VIEW tiered_storage.move_progress AS
-	SELECT m.move_id, COALESCE(c.oid::pg_catalog.regclass::pg_catalog.text, m.relation_name)
-		AS relation, m.kind,
+	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
+			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
+			AS relation, m.kind,
 		m.from_tablespace, m.to_tablespace, a.pid, m.method,
 		pg_catalog.to_regclass(p.part_oid::pg_catalog.regclass::pg_catalog.text) AS part,
-		COALESCE(p.phase, 'starting') AS phase,
+		COALESCE(p.phase, 'starting') AS phase, p.waits_for,
 		p.blocks_total, p.blocks_done,
 		GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0) AS blocks_to_go,
 		p.copied_bytes OPERATOR(pg_catalog./) NULLIF(t.part_s, 0) AS bytes_per_s,
+		p.pace_bytes_per_s, p.slowdown,
 		CASE WHEN p.blocks_done OPERATOR(pg_catalog.>) 0 THEN
 			t.part_s OPERATOR(pg_catalog.*) GREATEST(p.blocks_total
 				OPERATOR(pg_catalog.-) p.blocks_done, 0)
@@ -45,7 +48,6 @@ CREATE VIEW tiered_storage.move_progress AS
 	JOIN pg_catalog.pg_stat_activity a
 		ON a.pid OPERATOR(pg_catalog.=) m.pid
 			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start
-	LEFT JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) m.relation_oid
 	LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true
 	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM pg_catalog.clock_timestamp()
 		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS part_s) t ON true
@@ -65,6 +67,8 @@ COMMENT ON COLUMN tiered_storage.move_progress.part IS
 'part that is being copied: the relation, its TOAST table, or the index of that; null: not '
 'started';
 COMMENT ON COLUMN tiered_storage.move_progress.phase IS 'what is happening to this part now';
+COMMENT ON COLUMN tiered_storage.move_progress.waits_for IS
+'what holds the copy up, if the WAL is not read or archived in time; null: nothing of that kind';
 COMMENT ON COLUMN tiered_storage.move_progress.blocks_total IS
 'number of blocks of this part; null: not started';
 COMMENT ON COLUMN tiered_storage.move_progress.blocks_done IS
@@ -73,6 +77,12 @@ COMMENT ON COLUMN tiered_storage.move_progress.blocks_to_go IS
 'number of its blocks that are not copied yet';
 COMMENT ON COLUMN tiered_storage.move_progress.bytes_per_s IS
 'bytes of this part copied per second; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.pace_bytes_per_s IS
+'bytes per second that it copies at most, so that users of the server are slowed down by no more '
+'than move_max_slowdown; null: it is not slowed down for that';
+COMMENT ON COLUMN tiered_storage.move_progress.slowdown IS
+'share by which users of the server are slower while it copies, as last measured (0.25: what took '
+'1 s takes 1.25 s); null: not known';
 COMMENT ON COLUMN tiered_storage.move_progress.remaining_s IS
 'estimated seconds for the rest of this part at this rate, without blocks that change and must '
 'be copied again; null: nothing is copied yet';
@@ -110,7 +120,7 @@ AS 'MODULE_PATHNAME', 'tier_preflight_sql';
 COMMENT ON FUNCTION tiered_storage.preflight(regclass, name, boolean, boolean, name) IS
 'what move_relation() with the same arguments would meet: a row for each check (ok, warning, '
 'blocks) with what was found and what to do about it, and what the move would take; locks '
-'nothing, waits for nobody and changes nothing';
+'nothing, changes nothing, and waits for nobody but, for some seconds, standbys of add_standby()';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
 	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,

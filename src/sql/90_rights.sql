@@ -49,17 +49,24 @@ $$;
 /* pg_monitor may use what only reads. */
 GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
+	tiered_storage.wal_calibration,
 	tiered_storage.heat, tiered_storage.relation_history, tiered_storage.sampler,
-	tiered_storage.device_io, tiered_storage.file_class_io, tiered_storage.heat_peaks,
+	tiered_storage.device_io, tiered_storage.compression_estimates,
+	tiered_storage.file_class_io, tiered_storage.heat_peaks,
 	tiered_storage.write_amplification, tiered_storage.server_writes, tiered_storage.standbys,
+	tiered_storage.standby_tiers,
 	tiered_storage.policies, tiered_storage.fullness_policies, tiered_storage.pins,
 	tiered_storage.pinned_relations,
 	tiered_storage.moves, tiered_storage.move_batches, tiered_storage.move_progress,
 	tiered_storage.move_windows, tiered_storage.move_queue,
-	tiered_storage.recommendations, tiered_storage.workers TO pg_monitor;
+	tiered_storage.recommendations, tiered_storage.workers,
+	tiered_storage.cluster_tiers,
+	tiered_storage.node_tiers, tiered_storage.node_heat, tiered_storage.node_moves,
+	tiered_storage.node_policies TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.device_profiles(),
-	tiered_storage.recommend_settings(),
+	tiered_storage.recommend_settings(boolean),
 	tiered_storage.relation_buffers(), tiered_storage.block_heat(regclass, integer),
+	tiered_storage.estimate_compression(regclass, text, boolean),
 	tiered_storage.access_statistics(), tiered_storage.access_tracking(),
 	tiered_storage.wait_times(),
 	tiered_storage.load_profile(timestamptz, timestamptz),
@@ -79,7 +86,8 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
 	tiered_storage.recommend_partitioning(bigint, boolean),
 	tiered_storage.evaluate_policies(), tiered_storage.evaluate_fullness(),
 	tiered_storage.preflight(regclass, name, boolean, boolean, name),
-	tiered_storage.orphaned_files(), tiered_storage.is_paused() TO pg_monitor;
+	tiered_storage.orphaned_files(), tiered_storage.is_paused(),
+	tiered_storage.distributed_table(regclass) TO pg_monitor;
 
 /*
  * And what these depend on, where it runs with the rights of the caller: a view checks
@@ -89,6 +97,9 @@ GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.load_history, _tiered_storage.load_state TO pg_monitor;
 GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
+	_tiered_storage.relation_entry(oid), _tiered_storage.relation_entry(name, name),
+	_tiered_storage.relation_persistence(oid),
+	_tiered_storage.measured_compression(oid),
 	_tiered_storage.smoothed_rate(float8, float8, float8, float8),
 	_tiered_storage.period_share(timestamptz, float8, timestamptz, timestamptz),
 	_tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz),
@@ -100,7 +111,12 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.load_is_possible(_tiered_storage.load_history),
 	_tiered_storage.load_sums(timestamptz, timestamptz),
 	_tiered_storage.load_totals(timestamptz, timestamptz),
-	_tiered_storage.find_heat_peaks(),
+	_tiered_storage.find_heat_peaks(), _tiered_storage.file_class_io(),
+	_tiered_storage.file_period(), _tiered_storage.server_directories(),
+	_tiered_storage.directory_tiers(), _tiered_storage.settings_of_tablespaces(),
+	_tiered_storage.settings_of_temp(boolean), _tiered_storage.settings_of_wal_place(boolean),
+	_tiered_storage.settings_of_wal_sync(boolean), _tiered_storage.settings_of_images(boolean),
+	_tiered_storage.settings_of_io_method(boolean),
 	_tiered_storage.cached_ranges(regclass, integer), _tiered_storage.hot_range(regclass),
 	_tiered_storage.partition_interval(oid, text, text), _tiered_storage.partition_key(regclass),
 	_tiered_storage.partition_saving(name, bigint),
@@ -112,4 +128,7 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.effect_verdict(float8, float8, float8),
 	_tiered_storage.mover_progress(integer),
 	_tiered_storage.move_window_state(), _tiered_storage.move_queue_entries(),
-	_tiered_storage.worker_status() TO pg_monitor;
+	_tiered_storage.worker_status(), _tiered_storage.published_tiers(),
+	_tiered_storage.ask_nodes(text[], integer[], text, boolean), _tiered_storage.nodes(),
+	_tiered_storage.on_all_nodes(text, boolean), _tiered_storage.change_all_nodes(text),
+	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text) TO pg_monitor;

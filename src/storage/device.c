@@ -293,6 +293,7 @@ tier_device_resolve(TierDevice *device, unsigned major, unsigned minor,
 	device->rotational = false;
 	device->is_virtual = false;
 	device->compressed = false;
+	device->algorithm = NULL;
 
 	MemoryContextSwitchTo(scratch);
 	tier_mount_find_backing(root, major, minor, path, &backing);
@@ -305,6 +306,7 @@ tier_device_resolve(TierDevice *device, unsigned major, unsigned minor,
 		device->mount_point = MemoryContextStrdup(caller,
 												  backing.mount.mount_point);
 		device->compressed = tier_mount_is_compressed(&backing.storage);
+		device->algorithm = tier_mount_algorithm(&backing.storage);
 		if (tier_mount_is_memory(&backing.storage))
 			device->kind = TIER_DEVICE_MEMORY;
 	}
@@ -405,21 +407,22 @@ measure_file_system(TierDevice *device)
 		access(device->path, W_OK | X_OK) == 0;
 }
 
-TierDevice *
-tier_device_lookup(Oid tablespace_oid, const char *root)
+/* What is beneath a directory, whose path it takes. */
+static TierDevice *
+look_beneath(char *path, Oid tablespace_oid, const char *root)
 {
 	TierDevice *device = palloc0(sizeof(TierDevice));
 	struct stat st;
 
 	device->tablespace_oid = tablespace_oid;
-	device->path = tablespace_path(tablespace_oid);
+	device->path = path;
 	device->kind = TIER_DEVICE_UNKNOWN;
 	device->total_bytes = -1;
 	device->used_bytes = -1;
 	device->free_bytes = -1;
 
 	device->exists = stat(device->path, &st) == 0 && S_ISDIR(st.st_mode) &&
-		has_server_directory(tablespace_oid, device->path);
+		(!OidIsValid(tablespace_oid) || has_server_directory(tablespace_oid, device->path));
 	if (device->exists)
 	{
 		measure_file_system(device);
@@ -428,6 +431,26 @@ tier_device_lookup(Oid tablespace_oid, const char *root)
 	}
 
 	return device;
+}
+
+TierDevice *
+tier_device_lookup(Oid tablespace_oid, const char *root)
+{
+	return look_beneath(tablespace_path(tablespace_oid), tablespace_oid, root);
+}
+
+TierDevice *
+tier_device_of_directory(const char *directory, const char *root)
+{
+	char		path[MAXPGPATH];
+	char		resolved[MAXPGPATH];
+
+	if (is_absolute_path(directory))
+		strlcpy(path, directory, sizeof(path));
+	else
+		snprintf(path, sizeof(path), "%s/%s", DataDir, directory);
+	return look_beneath(pstrdup(tier_path_resolve(path, resolved) ? resolved : path),
+						InvalidOid, root);
 }
 
 const char *
@@ -480,6 +503,13 @@ tier_device_free_bytes(const char *path, uint64 *fs_id)
  * Names
  * ---------------------------------------------------------------------
  */
+
+bool
+tier_device_is_shared(const TierDevice *a, const TierDevice *b)
+{
+	return (a->fs_id != 0 && a->fs_id == b->fs_id) ||
+		(a->device != NULL && b->device != NULL && strcmp(a->device, b->device) == 0);
+}
 
 const char *
 tier_device_kind_name(TierDeviceKind kind)

@@ -63,6 +63,8 @@ typedef struct TierDevice
 	bool		compressed;		/* btrfs mounted with compress, or zfs; a
 								 * property of a single btrfs file or zfs
 								 * dataset is not looked at */
+	const char *algorithm;		/* by which it does, or would if it did;
+								 * constant; NULL: no file system is known */
 	uint64		fs_id;			/* equal iff two tablespaces share a file
 								 * system (st_dev; for btrfs that of the
 								 * source device; for overlay that of the
@@ -97,9 +99,16 @@ extern void tier_device_tablespace_path(char *path, size_t size, Oid tablespace_
 extern TierDevice *tier_device_lookup(Oid tablespace_oid, const char *root);
 
 /*
+ * The same of a directory of the server that is no tablespace, such as pg_wal, which may be
+ * a symbolic link: absolute, or relative to the data directory ("" is that itself).  Its
+ * tablespace_oid is 0.
+ */
+extern TierDevice *tier_device_of_directory(const char *directory, const char *root);
+
+/*
  * The part of the lookup that does not touch the directory itself: sets
- * device, filesystem, mount_point, kind, rotational, is_virtual, compressed
- * and fs_id for an absolute path without symbolic links on the device number
+ * device, filesystem, mount_point, kind, rotational, is_virtual, compressed,
+ * algorithm and fs_id for an absolute path without symbolic links on the device number
  * major:minor (its st_dev), and leaves the other fields as they are.  0:0 is a
  * device number nobody has: the path alone then finds the mount.
  */
@@ -112,6 +121,9 @@ extern void tier_device_resolve(TierDevice *device, unsigned major,
  * tier_device_lookup otherwise.
  */
 extern const char *tier_device_beneath(const char *path, const char *root);
+
+/* Are two tablespaces on one file system or on one disk, as far as that is known? */
+extern bool tier_device_is_shared(const TierDevice *a, const TierDevice *b);
 
 /* "unknown", "hdd", "sata_ssd", "nvme", "memory" */
 extern const char *tier_device_kind_name(TierDeviceKind kind);

@@ -28,6 +28,9 @@ GetOptions(\%option, 'work=s', 'minutes=f', 'seed=i', 'load=i', 'standby!')
   or die "usage\n";
 my $work = $option{work};
 my $begin = time();
+
+# Who asks a server that has crashed is to be told so.
+$SIG{PIPE} = 'IGNORE';
 my $server;    # the one that takes writes
 my $standby;
 my $servers = 0;
@@ -366,7 +369,8 @@ sub be_asynchronous
 # What happens to the server
 ######################################################################
 
-# Lets those pause that make files which PostgreSQL leaves behind in a crash.
+# Lets those pause that make files which PostgreSQL leaves behind in a crash; false when
+# they do not come to an end, and nothing may crash then.
 sub hold
 {
 	my $end = time() + 15;
@@ -375,10 +379,12 @@ sub hold
 	while (time() < $end)
 	{
 		my @busy = glob("'$work/files.*'");
-		last unless @busy;
+		return 1 unless @busy;
 		sleep 0.01;
 	}
-	return;
+	$counts{no_pause}++;
+	release();
+	return 0;
 }
 
 sub release { unlink "$work/hold"; return; }
@@ -427,7 +433,7 @@ sub restart_fast
 
 sub crash_immediate
 {
-	hold();
+	return unless hold();
 	say_it('immediate shutdown');
 	stop($server, 'immediate');
 	start($server);
@@ -435,15 +441,26 @@ sub crash_immediate
 	return;
 }
 
+# The others go on until the postmaster has noticed, so that nobody may make files
+# before it has.
 sub crash_mover
 {
-	hold();
+	return unless hold();
+	my $witness = main_session();
 	my ($pid, $name) = some_mover();
-	if ($pid)
+	if ($pid && $witness)
 	{
+		my $end = time() + 10;
+
 		say_it("kill -9 of $name");
 		push @killed, $pid;
 		kill 'KILL', $pid;
+		# Nothing crashes when it has ended by itself meanwhile.
+		while (!$witness->is_lost && time() < $end)
+		{
+			$witness->query('SELECT 1', 10);
+			sleep 0.01;
+		}
 	}
 	release();
 	$counts{ $pid ? 'killed_movers' : 'nobody_to_kill' }++;
@@ -452,7 +469,7 @@ sub crash_mover
 
 sub crash_postmaster
 {
-	hold();
+	return unless hold();
 	say_it('kill -9 of the postmaster');
 	kill_postmaster($server);
 	start($server);
@@ -471,7 +488,7 @@ sub promote
 		return;
 	}
 	sleep rand(3);
-	hold();
+	return be_asynchronous() unless hold();
 	my $how = choose(qw(fast immediate kill));
 	say_it("promotion of $standby->{name}, $server->{name} ends by $how");
 	if ($how eq 'kill') { kill_postmaster($server); }

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(40);
+SELECT plan(48);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,10 +14,10 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standbys', 'tier_calibration', 'tiers', 'workers', 'write_amplification']);
-SELECT views_are('_tiered_storage', ARRAY['partition_defaults', 'pin_targets', 'policy_schemas', 'relation_identities', 'tier_tablespaces']);
+SELECT views_are('tiered_storage', ARRAY['cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'move_batches', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler', 'server_writes', 'standby_tiers', 'standbys', 'tier_calibration', 'tiers', 'wal_calibration', 'workers', 'write_amplification']);
+SELECT views_are('_tiered_storage', ARRAY['partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['device_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace']);
+SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_state', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_heat', 'standby_reads', 'standby_state', 'standby_tier', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
@@ -91,7 +91,8 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	write_source text,
 	read_pattern text,
 	write_pattern text,
-	growth_bytes_per_day double precision
+	growth_bytes_per_day double precision,
+	distributed_table regclass
 $$, 'columns of heat, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,
@@ -126,6 +127,19 @@ SELECT is(pg_temp.columns_of('server_writes'), $$
 	moved_bytes bigint,
 	moved_since timestamp with time zone
 $$, 'columns of server_writes, in order');
+SELECT is(pg_temp.columns_of('compression_estimates'), $$
+	relation regclass,
+	algorithm name,
+	ratio double precision,
+	ratio_low double precision,
+	ratio_high double precision,
+	size_bytes bigint,
+	pieces bigint,
+	sampled_pieces bigint,
+	estimated_at timestamp with time zone,
+	measured_ratio double precision,
+	measured_reason text
+$$, 'columns of compression_estimates, in order');
 SELECT is(pg_temp.columns_of('file_class_io'), $$
 	file_class text,
 	tier_name name,
@@ -133,7 +147,14 @@ SELECT is(pg_temp.columns_of('file_class_io'), $$
 	read_bytes_per_hour double precision,
 	writes_per_hour double precision,
 	write_bytes_per_hour double precision,
-	wait_s_per_hour double precision
+	wait_s_per_hour double precision,
+	place text,
+	is_total boolean,
+	device text,
+	fsyncs_per_hour double precision,
+	io_s_per_hour double precision,
+	saved_s_per_hour double precision,
+	null_reason text
 $$, 'columns of file_class_io, in order');
 SELECT is(pg_temp.columns_of('heat_peaks'), $$
 	relation regclass,
@@ -159,6 +180,17 @@ SELECT is(pg_temp.columns_of('standbys'), $$
 	failures integer,
 	error text
 $$, 'columns of standbys, in order: without the connection string');
+SELECT is(pg_temp.columns_of('standby_tiers'), $$
+	standby_name name,
+	tier_name name,
+	profile text,
+	random_read_ms double precision,
+	random_write_ms double precision,
+	sequential_read_mb_per_s double precision,
+	sequential_write_mb_per_s double precision,
+	parallelism double precision,
+	capacity_bytes bigint
+$$, 'columns of standby_tiers, in order');
 SELECT is(pg_temp.columns_of('move_progress'), $$
 	move_id bigint,
 	relation text,
@@ -169,10 +201,13 @@ SELECT is(pg_temp.columns_of('move_progress'), $$
 	method text,
 	part regclass,
 	phase text,
+	waits_for text,
 	blocks_total bigint,
 	blocks_done bigint,
 	blocks_to_go bigint,
 	bytes_per_s double precision,
+	pace_bytes_per_s double precision,
+	slowdown double precision,
 	remaining_s double precision,
 	catch_up_rounds integer,
 	attempts integer,
@@ -198,6 +233,7 @@ SELECT is(pg_temp.columns_of('moves'), $$
 	started_at timestamp with time zone,
 	finished_at timestamp with time zone,
 	elapsed_ms double precision,
+	waited_ms double precision,
 	attempts integer,
 	failures integer,
 	next_attempt_at timestamp with time zone,
@@ -319,6 +355,15 @@ SELECT is(pg_temp.columns_of('tier_calibration'), $$
 	prior double precision,
 	tablespace_name name
 $$, 'columns of tier_calibration, in order');
+SELECT is(pg_temp.columns_of('wal_calibration'), $$
+	calibrated_at timestamp with time zone,
+	method text,
+	write_ms double precision,
+	error_ms double precision,
+	writes bigint,
+	path text,
+	device text
+$$, 'columns of wal_calibration, in order');
 SELECT is(pg_temp.columns_of('relation_history'), $$
 	period_start timestamp with time zone,
 	relation_oid oid,
@@ -380,6 +425,84 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	corrected_by integer,
 	scan_start_ms double precision
 $$, 'columns of tiers, in order');
+SELECT is(pg_temp.columns_of('cluster_tiers'), $$
+	database_name name,
+	tier_name name,
+	tablespaces text[],
+	rank integer,
+	capacity_bytes bigint,
+	reserve_fraction double precision,
+	price_per_gb_month double precision,
+	random_read_ms double precision,
+	sequential_read_mb_per_s double precision,
+	used_bytes bigint,
+	busy_fraction double precision,
+	wanted_bytes bigint,
+	wishes jsonb,
+	share_bytes bigint,
+	clearing_s_per_gb double precision,
+	state text,
+	published_at timestamp with time zone,
+	disagreement text,
+	command text
+$$, 'columns of cluster_tiers, in order');
+SELECT is(pg_temp.columns_of('node_heat'), $$
+	node_id integer,
+	node_name text,
+	node_port integer,
+	error text,
+	distributed_table text,
+	tier_name name,
+	tables bigint,
+	size_bytes bigint,
+	random_reads_per_hour double precision,
+	sequential_reads_per_hour double precision,
+	writes_per_hour double precision,
+	last_used_at timestamp with time zone
+$$, 'columns of node_heat, in order');
+SELECT is(pg_temp.columns_of('node_moves'), $$
+	node_id integer,
+	node_name text,
+	node_port integer,
+	error text,
+	distributed_table text,
+	to_tier name,
+	state text,
+	moves bigint,
+	size_bytes bigint,
+	last_started_at timestamp with time zone,
+	longest_lock_ms double precision,
+	an_error text
+$$, 'columns of node_moves, in order');
+SELECT is(pg_temp.columns_of('node_policies'), $$
+	node_id integer,
+	node_name text,
+	node_port integer,
+	error text,
+	policy_id integer,
+	relation_name text,
+	tier_name name,
+	enabled boolean,
+	last_evaluated_at timestamp with time zone,
+	last_due integer,
+	last_on_target integer,
+	last_result text
+$$, 'columns of node_policies, in order');
+SELECT is(pg_temp.columns_of('node_tiers'), $$
+	node_id integer,
+	node_name text,
+	node_port integer,
+	error text,
+	tier_name name,
+	rank integer,
+	tablespaces name[],
+	profile text,
+	capacity_bytes bigint,
+	used_bytes bigint,
+	free_bytes bigint,
+	relation_bytes bigint,
+	relations bigint
+$$, 'columns of node_tiers, in order');
 SELECT is(pg_temp.columns_of('workers'), $$
 	database_name name,
 	state text,
@@ -401,7 +524,7 @@ SELECT is_empty($$ SELECT v.* FROM (VALUES
 	WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = to_regclass('tiered_storage.' || v.view) AND a.attname = v."column") $$,
 	'columns that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM (VALUES ('discover_tiers'), ('add_tier'), ('alter_tier'), ('remove_tier'), ('sample'), ('recommend_placement'),
-	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('tier_size_curve'), ('apply_placement'), ('undo_move'), ('calibrate_tier'), ('recommend_settings'),
+	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('tier_size_curve'), ('apply_placement'), ('undo_move'), ('calibrate_tier'), ('calibrate_wal'), ('recommend_settings'),
 	('add_tiering_policy'), ('alter_tiering_policy'), ('remove_tiering_policy'), ('pin'), ('unpin'), ('move_relation'), ('preflight'), ('migrate'), ('pause'), ('resume'), ('is_paused')) v (name)
 	WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND p.proname = v.name) $$,
 	'functions and procedures that the design fixes');
@@ -411,7 +534,7 @@ SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_
 
 -- Units come last in names, and times end in _at, _since or _until.
 SELECT is_empty($$ SELECT c.relname, a.attname FROM relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND (c.relname, a.attname) NOT IN (('relation_history', 'period_start'), ('load_history', 'period_start'), ('policy', 'key_epoch'), ('policies', 'key_epoch'), ('move', 'backend_start')) $$,
+	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND (c.relname, a.attname) NOT IN (('relation_history', 'period_start'), ('load_history', 'period_start'), ('file_history', 'period_start'), ('policy', 'key_epoch'), ('policies', 'key_epoch'), ('move', 'backend_start')) $$,
 	'columns of type timestamptz are named as times');
 
 -- Comments, owners, membership.
@@ -425,7 +548,7 @@ SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpers
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
-	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.partition_default'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby') $$,
+	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.partition_default'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby'), ('_tiered_storage.standby_tier') $$,
 	'tables that are dumped with their rows');
 SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
 	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(52);
+SELECT plan(55);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -12,11 +12,13 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.access_statistics', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.access_tracking', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.block_heat', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.estimate_compression', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.compare_load', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.device_profiles', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.evaluate_fullness', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.evaluate_policies', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.explain_placement', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.distributed_table', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.is_paused', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.load_profile', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.orphaned_files', 'pg_monitor', 'EXECUTE'),
@@ -35,6 +37,16 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.cached_ranges', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.device_fit', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.effect_verdict', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.directory_tiers', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.file_class_io', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.file_period', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.server_directories', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.settings_of_images', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.settings_of_io_method', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.settings_of_tablespaces', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.settings_of_temp', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.settings_of_wal_place', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.settings_of_wal_sync', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.find_heat_peaks', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.hot_range', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_period', 'pg_monitor', 'EXECUTE'),
@@ -52,6 +64,10 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.partition_interval', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_key', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_saving', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.relation_entry', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.relation_entry', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.measured_compression', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.relation_persistence', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.server_write_counters', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.smoothed_rate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.period_share', 'pg_monitor', 'EXECUTE'),
@@ -59,6 +75,13 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.growth_per_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tier_corrections', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.published_tiers', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.ask_nodes', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.change_all_nodes', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.node_rows', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.nodes', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.on_all_nodes', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.require_shards', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
 SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -66,6 +89,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 		aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
 	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> c.relowner $$, $$ VALUES
 	('tiered_storage.device_io', 'pg_monitor', 'SELECT'),
+	('tiered_storage.compression_estimates', 'pg_monitor', 'SELECT'),
 	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
 	('tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
 	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
@@ -83,8 +107,15 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
 	('tiered_storage.server_writes', 'pg_monitor', 'SELECT'),
 	('tiered_storage.standbys', 'pg_monitor', 'SELECT'),
+	('tiered_storage.standby_tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
+	('tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.cluster_tiers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.node_heat', 'pg_monitor', 'SELECT'),
+	('tiered_storage.node_moves', 'pg_monitor', 'SELECT'),
+	('tiered_storage.node_policies', 'pg_monitor', 'SELECT'),
+	('tiered_storage.node_tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.load_history', 'pg_monitor', 'SELECT'),
@@ -125,6 +156,8 @@ SET ROLE tap_monitor;
 SELECT lives_ok('SELECT * FROM tiered_storage.device_io', 'pg_monitor: device_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: heat');
 SELECT lives_ok('SELECT * FROM tiered_storage.heat_peaks', 'pg_monitor: heat_peaks');
+SELECT lives_ok('SELECT * FROM tiered_storage.compression_estimates', 'pg_monitor: compression_estimates');
+SELECT lives_ok('SELECT * FROM tiered_storage.estimate_compression(''pg_class'')', 'pg_monitor: estimate_compression()');
 SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_class_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
 SELECT lives_ok('SELECT * FROM tiered_storage.seasonality()', 'pg_monitor: seasonality()');
@@ -144,6 +177,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.move_queue', 'pg_monitor: move_que
 SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
+SELECT lives_ok('SELECT * FROM tiered_storage.cluster_tiers', 'pg_monitor: cluster_tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');

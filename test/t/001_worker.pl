@@ -175,7 +175,7 @@ is( $node->safe_psql(
 	'pg_default|slow|slow|t|t|online|t|0|t|t|t|t|t|t',
 	'the record says from where, where to, for whom, how, and how long');
 $node->wait_for_log(
-	qr/tiered_storage batch 1 ends, for tiering policies: moved 6 relations, \d+ bytes, in [\d.]+ s; not moved 0, waiting 0/,
+	qr/tiered_storage batch 1 ends, for tiering policies: moved 6 relations, \d+ bytes, in [\d.]+ s(, paused or waiting for [\d.]+ s)?; not moved 0, waiting 0/,
 	$log);
 pass('and the log says so once');
 
@@ -256,6 +256,20 @@ like(
 	error_of($node, 'other', 'CALL tiered_storage.migrate()'),
 	qr/ERROR:  55000: \Q$conflict\E/,
 	'and by migrate()');
+
+for my $dry ('migrate(dry_run => true)', 'apply_placement(dry_run => true)')
+{
+	like(
+		error_of($node, 'other', "CALL tiered_storage.$dry"),
+		qr/ERROR:  55000: \Q$conflict\E/,
+		"and by $dry");
+}
+is( $node->safe_psql(
+		'other',
+		"CREATE TABLE asked (i int); SELECT verdict, finding FROM tiered_storage.preflight('asked', 'cold') WHERE check_name = 'start'"
+	),
+	"ok|by CALL at once; of what is not asked for, $conflict",
+	'and before a move that somebody asks for, which is made');
 wait_for_cycle($node, 'app');
 is( worker_of($node, 'app', 'app'),
 	'waiting|until the next sample',
@@ -274,6 +288,7 @@ note 'Termination';
 
 # Each time app's worker must have been there before the tests' own lock.
 reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+wait_for_cycle($node, 'app');
 my ($session, $pid) = make_worker_wait();
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 ok( $node->poll_query_until(
@@ -331,7 +346,6 @@ note 'DROP DATABASE';
 
 # Its worker comes and goes every second.
 wait_for_cycle($node, 'copy');
-$log = -s $node->logfile;
 ($rc, $out, $err) = $node->psql('postgres', 'DROP DATABASE copy');
 is("$rc $err", '0 ', 'DROP DATABASE succeeds with the worker active');
 is( $node->safe_psql(
@@ -340,8 +354,11 @@ is( $node->safe_psql(
 	),
 	0,
 	'the view knows it no more');
+
+# One that was started meanwhile is told by the server that there is no such database.
 wait_for_cycle($node, 'app');
-wait_for_cycle($node, 'app');
+$log = -s $node->logfile;
+wait_for_cycle($node, 'app') foreach 1 .. 2;
 is(log_lines($node, $log, qr/FATAL:/),
 	'', 'no worker is started for a database that is gone');
 
@@ -372,6 +389,7 @@ reload_with(
 	$node,
 	'tiered_storage.auto_migrate' => 'off',
 	'tiered_storage.move_lock_timeout' => '1s');
+wait_for_cycle($node, 'app');
 ($session, $pid) = make_worker_wait();
 $log = -s $node->logfile;
 ($rc, $out, $err) = $node->psql('app', 'DROP EXTENSION tiered_storage');

@@ -1,5 +1,7 @@
 # A streaming standby: everything can be read, nothing is written and nothing
 # runs, until it is promoted.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';
@@ -89,12 +91,19 @@ foreach my $relation (
 		"SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v') ORDER BY 1"
 	))
 {
-	next if $relation =~ /^tiered_storage\.(workers|heat)$/;
+	next
+	  if $relation =~
+	  /^tiered_storage\.(workers|heat|cluster_tiers|node_.*)$/;
 	is( $standby->safe_psql(
 			'app', "SELECT count(*) FROM (SELECT * FROM $relation) x"),
 		$primary->safe_psql('app', "SELECT count(*) FROM $relation"),
 		"$relation shows the same");
 }
+
+is( $standby->safe_psql(
+		'app', 'SELECT DISTINCT state FROM tiered_storage.cluster_tiers'),
+	'not published',
+	'no worker of this server publishes anything');
 
 # Rates as of now decay from one moment to the next.
 my $heat =

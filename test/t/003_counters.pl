@@ -443,10 +443,11 @@ is( value_of(
 # The record of moves: finished at the real now, which is after all of the above.
 is(value_of('SELECT count(*) FROM tiered_storage.moves'),
 	2, 'moves are kept for as long');
-sample_at(30 * 24 + 7);
-is(value_of('SELECT count(*) FROM tiered_storage.moves'),
-	2, 'not longer than that');
-sample_at(30 * 24 + 10);
+sample_at(30 * 24 + 25);
+is(value_of('SELECT count(*) FROM tiered_storage.moves'), 2,
+	'and for a day and two hours, since windows and limits count those of a day'
+);
+sample_at(30 * 24 + 28);
 is(value_of('SELECT count(*) FROM tiered_storage.moves'), 0, 'then they go');
 
 # ---------------------------------------------------------------------

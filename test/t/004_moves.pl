@@ -1,5 +1,7 @@
 # Moves and the rest of the world: locks, readers, writers, cancels, crashes, and
 # tablespaces that are missing, read-only, full or dropped.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,8 @@
 # Online moves and replication: a standby has the same rows and no file too many,
 # whatever becomes of a move; promotion in the middle of one; a synchronous
 # standby that does not answer; logical decoding; and vacuum.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';

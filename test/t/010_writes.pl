@@ -1,5 +1,7 @@
 # Writes counted from the WAL, where that is not all there any more: removed,
 # begun by another server, of another database, after a crash.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';

@@ -327,6 +327,52 @@ value_of(
 is(device_io('tier_name'), '', 'two tiers on one device');
 
 ######################################################################
+# What is proposed for a second tier
+######################################################################
+
+# Beside a tier of these arguments.
+sub proposed
+{
+	my ($tier) = @_;
+
+	return value_of(
+		qq(SET client_min_messages = warning;
+BEGIN;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers \\g /dev/null
+SELECT tiered_storage.add_tier($tier) \\g /dev/null
+SELECT _tiered_storage.second_tier_statements();
+ROLLBACK)
+	);
+}
+
+add_disk('vdx', 3);
+foreach my $case (
+	[ 'fakeb', 'nvme', 'hdd_7200', 'a disk that shows what it is' ],
+	[ 'vdx', 'cloud_gp3', 'cloud_st1', 'a virtual one' ])
+{
+	my ($disk, $fast, $slow, $name) = @$case;
+
+	use_disk($disk);
+	is( proposed(q('main', '{pg_default}', profile => 'nvme')),
+		"SELECT tiered_storage.add_tier('slow', '{second}', profile => '$slow');",
+		"$name: a slow tier");
+	is( proposed(q('slow', '{pg_default}', profile => 'hdd_7200')),
+		"SELECT tiered_storage.add_tier('fast', '{second}', profile => '$fast');",
+		"$name: a fast tier");
+	is( proposed(q('main', '{pg_default,second}', profile => 'nvme')),
+		"SELECT tiered_storage.alter_tier('main', tablespaces => '{pg_default}'); "
+		  . "SELECT tiered_storage.add_tier('slow', '{second}', profile => '$slow');",
+		"$name: a part of a tier");
+	is( proposed(q('slow', '{pg_default}', profile => 'sata_ssd')),
+		"SELECT tiered_storage.add_tier('fast', '{second}', profile => 'nvme');",
+		"$name: the fast tier is the faster one");
+	is( proposed(q('main', '{pg_default}', profile => 'hdd_7200')),
+		"SELECT tiered_storage.add_tier('slow', '{second}', profile => 'hdd_7200');",
+		"$name: the slow tier is no faster");
+}
+use_disk('fakeb');
+
+######################################################################
 # Transactions that are open: their reads are counted when they end
 ######################################################################
 

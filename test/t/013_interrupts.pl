@@ -1,6 +1,8 @@
 # What a mover is told in the very moment in which an attempt to lock fails: a
 # command that waits until each process has seen a barrier must not wait for as
 # long as attempts fail.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';

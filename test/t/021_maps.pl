@@ -2,6 +2,8 @@
 # visibility map is about, while it is copied.  A page of the map that the copy
 # keeps, and the table has not any more, says of rows to come that everybody sees
 # them; a free space map like that offers blocks that are not there.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,8 @@
 # What an online move must notice while it copies, and when it has the strong lock:
 # WAL that is gone, and WAL that cannot be read; data checksums that are switched;
 # that it has had the lock for long enough.
+#
+# On every major.
 
 use strict;
 use warnings FATAL => 'all';

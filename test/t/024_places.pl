@@ -118,6 +118,7 @@ is(finish_sql($one), '', 'it goes on when the lock is free');
 is(where_is('one'), 'pg_default', 'and ends');
 
 # Paused in the middle, where a lock keeps it from its end.
+my $offset = -s $node->logfile;
 $holder = $node->background_psql('app');
 $holder->query_safe('BEGIN; LOCK TABLE one IN ROW EXCLUSIVE MODE');
 hold($stops, 'backing_off');
@@ -135,11 +136,97 @@ like(
 	'a move that was paused gets a place again');
 is( $node->safe_psql(
 		'app',
-		'SELECT waited_ms > 0, waited_ms < elapsed_ms FROM _tiered_storage.move ORDER BY move_id DESC LIMIT 1'
+		'SELECT waited_ms > 0, waited_ms < elapsed_ms FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
 	),
 	't|t',
 	'and says which part of its time that was, so that no forecast goes by it'
 );
+
+# The same in the record, in the log and on the screen.
+my ($elapsed_ms, $waited_ms) = split /\|/,
+  $node->safe_psql('app',
+	'SELECT elapsed_ms, waited_ms FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+  );
+my $waited_s = sprintf '%.3f', $waited_ms / 1000;
+like(
+	$one->{err},
+	qr/moved table public\.one .* in [\d.]+ s, paused or waiting for $waited_s s, locked for /,
+	'its NOTICE leaves that out of its time, and names it');
+like(
+	log_lines($node, $offset, qr/LOG:  moved table public\.one /),
+	qr/ in (\S+) s, paused or waiting for $waited_s s, locked for .*\n?\z/,
+	'so does the server log');
+my ($logged_s) =
+  log_lines($node, $offset, qr/LOG:  moved table public\.one /) =~
+  /.* in (\S+) s, paused/s;
+cmp_ok(abs($logged_s + $waited_s - $elapsed_ms / 1000),
+	'<', 0.0011, 'both are the time of the record');
+
+# ---------------------------------------------------------------------
+# Who fails between two attempts
+# ---------------------------------------------------------------------
+
+# The session goes on; the next move must find the only place free, and the record complete.
+sub is_over
+{
+	my ($name, $relation, $expected) = @_;
+
+	is( $node->safe_psql(
+			'app',
+			"SELECT state, sqlstate, elapsed_ms IS NOT NULL FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+		),
+		$expected,
+		"$name: the record is complete");
+	is( $node->safe_psql(
+			'app', 'SELECT count(*) FROM tiered_storage.move_progress'),
+		0,
+		"$name: no move is under way");
+	foreach my $target (qw(pg_default slow))
+	{
+		like(
+			notices_of(
+				$node, 'app',
+				"CALL tiered_storage.move_relation('also_mine', '$target')"),
+			qr/moved table public\.also_mine /,
+			"$name: somebody else moves to $target");
+	}
+	return;
+}
+
+$node->safe_psql('app', 'CREATE TABLE wide (t text)');
+$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+my $mover = $node->background_psql('app', on_error_stop => 0);
+my $pid = $mover->query_safe('SELECT pg_backend_pid()');
+$mover->query_until(qr/begun/,
+	"\\echo begun\nCALL tiered_storage.move_relation('wide', 'slow');\n");
+wait_phase('wide', 'paused');
+$stops->query_safe('BEGIN');
+$stops->query_safe('LOCK TABLE pg_catalog.pg_index IN ACCESS EXCLUSIVE MODE');
+$stops->query_safe('SELECT tiered_storage.resume()');
+wait_for($stops,
+	"SELECT count(*) > 0 FROM pg_locks WHERE pid = $pid AND NOT granted AND relation = 'pg_index'::regclass"
+);
+$stops->query_safe("SELECT pg_cancel_backend($pid)");
+wait_for($stops,
+	"SELECT count(*) = 0 FROM pg_locks WHERE pid = $pid AND NOT granted AND relation = 'pg_index'::regclass"
+);
+$stops->query_safe('ROLLBACK');
+wait_for($stops,
+	"SELECT state = 'idle' FROM pg_stat_activity WHERE pid = $pid");
+is_over('a cancel while a catalog is locked', 'wide', 'failed|57014|t');
+$mover->quit;
+
+foreach
+  my $case ([ 'registered', 'failed|XX000|t' ], [ 'recorded', 'done||t' ])
+{
+	my ($point, $expected) = @$case;
+
+	$mover = $node->background_psql('app', on_error_stop => 0);
+	$mover->query_safe("SET tiered_storage.debug_fault = '$point:error'");
+	$mover->query("CALL tiered_storage.move_relation('wide', 'slow')");
+	is_over("an error at $point", 'wide', $expected);
+	$mover->quit;
+}
 
 # ---------------------------------------------------------------------
 # A worker whose move is queued

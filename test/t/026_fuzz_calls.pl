@@ -203,6 +203,7 @@ DO $$
 BEGIN
 	PERFORM tiered_storage.remove_tiering_policy(policy_id => p.policy_id) FROM tiered_storage.policies p;
 	DELETE FROM _tiered_storage.pin;
+	DELETE FROM _tiered_storage.fullness_policy;
 	DELETE FROM _tiered_storage.standby;
 	PERFORM tiered_storage.remove_tier(t.tier_name) FROM tiered_storage.tiers t;
 	PERFORM tiered_storage.add_tier('quick', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0);
@@ -829,11 +830,12 @@ foreach my $sql (
 	'SELECT * FROM tiered_storage.placement_summary()',
 	'CALL tiered_storage.migrate()',
 	"CALL tiered_storage.move_relation('f.t', 'quick')",
+	# Those of nodes need Citus.
 	split /\n/,
 	$node->safe_psql(
 		'app', q(
 SELECT 'SELECT * FROM ' || oid::regclass FROM pg_class
-WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind = 'v' ORDER BY 1)
+WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind = 'v' AND relname !~ '^node_' ORDER BY 1)
 	))
 {
 	is(($node->psql('app', $sql))[0], 0, "afterwards: $sql");

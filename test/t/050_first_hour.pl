@@ -150,6 +150,14 @@ $node->safe_psql('one',
 ($rows, $said) = ask('one', 0.02);
 quiet('unknown disks');
 like($said, qr/there is only one tier, "\w+"/, 'unknown disks: said');
+
+# What the disks of this machine are taken for.
+my %profile =
+  $node->safe_psql('one',
+	q(SELECT bool_or(is_virtual AND profile IS NULL) FROM tiered_storage.tablespace_devices())
+  ) eq 't'
+  ? (fast => 'cloud_gp3', slow => 'cloud_st1')
+  : (fast => 'nvme', slow => 'hdd_7200');
 my @statements = $said =~ /(SELECT tiered_storage\.add_tier\(.*?\);)/g;
 is(scalar @statements, 2, 'unknown disks: the two statements to type');
 unlike(notices_of($node, 'one', join ' ', @statements),
@@ -158,7 +166,7 @@ is( $node->safe_psql(
 		'one',
 		q(SELECT tier_name, tablespaces, profile FROM tiered_storage.tiers ORDER BY rank)
 	),
-	"fast|{pg_default,ssd}|nvme\nslow|{hdd}|hdd_7200",
+	"fast|{pg_default,ssd}|$profile{fast}\nslow|{hdd}|$profile{slow}",
 	'unknown disks: and all tablespaces are where their names say');
 
 # ---------------------------------------------------------------------
@@ -199,7 +207,7 @@ like(
 		'all tablespaces',
 		qq(tiered_storage.add_tier('it''s \\', array_agg(spcname), profile => 'nvme', capacity_bytes => $bytes)
 			FROM pg_tablespace WHERE spcname <> 'pg_global')),
-	qr/^SELECT tiered_storage\.alter_tier\(.*; SELECT tiered_storage\.add_tier\('slow', /,
+	qr/^SELECT tiered_storage\.alter_tier\(.*; SELECT tiered_storage\.add_tier\('slow', .*, profile => '$profile{slow}'\);$/,
 	'all tablespaces: they are divided');
 is( $node->safe_psql(
 		'one',

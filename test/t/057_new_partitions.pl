@@ -24,8 +24,8 @@ create_in_place_tablespace($node, $_) for qw(fast slow before);
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, capacity_bytes => 1000000000),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, capacity_bytes => 1000000000);
 CREATE TABLE t (at date NOT NULL PRIMARY KEY) PARTITION BY RANGE (at) TABLESPACE before;
 CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM ('2020-01-01') TO ('2100-01-01') PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('t', '90 days', 'slow', new_partitions_on => 'fast');
@@ -39,6 +39,13 @@ sub places
 		$database || 'postgres', q(
 SELECT c.relname, COALESCE(t.spcname, '-') FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 WHERE c.relname LIKE 't%' AND c.relkind IN ('p', 'I') AND c.relnamespace = 'public'::regnamespace ORDER BY 1)
+	);
+}
+
+sub outlook
+{
+	return $node->safe_psql('postgres',
+		q(SELECT reason FROM tiered_storage.evaluate_policies() WHERE relation = 't'::regclass)
 	);
 }
 
@@ -69,8 +76,13 @@ SELECT count(*) FROM pg_locks WHERE NOT granted OR (mode = 'AccessExclusiveLock'
 	),
 	0,
 	'nobody waits behind it');
+like(
+	outlook(),
+	qr/has set tablespace "fast"; the lock for it is not granted while the table is in use, as it is now$/,
+	'and so does evaluate_policies()');
 $user->query_safe('COMMIT');
 $user->quit;
+unlike(outlook(), qr/in use/, 'until nobody uses it');
 
 # Whoever adds or alters a policy does not wait for the table.
 my $locker = $node->background_psql('postgres');
@@ -89,7 +101,14 @@ $locker->quit;
 ######################################################################
 
 $node->safe_psql('postgres', 'SELECT tiered_storage.pause()');
-$node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+like(
+	outlook(),
+	qr/; waiting for tiered_storage\.resume\(\), as moves are paused$/,
+	'that moves are paused is said');
+like(
+	notices_of($node, 'postgres', 'CALL tiered_storage.migrate()'),
+	qr/where new partitions of public\.t and of \d more are created is not set now\nDETAIL:  Waiting for tiered_storage\.resume\(\)/,
+	'by migrate(), too');
 like(places(), qr/^t\|before$/m, 'nothing is set while moves are paused');
 $node->safe_psql('postgres', 'SELECT tiered_storage.resume()');
 $node->safe_psql(
@@ -99,8 +118,51 @@ SELECT tiered_storage.add_move_window('never', NULL, ((now() + '6 hours') AT TIM
 CALL tiered_storage.migrate()));
 like(places(), qr/^t\|before$/m,
 	'nothing is set while no move window is open');
+# Nobody has to bear errors meanwhile: a pause is for moves.
+$node->safe_psql(
+	'postgres', q(
+CREATE ROLE owner;
+GRANT CREATE ON TABLESPACE fast TO owner;
+GRANT CREATE ON SCHEMA public TO owner;
+CREATE TABLE owned (at date NOT NULL) PARTITION BY RANGE (at);
+ALTER TABLE owned OWNER TO owner;
+SELECT tiered_storage.add_tiering_policy('owned', '90 days', 'slow', new_partitions_on => 'fast'))
+);
 $node->safe_psql('postgres',
-	q(SELECT tiered_storage.remove_move_window('never')));
+	'CALL tiered_storage.migrate(ignore_windows => true)');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname = 'owned')
+	),
+	'fast',
+	'it is set');
+$node->safe_psql('postgres', 'REVOKE CREATE ON TABLESPACE fast FROM owner');
+$node->safe_psql('postgres', 'SELECT tiered_storage.pause()');
+like(
+	notices_of(
+		$node, 'postgres', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would create new partitions of public\.owned in tablespace "pg_default"\n(?!DETAIL)/,
+	'what the owner may not use any more is given back, as the dry run says');
+$node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+$node->safe_psql(
+	'postgres', q(
+SET ROLE owner;
+CREATE TABLE owned_1 PARTITION OF owned FOR VALUES FROM ('2026-01-01') TO ('2027-01-01'))
+);
+pass('while moves are paused and no window is open');
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.resume(), tiered_storage.remove_tiering_policy('owned'),
+	tiered_storage.remove_move_window('never');
+DROP TABLE owned;
+REVOKE CREATE ON SCHEMA public FROM owner;
+DROP ROLE owner;
+ALTER TABLE t SET TABLESPACE before;
+ALTER TABLE t_1 SET TABLESPACE before;
+ALTER INDEX t_pkey SET TABLESPACE pg_default;
+ALTER INDEX t_1_pkey SET TABLESPACE pg_default;
+SELECT tiered_storage.alter_tiering_policy('t', new_partitions_on => 'fast'))
+);
 
 ######################################################################
 # The worker
@@ -147,5 +209,61 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => 1);
 CALL tiered_storage.migrate()));
 is(places('restored'), $before, 'and what was there before is given back');
 is(places(), $set, 'in this database alone');
+
+# Into the same database, where nothing has the OID any more that it had.
+$node->command_ok(
+	[
+		'pg_dump', '--clean',
+		'--if-exists', '-f',
+		"$dump.sql", '-d' => $node->connstr('postgres')
+	],
+	'pg_dump --clean');
+# pg_dump has a key of a partition dropped, which goes with that of the table.
+$node->command_ok(
+	[
+		'psql', '-XqAt', '-f', "$dump.sql", '-d' => $node->connstr('postgres')
+	],
+	'restored into the same database');
+is(places(), $set, 'what was set is restored there');
+is( $node->safe_psql(
+		'postgres',
+		'SELECT count(*) FROM _tiered_storage.partition_defaults WHERE relation_oid IS NOT NULL'
+	),
+	4,
+	'and all of it is known, be it that the worker has seen it or not');
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.remove_tiering_policy(policy_id => 1);
+CALL tiered_storage.migrate()));
+is(places(), $before, 'and given back');
+
+# Without tablespaces: what is restored is where the policy has not set it yet, and nobody
+# else has either.
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.add_tiering_policy('t', '90 days', 'slow', new_partitions_on => 'fast');
+CALL tiered_storage.migrate()));
+$node->command_ok(
+	[
+		'pg_dump', '--no-tablespaces', '-f', "$dump.sql",
+		'-d' => $node->connstr('postgres')
+	],
+	'pg_dump --no-tablespaces');
+$node->safe_psql('postgres', 'CREATE DATABASE elsewhere');
+$node->command_ok(
+	[
+		'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.sql",
+		'-d' => $node->connstr('elsewhere')
+	],
+	'restored without tablespaces');
+my $none = join "\n", map { "$_|-" } qw(t t_1 t_1_pkey t_pkey);
+is(places('elsewhere'), $none, 'none is set there');
+$node->safe_psql('elsewhere', 'CALL tiered_storage.migrate()');
+is(places('elsewhere'), $set, 'the policy sets it');
+$node->safe_psql(
+	'elsewhere', q(
+SELECT tiered_storage.remove_tiering_policy('t');
+CALL tiered_storage.migrate()));
+is(places('elsewhere'), $none, 'and gives back what there was');
 $node->stop;
 done_testing;

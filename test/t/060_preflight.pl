@@ -320,8 +320,8 @@ like(
 $rows = rows_of($node, "'t', 'other'", 'SET ROLE owner;');
 like(
 	$rows->{locks}[1],
-	qr/is in use by process \d+, open/,
-	'a role that may not know it is not told what it is');
+	qr/is in use by process \d+ \(2 of 2\)$/,
+	'a role that may not know it is told neither what it is nor since when');
 $other->query_safe('ROLLBACK');
 $other->quit;
 is(rows_of($node, "'t', 'other'")->{locks}[0], 'ok', 'nobody uses it');
@@ -336,14 +336,136 @@ like(
 like($rows->{locks}[2], qr/ROLLBACK PREPARED/, 'with what ends it');
 $node->safe_psql('app', "ROLLBACK PREPARED 'left'");
 
-# ---------------------------------------------------------------------
-note 'Readers of the WAL';
-# ---------------------------------------------------------------------
-
 # More than a slot may keep, if nobody reads it.
 $node->safe_psql('app',
 	'CREATE TABLE large TABLESPACE fast AS SELECT generate_series(1, 1200000) i'
 );
+
+# ---------------------------------------------------------------------
+note 'What goes into the WAL';
+# ---------------------------------------------------------------------
+
+# A table that is full of what no page leaves out, and how many bytes of WAL its move writes.
+sub create_full
+{
+	my ($server, $name, $kind) = @_;
+
+	$server->safe_psql('app',
+		"CREATE $kind TABLE $name (a text) TABLESPACE fast; ALTER TABLE $name ALTER a SET STORAGE PLAIN; INSERT INTO $name SELECT repeat('x', 7900) FROM generate_series(1, 500); CHECKPOINT"
+	);
+	return;
+}
+
+sub wal_of
+{
+	my ($server, $arguments) = @_;
+	my $before =
+	  $server->safe_psql('app', 'SELECT pg_current_wal_insert_lsn()');
+
+	$server->safe_psql('app',
+		"$quiet CALL tiered_storage.move_relation($arguments)");
+	return $server->safe_psql('app',
+		"SELECT pg_current_wal_insert_lsn() - '$before'::pg_lsn");
+}
+
+# Bytes that a row speaks of, of a table of some MB.
+sub wal_foretold
+{
+	my ($server, $arguments) = @_;
+	my ($kb) =
+	  rows_of($server, $arguments)->{bytes}[1] =~ /([0-9.]+) kB of WAL$/;
+
+	return ($kb // 0) * 1024;
+}
+
+my $table_bytes = 500 * 8192;
+create_full($node, 'full_logged', '');
+create_full($node, 'full_unlogged', 'UNLOGGED');
+my $foretold = wal_foretold($node, "'full_logged', 'hdd'");
+my $written = wal_of($node, "'full_logged', 'hdd'");
+ok( $foretold > $table_bytes / 2 && $written > $table_bytes / 2,
+	'a table that is logged is copied into the WAL, as foretold'
+) or diag "$written, $foretold";
+ok(abs($written - $foretold) < 0.2 * $foretold, 'about as much as foretold')
+  or diag "$written, $foretold";
+$rows = rows_of($node, "'full_unlogged', 'hdd', allow_lock => true");
+is( $rows->{wal}[1],
+	'what is copied is not logged',
+	'one that is not logged needs no room there');
+like($rows->{bytes}[1], qr/, and 0 bytes of WAL$/, 'nor writes any');
+$written = wal_of($node, "'full_unlogged', 'hdd', allow_lock => true");
+ok($written < $table_bytes / 10, 'and does not') or diag $written;
+
+# ---------------------------------------------------------------------
+note 'Others that move';
+# ---------------------------------------------------------------------
+
+# What a move of so much takes at this rate, which all movers share.
+reload_with($node, 'tiered_storage.move_rate_limit' => '1MB');
+$node->safe_psql('app',
+	"$quiet CREATE TABLE large_too TABLESPACE fast AS TABLE large; ALTER TABLE large SET TABLESPACE fast; ALTER TABLE large OWNER TO owner"
+);
+prepare_matter($node, 'app');
+my $stops = new_stops($node, 'app');
+
+sub forecast_s
+{
+	my ($finding) = rows_of($node, "'large_too', 'hdd'")->{time}[1];
+	my ($s) = $finding =~ /^about (\d+) s,/;
+
+	return $s // die $finding;
+}
+
+my $alone_s = forecast_s();
+$rows = rows_of($node, "'large_too', 'hdd'");
+unlike($rows->{time}[1], qr/other move/, 'nobody else moves');
+like($rows->{start}[1], qr/^by CALL at once; /, 'so it begins at once');
+hold($stops, 'registered');
+my $run = start_move($node, 'app', 'large', 'hdd', 'SET ROLE owner');
+my $pid = wait_stopped($stops, 'registered');
+like(
+	rows_of($node, "'large_too', 'hdd'")->{time}[1],
+	qr/; another move shares what it needs, and has 4\d MB to copy$/,
+	'who moves at the same time is told');
+my $shared_s = forecast_s();
+ok( abs($shared_s - 2 * $alone_s) <= 2,
+	'two of the same size take twice as long') or diag "$shared_s, $alone_s";
+is( rows_of($node, "'large_too', 'hdd'")->{pause}[1],
+	'moves are not paused, and 1 other is under way',
+	'an administrator has a place');
+$rows = rows_of($node, "'owned', 'hdd'", $as_owner);
+is($rows->{pause}[0], 'warning', 'the owner, whose move that is, has not');
+is( $rows->{pause}[1],
+	'a move of role owner is under way, which has one at a time: a CALL waits',
+	'and is told why');
+like(
+	$rows->{start}[1],
+	qr/^by CALL when another move has ended; /,
+	'and when');
+reload_with($node, 'tiered_storage.max_movers' => 1);
+like(
+	rows_of($node, "'large_too', 'hdd'")->{pause}[1],
+	qr/^1 other is under way, as many as max_movers permits: a CALL waits$/,
+	'nor has anybody when there is only one place');
+reload_with($node, 'tiered_storage.max_movers' => 2);
+$node->safe_psql('app',
+	'GRANT CREATE ON TABLESPACE fast, slow TO stranger; CREATE TABLE strangers (a int) TABLESPACE fast; ALTER TABLE strangers OWNER TO stranger'
+);
+is( rows_of($node, "'strangers', 'hdd'", 'SET ROLE stranger;')->{pause}[1],
+	'1 other is under way, and the last place is for administrators: a CALL waits',
+	'and the last of several is for administrators');
+$stops->query_safe("SELECT pg_terminate_backend($pid)");
+finish_sql($run);
+wait_for($stops,
+	"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+let_go($stops, 'registered');
+$stops->quit;
+is(forecast_s(), $alone_s, 'when it has ended nothing is shared');
+reload_with($node, 'tiered_storage.move_rate_limit' => 0);
+
+# ---------------------------------------------------------------------
+note 'Readers of the WAL';
+# ---------------------------------------------------------------------
 is(rows_of($node, "'t', 'other'")->{slots}[0], 'ok', 'no slot');
 $node->safe_psql('app',
 	"CHECKPOINT; SELECT pg_create_physical_replication_slot('idle', true)");
@@ -535,6 +657,27 @@ like(
 	qr/there is no worker, as tiered_storage is not preloaded$/,
 	'there is no worker');
 agree('not preloaded', "'t', 'other'", '');
+
+# ---------------------------------------------------------------------
+note 'wal_level is minimal';
+# ---------------------------------------------------------------------
+
+my $minimal = new_node('minimal',
+	conf =>
+	  "wal_level = minimal\nmax_wal_senders = 0\ntiered_storage.auto_migrate = off"
+);
+$minimal->start;
+create_in_place_tablespace($minimal, 'fast', 'slow');
+$minimal->safe_psql('postgres', 'CREATE DATABASE app');
+$minimal->safe_psql('app', 'CREATE EXTENSION tiered_storage');
+create_full($minimal, 'full_logged', '');
+$rows = rows_of($minimal, "'full_logged', 'slow', allow_lock => true");
+is($rows->{wal}[1], 'what is copied is not logged',
+	'nothing is logged there');
+like($rows->{bytes}[1], qr/, and 0 bytes of WAL$/, 'nor foretold');
+$written = wal_of($minimal, "'full_logged', 'slow', allow_lock => true");
+ok($written < $table_bytes / 10, 'nor written') or diag $written;
+$minimal->stop;
 
 $node->stop;
 done_testing();

@@ -124,7 +124,7 @@ is( queue(),
 	'it is known, with its error');
 like(
 	log_lines($node, $offset, qr/tiered_storage batch/),
-	qr/batch \d+ begins, for tiering policies: 3 relations, \d+ bytes\n.*batch \d+ ends, for tiering policies: moved 2 relations, \d+ bytes, in [\d.]+ s; not moved 1, waiting 0$/s,
+	qr/batch \d+ begins, for tiering policies: 3 relations, \d+ bytes\n.*batch \d+ ends, for tiering policies: moved 2 relations, \d+ bytes, in [\d.]+ s(, paused or waiting for [\d.]+ s)?; not moved 1, waiting 0$/s,
 	'the log has a line at the beginning and at the end');
 
 # Failed.
@@ -274,8 +274,8 @@ like(
 		'app',
 		"SET ROLE stranger; SELECT finding FROM tiered_storage.preflight('d_10', 'hdd') WHERE check_name = 'start'"
 	),
-	qr/waiting: a standby is/,
-	'whose name not everybody may know');
+	qr/waiting: a standby is too far behind/,
+	'whose name, and how far it is, not everybody may know');
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
 	qr/1 relation is not moved now\nDETAIL:  Waiting: standby "standby" is/,

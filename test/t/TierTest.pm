@@ -623,7 +623,11 @@ sub wait_for
 			$stops->query_safe(
 				'SELECT a.pid, wait_event_type, wait_event, pg_blocking_pids(a.pid), query FROM pg_stat_activity a'
 			));
-		die "never true: $question";
+		my @asker =
+		  grep { @$_ && $_->[1] ne __FILE__ } map { [ caller $_ ] } 0 .. 5;
+		die sprintf "never true for line %d of %s: %s",
+		  @{ $asker[0] }[ 2, 1 ],
+		  $question;
 	}
 	return;
 }

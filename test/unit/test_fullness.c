@@ -18,6 +18,7 @@ static TierFullnessUnit units[MOST];
 static TierFullnessVerdict verdicts[MOST];
 static int	order[MOST];
 static int	scratch[MOST];
+static int	places[MOST];
 
 static TierFullnessResult
 decide(TierFullnessProblem *problem)
@@ -28,6 +29,7 @@ decide(TierFullnessProblem *problem)
 	result.verdicts = verdicts;
 	result.order = order;
 	result.scratch = scratch;
+	result.places = places;
 	problem->units = units;
 	tier_fullness_arrange(problem, &result);
 	tier_fullness_decide(problem, &result);
@@ -91,6 +93,10 @@ test_marks(void)
 	result = decide(&problem);
 	ok(strcmp(leaving(5), "2,3,4") == 0 && result.is_enough,
 	   "above it the coldest leave: %s", leaving(5));
+	for (int i = 2; i < 5; i++)
+		units[i].target_bytes = 8.0;
+	result = decide(&problem);
+	ok(fabs(result.arriving_bytes - 24.0) < 1e-9, "what comes to the target is by its measure");
 	ok(fabs(result.after_bytes - 76.0) < 1e-9 && fabs(result.leaving_bytes - 15.0) < 1e-9,
 	   "down to the low one: %g", result.after_bytes);
 	problem.level.own_bytes = 85.0;
@@ -345,6 +351,38 @@ test_days(void)
 	ok(emptied > 10 && emptied < 730 / 9, "not every day: %d times", emptied);
 }
 
+/* A target of two file systems, which together have room for what none of them has. */
+static void
+test_places(void)
+{
+	TierFullnessProblem problem = problem_of(4, 100.0);
+	TierFullnessResult result;
+
+	for (int i = 0; i < 4; i++)
+	{
+		set_unit(i, 7.0, i);
+		units[i].place_bytes = 7.0;
+		units[i].places = 3;
+	}
+	problem.target_bytes = 24.0;
+	problem.nplaces = 2;
+	problem.place_bytes[0] = 12.0;
+	problem.place_bytes[1] = 13.0;
+	result = decide(&problem);
+	ok(strcmp(leaving(4), "0,1") == 0 && !result.is_enough && verdicts[2] == TIER_FULLNESS_NO_ROOM,
+	   "each takes what it has room for: %s", leaving(4));
+	ok(places[0] == 1 && places[1] == 0, "the roomiest first");
+	units[0].places = 1;
+	units[1].places = 1;
+	decide(&problem);
+	ok(strcmp(leaving(4), "0,2") == 0 && places[0] == 0 && places[2] == 1,
+	   "and only what it may: %s", leaving(4));
+	units[2].place_bytes = 14.0;
+	decide(&problem);
+	ok(strcmp(leaving(4), "0,3") == 0, "a smaller one instead of what fits nowhere: %s",
+	   leaving(4));
+}
+
 static void
 test_forecast(void)
 {
@@ -361,6 +399,11 @@ test_forecast(void)
 	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
 	ok(forecast.is_short && fabs(forecast.full_hours - 18.0) < 1e-9,
 	   "the target has no room for it: %g", forecast.full_hours);
+	problem.later_bytes = 12.0;
+	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
+	ok(!forecast.is_short && fabs(forecast.full_hours - 27.0) < 1e-9,
+	   "but will have: %g", forecast.full_hours);
+	problem.later_bytes = 0.0;
 	problem.target_bytes = INFINITY;
 	units[0].obstacle = units[1].obstacle = TIER_FULLNESS_PINNED;
 	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
@@ -381,6 +424,7 @@ main(void)
 	test_last();
 	test_random();
 	test_days();
+	test_places();
 	test_forecast();
 	return done();
 }

@@ -196,7 +196,20 @@ test_cost(void)
 	is(tier_cost_on(&load, &profile).busy_s, 360, "cost: compressed, figures measured through it");
 	profile.compression_ratio = 0.5;
 	is(tier_cost_stored_bytes(1000, &profile), 1000, "cost: a ratio below 1 is none");
+}
 
+static void
+test_ratio_of_files(void)
+{
+	is(tier_cost_ratio_of_files(300e6, 100e6, false), 3, "ratio: as the file system says");
+	is(tier_cost_ratio_of_files(120e6, 100e6, false), 1.2, "ratio: less than assumed");
+	is(tier_cost_ratio_of_files(90e6, 100e6, false), 1, "ratio: with other files, none");
+	is(tier_cost_ratio_of_files(120e6, 100e6, true), 2, "ratio: shared, the assumption");
+	is(tier_cost_ratio_of_files(300e6, 100e6, true), 3, "ratio: shared, proved to be more");
+	is(tier_cost_ratio_of_files(60e6, 30e6 / 4, false), 2, "ratio: hardly anything is there");
+	is(tier_cost_ratio_of_files(0, 0, false), 2, "ratio: nothing is there");
+	is(tier_cost_ratio_of_files(NAN, NAN, false), 2, "ratio: nothing is known");
+	is(tier_cost_ratio_of_files(1e300, 1e8, false), 1e6, "ratio: at most what may be given");
 }
 
 /* Hours waited for u hours of work, by halving until client-hours add up. */
@@ -1123,6 +1136,7 @@ int
 main(void)
 {
 	test_cost();
+	test_ratio_of_files();
 	test_queue();
 	test_queue_shares();
 	test_busy_limit();

@@ -1998,13 +1998,23 @@ static void
 is_bound(double own, double misses, double device, double temp, double want_low,
 		 double want_high, const char *name)
 {
-	double		low;
-	double		high;
+	TierSplitRequests found = tier_split_bound_requests(own, misses, device, temp, 1);
 
-	tier_split_bound_requests(own, misses, device, temp, &low, &high);
-	ok(low == want_low && high == want_high, "requests: %s", name);
-	if (low != want_low || high != want_high)
-		printf("# %g to %g\n", low, high);
+	ok(found.low == want_low && found.high == want_high &&
+	   found.mid >= found.low && found.mid <= found.high, "requests: %s", name);
+	if (found.low != want_low || found.high != want_high)
+		printf("# %g to %g\n", found.low, found.high);
+}
+
+/* Of one miss and nine of others, with what was read and how likely the one is. */
+static void
+is_likely(double device, double odds, double want, const char *name)
+{
+	TierSplitRequests found = tier_split_bound_requests(1, 10, device, 0, odds);
+
+	ok(near(found.mid, want), "requests: %s", name);
+	if (!near(found.mid, want))
+		printf("# %g\n", found.mid);
 }
 
 static void
@@ -2013,8 +2023,8 @@ test_split_requests(void)
 	static const double odd[] = {-1, 0, NAN, INFINITY, -INFINITY, DBL_MAX, DBL_MIN, 0.4, 3};
 	TierSplitPlans plans = {0};
 	bool		in_range = true;
-	double		low;
-	double		high;
+	TierSplitRequests found;
+	TierSplitRequestShare share;
 
 	is_bound(1, 1, 0, 0, 0, 0, "a miss that reads nothing makes none");
 	is_bound(1, 1, 1, 0, 1, 1, "one that reads makes one");
@@ -2026,25 +2036,36 @@ test_split_requests(void)
 	is_bound(0.25, 1, 1, 0, 0.25, 0.25, "of the random part of a miss");
 	is_bound(1, 1, 1, 1, 0, 1, "a temporary file may be what was read");
 	is_bound(0, 5, 3, 0, 0, 0, "nothing of nothing");
+	is_likely(2, 1, 0.2, "as likely as the others");
+	is_likely(2, 9, 1, "nine times as likely");
+	is_likely(1, 9, 0.5, "of one block, half as likely as all others");
+	is_likely(2, 0, 0, "of what is always cached, none");
+	is_likely(10, 0.1, 1, "all, if as much was read as was missed");
 	for (int i = 0; i < 9 * 9 * 9 * 9; i++)
 	{
 		double		own = odd[i % 9];
 
-		tier_split_bound_requests(own, odd[i / 9 % 9], odd[i / 81 % 9], odd[i / 729], &low, &high);
-		in_range &= low >= 0 && low <= high && (high <= own || high == 0) && isfinite(high);
+		for (int k = 0; k < 9; k++)
+		{
+			found = tier_split_bound_requests(own, odd[i / 9 % 9], odd[i / 81 % 9], odd[i / 729],
+											  odd[k]);
+			in_range &= found.low >= 0 && found.low <= found.mid && found.mid <= found.high &&
+				(found.high <= own || found.high == 0) && isfinite(found.high);
+		}
 	}
 	ok(in_range, "requests: bounds are in order for odd input");
 
-	tier_split_request_shares(&plans, &low, &high);
-	ok(low == 0 && high == 1, "requests: without plans anything may be");
+	share = tier_split_request_share(&plans);
+	ok(share.low == 0 && share.high == 1, "requests: without plans anything may be");
 	plans.random = plans.bounded = 1000;
-	plans.bounded_low = 200;
-	plans.bounded_high = 300;
-	tier_split_request_shares(&plans, &low, &high);
-	ok(near(low, 0.2) && near(high, 0.3), "requests: of all plans, what was counted");
+	plans.requests.low = 200;
+	plans.requests.high = 300;
+	share = tier_split_request_share(&plans);
+	ok(near(share.low, 0.2) && near(share.high, 0.3), "requests: of all plans, what was counted");
 	plans.bounded = 500;
-	tier_split_request_shares(&plans, &low, &high);
-	ok(near(low, 0.2) && near(high, 0.8), "requests: of half of them, the rest is open");
+	share = tier_split_request_share(&plans);
+	ok(near(share.low, 0.2) && near(share.high, 0.8) && near(share.known, 0.5),
+	   "requests: of half of them, the rest is open");
 
 	/*
 	 * 100 reads, each of weight 10, in plans of one; Wilson's interval of 20
@@ -2052,27 +2073,33 @@ test_split_requests(void)
 	 */
 	plans.bounded = 1000;
 	plans.random_variance = 100 * 10 * 10;
-	tier_split_request_shares(&plans, &low, &high);
-	ok(fabs(low - 0.1334) < 1e-4 && fabs(high - 0.3958) < 1e-4,
+	share = tier_split_request_share(&plans);
+	ok(fabs(share.low - 0.1334) < 1e-4 && fabs(share.high - 0.3958) < 1e-4,
 	   "requests: of a sample, wider by its error");
-	plans.bounded_low = plans.bounded_high = 0;
-	tier_split_request_shares(&plans, &low, &high);
-	ok(near(low, 0) && fabs(high - 0.0370) < 1e-4, "requests: none in 100 may still be some");
-	plans.random = plans.bounded = plans.bounded_low = plans.bounded_high = 10;
+	plans.requests.mid = 250;
+	share = tier_split_request_share(&plans);
+	ok(near(share.counted, 0.25) && near(share.known, 100.0 / 101.0),
+	   "requests: a sample of 100 weighs 100 against 1");
+	plans.requests.low = plans.requests.mid = plans.requests.high = 0;
+	share = tier_split_request_share(&plans);
+	ok(near(share.low, 0) && fabs(share.high - 0.0370) < 1e-4,
+	   "requests: none in 100 may still be some");
+	plans.random = plans.bounded = plans.requests.low = plans.requests.high = 10;
 	plans.random_variance = 10 * 9;
-	tier_split_request_shares(&plans, &low, &high);
-	ok(low < 0.25 && near(high, 1), "requests: one plan says little about others");
+	share = tier_split_request_share(&plans);
+	ok(share.low < 0.25 && near(share.high, 1), "requests: one plan says little about others");
 
 	in_range = true;
 	for (int i = 0; i < 9 * 9 * 9 * 9 * 9; i++)
 	{
 		plans.random = odd[i % 9];
 		plans.bounded = odd[i / 9 % 9];
-		plans.bounded_low = odd[i / 81 % 9];
-		plans.bounded_high = odd[i / 729 % 9];
+		plans.requests.low = odd[i / 81 % 9];
+		plans.requests.high = odd[i / 729 % 9];
 		plans.random_variance = odd[i / 6561];
-		tier_split_request_shares(&plans, &low, &high);
-		in_range &= low >= 0 && low <= high && high <= 1;
+		share = tier_split_request_share(&plans);
+		in_range &= share.low >= 0 && share.low <= share.high && share.high <= 1 &&
+			share.counted >= 0 && share.counted <= 1 && share.known >= 0 && share.known <= 1;
 	}
 	ok(in_range, "requests: shares are in order for odd input");
 }

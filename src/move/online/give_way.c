@@ -5,9 +5,10 @@
  *
  * Between two batches of a copy, under AccessShareLock, tier_online_watch() looks
  * for everything that should end the transaction: somebody waits for the relation or
- * for us, moves are paused, DROP EXTENSION.  Between two attempts, with nothing
- * locked, tier_online_backoff_step() waits.  In both the WAL is read on, since what is
- * not read may be removed, and the settings of a reload take effect.
+ * for us, moves are paused, readers of the WAL do not keep up, DROP EXTENSION.
+ * Between two attempts, with nothing locked, tier_online_backoff_step() waits.  In
+ * both the WAL is read on, since what is not read may be removed, and the settings of a
+ * reload take effect.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +23,10 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/move/online/state.h"
+#include "src/move/pace.h"
 #include "src/move/pending_file.h"
 #include "src/move/space.h"
 #include "src/move/throttle.h"
@@ -88,6 +91,43 @@ keep_up(TierOnline *move)
 	return tier_online_read_wal(move);
 }
 
+/*
+ * Does somebody not keep up with the WAL, of which a copy makes more?  Looked at as often
+ * as the WAL is read.  Without a copy there is nothing to hold up: that one begins or not
+ * is for the caller to say, and what is read again after the swap writes no WAL.
+ */
+static bool
+is_held_up(TierOnline *move)
+{
+	int64		now = tier_clock_monotonic_us();
+
+	if (!move->request->waits_for_wal_readers || move->copy == NULL)
+		return false;
+	if (move->lag_looked_at != 0 && now < move->lag_looked_at + WAL_INTERVAL_MS * 1000 &&
+		!tier_debug_skips("lag_interval"))
+		return move->held_up_since != 0;
+	move->lag_looked_at = now;
+
+	/* As it is now, not as it was when this transaction first looked. */
+	if (pgstat_fetch_consistency != PGSTAT_FETCH_CONSISTENCY_NONE)
+		(void) set_config_option("stats_fetch_consistency", "none", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_LOCAL, true, 0, false);
+	move->wal_lag = tier_wal_lag();
+	if (move->wal_lag.reader == TIER_WAL_NOBODY)
+		move->held_up_since = 0;
+	else if (move->held_up_since == 0)
+		move->held_up_since = now;
+	return move->held_up_since != 0;
+}
+
+static bool
+is_held_up_too_long(const TierOnline *move)
+{
+	return tier_move_lag_timeout_s >= 0 &&
+		tier_clock_monotonic_us() >=
+		move->held_up_since + tier_move_lag_timeout_s * INT64CONST(1000000);
+}
+
 bool
 tier_online_idle_is_due(const TierOnline *move)
 {
@@ -127,10 +167,11 @@ tier_online_watch(TierOnline *move)
 		{
 			move->watched_at = now;
 			obey_reload();
+			tier_pace_look();
 			if (tier_pending_extension_is_wanted())
 				return TIER_STEP_ABANDONED;
-			if (tier_throttle_is_paused() || tier_online_idle_is_due(move) ||
-				tier_transaction_is_old() ||
+			if (tier_throttle_is_paused() || is_held_up(move) ||
+				tier_online_idle_is_due(move) || tier_transaction_is_old() ||
 				(tier_relation_has_waiters(move->request->relation_oid) &&
 				 !tier_debug_skips("give_way")))
 				return TIER_STEP_AGAIN;
@@ -183,12 +224,40 @@ is_good_moment(const TierOnline *move, Moment *moment, int64 now)
 	return lockers == 0;
 }
 
+/* Tells once what a person waits for; nobody reads what a worker says. */
+static void
+tell_waiting(TierOnline *move, bool is_paused, bool *has_told_pause)
+{
+	if (is_paused && !*has_told_pause)
+		ereport(NOTICE,
+				(errmsg("the move waits: moves are paused"),
+				 errhint("SELECT tiered_storage.resume() lets them continue.")));
+	else if (!is_paused && !move->has_told_lag)
+		ereport(NOTICE,
+				(errmsg("the move waits: %s", tier_wal_lag_text(&move->wal_lag)),
+				 errhint("It goes on when that has changed, and is given up after "
+						 "tiered_storage.move_lag_timeout.")));
+	*has_told_pause |= is_paused;
+	move->has_told_lag |= !is_paused;
+}
+
+/* What it does while it neither copies nor asks for a lock. */
+static TierPhase
+idle_phase(bool is_paused, bool is_held, bool is_over)
+{
+	if (is_paused)
+		return TIER_PHASE_PAUSED;
+	if (is_held)
+		return TIER_PHASE_WAITING;
+	return is_over ? TIER_PHASE_QUEUED : TIER_PHASE_GIVING_WAY;
+}
+
 TierStepResult
 tier_online_backoff_step(TierOnline *move)
 {
 	int64		until = tier_clock_monotonic_us() + (int64) move->backoff_ms * 1000;
 	TierPhase	phase = move->phase;
-	bool		has_told = false;
+	bool		has_told_pause = false;
 	Moment		moment;
 
 	moment.observed_until = until - (int64) (move->backoff_ms * 1000 * (1.0 - OBSERVED_PART));
@@ -199,8 +268,11 @@ tier_online_backoff_step(TierOnline *move)
 	{
 		int64		now = tier_clock_monotonic_us();
 		bool		paused = tier_throttle_is_paused();
+		bool		held = is_held_up(move);
 
 		CHECK_FOR_INTERRUPTS();
+		if (held && !paused && is_held_up_too_long(move))
+			return TIER_STEP_HELD_UP;
 		if (tier_pending_extension_is_wanted() || !tier_online_may_go_on(move))
 			return TIER_STEP_ABANDONED;
 		if (!keep_up(move))
@@ -217,17 +289,12 @@ tier_online_backoff_step(TierOnline *move)
 			tier_transaction_commit();
 		if (now < until && is_good_moment(move, &moment, now))
 			until = now;
-		if (now >= until && !paused && tier_throttle_resume())
+		if (now >= until && !paused && !held && tier_throttle_resume())
 			break;
-		if (paused && !has_told)
-			ereport(NOTICE,
-					(errmsg("the move waits: moves are paused"),
-					 errhint("SELECT tiered_storage.resume() lets them continue.")));
-		has_told |= paused;
-		tier_online_set_phase(move,
-							  paused ? TIER_PHASE_PAUSED :
-							  now >= until ? TIER_PHASE_QUEUED : TIER_PHASE_GIVING_WAY);
-		wait_ms(paused || now >= until ? QUEUE_INTERVAL_MS :
+		if (paused || held)
+			tell_waiting(move, paused, &has_told_pause);
+		tier_online_set_phase(move, idle_phase(paused, held, now >= until));
+		wait_ms(paused || held || now >= until ? QUEUE_INTERVAL_MS :
 				Max(1, (long) Min(move->busy > 0 ? WATCH_INTERVAL_MS : WAL_INTERVAL_MS,
 								  (until - now) / 1000)));
 	}

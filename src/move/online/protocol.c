@@ -324,6 +324,12 @@ conclude(TierOnline *move, TierStepResult outcome)
 			return TIER_ONLINE_REFUSED;
 		case TIER_STEP_UNWANTED:
 			return TIER_ONLINE_UNWANTED;
+		case TIER_STEP_HELD_UP:
+			report->why = psprintf("it waited %d s in vain: %s", tier_move_lag_timeout_s,
+								   tier_wal_lag_text(&move->wal_lag));
+			report->hint = "Let the standby, slot or archive catch up, and drop a slot that "
+				"nobody will read any more; or raise tiered_storage.move_max_lag.";
+			return TIER_ONLINE_HELD_UP;
 		case TIER_STEP_ABANDONED:
 			report->why = pstrdup("the extension is being dropped");
 			report->hint = "Create it again, and repeat the move.";

@@ -30,6 +30,7 @@
 #include "src/move/copy.h"
 #include "src/move/online.h"
 #include "src/move/progress.h"
+#include "src/server/wal_lag.h"
 
 /* What a step says about how to go on. */
 typedef enum TierStepResult
@@ -42,6 +43,7 @@ typedef enum TierStepResult
 	TIER_STEP_NOT_NEEDED,
 	TIER_STEP_REFUSED,
 	TIER_STEP_UNWANTED,
+	TIER_STEP_HELD_UP,			/* readers of the WAL do not catch up */
 	TIER_STEP_ABANDONED,		/* the extension is being dropped */
 	TIER_STEP_FAILED,
 } TierStepResult;
@@ -126,6 +128,16 @@ typedef struct TierOnline
 
 	int64		unlooked_bytes; /* written since the last look for room */
 
+	/*
+	 * Who keeps it from going on, looked at now and then, when that was, and
+	 * since when it is so: both by tier_clock_monotonic_us, the latter 0
+	 * while nobody does.
+	 */
+	TierWalLag	wal_lag;
+	int64		lag_looked_at;
+	int64		held_up_since;
+	bool		has_told_lag;	/* to whom the session belongs */
+
 	/* Of the swap in this transaction. */
 	int64		asked_at;
 	int64		locked_at;		/* 0: not granted */
@@ -202,8 +214,9 @@ extern TierStepResult tier_online_watch(TierOnline *move);
 extern void tier_online_note_copied(TierOnline *move, int64 bytes);
 
 /*
- * A step: waits for backoff_ms with nothing locked, and as long as moves are
- * paused; others may have our place among the movers.
+ * A step: waits for backoff_ms with nothing locked, and as long as moves are paused or
+ * readers of the WAL behind; others may have our place among the movers.
+ * TIER_STEP_HELD_UP: these have been for tiered_storage.move_lag_timeout.
  */
 extern TierStepResult tier_online_backoff_step(TierOnline *move);
 

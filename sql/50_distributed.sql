@@ -1,0 +1,91 @@
+-- What Citus says of a relation.  Its catalog is made up here; test/citus has the real one.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
+CREATE SCHEMA regress_d;
+SET search_path = regress_d;
+CREATE TABLE items (id bigint PRIMARY KEY, body text);
+CREATE TABLE items_102008 (id bigint CONSTRAINT items_pkey_102008 PRIMARY KEY, body text);
+CREATE TABLE items_102009 (id bigint);
+CREATE TABLE items_ (id bigint);
+CREATE TABLE items_0102008 (id bigint);
+CREATE TABLE other_102008 (id bigint);
+CREATE TABLE "It's 100%" (id bigint);
+CREATE TABLE a_table_whose_name_is_as_long_as_the_name_of_a_table_can_be_here (id bigint);
+CREATE TABLE a_table_whose_name_is_as_long_as_the_name_of__0a1b2c3d_102010 (id bigint);
+CREATE TABLE another_table_whose_name_is_as_long_as_that_o_0a1b2c3d_102010 (id bigint);
+CREATE TABLE parts (at date) PARTITION BY RANGE (at);
+CREATE TABLE parts_2020 PARTITION OF parts FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+
+-- Without Citus nothing is a shard, and nothing has shards.
+SELECT tiered_storage.distributed_table('items_102008'), tiered_storage.distributed_table(NULL), tiered_storage.distributed_table(0);
+SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier => 'regress_slow') > 0 AS added;
+CALL tiered_storage.sample();
+SELECT count(*), count(distributed_table) FROM tiered_storage.heat WHERE relation = 'items_102008'::regclass;
+
+-- Tables of these names that are not as those of Citus say nothing.
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid text);
+CREATE VIEW pg_catalog.pg_dist_shard AS SELECT 'regress_d.items'::regclass AS logicalrelid, 102008::bigint AS shardid;
+SELECT tiered_storage.distributed_table('items_102008');
+CALL tiered_storage.move_relation('items', 'regress_slow', dry_run => true);
+DROP VIEW pg_catalog.pg_dist_shard;
+DROP TABLE pg_catalog.pg_dist_partition;
+
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char");
+CREATE UNIQUE INDEX pg_dist_partition_logical_relid_index ON pg_catalog.pg_dist_partition (logicalrelid);
+CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass NOT NULL, shardid bigint NOT NULL);
+CREATE TABLE pg_catalog.pg_dist_placement (shardid bigint NOT NULL, groupid integer NOT NULL);
+CREATE TABLE pg_catalog.pg_dist_local_group (groupid integer NOT NULL);
+INSERT INTO pg_dist_local_group VALUES (3);
+INSERT INTO pg_dist_placement VALUES (102008, 2), (102008, 3);
+INSERT INTO pg_dist_partition SELECT oid, 'h' FROM pg_class
+	WHERE relnamespace = 'regress_d'::regnamespace AND relname IN ('items', 'It''s 100%', 'parts', 'parts_2020');
+INSERT INTO pg_dist_shard VALUES ('items', 102008), ('a_table_whose_name_is_as_long_as_the_name_of_a_table_can_be_here', 102010);
+SELECT c.reltoastrelid::regclass::text = 'pg_toast.pg_toast_' || c.oid AS named_so,
+	tiered_storage.distributed_table(c.reltoastrelid) FROM pg_class c WHERE c.oid = 'items_102008'::regclass;
+SELECT c.oid::regclass AS relation, tiered_storage.distributed_table(c.oid) FROM pg_class c
+	WHERE c.relnamespace = 'regress_d'::regnamespace ORDER BY c.relname COLLATE "C";
+-- With the index of Citus it is the same.
+CREATE UNIQUE INDEX pg_dist_shard_shardid_index ON pg_catalog.pg_dist_shard (shardid);
+SELECT c.oid::regclass AS relation, tiered_storage.distributed_table(c.oid) FROM pg_class c
+	WHERE c.relnamespace = 'regress_d'::regnamespace AND tiered_storage.distributed_table(c.oid) IS NOT NULL ORDER BY c.relname COLLATE "C";
+SELECT relation, distributed_table FROM tiered_storage.heat WHERE relation = 'items_102008'::regclass;
+
+-- A table that has shards is empty: who wants it moved means those.
+CALL tiered_storage.move_relation('items', 'regress_slow');
+CALL tiered_storage.move_relation('items_pkey', 'regress_ts_slow', allow_lock => true);
+CALL tiered_storage.move_relation('"It''s 100%"', 'regress_slow', dry_run => true);
+CALL tiered_storage.move_relation('parts', 'regress_slow');
+SELECT check_name, finding, remedy FROM tiered_storage.preflight('items', 'regress_slow') WHERE verdict = 'blocks';
+SELECT tiered_storage.pin('items');
+SELECT tiered_storage.pin('parts', 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('parts', move_after => '90 days', tier => 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('"It''s 100%"', idle_for => '1 mon 2 days', below_reads_per_hour => 10, tier => 'regress_slow');
+-- What was there before it got shards is on those of them that are here.
+SELECT relation, last_result FROM tiered_storage.policies;
+SELECT relation FROM tiered_storage.evaluate_policies();
+CALL tiered_storage.migrate();
+SELECT relation, last_result FROM tiered_storage.policies;
+-- A policy on the schema is for what can be moved.
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_d', idle_for => '90 days', tier => 'regress_slow') > 0 AS added;
+SELECT relation FROM tiered_storage.evaluate_policies() WHERE relation IS NOT NULL ORDER BY relation::text COLLATE "C";
+-- A shard is a table like any other.
+CALL tiered_storage.move_relation('items_102008', 'regress_slow');
+SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT tiered_storage.pin('items_102008');
+
+-- No view of ours depends on a query on pg_class, which Citus would rewrite.
+SELECT c.oid::regclass AS view FROM pg_class c
+	WHERE c.relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND c.relkind = 'v'
+		AND pg_get_viewdef(c.oid) ~ '\mpg_class\M';
+
+DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement, pg_catalog.pg_dist_local_group;
+RESET allow_system_table_mods;
+RESET search_path;
+DROP SCHEMA regress_d CASCADE;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,109 @@
+-- I/O by class and place of files: what is counted, what it is shared among, what nobody knows,
+-- and what moving them would save. No counter of this server appears.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET tiered_storage.test_now = '2030-02-01 00:00+00';
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2030-02-01 02:00+00';
+CALL tiered_storage.sample();
+SELECT file_class, source, sampled_at, writes IS NOT NULL AS writes, write_bytes IS NOT NULL AS write_bytes
+FROM _tiered_storage.file_state WHERE file_class <> 'slru' AND file_class <> 'log' AND source = 'server' ORDER BY 1, 2;
+SELECT count(*) > 5 AS by_name, count(DISTINCT file_class) AS classes FROM _tiered_storage.file_state WHERE file_class = 'slru';
+
+-- A counter that grew, that went back, that was reset, that is not known, and one that cannot be.
+SELECT f.*, _tiered_storage.counter_growth(f.before, f.after, f.was_reset) FROM (VALUES (10::float8, 15::float8, false), (10, 4, false), (10, 15, true),
+	(NULL, 15, false), (10, NULL, false), (10, 'NaN', false), (10, 'Infinity', false), (10, -1, false), (10, 10, false)) f (before, after, was_reset);
+SELECT DISTINCT _tiered_storage.slru_directory(a) = _tiered_storage.slru_directory(b) AS same
+FROM (VALUES ('Xact', 'transaction'), ('Subtrans', 'subtransaction'), ('MultiXactOffset', 'multixact_offset'), ('MultiXactMember', 'multixact_member'),
+	('CommitTs', 'commit_timestamp'), ('Notify', 'notify'), ('Serial', 'serializable')) n (a, b);
+SELECT DISTINCT d.directory = l.directory AS is_there FROM pg_stat_slru s CROSS JOIN _tiered_storage.slru_directory(s.name) l (directory)
+	LEFT JOIN _tiered_storage.server_directories() d USING (directory);
+SELECT directory, path = (SELECT setting FROM pg_settings WHERE name = 'data_directory') || '/pg_wal' OR path !~ '/pg_wal$' AS found
+FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal';
+
+-- Where temporary files are: default, a list with a name that needs quotes, and roles with a setting of their own.
+CREATE TABLESPACE "regress Temp" LOCATION '';
+SELECT current_database() AS db \gset
+SELECT _tiered_storage.temp_places() = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())] AS of_the_database;
+ALTER DATABASE :"db" SET temp_tablespaces = regress_ts_slow, "regress Temp", regress_ts_fast;
+SELECT _tiered_storage.temp_places();
+SET temp_tablespaces = '';
+SELECT _tiered_storage.temp_places();
+CREATE ROLE regress_f_role;
+ALTER ROLE regress_f_role IN DATABASE :"db" SET temp_tablespaces = regress_ts_fast;
+SELECT _tiered_storage.temp_places();
+DROP ROLE regress_f_role;
+ALTER DATABASE :"db" RESET temp_tablespaces;
+DROP TABLESPACE "regress Temp";
+
+-- Two hours of a server that counts all but the reads of its WAL. Temporary files are in two tablespaces, in turn.
+CREATE TABLE regress_f (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CALL tiered_storage.sample();
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state, _tiered_storage.file_history;
+SELECT * FROM tiered_storage.file_class_io WHERE file_class = 'wal';
+UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
+UPDATE _tiered_storage.sampler SET wal_since = '2030-02-01 00:00+00';
+INSERT INTO _tiered_storage.file_state VALUES
+	('relations', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{}', NULL, NULL, 0, 0, 0, 0, NULL, NULL),
+	('wal', 'server', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '{pg_wal}', NULL, NULL, 0, 0, 0, 0, NULL, 'reads: not counted'),
+	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_fast,regress_ts_slow}', NULL, NULL, NULL, 0, NULL, NULL, NULL, 'reads: not counted'),
+	('slru', 'Xact', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{Xact}', 0, 0, 0, 0, NULL, NULL, NULL, ''),
+	('log', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{log}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'all: no logs');
+INSERT INTO _tiered_storage.file_history VALUES
+	('2030-02-01 00:00+00', 7200, 'relations', 'server', '', NULL, NULL, 200, 1638400, 8, 14000),
+	('2030-02-01 01:30+00', 1800, 'wal', 'server', 'pg_wal', NULL, NULL, 30, 300000, 10, 500),
+	('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_fast', NULL, NULL, NULL, 2000000000, NULL, NULL),
+	('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow', NULL, NULL, NULL, 2000000000, NULL, NULL),
+	('2030-02-01 00:00+00', 7200, 'slru', 'Xact', 'Xact', 4, 32768, 6, 49152, NULL, NULL);
+INSERT INTO _tiered_storage.relation_history VALUES
+	('2030-02-01 00:00+00', 'regress_f'::regclass, 3600, 0, 100, 0, 0, 0, 30),
+	('2030-02-01 01:00+00', 1, 3600, 0, 300, 0, 0, 0, 10);
+\x on
+SELECT file_class, tier_name, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes, wait_s_per_hour AS wait_s, place, is_total,
+	fsyncs_per_hour AS fsyncs, io_s_per_hour AS io_s, saved_s_per_hour AS saved_s, null_reason
+FROM tiered_storage.file_class_io WHERE file_class IN ('relations', 'temp', 'log') ORDER BY file_class, is_total DESC, tier_name;
+SELECT file_class, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes, place, is_total, fsyncs_per_hour AS fsyncs, io_s_per_hour AS io_s,
+	split_part(null_reason, ';', 1) AS null_reason
+FROM tiered_storage.file_class_io WHERE file_class IN ('wal', 'slru') ORDER BY file_class, is_total DESC;
+\x off
+-- Waits are shared by what the figures of the tiers say. A quarter of the reads is known to be on the slow tier.
+INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wait_sampled_ms, wait_relations_ms, wait_temp_ms)
+	VALUES ('2030-02-01 00:00+00', 7200, 1, 7200000, 400000, 30000);
+SELECT file_class, tier_name, is_total, round(wait_s_per_hour::numeric, 3) AS wait_s, round(saved_s_per_hour::numeric, 3) AS saved_s
+FROM tiered_storage.file_class_io WHERE file_class IN ('relations', 'temp') ORDER BY file_class, is_total DESC, tier_name;
+SELECT tier_name, round((1/sequential_write_mb_per_s + 1/sequential_read_mb_per_s)::numeric, 6) AS s_per_mb, random_read_ms FROM tiered_storage.tiers WHERE tier_name <> 'regress_cheap' ORDER BY 1;
+-- Timed only since a while: not known. Nothing any more: 0.
+UPDATE _tiered_storage.file_history SET period_s = 3600 WHERE file_class = 'relations';
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 01:00+00', 3600, 'relations', 'server', '', NULL, NULL, 200, 1638400, 8, NULL);
+SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM tiered_storage.file_class_io WHERE file_class = 'relations' AND is_total;
+DELETE FROM _tiered_storage.file_history WHERE file_class = 'relations';
+SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM tiered_storage.file_class_io WHERE file_class = 'relations' AND is_total;
+-- The WAL is not read: by tier nothing is known of writes.
+UPDATE _tiered_storage.sampler SET wal_since = NULL;
+SELECT tier_name, writes_per_hour, null_reason FROM tiered_storage.file_class_io WHERE file_class = 'relations' AND NOT is_total;
+
+-- History cannot hold what no sample has written.
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'server', 'x', 'NaN');
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'server', 'x', -1);
+INSERT INTO _tiered_storage.file_history VALUES ('infinity', 3600, 'wal', 'server', 'x', 1);
+
+-- Rolled up, it is the same; a part that is not known stays unknown; what is old goes.
+TRUNCATE _tiered_storage.file_history;
+INSERT INTO _tiered_storage.file_history SELECT '2030-02-01 00:30+00'::timestamptz + i * interval '1 minute', 60, 'wal', 'server', 'x', 1, NULL, 2, i, CASE WHEN i >= 45 THEN 3 END
+	FROM generate_series(0, 89) i;
+INSERT INTO _tiered_storage.file_history VALUES ('2020-02-01 00:00+00', 3600, 'wal', 'server', 'x', 1);
+SET tiered_storage.test_now = '2030-02-01 06:00+00';
+CALL tiered_storage.sample();
+SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FROM _tiered_storage.file_history WHERE place = 'x' ORDER BY 1;
+-- A clock that was set back makes no period, and no error.
+SET tiered_storage.test_now = '2030-02-01 05:00+00';
+CALL tiered_storage.sample();
+SELECT count(*) AS later FROM _tiered_storage.file_history WHERE period_start >= '2030-02-01 05:00+00';
+
+SET client_min_messages = warning;
+DROP TABLE regress_f;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,70 @@
+-- Settings: what is recommended from what was measured, and nothing where nothing is known.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\i :abs_srcdir/sql/include/three_tiers.sql
+SET tiered_storage.test_now = '2030-02-01 02:00+00';
+CALL tiered_storage.sample();
+SELECT current_database() AS db \gset
+CREATE VIEW advice AS SELECT setting, tier_name, recommended_value AS value, reason, command, effect, round(expected_ratio::numeric, 3) AS ratio, requires, is_assumed
+	FROM tiered_storage.recommend_settings() WHERE tablespace_name IS NULL;
+
+-- Nobody has written anything or measured anything: nothing but why.
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state, _tiered_storage.file_history;
+UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
+SELECT * FROM advice;
+SELECT setting, recommended_value, command, reason FROM tiered_storage.recommend_settings(true)
+	WHERE setting IN ('wal_sync_method', 'fsync', 'full_page_writes', 'synchronous_commit') ORDER BY setting;
+SELECT count(*) AS of_the_server FROM tiered_storage.recommend_settings(NULL) WHERE tablespace_name IS NULL;
+
+-- Temporary files on the slow tier: 1 GB an hour takes 13.3 s there and 0.4 s on the fast one, if that has room.
+INSERT INTO _tiered_storage.file_state VALUES
+	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_slow}', NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL);
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow', NULL, NULL, NULL, 2e9, NULL, NULL);
+SELECT * FROM advice \gx
+SELECT command FROM advice \gset
+:command
+SELECT c FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase AND s.setrole = 0 CROSS JOIN unnest(s.setconfig) c WHERE d.datname = current_database() AND c ~ '^temp';
+ALTER DATABASE :"db" RESET temp_tablespaces;
+SELECT effect FROM advice;
+GRANT CREATE ON TABLESPACE regress_ts_fast TO PUBLIC;
+SELECT effect FROM advice;
+-- No room: nothing.
+UPDATE _tiered_storage.file_history SET write_bytes = 1e18;
+SELECT * FROM advice;
+SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
+-- Already on the fastest, or too little to matter.
+UPDATE _tiered_storage.file_history SET write_bytes = 2e9, place = 'regress_ts_fast';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast}';
+SELECT * FROM advice;
+UPDATE _tiered_storage.file_history SET write_bytes = 1e6, place = 'regress_ts_slow';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_slow}';
+SELECT * FROM advice;
+DELETE FROM _tiered_storage.file_state;
+
+-- Measuring the methods. (What becomes of it needs fsync: test/t/076_settings.pl.)
+\set VERBOSITY default
+SELECT * FROM tiered_storage.calibrate_wal(NULL);
+SELECT * FROM tiered_storage.calibrate_wal(0);
+SELECT * FROM tiered_storage.calibrate_wal('NaN');
+SELECT * FROM tiered_storage.calibrate_wal('Infinity');
+SELECT * FROM tiered_storage.calibrate_wal(0.5, 0);
+SELECT * FROM tiered_storage.calibrate_wal(0.5, dry_run => NULL);
+\set VERBOSITY terse
+SELECT count(*) AS kept FROM tiered_storage.wal_calibration;
+SELECT method, write_ms > 0 AS measured, error_ms >= 0 AND error_ms < 'Infinity' AS has_error, writes >= 10 AS each_turn, is_current = (method = current_setting('wal_sync_method')) AS told
+	FROM tiered_storage.calibrate_wal(0.2, 4194304, dry_run => true) WHERE method IN ('fsync', 'fdatasync') ORDER BY method;
+SELECT count(*) AS kept FROM tiered_storage.wal_calibration;
+-- Within its bytes: half are the file, and each of 20 turns may begin with two writes.
+SELECT sum(writes) * 8192 <= 2097152 + 20 * 2 * 8192 AS within FROM tiered_storage.calibrate_wal(60, 4194304);
+SELECT count(DISTINCT calibrated_at) AS kept, bool_and(path = (SELECT path FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal')) AS here FROM tiered_storage.wal_calibration;
+SELECT count(*) AS left_over FROM pg_ls_dir('pg_wal') f WHERE f ~ 'calibration';
+INSERT INTO _tiered_storage.wal_calibration SELECT '2001-01-01 UTC'::timestamptz + i * interval '1 day', 'fsync', 1, 0, 1, 'x', NULL FROM generate_series(1, 20) i;
+SELECT count(*) > 1 AS again FROM tiered_storage.calibrate_wal(0.1, 4194304);
+SELECT count(DISTINCT calibrated_at) AS kept FROM tiered_storage.wal_calibration;
+TRUNCATE _tiered_storage.wal_calibration;
+DROP VIEW advice;
+SET client_min_messages = warning;
+DROP EXTENSION tiered_storage;
+DROP TABLESPACE regress_ts_fast;
+DROP TABLESPACE regress_ts_slow;
+DROP TABLESPACE regress_ts_cheap;

@@ -1,0 +1,186 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/evaluate_sql.c
+ *		evaluate_policies(): what the policies say, and what that waits for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "utils/timestamp.h"
+
+#include "src/act/new_partitions.h"
+#include "src/base/clock.h"
+#include "src/base/sql.h"
+#include "src/catalog/tables.h"
+#include "src/decide/partition.h"
+#include "src/decide/policy_group.h"
+#include "src/decide/policy_return.h"
+
+PG_FUNCTION_INFO_V1(tier_evaluate_policies);
+
+static const char *
+verdict_code(TierPolicyVerdict verdict)
+{
+	switch (verdict)
+	{
+		case TIER_VERDICT_DUE:
+			return "due";
+		case TIER_VERDICT_ON_TARGET:
+			return "on target";
+		case TIER_VERDICT_ON_SLOWER_TIER:
+			return "on slower tier";
+		case TIER_VERDICT_TOO_YOUNG:
+			return "too young";
+		case TIER_VERDICT_DEFAULT_PARTITION:
+			return "default partition";
+		case TIER_VERDICT_OPEN_BOUND:
+			return "open bound";
+		case TIER_VERDICT_FOREIGN:
+			return "foreign table";
+		case TIER_VERDICT_TEMPORARY:
+			return "temporary table";
+		case TIER_VERDICT_PINNED:
+			return "pinned";
+		case TIER_VERDICT_IN_USE:
+			return "in use";
+		case TIER_VERDICT_NOT_OBSERVED:
+			return "not observed";
+		case TIER_VERDICT_NO_RIGHT:
+			return "no right";
+		case TIER_VERDICT_NO_AGE:
+			return "no age";
+		case TIER_VERDICT_RETURNS:
+			return "returns";
+	}
+	return NULL;
+}
+
+static void
+put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf,
+		 const TierSet *set)
+{
+	const TierPartition *partition = &leaf->partition;
+
+	tier_row_clear(row);
+	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
+	tier_row_datum(row, 1, ObjectIdGetDatum(leaf->info.relation_oid));
+	tier_row_text(row, 2, !evaluation->policy->is_enabled &&
+				  (leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_RETURNS) ?
+				  "disabled" : verdict_code(leaf->verdict));
+	if (partition->lower_kind == TIER_BOUND_FINITE)
+		tier_row_datum(row, 3, TimestampTzGetDatum(partition->lower_us));
+	if (partition->upper_kind == TIER_BOUND_FINITE)
+		tier_row_datum(row, 4, TimestampTzGetDatum(partition->upper_us));
+	if (leaf->from_tier >= 0)
+		tier_row_name(row, 5, NameStr(set->tiers[leaf->from_tier].name));
+	if (OidIsValid(leaf->info.file_number))
+		tier_row_name(row, 6, get_tablespace_name(leaf->info.tablespace_oid));
+	tier_row_name(row, 7, NameStr(set->tiers[leaf->verdict == TIER_VERDICT_RETURNS ?
+											 leaf->return_tier : evaluation->to_tier].name));
+	if (OidIsValid(leaf->to_tablespace))
+		tier_row_name(row, 8, get_tablespace_name(leaf->to_tablespace));
+	if (leaf->pending_bytes >= 0)
+		tier_row_datum(row, 9, Int64GetDatum(leaf->pending_bytes));
+	tier_row_text(row, 10, leaf->reason);
+	tier_row_put(row);
+}
+
+static void
+put_birthplace(TierResultRow *row, const TierBirthplace *place, const TierSet *set)
+{
+	int			from_tier = tier_set_tier_of_tablespace(set, place->info.tablespace_oid);
+
+	tier_row_clear(row);
+	if (place->policy != NULL)
+		tier_row_datum(row, 0, Int32GetDatum(place->policy->policy_id));
+	tier_row_datum(row, 1, ObjectIdGetDatum(place->info.relation_oid));
+	tier_row_text(row, 2, place->state == TIER_BIRTH_PENDING && !place->policy->is_enabled ?
+				  "disabled" : tier_birth_state_name(place->state));
+	if (from_tier >= 0)
+		tier_row_name(row, 5, NameStr(set->tiers[from_tier].name));
+	tier_row_name(row, 6, get_tablespace_name(place->info.tablespace_oid));
+	if (place->to_tier >= 0)
+		tier_row_name(row, 7, NameStr(set->tiers[place->to_tier].name));
+	if (OidIsValid(place->to_tablespace))
+		tier_row_name(row, 8, get_tablespace_name(place->to_tablespace));
+	tier_row_text(row, 10, psprintf("%s%s", place->reason,
+									tier_new_partitions_outlook(place, set)));
+	tier_row_put(row);
+}
+
+/* Why there is no row. */
+static void
+explain_nothing(int npolicies)
+{
+	if (npolicies == 0)
+		ereport(NOTICE,
+				(errmsg("there is no tiering policy"),
+				 errhint("Add one with tiered_storage.add_tiering_policy().")));
+	else
+		ereport(NOTICE,
+				(errmsg("the tiering policies are on no relation that there is"),
+				 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
+}
+
+Datum
+tier_evaluate_policies(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TimestampTz now = tier_clock_now();
+	TierCatalogScope scope;
+	TierPolicyRow *policies;
+	TierEvaluation **evaluations;
+	TierSet    *set;
+	TierPins   *pins;
+	TierUses   *uses;
+	TierBirthplace *places;
+	TierPartitionDefault *defaults;
+	TierResultRow row;
+	bool		any = false;
+	int			npolicies;
+	int			nplaces;
+	int			ndefaults;
+
+	tier_result_start(fcinfo, &row);
+	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	policies = tier_catalog_load_policies(context, &npolicies);
+	pins = tier_catalog_load_pins(context);
+	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	tier_groups_find(policies, npolicies);
+	uses = tier_uses_load(policies, npolicies);
+
+	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
+	for (int i = 0; i < npolicies; i++)
+		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
+	tier_policy_find_returns(evaluations, npolicies, set, pins, now);
+	for (int i = 0; i < npolicies; i++)
+	{
+		const TierEvaluation *evaluation = evaluations[i];
+
+		any = any || evaluation->error != NULL || evaluation->nleaves > 0;
+		if (evaluation->error != NULL)
+		{
+			tier_row_clear(&row);
+			tier_row_datum(&row, 0, Int32GetDatum(policies[i].policy_id));
+			if (OidIsValid(policies[i].relation_oid))
+				tier_row_datum(&row, 1, ObjectIdGetDatum(policies[i].relation_oid));
+			tier_row_text(&row, 2, "error");
+			tier_row_name(&row, 7, NameStr(policies[i].tier_name));
+			tier_row_text(&row, 10, evaluation->error);
+			tier_row_put(&row);
+		}
+		for (int j = 0; j < evaluation->nleaves; j++)
+			put_leaf(&row, evaluation, &evaluation->leaves[j], set);
+	}
+	places = tier_birthplaces_find(policies, npolicies, set, defaults, ndefaults, &nplaces);
+	for (int i = 0; i < nplaces; i++)
+		put_birthplace(&row, &places[i], set);
+	if (nplaces == 0 && !any)
+		explain_nothing(npolicies);
+	return (Datum) 0;
+}

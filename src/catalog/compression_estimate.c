@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/compression_estimate.c
+ *		The store of what was estimated of how relations compress.
+ *
+ * See catalog/tables.h.  Rows are added and never changed, so that who estimates waits for
+ * nobody; the last one counts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/timestamp.h"
+
+#include "src/catalog/tables.h"
+
+#define NCOLUMNS 9
+
+/* Rows of a restore or a damaged file count as what is possible. */
+static double
+ratio_of(uint64 row, int column)
+{
+	bool		isnull;
+	double		ratio = DatumGetFloat8(tier_catalog_datum(row, column, &isnull));
+
+	if (isnull || !(ratio >= 1.0))
+		return 1.0;
+	return Min(ratio, (double) TIER_PIECE_BYTES / TIER_SECTOR_BYTES);
+}
+
+static int64
+count_of(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		datum = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? 0 : Max(DatumGetInt64(datum), 0);
+}
+
+static void
+forget_earlier(const TierEstimateRow *row)
+{
+	static const char sql[] =
+	"DELETE FROM _tiered_storage.compression_estimate WHERE ctid = ANY (ARRAY("
+	"SELECT ctid FROM _tiered_storage.compression_estimate "
+	"WHERE relation_oid = $1 AND algorithm = $2 FOR UPDATE SKIP LOCKED))";
+	static const Oid types[] = {OIDOID, NAMEOID};
+	NameData	algorithm = row->algorithm;
+	Datum		values[2] = {ObjectIdGetDatum(row->relation_oid), NameGetDatum(&algorithm)};
+
+	tier_catalog_execute(sql, 2, types, values, NULL);
+}
+
+void
+tier_catalog_add_estimates(const TierEstimateRow *rows, int n)
+{
+	static const char sql[] =
+	"INSERT INTO _tiered_storage.compression_estimate (relation_oid, algorithm, estimated_at, "
+	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+	static const Oid types[NCOLUMNS] = {
+		OIDOID, NAMEOID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID
+	};
+
+	for (int i = 0; i < n; i++)
+	{
+		NameData	algorithm = rows[i].algorithm;
+		Datum		values[NCOLUMNS] = {
+			ObjectIdGetDatum(rows[i].relation_oid), NameGetDatum(&algorithm),
+			TimestampTzGetDatum(rows[i].estimated_at), Float8GetDatum(rows[i].estimate.ratio),
+			Float8GetDatum(rows[i].estimate.low), Float8GetDatum(rows[i].estimate.high),
+			Int64GetDatum(rows[i].size_bytes), Int64GetDatum(rows[i].pieces),
+			Int64GetDatum(rows[i].sampled_pieces)
+		};
+
+		if (!IsolationUsesXactSnapshot())
+			forget_earlier(&rows[i]);
+		tier_catalog_execute(sql, NCOLUMNS, types, values, NULL);
+	}
+}
+
+TierEstimateRow *
+tier_catalog_load_estimates(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT DISTINCT ON (relation_oid, algorithm) relation_oid, algorithm, estimated_at, "
+	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces "
+	"FROM _tiered_storage.compression_estimate "
+	"ORDER BY relation_oid, algorithm, estimated_at DESC";
+	TierEstimateRow *rows;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	rows = MemoryContextAllocZero(context, sizeof(TierEstimateRow) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		rows[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		rows[i].algorithm = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
+		rows[i].estimated_at = DatumGetTimestampTz(tier_catalog_datum(i, 3, &isnull));
+		rows[i].estimate.ratio = ratio_of(i, 4);
+		rows[i].estimate.low = ratio_of(i, 5);
+		rows[i].estimate.high = ratio_of(i, 6);
+		rows[i].size_bytes = count_of(i, 7);
+		rows[i].pieces = count_of(i, 8);
+		rows[i].sampled_pieces = count_of(i, 9);
+	}
+	return rows;
+}
+
+void
+tier_catalog_maintain_estimates(void)
+{
+	static const char sql[] =
+	"DELETE FROM _tiered_storage.compression_estimate WHERE ctid = ANY (ARRAY("
+	"SELECT e.ctid FROM _tiered_storage.compression_estimate e "
+	"WHERE _tiered_storage.relation_persistence(e.relation_oid) IS NULL "
+	"OR EXISTS (SELECT FROM _tiered_storage.compression_estimate l "
+	"WHERE l.relation_oid = e.relation_oid AND l.algorithm = e.algorithm "
+	"AND l.estimated_at > e.estimated_at) FOR UPDATE OF e SKIP LOCKED))";
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+}

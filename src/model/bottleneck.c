@@ -1,0 +1,265 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/bottleneck.c
+ *		What keeps units from the tiers where they would be better.
+ *
+ * The solver's prices say what a limit is worth where units are small.  They say nothing
+ * of a unit that is larger than the room there is, since that is no option for the solver;
+ * of a small one they are what a whole GB of its like would be worth; and they are those of
+ * a placement of which moves that matter little are taken back afterwards.  So here it
+ * is asked of the placement as it is: who would gain elsewhere, and does not fit?
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/model/bottleneck.h"
+#include "src/model/cost.h"
+#include "src/model/feasible.h"
+
+#define HOURS_PER_MONTH 730.0
+#define S_PER_HOUR 3600.0
+
+/* Sums are equal within this. */
+#define ROUNDING 1e-9
+
+/* A unit that is kept from a tier. */
+typedef struct Kept
+{
+	int			tier;
+	double		gain;
+	double		bytes;
+} Kept;
+
+typedef struct Work
+{
+	const TierBottleneckQuestion *question;
+	const TierPlacementProblem *problem;
+	const TierPlacementLimits *asked;
+	const TierPlacementLimits *kept;
+	TierPlacementTotals totals[TIER_SOLVER_MAX_TIERS];
+	TierPlacementBottleneck by[TIER_SOLVER_MAX_TIERS];	/* what keeps units out */
+	double		gains[TIER_SOLVER_MAX_TIERS];	/* of all of them */
+	bool		is_needed[TIER_SOLVER_MAX_TIERS];	/* for one that may not
+													 * stay */
+	double		price;			/* weights of the objective */
+	double		busy;
+	double		wait;
+} Work;
+
+/*
+ * What the unit adds to the objective there.  As in the solver's: a move has to pay, and
+ * what is doubtful about its gain is added, both compared with where the unit is now.
+ */
+static double
+cost_of(const Work *work, int unit, int tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	int			now = problem->current[unit];
+	size_t		first = (size_t) unit * problem->ntiers;
+	size_t		cell = first + tier;
+	double		cost = work->price * problem->price[cell] + work->busy * problem->busy_s[cell] +
+	work->wait * problem->wait_s[cell];
+	double		doubt = 0.0;
+
+	if (now >= 0 && now != tier)
+		doubt = TIER_PLACEMENT_DOUBT *
+			fabs(work->busy * (problem->busy_s[cell] - problem->busy_s[first + now]) +
+				 work->wait * (problem->wait_s[cell] - problem->wait_s[first + now]));
+	return cost + (isfinite(doubt) ? doubt : 0.0) +
+		(work->busy + work->wait) * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[cell] /
+		problem->horizon_hours;
+}
+
+/* What the unit would save there, surely; 0 where it is not known what it costs. */
+static double
+gain_of(const Work *work, int unit, int tier)
+{
+	double		gain = cost_of(work, unit, work->question->tier[unit]) -
+	cost_of(work, unit, tier);
+
+	return isfinite(gain) ? gain : 0.0;
+}
+
+/*
+ * Has the unit no room there for that limit?  Of bytes the limit as asked for counts: nobody
+ * comes to a tier that remains too full.
+ */
+static bool
+is_beyond(const Work *work, int unit, int tier, TierPlacementResource resource)
+{
+	size_t		cell = (size_t) unit * work->problem->ntiers + tier;
+	const TierPlacementLimits *limits = resource == TIER_RESOURCE_BYTES ? work->asked : work->kept;
+
+	return tier_feasible_used(&work->totals[tier], resource) +
+		tier_placement_use(work->problem, cell, resource) >
+		limits[tier].of[resource] * (1.0 + ROUNDING);
+}
+
+/* The first limit for which the unit has no room there; NONE: it has. */
+static TierPlacementBottleneck
+kept_out_by(const Work *work, int unit, int tier)
+{
+	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+		if (is_beyond(work, unit, tier, r))
+			return TIER_BOTTLENECK_BYTES + r;
+	return TIER_BOTTLENECK_NONE;
+}
+
+/*
+ * Where the unit gains most, of the tiers where it may be; its own: nothing that counts.
+ * Who may not be where he is gains by each of them.
+ */
+static int
+best_tier(const Work *work, int unit, double *gain)
+{
+	const TierBottleneckQuestion *question = work->question;
+	int			best = question->tier[unit];
+	bool		must_leave = !tier_placement_may_live(work->problem, unit, best);
+
+	*gain = must_leave ? -INFINITY :
+		question->least_gain == NULL ? 0.0 : fmax(question->least_gain[unit], 0.0);
+	for (int t = 0; t < work->problem->ntiers; t++)
+	{
+		double		other;
+
+		if (t == question->tier[unit] || !tier_placement_may_live(work->problem, unit, t))
+			continue;
+		other = gain_of(work, unit, t);
+		if (other > *gain)
+		{
+			*gain = other;
+			best = t;
+		}
+	}
+	*gain = fmax(*gain, 0.0);
+	return best;
+}
+
+static int
+compare_kept(const void *a, const void *b)
+{
+	const Kept *left = a;
+	const Kept *right = b;
+	double		difference = left->gain * right->bytes - right->gain * left->bytes;
+
+	if (left->tier != right->tier)
+		return left->tier - right->tier;
+	return difference > 0 ? -1 : difference < 0;
+}
+
+static void
+set_weights(Work *work)
+{
+	double		price_per_wait_hour = work->question->price_per_wait_hour;
+
+	switch (work->problem->objective)
+	{
+		case TIER_OBJECTIVE_TIME:
+			work->busy = 1.0;
+			break;
+		case TIER_OBJECTIVE_MONEY:
+			work->price = 1.0;
+			break;
+		case TIER_OBJECTIVE_BALANCED:
+			work->price = 1.0;
+			work->wait = isfinite(price_per_wait_hour) ?
+				price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR : 0.0;
+			break;
+	}
+}
+
+/* Who is kept out, by what, and from where; returns how many lack nothing there but bytes. */
+static int
+find_kept(Work *work, TierPlacementResult *result, Kept *kept)
+{
+	const TierBottleneckQuestion *question = work->question;
+	const TierPlacementProblem *problem = work->problem;
+	int			nkept = 0;
+
+	for (int u = 0; u < problem->nunits; u++)
+	{
+		TierPlacementBottleneck reason;
+		double		gain;
+		int			best;
+
+		result->pushed_out_of[u] = -1;
+		if (question->tier[u] < 0)
+			continue;
+		best = best_tier(work, u, &gain);
+		if (best == question->tier[u])
+			continue;
+		reason = kept_out_by(work, u, best);
+		if (reason == TIER_BOTTLENECK_NONE)
+			continue;
+		result->pushed_out_of[u] = best;
+		work->gains[best] += gain;
+		if (!tier_placement_may_live(problem, u, question->tier[u]))
+			work->is_needed[best] = true;
+		if (work->by[best] == TIER_BOTTLENECK_NONE || reason < work->by[best])
+			work->by[best] = reason;
+		if (reason != TIER_BOTTLENECK_BYTES || is_beyond(work, u, best, TIER_RESOURCE_BUSY) ||
+			is_beyond(work, u, best, TIER_RESOURCE_ENDURANCE) ||
+			is_beyond(work, u, best, TIER_RESOURCE_STANDBY))
+			continue;
+		kept[nkept].tier = best;
+		kept[nkept].gain = gain;
+		kept[nkept].bytes = problem->stored_bytes[(size_t) u * problem->ntiers + best];
+		nkept++;
+	}
+	return nkept;
+}
+
+/* What is beyond its limit, or else who is kept out, if that is worth it. */
+static void
+set_bottlenecks(const Work *work, TierPlacementResult *result)
+{
+	const TierPlacementProblem *problem = work->problem;
+
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		result->bottleneck[t] = work->is_needed[t] || work->gains[t] > work->question->least ?
+			work->by[t] : TIER_BOTTLENECK_NONE;
+		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
+			if (work->kept[t].of[r] > work->asked[t].of[r])
+				result->bottleneck[t] = TIER_BOTTLENECK_BYTES + r;
+	}
+	for (int u = 0; u < problem->nunits; u++)
+		if (result->pushed_out_of[u] >= 0 &&
+			result->bottleneck[result->pushed_out_of[u]] == TIER_BOTTLENECK_NONE)
+			result->pushed_out_of[u] = -1;
+}
+
+void
+tier_bottleneck_find(const TierBottleneckQuestion *question, TierPlacementResult *result,
+					 double *saves)
+{
+	const TierPlacementProblem *problem = question->problem;
+	double		room[TIER_SOLVER_MAX_TIERS];
+	Kept	   *kept = problem->alloc(sizeof(Kept) * (problem->nunits > 0 ? problem->nunits : 1));
+	Work		work = {.question = question,.problem = problem,.asked = result->asked,
+	.kept = result->kept};
+	int			nkept;
+
+	set_weights(&work);
+	tier_placement_add_up(problem, question->tier, work.totals);
+	nkept = find_kept(&work, result, kept);
+	set_bottlenecks(&work, result);
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		saves[t] = 0.0;
+		room[t] = fmax(result->asked[t].of[TIER_RESOURCE_BYTES] - work.totals[t].bytes +
+					   question->more_bytes, 0.0);
+	}
+	qsort(kept, nkept, sizeof(Kept), compare_kept);
+	for (int i = 0; i < nkept; i++)
+	{
+		int			t = kept[i].tier;
+		double		share = kept[i].bytes > 0.0 ? fmin(room[t] / kept[i].bytes, 1.0) : 1.0;
+
+		saves[t] += share * kept[i].gain;
+		room[t] -= share * kept[i].bytes;
+	}
+	problem->release(kept);
+}

@@ -1,0 +1,258 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/nodes_sql.c
+ *		Asking the nodes of Citus, for a bounded time.
+ *
+ * A statement is sent by Citus itself, with its connections, as the current role, and with
+ * what that role may do there.  What Citus waits for without end is ended by a timer of our
+ * own: then the nodes are asked one after the other, so that the one that does not answer is
+ * known by name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
+#include "storage/latch.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timeout.h"
+
+#include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+
+PG_FUNCTION_INFO_V1(tier_ask_nodes);
+
+/* What Citus calls the time after which it gives up to connect. */
+#define CONNECTION_TIMEOUT "citus.node_connection_timeout"
+
+/* Of several nodes that have to share the time, each gets that at least. */
+#define LEAST_TIME_MS 100
+
+/* Who is asked, and what. */
+typedef struct Nodes
+{
+	int			n;
+	Datum	   *names;			/* text */
+	Datum	   *ports;			/* int4 */
+	Datum		command;		/* text */
+} Nodes;
+
+/* One call of Citus: for those from `first`, n of them. */
+typedef struct Question
+{
+	const Nodes *nodes;
+	int			first;
+	int			n;
+	int			timeout_ms;
+	MemoryContext context;		/* of the answers */
+	bool	   *succeeded;		/* by node */
+	char	  **answers;		/* NULL: none */
+} Question;
+
+static volatile sig_atomic_t time_ran_out = false;
+
+/* As the timer of statement_timeout does; whose time it was is asked afterwards. */
+static void
+end_question(void)
+{
+	time_ran_out = true;
+	InterruptPending = true;
+	QueryCancelPending = true;
+	SetLatch(MyLatch);
+}
+
+static TimeoutId
+question_timeout(void)
+{
+	static bool is_registered = false;
+	static TimeoutId id;
+
+	if (!is_registered)
+		id = RegisterTimeout(USER_TIMEOUT, end_question);
+	is_registered = true;
+	return id;
+}
+
+static Datum
+array_of(Datum *values, int n, Oid type_oid)
+{
+	return PointerGetDatum(type_oid == INT4OID ?
+						   construct_array(values, n, INT4OID, sizeof(int32), true, TYPALIGN_INT) :
+						   construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static void
+take_answer(Question *question, uint64 row)
+{
+	HeapTuple	tuple = SPI_tuptable->vals[row];
+	TupleDesc	tupdesc = SPI_tuptable->tupdesc;
+	bool		isnull;
+	int			place = DatumGetInt64(SPI_getbinval(tuple, tupdesc, 1, &isnull)) - 1;
+	bool		succeeded = DatumGetBool(SPI_getbinval(tuple, tupdesc, 2, &isnull));
+	char	   *answer = SPI_getvalue(tuple, tupdesc, 3);
+
+	if (place < 0 || place >= question->n)
+		return;
+	question->succeeded[question->first + place] = succeeded;
+	question->answers[question->first + place] =
+		MemoryContextStrdup(question->context, answer == NULL ? "" : answer);
+}
+
+static void
+ask_step(void *argument)
+{
+	static const char sql[] =
+	"SELECT a.place, a.success, a.result FROM pg_catalog.master_run_on_worker($1, $2, "
+	"pg_catalog.array_fill($3, ARRAY[pg_catalog.cardinality($1)]), true) "
+	"WITH ORDINALITY a (node_name, node_port, success, result, place)";
+	Oid			types[] = {TEXTARRAYOID, INT4ARRAYOID, TEXTOID};
+	Question   *question = argument;
+	const Nodes *nodes = question->nodes;
+	Datum		values[lengthof(types)];
+	int			guc_level = NewGUCNestLevel();
+
+	values[0] = array_of(nodes->names + question->first, question->n, TEXTOID);
+	values[1] = array_of(nodes->ports + question->first, question->n, INT4OID);
+	values[2] = nodes->command;
+	if (GetConfigOption(CONNECTION_TIMEOUT, true, false) != NULL)
+		(void) set_config_option(CONNECTION_TIMEOUT, psprintf("%d", question->timeout_ms),
+								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	SPI_connect();
+	if (SPI_execute_with_args(sql, lengthof(types), types, values, NULL, false, 0) !=
+		SPI_OK_SELECT)
+		elog(ERROR, "master_run_on_worker() is not as it was expected");
+	for (uint64 i = 0; i < SPI_processed; i++)
+		take_answer(question, i);
+	SPI_finish();
+	AtEOXact_GUC(false, guc_level);
+}
+
+/*
+ * Who has no answer afterwards did not answer in time, of which as much again is for
+ * connections.  A cancel of somebody else goes on to the caller.
+ */
+static void
+ask(Question *question)
+{
+	TimeoutId	timeout = question_timeout();
+	ErrorData  *error;
+
+	time_ran_out = false;
+	enable_timeout_after(timeout, 2 * question->timeout_ms);
+	error = tier_attempt(ask_step, question);
+	disable_timeout(timeout, false);
+	if (time_ran_out && error == NULL)
+		QueryCancelPending = false; /* it was late, and would end something
+									 * else */
+	if (error != NULL && !(time_ran_out && error->sqlerrcode == ERRCODE_QUERY_CANCELED))
+		ReThrowError(error);
+}
+
+static void
+ask_one_by_one(Question *question, bool share_time)
+{
+	const Nodes *nodes = question->nodes;
+	int			timeout_ms = question->timeout_ms;
+	int64		until = tier_clock_monotonic_us() + (int64) timeout_ms * 1000;
+
+	question->n = 1;
+	for (question->first = 0; question->first < nodes->n; question->first++)
+	{
+		int64		left_ms = (until - tier_clock_monotonic_us()) / 1000;
+
+		CHECK_FOR_INTERRUPTS();
+		if (share_time)
+			question->timeout_ms = Max(left_ms / (nodes->n - question->first), LEAST_TIME_MS);
+		ask(question);
+	}
+}
+
+static bool
+all_have_answered(const Question *question)
+{
+	for (int i = 0; i < question->nodes->n; i++)
+		if (question->answers[i] == NULL)
+			return false;
+	return true;
+}
+
+static void
+take_array(FunctionCallInfo fcinfo, int argument, Oid type_oid, Datum **values, int *n)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argument);
+
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a node without name or port cannot be asked")));
+	if (type_oid == INT4OID)
+		deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, values, NULL, n);
+	else
+		deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, values, NULL, n);
+}
+
+static void
+check_citus(void)
+{
+	Oid			types[] = {TEXTARRAYOID, INT4ARRAYOID, TEXTARRAYOID, BOOLOID};
+	List	   *name = list_make2(makeString("pg_catalog"), makeString("master_run_on_worker"));
+
+	if (!OidIsValid(LookupFuncName(name, lengthof(types), types, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("there are no nodes of Citus in this database"),
+				 errdetail("The extension citus has not been created.")));
+}
+
+/* _tiered_storage.ask_nodes(names, ports, command, one_by_one) */
+Datum
+tier_ask_nodes(PG_FUNCTION_ARGS)
+{
+	Question	question = {.context = CurrentMemoryContext};
+	TierResultRow row;
+	Nodes		nodes;
+	int			nports;
+
+	tier_result_start(fcinfo, &row);
+	check_citus();
+	take_array(fcinfo, 0, TEXTOID, &nodes.names, &nodes.n);
+	take_array(fcinfo, 1, INT4OID, &nodes.ports, &nports);
+	if (nports != nodes.n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("there must be as many ports as nodes")));
+	nodes.command = PG_GETARG_DATUM(2);
+	question.nodes = &nodes;
+	question.timeout_ms = Max(tier_node_timeout_ms, LEAST_TIME_MS);
+	question.n = nodes.n;
+	question.succeeded = palloc0(sizeof(bool) * Max(nodes.n, 1));
+	question.answers = palloc0(sizeof(char *) * Max(nodes.n, 1));
+	if (PG_GETARG_BOOL(3))
+		ask_one_by_one(&question, false);
+	else if (nodes.n > 0)
+	{
+		ask(&question);
+		if (!all_have_answered(&question))
+			ask_one_by_one(&question, true);
+	}
+	for (int i = 0; i < nodes.n; i++)
+	{
+		tier_row_clear(&row);
+		tier_row_datum(&row, 0, Int32GetDatum(i + 1));
+		tier_row_datum(&row, 1, BoolGetDatum(question.succeeded[i]));
+		tier_row_text(&row, 2, question.answers[i] != NULL ? question.answers[i] :
+					  "it did not answer in time");
+		tier_row_put(&row);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/relation_pages.c
+ *		Reading some pages of a relation as they are.
+ *
+ * See server/relation_pages.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xlog.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace_d.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+#include "src/compat.h"
+#include "src/server/relation.h"
+#include "src/server/relation_pages.h"
+
+struct TierPages
+{
+	Relation	relation;
+	RelFileLocator file;
+	BlockNumber npages;
+	bool		is_permanent;
+	BufferAccessStrategy strategy;
+};
+
+/* Of what was found without a lock; what it says again under the lock. */
+static const char *
+why_not(const TierRelationInfo *info)
+{
+	if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
+		info->kind != RELKIND_INDEX && info->kind != RELKIND_TOASTVALUE)
+		return "it has no pages";
+	if (info->persistence == RELPERSISTENCE_TEMP)
+		return "it is temporary";
+	if (info->persistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
+		return "it is unlogged, and empty on a standby";
+	if (info->tablespace_oid == GLOBALTABLESPACE_OID)
+		return "it belongs to all databases";
+	if (info->kind != RELKIND_INDEX && info->am_oid != HEAP_TABLE_AM_OID)
+		return "nothing is known about how its access method stores pages";
+	return NULL;
+}
+
+TierPages *
+tier_pages_open(Oid relation_oid, const char **why)
+{
+	TierRelationInfo info;
+	TierPages  *pages;
+	Relation	relation;
+
+	*why = "it does not exist any more";
+	if (!tier_relation_lookup(relation_oid, &info) || (*why = why_not(&info)) != NULL)
+		return NULL;
+	if (!tier_relation_lock_if_free(relation_oid, AccessShareLock))
+	{
+		*why = "somebody has locked it exclusively, or waits to; try again";
+		return NULL;
+	}
+	relation = try_relation_open(relation_oid, NoLock);
+	if (relation == NULL || !tier_relation_lookup(relation_oid, &info) ||
+		(*why = why_not(&info)) != NULL)
+	{
+		if (relation == NULL)
+			*why = "it does not exist any more";
+		else
+			relation_close(relation, NoLock);
+		UnlockRelationOid(relation_oid, AccessShareLock);
+		return NULL;
+	}
+	pages = palloc0(sizeof(TierPages));
+	pages->relation = relation;
+	pages->file = tier_compat_relation_locator(relation);
+	pages->npages = RelationGetNumberOfBlocks(relation);
+	pages->is_permanent = info.persistence == RELPERSISTENCE_PERMANENT;
+	pages->strategy = GetAccessStrategy(BAS_BULKREAD);
+	return pages;
+}
+
+BlockNumber
+tier_pages_count(const TierPages *pages)
+{
+	return pages->npages;
+}
+
+void
+tier_pages_read(TierPages *pages, BlockNumber first, int n, char *bytes)
+{
+	for (int i = 0; i < n; i++)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferWithoutRelcache(pages->file, MAIN_FORKNUM, first + i, RBM_NORMAL,
+										   pages->strategy, pages->is_permanent);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		memcpy(bytes + (Size) i * BLCKSZ, BufferGetPage(buffer), BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+	}
+}
+
+bool
+tier_pages_are_awaited(const TierPages *pages)
+{
+	return tier_relation_has_waiters(RelationGetRelid(pages->relation));
+}
+
+void
+tier_pages_close(TierPages *pages)
+{
+	FreeAccessStrategy(pages->strategy);
+	relation_close(pages->relation, AccessShareLock);
+	pfree(pages);
+}

@@ -1,0 +1,98 @@
+---------------------------------------------------------------------------
+-- How relations would compress.
+---------------------------------------------------------------------------
+
+/*
+ * Rows are added and never changed; the last one of a relation and an algorithm counts, and
+ * samples remove the others.  What was measured is not dumped, as samples are not.
+ */
+CREATE TABLE _tiered_storage.compression_estimate (
+	relation_oid oid NOT NULL,
+	algorithm name NOT NULL,
+	estimated_at timestamptz NOT NULL,
+	ratio float8 NOT NULL,
+	ratio_low float8 NOT NULL,
+	ratio_high float8 NOT NULL,
+	size_bytes bigint NOT NULL,
+	pieces bigint NOT NULL,
+	sampled_pieces bigint NOT NULL
+);
+CREATE INDEX compression_estimate_relation
+	ON _tiered_storage.compression_estimate (relation_oid, algorithm);
+COMMENT ON TABLE _tiered_storage.compression_estimate IS
+'what estimate_compression() has found; of a relation and an algorithm the last row counts';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.relation_oid IS 'OID of the relation';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.algorithm IS 'zstd, lz4, zlib or lzo';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.estimated_at IS 'when';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.ratio IS
+'bytes of data per byte stored';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.ratio_low IS
+'lower end of its interval of 90 %';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.ratio_high IS
+'upper end of its interval of 90 %';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.size_bytes IS
+'size of the relation then, without its free space map and visibility map';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.pieces IS
+'pieces of 128 kB that this is';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.sampled_pieces IS
+'of these, how many were compressed';
+
+CREATE FUNCTION tiered_storage.estimate_compression(
+	relation regclass, algorithm text DEFAULT NULL, include_indexes boolean DEFAULT true,
+	OUT part regclass, OUT compressor text,
+	OUT ratio float8, OUT ratio_low float8, OUT ratio_high float8,
+	OUT size_bytes bigint, OUT stored_bytes bigint, OUT pieces bigint, OUT sampled_pieces bigint,
+	OUT elapsed_ms float8, OUT reason text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 4
+AS 'MODULE_PATHNAME', 'tier_estimate_compression';
+COMMENT ON FUNCTION tiered_storage.estimate_compression(regclass, text, boolean) IS
+'how a file system would compress a relation, its TOAST table and its indexes: some of its pages '
+'are read in pieces of 128 kB and compressed; without an algorithm by all of zstd, lz4, zlib and '
+'lzo. At most 64 MB of each are read, through shared buffers and without waiting for a lock';
+
+CREATE FUNCTION _tiered_storage.measured_compression(relation oid,
+	OUT ratio float8, OUT reason text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1
+AS 'MODULE_PATHNAME', 'tier_measured_compression';
+COMMENT ON FUNCTION _tiered_storage.measured_compression(oid) IS
+'bytes of data per byte stored of a relation, by what its files take now; or why that is not '
+'known';
+
+/* Only of what is shown is a file looked at. */
+CREATE VIEW tiered_storage.compression_estimates AS
+	SELECT e.relation_oid::pg_catalog.regclass AS relation, e.algorithm,
+		e.ratio, e.ratio_low, e.ratio_high,
+		e.size_bytes, e.pieces, e.sampled_pieces, e.estimated_at,
+		m.ratio AS measured_ratio, m.reason AS measured_reason
+	FROM (
+		SELECT DISTINCT ON (x.relation_oid, x.algorithm) x.*
+		FROM _tiered_storage.compression_estimate x
+		WHERE _tiered_storage.relation_persistence(x.relation_oid) IS NOT NULL
+		ORDER BY x.relation_oid, x.algorithm, x.estimated_at DESC
+	) e
+	CROSS JOIN LATERAL _tiered_storage.measured_compression(e.relation_oid) m;
+COMMENT ON VIEW tiered_storage.compression_estimates IS
+'what estimate_compression() has found last of each relation and algorithm, beside what its file '
+'system has made of it where it is now';
+COMMENT ON COLUMN tiered_storage.compression_estimates.relation IS
+'table, partition, materialized view, index or TOAST table';
+COMMENT ON COLUMN tiered_storage.compression_estimates.algorithm IS 'zstd, lz4, zlib or lzo';
+COMMENT ON COLUMN tiered_storage.compression_estimates.ratio IS
+'bytes of data per byte stored';
+COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_low IS
+'lower end of its interval of 90 %';
+COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_high IS
+'upper end of its interval of 90 %';
+COMMENT ON COLUMN tiered_storage.compression_estimates.size_bytes IS
+'size of the relation then, without its free space map and visibility map';
+COMMENT ON COLUMN tiered_storage.compression_estimates.pieces IS
+'pieces of 128 kB that this is';
+COMMENT ON COLUMN tiered_storage.compression_estimates.sampled_pieces IS
+'of these, how many were compressed';
+COMMENT ON COLUMN tiered_storage.compression_estimates.estimated_at IS 'when';
+COMMENT ON COLUMN tiered_storage.compression_estimates.measured_ratio IS
+'bytes of data per byte stored now, by its files; null: not known';
+COMMENT ON COLUMN tiered_storage.compression_estimates.measured_reason IS
+'why it is not known, such as a file system that does not compress';

@@ -1,0 +1,369 @@
+---------------------------------------------------------------------------
+-- What the server, or the kernel, has counted for each class of files.
+---------------------------------------------------------------------------
+
+CREATE FUNCTION _tiered_storage.server_directories(
+	OUT directory text, OUT path text, OUT device text, OUT filesystem text,
+	OUT mount_point text, OUT file_system_id bigint, OUT free_bytes bigint,
+	OUT device_reads bigint, OUT device_read_bytes bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_server_directories';
+COMMENT ON FUNCTION _tiered_storage.server_directories() IS
+'where the server has its files that are in no tablespace, symbolic links resolved, and what is '
+'beneath; null: not known';
+
+/*
+ * A directory belongs to the tier on whose file system it is; if that has tablespaces of more
+ * than one, or none, to the only one on its device.
+ */
+CREATE FUNCTION _tiered_storage.directory_tiers(
+	OUT directory text, OUT path text, OUT device text, OUT mount_point text,
+	OUT free_bytes bigint, OUT tier_name name, OUT shares_device boolean)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH place AS MATERIALIZED (
+		SELECT t.device, t.file_system_id, tt.tier_name
+		FROM tiered_storage.tablespace_devices() t
+		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = t.tablespace_oid)
+	SELECT d.directory, d.path, d.device, d.mount_point, d.free_bytes,
+		COALESCE(
+			(SELECT CASE WHEN count(DISTINCT p.tier_name) = 1 THEN min(p.tier_name::text) END
+				FROM place p WHERE p.file_system_id = d.file_system_id),
+			(SELECT CASE WHEN count(DISTINCT p.tier_name) = 1 THEN min(p.tier_name::text) END
+				FROM place p WHERE p.device = d.device))::name,
+		EXISTS (SELECT FROM place p
+			WHERE p.device = d.device OR p.file_system_id = d.file_system_id)
+	FROM _tiered_storage.server_directories() d
+$$;
+COMMENT ON FUNCTION _tiered_storage.directory_tiers() IS
+'the tier that each directory of the server is on, and whether a tablespace is on the same '
+'device; tier_name is null if no tier, or more than one, is';
+
+/* Names of PostgreSQL 15 and 16, and of 17. */
+CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE replace(lower(slru), '_', '')
+		WHEN 'xact' THEN 'pg_xact' WHEN 'transaction' THEN 'pg_xact'
+		WHEN 'subtrans' THEN 'pg_subtrans' WHEN 'subtransaction' THEN 'pg_subtrans'
+		WHEN 'multixactoffset' THEN 'pg_multixact/offsets'
+		WHEN 'multixactmember' THEN 'pg_multixact/members'
+		WHEN 'committs' THEN 'pg_commit_ts' WHEN 'committimestamp' THEN 'pg_commit_ts'
+		WHEN 'notify' THEN 'pg_notify'
+		WHEN 'serial' THEN 'pg_serial' WHEN 'serializable' THEN 'pg_serial'
+		ELSE 'data' END
+$$;
+COMMENT ON FUNCTION _tiered_storage.slru_directory(text) IS
+'the directory of an SLRU by its name in pg_stat_slru; data: that of the server';
+
+/*
+ * Where sessions of this database have their temporary files.  A role that has a setting of its
+ * own may have them anywhere.  Of more than one tablespace a session takes them in turn.
+ */
+CREATE FUNCTION _tiered_storage.temp_places() RETURNS text[]
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH setting AS (
+		SELECT COALESCE(
+			(SELECT substr(c, length('temp_tablespaces=') + 1)
+				FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) c
+				WHERE s.setdatabase = d.oid AND s.setrole = 0
+					AND starts_with(c, 'temp_tablespaces=')),
+			(SELECT p.reset_val FROM pg_settings p WHERE p.name = 'temp_tablespaces')) AS names,
+			d.oid, d.dattablespace
+		FROM pg_database d WHERE d.datname = current_database()),
+	place AS (
+		SELECT t.spcname FROM setting s CROSS JOIN string_to_table(s.names, ',') n
+		JOIN pg_tablespace t ON quote_ident(t.spcname) = btrim(n) OR t.spcname = btrim(n)
+		UNION
+		SELECT t.spcname FROM setting s JOIN pg_tablespace t ON t.oid = s.dattablespace
+		WHERE btrim(s.names) IN ('', '""'))
+	SELECT CASE WHEN EXISTS (SELECT FROM setting s JOIN pg_db_role_setting r
+			ON r.setdatabase IN (0, s.oid) AND r.setrole <> 0
+			CROSS JOIN unnest(r.setconfig) c WHERE starts_with(c, 'temp_tablespaces='))
+		THEN '{}'::text[]
+		ELSE COALESCE((SELECT array_agg(p.spcname::text ORDER BY p.spcname) FROM place p), '{}')
+		END
+$$;
+COMMENT ON FUNCTION _tiered_storage.temp_places() IS
+'the tablespaces of the temporary files of this database; empty: roles have settings of their own';
+
+/* The names of columns differ between versions, hence JSON. */
+CREATE FUNCTION _tiered_storage.relation_file_counters(version integer,
+	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_ms float8,
+	OUT reset_at timestamptz, OUT null_reason text)
+RETURNS record
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+DECLARE
+	is_timed boolean := pg_catalog.current_setting('track_io_timing')::boolean;
+BEGIN
+	IF version >= 160000 THEN
+		EXECUTE $sql$
+			SELECT sum((j ->> 'writes')::float8) + sum((j ->> 'extends')::float8),
+				sum(COALESCE((j ->> 'write_bytes')::float8,
+					(j ->> 'writes')::float8 * (j ->> 'op_bytes')::float8)
+				+ COALESCE((j ->> 'extend_bytes')::float8,
+					(j ->> 'extends')::float8 * (j ->> 'op_bytes')::float8, 0)),
+				sum((j ->> 'fsyncs')::float8),
+				sum(COALESCE((j ->> 'read_time')::float8, 0)
+				+ COALESCE((j ->> 'write_time')::float8, 0)
+				+ COALESCE((j ->> 'writeback_time')::float8, 0)
+				+ COALESCE((j ->> 'extend_time')::float8, 0)
+				+ COALESCE((j ->> 'fsync_time')::float8, 0)), max(i.stats_reset)
+			FROM pg_stat_io i CROSS JOIN LATERAL to_jsonb(i) j
+			WHERE i.object = 'relation'$sql$
+			INTO writes, write_bytes, fsyncs, io_ms, reset_at;
+	ELSE
+		SELECT (j ->> 'buffers_checkpoint')::float8 + (j ->> 'buffers_clean')::float8
+				+ (j ->> 'buffers_backend')::float8, b.stats_reset
+			INTO writes, reset_at
+			FROM pg_stat_bgwriter b CROSS JOIN LATERAL to_jsonb(b) j;
+		write_bytes := writes * pg_catalog.current_setting('block_size')::float8;
+		SELECT sum(d.blk_read_time + d.blk_write_time) INTO io_ms FROM pg_stat_database d;
+		null_reason := 'fsyncs: counted from PostgreSQL 16 on';
+	END IF;
+	IF NOT is_timed THEN
+		io_ms := NULL;
+		null_reason := concat_ws('; ', null_reason, 'time: track_io_timing is off');
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.relation_file_counters(integer) IS
+'writes, fsyncs and time in files of relations of the whole server, as far as this version counts '
+'them';
+
+CREATE FUNCTION _tiered_storage.wal_file_counters(version integer,
+	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
+	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
+RETURNS record
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+DECLARE
+	method text := pg_catalog.current_setting('wal_sync_method');
+BEGIN
+	IF version >= 180000 THEN
+		EXECUTE $sql$
+			SELECT sum((j ->> 'reads')::float8), sum((j ->> 'read_bytes')::float8),
+				sum((j ->> 'writes')::float8), sum((j ->> 'write_bytes')::float8),
+				sum((j ->> 'fsyncs')::float8),
+				sum(COALESCE((j ->> 'write_time')::float8, 0)
+				+ COALESCE((j ->> 'fsync_time')::float8, 0)), max(i.stats_reset)
+			FROM pg_stat_io i CROSS JOIN LATERAL to_jsonb(i) j
+			WHERE i.object = 'wal'$sql$
+			INTO reads, read_bytes, writes, write_bytes, fsyncs, io_ms, reset_at;
+	ELSE
+		SELECT (j ->> 'wal_write')::float8, (j ->> 'wal_bytes')::float8,
+				(j ->> 'wal_sync')::float8,
+				(j ->> 'wal_write_time')::float8 + (j ->> 'wal_sync_time')::float8, w.stats_reset
+			INTO writes, write_bytes, fsyncs, io_ms, reset_at
+			FROM pg_stat_wal w CROSS JOIN LATERAL to_jsonb(w) j;
+		null_reason := 'reads: counted from PostgreSQL 18 on';
+	END IF;
+	IF NOT pg_catalog.current_setting('track_wal_io_timing')::boolean THEN
+		io_ms := NULL;
+		null_reason := concat_ws('; ', null_reason, 'time: track_wal_io_timing is off');
+	END IF;
+	IF NOT pg_catalog.current_setting('fsync')::boolean THEN
+		fsyncs := NULL;
+		null_reason := concat_ws('; ', null_reason, 'fsyncs: fsync is off');
+	ELSIF method IN ('open_sync', 'open_datasync') THEN
+		fsyncs := NULL;
+		null_reason := concat_ws('; ', null_reason,
+			format('fsyncs: with %s each write is one', method));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.wal_file_counters(integer) IS
+'reads, writes, fsyncs and time in files of the WAL, as far as this version counts them';
+
+CREATE FUNCTION _tiered_storage.log_bytes(OUT bytes float8, OUT null_reason text)
+RETURNS record
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	IF NOT pg_catalog.current_setting('logging_collector')::boolean THEN
+		null_reason := 'all: logging_collector is off, so that the server has no files for them';
+		RETURN;
+	END IF;
+	SELECT COALESCE(sum(l.size), 0) INTO bytes FROM pg_ls_logdir() l;
+	null_reason := 'reads, writes, time: not counted by the server; bytes: growth of the files';
+EXCEPTION WHEN OTHERS THEN
+	bytes := NULL;
+	null_reason := 'all: ' || SQLERRM;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.log_bytes() IS
+'size of the server''s logs; null: it writes none, or they cannot be looked at';
+
+/*
+ * reads of the WAL are those of its device where the server does not count them and no
+ * tablespace is on that device.
+ */
+CREATE FUNCTION _tiered_storage.file_counters(
+	OUT file_class text, OUT source text, OUT places text[],
+	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
+	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH server AS MATERIALIZED (
+		SELECT current_setting('server_version_num')::integer AS version,
+			current_setting('block_size')::float8 AS block_size),
+	wal AS MATERIALIZED (
+		SELECT w.* FROM server s CROSS JOIN LATERAL _tiered_storage.wal_file_counters(s.version) w)
+	SELECT 'relations', 'server', '{}'::text[], NULL::float8, NULL::float8, r.writes,
+		r.write_bytes, r.fsyncs, r.io_ms, r.reset_at, r.null_reason
+	FROM server s CROSS JOIN LATERAL _tiered_storage.relation_file_counters(s.version) r
+	UNION ALL
+	SELECT 'wal', 'server', '{pg_wal}', w.reads, w.read_bytes, w.writes, w.write_bytes, w.fsyncs,
+		w.io_ms, w.reset_at, w.null_reason
+	FROM wal w
+	UNION ALL
+	SELECT 'wal', 'device', '{pg_wal}', d.device_reads, d.device_read_bytes, NULL, NULL, NULL,
+		NULL, NULL, NULL
+	FROM wal w JOIN _tiered_storage.server_directories() d ON d.directory = 'pg_wal'
+	WHERE w.reads IS NULL AND d.device_reads IS NOT NULL
+		AND NOT EXISTS (SELECT FROM tiered_storage.tablespace_devices() t
+			WHERE t.device = d.device OR t.file_system_id = d.file_system_id)
+	UNION ALL
+	SELECT 'temp', 'server', p.places, NULL, NULL, NULL, pg_stat_get_db_temp_bytes(d.oid), NULL,
+		NULL, pg_stat_get_db_stat_reset_time(d.oid), concat_ws('; ',
+			'reads, writes, time: not counted by the server',
+			CASE WHEN cardinality(p.places) = 0
+				THEN 'place: roles have temp_tablespaces of their own' END)
+	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p (places)
+	WHERE d.datname = current_database()
+	UNION ALL
+	SELECT 'slru', l.name, ARRAY[l.name], l.blks_read, l.blks_read * s.block_size,
+		l.blks_written, l.blks_written * s.block_size, NULL, NULL, l.stats_reset,
+		'fsyncs, time: not counted by the server'
+	FROM server s CROSS JOIN pg_stat_slru l
+	UNION ALL
+	SELECT 'log', 'server', '{log}', NULL, NULL, NULL, l.bytes, CASE WHEN l.bytes >= 0 THEN 0 END,
+		NULL, NULL, l.null_reason
+	FROM _tiered_storage.log_bytes() l
+$$;
+COMMENT ON FUNCTION _tiered_storage.file_counters() IS
+'the cumulative counters of each class of files, by where they come from and where the files are; '
+'null_reason says why some are null';
+
+/* What has come since; a counter that went back, or was reset, counts from 0. */
+CREATE FUNCTION _tiered_storage.counter_growth(before float8, after float8, was_reset boolean)
+RETURNS float8
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE WHEN before IS NOT NULL AND after >= 0 AND after < 'Infinity' THEN
+		LEAST(CASE WHEN was_reset OR after < before THEN after ELSE after - before END, 1e16) END
+$$;
+COMMENT ON FUNCTION _tiered_storage.counter_growth(float8, float8, boolean) IS
+'by how much a counter has grown; null: it was not known, or is not';
+
+CREATE TABLE _tiered_storage.file_state
+(
+	file_class text NOT NULL,
+	source text NOT NULL,
+	observed_since timestamptz NOT NULL,
+	sampled_at timestamptz NOT NULL,
+	places text[] NOT NULL,
+	reads float8,
+	read_bytes float8,
+	writes float8,
+	write_bytes float8,
+	fsyncs float8,
+	io_ms float8,
+	reset_at timestamptz,
+	null_reason text,
+	PRIMARY KEY (file_class, source)
+);
+COMMENT ON TABLE _tiered_storage.file_state IS
+'the cumulative counters of each class of files at the last sample; null: not counted';
+COMMENT ON COLUMN _tiered_storage.file_state.places IS
+'among which places its files are spread evenly; empty: not known';
+
+/* What a sample cannot have written is refused. */
+CREATE TABLE _tiered_storage.file_history
+(
+	period_start timestamptz NOT NULL CHECK (pg_catalog.isfinite(period_start)),
+	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0
+		AND period_s OPERATOR(pg_catalog.<) 1e10),
+	file_class text NOT NULL,
+	source text NOT NULL,
+	place text NOT NULL,
+	reads float8,
+	read_bytes float8,
+	writes float8,
+	write_bytes float8,
+	fsyncs float8,
+	io_ms float8,
+	PRIMARY KEY (period_start, file_class, source, place),
+	CHECK (LEAST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
+		OPERATOR(pg_catalog.>=) 0
+		AND GREATEST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
+		OPERATOR(pg_catalog.<=) 1e20)
+);
+COMMENT ON TABLE _tiered_storage.file_history IS
+'I/O of each class of files by period: one sample each at first, one hour once rolled up; no row: '
+'nothing was read or written; use file_class_io';
+COMMENT ON COLUMN _tiered_storage.file_history.place IS
+'tablespace, SLRU or directory; empty: not known';
+
+/* Counters that are read twice at one time, or after the clock was set back, make no period. */
+CREATE FUNCTION _tiered_storage.file_sample(now_at timestamptz) RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH counted AS MATERIALIZED (
+		SELECT * FROM _tiered_storage.file_counters()),
+	growth AS MATERIALIZED (
+		SELECT s.sampled_at, c.file_class, c.source, c.places, g.*
+		FROM counted c JOIN _tiered_storage.file_state s USING (file_class, source)
+		CROSS JOIN LATERAL (SELECT c.reset_at IS NOT NULL
+			AND s.reset_at IS DISTINCT FROM c.reset_at AS was_reset) r
+		CROSS JOIN LATERAL (SELECT
+			_tiered_storage.counter_growth(s.reads, c.reads, r.was_reset) AS reads,
+			_tiered_storage.counter_growth(s.read_bytes, c.read_bytes, r.was_reset) AS read_bytes,
+			_tiered_storage.counter_growth(s.writes, c.writes, r.was_reset) AS writes,
+			/* Old logs that were deleted were not written backwards. */
+			_tiered_storage.counter_growth(s.write_bytes, CASE WHEN c.file_class = 'log'
+				THEN GREATEST(c.write_bytes, s.write_bytes) ELSE c.write_bytes END, r.was_reset)
+				AS write_bytes,
+			_tiered_storage.counter_growth(s.fsyncs, c.fsyncs, r.was_reset) AS fsyncs,
+			_tiered_storage.counter_growth(s.io_ms, c.io_ms, r.was_reset) AS io_ms) g
+		WHERE s.sampled_at < now_at),
+	gone AS (
+		DELETE FROM _tiered_storage.file_state s
+		WHERE NOT EXISTS (SELECT FROM counted c
+			WHERE c.file_class = s.file_class AND c.source = s.source)),
+	state AS (
+		INSERT INTO _tiered_storage.file_state AS s
+		SELECT c.file_class, c.source, now_at, now_at, c.places, c.reads, c.read_bytes, c.writes,
+			c.write_bytes, c.fsyncs, c.io_ms, c.reset_at, c.null_reason
+		FROM counted c
+		ON CONFLICT (file_class, source) DO UPDATE SET sampled_at = EXCLUDED.sampled_at,
+			places = EXCLUDED.places, reads = EXCLUDED.reads, read_bytes = EXCLUDED.read_bytes,
+			writes = EXCLUDED.writes, write_bytes = EXCLUDED.write_bytes,
+			fsyncs = EXCLUDED.fsyncs, io_ms = EXCLUDED.io_ms, reset_at = EXCLUDED.reset_at,
+			null_reason = EXCLUDED.null_reason)
+	INSERT INTO _tiered_storage.file_history AS h
+	SELECT g.sampled_at, EXTRACT(epoch FROM now_at - g.sampled_at)::float8, g.file_class,
+		g.source, p.place, g.reads / n.n, g.read_bytes / n.n, g.writes / n.n,
+		g.write_bytes / n.n, g.fsyncs / n.n, g.io_ms / n.n
+	FROM growth g
+	CROSS JOIN LATERAL (SELECT CASE WHEN cardinality(g.places) = 0 THEN '{""}'::text[]
+		ELSE g.places END AS places) l
+	CROSS JOIN LATERAL (SELECT cardinality(l.places)::float8 AS n) n
+	CROSS JOIN LATERAL unnest(l.places) p (place)
+	WHERE GREATEST(g.reads, g.read_bytes, g.writes, g.write_bytes, g.fsyncs, g.io_ms) > 0
+	ON CONFLICT (period_start, file_class, source, place) DO UPDATE SET
+		period_s = GREATEST(h.period_s, EXCLUDED.period_s), reads = h.reads + EXCLUDED.reads,
+		read_bytes = h.read_bytes + EXCLUDED.read_bytes, writes = h.writes + EXCLUDED.writes,
+		write_bytes = h.write_bytes + EXCLUDED.write_bytes, fsyncs = h.fsyncs + EXCLUDED.fsyncs,
+		io_ms = h.io_ms + EXCLUDED.io_ms
+$$;
+COMMENT ON FUNCTION _tiered_storage.file_sample(timestamptz) IS
+'reads the counters of all classes of files and adds what has come since the last call to '
+'file_history';

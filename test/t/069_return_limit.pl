@@ -1,0 +1,83 @@
+# What policies bring back counts for move_limit_per_day: the queue and a dry run say so before
+# a run does it.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+tiered_storage.move_limit_per_day = '1MB'
+tiered_storage.cooldown = 0
+tiered_storage.test_now = '2040-01-01 00:00:00+00'
+));
+$node->start;
+create_in_place_tablespace($node, $_) for qw(fast slow);
+
+# Of 5 partitions of about 0.6 MB each, one can return on a day.
+$node->safe_psql(
+	'postgres', q(
+CREATE EXTENSION IF NOT EXISTS tiered_storage;
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+CREATE TABLE r (k int, v text) PARTITION BY LIST (k);
+SELECT format('CREATE TABLE r%s PARTITION OF r FOR VALUES IN (%s) TABLESPACE slow', i, i) FROM generate_series(1, 5) i \gexec
+INSERT INTO r SELECT k, repeat('x', 500) FROM generate_series(1, 5) k, generate_series(1, 1000);
+SELECT pg_stat_force_next_flush();
+CALL tiered_storage.sample();
+SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'fast');
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01',
+	rewritten_at = NULL, last_written_at = '2039-01-01', last_read_at = '2039-12-31 23:00:00+00', random_fast = 200, random_slow = 200, heat_at = '2040-01-01';
+UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01', last_sample_at = '2040-01-01';
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT timestamptz '2040-01-01' - h * interval '1 hour', ('r' || k)::regclass, 3600, 1, 200, 0, 0, 0 FROM generate_series(1, 5) k, generate_series(1, 26) h;
+));
+
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT verdict, count(*) FROM tiered_storage.evaluate_policies() GROUP BY 1)
+	),
+	'returns|5',
+	'all of them would return');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT reason LIKE '%move_limit_per_day (1024 kB)%', count(*) FROM tiered_storage.move_queue GROUP BY 1 ORDER BY 1)
+	),
+	"f|1\nt|4",
+	'the queue says which wait for another day');
+
+my ($out, $err);
+$node->psql(
+	'postgres',
+	'CALL tiered_storage.migrate(dry_run => true)',
+	stderr => \$err);
+is(scalar(() = $err =~ /NOTICE:  would move/g),
+	1, 'a dry run says what would return');
+is(scalar(() = $err =~ /WARNING:  public\.r\d does not return today/g),
+	4, 'and what not');
+$node->psql('postgres', 'CALL tiered_storage.migrate()', stderr => \$err);
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT count(*) FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE t.spcname = 'fast' AND c.relkind = 'r')
+	),
+	1,
+	'the run does it');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT count(*) FILTER (WHERE reason LIKE '%move_limit_per_day%'), count(*) FROM tiered_storage.move_queue)
+	),
+	'4|4',
+	'and then none more is to return today');
+$node->stop;
+
+done_testing();

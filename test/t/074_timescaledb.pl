@@ -1,0 +1,249 @@
+# Chunks of TimescaleDB: policies move them as they become idle, beside inserts and
+# drop_chunks, and new ones are created where the hypertable is, which stays.  Left out where
+# it is not installed.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+sub has_file
+{
+	my ($option, $file) = @_;
+	my ($dir) = run_command([ 'pg_config', $option ]);
+
+	return -e "$dir/$file";
+}
+plan skip_all => 'NOT TESTED: TimescaleDB is not installed'
+  unless has_file('--sharedir', 'extension/timescaledb.control')
+  && has_file('--pkglibdir', 'timescaledb.so');
+
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+tiered_storage.cooldown = 0
+timezone = 'UTC'
+autovacuum = off
+)
+);
+
+# It has to be the first, and starts workers of its own.
+$node->append_conf(
+	'postgresql.conf', q(
+shared_preload_libraries = 'timescaledb,tiered_storage'
+timescaledb.telemetry_level = off
+max_worker_processes = 24
+)
+);
+$node->start;
+create_in_place_tablespace($node, $_) for qw(fast slow);
+$node->safe_psql(
+	'postgres', q(
+CREATE EXTENSION timescaledb;
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('fast', '{fast,pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, capacity_bytes => 1000000000),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, capacity_bytes => 1000000000);
+CREATE TABLE m (at timestamptz NOT NULL, id int, v text) TABLESPACE fast;
+SELECT create_hypertable('m', 'at', chunk_time_interval => interval '1 day');
+CREATE INDEX m_id ON m (id);
+)
+);
+
+# The chunks of a day range, each with its tablespace and those of its indexes.
+my $places = q(
+SELECT c.range_start::date, string_agg(DISTINCT COALESCE(t.spcname, 'pg_default'), ' ' ORDER BY COALESCE(t.spcname, 'pg_default'))
+FROM timescaledb_information.chunks c
+JOIN pg_class r ON r.oid = format('%I.%I', c.chunk_schema, c.chunk_name)::regclass
+CROSS JOIN LATERAL (SELECT r.reltablespace UNION ALL SELECT x.reltablespace FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
+	WHERE i.indrelid = r.oid) o (oid)
+LEFT JOIN pg_tablespace t ON t.oid = o.oid
+WHERE c.hypertable_name = 'm' GROUP BY 1 ORDER BY 1);
+my $insert =
+  q(INSERT INTO m SELECT timestamptz '2026-10-01' + i * interval '1 hour', i, repeat('x', 500) FROM generate_series(%d, %d) i);
+
+sub sample_at
+{
+	my ($time, @before) = @_;
+
+	$node->safe_psql(
+		'postgres',
+		join ';',
+		"SET tiered_storage.test_now = '$time'",
+		@before,
+		'SELECT pg_stat_force_next_flush()',
+		'CALL tiered_storage.sample()');
+	return;
+}
+
+sub migrate_at
+{
+	my ($time) = @_;
+
+	return $node->safe_psql(
+		'postgres', qq(
+SET tiered_storage.test_now = '$time';
+SET client_min_messages = error;
+CALL tiered_storage.migrate();
+));
+}
+
+# ---------------------------------------------------------------------
+note 'What can be asked for';
+# ---------------------------------------------------------------------
+
+my ($rc, $out, $err) = $node->psql('postgres',
+	q(SELECT tiered_storage.add_tiering_policy('m', move_after => '7 days', tier => 'slow'))
+);
+like(
+	$err,
+	qr/ERROR: +table public\.m is not a partitioned table\n.*HINT: .*no_writes_for/s,
+	'chunks have no age; the hint tells what there is instead');
+($rc, $out, $err) = $node->psql('postgres',
+	q(SELECT tiered_storage.add_tiering_policy('m', no_writes_for => '7 days', tier => 'slow', new_partitions_on => 'fast'))
+);
+like(
+	$err,
+	qr/ERROR: +new_partitions_on is for partitioned tables/,
+	'where new chunks are created is not a matter of a policy');
+$node->safe_psql('postgres',
+	q(SELECT tiered_storage.add_tiering_policy('m', no_writes_for => '7 days', tier => 'slow'))
+);
+($rc, $out, $err) = $node->psql('postgres',
+	q(SELECT tiered_storage.add_tiering_policy('_timescaledb_catalog.chunk', idle_for => '7 days', tier => 'slow'))
+);
+like($err, qr/ERROR: .*extension/, 'nor are its catalogs');
+
+# ---------------------------------------------------------------------
+note 'Chunks that nobody writes to';
+# ---------------------------------------------------------------------
+
+# Three days, then a week in which one more day is written to.
+sample_at('2040-01-01 00:00:00+00');
+sample_at('2040-01-02 00:00:00+00', sprintf $insert, 0, 71);
+sample_at('2040-01-06 00:00:00+00', sprintf $insert, 72, 95);
+migrate_at('2040-01-10 00:00:00+00');
+is( $node->safe_psql('postgres', $places),
+	"2026-10-01|slow\n2026-10-02|slow\n2026-10-03|slow\n2026-10-04|fast",
+	'chunks that were not written to are moved, with their indexes');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT string_agg(DISTINCT spcname, ' ') FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname IN ('m', 'm_id', 'm_at_idx'))
+	),
+	'fast',
+	'the hypertable itself stays');
+$node->safe_psql('postgres', sprintf $insert, 96, 119);
+is((split /\n/, $node->safe_psql('postgres', $places))[-1],
+	'2026-10-05|fast', 'so a new chunk is created on its tier');
+is( $node->safe_psql(
+		'postgres', 'SELECT count(*), count(DISTINCT id) FROM m'),
+	'120|120',
+	'with all rows');
+$node->safe_psql('postgres',
+	q(SET client_min_messages = error; CALL tiered_storage.undo_move(1)));
+is((split /\n/, $node->safe_psql('postgres', $places))[0],
+	'2026-10-01|fast', 'a batch of chunks is undone');
+
+# ---------------------------------------------------------------------
+note 'Beside inserts and drop_chunks';
+# ---------------------------------------------------------------------
+
+# Into old chunks and new ones, by a client that does not wait for anybody.
+my $script = $node->basedir . '/insert.sql';
+append_to_file(
+	$script, q(
+\set n random(0, 400)
+INSERT INTO m SELECT timestamptz '2026-10-02' + :n * interval '1 hour', 1000000 + :n, 'new';
+));
+my ($stdout, $stderr) = ('', '');
+my $load = IPC::Run::start(
+	[
+		$node->installed_command('pgbench'),
+		'-n',
+		'-c',
+		2,
+		'-T',
+		$PostgreSQL::Test::Utils::timeout_default,
+		'-f',
+		$script,
+		$node->connstr('postgres')
+	],
+	'<',
+	\undef,
+	'>',
+	\$stdout,
+	'2>',
+	\$stderr);
+$node->poll_query_until('postgres',
+	'SELECT count(*) > 100 FROM m WHERE id >= 1000000')
+  or die 'nothing is inserted';
+my @chunks = split /\n/,
+  $node->safe_psql('postgres',
+	q(SELECT show_chunks('m', newer_than => timestamptz '2026-10-02', older_than => timestamptz '2026-10-06'))
+  );
+my $said = '';
+foreach my $tier (qw(slow fast slow))
+{
+	$said .= finish_sql(
+		start_sql(
+			$node,
+			'postgres',
+			map { "CALL tiered_storage.move_relation('$_', '$tier')" }
+			  @chunks));
+}
+is($said, '', 'chunks are moved beside inserts');
+
+# SIGALRM is how pgbench ends its run: each session completes its transaction.
+$load->signal('ALRM');
+$load->finish;
+unlike($stderr, qr/ERROR/, 'which notice nothing');
+my ($processed) =
+  $stdout =~ /^number of transactions actually processed: (\d+)/m;
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT count(*), count(*) FILTER (WHERE id < 1000000) FROM m)),
+	$processed + 120 . '|120',
+	'and each row that was confirmed is there');
+
+# Its oldest chunk goes while it is moved; the others are moved all the same.
+my $oldest = $node->safe_psql('postgres',
+	q(SELECT show_chunks('m', older_than => timestamptz '2026-10-02')));
+my $mover = start_sql($node, 'postgres',
+	map { ("CALL tiered_storage.move_relation('$oldest', '$_')") }
+	  (qw(slow fast)) x 20);
+$node->poll_query_until('postgres',
+	"SELECT count(*) > 1 FROM tiered_storage.moves WHERE relation = '$oldest' AND state = 'done'"
+) or die 'the chunk is not moved';
+$node->safe_psql('postgres',
+	q(SELECT drop_chunks('m', older_than => timestamptz '2026-10-02')));
+unlike(
+	finish_sql($mover),
+	qr/XX\d{3}|could not open/,
+	'drop_chunks in the middle of a move is no internal error');
+is( $node->safe_psql(
+		'postgres', q(SELECT count(*) FROM m WHERE at < '2026-10-02')),
+	'0',
+	'what was to be dropped is gone');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT count(*) FROM tiered_storage.moves WHERE state = 'running')),
+	'0',
+	'no move is left behind');
+sample_at('2040-01-11 00:00:00+00');
+migrate_at('2040-01-30 00:00:00+00');
+is( $node->safe_psql(
+		'postgres',
+		"SELECT count(*) > 3, count(*) FILTER (WHERE places <> 'slow') FROM ($places) p (day, places)"
+	),
+	't|0',
+	'the policy moves what is left, and what has come since');
+is(stray_files($node, 'postgres'), '', 'no file that no relation has');
+$node->stop;
+done_testing;

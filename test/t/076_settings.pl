@@ -1,0 +1,193 @@
+# What settings are recommended from measurements, on a server that syncs its files and
+# whose WAL is behind a symbolic link; who may measure; that nothing is left behind; and
+# what a standby says.
+#
+# On every major.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'settings',
+	standby => 1,
+	conf => q(
+fsync = on
+full_page_writes = on
+wal_sync_method = fdatasync
+max_wal_size = 1GB
+checkpoint_timeout = 5min
+wal_compression = off
+tiered_storage.sample_interval = '1h'
+));
+my $wal = PostgreSQL::Test::Utils::tempdir() . "/it's wal";
+rename($node->data_dir . '/pg_wal', $wal) or die "$wal: $!";
+symlink($wal, $node->data_dir . '/pg_wal') or die "$wal: $!";
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION tiered_storage');
+run_cycle($node, 'postgres');
+$node->safe_psql('postgres',
+	"SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers"
+);
+create_in_place_tablespace($node, 'fast');
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0);
+SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'sata_ssd', reserve_fraction => 0);)
+);
+
+sub ask { return $node->safe_psql('postgres', @_) }
+
+sub advice
+{
+	my ($setting, $columns) = @_;
+	return ask(
+		"SELECT $columns FROM tiered_storage.recommend_settings() WHERE setting = '$setting'"
+	);
+}
+
+is( ask("SELECT path FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'"
+	),
+	$wal,
+	'the WAL is found behind its symbolic link');
+
+# ---------------------------------------------------------------------
+# Measuring
+# ---------------------------------------------------------------------
+
+is( ask('SELECT count(*) > 1 FROM tiered_storage.calibrate_wal(0.2, 4194304)'
+	),
+	't',
+	'methods are measured');
+is(ask('SELECT DISTINCT path FROM tiered_storage.wal_calibration'),
+	$wal, 'where the WAL is');
+like(
+	error_of(
+		$node,
+		'postgres',
+		"SET statement_timeout = '100ms'; SELECT * FROM tiered_storage.calibrate_wal(600, 1000000000000)"
+	),
+	qr/statement timeout/,
+	'a measurement can be cancelled');
+is(join(' ', grep { /calibration/ } slurp_dir($wal)),
+	'', 'no file is left behind');
+like(
+	error_of(
+		$node, 'postgres',
+		'SET ROLE pg_monitor; SELECT * FROM tiered_storage.calibrate_wal()'),
+	qr/permission denied/,
+	'a role that only monitors may not measure');
+ask('SET ROLE pg_monitor; SELECT count(*) FROM tiered_storage.recommend_settings(true)'
+);
+
+# ---------------------------------------------------------------------
+# The method
+# ---------------------------------------------------------------------
+
+sub measured
+{
+	my ($best_ms, $error_ms, $device) = @_;
+	ask('TRUNCATE _tiered_storage.wal_calibration');
+	ask("INSERT INTO _tiered_storage.wal_calibration SELECT now(), m.method, m.ms, $error_ms, 9, path, $device
+		FROM _tiered_storage.server_directories(), (VALUES ('fdatasync', 10), ('open_datasync', $best_ms)) m (method, ms)
+		WHERE directory = 'pg_wal'");
+	return advice('wal_sync_method', 'command, expected_ratio, requires');
+}
+
+is( measured(8, 0.5, 'device'),
+	"ALTER SYSTEM SET wal_sync_method = 'open_datasync';|0.8|reload",
+	'a method that is faster');
+is(measured(8, 1, 'device'), '', 'not beyond the error');
+is(measured(9.5, 0.01, 'device'), '', 'by less than a tenth');
+is(measured(1, 0.01, "'another'"), '', 'measured on another device');
+
+# ---------------------------------------------------------------------
+# Full-page images: two GB of WAL and 12 checkpoints an hour
+# ---------------------------------------------------------------------
+
+ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
+	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 1::float8 AS page_write_bytes_per_hour,
+	1::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 100::float8 AS wal_bytes_per_hour,
+	80::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification));
+
+sub checkpoints
+{
+	my ($timed, $requested, $wal_bytes) = @_;
+	ask('TRUNCATE _tiered_storage.load_history');
+	ask("UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00'"
+	);
+	ask("INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, checkpoints_timed, checkpoints_requested)
+		VALUES ('2030-02-01 00:00+00', 7200, 1, $wal_bytes, $timed, $requested)");
+	return ask(
+		"SELECT string_agg(concat_ws(' ', setting, CASE WHEN setting <> 'wal_compression' THEN recommended_value END, round(expected_ratio::numeric, 2)), ', ' ORDER BY setting)
+		FROM tiered_storage.recommend_settings() WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
+	);
+}
+
+# 1 - 0.8 * (1 - 3 / 12); 2e9 * 1200 / 3600 * 1.9 * 1.1 bytes.
+is( checkpoints(24, 0, '4e9'),
+	'checkpoint_timeout 1200s 0.40, max_wal_size 2GB 0.40, wal_compression 0.60',
+	'checkpoints that come by time');
+
+# 1 - 0.8 * (1 - 12 / 24); 20e9 * 300 / 3600 * 1.9 * 1.1 bytes.
+is( checkpoints(0, 48, '40e9'),
+	'max_wal_size 4GB 0.60, wal_compression 0.60',
+	'checkpoints that are requested');
+is(checkpoints(24, 0, '1e8'), '', 'little WAL');
+
+# ---------------------------------------------------------------------
+# The device of the WAL: 36,000 syncs an hour
+# ---------------------------------------------------------------------
+
+ask(q(CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
+	OUT file_class text, OUT tier_name name, OUT reads_per_hour float8,
+	OUT read_bytes_per_hour float8, OUT writes_per_hour float8, OUT write_bytes_per_hour float8,
+	OUT wait_s_per_hour float8, OUT place text, OUT is_total boolean, OUT device text,
+	OUT fsyncs_per_hour float8, OUT io_s_per_hour float8, OUT saved_s_per_hour float8,
+	OUT null_reason text) RETURNS SETOF record LANGUAGE sql AS
+	$$ SELECT 'wal', 'hdd'::name, NULL::float8, NULL::float8, 1::float8, 1::float8, 1::float8, 'pg_wal', true, '', 36000::float8, NULL::float8, NULL::float8, '' $$)
+);
+ask("DELETE FROM _tiered_storage.device_state");
+is(advice('pg_wal', '1'), '', 'nothing before tiers are calibrated');
+ask("SELECT tiered_storage.alter_tier('hdd', fsync_ms => 8), tiered_storage.alter_tier('ssd', fsync_ms => 2)"
+);
+ask("INSERT INTO _tiered_storage.tier_calibration SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t"
+);
+is(advice('pg_wal', '1'), '', 'nor before their devices are sampled');
+is( ask("SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
+	),
+	"the WAL's tier and another one must have been calibrated and sampled",
+	'and why');
+
+# ---------------------------------------------------------------------
+# A standby
+# ---------------------------------------------------------------------
+
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby);
+is( $standby->safe_psql(
+		'postgres',
+		"SELECT string_agg(DISTINCT setting, ' ') FROM tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL"
+	),
+	'fsync full_page_writes synchronous_commit',
+	'a standby says nothing of the server as a whole');
+like(
+	error_of(
+		$standby, 'postgres',
+		'SELECT * FROM tiered_storage.calibrate_wal()'),
+	qr/recovery|standby|read-only/,
+	'and measures nothing');
+$standby->stop;
+$node->stop;
+
+done_testing();
