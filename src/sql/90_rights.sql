@@ -61,6 +61,8 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.move_windows, tiered_storage.move_queue,
 	tiered_storage.recommendations, tiered_storage.workers,
 	tiered_storage.cluster_tiers,
+	tiered_storage.server_metrics, tiered_storage.tier_metrics, tiered_storage.relation_metrics,
+	tiered_storage.move_metrics, tiered_storage.metrics,
 	tiered_storage.node_tiers, tiered_storage.node_heat, tiered_storage.node_moves,
 	tiered_storage.node_policies TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.device_profiles(),
