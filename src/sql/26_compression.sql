@@ -15,12 +15,15 @@ CREATE TABLE _tiered_storage.compression_estimate (
 	ratio_high float8 NOT NULL,
 	size_bytes bigint NOT NULL,
 	pieces bigint NOT NULL,
-	sampled_pieces bigint NOT NULL
+	sampled_pieces bigint NOT NULL,
+	estimate_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY
 );
 CREATE INDEX compression_estimate_relation
 	ON _tiered_storage.compression_estimate (relation_oid, algorithm);
 COMMENT ON TABLE _tiered_storage.compression_estimate IS
 'what estimate_compression() has found; of a relation and an algorithm the last row counts';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.estimate_id IS
+'a key, without which no row could be removed while a publication has all tables';
 COMMENT ON COLUMN _tiered_storage.compression_estimate.relation_oid IS 'OID of the relation';
 COMMENT ON COLUMN _tiered_storage.compression_estimate.algorithm IS 'zstd, lz4, zlib or lzo';
 COMMENT ON COLUMN _tiered_storage.compression_estimate.estimated_at IS 'when';

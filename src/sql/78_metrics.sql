@@ -13,7 +13,8 @@ CREATE VIEW tiered_storage.server_metrics AS
 		CASE WHEN a.available THEN 1 ELSE 0 END AS preloaded,
 		CASE WHEN tiered_storage.is_paused() THEN 1 ELSE 0 END AS paused,
 		CASE WHEN pg_catalog.pg_is_in_recovery() THEN 1 ELSE 0 END AS in_recovery,
-		CASE WHEN w.state OPERATOR(pg_catalog.=) ANY ('{waiting,starting,running}'::pg_catalog.text[])
+		CASE WHEN w.state OPERATOR(pg_catalog.=)
+				ANY ('{waiting,starting,running}'::pg_catalog.text[])
 			THEN 1 ELSE 0 END AS worker_up,
 		COALESCE(w.failures, 0) AS worker_failures,
 		EXTRACT(epoch FROM s.last_sample_at)::pg_catalog.float8 AS last_sample_timestamp_seconds,
@@ -46,8 +47,8 @@ COMMENT ON COLUMN tiered_storage.server_metrics.samples_total IS 'samples taken 
 CREATE VIEW tiered_storage.tier_metrics AS
 	SELECT t.tier_name::pg_catalog.text AS tier, t.rank,
 		t.capacity_bytes, t.used_bytes, t.free_bytes, t.relation_bytes, t.relations,
-		t.used_bytes OPERATOR(pg_catalog./) NULLIF(t.used_bytes OPERATOR(pg_catalog.+) t.free_bytes,
-			0)::pg_catalog.float8 AS used_ratio,
+		t.used_bytes OPERATOR(pg_catalog./) NULLIF(t.used_bytes
+			OPERATOR(pg_catalog.+) t.free_bytes, 0)::pg_catalog.float8 AS used_ratio,
 		t.relation_bytes OPERATOR(pg_catalog./) NULLIF(t.capacity_bytes, 0)::pg_catalog.float8
 			AS relation_ratio,
 		t.reserve_fraction AS reserve_ratio,

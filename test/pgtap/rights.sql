@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(55);
+SELECT plan(56);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -112,6 +112,11 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.cluster_tiers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.metrics', 'pg_monitor', 'SELECT'),
+	('tiered_storage.server_metrics', 'pg_monitor', 'SELECT'),
+	('tiered_storage.tier_metrics', 'pg_monitor', 'SELECT'),
+	('tiered_storage.relation_metrics', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_heat', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_moves', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_policies', 'pg_monitor', 'SELECT'),
@@ -178,6 +183,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: serve
 SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.cluster_tiers', 'pg_monitor: cluster_tiers');
+SELECT lives_ok('SELECT * FROM tiered_storage.metrics', 'pg_monitor: metrics');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');

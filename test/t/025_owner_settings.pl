@@ -53,7 +53,7 @@ my %context = map { split /\|/ } split /\n/,
   );
 my %allowed = map { ("tiered_storage.$_" => 1) }
   qw(move_lock_timeout move_lock_attempts move_lock_hold_limit move_max_lock_time move_prewarm observation_period cooldown
-  advice_min_size advice_min_share advice_min_saved_time advice_min_saved_price);
+  advice_min_size advice_min_share advice_min_saved_time advice_min_saved_price node_timeout);
 
 foreach my $name (sort keys %context)
 {

@@ -519,7 +519,8 @@ sub call_of
 	{
 		next if $argument->{optional} && chance(0.65);
 		my $small =
-			$routine->{name} =~ /^(calibrate_tier|measure_device)$/
+		  $routine->{name} =~
+		  /^(calibrate_tier|measure_device|calibrate_wal|measure_wal_sync)$/
 		  ? $small{ $argument->{name} }
 		  : undef;
 		push @given,
@@ -533,7 +534,7 @@ sub call_of
 	}
 
 	# The sizes are never left to their defaults.
-	if ($routine->{name} eq 'calibrate_tier')
+	if ($routine->{name} =~ /^calibrate_(tier|wal)$/)
 	{
 		foreach my $name (sort keys %small)
 		{
