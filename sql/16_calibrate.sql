@@ -99,6 +99,7 @@ SELECT tiered_storage.add_tier('fast', '{pg_default}', random_read_ms => 0.1, ra
 SET random_page_cost = 4;
 SET seq_page_cost = 1;
 SET effective_io_concurrency = 1;
+SET maintenance_io_concurrency = 10;
 SELECT tier_name, tablespace_name, setting, current_value, recommended_value, calibrated_at IS NULL AS by_profile, command
 FROM tiered_storage.recommend_settings();
 SELECT reason FROM tiered_storage.recommend_settings() WHERE tier_name = 'fast';
