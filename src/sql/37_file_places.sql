@@ -1,0 +1,187 @@
+---------------------------------------------------------------------------
+-- Where temporary files and the WAL should be.
+---------------------------------------------------------------------------
+
+/* Rows of recommend_settings(), whose columns are these. */
+CREATE TYPE _tiered_storage.setting_advice AS (
+	tier_name name, tablespace_name name, setting text, current_value text,
+	recommended_value text, calibrated_at timestamptz, reason text, command text,
+	effect text, expected_ratio float8, requires text, is_assumed boolean);
+
+/*
+ * What is written to one place needs room on one file system, however much all those of a
+ * tier have together.  What a tier is limited to may be less than is free.
+ */
+CREATE FUNCTION _tiered_storage.roomiest_places(
+	OUT tier_name name, OUT tablespace_name name, OUT mount_point text, OUT room_bytes float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT DISTINCT ON (t.tier_name) t.tier_name, d.tablespace_name, d.mount_point, r.room_bytes
+	FROM tiered_storage.tiers t
+	JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name
+	JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+	CROSS JOIN LATERAL (SELECT LEAST(
+		d.free_bytes - t.reserve_fraction * LEAST(d.total_bytes, t.capacity_bytes),
+		t.capacity_bytes * (1 - t.reserve_fraction) - t.relation_bytes)::float8
+			AS room_bytes) r
+	WHERE d.writable AND d.free_bytes IS NOT NULL
+	ORDER BY t.tier_name, r.room_bytes DESC, d.tablespace_name
+$$;
+COMMENT ON FUNCTION _tiered_storage.roomiest_places() IS
+'of each tier the tablespace on whose file system is most room, without the reserve of the tier';
+
+/*
+ * What is written to temporary files is read once.  They may take as much room as is written
+ * in an hour, and never that of tables: not on a tier that has no more to spare.
+ */
+CREATE FUNCTION _tiered_storage.settings_of_temp(include_all boolean)
+RETURNS SETOF _tiered_storage.setting_advice
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH temp AS (
+		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes
+		FROM tiered_storage.file_class_io f
+		WHERE f.file_class = 'temp' AND f.is_total AND f.write_bytes_per_hour > 0),
+	cost AS (
+		SELECT t.*, 1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
+		FROM tiered_storage.tiers t
+		WHERE NOT t.compressed AND cardinality(t.tablespaces) > 0),
+	best AS (
+		SELECT c.*, r.tablespace_name FROM cost c CROSS JOIN temp p
+		JOIN _tiered_storage.roomiest_places() r ON r.tier_name = c.tier_name
+		WHERE c.profile <> 'memory' AND r.room_bytes >= p.bytes
+		ORDER BY c.s_per_mb, c.rank, c.tier_name LIMIT 1),
+	compared AS (
+		SELECT p.*, h.s_per_mb AS here, b.s_per_mb AS there, b.tier_name AS best_tier,
+			b.tablespace_name::text AS best_place,
+			CASE WHEN b.calibrated_at IS NOT NULL THEN h.calibrated_at END AS calibrated_at,
+			p.bytes / 1e6 * (h.s_per_mb - b.s_per_mb) AS saved_s
+		FROM temp p LEFT JOIN cost h ON h.tier_name = p.tier_name LEFT JOIN best b ON true)
+	SELECT v.tier_name, NULL::name, 'temp_tablespaces', c.place,
+		CASE WHEN v.worth THEN c.best_place END, c.calibrated_at,
+		CASE WHEN c.here IS NULL THEN 'it is not known on which tier temporary files are'
+			WHEN c.there IS NULL THEN
+				format('no tier has room for the %s that are written in an hour',
+					pg_size_pretty(c.bytes::bigint))
+			WHEN NOT v.worth THEN 'no tier with room is faster by a fifth and a second an hour'
+			ELSE format('%s an hour take %s s on "%s" and %s s on "%s"',
+				pg_size_pretty(c.bytes::bigint), round((c.bytes / 1e6 * c.here)::numeric, 1),
+				c.tier_name, round((c.bytes / 1e6 * c.there)::numeric, 1), c.best_tier) END,
+		CASE WHEN v.worth THEN format('ALTER DATABASE %I SET temp_tablespaces = %I;',
+			current_database(), c.best_place) END,
+		CASE WHEN v.worth THEN format('temporary files take %s s an hour less; only for roles '
+			'with CREATE on tablespace "%s"%s', round(c.saved_s::numeric, 1), c.best_place,
+			CASE WHEN has_tablespace_privilege('public', c.best_place, 'CREATE') THEN ''
+				ELSE ', which not all have' END) END,
+		CASE WHEN v.worth THEN c.there / c.here END,
+		CASE WHEN v.worth THEN 'new sessions' END, c.calibrated_at IS NULL
+	FROM compared c
+	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 1, false)
+		AS worth, c.best_tier AS tier_name) v
+	WHERE v.worth OR include_all
+$$;
+COMMENT ON FUNCTION _tiered_storage.settings_of_temp(boolean) IS
+'what recommend_settings() says of temp_tablespaces';
+
+/*
+ * Nothing is changed before all has been copied, and nothing that is there already is touched:
+ * another cluster may have its WAL on the same file system, and a standby on the same machine has
+ * the same system identifier.  A link is replaced, a directory is kept beside it, for ln would
+ * follow it.
+ */
+CREATE FUNCTION _tiered_storage.wal_move_command(target text) RETURNS text
+LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	/* Backslashes are not the same with every standard_conforming_strings. */
+	WITH quoted AS (
+		SELECT n.name, '''' || replace(n.path, '''', '''' || chr(92) || '''''') || '''' AS path
+		FROM (SELECT current_setting('data_directory') AS data) d
+		CROSS JOIN LATERAL (VALUES ('running', d.data || '/postmaster.pid'),
+			('link', d.data || '/pg_wal'), ('contents', d.data || '/pg_wal/.'),
+			('old', d.data || '/pg_wal.old'), ('target', target)) n (name, path)),
+	paths AS (
+		SELECT jsonb_object_agg(q.name, q.path) AS p FROM quoted q)
+	SELECT c.command
+	FROM paths CROSS JOIN LATERAL (SELECT format('-- with the server stopped, in a shell: '
+		'test ! -e %1$s && { test -L %5$s || test ! -e %2$s; } && mkdir -m 700 %3$s && '
+		'cp -a %4$s %3$s && sync && { test -L %5$s || mv %5$s %2$s; } && ln -sfn %3$s %5$s',
+		p ->> 'running', p ->> 'old', p ->> 'target', p ->> 'contents', p ->> 'link')
+			AS command) c
+	/* The second line would be no comment any more. */
+	WHERE c.command !~ '[[:cntrl:]]'
+$$;
+COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
+'the command for a shell that copies the WAL to a new directory and makes pg_wal a link to it; '
+'null: a path has characters that do not fit into a line';
+
+/*
+ * A commit waits for its write and sync, and before that for requests of others that the
+ * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
+ * (M/M/1), rho being how busy they keep it.  Only from what was measured.
+ */
+CREATE FUNCTION _tiered_storage.settings_of_wal_place(include_all boolean)
+RETURNS SETOF _tiered_storage.setting_advice
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH wal AS (
+		SELECT f.tier_name, COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs, d.path
+		FROM tiered_storage.file_class_io f
+		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
+		WHERE f.file_class = 'wal' AND f.is_total
+			AND COALESCE(f.fsyncs_per_hour, f.writes_per_hour) > 0
+			AND current_setting('fsync')::boolean),
+	/* Segments are kept until checkpoints, standbys and the archiver have done with them. */
+	need AS (
+		SELECT GREATEST(pg_size_bytes(current_setting('max_wal_size'))
+			+ pg_size_bytes(current_setting('wal_keep_size')),
+			(SELECT sum(f.size) FROM pg_ls_waldir() f))::float8 AS bytes),
+	load AS (
+		SELECT t.tier_name, t.random_read_ms, t.fsync_ms, t.calibrated_at, t.rank,
+			CASE WHEN b.busy IS NOT NULL THEN LEAST(0.95, GREATEST(0, b.busy
+				- CASE WHEN t.tier_name = w.tier_name
+					THEN w.syncs * t.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
+		FROM tiered_storage.tiers t CROSS JOIN wal w
+		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy
+			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
+	cost AS (
+		SELECT l.*, l.fsync_ms + l.rho / (1 - l.rho) * l.random_read_ms AS commit_ms
+		FROM load l WHERE l.calibrated_at IS NOT NULL AND l.rho IS NOT NULL),
+	compared AS (
+		SELECT w.*, h.commit_ms AS here, h.rho AS rho_here, h.calibrated_at,
+			b.commit_ms AS there, b.rho AS rho_there, b.tier_name AS best_tier, b.mount_point,
+			b.room_bytes, n.bytes AS need_bytes, EXISTS (SELECT FROM cost x
+				WHERE x.tier_name <> w.tier_name) AS has_other,
+			w.syncs * (h.commit_ms - b.commit_ms) / 1000 AS saved_s
+		FROM wal w CROSS JOIN need n LEFT JOIN cost h ON h.tier_name = w.tier_name
+		LEFT JOIN LATERAL (SELECT c.*, r.mount_point, r.room_bytes FROM cost c
+			JOIN _tiered_storage.roomiest_places() r ON r.tier_name = c.tier_name
+			WHERE c.tier_name <> w.tier_name AND r.mount_point IS NOT NULL
+				AND r.room_bytes >= n.bytes
+			ORDER BY c.commit_ms, c.rank LIMIT 1) b ON true)
+	SELECT CASE WHEN v.worth THEN c.best_tier ELSE c.tier_name END, NULL::name, 'pg_wal', c.path,
+		CASE WHEN v.worth THEN v.target END, c.calibrated_at,
+		CASE WHEN c.here IS NULL OR NOT c.has_other THEN
+				'the WAL''s tier and another one must have been calibrated and sampled'
+			WHEN c.there IS NULL THEN format('no other calibrated tier has room for %s of WAL',
+				pg_size_pretty(c.need_bytes::bigint))
+			WHEN NOT v.worth THEN 'no calibrated tier is faster by a fifth and ten seconds an hour'
+			ELSE format('a sync takes %s ms on "%s" (busy %s %%), %s ms on "%s" (busy %s %%)',
+				round(c.here::numeric, 2), c.tier_name, round((c.rho_here * 100)::numeric),
+				round(c.there::numeric, 2), c.best_tier, round((c.rho_there * 100)::numeric)) END,
+		CASE WHEN v.worth THEN _tiered_storage.wal_move_command(v.target) END,
+		CASE WHEN v.worth THEN format('%s syncs an hour take %s s less; there is room for %s, and '
+			'the WAL may need %s; remove what was copied when the server has started%s',
+			round(c.syncs::numeric), round(c.saved_s::numeric, 1),
+			pg_size_pretty(c.room_bytes::bigint), pg_size_pretty(c.need_bytes::bigint),
+			CASE WHEN _tiered_storage.wal_move_command(v.target) IS NULL
+				THEN '; no command, since a name has control characters' END) END,
+		CASE WHEN v.worth THEN c.there / c.here END, CASE WHEN v.worth THEN 'restart' END, false
+	FROM compared c
+	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 10, false)
+		AS worth, rtrim(c.mount_point, '/') || '/pg_wal-'
+			|| (SELECT s.system_identifier FROM pg_control_system() s) AS target) v
+	WHERE v.worth OR include_all
+$$;
+COMMENT ON FUNCTION _tiered_storage.settings_of_wal_place(boolean) IS
+'what recommend_settings() says of the device of the WAL';
