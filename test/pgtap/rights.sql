@@ -46,6 +46,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.settings_of_tablespaces', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_temp', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.roomiest_places', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.may_estimate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wal_move_command', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_place', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_sync', 'pg_monitor', 'EXECUTE'),
