@@ -22,6 +22,15 @@ SELECT DISTINCT d.directory = l.directory AS is_there FROM pg_stat_slru s CROSS 
 SELECT directory, path = (SELECT setting FROM pg_settings WHERE name = 'data_directory') || '/pg_wal' OR path !~ '/pg_wal$' AS found
 FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal';
 
+-- Logs: nothing, more, a new one, an old one that is gone or renamed, one that is begun anew, the last one gone.
+SELECT f.*, _tiered_storage.log_growth(f.before, f.after) FROM (VALUES ('{"a": [10, 1], "b": [5, 2]}'::jsonb, '{"a": [10, 1], "b": [5, 2]}'::jsonb), ('{"b": [5, 2]}', '{"b": [9, 3]}'),
+	('{"b": [5, 2]}', '{"b": [6, 3], "c": [100, 4]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"b": [9, 3]}'), ('{"b": [5, 2]}', '{"b.1": [5, 2], "b": [7, 3]}'), ('{"b": [5, 2]}', '{"b.1": [5, 2]}'),
+	('{"b": [5, 2]}', '{"b": [3, 3]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"a": [10, 1], "c": [7, 3]}'), ('{}', '{"a": [3, 1]}'), ('{}', '{}'), (NULL, '{"a": [3, 1]}'), ('{"a": [3, 1]}', NULL)) f (before, after);
+-- A write of the WAL waits for a sync, if there are any.
+SELECT _tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, NULL) = CASE current_setting('fsync') WHEN 'on' THEN 1000 * t.fsync_ms ELSE 0 END AS by_write,
+	_tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, 10) = CASE current_setting('fsync') WHEN 'on' THEN 10 * t.fsync_ms ELSE 0 END AS by_sync
+FROM _tiered_storage.tier t WHERE tier_name = 'regress_slow';
+
 -- Where temporary files are: default, a list with a name that needs quotes, and roles with a setting of their own.
 CREATE TABLESPACE "regress Temp" LOCATION '';
 SELECT current_database() AS db \gset
@@ -100,6 +109,22 @@ SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FR
 SET tiered_storage.test_now = '2030-02-01 05:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) AS later FROM _tiered_storage.file_history WHERE period_start >= '2030-02-01 05:00+00';
+
+-- A million bytes were written while two were deleted; then nobody knows.
+CREATE TABLE regress_f_log (bytes float8, files jsonb);
+INSERT INTO regress_f_log VALUES (3e6, '{"a": [2000000, 1], "b": [1000000, 2]}');
+CREATE OR REPLACE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb, OUT null_reason text) RETURNS record LANGUAGE sql AS $$ SELECT bytes, files, NULL FROM public.regress_f_log $$;
+CREATE FUNCTION regress_f_logs(at timestamptz) RETURNS TABLE (write_bytes float8) LANGUAGE sql AS $$
+	SELECT _tiered_storage.file_sample(at); SELECT h.write_bytes FROM _tiered_storage.file_history h WHERE file_class = 'log' ORDER BY period_start $$;
+SELECT * FROM regress_f_logs('2030-02-01 07:00+00') \g /dev/null
+TRUNCATE _tiered_storage.file_history;
+UPDATE regress_f_log SET bytes = 2e6, files = '{"b": [2000000, 3]}';
+SELECT * FROM regress_f_logs('2030-02-01 08:00+00');
+SELECT * FROM regress_f_logs('2030-02-01 09:00+00');
+UPDATE regress_f_log SET bytes = 1, files = '{"c": [1, 4]}';
+SELECT * FROM regress_f_logs('2030-02-01 10:00+00');
+DROP FUNCTION regress_f_logs;
+DROP TABLE regress_f_log;
 
 SET client_min_messages = warning;
 DROP TABLE regress_f;

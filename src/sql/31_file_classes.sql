@@ -119,19 +119,20 @@ COMMENT ON FUNCTION _tiered_storage.counted_file_io() IS
 /*
  * How long the figures of a tier say that this I/O takes.  What a temporary file is written
  * for is read again; a block of an SLRU is read and written at random; a write of the WAL takes
- * a sync, which a method that is no call of its own does not count.
+ * a sync, which a method that is no call of its own does not count; none with fsync off.
  */
 CREATE FUNCTION _tiered_storage.file_io_ms(file_class text, t _tiered_storage.tier,
 	random_reads float8, sequential_reads float8, writes float8, write_bytes float8,
 	fsyncs float8)
 RETURNS float8
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT CASE file_class
 		WHEN 'relations' THEN random_reads * t.random_read_ms
 			+ sequential_reads * current_setting('block_size')::float8 / 1e3
 				/ t.sequential_read_mb_per_s
-		WHEN 'wal' THEN COALESCE(fsyncs, writes) * t.fsync_ms
+		WHEN 'wal' THEN CASE WHEN current_setting('fsync')::boolean
+				THEN COALESCE(fsyncs, writes) * t.fsync_ms ELSE 0 END
 			+ write_bytes / 1e3 / t.sequential_write_mb_per_s
 		WHEN 'temp' THEN write_bytes / 1e3
 			* (1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s)
