@@ -117,6 +117,10 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_wal_sync(boolean) IS
 'what recommend_settings() says of wal_sync_method';
 
 /*
+ * The settings are of the server, and so are the bytes of WAL and the number of images in it;
+ * only how large an image is is taken from this database, from the pages that it writes: a new
+ * page has no image, so that they are larger, if anything.
+ *
  * The first change of a page after a checkpoint takes its image along.  With checkpoints
  * further apart there are at best as many images fewer as checkpoints; the server begins one
  * when the WAL since the last has reached max_wal_size / (1 + checkpoint_completion_target).
@@ -137,35 +141,43 @@ AS $$
 	done AS (
 		SELECT max(t.total) FILTER (WHERE t.metric = 'server_wal_bytes') / max(p.hours)
 				AS wal_bytes,
+			max(t.total) FILTER (WHERE t.metric = 'server_wal_full_page_images') / max(p.hours)
+				AS images,
 			max(t.total) FILTER (WHERE t.metric = 'server_checkpoints_timed') / max(p.hours)
 				AS timed,
 			max(t.total) FILTER (WHERE t.metric = 'server_checkpoints_requested') / max(p.hours)
 				AS requested
 		FROM _tiered_storage.file_period() p
 		CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t),
-	images AS (
-		SELECT w.full_page_image_bytes_per_hour / NULLIF(w.wal_bytes_per_hour, 0) AS share
-		FROM tiered_storage.write_amplification w
-		WHERE w.is_total AND w.wal_bytes_per_hour > 0),
+	image AS (
+		SELECT (SELECT LEAST(1, w.full_page_image_bytes_per_hour
+				/ NULLIF(w.page_write_bytes_per_hour + w.maintenance_write_bytes_per_hour, 0))
+			FROM tiered_storage.write_amplification w WHERE w.is_total)
+				* current_setting('block_size')::float8 AS bytes),
 	known AS (
 		SELECT n.*, d.*, i.share, d.timed + d.requested AS checkpoints,
 			CASE WHEN d.requested > d.timed THEN n.timeout_s
 				ELSE LEAST(GREATEST(n.timeout_s, 1800), 4 * n.timeout_s) END AS new_timeout_s,
 			COALESCE(i.share > 0.5 AND d.wal_bytes >= 1e8
 				AND current_setting('full_page_writes')::boolean, false) AS dominate
-		FROM now_set n CROSS JOIN done d CROSS JOIN images i),
+		FROM now_set n CROSS JOIN done d CROSS JOIN image m
+		CROSS JOIN LATERAL (SELECT LEAST(1, d.images * m.bytes / NULLIF(d.wal_bytes, 0))
+			AS share) i),
 	sized AS (
 		SELECT k.*, ceil(k.wal_bytes * k.new_timeout_s / 3600 * k.spread * 1.1 / 1073741824)
 			* 1073741824 AS new_max_bytes,
 			1 - k.share * (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0)))
 				AS ratio,
-			format('full-page images are %s %% of the WAL; %s checkpoints an hour',
+			format('full-page images are %s %% of the WAL, if they are as large in all databases; '
+				'%s checkpoints an hour',
 				round((k.share * 100)::numeric), round(k.checkpoints::numeric, 1)) AS reason
 		FROM known k)
 	SELECT NULL::name, NULL::name, a.setting, a.current_value,
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
 		CASE WHEN s.dominate AND a.no_room THEN 'there is no room for twice as much more WAL'
 			WHEN a.worth OR s.dominate THEN s.reason
+			WHEN s.share IS NULL AND s.wal_bytes >= 1e8
+				THEN 'how large images are is not known: no WAL of this database was read'
 			ELSE 'full-page images are no more than half of the WAL, or there is little WAL' END,
 		CASE WHEN a.worth THEN format('ALTER SYSTEM SET %s = %L;', a.setting, a.value) END,
 		CASE WHEN a.worth THEN a.effect END, CASE WHEN a.worth THEN a.ratio END,
