@@ -34,15 +34,28 @@ FROM _tiered_storage.tier t WHERE tier_name = 'regress_slow';
 -- Where temporary files are: default, a list with a name that needs quotes, and roles with a setting of their own.
 CREATE TABLESPACE "regress Temp" LOCATION '';
 SELECT current_database() AS db \gset
-SELECT _tiered_storage.temp_places() = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())] AS of_the_database;
+SELECT (_tiered_storage.temp_places()).places = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())] AS of_the_database;
 ALTER DATABASE :"db" SET temp_tablespaces = regress_ts_slow, "regress Temp", regress_ts_fast;
-SELECT _tiered_storage.temp_places();
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
 SET temp_tablespaces = '';
-SELECT _tiered_storage.temp_places();
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
 CREATE ROLE regress_f_role;
 ALTER ROLE regress_f_role IN DATABASE :"db" SET temp_tablespaces = regress_ts_fast;
-SELECT _tiered_storage.temp_places();
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+-- A role that may log in has them where it may create.
+ALTER ROLE regress_f_role IN DATABASE :"db" RESET ALL;
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+ALTER ROLE regress_f_role LOGIN;
+GRANT CREATE ON TABLESPACE "regress Temp" TO regress_f_role;
+SELECT 'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress_ts_fast')) AS lacks, 'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress Temp')) AS has,
+	_tiered_storage.roles_without_create((SELECT default_place FROM _tiered_storage.temp_places())::name) AS never;
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+REVOKE CREATE ON TABLESPACE "regress Temp" FROM regress_f_role;
 DROP ROLE regress_f_role;
+SET client_min_messages = warning;
+ALTER DATABASE :"db" SET temp_tablespaces = regress_f_nowhere;
+RESET client_min_messages;
+SELECT places = ARRAY[default_place] AS of_the_database, null_reason, closed_places FROM _tiered_storage.temp_places();
 ALTER DATABASE :"db" RESET temp_tablespaces;
 DROP TABLESPACE "regress Temp";
 
@@ -76,6 +89,15 @@ SELECT file_class, reads_per_hour AS reads, writes_per_hour AS writes, write_byt
 	split_part(null_reason, ';', 1) AS null_reason
 FROM tiered_storage.file_class_io WHERE file_class IN ('wal', 'slru') ORDER BY file_class, is_total DESC;
 \x off
+-- Both on one tier: that is it.
+SELECT tier_name, place FROM tiered_storage.file_class_io WHERE file_class = 'temp' AND is_total;
+UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_slow' WHERE tablespace_name = 'regress_ts_cheap';
+UPDATE _tiered_storage.file_history SET place = 'regress_ts_cheap' WHERE place = 'regress_ts_fast';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_cheap,regress_ts_slow}' WHERE file_class = 'temp';
+SELECT tier_name, place FROM tiered_storage.file_class_io WHERE file_class = 'temp' AND is_total;
+UPDATE _tiered_storage.file_history SET place = 'regress_ts_fast' WHERE place = 'regress_ts_cheap';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}' WHERE file_class = 'temp';
+UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_cheap' WHERE tablespace_name = 'regress_ts_cheap';
 -- Waits are shared by what the figures of the tiers say. A quarter of the reads is known to be on the slow tier.
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wait_sampled_ms, wait_relations_ms, wait_temp_ms)
 	VALUES ('2030-02-01 00:00+00', 7200, 1, 7200000, 400000, 30000);

@@ -58,38 +58,6 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.slru_directory(text) IS
 'the directory of an SLRU by its name in pg_stat_slru; data: that of the server';
 
-/*
- * Where sessions of this database have their temporary files.  A role that has a setting of its
- * own may have them anywhere.  Of more than one tablespace a session takes them in turn.
- */
-CREATE FUNCTION _tiered_storage.temp_places() RETURNS text[]
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	WITH setting AS (
-		SELECT COALESCE(
-			(SELECT substr(c, length('temp_tablespaces=') + 1)
-				FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) c
-				WHERE s.setdatabase = d.oid AND s.setrole = 0
-					AND starts_with(c, 'temp_tablespaces=')),
-			(SELECT p.reset_val FROM pg_settings p WHERE p.name = 'temp_tablespaces')) AS names,
-			d.oid, d.dattablespace
-		FROM pg_database d WHERE d.datname = current_database()),
-	place AS (
-		SELECT t.spcname FROM setting s CROSS JOIN string_to_table(s.names, ',') n
-		JOIN pg_tablespace t ON quote_ident(t.spcname) = btrim(n) OR t.spcname = btrim(n)
-		UNION
-		SELECT t.spcname FROM setting s JOIN pg_tablespace t ON t.oid = s.dattablespace
-		WHERE btrim(s.names) IN ('', '""'))
-	SELECT CASE WHEN EXISTS (SELECT FROM setting s JOIN pg_db_role_setting r
-			ON r.setdatabase IN (0, s.oid) AND r.setrole <> 0
-			CROSS JOIN unnest(r.setconfig) c WHERE starts_with(c, 'temp_tablespaces='))
-		THEN '{}'::text[]
-		ELSE COALESCE((SELECT array_agg(p.spcname::text ORDER BY p.spcname) FROM place p), '{}')
-		END
-$$;
-COMMENT ON FUNCTION _tiered_storage.temp_places() IS
-'the tablespaces of the temporary files of this database; empty: roles have settings of their own';
-
 /* The names of columns differ between versions, hence JSON. */
 CREATE FUNCTION _tiered_storage.relation_file_counters(version integer,
 	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_ms float8,
@@ -273,9 +241,9 @@ AS $$
 	SELECT 'temp', 'server', p.places, NULL, NULL, NULL, pg_stat_get_db_temp_bytes(d.oid), NULL,
 		NULL, pg_stat_get_db_stat_reset_time(d.oid), concat_ws('; ',
 			'reads, writes, time: not counted by the server',
-			CASE WHEN cardinality(p.places) = 0
-				THEN 'place: roles have temp_tablespaces of their own' END), NULL
-	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p (places)
+			CASE WHEN cardinality(p.places) > 1 THEN 'bytes: equal shares of the places' END,
+			p.null_reason), NULL
+	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p
 	WHERE d.datname = current_database()
 	UNION ALL
 	SELECT 'slru', l.name, ARRAY[l.name], l.blks_read, l.blks_read * s.block_size,

@@ -240,9 +240,11 @@ AS $$
 					THEN sum(x.write_bytes) END AS write_bytes,
 				CASE WHEN count(*) = count(x.fsyncs) THEN sum(x.fsyncs) END AS fsyncs,
 				CASE WHEN count(*) = count(x.io_s) THEN sum(x.io_s) END AS io_s,
-				CASE WHEN count(*) = 1 THEN min(x.place) END AS place,
-				CASE WHEN count(*) = 1 THEN min(x.tier_name::text)::name END AS tier_name,
-				CASE WHEN count(*) = 1 THEN min(x.device) END AS device,
+				string_agg(x.place, ', ' ORDER BY x.place) AS place,
+				CASE WHEN count(DISTINCT x.tier_name) = 1 AND count(*) = count(x.tier_name)
+					THEN min(x.tier_name::text)::name END AS tier_name,
+				CASE WHEN count(DISTINCT x.device) = 1 AND count(*) = count(x.device)
+					THEN min(x.device) END AS device,
 				(SELECT string_agg(DISTINCT r.reason, '; ') FROM part y
 					CROSS JOIN LATERAL string_to_table(y.null_reason, '; ') r (reason)
 					WHERE y.file_class = c.file_class AND r.reason <> '') AS null_reason
@@ -324,7 +326,7 @@ COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS
 'seconds per hour that backends of this database waited for the class; of a part, its share by '
 'the figures of the tiers';
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS
-'tablespaces, directory, or name of the SLRU; null: more than one';
+'tablespaces, directory, or name of the SLRU; null: not known, or all SLRUs';
 COMMENT ON COLUMN tiered_storage.file_class_io.is_total IS
 'whether the row is the whole class; the others are its parts';
 COMMENT ON COLUMN tiered_storage.file_class_io.device IS

@@ -31,6 +31,16 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.roomiest_places() IS
 'of each tier the tablespace on whose file system is most room, without the reserve of the tier';
 
+CREATE FUNCTION _tiered_storage.role_list(roles name[]) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE WHEN cardinality(roles) = 1 THEN 'role ' ELSE 'roles ' END
+		|| array_to_string(roles[1:3], ', ')
+		|| CASE WHEN cardinality(roles) > 3 THEN format(' and %s more', cardinality(roles) - 3)
+			ELSE '' END
+$$;
+COMMENT ON FUNCTION _tiered_storage.role_list(name[]) IS 'the first three of these roles';
+
 /*
  * What is written to temporary files is read once.  They may take as much room as is written
  * in an hour, and never that of tables: not on a tier that has no more to spare.
@@ -60,7 +70,9 @@ AS $$
 		FROM temp p LEFT JOIN cost h ON h.tier_name = p.tier_name LEFT JOIN best b ON true)
 	SELECT v.tier_name, NULL::name, 'temp_tablespaces', c.place,
 		CASE WHEN v.worth THEN c.best_place END, c.calibrated_at,
-		CASE WHEN c.here IS NULL THEN 'it is not known on which tier temporary files are'
+		CASE WHEN c.tier_name IS NULL AND c.place ~ ', '
+				THEN 'temporary files are on more than one tier; how many on each is not measured'
+			WHEN c.here IS NULL THEN 'it is not known on which tier temporary files are'
 			WHEN c.there IS NULL THEN
 				format('no tier has room for the %s that are written in an hour',
 					pg_size_pretty(c.bytes::bigint))
@@ -70,19 +82,60 @@ AS $$
 				c.tier_name, round((c.bytes / 1e6 * c.there)::numeric, 1), c.best_tier) END,
 		CASE WHEN v.worth THEN format('ALTER DATABASE %I SET temp_tablespaces = %I;',
 			current_database(), c.best_place) END,
-		CASE WHEN v.worth THEN format('temporary files take %s s an hour less; only for roles '
-			'with CREATE on tablespace "%s"%s', round(c.saved_s::numeric, 1), c.best_place,
-			CASE WHEN has_tablespace_privilege('public', c.best_place, 'CREATE') THEN ''
-				ELSE ', which not all have' END) END,
+		CASE WHEN v.worth THEN format('temporary files take %s s an hour less',
+			round(c.saved_s::numeric, 1)) || CASE WHEN cardinality(l.roles) > 0
+				THEN format(', but not those of %s without GRANT CREATE ON TABLESPACE %I TO PUBLIC',
+					_tiered_storage.role_list(l.roles), c.best_place) ELSE '' END END,
 		CASE WHEN v.worth THEN c.there / c.here END,
 		CASE WHEN v.worth THEN 'new sessions' END, c.calibrated_at IS NULL
 	FROM compared c
 	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 1, false)
 		AS worth, c.best_tier AS tier_name) v
+	CROSS JOIN LATERAL (SELECT _tiered_storage.roles_without_create(c.best_place::name)
+		AS roles) l
 	WHERE v.worth OR include_all
 $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_temp(boolean) IS
 'what recommend_settings() says of temp_tablespaces';
+
+/*
+ * Where temp_tablespaces is set as it should be, and roles may not create there, it does nothing
+ * for them, and no error or log says so.  How much of it is theirs nobody counts.
+ */
+CREATE FUNCTION _tiered_storage.settings_of_temp_rights()
+RETURNS SETOF _tiered_storage.setting_advice
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH cost AS (
+		SELECT tt.tablespace_name::text AS place, t.tier_name, t.calibrated_at,
+			1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
+		FROM tiered_storage.tiers t
+		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name),
+	compared AS (
+		SELECT p.place, p.default_place, b.tier_name, h.tier_name AS default_tier,
+			CASE WHEN h.calibrated_at IS NOT NULL THEN b.calibrated_at END AS calibrated_at,
+			b.s_per_mb AS there, h.s_per_mb AS here,
+			f.write_bytes_per_hour / 1e6 * (h.s_per_mb - b.s_per_mb) AS saved_s,
+			_tiered_storage.roles_without_create(p.place::name) AS roles
+		FROM (SELECT unnest(x.closed_places) AS place, x.default_place
+			FROM _tiered_storage.temp_places() x) p
+		JOIN cost b ON b.place = p.place JOIN cost h ON h.place = p.default_place
+		CROSS JOIN tiered_storage.file_class_io f
+		WHERE f.file_class = 'temp' AND f.is_total)
+	SELECT c.tier_name, NULL::name, 'temp_tablespaces', c.place, c.place, c.calibrated_at,
+		format('it does nothing for %s, without CREATE on "%s": their temporary files are in '
+			'"%s" on "%s"', _tiered_storage.role_list(c.roles), c.place, c.default_place,
+			c.default_tier),
+		format('GRANT CREATE ON TABLESPACE %I TO %s;', c.place, (SELECT string_agg(format('%I', r),
+			', ' ORDER BY r) FROM unnest(c.roles) r)),
+		format('temporary files take at most %s s an hour less; these roles may create relations '
+			'there, too', round(c.saved_s::numeric, 1)),
+		NULL::float8, 'nothing', true
+	FROM compared c
+	WHERE c.there < 0.8 * c.here AND c.saved_s >= 1
+$$;
+COMMENT ON FUNCTION _tiered_storage.settings_of_temp_rights() IS
+'what recommend_settings() says of roles that temp_tablespaces does nothing for';
 
 /*
  * Nothing is changed before all has been copied, and nothing that is there already is touched:

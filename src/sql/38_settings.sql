@@ -258,6 +258,7 @@ AS $$
 		SELECT 2, a.* FROM (SELECT COALESCE(include_all, false) AS all_of_them) i
 		CROSS JOIN LATERAL (
 			SELECT * FROM _tiered_storage.settings_of_temp(i.all_of_them)
+			UNION ALL SELECT * FROM _tiered_storage.settings_of_temp_rights()
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_place(i.all_of_them)
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_sync(i.all_of_them)
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)

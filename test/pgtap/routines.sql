@@ -84,7 +84,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('discovered_name'), ('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'), ('file_counters'),
 	('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'), ('log_files'), ('log_growth'), ('relation_file_counters'), ('relation_file_io'),
 	('server_directories'), ('slru_directory'), ('temp_places'), ('wal_file_counters'), ('find_heat_peaks'), ('hot_range'),
-	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'), ('measure_wal_sync'), ('settings_of_images'), ('settings_of_io_method'), ('settings_of_tablespaces'), ('settings_of_temp'), ('settings_of_wal_place'), ('may_estimate'), ('roomiest_places'), ('wal_move_command'), ('settings_of_wal_sync'),
+	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'), ('measure_wal_sync'), ('settings_of_images'), ('settings_of_io_method'), ('settings_of_tablespaces'), ('settings_of_temp'), ('settings_of_wal_place'), ('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('may_estimate'), ('roomiest_places'), ('wal_move_command'), ('settings_of_wal_sync'),
 	('move_window_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('move_queue_entries'), ('measured_compression'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
