@@ -150,9 +150,11 @@ AS $$
 		FROM _tiered_storage.file_period() p
 		CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t),
 	image AS (
-		SELECT (SELECT LEAST(1, w.full_page_image_bytes_per_hour
-				/ NULLIF(w.page_write_bytes_per_hour + w.maintenance_write_bytes_per_hour, 0))
-			FROM tiered_storage.write_amplification w WHERE w.is_total)
+		SELECT (SELECT LEAST(1, w.full_page_image_bytes_per_hour / p.bytes)
+			FROM tiered_storage.write_amplification w
+			CROSS JOIN LATERAL (SELECT w.page_write_bytes_per_hour
+				+ w.maintenance_write_bytes_per_hour AS bytes) p
+			WHERE w.is_total AND p.bytes > 0)
 				* current_setting('block_size')::float8 AS bytes),
 	known AS (
 		SELECT n.*, d.*, i.share, d.timed + d.requested AS checkpoints,
@@ -161,8 +163,8 @@ AS $$
 			COALESCE(i.share > 0.5 AND d.wal_bytes >= 1e8
 				AND current_setting('full_page_writes')::boolean, false) AS dominate
 		FROM now_set n CROSS JOIN done d CROSS JOIN image m
-		CROSS JOIN LATERAL (SELECT LEAST(1, d.images * m.bytes / NULLIF(d.wal_bytes, 0))
-			AS share) i),
+		CROSS JOIN LATERAL (SELECT CASE WHEN d.wal_bytes > 0 AND m.bytes >= 0
+			THEN LEAST(1, d.images * m.bytes / d.wal_bytes) END AS share) i),
 	sized AS (
 		SELECT k.*, ceil(k.wal_bytes * k.new_timeout_s / 3600 * k.spread * 1.1 / 1073741824)
 			* 1073741824 AS new_max_bytes,
