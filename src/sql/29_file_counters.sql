@@ -5,7 +5,8 @@
 CREATE FUNCTION _tiered_storage.server_directories(
 	OUT directory text, OUT path text, OUT device text, OUT filesystem text,
 	OUT mount_point text, OUT file_system_id bigint, OUT free_bytes bigint,
-	OUT device_reads bigint, OUT device_read_bytes bigint)
+	OUT device_reads bigint, OUT device_read_bytes bigint, OUT kind text,
+	OUT is_virtual boolean)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_server_directories';
@@ -19,7 +20,7 @@ COMMENT ON FUNCTION _tiered_storage.server_directories() IS
  */
 CREATE FUNCTION _tiered_storage.directory_tiers(
 	OUT directory text, OUT path text, OUT device text, OUT mount_point text,
-	OUT free_bytes bigint, OUT tier_name name, OUT shares_device boolean)
+	OUT free_bytes bigint, OUT tier_name name, OUT shares_device boolean, OUT kind text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -34,12 +35,14 @@ AS $$
 			(SELECT CASE WHEN count(DISTINCT p.tier_name) = 1 THEN min(p.tier_name::text) END
 				FROM place p WHERE p.device = d.device))::name,
 		EXISTS (SELECT FROM place p
-			WHERE p.device = d.device OR p.file_system_id = d.file_system_id)
+			WHERE p.device = d.device OR p.file_system_id = d.file_system_id),
+		CASE WHEN d.kind <> 'unknown' THEN d.kind WHEN d.is_virtual THEN 'virtual disk' END
 	FROM _tiered_storage.server_directories() d
 $$;
 COMMENT ON FUNCTION _tiered_storage.directory_tiers() IS
-'the tier that each directory of the server is on, and whether a tablespace is on the same '
-'device; tier_name is null if no tier, or more than one, is';
+'the tier that each directory of the server is on, whether a tablespace is on the same device, '
+'and the kind of that; tier_name is null if no tier, or more than one, is, kind if it is not '
+'known';
 
 /* Names of PostgreSQL 15 and 16, and of 17. */
 CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
@@ -188,7 +191,8 @@ CREATE FUNCTION _tiered_storage.log_growth(before jsonb, after jsonb) RETURNS fl
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH earlier AS (
-		SELECT e.key AS name, (e.value ->> 0)::float8 AS size, (e.value ->> 1)::float8 AS written_at
+		SELECT e.key AS name, (e.value ->> 0)::float8 AS size,
+			(e.value ->> 1)::float8 AS written_at
 		FROM jsonb_each(before) e),
 	newest AS (SELECT max(e.written_at) AS written_at FROM earlier e)
 	SELECT CASE WHEN before IS NOT NULL AND after IS NOT NULL

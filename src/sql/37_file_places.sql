@@ -84,7 +84,8 @@ AS $$
 			current_database(), c.best_place) END,
 		CASE WHEN v.worth THEN format('temporary files take %s s an hour less',
 			round(c.saved_s::numeric, 1)) || CASE WHEN cardinality(l.roles) > 0
-				THEN format(', but not those of %s without GRANT CREATE ON TABLESPACE %I TO PUBLIC',
+				THEN format(', but not those of %s without GRANT CREATE ON TABLESPACE %I TO '
+					'PUBLIC',
 					_tiered_storage.role_list(l.roles), c.best_place) ELSE '' END END,
 		CASE WHEN v.worth THEN c.there / c.here END,
 		CASE WHEN v.worth THEN 'new sessions' END, c.calibrated_at IS NULL
@@ -171,69 +172,124 @@ COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
 /*
  * A commit waits for its write and sync, and before that for requests of others that the
  * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
- * (M/M/1), rho being how busy they keep it.  Only from what was measured.
+ * (M/M/1), rho being how busy they keep it.  Reads there wait for syncs in the same way.  Only
+ * from what was measured: by calibrate_tier(), or, of a device that no tier is on, by
+ * calibrate_wal() in place, with whatever else there is.
  */
+CREATE FUNCTION _tiered_storage.wal_places(
+	OUT wal_tier name, OUT path text, OUT device text, OUT kind text, OUT shares_device boolean,
+	OUT syncs float8, OUT here_ms float8, OUT here_at timestamptz, OUT data_wait_s float8,
+	OUT sync_wait_s float8, OUT tier_name name, OUT rank integer, OUT there_ms float8,
+	OUT read_wait_s float8, OUT rho float8, OUT mount_point text, OUT room_bytes float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH wal AS (
+		SELECT f.tier_name, COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs, d.path,
+			d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
+		FROM tiered_storage.file_class_io f
+		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
+		/* What calibrate_tier() measures. */
+		LEFT JOIN LATERAL (SELECT c.write_ms, c.calibrated_at
+			FROM tiered_storage.wal_calibration c
+			WHERE c.method = 'fdatasync' AND c.path = d.path
+				AND c.device IS NOT DISTINCT FROM d.device
+			ORDER BY c.calibrated_at DESC LIMIT 1) m ON true
+		WHERE f.file_class = 'wal' AND f.is_total AND current_setting('fsync')::boolean),
+	load AS (
+		SELECT t.tier_name, t.random_read_ms, t.fsync_ms, t.calibrated_at, t.rank, t.devices,
+			b.reads_per_hour, CASE WHEN w.syncs >= 0
+				THEN LEAST(0.95, w.syncs * t.fsync_ms / 3.6e6) END AS sync_rho,
+			CASE WHEN b.busy IS NOT NULL THEN LEAST(0.95, GREATEST(0, b.busy
+				- CASE WHEN t.tier_name = w.tier_name
+					THEN COALESCE(w.syncs, 0) * t.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
+		FROM tiered_storage.tiers t CROSS JOIN wal w
+		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy,
+				sum(i.reads_1d_per_s) * 3600 AS reads_per_hour
+			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
+	cost AS (
+		SELECT l.*, l.rho / (1 - l.rho) * l.random_read_ms AS wait_ms,
+			COALESCE(l.reads_per_hour, 0) * l.sync_rho / (1 - l.sync_rho) * l.fsync_ms / 1000
+				AS read_wait_s
+		FROM load l WHERE l.calibrated_at IS NOT NULL AND l.rho IS NOT NULL)
+	SELECT w.tier_name, w.path, w.device, w.kind, w.shares_device, w.syncs,
+		CASE WHEN w.tier_name IS NULL THEN w.write_ms ELSE h.fsync_ms + h.wait_ms END,
+		CASE WHEN w.tier_name IS NULL THEN w.calibrated_at ELSE h.calibrated_at END,
+		COALESCE(h.read_wait_s, 0), w.syncs * h.wait_ms / 1000, b.tier_name, b.rank,
+		b.fsync_ms + b.wait_ms, b.read_wait_s, b.rho, r.mount_point, r.room_bytes
+	FROM wal w LEFT JOIN cost h ON h.tier_name = w.tier_name
+	LEFT JOIN cost b ON b.tier_name IS DISTINCT FROM w.tier_name
+		AND NOT COALESCE(w.device = ANY (b.devices), false)
+	LEFT JOIN _tiered_storage.roomiest_places() r ON r.tier_name = b.tier_name
+$$;
+COMMENT ON FUNCTION _tiered_storage.wal_places() IS
+'where the WAL is, how long a sync takes there, and how long reads wait for syncs and syncs for '
+'reads an hour; for each other place that was measured the same; one row at least';
+
 CREATE FUNCTION _tiered_storage.settings_of_wal_place(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	WITH wal AS (
-		SELECT f.tier_name, COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs, d.path
-		FROM tiered_storage.file_class_io f
-		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
-		WHERE f.file_class = 'wal' AND f.is_total
-			AND COALESCE(f.fsyncs_per_hour, f.writes_per_hour) > 0
-			AND current_setting('fsync')::boolean),
 	/* Segments are kept until checkpoints, standbys and the archiver have done with them. */
-	need AS (
+	WITH need AS (
 		SELECT GREATEST(pg_size_bytes(current_setting('max_wal_size'))
 			+ pg_size_bytes(current_setting('wal_keep_size')),
 			(SELECT sum(f.size) FROM pg_ls_waldir() f))::float8 AS bytes),
-	load AS (
-		SELECT t.tier_name, t.random_read_ms, t.fsync_ms, t.calibrated_at, t.rank,
-			CASE WHEN b.busy IS NOT NULL THEN LEAST(0.95, GREATEST(0, b.busy
-				- CASE WHEN t.tier_name = w.tier_name
-					THEN w.syncs * t.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
-		FROM tiered_storage.tiers t CROSS JOIN wal w
-		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy
-			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
-	cost AS (
-		SELECT l.*, l.fsync_ms + l.rho / (1 - l.rho) * l.random_read_ms AS commit_ms
-		FROM load l WHERE l.calibrated_at IS NOT NULL AND l.rho IS NOT NULL),
 	compared AS (
-		SELECT w.*, h.commit_ms AS here, h.rho AS rho_here, h.calibrated_at,
-			b.commit_ms AS there, b.rho AS rho_there, b.tier_name AS best_tier, b.mount_point,
-			b.room_bytes, n.bytes AS need_bytes, EXISTS (SELECT FROM cost x
-				WHERE x.tier_name <> w.tier_name) AS has_other,
-			w.syncs * (h.commit_ms - b.commit_ms) / 1000 AS saved_s
-		FROM wal w CROSS JOIN need n LEFT JOIN cost h ON h.tier_name = w.tier_name
-		LEFT JOIN LATERAL (SELECT c.*, r.mount_point, r.room_bytes FROM cost c
-			JOIN _tiered_storage.roomiest_places() r ON r.tier_name = c.tier_name
-			WHERE c.tier_name <> w.tier_name AND r.mount_point IS NOT NULL
-				AND r.room_bytes >= n.bytes
-			ORDER BY c.commit_ms, c.rank LIMIT 1) b ON true)
-	SELECT CASE WHEN v.worth THEN c.best_tier ELSE c.tier_name END, NULL::name, 'pg_wal', c.path,
-		CASE WHEN v.worth THEN v.target END, c.calibrated_at,
-		CASE WHEN c.here IS NULL OR NOT c.has_other THEN
-				'the WAL''s tier and another one must have been calibrated and sampled'
-			WHEN c.there IS NULL THEN format('no other calibrated tier has room for %s of WAL',
-				pg_size_pretty(c.need_bytes::bigint))
-			WHEN NOT v.worth THEN 'no calibrated tier is faster by a fifth and ten seconds an hour'
-			ELSE format('a sync takes %s ms on "%s" (busy %s %%), %s ms on "%s" (busy %s %%)',
-				round(c.here::numeric, 2), c.tier_name, round((c.rho_here * 100)::numeric),
-				round(c.there::numeric, 2), c.best_tier, round((c.rho_there * 100)::numeric)) END,
+		SELECT p.*, n.bytes AS need_bytes, count(p.tier_name) OVER () AS others,
+			p.room_bytes >= n.bytes AND p.mount_point IS NOT NULL AS fits,
+			p.syncs * (p.here_ms - p.there_ms) / 1000 AS saved_s
+		FROM _tiered_storage.wal_places() p CROSS JOIN need n),
+	best AS (
+		SELECT c.* FROM compared c
+		ORDER BY c.fits DESC NULLS LAST, c.there_ms, c.rank, c.tier_name LIMIT 1)
+	SELECT CASE WHEN v.worth THEN c.tier_name ELSE c.wal_tier END, NULL::name, 'pg_wal', c.path,
+		CASE WHEN v.worth THEN v.target END, c.here_at,
+		CASE WHEN v.worth THEN format('a sync takes %s ms on %s, %s ms on "%s" (busy %s %%)',
+				round(c.here_ms::numeric, 2), v.place, round(c.there_ms::numeric, 2), c.tier_name,
+				round((c.rho * 100)::numeric))
+			ELSE concat_ws('; ', format('the WAL is on %s', v.place),
+				CASE WHEN c.here_ms > 0 AND c.syncs >= 0
+					THEN format('a sync takes %s ms, and those of an hour %s %% of it',
+						round(c.here_ms::numeric, 2),
+						round((c.syncs * c.here_ms / 3.6e4)::numeric, 1)) END,
+				CASE WHEN c.sync_wait_s + c.data_wait_s >= 0.1
+					THEN format('since data are there, syncs wait %s s an hour for them, and '
+						'reads %s s for syncs', round(c.sync_wait_s::numeric, 1),
+						round(c.data_wait_s::numeric, 1)) END,
+				CASE WHEN c.here_ms IS NULL AND c.wal_tier IS NULL
+					THEN 'no sync was measured there: SELECT * FROM tiered_storage.calibrate_wal()'
+				WHEN c.here_ms IS NULL OR c.others = 0 THEN
+					'the WAL''s tier and another one must have been calibrated and sampled'
+				WHEN NOT COALESCE(c.fits, false) THEN
+					format('no other calibrated tier has room for %s of WAL',
+						pg_size_pretty(c.need_bytes::bigint))
+				ELSE 'no calibrated tier is faster by a fifth and, with the waits of reads, by '
+					'ten seconds an hour' END) END,
 		CASE WHEN v.worth THEN _tiered_storage.wal_move_command(v.target) END,
-		CASE WHEN v.worth THEN format('%s syncs an hour take %s s less; there is room for %s, and '
-			'the WAL may need %s; remove what was copied when the server has started%s',
+		CASE WHEN v.worth THEN format('%s syncs an hour take %s s less%s; there is room for %s, '
+			'and the WAL may need %s; remove what was copied when the server has started%s',
 			round(c.syncs::numeric), round(c.saved_s::numeric, 1),
+			CASE WHEN c.data_wait_s + c.read_wait_s >= 0.1 THEN
+				format(', reads wait for them %s s less here and %s s more there',
+					round(c.data_wait_s::numeric, 1), round(c.read_wait_s::numeric, 1))
+				ELSE '' END,
 			pg_size_pretty(c.room_bytes::bigint), pg_size_pretty(c.need_bytes::bigint),
 			CASE WHEN _tiered_storage.wal_move_command(v.target) IS NULL
 				THEN '; no command, since a name has control characters' END) END,
-		CASE WHEN v.worth THEN c.there / c.here END, CASE WHEN v.worth THEN 'restart' END, false
-	FROM compared c
-	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 10, false)
-		AS worth, rtrim(c.mount_point, '/') || '/pg_wal-'
-			|| (SELECT s.system_identifier FROM pg_control_system() s) AS target) v
+		CASE WHEN v.worth THEN c.there_ms / c.here_ms END,
+		CASE WHEN v.worth THEN 'restart' END, false
+	FROM best c
+	CROSS JOIN LATERAL (SELECT
+		COALESCE(c.fits AND c.there_ms < 0.8 * c.here_ms
+			AND c.saved_s + c.data_wait_s - c.read_wait_s >= 10, false) AS worth,
+		rtrim(c.mount_point, '/') || '/pg_wal-'
+			|| (SELECT s.system_identifier FROM pg_control_system() s) AS target,
+		CASE WHEN c.wal_tier IS NOT NULL THEN format('"%s"', c.wal_tier)
+			ELSE format('%s (%s), %s', COALESCE(c.device, 'a device that is not known'),
+				COALESCE(c.kind, 'of a kind that is not known'),
+				CASE WHEN c.shares_device THEN 'where no tier is, or more than one'
+					ELSE 'where no tablespace is' END) END AS place) v
 	WHERE v.worth OR include_all
 $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_wal_place(boolean) IS

@@ -189,7 +189,7 @@ ask("INSERT INTO _tiered_storage.tier_calibration SELECT t, now(), 'fsync_ms', '
 is(advice('pg_wal', '1'), '', 'nor before their devices are sampled');
 is( ask("SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
 	),
-	"the WAL's tier and another one must have been calibrated and sampled",
+	"the WAL is on \"hdd\"; the WAL's tier and another one must have been calibrated and sampled",
 	'and why');
 
 # ---------------------------------------------------------------------

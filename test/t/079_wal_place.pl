@@ -41,6 +41,7 @@ SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', fsy
 	tiered_storage.add_tier('ssd', '{a_full,fast}', profile => 'sata_ssd', fsync_ms => 2, reserve_fraction => 0.25);
 INSERT INTO _tiered_storage.tier_calibration
 	SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t;
+CREATE TABLE wal_tier AS SELECT 'hdd'::name AS tier;
 CREATE TABLE place (tablespace text PRIMARY KEY, mount_point text, device text, free_bytes bigint);
 INSERT INTO place VALUES ('pg_default', '/', 'sda', 1e12), ('fast', '', 'sdb', 1e12), ('a_full', '/full', 'sdb', 0);
 CREATE FUNCTION real_devices(OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
@@ -61,7 +62,7 @@ CREATE OR REPLACE FUNCTION tiered_storage.tablespace_devices(OUT tablespace_name
 		1000000000000, 1000000000000 - p.free_bytes, p.free_bytes, r.profile
 	FROM public.real_devices() r JOIN public.place p ON p.tablespace = r.tablespace_name $$;
 CREATE TABLE io (LIKE tiered_storage.device_io);
-INSERT INTO io (device, busy_1d_fraction) VALUES ('sda', 0.2), ('sdb', 0);
+INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('sda', 0.2, 0), ('sdb', 0, 0);
 CREATE OR REPLACE VIEW tiered_storage.device_io AS SELECT * FROM io;
 CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
 	OUT file_class text, OUT tier_name name, OUT reads_per_hour float8,
@@ -69,7 +70,7 @@ CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
 	OUT wait_s_per_hour float8, OUT place text, OUT is_total boolean, OUT device text,
 	OUT fsyncs_per_hour float8, OUT io_s_per_hour float8, OUT saved_s_per_hour float8,
 	OUT null_reason text) RETURNS SETOF record LANGUAGE sql AS
-	$$ SELECT 'wal', 'hdd'::name, NULL::float8, NULL::float8, 1::float8, 1::float8, 1::float8, 'pg_wal', true, '', 36000::float8, NULL::float8, NULL::float8, ''
+	$$ SELECT 'wal', (SELECT tier FROM public.wal_tier), NULL::float8, NULL::float8, 1::float8, 1::float8, 1::float8, 'pg_wal', true, '', 36000::float8, NULL::float8, NULL::float8, ''
 	UNION ALL SELECT 'temp', 'hdd', NULL, NULL, NULL, 1e9, NULL, 'pg_default', true, '', NULL, NULL, NULL, '' $$)
 );
 
@@ -159,8 +160,10 @@ is_deeply([ free_bytes(0, '1e12') ],
 	[ 'a_full', "/a_full/pg_wal-$identifier" ], 'the other one is');
 is_deeply([ free_bytes('251.05e9', '250.1e9') ],
 	[ 'fast', '' ], 'room for temporary files, not for max_wal_size');
-is(advice('reason'),
-	'no other calibrated tier has room for 1024 MB of WAL', '... and why');
+like(
+	advice('reason'),
+	qr/; no other calibrated tier has room for 1024 MB of WAL$/,
+	'... and why');
 is_deeply([ free_bytes('250.6e9', '250.6e9') ],
 	[ '', '' ], 'room that only both have together');
 is_deeply(
@@ -173,6 +176,74 @@ is_deeply([ free_bytes('1e12', '1e12') ],
 ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000000000)"
 );
 free_bytes('1e12', 0);
+
+# ---------------------------------------------------------------------
+# WAL and data on one device: what each waits for the other
+# ---------------------------------------------------------------------
+
+# The device is busy for 12 % with others: 8 + 0.12 / 0.88 * 12.4 ms.
+is( advice('reason'),
+	'a sync takes 9.69 ms on "hdd", 2.00 ms on "ssd" (busy 0 %)',
+	'syncs wait for others');
+
+# 36000 * 0.08 / 0.92 * 8 ms and 360000 * 0.02 / 0.98 * 2 ms.
+sub reads
+{
+	my ($sda, $sdb) = @_;
+
+	ask("UPDATE io SET reads_1d_per_s = CASE device WHEN 'sda' THEN $sda ELSE $sdb END"
+	);
+	return;
+}
+reads(10, 100);
+like(
+	advice('effect'),
+	qr/^36000 syncs an hour take 276.9 s less, reads wait for them 25.0 s less here and 14.7 s more there;/,
+	'reads wait for syncs');
+reads(10, 10000);
+is(advice('recommended_value'), '', 'what reads would wait there is counted');
+is( advice('reason'),
+	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and, with the waits of reads, by ten seconds an hour',
+	'... and what they wait now is said');
+reads(0, 0);
+
+# ---------------------------------------------------------------------
+# A device of its own, which is of no tier
+# ---------------------------------------------------------------------
+
+my $where = quotemeta(
+	ask("SELECT format('%s (%s), where no tablespace is', COALESCE(device, 'a device that is not known'), COALESCE(NULLIF(kind, 'unknown'), CASE WHEN is_virtual THEN 'virtual disk' ELSE 'of a kind that is not known' END))
+		FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'")
+);
+
+sub measured
+{
+	my ($method, $write_ms, $path) = @_;
+
+	ask("TRUNCATE _tiered_storage.wal_calibration; INSERT INTO _tiered_storage.wal_calibration SELECT now(), '$method', $write_ms, 0.01, 9, $path, device FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'"
+	);
+	return advice('reason');
+}
+ask('UPDATE wal_tier SET tier = NULL');
+my $hint =
+  qr/^the WAL is on $where; no sync was measured there: SELECT \* FROM tiered_storage\.calibrate_wal\(\)$/;
+like(advice('reason'), $hint, 'what can be done');
+like(measured('fdatasync', 10, "'/elsewhere'"),
+	$hint, 'measured where the WAL was before');
+like(measured('open_sync', 10, 'path'),
+	$hint, 'not what is measured of tiers');
+like(
+	measured('fdatasync', 1, 'path'),
+	qr/^the WAL is on $where; a sync takes 1\.00 ms, and those of an hour 1\.0 % of it; no calibrated tier is faster/,
+	'a fast one');
+is(advice('recommended_value'), '', '... stays');
+like(
+	measured('fdatasync', 10, 'path'),
+	qr/^a sync takes 10\.00 ms on $where, 2\.00 ms on "ssd" \(busy 0 %\)$/,
+	'a slow one');
+is(advice('expected_ratio'), '0.2', '... is left');
+like(advice('effect'), qr/take 288\.0 s less; /, '... for so much');
+ask("UPDATE wal_tier SET tier = 'hdd'");
 
 # ---------------------------------------------------------------------
 # From a directory, and from behind a link
