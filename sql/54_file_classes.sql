@@ -22,18 +22,40 @@ SELECT DISTINCT d.directory = l.directory AS is_there FROM pg_stat_slru s CROSS 
 SELECT directory, path = (SELECT setting FROM pg_settings WHERE name = 'data_directory') || '/pg_wal' OR path !~ '/pg_wal$' AS found
 FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal';
 
+-- Logs: nothing, more, a new one, an old one that is gone or renamed, one that is begun anew, the last one gone.
+SELECT f.*, _tiered_storage.log_growth(f.before, f.after) FROM (VALUES ('{"a": [10, 1], "b": [5, 2]}'::jsonb, '{"a": [10, 1], "b": [5, 2]}'::jsonb), ('{"b": [5, 2]}', '{"b": [9, 3]}'),
+	('{"b": [5, 2]}', '{"b": [6, 3], "c": [100, 4]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"b": [9, 3]}'), ('{"b": [5, 2]}', '{"b.1": [5, 2], "b": [7, 3]}'), ('{"b": [5, 2]}', '{"b.1": [5, 2]}'),
+	('{"b": [5, 2]}', '{"b": [3, 3]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"a": [10, 1], "c": [7, 3]}'), ('{}', '{"a": [3, 1]}'), ('{}', '{}'), (NULL, '{"a": [3, 1]}'), ('{"a": [3, 1]}', NULL)) f (before, after);
+-- A write of the WAL waits for a sync, if there are any.
+SELECT _tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, NULL) = CASE current_setting('fsync') WHEN 'on' THEN 1000 * t.fsync_ms ELSE 0 END AS by_write,
+	_tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, 10) = CASE current_setting('fsync') WHEN 'on' THEN 10 * t.fsync_ms ELSE 0 END AS by_sync
+FROM _tiered_storage.tier t WHERE tier_name = 'regress_slow';
+
 -- Where temporary files are: default, a list with a name that needs quotes, and roles with a setting of their own.
 CREATE TABLESPACE "regress Temp" LOCATION '';
 SELECT current_database() AS db \gset
-SELECT _tiered_storage.temp_places() = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())] AS of_the_database;
+SELECT (_tiered_storage.temp_places()).places = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())] AS of_the_database;
 ALTER DATABASE :"db" SET temp_tablespaces = regress_ts_slow, "regress Temp", regress_ts_fast;
-SELECT _tiered_storage.temp_places();
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
 SET temp_tablespaces = '';
-SELECT _tiered_storage.temp_places();
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
 CREATE ROLE regress_f_role;
 ALTER ROLE regress_f_role IN DATABASE :"db" SET temp_tablespaces = regress_ts_fast;
-SELECT _tiered_storage.temp_places();
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+-- A role that may log in has them where it may create.
+ALTER ROLE regress_f_role IN DATABASE :"db" RESET ALL;
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+ALTER ROLE regress_f_role LOGIN;
+GRANT CREATE ON TABLESPACE "regress Temp" TO regress_f_role;
+SELECT 'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress_ts_fast')) AS lacks, 'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress Temp')) AS has,
+	_tiered_storage.roles_without_create((SELECT default_place FROM _tiered_storage.temp_places())::name) AS never;
+SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+REVOKE CREATE ON TABLESPACE "regress Temp" FROM regress_f_role;
 DROP ROLE regress_f_role;
+SET client_min_messages = warning;
+ALTER DATABASE :"db" SET temp_tablespaces = regress_f_nowhere;
+RESET client_min_messages;
+SELECT places = ARRAY[default_place] AS of_the_database, null_reason, closed_places FROM _tiered_storage.temp_places();
 ALTER DATABASE :"db" RESET temp_tablespaces;
 DROP TABLESPACE "regress Temp";
 
@@ -67,6 +89,15 @@ SELECT file_class, reads_per_hour AS reads, writes_per_hour AS writes, write_byt
 	split_part(null_reason, ';', 1) AS null_reason
 FROM tiered_storage.file_class_io WHERE file_class IN ('wal', 'slru') ORDER BY file_class, is_total DESC;
 \x off
+-- Both on one tier: that is it.
+SELECT tier_name, place FROM tiered_storage.file_class_io WHERE file_class = 'temp' AND is_total;
+UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_slow' WHERE tablespace_name = 'regress_ts_cheap';
+UPDATE _tiered_storage.file_history SET place = 'regress_ts_cheap' WHERE place = 'regress_ts_fast';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_cheap,regress_ts_slow}' WHERE file_class = 'temp';
+SELECT tier_name, place FROM tiered_storage.file_class_io WHERE file_class = 'temp' AND is_total;
+UPDATE _tiered_storage.file_history SET place = 'regress_ts_fast' WHERE place = 'regress_ts_cheap';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}' WHERE file_class = 'temp';
+UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_cheap' WHERE tablespace_name = 'regress_ts_cheap';
 -- Waits are shared by what the figures of the tiers say. A quarter of the reads is known to be on the slow tier.
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wait_sampled_ms, wait_relations_ms, wait_temp_ms)
 	VALUES ('2030-02-01 00:00+00', 7200, 1, 7200000, 400000, 30000);
@@ -100,6 +131,22 @@ SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FR
 SET tiered_storage.test_now = '2030-02-01 05:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) AS later FROM _tiered_storage.file_history WHERE period_start >= '2030-02-01 05:00+00';
+
+-- A million bytes were written while two were deleted; then nobody knows.
+CREATE TABLE regress_f_log (bytes float8, files jsonb);
+INSERT INTO regress_f_log VALUES (3e6, '{"a": [2000000, 1], "b": [1000000, 2]}');
+CREATE OR REPLACE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb, OUT null_reason text) RETURNS record LANGUAGE sql AS $$ SELECT bytes, files, NULL FROM public.regress_f_log $$;
+CREATE FUNCTION regress_f_logs(at timestamptz) RETURNS TABLE (write_bytes float8) LANGUAGE sql AS $$
+	SELECT _tiered_storage.file_sample(at); SELECT h.write_bytes FROM _tiered_storage.file_history h WHERE file_class = 'log' ORDER BY period_start $$;
+SELECT * FROM regress_f_logs('2030-02-01 07:00+00') \g /dev/null
+TRUNCATE _tiered_storage.file_history;
+UPDATE regress_f_log SET bytes = 2e6, files = '{"b": [2000000, 3]}';
+SELECT * FROM regress_f_logs('2030-02-01 08:00+00');
+SELECT * FROM regress_f_logs('2030-02-01 09:00+00');
+UPDATE regress_f_log SET bytes = 1, files = '{"c": [1, 4]}';
+SELECT * FROM regress_f_logs('2030-02-01 10:00+00');
+DROP FUNCTION regress_f_logs;
+DROP TABLE regress_f_log;
 
 SET client_min_messages = warning;
 DROP TABLE regress_f;

@@ -26,8 +26,35 @@ SELECT command FROM advice \gset
 SELECT c FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase AND s.setrole = 0 CROSS JOIN unnest(s.setconfig) c WHERE d.datname = current_database() AND c ~ '^temp';
 ALTER DATABASE :"db" RESET temp_tablespaces;
 SELECT effect FROM advice;
-GRANT CREATE ON TABLESPACE regress_ts_fast TO PUBLIC;
+SET client_min_messages = warning;
+-- Roles that may not create there go on as before, and are named; also when it has been done.
+CREATE ROLE regress_s_app LOGIN;
+CREATE ROLE "regress_s Web" LOGIN;
+CREATE ROLE regress_s_group;
 SELECT effect FROM advice;
+:command
+SELECT * FROM advice;
+UPDATE _tiered_storage.file_state SET places = '{}';
+UPDATE _tiered_storage.file_history SET place = '';
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => ARRAY['regress_ts_slow', (SELECT default_place FROM _tiered_storage.temp_places())]) \g /dev/null
+SELECT setting, tier_name, value, replace(reason, (SELECT default_place FROM _tiered_storage.temp_places()), 'the default') AS reason, command, effect, ratio, requires, is_assumed FROM advice \gx
+SELECT command FROM advice \gset
+:command
+SELECT * FROM advice;
+REVOKE CREATE ON TABLESPACE regress_ts_fast FROM regress_s_app, "regress_s Web";
+DROP ROLE regress_s_app, "regress_s Web", regress_s_group;
+ALTER DATABASE :"db" RESET temp_tablespaces;
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_slow}') \g /dev/null
+RESET client_min_messages;
+-- On two tiers, and on one.
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}';
+UPDATE _tiered_storage.file_history SET place = 'regress_ts_slow', write_bytes = 1e9;
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_fast', NULL, NULL, NULL, 1e9, NULL, NULL);
+SELECT * FROM advice;
+SELECT current_value, reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
+DELETE FROM _tiered_storage.file_history WHERE place = 'regress_ts_fast';
+UPDATE _tiered_storage.file_state SET places = '{regress_ts_slow}';
+UPDATE _tiered_storage.file_history SET write_bytes = 2e9;
 -- No room: nothing.
 UPDATE _tiered_storage.file_history SET write_bytes = 1e18;
 SELECT * FROM advice;

@@ -141,9 +141,19 @@ SELECT * FROM tiered_storage.estimate_compression('regress_c_text');
 SET ROLE regress_c_monitor;
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text');
 SELECT * FROM tiered_storage.estimate_compression('regress_c_number_i'); \echo :SQLSTATE
-SELECT count(*) > 0 AS readable FROM tiered_storage.compression_estimates;
+-- Nor does it read what others found, also not by a function that is cheaper than the view's.
+CREATE FUNCTION pg_temp.regress_c_tell(ratio float8, relation regclass) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
+BEGIN
+	IF relation::text ~ '^regress_c_' THEN
+		RAISE 'told';
+	END IF;
+	RETURN true;
+END $$;
+SELECT count(*) > 0 AS readable, count(*) FILTER (WHERE relation::text ~ '^regress_c_') AS of_others FROM tiered_storage.compression_estimates WHERE pg_temp.regress_c_tell(ratio, relation);
+SELECT ratio, reason FROM _tiered_storage.measured_compression('regress_c_text'::regclass);
 SET ROLE regress_c_reader;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
+SELECT DISTINCT relation FROM tiered_storage.compression_estimates WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
 SET ROLE regress_c_owner;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
 -- Who may read some rows only.
@@ -151,7 +161,9 @@ RESET ROLE;
 ALTER TABLE regress_c_number ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_c_reader;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number', 'lz4');
+SELECT DISTINCT relation FROM tiered_storage.compression_estimates WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
 RESET ROLE;
+DROP FUNCTION pg_temp.regress_c_tell;
 
 SET client_min_messages = warning;
 DROP OWNED BY regress_c_nobody;

@@ -39,7 +39,7 @@ CREATE FUNCTION regress_p(overrides jsonb DEFAULT NULL) RETURNS TABLE (relation 
 $$;
 -- What was found, by whatever the file system beneath compresses with.
 CREATE FUNCTION regress_p_found(relation text, ratio float8, minutes int DEFAULT 0) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO _tiered_storage.compression_estimate SELECT COALESCE(to_regclass(relation)::oid, 0), a.name, '2030-01-01'::timestamptz + make_interval(mins => minutes), ratio, 1, 32, 64 * 8192, 4, 4
+	INSERT INTO _tiered_storage.compression_estimate (relation_oid, algorithm, estimated_at, ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces) SELECT COALESCE(to_regclass(relation)::oid, 0), a.name, '2030-01-01'::timestamptz + make_interval(mins => minutes), ratio, 1, 32, 64 * 8192, 4, 4
 		FROM (VALUES ('zstd'::name), ('lz4'), ('zlib'), ('lzo')) a (name)
 $$;
 SET client_min_messages = warning;
@@ -63,6 +63,28 @@ DELETE FROM _tiered_storage.compression_estimate;
 SELECT regress_p_found('regress_p_2', 8), regress_p_found('regress_p_1', 1) \g /dev/null
 SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(objective => 'money') ORDER BY 1::text;
 
+-- What has grown to more than twice its size since, or was rewritten, is not any more what was looked at.
+DELETE FROM _tiered_storage.compression_estimate;
+SELECT regress_p_found('regress_p_1', 8), regress_p_found('regress_p_2', 8) \g /dev/null
+CREATE VIEW regress_p_used AS SELECT relation, unused_reason FROM tiered_storage.compression_estimates WHERE algorithm = 'lz4' ORDER BY relation::text;
+UPDATE _tiered_storage.compression_estimate SET size_bytes = 32 * 8192 WHERE relation_oid = 'regress_p_1'::regclass;
+SELECT * FROM regress_p();
+UPDATE _tiered_storage.compression_estimate SET size_bytes = 32 * 8192 - 1 WHERE relation_oid = 'regress_p_1'::regclass;
+SELECT * FROM regress_p();
+SELECT * FROM regress_p_used;
+-- Rewritten, as a sample notices later: of what was estimated in between it was the new file.
+UPDATE _tiered_storage.compression_estimate SET size_bytes = 64 * 8192, file_number = pg_relation_filenode(relation_oid);
+UPDATE _tiered_storage.relation_state SET rewritten_at = '2030-01-01 00:30:00+00' WHERE relation_oid = 'regress_p_2'::regclass;
+SELECT * FROM regress_p_used;
+UPDATE _tiered_storage.compression_estimate SET file_number = 1;
+SELECT * FROM regress_p_used;
+SELECT * FROM regress_p();
+SELECT regress_p_found('regress_p_2', 4, 60) \g /dev/null
+SELECT * FROM regress_p_used;
+SELECT * FROM regress_p();
+UPDATE _tiered_storage.relation_state SET rewritten_at = NULL WHERE relation_oid = 'regress_p_2'::regclass;
+DROP VIEW regress_p_used;
+
 -- A tier that does not compress knows of no ratio.
 SELECT tiered_storage.alter_tier('regress_packed', compressed => false) \g /dev/null
 SELECT * FROM regress_p();
@@ -80,6 +102,11 @@ CALL tiered_storage.sample();
 SELECT regress_p_found('regress_p_5', 32), regress_p_found(:'toast', 32.0 / 31) \g /dev/null
 -- Both as large, with nothing else.
 UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-01', size_bytes = CASE WHEN relation_oid IN ('regress_p_5'::regclass, :'toast'::regclass) THEN 64 * 8192 ELSE 0 END;
+SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM tiered_storage.explain_placement('regress_p_5') ORDER BY tier_name;
+-- Of one part it is outdated: the other one is not taken for all.
+UPDATE _tiered_storage.compression_estimate SET ratio = 16 WHERE relation_oid = 'regress_p_5'::regclass;
+SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM tiered_storage.explain_placement('regress_p_5') ORDER BY tier_name;
+UPDATE _tiered_storage.compression_estimate SET size_bytes = 8192 WHERE relation_oid = :'toast'::regclass;
 SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM tiered_storage.explain_placement('regress_p_5') ORDER BY tier_name;
 
 DROP EXTENSION tiered_storage;

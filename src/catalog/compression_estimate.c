@@ -61,8 +61,9 @@ tier_catalog_add_estimates(const TierEstimateRow *rows, int n)
 {
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.compression_estimate (relation_oid, algorithm, estimated_at, "
-	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces, file_number) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+	"(SELECT r.relfilenode FROM _tiered_storage.relation_entry($1) r))";
 	static const Oid types[NCOLUMNS] = {
 		OIDOID, NAMEOID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID
 	};
@@ -88,10 +89,9 @@ TierEstimateRow *
 tier_catalog_load_estimates(MemoryContext context, int *n)
 {
 	static const char sql[] =
-	"SELECT DISTINCT ON (relation_oid, algorithm) relation_oid, algorithm, estimated_at, "
-	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces "
-	"FROM _tiered_storage.compression_estimate "
-	"ORDER BY relation_oid, algorithm, estimated_at DESC";
+	"SELECT relation_oid, algorithm, estimated_at, "
+	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces, unused_reason IS NULL "
+	"FROM _tiered_storage.last_estimates ORDER BY relation_oid, algorithm";
 	TierEstimateRow *rows;
 	bool		isnull;
 
@@ -108,6 +108,7 @@ tier_catalog_load_estimates(MemoryContext context, int *n)
 		rows[i].size_bytes = count_of(i, 7);
 		rows[i].pieces = count_of(i, 8);
 		rows[i].sampled_pieces = count_of(i, 9);
+		rows[i].counts = DatumGetBool(tier_catalog_datum(i, 10, &isnull));
 	}
 	return rows;
 }

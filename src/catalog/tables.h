@@ -347,6 +347,8 @@ typedef struct TierEstimateRow
 	int64		size_bytes;
 	int64		pieces;			/* that it was cut into */
 	int64		sampled_pieces; /* and that were compressed */
+	bool		counts;			/* of one that was loaded: the relation has
+								 * not grown much, or been rewritten, since */
 } TierEstimateRow;
 
 /*

@@ -31,13 +31,17 @@ typedef struct Parts
 {
 	double		size_bytes;
 	double		stored_bytes;
+	bool		has_outdated;	/* one of them is not any more what it was */
 } Parts;
 
-/* Its ratio where its parts are added up; false: nothing is known of it. */
+/*
+ * Its ratio where its parts are added up; false: nothing is known of it.  The others are not
+ * taken for one that is outdated: it may be most of it.
+ */
 static bool
 set_ratio(TierAdvice *advice, TierAdviceUnit *unit, int tier, const Parts *parts)
 {
-	if (!(parts->stored_bytes > 0.0))
+	if (parts->has_outdated || !(parts->stored_bytes > 0.0))
 		return false;
 	if (unit->ratios == NULL)
 		unit->ratios = palloc0(sizeof(double) * advice->set->ntiers);
@@ -91,6 +95,7 @@ mark_tier(TierAdvice *advice, int tier)
 		parts[unit - advice->units].size_bytes += (double) row->size_bytes;
 		parts[unit - advice->units].stored_bytes += (double) row->size_bytes /
 			row->estimate.ratio;
+		parts[unit - advice->units].has_outdated |= !row->counts;
 	}
 	for (int i = 0; i < advice->nunits; i++)
 		if (set_ratio(advice, &advice->units[i], tier, &parts[i]) &&

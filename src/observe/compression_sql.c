@@ -14,14 +14,11 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "common/pg_prng.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/rls.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
@@ -33,6 +30,7 @@
 #include "src/storage/compressor.h"
 
 PG_FUNCTION_INFO_V1(tier_estimate_compression);
+PG_FUNCTION_INFO_V1(tier_may_estimate);
 
 #define PAGES_OF_PIECE (TIER_PIECE_BYTES / BLCKSZ)
 
@@ -99,29 +97,10 @@ choose_methods(Methods *methods, const char *algorithm)
 		};
 }
 
-/* The table whose rights count. */
-static Oid
-table_of(const TierRelationInfo *info)
-{
-	Oid			table_oid = info->kind == RELKIND_INDEX ?
-	IndexGetRelation(info->relation_oid, true) : info->relation_oid;
-
-	return OidIsValid(table_oid) ? table_oid : info->relation_oid;
-}
-
-/*
- * Who may read all of its rows, or move it.  How well they compress says something of rows
- * to somebody who can add some beside them.
- */
 static void
 check_rights(const TierRelationInfo *info)
 {
-	Oid			table_oid = table_of(info);
-	bool		sees_all = check_enable_rls(table_oid, InvalidOid, true) != RLS_ENABLED;
-
-	if (sees_all && pg_class_aclcheck(table_oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
-		return;
-	if (tier_relation_refuse_owner(info, GetUserId()).message == NULL)
+	if (tier_relation_may_sample(info))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -343,4 +322,14 @@ tier_estimate_compression(PG_FUNCTION_ARGS)
 		keep(&part, &methods);
 	}
 	return (Datum) 0;
+}
+
+/* _tiered_storage.may_estimate(oid): false also of what does not exist */
+Datum
+tier_may_estimate(PG_FUNCTION_ARGS)
+{
+	TierRelationInfo info;
+
+	PG_RETURN_BOOL(tier_relation_lookup(PG_GETARG_OID(0), &info) &&
+				   tier_relation_may_sample(&info));
 }

@@ -56,6 +56,8 @@ put_directory(TierResultRow *row, const char *name, const char *path)
 	if (device->free_bytes >= 0)
 		tier_row_datum(row, 6, Int64GetDatum(device->free_bytes));
 	put_counters(row, device->device);
+	tier_row_text(row, 9, tier_device_kind_name(device->kind));
+	tier_row_datum(row, 10, BoolGetDatum(device->is_virtual));
 	tier_row_put(row);
 }
 

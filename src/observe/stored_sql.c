@@ -30,7 +30,12 @@ tier_measured_compression(PG_FUNCTION_ARGS)
 	tier_row_clear(&row);
 	if (tier_relation_lookup(PG_GETARG_OID(0), &info) && OidIsValid(info.file_number) &&
 		info.persistence != RELPERSISTENCE_TEMP)
-		found = tier_stored_bytes(tier_relation_locator(&info));
+	{
+		if (!tier_relation_may_sample(&info))
+			found.why_not = "permission denied";
+		else
+			found = tier_stored_bytes(tier_relation_locator(&info));
+	}
 	if (found.why_not == NULL)
 		tier_row_datum(&row, 0, Float8GetDatum(found.bytes / found.stored));
 	tier_row_text(&row, 1, found.why_not);

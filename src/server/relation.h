@@ -111,6 +111,12 @@ extern TierRefusal tier_relation_refuse_role(const TierRelationInfo *info, Oid r
 											 Oid tablespace_oid);
 extern TierRefusal tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid);
 
+/*
+ * May the current user learn how well its pages compress?  Who may read all of its rows, or move
+ * it: that says something of rows to somebody who can add some beside them.
+ */
+extern bool tier_relation_may_sample(const TierRelationInfo *info);
+
 /* May the role put relations of this database there?  And what lets it. */
 extern bool tier_relation_may_create(Oid role_oid, Oid tablespace_oid);
 extern char *tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid);

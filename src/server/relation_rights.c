@@ -14,6 +14,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
@@ -27,6 +28,7 @@
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 
 #include "src/compat.h"
@@ -229,6 +231,27 @@ tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid)
 							   info->name);
 	refusal.hint = "The owner, or a tier administrator, can move it.";
 	return refusal;
+}
+
+/* The table whose rights count. */
+static Oid
+table_of(const TierRelationInfo *info)
+{
+	Oid			table_oid = info->kind == RELKIND_INDEX ?
+	IndexGetRelation(info->relation_oid, true) : info->relation_oid;
+
+	return OidIsValid(table_oid) ? table_oid : info->relation_oid;
+}
+
+bool
+tier_relation_may_sample(const TierRelationInfo *info)
+{
+	Oid			table_oid = table_of(info);
+	bool		sees_all = check_enable_rls(table_oid, InvalidOid, true) != RLS_ENABLED;
+
+	return (sees_all &&
+			pg_class_aclcheck(table_oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK) ||
+		tier_relation_refuse_owner(info, GetUserId()).message == NULL;
 }
 
 bool

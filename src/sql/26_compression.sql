@@ -16,6 +16,7 @@ CREATE TABLE _tiered_storage.compression_estimate (
 	size_bytes bigint NOT NULL,
 	pieces bigint NOT NULL,
 	sampled_pieces bigint NOT NULL,
+	file_number oid,
 	estimate_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY
 );
 CREATE INDEX compression_estimate_relation
@@ -39,6 +40,8 @@ COMMENT ON COLUMN _tiered_storage.compression_estimate.pieces IS
 'pieces of 128 kB that this is';
 COMMENT ON COLUMN _tiered_storage.compression_estimate.sampled_pieces IS
 'of these, how many were compressed';
+COMMENT ON COLUMN _tiered_storage.compression_estimate.file_number IS
+'the file that it had; null: not known';
 
 CREATE FUNCTION tiered_storage.estimate_compression(
 	relation regclass, algorithm text DEFAULT NULL, include_indexes boolean DEFAULT true,
@@ -63,22 +66,48 @@ COMMENT ON FUNCTION _tiered_storage.measured_compression(oid) IS
 'bytes of data per byte stored of a relation, by what its files take now; or why that is not '
 'known';
 
-/* Only of what is shown is a file looked at. */
-CREATE VIEW tiered_storage.compression_estimates AS
-	SELECT e.relation_oid::pg_catalog.regclass AS relation, e.algorithm,
-		e.ratio, e.ratio_low, e.ratio_high,
-		e.size_bytes, e.pieces, e.sampled_pieces, e.estimated_at,
-		m.ratio AS measured_ratio, m.reason AS measured_reason
+/*
+ * Another half of its rows may be of another kind.  That it was rewritten is noticed by the next
+ * sample: who estimates before that has seen the new file.
+ */
+CREATE VIEW _tiered_storage.last_estimates AS
+	SELECT e.*, CASE WHEN s.size_bytes OPERATOR(pg_catalog./) 2 OPERATOR(pg_catalog.>) e.size_bytes
+			THEN 'it has grown to more than twice its size since'
+		WHEN s.rewritten_at OPERATOR(pg_catalog.>) e.estimated_at
+			AND e.file_number IS DISTINCT FROM r.relfilenode
+			THEN 'it was rewritten since' END AS unused_reason
 	FROM (
 		SELECT DISTINCT ON (x.relation_oid, x.algorithm) x.*
 		FROM _tiered_storage.compression_estimate x
-		WHERE _tiered_storage.relation_persistence(x.relation_oid) IS NOT NULL
 		ORDER BY x.relation_oid, x.algorithm, x.estimated_at DESC
 	) e
-	CROSS JOIN LATERAL _tiered_storage.measured_compression(e.relation_oid) m;
+	CROSS JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) r
+	LEFT JOIN _tiered_storage.relation_state s
+		ON s.relation_oid OPERATOR(pg_catalog.=) e.relation_oid;
+COMMENT ON VIEW _tiered_storage.last_estimates IS
+'the last estimate of each existing relation and algorithm, and why it does not count any more';
+
+CREATE FUNCTION _tiered_storage.may_estimate(relation oid) RETURNS boolean
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100
+AS 'MODULE_PATHNAME', 'tier_may_estimate';
+COMMENT ON FUNCTION _tiered_storage.may_estimate(oid) IS
+'whether the current user may call estimate_compression() for a relation';
+
+/*
+ * Only of what is shown is a file looked at.  A condition of the user's is not asked about what
+ * is not.
+ */
+CREATE VIEW tiered_storage.compression_estimates WITH (security_barrier) AS
+	SELECT e.relation_oid::pg_catalog.regclass AS relation, e.algorithm,
+		e.ratio, e.ratio_low, e.ratio_high,
+		e.size_bytes, e.pieces, e.sampled_pieces, e.estimated_at,
+		m.ratio AS measured_ratio, m.reason AS measured_reason, e.unused_reason
+	FROM _tiered_storage.last_estimates e
+	CROSS JOIN LATERAL _tiered_storage.measured_compression(e.relation_oid) m
+	WHERE _tiered_storage.may_estimate(e.relation_oid);
 COMMENT ON VIEW tiered_storage.compression_estimates IS
 'what estimate_compression() has found last of each relation and algorithm, beside what its file '
-'system has made of it where it is now';
+'system has made of it where it is now; of what the user may ask that function for';
 COMMENT ON COLUMN tiered_storage.compression_estimates.relation IS
 'table, partition, materialized view, index or TOAST table';
 COMMENT ON COLUMN tiered_storage.compression_estimates.algorithm IS 'zstd, lz4, zlib or lzo';
@@ -99,3 +128,5 @@ COMMENT ON COLUMN tiered_storage.compression_estimates.measured_ratio IS
 'bytes of data per byte stored now, by its files; null: not known';
 COMMENT ON COLUMN tiered_storage.compression_estimates.measured_reason IS
 'why it is not known, such as a file system that does not compress';
+COMMENT ON COLUMN tiered_storage.compression_estimates.unused_reason IS
+'why the placement does not go by it any more; null: it does';

@@ -5,7 +5,8 @@
 CREATE FUNCTION _tiered_storage.server_directories(
 	OUT directory text, OUT path text, OUT device text, OUT filesystem text,
 	OUT mount_point text, OUT file_system_id bigint, OUT free_bytes bigint,
-	OUT device_reads bigint, OUT device_read_bytes bigint)
+	OUT device_reads bigint, OUT device_read_bytes bigint, OUT kind text,
+	OUT is_virtual boolean)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_server_directories';
@@ -19,7 +20,7 @@ COMMENT ON FUNCTION _tiered_storage.server_directories() IS
  */
 CREATE FUNCTION _tiered_storage.directory_tiers(
 	OUT directory text, OUT path text, OUT device text, OUT mount_point text,
-	OUT free_bytes bigint, OUT tier_name name, OUT shares_device boolean)
+	OUT free_bytes bigint, OUT tier_name name, OUT shares_device boolean, OUT kind text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -34,12 +35,14 @@ AS $$
 			(SELECT CASE WHEN count(DISTINCT p.tier_name) = 1 THEN min(p.tier_name::text) END
 				FROM place p WHERE p.device = d.device))::name,
 		EXISTS (SELECT FROM place p
-			WHERE p.device = d.device OR p.file_system_id = d.file_system_id)
+			WHERE p.device = d.device OR p.file_system_id = d.file_system_id),
+		CASE WHEN d.kind <> 'unknown' THEN d.kind WHEN d.is_virtual THEN 'virtual disk' END
 	FROM _tiered_storage.server_directories() d
 $$;
 COMMENT ON FUNCTION _tiered_storage.directory_tiers() IS
-'the tier that each directory of the server is on, and whether a tablespace is on the same '
-'device; tier_name is null if no tier, or more than one, is';
+'the tier that each directory of the server is on, whether a tablespace is on the same device, '
+'and the kind of that; tier_name is null if no tier, or more than one, is, kind if it is not '
+'known';
 
 /* Names of PostgreSQL 15 and 16, and of 17. */
 CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
@@ -57,38 +60,6 @@ AS $$
 $$;
 COMMENT ON FUNCTION _tiered_storage.slru_directory(text) IS
 'the directory of an SLRU by its name in pg_stat_slru; data: that of the server';
-
-/*
- * Where sessions of this database have their temporary files.  A role that has a setting of its
- * own may have them anywhere.  Of more than one tablespace a session takes them in turn.
- */
-CREATE FUNCTION _tiered_storage.temp_places() RETURNS text[]
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	WITH setting AS (
-		SELECT COALESCE(
-			(SELECT substr(c, length('temp_tablespaces=') + 1)
-				FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) c
-				WHERE s.setdatabase = d.oid AND s.setrole = 0
-					AND starts_with(c, 'temp_tablespaces=')),
-			(SELECT p.reset_val FROM pg_settings p WHERE p.name = 'temp_tablespaces')) AS names,
-			d.oid, d.dattablespace
-		FROM pg_database d WHERE d.datname = current_database()),
-	place AS (
-		SELECT t.spcname FROM setting s CROSS JOIN string_to_table(s.names, ',') n
-		JOIN pg_tablespace t ON quote_ident(t.spcname) = btrim(n) OR t.spcname = btrim(n)
-		UNION
-		SELECT t.spcname FROM setting s JOIN pg_tablespace t ON t.oid = s.dattablespace
-		WHERE btrim(s.names) IN ('', '""'))
-	SELECT CASE WHEN EXISTS (SELECT FROM setting s JOIN pg_db_role_setting r
-			ON r.setdatabase IN (0, s.oid) AND r.setrole <> 0
-			CROSS JOIN unnest(r.setconfig) c WHERE starts_with(c, 'temp_tablespaces='))
-		THEN '{}'::text[]
-		ELSE COALESCE((SELECT array_agg(p.spcname::text ORDER BY p.spcname) FROM place p), '{}')
-		END
-$$;
-COMMENT ON FUNCTION _tiered_storage.temp_places() IS
-'the tablespaces of the temporary files of this database; empty: roles have settings of their own';
 
 /* The names of columns differ between versions, hence JSON. */
 CREATE FUNCTION _tiered_storage.relation_file_counters(version integer,
@@ -181,7 +152,11 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.wal_file_counters(integer) IS
 'reads, writes, fsyncs and time in files of the WAL, as far as this version counts them';
 
-CREATE FUNCTION _tiered_storage.log_bytes(OUT bytes float8, OUT null_reason text)
+/*
+ * Of the files that were written last each with its size and time: the server appends to one of
+ * each format.
+ */
+CREATE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb, OUT null_reason text)
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -190,15 +165,50 @@ BEGIN
 		null_reason := 'all: logging_collector is off, so that the server has no files for them';
 		RETURN;
 	END IF;
-	SELECT COALESCE(sum(l.size), 0) INTO bytes FROM pg_ls_logdir() l;
+	WITH log AS MATERIALIZED (SELECT l.name, l.size, l.modification FROM pg_ls_logdir() l),
+	latest AS (SELECT * FROM log l ORDER BY l.modification DESC, l.name LIMIT 64)
+	SELECT COALESCE((SELECT sum(l.size) FROM log l), 0),
+			COALESCE((SELECT jsonb_object_agg(l.name, jsonb_build_array(l.size,
+				EXTRACT(epoch FROM l.modification))) FROM latest l), '{}')
+		INTO bytes, files;
 	null_reason := 'reads, writes, time: not counted by the server; bytes: growth of the files';
 EXCEPTION WHEN OTHERS THEN
 	bytes := NULL;
+	files := NULL;
 	null_reason := 'all: ' || SQLERRM;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.log_bytes() IS
-'size of the server''s logs; null: it writes none, or they cannot be looked at';
+COMMENT ON FUNCTION _tiered_storage.log_files() IS
+'size of the server''s logs, and of those written last the size and time of each; null: it writes '
+'none, or they cannot be looked at';
+
+/*
+ * What was deleted was not written backwards.  A file that is shorter was begun anew; one with
+ * another name is a new one, unless it was not written since: then it was renamed.  What was
+ * written into a file that is gone is not known.
+ */
+CREATE FUNCTION _tiered_storage.log_growth(before jsonb, after jsonb) RETURNS float8
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH earlier AS (
+		SELECT e.key AS name, (e.value ->> 0)::float8 AS size,
+			(e.value ->> 1)::float8 AS written_at
+		FROM jsonb_each(before) e),
+	newest AS (SELECT max(e.written_at) AS written_at FROM earlier e)
+	SELECT CASE WHEN before IS NOT NULL AND after IS NOT NULL
+		AND NOT EXISTS (SELECT FROM earlier e JOIN newest n USING (written_at)
+			WHERE NOT after ? e.name AND NOT EXISTS (SELECT FROM jsonb_each(after) l
+				WHERE l.value = before -> e.name))
+		THEN COALESCE((SELECT sum(CASE WHEN e.size <= l.size THEN l.size - e.size
+				WHEN e.size IS NOT NULL OR COALESCE(l.written_at > n.written_at, true) THEN l.size
+				ELSE 0 END)
+			FROM (SELECT x.key AS name, (x.value ->> 0)::float8 AS size,
+					(x.value ->> 1)::float8 AS written_at FROM jsonb_each(after) x) l
+			CROSS JOIN newest n LEFT JOIN earlier e USING (name)), 0) END
+$$;
+COMMENT ON FUNCTION _tiered_storage.log_growth(jsonb, jsonb) IS
+'bytes written to logs between two looks at their files; null: it is not known, for instance as '
+'the file that was written last is gone';
 
 /*
  * reads of the WAL are those of its device where the server does not count them and no
@@ -207,7 +217,8 @@ COMMENT ON FUNCTION _tiered_storage.log_bytes() IS
 CREATE FUNCTION _tiered_storage.file_counters(
 	OUT file_class text, OUT source text, OUT places text[],
 	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
-	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
+	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text,
+	OUT files jsonb)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -217,15 +228,15 @@ AS $$
 	wal AS MATERIALIZED (
 		SELECT w.* FROM server s CROSS JOIN LATERAL _tiered_storage.wal_file_counters(s.version) w)
 	SELECT 'relations', 'server', '{}'::text[], NULL::float8, NULL::float8, r.writes,
-		r.write_bytes, r.fsyncs, r.io_ms, r.reset_at, r.null_reason
+		r.write_bytes, r.fsyncs, r.io_ms, r.reset_at, r.null_reason, NULL::jsonb
 	FROM server s CROSS JOIN LATERAL _tiered_storage.relation_file_counters(s.version) r
 	UNION ALL
 	SELECT 'wal', 'server', '{pg_wal}', w.reads, w.read_bytes, w.writes, w.write_bytes, w.fsyncs,
-		w.io_ms, w.reset_at, w.null_reason
+		w.io_ms, w.reset_at, w.null_reason, NULL
 	FROM wal w
 	UNION ALL
 	SELECT 'wal', 'device', '{pg_wal}', d.device_reads, d.device_read_bytes, NULL, NULL, NULL,
-		NULL, NULL, NULL
+		NULL, NULL, NULL, NULL
 	FROM wal w JOIN _tiered_storage.server_directories() d ON d.directory = 'pg_wal'
 	WHERE w.reads IS NULL AND d.device_reads IS NOT NULL
 		AND NOT EXISTS (SELECT FROM tiered_storage.tablespace_devices() t
@@ -234,19 +245,19 @@ AS $$
 	SELECT 'temp', 'server', p.places, NULL, NULL, NULL, pg_stat_get_db_temp_bytes(d.oid), NULL,
 		NULL, pg_stat_get_db_stat_reset_time(d.oid), concat_ws('; ',
 			'reads, writes, time: not counted by the server',
-			CASE WHEN cardinality(p.places) = 0
-				THEN 'place: roles have temp_tablespaces of their own' END)
-	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p (places)
+			CASE WHEN cardinality(p.places) > 1 THEN 'bytes: equal shares of the places' END,
+			p.null_reason), NULL
+	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p
 	WHERE d.datname = current_database()
 	UNION ALL
 	SELECT 'slru', l.name, ARRAY[l.name], l.blks_read, l.blks_read * s.block_size,
 		l.blks_written, l.blks_written * s.block_size, NULL, NULL, l.stats_reset,
-		'fsyncs, time: not counted by the server'
+		'fsyncs, time: not counted by the server', NULL
 	FROM server s CROSS JOIN pg_stat_slru l
 	UNION ALL
 	SELECT 'log', 'server', '{log}', NULL, NULL, NULL, l.bytes, CASE WHEN l.bytes >= 0 THEN 0 END,
-		NULL, NULL, l.null_reason
-	FROM _tiered_storage.log_bytes() l
+		NULL, NULL, l.null_reason, l.files
+	FROM _tiered_storage.log_files() l
 $$;
 COMMENT ON FUNCTION _tiered_storage.file_counters() IS
 'the cumulative counters of each class of files, by where they come from and where the files are; '
@@ -278,12 +289,15 @@ CREATE TABLE _tiered_storage.file_state
 	io_ms float8,
 	reset_at timestamptz,
 	null_reason text,
+	files jsonb,
 	PRIMARY KEY (file_class, source)
 );
 COMMENT ON TABLE _tiered_storage.file_state IS
 'the cumulative counters of each class of files at the last sample; null: not counted';
 COMMENT ON COLUMN _tiered_storage.file_state.places IS
 'among which places its files are spread evenly; empty: not known';
+COMMENT ON COLUMN _tiered_storage.file_state.files IS
+'of logs: size and time of those written last';
 
 /* What a sample cannot have written is refused. */
 CREATE TABLE _tiered_storage.file_history
@@ -319,7 +333,8 @@ AS $$
 	WITH counted AS MATERIALIZED (
 		SELECT * FROM _tiered_storage.file_counters()),
 	growth AS MATERIALIZED (
-		SELECT s.sampled_at, c.file_class, c.source, c.places, g.*
+		SELECT s.sampled_at, c.file_class, c.source, c.places,
+			c.file_class = 'log' AND c.files IS NOT NULL AND s.files IS NOT NULL AS has_log, g.*
 		FROM counted c JOIN _tiered_storage.file_state s USING (file_class, source)
 		CROSS JOIN LATERAL (SELECT c.reset_at IS NOT NULL
 			AND s.reset_at IS DISTINCT FROM c.reset_at AS was_reset) r
@@ -327,9 +342,8 @@ AS $$
 			_tiered_storage.counter_growth(s.reads, c.reads, r.was_reset) AS reads,
 			_tiered_storage.counter_growth(s.read_bytes, c.read_bytes, r.was_reset) AS read_bytes,
 			_tiered_storage.counter_growth(s.writes, c.writes, r.was_reset) AS writes,
-			/* Old logs that were deleted were not written backwards. */
-			_tiered_storage.counter_growth(s.write_bytes, CASE WHEN c.file_class = 'log'
-				THEN GREATEST(c.write_bytes, s.write_bytes) ELSE c.write_bytes END, r.was_reset)
+			CASE WHEN c.file_class = 'log' THEN _tiered_storage.log_growth(s.files, c.files)
+				ELSE _tiered_storage.counter_growth(s.write_bytes, c.write_bytes, r.was_reset) END
 				AS write_bytes,
 			_tiered_storage.counter_growth(s.fsyncs, c.fsyncs, r.was_reset) AS fsyncs,
 			_tiered_storage.counter_growth(s.io_ms, c.io_ms, r.was_reset) AS io_ms) g
@@ -341,13 +355,13 @@ AS $$
 	state AS (
 		INSERT INTO _tiered_storage.file_state AS s
 		SELECT c.file_class, c.source, now_at, now_at, c.places, c.reads, c.read_bytes, c.writes,
-			c.write_bytes, c.fsyncs, c.io_ms, c.reset_at, c.null_reason
+			c.write_bytes, c.fsyncs, c.io_ms, c.reset_at, c.null_reason, c.files
 		FROM counted c
 		ON CONFLICT (file_class, source) DO UPDATE SET sampled_at = EXCLUDED.sampled_at,
 			places = EXCLUDED.places, reads = EXCLUDED.reads, read_bytes = EXCLUDED.read_bytes,
 			writes = EXCLUDED.writes, write_bytes = EXCLUDED.write_bytes,
 			fsyncs = EXCLUDED.fsyncs, io_ms = EXCLUDED.io_ms, reset_at = EXCLUDED.reset_at,
-			null_reason = EXCLUDED.null_reason)
+			null_reason = EXCLUDED.null_reason, files = EXCLUDED.files)
 	INSERT INTO _tiered_storage.file_history AS h
 	SELECT g.sampled_at, EXTRACT(epoch FROM now_at - g.sampled_at)::float8, g.file_class,
 		g.source, p.place, g.reads / n.n, g.read_bytes / n.n, g.writes / n.n,
@@ -358,6 +372,8 @@ AS $$
 	CROSS JOIN LATERAL (SELECT cardinality(l.places)::float8 AS n) n
 	CROSS JOIN LATERAL unnest(l.places) p (place)
 	WHERE GREATEST(g.reads, g.read_bytes, g.writes, g.write_bytes, g.fsyncs, g.io_ms) > 0
+		/* Without a row nothing was written, which here is not known. */
+		OR g.has_log AND g.write_bytes IS NULL
 	ON CONFLICT (period_start, file_class, source, place) DO UPDATE SET
 		period_s = GREATEST(h.period_s, EXCLUDED.period_s), reads = h.reads + EXCLUDED.reads,
 		read_bytes = h.read_bytes + EXCLUDED.read_bytes, writes = h.writes + EXCLUDED.writes,

@@ -119,19 +119,20 @@ COMMENT ON FUNCTION _tiered_storage.counted_file_io() IS
 /*
  * How long the figures of a tier say that this I/O takes.  What a temporary file is written
  * for is read again; a block of an SLRU is read and written at random; a write of the WAL takes
- * a sync, which a method that is no call of its own does not count.
+ * a sync, which a method that is no call of its own does not count; none with fsync off.
  */
 CREATE FUNCTION _tiered_storage.file_io_ms(file_class text, t _tiered_storage.tier,
 	random_reads float8, sequential_reads float8, writes float8, write_bytes float8,
 	fsyncs float8)
 RETURNS float8
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT CASE file_class
 		WHEN 'relations' THEN random_reads * t.random_read_ms
 			+ sequential_reads * current_setting('block_size')::float8 / 1e3
 				/ t.sequential_read_mb_per_s
-		WHEN 'wal' THEN COALESCE(fsyncs, writes) * t.fsync_ms
+		WHEN 'wal' THEN CASE WHEN current_setting('fsync')::boolean
+				THEN COALESCE(fsyncs, writes) * t.fsync_ms ELSE 0 END
 			+ write_bytes / 1e3 / t.sequential_write_mb_per_s
 		WHEN 'temp' THEN write_bytes / 1e3
 			* (1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s)
@@ -239,9 +240,11 @@ AS $$
 					THEN sum(x.write_bytes) END AS write_bytes,
 				CASE WHEN count(*) = count(x.fsyncs) THEN sum(x.fsyncs) END AS fsyncs,
 				CASE WHEN count(*) = count(x.io_s) THEN sum(x.io_s) END AS io_s,
-				CASE WHEN count(*) = 1 THEN min(x.place) END AS place,
-				CASE WHEN count(*) = 1 THEN min(x.tier_name::text)::name END AS tier_name,
-				CASE WHEN count(*) = 1 THEN min(x.device) END AS device,
+				string_agg(x.place, ', ' ORDER BY x.place) AS place,
+				CASE WHEN count(DISTINCT x.tier_name) = 1 AND count(*) = count(x.tier_name)
+					THEN min(x.tier_name::text)::name END AS tier_name,
+				CASE WHEN count(DISTINCT x.device) = 1 AND count(*) = count(x.device)
+					THEN min(x.device) END AS device,
 				(SELECT string_agg(DISTINCT r.reason, '; ') FROM part y
 					CROSS JOIN LATERAL string_to_table(y.null_reason, '; ') r (reason)
 					WHERE y.file_class = c.file_class AND r.reason <> '') AS null_reason
@@ -323,7 +326,7 @@ COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS
 'seconds per hour that backends of this database waited for the class; of a part, its share by '
 'the figures of the tiers';
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS
-'tablespaces, directory, or name of the SLRU; null: more than one';
+'tablespaces, directory, or name of the SLRU; null: not known, or all SLRUs';
 COMMENT ON COLUMN tiered_storage.file_class_io.is_total IS
 'whether the row is the whole class; the others are its parts';
 COMMENT ON COLUMN tiered_storage.file_class_io.device IS

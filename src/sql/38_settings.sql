@@ -2,12 +2,6 @@
 -- Settings of the server that fit what its devices can do, and what it does.
 ---------------------------------------------------------------------------
 
-/* Rows of recommend_settings(), whose columns are these. */
-CREATE TYPE _tiered_storage.setting_advice AS (
-	tier_name name, tablespace_name name, setting text, current_value text,
-	recommended_value text, calibrated_at timestamptz, reason text, command text,
-	effect text, expected_ratio float8, requires text, is_assumed boolean);
-
 /*
  * The planner needs the average cost of a page read at random relative to one read
  * sequentially.  The server's default of 4 stands for a disk that is 40 times slower at
@@ -78,124 +72,6 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_tablespaces() IS
 'what recommend_settings() says of planner costs and concurrency';
 
-/*
- * What is written to temporary files is read once.  They may take as much room as is written
- * in an hour, and never that of tables: not on a tier that has no more to spare.
- */
-CREATE FUNCTION _tiered_storage.settings_of_temp(include_all boolean)
-RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	WITH temp AS (
-		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes
-		FROM tiered_storage.file_class_io f
-		WHERE f.file_class = 'temp' AND f.is_total AND f.write_bytes_per_hour > 0),
-	cost AS (
-		SELECT t.*, 1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
-		FROM tiered_storage.tiers t
-		WHERE NOT t.compressed AND cardinality(t.tablespaces) > 0),
-	best AS (
-		SELECT c.* FROM cost c CROSS JOIN temp p
-		WHERE c.profile <> 'memory'
-			AND c.free_bytes - c.reserve_fraction * c.capacity_bytes >= p.bytes
-		ORDER BY c.s_per_mb, c.rank, c.tier_name LIMIT 1),
-	compared AS (
-		SELECT p.*, h.s_per_mb AS here, b.s_per_mb AS there, b.tier_name AS best_tier,
-			b.tablespaces[1] AS best_place,
-			CASE WHEN b.calibrated_at IS NOT NULL THEN h.calibrated_at END AS calibrated_at,
-			p.bytes / 1e6 * (h.s_per_mb - b.s_per_mb) AS saved_s
-		FROM temp p LEFT JOIN cost h ON h.tier_name = p.tier_name LEFT JOIN best b ON true)
-	SELECT v.tier_name, NULL::name, 'temp_tablespaces', c.place,
-		CASE WHEN v.worth THEN c.best_place END, c.calibrated_at,
-		CASE WHEN c.here IS NULL THEN 'it is not known on which tier temporary files are'
-			WHEN c.there IS NULL THEN
-				format('no tier has room for the %s that are written in an hour',
-					pg_size_pretty(c.bytes::bigint))
-			WHEN NOT v.worth THEN 'no tier with room is faster by a fifth and a second an hour'
-			ELSE format('%s an hour take %s s on "%s" and %s s on "%s"',
-				pg_size_pretty(c.bytes::bigint), round((c.bytes / 1e6 * c.here)::numeric, 1),
-				c.tier_name, round((c.bytes / 1e6 * c.there)::numeric, 1), c.best_tier) END,
-		CASE WHEN v.worth THEN format('ALTER DATABASE %I SET temp_tablespaces = %I;',
-			current_database(), c.best_place) END,
-		CASE WHEN v.worth THEN format('temporary files take %s s an hour less; only for roles '
-			'with CREATE on tablespace "%s"%s', round(c.saved_s::numeric, 1), c.best_place,
-			CASE WHEN has_tablespace_privilege('public', c.best_place, 'CREATE') THEN ''
-				ELSE ', which not all have' END) END,
-		CASE WHEN v.worth THEN c.there / c.here END,
-		CASE WHEN v.worth THEN 'new sessions' END, c.calibrated_at IS NULL
-	FROM compared c
-	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 1, false)
-		AS worth, c.best_tier AS tier_name) v
-	WHERE v.worth OR include_all
-$$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_temp(boolean) IS
-'what recommend_settings() says of temp_tablespaces';
-
-/*
- * A commit waits for its write and sync, and before that for requests of others that the
- * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
- * (M/M/1), rho being how busy they keep it.  Only from what was measured.
- */
-CREATE FUNCTION _tiered_storage.settings_of_wal_place(include_all boolean)
-RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	WITH wal AS (
-		SELECT f.tier_name, COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs, d.path
-		FROM tiered_storage.file_class_io f
-		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
-		WHERE f.file_class = 'wal' AND f.is_total
-			AND COALESCE(f.fsyncs_per_hour, f.writes_per_hour) > 0
-			AND current_setting('fsync')::boolean),
-	load AS (
-		SELECT t.tier_name, t.random_read_ms, t.fsync_ms, t.calibrated_at, t.rank,
-			(SELECT min(x.mount_point) FROM tiered_storage.tablespace_devices() x
-				WHERE x.tablespace_name::text = ANY (t.tablespaces) AND x.writable) AS mount_point,
-			CASE WHEN b.busy IS NOT NULL THEN LEAST(0.95, GREATEST(0, b.busy
-				- CASE WHEN t.tier_name = w.tier_name
-					THEN w.syncs * t.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
-		FROM tiered_storage.tiers t CROSS JOIN wal w
-		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy
-			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
-	cost AS (
-		SELECT l.*, l.fsync_ms + l.rho / (1 - l.rho) * l.random_read_ms AS commit_ms
-		FROM load l WHERE l.calibrated_at IS NOT NULL AND l.rho IS NOT NULL),
-	compared AS (
-		SELECT w.*, h.commit_ms AS here, h.rho AS rho_here, h.calibrated_at,
-			b.commit_ms AS there, b.rho AS rho_there, b.tier_name AS best_tier, b.mount_point,
-			w.syncs * (h.commit_ms - b.commit_ms) / 1000 AS saved_s
-		FROM wal w LEFT JOIN cost h ON h.tier_name = w.tier_name
-		LEFT JOIN LATERAL (SELECT c.* FROM cost c
-			WHERE c.tier_name <> w.tier_name AND c.mount_point IS NOT NULL
-			ORDER BY c.commit_ms, c.rank LIMIT 1) b ON true)
-	SELECT CASE WHEN v.worth THEN c.best_tier ELSE c.tier_name END, NULL::name, 'pg_wal', c.path,
-		CASE WHEN v.worth THEN v.target END, c.calibrated_at,
-		CASE WHEN c.here IS NULL OR c.there IS NULL THEN
-				'the WAL''s tier and another one must have been calibrated and sampled'
-			WHEN NOT v.worth THEN 'no calibrated tier is faster by a fifth and ten seconds an hour'
-			ELSE format('a sync takes %s ms on "%s" (busy %s %%), %s ms on "%s" (busy %s %%)',
-				round(c.here::numeric, 2), c.tier_name, round((c.rho_here * 100)::numeric),
-				round(c.there::numeric, 2), c.best_tier, round((c.rho_there * 100)::numeric)) END,
-		CASE WHEN v.worth THEN format('-- with the server stopped: mv %s %s && ln -s %s %s',
-			v.shell_path, v.shell_target, v.shell_target, v.shell_link) END,
-		CASE WHEN v.worth THEN format('%s syncs an hour take %s s less',
-			round(c.syncs::numeric), round(c.saved_s::numeric, 1)) END,
-		CASE WHEN v.worth THEN c.there / c.here END, CASE WHEN v.worth THEN 'restart' END, false
-	FROM compared c
-	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 10, false)
-		AS worth, rtrim(c.mount_point, '/') || '/pg_wal' AS target) w
-	/* Backslashes are not the same with every standard_conforming_strings. */
-	CROSS JOIN (SELECT '''' || chr(92) || '''''' AS inside) q
-	CROSS JOIN LATERAL (SELECT w.worth, w.target,
-		'''' || replace(c.path, '''', q.inside) || '''' AS shell_path,
-		'''' || replace(w.target, '''', q.inside) || '''' AS shell_target,
-		'''' || replace(current_setting('data_directory') || '/pg_wal', '''', q.inside) || ''''
-			AS shell_link) v
-	WHERE v.worth OR include_all
-$$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_wal_place(boolean) IS
-'what recommend_settings() says of the device of the WAL';
-
 /* A difference counts from a tenth on, and from twice its standard error. */
 CREATE FUNCTION _tiered_storage.settings_of_wal_sync(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
@@ -241,6 +117,10 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_wal_sync(boolean) IS
 'what recommend_settings() says of wal_sync_method';
 
 /*
+ * The settings are of the server, and so are the bytes of WAL and the number of images in it;
+ * only how large an image is is taken from this database, from the pages that it writes: a new
+ * page has no image, so that they are larger, if anything.
+ *
  * The first change of a page after a checkpoint takes its image along.  With checkpoints
  * further apart there are at best as many images fewer as checkpoints; the server begins one
  * when the WAL since the last has reached max_wal_size / (1 + checkpoint_completion_target).
@@ -261,35 +141,45 @@ AS $$
 	done AS (
 		SELECT max(t.total) FILTER (WHERE t.metric = 'server_wal_bytes') / max(p.hours)
 				AS wal_bytes,
+			max(t.total) FILTER (WHERE t.metric = 'server_wal_full_page_images') / max(p.hours)
+				AS images,
 			max(t.total) FILTER (WHERE t.metric = 'server_checkpoints_timed') / max(p.hours)
 				AS timed,
 			max(t.total) FILTER (WHERE t.metric = 'server_checkpoints_requested') / max(p.hours)
 				AS requested
 		FROM _tiered_storage.file_period() p
 		CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t),
-	images AS (
-		SELECT w.full_page_image_bytes_per_hour / NULLIF(w.wal_bytes_per_hour, 0) AS share
-		FROM tiered_storage.write_amplification w
-		WHERE w.is_total AND w.wal_bytes_per_hour > 0),
+	image AS (
+		SELECT (SELECT LEAST(1, w.full_page_image_bytes_per_hour / p.bytes)
+			FROM tiered_storage.write_amplification w
+			CROSS JOIN LATERAL (SELECT w.page_write_bytes_per_hour
+				+ w.maintenance_write_bytes_per_hour AS bytes) p
+			WHERE w.is_total AND p.bytes > 0)
+				* current_setting('block_size')::float8 AS bytes),
 	known AS (
 		SELECT n.*, d.*, i.share, d.timed + d.requested AS checkpoints,
 			CASE WHEN d.requested > d.timed THEN n.timeout_s
 				ELSE LEAST(GREATEST(n.timeout_s, 1800), 4 * n.timeout_s) END AS new_timeout_s,
 			COALESCE(i.share > 0.5 AND d.wal_bytes >= 1e8
 				AND current_setting('full_page_writes')::boolean, false) AS dominate
-		FROM now_set n CROSS JOIN done d CROSS JOIN images i),
+		FROM now_set n CROSS JOIN done d CROSS JOIN image m
+		CROSS JOIN LATERAL (SELECT CASE WHEN d.wal_bytes > 0 AND m.bytes >= 0
+			THEN LEAST(1, d.images * m.bytes / d.wal_bytes) END AS share) i),
 	sized AS (
 		SELECT k.*, ceil(k.wal_bytes * k.new_timeout_s / 3600 * k.spread * 1.1 / 1073741824)
 			* 1073741824 AS new_max_bytes,
 			1 - k.share * (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0)))
 				AS ratio,
-			format('full-page images are %s %% of the WAL; %s checkpoints an hour',
+			format('full-page images are %s %% of the WAL, if they are as large in all databases; '
+				'%s checkpoints an hour',
 				round((k.share * 100)::numeric), round(k.checkpoints::numeric, 1)) AS reason
 		FROM known k)
 	SELECT NULL::name, NULL::name, a.setting, a.current_value,
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
 		CASE WHEN s.dominate AND a.no_room THEN 'there is no room for twice as much more WAL'
 			WHEN a.worth OR s.dominate THEN s.reason
+			WHEN s.share IS NULL AND s.wal_bytes >= 1e8
+				THEN 'how large images are is not known: no WAL of this database was read'
 			ELSE 'full-page images are no more than half of the WAL, or there is little WAL' END,
 		CASE WHEN a.worth THEN format('ALTER SYSTEM SET %s = %L;', a.setting, a.value) END,
 		CASE WHEN a.worth THEN a.effect END, CASE WHEN a.worth THEN a.ratio END,
@@ -370,6 +260,7 @@ AS $$
 		SELECT 2, a.* FROM (SELECT COALESCE(include_all, false) AS all_of_them) i
 		CROSS JOIN LATERAL (
 			SELECT * FROM _tiered_storage.settings_of_temp(i.all_of_them)
+			UNION ALL SELECT * FROM _tiered_storage.settings_of_temp_rights()
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_place(i.all_of_them)
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_sync(i.all_of_them)
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)

@@ -15,7 +15,7 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 $$;
 
 SELECT views_are('tiered_storage', ARRAY['cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'relation_metrics', 'sampler', 'server_metrics', 'server_writes', 'standby_tiers', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'workers', 'write_amplification']);
-SELECT views_are('_tiered_storage', ARRAY['partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
+SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_state', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_heat', 'standby_reads', 'standby_state', 'standby_tier', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
@@ -138,7 +138,8 @@ SELECT is(pg_temp.columns_of('compression_estimates'), $$
 	sampled_pieces bigint,
 	estimated_at timestamp with time zone,
 	measured_ratio double precision,
-	measured_reason text
+	measured_reason text,
+	unused_reason text
 $$, 'columns of compression_estimates, in order');
 SELECT is(pg_temp.columns_of('file_class_io'), $$
 	file_class text,

@@ -119,12 +119,13 @@ ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::
 
 sub checkpoints
 {
-	my ($timed, $requested, $wal_bytes) = @_;
+	my ($timed, $requested, $wal_bytes, $image_share) = @_;
+	my $images = int(($image_share // 0.8) * $wal_bytes / 8192);
 	ask('TRUNCATE _tiered_storage.load_history');
 	ask("UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00'"
 	);
-	ask("INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, checkpoints_timed, checkpoints_requested)
-		VALUES ('2030-02-01 00:00+00', 7200, 1, $wal_bytes, $timed, $requested)");
+	ask("INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wal_full_page_images, checkpoints_timed, checkpoints_requested)
+		VALUES ('2030-02-01 00:00+00', 7200, 1, $wal_bytes, $images, $timed, $requested)");
 	return ask(
 		"SELECT string_agg(concat_ws(' ', setting, CASE WHEN setting <> 'wal_compression' THEN recommended_value END, round(expected_ratio::numeric, 2)), ', ' ORDER BY setting)
 		FROM tiered_storage.recommend_settings() WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
@@ -141,6 +142,31 @@ is( checkpoints(0, 48, '40e9'),
 	'max_wal_size 4GB 0.60, wal_compression 0.60',
 	'checkpoints that are requested');
 is(checkpoints(24, 0, '1e8'), '', 'little WAL');
+
+# The WAL of this database is images, but it is a small part of the server's.
+is(checkpoints(24, 0, '4e9', 0.01), '', 'few images in all of the WAL');
+is(checkpoints(24, 0, '4e9', 100),
+	'checkpoint_timeout 1200s 0.25, max_wal_size 2GB 0.25, wal_compression 0.50',
+	'never more than all of it');
+
+# Its pages are written with images of a quarter of a block.
+ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
+	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 200::float8 AS page_write_bytes_per_hour,
+	120::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 100::float8 AS wal_bytes_per_hour,
+	80::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification));
+is(checkpoints(24, 0, '4e9', 0.8), '', 'small images');
+is( checkpoints(24, 0, '4e9', 3.2),
+	'checkpoint_timeout 1200s 0.40, max_wal_size 2GB 0.40, wal_compression 0.60',
+	'many small images');
+ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
+	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 1::float8 AS page_write_bytes_per_hour,
+	1::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 1::float8 AS wal_bytes_per_hour,
+	0::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification WHERE false));
+is(checkpoints(24, 0, '4e9', 0.8), '', 'no WAL is read');
+is( ask("SELECT DISTINCT reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
+	),
+	'how large images are is not known: no WAL of this database was read',
+	'... and why');
 
 # ---------------------------------------------------------------------
 # The device of the WAL: 36,000 syncs an hour
@@ -163,7 +189,7 @@ ask("INSERT INTO _tiered_storage.tier_calibration SELECT t, now(), 'fsync_ms', '
 is(advice('pg_wal', '1'), '', 'nor before their devices are sampled');
 is( ask("SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
 	),
-	"the WAL's tier and another one must have been calibrated and sampled",
+	"the WAL is on \"hdd\"; the WAL's tier and another one must have been calibrated and sampled",
 	'and why');
 
 # ---------------------------------------------------------------------

@@ -1,0 +1,302 @@
+# The command that moves the WAL to another device is run, as it is given: from a directory
+# and from behind a symbolic link, to places with hostile names, beside another cluster's WAL,
+# and where it must not; and the server starts. A tier needs room for the WAL.
+#
+# On every major.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'place',
+	conf => q(
+fsync = on
+max_wal_size = 1GB
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+));
+my $link = $node->data_dir . '/pg_wal';
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION tiered_storage');
+run_cycle($node, 'postgres');
+create_in_place_tablespace($node, 'fast');
+create_in_place_tablespace($node, 'a_full');
+
+# ---------------------------------------------------------------------
+# Two devices, one for each tier, and 36,000 syncs an hour on the slow one
+# ---------------------------------------------------------------------
+
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers;
+SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', fsync_ms => 8, reserve_fraction => 0.25),
+	tiered_storage.add_tier('ssd', '{a_full,fast}', profile => 'sata_ssd', fsync_ms => 2, reserve_fraction => 0.25);
+INSERT INTO _tiered_storage.tier_calibration
+	SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t;
+CREATE TABLE wal_tier AS SELECT 'hdd'::name AS tier;
+CREATE TABLE place (tablespace text PRIMARY KEY, mount_point text, device text, free_bytes bigint);
+INSERT INTO place VALUES ('pg_default', '/', 'sda', 1e12), ('fast', '', 'sdb', 1e12), ('a_full', '/full', 'sdb', 0);
+CREATE FUNCTION real_devices(OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
+	OUT path_exists boolean, OUT writable boolean, OUT device text, OUT filesystem text,
+	OUT mount_point text, OUT kind text, OUT rotational boolean, OUT is_virtual boolean,
+	OUT compressed boolean, OUT file_system_id bigint, OUT total_bytes bigint,
+	OUT used_bytes bigint, OUT free_bytes bigint, OUT profile text)
+	RETURNS SETOF record LANGUAGE c AS 'tiered_storage', 'tier_tablespace_devices';
+CREATE OR REPLACE FUNCTION tiered_storage.tablespace_devices(OUT tablespace_name name,
+	OUT tablespace_oid oid, OUT path text, OUT path_exists boolean, OUT writable boolean,
+	OUT device text, OUT filesystem text, OUT mount_point text, OUT kind text,
+	OUT rotational boolean, OUT is_virtual boolean, OUT compressed boolean,
+	OUT file_system_id bigint, OUT total_bytes bigint, OUT used_bytes bigint,
+	OUT free_bytes bigint, OUT profile text)
+	RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT r.tablespace_name, r.tablespace_oid, r.path, true, true, p.device, r.filesystem,
+		p.mount_point, r.kind, r.rotational, r.is_virtual, r.compressed, hashtext(p.mount_point)::bigint,
+		1000000000000, 1000000000000 - p.free_bytes, p.free_bytes, r.profile
+	FROM public.real_devices() r JOIN public.place p ON p.tablespace = r.tablespace_name $$;
+CREATE TABLE io (LIKE tiered_storage.device_io);
+INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('sda', 0.2, 0), ('sdb', 0, 0);
+CREATE OR REPLACE VIEW tiered_storage.device_io AS SELECT * FROM io;
+CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
+	OUT file_class text, OUT tier_name name, OUT reads_per_hour float8,
+	OUT read_bytes_per_hour float8, OUT writes_per_hour float8, OUT write_bytes_per_hour float8,
+	OUT wait_s_per_hour float8, OUT place text, OUT is_total boolean, OUT device text,
+	OUT fsyncs_per_hour float8, OUT io_s_per_hour float8, OUT saved_s_per_hour float8,
+	OUT null_reason text) RETURNS SETOF record LANGUAGE sql AS
+	$$ SELECT 'wal', (SELECT tier FROM public.wal_tier), NULL::float8, NULL::float8, 1::float8, 1::float8, 1::float8, 'pg_wal', true, '', 36000::float8, NULL::float8, NULL::float8, ''
+	UNION ALL SELECT 'temp', 'hdd', NULL, NULL, NULL, 1e9, NULL, 'pg_default', true, '', NULL, NULL, NULL, '' $$)
+);
+
+sub ask { return $node->safe_psql('postgres', @_) }
+
+sub quoted
+{
+	my ($text) = @_;
+
+	$text =~ s/'/''/g;
+	return "'$text'";
+}
+
+sub advice
+{
+	my ($columns, $setting) = @_;
+
+	$setting ||= 'pg_wal';
+	return ask(
+		"SELECT $columns FROM tiered_storage.recommend_settings(true) WHERE setting = '$setting'"
+	);
+}
+
+# What is advised if the fast tier is mounted there, as a shell is given it.
+sub command
+{
+	my ($mount_point) = @_;
+
+	ask("UPDATE place SET mount_point = "
+		  . quoted($mount_point)
+		  . " WHERE tablespace = 'fast'");
+	my $command = advice('command');
+	note $command;
+	unlike($command, qr/\n/, 'one line');
+	like($command, qr/^-- /, 'SQL does nothing with it');
+	$command =~ s/^-- [^:]*: //;
+	return $command;
+}
+
+sub run
+{
+	my ($command) = @_;
+
+	return system('/bin/sh', '-c', $command) == 0;
+}
+
+sub wal_path
+{
+	return ask(
+		"SELECT path FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'"
+	);
+}
+
+my $identifier =
+  ask('SELECT system_identifier FROM pg_control_system()');
+my $base = PostgreSQL::Test::Utils::tempdir;
+my @mounts = map { "$base/$_" }
+  ("it's \$(touch hacked) \"a\" `b`; \\ #\%s", '-n second');
+foreach my $mount (@mounts)
+{
+	mkdir $mount or die "$mount: $!";
+
+	# Another cluster is there.
+	mkdir "$mount/pg_wal" or die "$mount: $!";
+	append_to_file("$mount/pg_wal/other", 'x');
+}
+
+# ---------------------------------------------------------------------
+# Room, beside the 250 GB of the reserve: on one file system
+# ---------------------------------------------------------------------
+
+sub free_bytes
+{
+	my ($fast, $full) = @_;
+
+	ask("UPDATE place SET free_bytes = CASE tablespace WHEN 'fast' THEN $fast ELSE $full END, mount_point = '/' || tablespace WHERE tablespace <> 'pg_default'"
+	);
+	return (
+		advice('recommended_value', 'temp_tablespaces'),
+		advice('recommended_value')
+	);
+}
+
+is_deeply([ free_bytes('1e12', 0) ],
+	[ 'fast', "/fast/pg_wal-$identifier" ], 'one of two is full');
+is_deeply([ free_bytes(0, '1e12') ],
+	[ 'a_full', "/a_full/pg_wal-$identifier" ], 'the other one is');
+is_deeply([ free_bytes('251.05e9', '250.1e9') ],
+	[ 'fast', '' ], 'room for temporary files, not for max_wal_size');
+like(
+	advice('reason'),
+	qr/; no other calibrated tier has room for 1024 MB of WAL$/,
+	'... and why');
+is_deeply([ free_bytes('250.6e9', '250.6e9') ],
+	[ '', '' ], 'room that only both have together');
+is_deeply(
+	[ free_bytes('251.08e9', 0) ],
+	[ 'fast', "/fast/pg_wal-$identifier" ],
+	'room for both');
+ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1300000000)");
+is_deeply([ free_bytes('1e12', '1e12') ],
+	[ '', '' ], 'a tier that is limited');
+ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000000000)"
+);
+free_bytes('1e12', 0);
+
+# ---------------------------------------------------------------------
+# WAL and data on one device: what each waits for the other
+# ---------------------------------------------------------------------
+
+# The device is busy for 12 % with others: 8 + 0.12 / 0.88 * 12.4 ms.
+is( advice('reason'),
+	'a sync takes 9.69 ms on "hdd", 2.00 ms on "ssd" (busy 0 %)',
+	'syncs wait for others');
+
+# 36000 * 0.08 / 0.92 * 8 ms and 360000 * 0.02 / 0.98 * 2 ms.
+sub reads
+{
+	my ($sda, $sdb) = @_;
+
+	ask("UPDATE io SET reads_1d_per_s = CASE device WHEN 'sda' THEN $sda ELSE $sdb END"
+	);
+	return;
+}
+reads(10, 100);
+like(
+	advice('effect'),
+	qr/^36000 syncs an hour take 276.9 s less, reads wait for them 25.0 s less here and 14.7 s more there;/,
+	'reads wait for syncs');
+reads(10, 10000);
+is(advice('recommended_value'), '', 'what reads would wait there is counted');
+is( advice('reason'),
+	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and, with the waits of reads, by ten seconds an hour',
+	'... and what they wait now is said');
+reads(0, 0);
+
+# ---------------------------------------------------------------------
+# A device of its own, which is of no tier
+# ---------------------------------------------------------------------
+
+my $where = quotemeta(
+	ask("SELECT format('%s (%s), where no tablespace is', COALESCE(device, 'a device that is not known'), COALESCE(NULLIF(kind, 'unknown'), CASE WHEN is_virtual THEN 'virtual disk' ELSE 'of a kind that is not known' END))
+		FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'")
+);
+
+sub measured
+{
+	my ($method, $write_ms, $path) = @_;
+
+	ask("TRUNCATE _tiered_storage.wal_calibration; INSERT INTO _tiered_storage.wal_calibration SELECT now(), '$method', $write_ms, 0.01, 9, $path, device FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'"
+	);
+	return advice('reason');
+}
+ask('UPDATE wal_tier SET tier = NULL');
+my $hint =
+  qr/^the WAL is on $where; no sync was measured there: SELECT \* FROM tiered_storage\.calibrate_wal\(\)$/;
+like(advice('reason'), $hint, 'what can be done');
+like(measured('fdatasync', 10, "'/elsewhere'"),
+	$hint, 'measured where the WAL was before');
+like(measured('open_sync', 10, 'path'),
+	$hint, 'not what is measured of tiers');
+like(
+	measured('fdatasync', 1, 'path'),
+	qr/^the WAL is on $where; a sync takes 1\.00 ms, and those of an hour 1\.0 % of it; no calibrated tier is faster/,
+	'a fast one');
+is(advice('recommended_value'), '', '... stays');
+like(
+	measured('fdatasync', 10, 'path'),
+	qr/^a sync takes 10\.00 ms on $where, 2\.00 ms on "ssd" \(busy 0 %\)$/,
+	'a slow one');
+is(advice('expected_ratio'), '0.2', '... is left');
+like(advice('effect'), qr/take 288\.0 s less; /, '... for so much');
+ask("UPDATE wal_tier SET tier = 'hdd'");
+
+# ---------------------------------------------------------------------
+# From a directory, and from behind a link
+# ---------------------------------------------------------------------
+
+my @from = ($link);
+foreach my $mount (@mounts)
+{
+	my $command = command($mount);
+	my $target = "$mount/pg_wal-$identifier";
+
+	is(advice('recommended_value'), $target, 'a place of its own');
+	ok(!run($command), 'not while the server runs');
+	ok(!-e $target, '... and nothing is there');
+	is(wal_path(), $from[-1], '... and nothing has changed');
+
+	ask('CREATE TABLE IF NOT EXISTS kept (i int); INSERT INTO kept VALUES (1)'
+	);
+	$node->stop;
+
+	# Somebody else has that name.
+	mkdir $target or die "$target: $!";
+	ok(!run($command), 'not into what is there');
+	is_deeply([ grep { !/^\.+$/ } slurp_dir($target) ],
+		[], '... and nothing gets into it');
+	rmdir $target or die "$target: $!";
+
+	ok(run($command), 'the command works');
+	ok(-l $link, 'a link');
+	is(readlink $link, $target, '... to the new place');
+	is((stat $target)[2] & 07777,
+		0700, 'others may not look into the directory');
+	$node->start;
+	is(wal_path(), $target, 'the server has its WAL there');
+	is(ask('SELECT count(*) FROM kept'), scalar @from, 'nothing is lost');
+	push @from, $target;
+	is_deeply([ grep { !/^\.+$/ } slurp_dir("$mount/pg_wal") ],
+		['other'], "the other cluster's WAL is as it was");
+	ok(!run($command), 'not twice');
+}
+ok(-d "$link.old" && !-l "$link.old", 'what was a directory is kept beside');
+ok(-d $from[1], 'and so is the earlier place');
+ok( !-e 'hacked' && !-e "$base/hacked" && !-e "$link/../hacked",
+	'no name is run');
+command("$base/third");
+like(advice('command'), qr/\Q$base\E/, 'a place that is not there yet');
+
+# A statement may not begin in the middle of what is a comment.
+ask("UPDATE place SET mount_point = E'/a\\nDROP TABLE kept; --' WHERE tablespace = 'fast'"
+);
+is(advice('command'), '', 'no command for a name of two lines');
+isnt(advice('effect'), '', '... but the advice');
+
+$node->stop;
+
+done_testing();
