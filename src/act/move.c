@@ -484,6 +484,8 @@ window_step(void *argument)
 	{
 		report_skipped(move->report, start.reason, NULL, "55000");
 		move->report->state = TIER_STATE_WAITING;
+		move->report->under_pressure = start.under_pressure;
+		move->report->may_begin_at = start.at;
 		move->is_unwanted = true;
 	}
 	MemoryContextSwitchTo(old_context);
@@ -717,6 +719,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			return false;
 		case TIER_ONLINE_HELD_UP:
 			report_skipped(report, part.why, pstrdup(part.hint), "55000");
+			report->under_pressure = true;
 			return false;
 		case TIER_ONLINE_REFUSED:
 			if (part.is_incomplete)

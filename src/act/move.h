@@ -81,6 +81,9 @@ typedef struct TierMoveReport
 	char	   *error;			/* NULL when done or not needed; why it waits */
 	char	   *hint;			/* NULL: none */
 	char		sqlstate[6];
+	bool		under_pressure; /* of WAITING and SKIPPED: the server was, so
+								 * that others would not begin either */
+	TimestampTz may_begin_at;	/* of WAITING; 0: nobody knows */
 	int64		size_bytes;
 	double		lock_held_ms;	/* the longest strong lock; 0: none */
 } TierMoveReport;
