@@ -218,6 +218,47 @@ is( $node->safe_psql('app', "SELECT count(*) FROM d WHERE d >= '2006-01-01'"),
 $stops->quit;
 
 # ---------------------------------------------------------------------
+note 'What is copied for nothing';
+# ---------------------------------------------------------------------
+
+# It counts for a move window: there is room for two tries, and not for a third.
+create_due(20);
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC',
+	max_bytes => (SELECT 5 * size_bytes / 2 FROM tiered_storage.move_queue));
+));
+my $try =
+  "SET tiered_storage.test_now = '2030-01-01 23:00+00'; SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.move_lock_attempts = 1; CALL tiered_storage.migrate()";
+my $holder = $node->background_psql('app');
+$holder->query_safe('BEGIN');
+$holder->query_safe('LOCK TABLE d_20 IN ACCESS SHARE MODE');
+foreach my $n (1, 2)
+{
+	like(
+		notices_of($node, 'app', $try),
+		qr/could not move public\.d_20: could not lock the relation/,
+		"try $n fails when it has copied everything");
+}
+$holder->query_safe('COMMIT');
+$holder->quit;
+like(
+	notices_of($node, 'app', $try),
+	qr/Waiting for window "all day", opens .*: less than its \d+ kB may still be moved/,
+	'a third one waits, although it would succeed');
+is( $node->safe_psql(
+		'app',
+		"SET tiered_storage.test_now = '2030-01-01 23:00+00'; SELECT max_bytes - moved_bytes < size_bytes, moved_bytes <= max_bytes FROM tiered_storage.move_windows, tiered_storage.move_queue"
+	),
+	't|t',
+	'as the view says');
+$node->safe_psql('app',
+	"SELECT tiered_storage.remove_move_window('all day'); UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE state = 'skipped'"
+);
+run_cycle($node, 'app');
+is(queue(), '', 'without the window it is moved');
+
+# ---------------------------------------------------------------------
 note 'Pressure';
 # ---------------------------------------------------------------------
 
