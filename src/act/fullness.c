@@ -33,6 +33,7 @@
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
+#include "src/act/patience.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
@@ -43,9 +44,6 @@
 
 /* Makes the lock differ from other locks of a tablespace. */
 #define EMPTYING_LOCK_SUBID 1
-
-/* So many relations of one owner that are locked are waited for, as in act/migrate.c. */
-#define PATIENCE_WITH_OWNER 2
 
 /* In the log. */
 #define CAUSE "fullness policies"
@@ -133,8 +131,7 @@ typedef struct Emptying
 	int			moved;
 	char	   *held_up;		/* what the server is under pressure of, so
 								 * that nothing more leaves; NULL: it is not */
-	List	   *locked;			/* whose relations were locked, a role each
-								 * time */
+	TierPatience *patience;		/* with what is locked; of the worker */
 } Emptying;
 
 /* Are the tiers what they were when the policy was evaluated? */
@@ -262,17 +259,6 @@ is_still_wanted(const TierMoveRequest *request)
  * ---------------------------------------------------------------------
  */
 
-static int
-times_locked(const List *locked, Oid owner_oid)
-{
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, locked)
-		n += lfirst_oid(cell) == owner_oid;
-	return n;
-}
-
 /* The coldest of those that leave; -1: none. */
 static int
 next_leaving(const TierFullnessResult *result)
@@ -331,6 +317,8 @@ move_member(Emptying *emptying, int i)
 	request = tier_fullness_request(emptying->evaluation, i);
 	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
+	request.only_if_free = emptying->run->by_worker &&
+		tier_patience_is_over(emptying->patience, request.requester_oid);
 	request.is_wanted = is_still_wanted;
 	request.argument = emptying;
 	request.idle = emptying->run->idle;
@@ -460,13 +448,6 @@ move_next(Emptying *emptying, int i)
 		!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
 		return;
 	owner_oid = evaluation->members[i].owner_oid;
-	if (emptying->run->by_worker &&
-		times_locked(emptying->locked, owner_oid) >= PATIENCE_WITH_OWNER)
-	{
-		emptying->summary->not_moved++;
-		set_aside(evaluation, i, "others of its owner were locked");
-		return;
-	}
 	if (!fits_with_forks(evaluation, emptying->set, i, &info))
 		return;
 	if (has_to_wait(emptying, i, &info))
@@ -488,11 +469,8 @@ move_next(Emptying *emptying, int i)
 					&emptying->summary->moved_bytes);
 	if (report.state == TIER_STATE_DONE)
 		emptying->moved++;
-	else if (report.state != TIER_STATE_NOT_NEEDED && strcmp(report.sqlstate, "55P03") == 0)
-	{
-		MemoryContextSwitchTo(emptying->context);
-		emptying->locked = lappend_oid(emptying->locked, owner_oid);
-	}
+	else if (tier_move_was_busy(&report))
+		tier_patience_spend(emptying->patience, owner_oid, report.worked_ms);
 	set_aside(evaluation, i, "it was moved, or could not be moved");
 }
 
@@ -634,6 +612,7 @@ tier_fullness_run(const TierFullnessRun *run)
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
 											   ALLOCSET_DEFAULT_SIZES);
+	TierPatience patience = {.context = context};
 	TierFullnessEvaluation *evaluations;
 	int			n;
 
@@ -667,6 +646,7 @@ tier_fullness_run(const TierFullnessRun *run)
 		emptying.evaluation = &evaluations[i];
 		emptying.summary = &summary;
 		emptying.question = &question;
+		emptying.patience = &patience;
 		emptying.context = context;
 		emptying.step = step;
 		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL &&

@@ -34,6 +34,7 @@
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/act/new_partitions.h"
+#include "src/act/patience.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
@@ -43,12 +44,6 @@
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
-
-/*
- * The worker waits in vain for so many relations of one owner, who may keep all of
- * them locked, and leaves the others for the next time: it has others to serve.
- */
-#define PATIENCE_WITH_OWNER 2
 
 /* In the log. */
 #define CAUSE "tiering policies"
@@ -571,18 +566,6 @@ begin_batch(TierMigrateSummary *summary)
 	summary->batch_id = tier_batch_begin(CAUSE, summary->due_relations, summary->due_bytes);
 }
 
-/* How often an owner's relations were locked in this run. */
-static int
-times_locked(const List *locked, Oid owner_oid)
-{
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, locked)
-		n += lfirst_oid(cell) == owner_oid;
-	return n;
-}
-
 /*
  * Has it to wait for a move window?  Then it is counted as such.  In the memory context
  * of the run.
@@ -615,8 +598,7 @@ typedef struct Run
 	const TierIdle *idle;
 	MemoryContext context;		/* of the run, and of its lists */
 	MemoryContext step;			/* reset before each move */
-	List	   *locked;			/* whose relations were locked, a role each
-								 * time */
+	TierPatience patience;		/* with what is locked; of the worker */
 	List	   *done;			/* OIDs of what was moved */
 	List	   *in_vain;		/* and of what could not be */
 	int			nlimited;		/* relations that are not returned because of
@@ -674,12 +656,14 @@ move_member(Run *run, Decision *decision)
 {
 	TierMigrateSummary *summary = run->summary;
 	TierMoveRequest request = request_for(&decision->now, decision->set, decision->relation_oid);
+	Oid			owner_oid = decision->now.leaf->info.owner_oid;
 	TierMoveReport report;
 
 	if (summary->batch_id == 0)
 		begin_batch(summary);
 	request.batch_id = summary->batch_id;
 	request.obeys_windows = !run->ignore_windows;
+	request.only_if_free = run->by_worker && tier_patience_is_over(&run->patience, owner_oid);
 	request.is_wanted = is_still_due;
 	request.argument = decision;
 	request.idle = run->idle;
@@ -692,9 +676,8 @@ move_member(Run *run, Decision *decision)
 		run->in_vain = lappend_oid(run->in_vain, decision->relation_oid);
 	if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
 		summary->why_waiting = report.error;
-	if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
-		strcmp(report.sqlstate, "55P03") == 0)
-		run->locked = lappend_oid(run->locked, decision->now.leaf->info.owner_oid);
+	if (tier_move_was_busy(&report))
+		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
 }
 
 /* False: nothing more is to be moved. */
@@ -715,13 +698,6 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 		summary->not_moved++;
 		return true;
 	}
-	if (run->by_worker &&
-		times_locked(run->locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
-	{
-		summary->not_moved++;
-		return true;
-	}
-
 	CHECK_FOR_INTERRUPTS();
 	if (!run->ignore_windows &&
 		has_to_wait(job, run->set, relation_oid, run->by_worker, summary))
@@ -1094,7 +1070,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	{
 		.set = set,.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,
 			.ignore_windows = ignore_windows,.idle = idle,.context = context,
-			.summary = &summary
+			.patience = {.context = context},.summary = &summary
 	};
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < njobs; i++)
