@@ -874,10 +874,10 @@ record_evaluations(TierEvaluation **evaluations, int n)
 /*
  * What the load asks for, after the policies, whose moves it sees.  Within a
  * limit of bytes a day: where the advice is wrong, that is slow enough for
- * somebody to notice.
+ * somebody to notice.  foresight: of a dry run, what it has moved before; else NULL.
  */
 static void
-apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windows,
+apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool ignore_windows,
 			 const TierIdle *idle, TierMigrateSummary *summary)
 {
 	TierApplyRequest request = {0};
@@ -904,14 +904,16 @@ apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windo
 
 	/* What is advised need not be found out while nothing of it may begin. */
 	start = tier_gate_ask_any(set);
-	if (!dry_run && !ignore_windows && !start.may_begin)
+	if (foresight == NULL && !ignore_windows && !start.may_begin)
 	{
 		summary->placement_waits = true;
 		if (summary->why_waiting == NULL)
 			summary->why_waiting = start.reason;
 		return;
 	}
-	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
+	request.foresight = foresight;
+	summary->applied = foresight != NULL ? tier_apply_announce(&request) :
+		tier_apply_run(&request);
 }
 
 static Oid *
@@ -1051,7 +1053,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		PushActiveSnapshot(GetTransactionSnapshot());
 		summary.emptied = tier_fullness_announce(&how, dry.foresight);
 		PopActiveSnapshot();
-		apply_advice(set, true, false, ignore_windows, NULL, &summary);
+		apply_advice(set, dry.foresight, false, ignore_windows, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
 		return summary;
@@ -1095,7 +1097,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	}
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.emptied.why_waiting;
-	apply_advice(set, false, by_worker, ignore_windows, idle, &summary);
+	apply_advice(set, NULL, by_worker, ignore_windows, idle, &summary);
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.applied.why_waiting;
 
