@@ -51,8 +51,7 @@ struct TierMoveRequest
 								 * of the WAL that do not keep up with it */
 	bool		only_if_free;	/* it ends as if it could not be locked when
 								 * anybody has it locked as it begins, since
-								 * others of its owner were
-								 * (act/patience.h) */
+								 * others of its owner were (act/patience.h) */
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by
 								 * then */

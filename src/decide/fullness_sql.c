@@ -118,7 +118,7 @@ warn_of_crash_room(const TierSet *set, const TierFullnessRow *row)
 	TierFullnessQuestion question = {0};
 	int			tier = tier_require_tier(set, NameStr(row->tier_name));
 	double		high = isnan(row->high_watermark) ? set->tiers[tier].high_watermark :
-		row->high_watermark;
+	row->high_watermark;
 	double		wal_bytes = max_wal_size_mb * 1048576.0;
 	TierFullnessLevel level;
 	double		room;
