@@ -599,6 +599,7 @@ typedef struct Run
 	MemoryContext context;		/* of the run, and of its lists */
 	MemoryContext step;			/* reset before each move */
 	TierPatience patience;		/* with what is locked; of the worker */
+	bool		is_over;		/* the extension is not what it was */
 	List	   *done;			/* OIDs of what was moved */
 	List	   *in_vain;		/* and of what could not be */
 	int			nlimited;		/* relations that are not returned because of
@@ -680,6 +681,23 @@ move_member(Run *run, Decision *decision)
 		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
 }
 
+/*
+ * ALTER EXTENSION does not wait for a run.  What was updated meanwhile has another library,
+ * and what this one would do to its tables is for nobody to say.
+ */
+static bool
+is_extension_the_same(Run *run)
+{
+	run->is_over = tier_catalog_extension_state() != TIER_EXTENSION_PRESENT;
+	tier_transaction_commit();
+	if (run->is_over)
+		ereport(run->by_worker ? LOG : WARNING,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
+				 errdetail("What is left is moved by the next run.")));
+	return !run->is_over;
+}
+
 /* False: nothing more is to be moved. */
 static bool
 run_member(Run *run, const Job *job, Oid relation_oid)
@@ -711,6 +729,8 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 	MemoryContextSwitchTo(old_context);
 	if (!wanted)
 	{
+		if (!is_extension_the_same(run))
+			return false;
 		summary->no_longer_due++;
 		return true;
 	}
@@ -1072,10 +1092,13 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	{
 		.set = set,.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,
 			.ignore_windows = ignore_windows,.idle = idle,.context = context,
-			.patience = {.context = context},.summary = &summary
+			.patience =
+		{
+			.context = context
+		},.summary = &summary
 	};
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < njobs; i++)
+	for (int i = 0; i < njobs && !run.is_over; i++)
 	{
 		run_job(&run, &jobs[i]);
 		if (idle != NULL && idle->is_due())

@@ -310,6 +310,43 @@ run_cycle($node, 'app');
 is(queue(), '', 'without the window it is moved');
 
 # ---------------------------------------------------------------------
+note 'An update of the extension meanwhile';
+# ---------------------------------------------------------------------
+
+# What ALTER EXTENSION UPDATE does to the row, which waits for nobody.
+sub set_version
+{
+	my ($version) = @_;
+
+	$node->safe_psql('app',
+		"UPDATE pg_extension SET extversion = '$version' WHERE extname = 'tiered_storage'"
+	);
+	return;
+}
+
+my $version = $node->safe_psql('app',
+	"SELECT extversion FROM pg_extension WHERE extname = 'tiered_storage'");
+create_due($_) foreach 21 .. 23;
+$stops = new_stops($node, 'app');
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copied');
+set_version('99');
+let_go($stops, 'copied');
+like(
+	finish_sql($run),
+	qr/WARNING:  55000: nothing more is moved: the extension was updated or dropped meanwhile/,
+	'ends the run, which says so');
+$stops->quit;
+unlike(on_slow(), qr/d_2[123]/, 'and nothing is moved by the old library');
+set_version($version);
+run_cycle($node, 'app');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+like(on_slow(), qr/d_21 d_22 d_23$/, 'but by the next run');
+is(queue(), '', 'which leaves nothing');
+is(stray_files($node, 'app'), '', 'and no file');
+
+# ---------------------------------------------------------------------
 note 'Pressure';
 # ---------------------------------------------------------------------
 
