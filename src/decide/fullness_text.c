@@ -210,7 +210,7 @@ append_crash_room(StringInfo line, const TierFullnessProblem *problem)
 	if (tier_fullness_may_lack_crash_room(&problem->level, problem->high))
 		appendStringInfo(line, "; its high watermark leaves %s free, and after a crash as much "
 						 "as max_wal_size, %s, may be needed",
-						 tier_advice_bytes(room), tier_advice_bytes(wal_bytes));
+						 tier_size_text(Max(room, 0.0)), tier_size_text(wal_bytes));
 }
 
 char *

@@ -263,7 +263,8 @@ like(
 	qr/would move public\.hot_2 .*\nDETAIL: .* Now it would be waiting for window never, /,
 	'takes it');
 $node->safe_psql('app',
-	"DROP TABLE aged; SELECT tiered_storage.remove_move_window('never')");
+	"SELECT tiered_storage.remove_tiering_policy('aged'); DROP TABLE aged; SELECT tiered_storage.remove_move_window('never')"
+);
 $node->safe_psql('app',
 	"UPDATE _tiered_storage.move SET started_at = started_at + interval '25 hours', finished_at = finished_at + interval '25 hours', batch_id = NULL"
 );
