@@ -233,7 +233,8 @@ like(
 	'a dry run says that it would wait');
 unlike(
 	notices_of(
-		$node, 'app',
+		$node,
+		'app',
 		'CALL tiered_storage.migrate(dry_run => true, ignore_windows => true)'
 	),
 	qr/Now it would be/,
@@ -246,8 +247,7 @@ CREATE TABLE aged_1 PARTITION OF aged FOR VALUES FROM ('2001-01-01') TO ('2002-0
 INSERT INTO aged VALUES ('2001-06-01');
 ));
 unlike(
-	notices_of(
-		$node, 'app', "CALL tiered_storage.migrate(dry_run => true)"),
+	notices_of($node, 'app', "CALL tiered_storage.migrate(dry_run => true)"),
 	qr/Now it would be/,
 	'there is room in the window');
 $node->safe_psql('app',

@@ -140,7 +140,8 @@ like(
 	'what would be low enough');
 unlike(
 	notices_of(
-		$node, 'app',
+		$node,
+		'app',
 		"SELECT tiered_storage.alter_fullness_policy('fast', high_watermark => 0.2, low_watermark => 0.1)"
 	),
 	qr/WARNING/,

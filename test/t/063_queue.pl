@@ -229,7 +229,8 @@ reload_with(
 	'tiered_storage.move_lock_attempts' => 1);
 my $user = $node->background_psql('app');
 $user->query_safe('BEGIN');
-$user->query_safe("LOCK TABLE ONLY d_$_ IN ACCESS SHARE MODE") foreach 11 .. 13;
+$user->query_safe("LOCK TABLE ONLY d_$_ IN ACCESS SHARE MODE")
+  foreach 11 .. 13;
 run_cycle($node, 'app');
 like(on_slow(), qr/d_14 d_15$/,
 	'relations that are locked hold up none that is not');
