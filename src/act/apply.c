@@ -296,8 +296,9 @@ name_of(const TierAdviceUnit *unit)
 		psprintf("%u", unit->relation_oid);
 }
 
+/* waiting: for what it would wait now; NULL: for nothing. */
 static void
-announce(const TierAdvice *advice, const Candidate *candidate)
+announce(const TierAdvice *advice, const Candidate *candidate, const char *waiting)
 {
 	const TierAdviceUnit *unit = candidate->unit;
 
@@ -306,7 +307,8 @@ announce(const TierAdvice *advice, const Candidate *candidate)
 					tier_size_text(candidate->disk_bytes),
 					NameStr(advice->set->tiers[unit->current_tier].name),
 					NameStr(advice->set->tiers[unit->recommended_tier].name)),
-			 errdetail("%s.", tier_advice_reason(advice, unit))));
+			 errdetail("%s.%s", tier_advice_reason(advice, unit),
+					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
 }
 
 static void
@@ -588,6 +590,14 @@ tell_nothing(const TierApplyRequest *request, const TierAdvice *advice, TierAppl
 	summary->is_told = true;
 }
 
+/* What a dry run is about, and what it has come to. */
+typedef struct Foretelling
+{
+	const TierApplyRequest *request;
+	const TierAdvice *advice;
+	TierApplySummary *summary;
+} Foretelling;
+
 /* Why the run would skip it, or nothing.  There may be room by then: others come first. */
 static TierObstacle
 obstacle_of(const TierAdvice *advice, const Candidate *candidate)
@@ -606,21 +616,106 @@ obstacle_of(const TierAdvice *advice, const Candidate *candidate)
 	return obstacle.sqlstate == ERRCODE_DISK_FULL ? none : obstacle;
 }
 
-/* What the run would do with it; true if it would be moved. */
-static bool
-foretell(const TierAdvice *advice, const Candidate *candidate)
+/*
+ * The same, with the room that the moves before have left.  *start: whether it would begin
+ * now, and, if so, it is counted as moved.
+ */
+static TierObstacle
+foresee(const Foretelling *foretelling, const Candidate *candidate, TierMoveStart *start)
 {
-	TierObstacle obstacle = obstacle_of(advice, candidate);
+	TierForesight *foresight = foretelling->request->foresight;
+	TierObstacle obstacle = obstacle_of(foretelling->advice, candidate);
+	TierMoveRequest request = request_of(foretelling->advice, candidate);
+	TierAdmission admission;
+	TierRelationInfo info;
 
-	if (obstacle.message == NULL)
+	*start = (TierMoveStart)
 	{
-		announce(advice, candidate);
+		.may_begin = true,.seconds = NAN
+	};
+	if (obstacle.message != NULL || foresight == NULL ||
+		!tier_relation_lookup(request.relation_oid, &info))
+		return obstacle;
+	if (!foretelling->request->ignore_windows)
+		*start = tier_foresee_start(foresight, &info, request.tablespace_oid);
+	tier_foresight_ask(foresight, &request, &info, NULL, tier_relation_disk_bytes(&info),
+					   &admission);
+	obstacle = tier_preflight(&admission);
+	if (obstacle.message == NULL && start->may_begin)
+	{
+		tier_foresight_count(foresight, &admission);
+		tier_foresight_spend(foresight, start->seconds);
+	}
+	return obstacle;
+}
+
+/*
+ * What the run would do with it.  False: there is no room, of which nothing is said unless
+ * is_last; it is asked again after the others.
+ */
+static bool
+foretell(const Foretelling *foretelling, const Candidate *candidate, bool is_last)
+{
+	TierApplySummary *summary = foretelling->summary;
+	TierMoveStart start;
+	TierObstacle obstacle = foresee(foretelling, candidate, &start);
+
+	if (obstacle.sqlstate == ERRCODE_DISK_FULL && !is_last)
+		return false;
+	if (obstacle.message != NULL)
+	{
+		summary->not_moved++;
+		ereport(WARNING,
+				(errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
+				 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
 		return true;
 	}
-	ereport(WARNING,
-			(errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
-			 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
-	return false;
+	announce(foretelling->advice, candidate, start.may_begin ? NULL : start.reason);
+	if (start.may_begin)
+	{
+		summary->moved++;
+		summary->moved_bytes += (int64) candidate->disk_bytes;
+	}
+	else if (summary->waiting++ == 0)
+		summary->why_waiting = start.reason;
+	return true;
+}
+
+/* Round after round as run_rounds(): who has no room yet may have it after the others. */
+static void
+foretell_all(const Foretelling *foretelling, Candidate *candidates, int n)
+{
+	bool		got_on = true;
+	bool		is_last = false;
+
+	while (n > 0 && !is_last)
+	{
+		int			moved = foretelling->summary->moved;
+		int			kept = 0;
+
+		is_last = !got_on;
+		for (int i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!foretell(foretelling, &candidates[i], is_last))
+				candidates[kept++] = candidates[i];
+		}
+		n = kept;
+		got_on = foretelling->summary->moved > moved;
+	}
+}
+
+/* Without those that the dry run has moved before, by a policy. */
+static int
+leave_out_moved(const TierForesight *foresight, Candidate *candidates, int n)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (foresight == NULL ||
+			!tier_foresight_has_moved(foresight, candidates[i].unit->relation_oid))
+			candidates[kept++] = candidates[i];
+	return kept;
 }
 
 TierApplySummary
@@ -631,20 +726,13 @@ tier_apply_announce(const TierApplyRequest *request)
 	TierAdvice *advice;
 	int			n;
 	int			possible;
+	Foretelling foretelling = {request, NULL, &summary};
 
 	advice = prepare(request, &summary, &candidates, &n, &possible);
 	tell_nothing(request, advice, &summary);
-	for (int i = 0; i < possible; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!foretell(advice, &candidates[i]))
-			summary.not_moved++;
-		else
-		{
-			summary.moved++;
-			summary.moved_bytes += (int64) candidates[i].disk_bytes;
-		}
-	}
+	foretelling.advice = advice;
+	foretell_all(&foretelling, candidates,
+				 leave_out_moved(request->foresight, candidates, possible));
 	for (int i = possible; i < n; i++)
 		complain_of_room(advice, &candidates[i], WARNING);
 	summary.not_moved += n - possible;

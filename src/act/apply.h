@@ -13,6 +13,7 @@
 #include "storage/lock.h"
 
 #include "src/decide/advice.h"
+#include "src/act/foresee.h"
 #include "src/act/move.h"
 #include "src/move/online.h"
 
@@ -32,6 +33,8 @@ typedef struct TierApplyRequest
 								 * in the log what went wrong */
 	bool		for_list;		/* nothing is moved: what failed lately is
 								 * listed, too, and nothing is told */
+	TierForesight *foresight;	/* of a dry run of for_owners: what it has
+								 * moved before; else NULL */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierApplyRequest;
 

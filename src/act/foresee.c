@@ -47,6 +47,7 @@ struct TierForesight
 	const TierSet *set;
 	List	   *places;
 	List	   *flows;
+	List	   *moved;			/* OIDs: what the moves counted so far are of */
 	double		bytes;			/* of the moves counted so far */
 	double		seconds;		/* that these take, as far as is known */
 };
@@ -170,7 +171,14 @@ tier_foresight_count(TierForesight *foresight, const TierAdmission *admission)
 	add_flow(foresight, admission->where.tablespace_oid, admission->size_bytes);
 	add_flow(foresight, admission->info->tablespace_oid, -(double) admission->size_bytes);
 	foresight->bytes += admission->size_bytes;
+	foresight->moved = lappend_oid(foresight->moved, admission->info->relation_oid);
 	MemoryContextSwitchTo(old_context);
+}
+
+bool
+tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid)
+{
+	return list_member_oid(foresight->moved, relation_oid);
 }
 
 void

@@ -57,6 +57,9 @@ extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 /* A move that was counted takes so long; NaN: nobody knows. */
 extern void tier_foresight_spend(TierForesight *foresight, double seconds);
 
+/* Is a move of it among those that were counted? */
+extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid);
+
 /* By how much the moves counted so far change what a tablespace has. */
 extern double tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid);
 

@@ -33,6 +33,8 @@
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
+#include "src/act/patience.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
@@ -42,9 +44,6 @@
 
 /* Makes the lock differ from other locks of a tablespace. */
 #define EMPTYING_LOCK_SUBID 1
-
-/* So many relations of one owner that are locked are waited for, as in act/migrate.c. */
-#define PATIENCE_WITH_OWNER 2
 
 /* In the log. */
 #define CAUSE "fullness policies"
@@ -130,8 +129,9 @@ typedef struct Emptying
 								 * window opens: nothing hotter has to */
 	int			ncoming;
 	int			moved;
-	List	   *locked;			/* whose relations were locked, a role each
-								 * time */
+	char	   *held_up;		/* what the server is under pressure of, so
+								 * that nothing more leaves; NULL: it is not */
+	TierPatience *patience;		/* with what is locked; of the worker */
 } Emptying;
 
 /* Are the tiers what they were when the policy was evaluated? */
@@ -259,17 +259,6 @@ is_still_wanted(const TierMoveRequest *request)
  * ---------------------------------------------------------------------
  */
 
-static int
-times_locked(const List *locked, Oid owner_oid)
-{
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, locked)
-		n += lfirst_oid(cell) == owner_oid;
-	return n;
-}
-
 /* The coldest of those that leave; -1: none. */
 static int
 next_leaving(const TierFullnessResult *result)
@@ -328,6 +317,8 @@ move_member(Emptying *emptying, int i)
 	request = tier_fullness_request(emptying->evaluation, i);
 	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
+	request.only_if_free = emptying->run->by_worker &&
+		tier_patience_is_over(emptying->patience, request.requester_oid);
 	request.is_wanted = is_still_wanted;
 	request.argument = emptying;
 	request.idle = emptying->run->idle;
@@ -352,7 +343,19 @@ let_come(Emptying *emptying, int i, TimestampTz at)
 	emptying->ncoming++;
 }
 
-/* Has it to wait for a move window?  Then it is counted as such. */
+/*
+ * The server is under pressure, which ends the emptying for this time: it may be over in the
+ * next moment, when hotter ones would leave in place of those that have met it.
+ */
+static void
+hold_up(Emptying *emptying, const char *why, int nwaiting)
+{
+	if (nwaiting > 0)
+		note_waiting(emptying, why, nwaiting);
+	emptying->held_up = MemoryContextStrdup(emptying->context, why);
+}
+
+/* Has it to wait, for a move window or because of pressure?  Then it is counted as such. */
 static bool
 has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
 {
@@ -368,8 +371,13 @@ has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
 	start = tier_gate_ask(emptying->evaluation->advice->set, &planned);
 	if (start.may_begin)
 		return false;
-	note_waiting(emptying, start.reason, 1);
-	let_come(emptying, i, start.at);
+	if (start.under_pressure)
+		hold_up(emptying, start.reason, emptying->evaluation->result.nleaving);
+	else
+	{
+		note_waiting(emptying, start.reason, 1);
+		let_come(emptying, i, start.at);
+	}
 	return true;
 }
 
@@ -440,13 +448,6 @@ move_next(Emptying *emptying, int i)
 		!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
 		return;
 	owner_oid = evaluation->members[i].owner_oid;
-	if (emptying->run->by_worker &&
-		times_locked(emptying->locked, owner_oid) >= PATIENCE_WITH_OWNER)
-	{
-		emptying->summary->not_moved++;
-		set_aside(evaluation, i, "others of its owner were locked");
-		return;
-	}
 	if (!fits_with_forks(evaluation, emptying->set, i, &info))
 		return;
 	if (has_to_wait(emptying, i, &info))
@@ -455,18 +456,21 @@ move_next(Emptying *emptying, int i)
 		return;
 	}
 	report = move_member(emptying, i);
-	if (report.state == TIER_STATE_WAITING)
+	if (report.under_pressure)
+		hold_up(emptying, report.error, evaluation->result.nleaving -
+				(report.state == TIER_STATE_WAITING ? 0 : 1));
+	else if (report.state == TIER_STATE_WAITING)
+	{
 		note_waiting(emptying, report.error, 1);
+		let_come(emptying, i, report.may_begin_at);
+	}
 	tier_move_warn(&report, emptying->run->by_worker);
 	tier_move_count(&report, &emptying->summary->moved, &emptying->summary->not_moved,
 					&emptying->summary->moved_bytes);
 	if (report.state == TIER_STATE_DONE)
 		emptying->moved++;
-	else if (report.state != TIER_STATE_NOT_NEEDED && strcmp(report.sqlstate, "55P03") == 0)
-	{
-		MemoryContextSwitchTo(emptying->context);
-		emptying->locked = lappend_oid(emptying->locked, owner_oid);
-	}
+	else if (tier_move_was_busy(&report))
+		tier_patience_spend(emptying->patience, owner_oid, report.worked_ms);
 	set_aside(evaluation, i, "it was moved, or could not be moved");
 }
 
@@ -486,18 +490,22 @@ record(const TierFullnessEvaluation *evaluation, double share, int leaving, cons
 	MemoryContextSwitchTo(context);
 }
 
-/* "92.0% full, above 90.0%: ...; 3 relations have left, now 79.5% full" */
+/* "92.0% full, above 90.0%: ...; 3 relations have left, now 79.5% full; waiting: ..." */
 static void
 record_end(const Emptying *emptying, double share, int leaving, const char *before)
 {
 	const TierFullnessEvaluation *evaluation = emptying->evaluation;
 
-	if (emptying->moved == 0)
+	if (emptying->moved == 0 && emptying->held_up == NULL)
 		return;
 	record(evaluation, share, leaving,
-		   psprintf("%s; %d %s left, now %.1f%% full", before, emptying->moved,
-					emptying->moved == 1 ? "relation has" : "relations have",
-					100.0 * tier_fullness_share(evaluation)));
+		   psprintf("%s%s%s%s", before,
+					emptying->moved == 0 ? "" :
+					psprintf("; %d %s left, now %.1f%% full", emptying->moved,
+							 emptying->moved == 1 ? "relation has" : "relations have",
+							 100.0 * tier_fullness_share(evaluation)),
+					emptying->held_up == NULL ? "" : "; ",
+					emptying->held_up == NULL ? "" : emptying->held_up));
 }
 
 /* The moves of one tier, which is locked. */
@@ -520,8 +528,12 @@ empty_locked(Emptying *emptying)
 		if (!look_again(emptying) || (next = next_leaving(&evaluation->result)) < 0)
 			break;
 		MemoryContextSwitchTo(emptying->step);
+		tier_debug_point("leaving");
 		move_next(emptying, next);
+		tier_debug_point("looked_at");
 		MemoryContextSwitchTo(emptying->context);
+		if (emptying->held_up != NULL)
+			break;
 		if (emptying->run->idle != NULL && emptying->run->idle->is_due())
 			emptying->run->idle->run();
 		MemoryContextSwitchTo(emptying->context);
@@ -600,6 +612,7 @@ tier_fullness_run(const TierFullnessRun *run)
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
 											   ALLOCSET_DEFAULT_SIZES);
+	TierPatience patience = {.context = context};
 	TierFullnessEvaluation *evaluations;
 	int			n;
 
@@ -633,6 +646,7 @@ tier_fullness_run(const TierFullnessRun *run)
 		emptying.evaluation = &evaluations[i];
 		emptying.summary = &summary;
 		emptying.question = &question;
+		emptying.patience = &patience;
 		emptying.context = context;
 		emptying.step = step;
 		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL &&
@@ -688,7 +702,10 @@ announce(const TierFullnessEvaluation *evaluation, int i, const char *waiting)
 					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
 }
 
-/* Would it be moved, in this run or as soon as a window opens?  If not, it says why. */
+/*
+ * Would it be moved, in this run or as soon as a window opens or pressure ends?  If not, it
+ * says why.
+ */
 static bool
 foretell_move(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation, int i,
 			  TierRelationInfo *info)
@@ -705,7 +722,7 @@ foretell_move(const Foretelling *foretelling, const TierFullnessEvaluation *eval
 	if (start.may_begin)
 		tier_foresight_spend(foretelling->foresight, start.seconds);
 	announce(evaluation, i, start.may_begin ? NULL : start.reason);
-	return start.may_begin || start.at != 0;
+	return start.may_begin || start.at != 0 || start.under_pressure;
 }
 
 /* As move_next(). */

@@ -26,8 +26,8 @@ typedef struct TierFullnessRun
 	const Oid  *backoff;		/* relations that failed lately, sorted */
 	int			nbackoff;
 	bool		ignore_windows; /* begins also while move windows are closed */
-	bool		by_worker;		/* respects auto_migrate, and how often an
-								 * owner's relations were locked */
+	bool		by_worker;		/* respects auto_migrate, and limits the time
+								 * for what an owner has locked */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 } TierFullnessRun;
 

@@ -17,6 +17,7 @@
 #include "src/compat.h"
 #include "src/act/gate.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/decide/pressure.h"
@@ -47,7 +48,8 @@ load(void)
 	TierCatalogScope scope;
 	TierMoveWindows *loaded;
 
-	if (windows != NULL && tier_clock_monotonic_us() < loaded_at_us + LONGEST_AGE_US)
+	if (windows != NULL && tier_clock_monotonic_us() < loaded_at_us + LONGEST_AGE_US &&
+		!tier_debug_skips("gate_age"))
 		return true;
 	windows = NULL;
 	if (!tier_catalog_try_enter(&scope))
@@ -68,7 +70,7 @@ load(void)
 TierMoveStart
 tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 {
-	TierMoveStart start = {true, 0, 0.0, NULL};
+	TierMoveStart start = {true, 0, 0.0, NULL, false};
 
 	if (!load())
 		return start;			/* whoever moves finds out */
@@ -78,7 +80,8 @@ tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 	start.reason = tier_pressure_reason(pressure, set, move->from_tablespace_oid,
 										move->to_tablespace_oid);
 	start.may_begin = start.reason == NULL;
-	if (!start.may_begin)
+	start.under_pressure = !start.may_begin;
+	if (start.under_pressure)
 		start.at = 0;
 	return start;
 }

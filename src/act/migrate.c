@@ -34,6 +34,7 @@
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/act/new_partitions.h"
+#include "src/act/patience.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
@@ -43,12 +44,6 @@
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
-
-/*
- * The worker waits in vain for so many relations of one owner, who may keep all of
- * them locked, and leaves the others for the next time: it has others to serve.
- */
-#define PATIENCE_WITH_OWNER 2
 
 /* In the log. */
 #define CAUSE "tiering policies"
@@ -571,18 +566,6 @@ begin_batch(TierMigrateSummary *summary)
 	summary->batch_id = tier_batch_begin(CAUSE, summary->due_relations, summary->due_bytes);
 }
 
-/* How often an owner's relations were locked in this run. */
-static int
-times_locked(const List *locked, Oid owner_oid)
-{
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, locked)
-		n += lfirst_oid(cell) == owner_oid;
-	return n;
-}
-
 /*
  * Has it to wait for a move window?  Then it is counted as such.  In the memory context
  * of the run.
@@ -615,8 +598,8 @@ typedef struct Run
 	const TierIdle *idle;
 	MemoryContext context;		/* of the run, and of its lists */
 	MemoryContext step;			/* reset before each move */
-	List	   *locked;			/* whose relations were locked, a role each
-								 * time */
+	TierPatience patience;		/* with what is locked; of the worker */
+	bool		is_over;		/* the extension is not what it was */
 	List	   *done;			/* OIDs of what was moved */
 	List	   *in_vain;		/* and of what could not be */
 	int			nlimited;		/* relations that are not returned because of
@@ -674,12 +657,14 @@ move_member(Run *run, Decision *decision)
 {
 	TierMigrateSummary *summary = run->summary;
 	TierMoveRequest request = request_for(&decision->now, decision->set, decision->relation_oid);
+	Oid			owner_oid = decision->now.leaf->info.owner_oid;
 	TierMoveReport report;
 
 	if (summary->batch_id == 0)
 		begin_batch(summary);
 	request.batch_id = summary->batch_id;
 	request.obeys_windows = !run->ignore_windows;
+	request.only_if_free = run->by_worker && tier_patience_is_over(&run->patience, owner_oid);
 	request.is_wanted = is_still_due;
 	request.argument = decision;
 	request.idle = run->idle;
@@ -692,9 +677,25 @@ move_member(Run *run, Decision *decision)
 		run->in_vain = lappend_oid(run->in_vain, decision->relation_oid);
 	if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
 		summary->why_waiting = report.error;
-	if (report.state != TIER_STATE_DONE && report.state != TIER_STATE_NOT_NEEDED &&
-		strcmp(report.sqlstate, "55P03") == 0)
-		run->locked = lappend_oid(run->locked, decision->now.leaf->info.owner_oid);
+	if (tier_move_was_busy(&report))
+		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
+}
+
+/*
+ * ALTER EXTENSION does not wait for a run.  What was updated meanwhile has another library,
+ * and what this one would do to its tables is for nobody to say.
+ */
+static bool
+is_extension_the_same(Run *run)
+{
+	run->is_over = tier_catalog_extension_state() != TIER_EXTENSION_PRESENT;
+	tier_transaction_commit();
+	if (run->is_over)
+		ereport(run->by_worker ? LOG : WARNING,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
+				 errdetail("What is left is moved by the next run.")));
+	return !run->is_over;
 }
 
 /* False: nothing more is to be moved. */
@@ -715,13 +716,6 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 		summary->not_moved++;
 		return true;
 	}
-	if (run->by_worker &&
-		times_locked(run->locked, job->leaf->info.owner_oid) >= PATIENCE_WITH_OWNER)
-	{
-		summary->not_moved++;
-		return true;
-	}
-
 	CHECK_FOR_INTERRUPTS();
 	if (!run->ignore_windows &&
 		has_to_wait(job, run->set, relation_oid, run->by_worker, summary))
@@ -735,6 +729,8 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 	MemoryContextSwitchTo(old_context);
 	if (!wanted)
 	{
+		if (!is_extension_the_same(run))
+			return false;
 		summary->no_longer_due++;
 		return true;
 	}
@@ -898,10 +894,10 @@ record_evaluations(TierEvaluation **evaluations, int n)
 /*
  * What the load asks for, after the policies, whose moves it sees.  Within a
  * limit of bytes a day: where the advice is wrong, that is slow enough for
- * somebody to notice.
+ * somebody to notice.  foresight: of a dry run, what it has moved before; else NULL.
  */
 static void
-apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windows,
+apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool ignore_windows,
 			 const TierIdle *idle, TierMigrateSummary *summary)
 {
 	TierApplyRequest request = {0};
@@ -928,14 +924,16 @@ apply_advice(const TierSet *set, bool dry_run, bool by_worker, bool ignore_windo
 
 	/* What is advised need not be found out while nothing of it may begin. */
 	start = tier_gate_ask_any(set);
-	if (!dry_run && !ignore_windows && !start.may_begin)
+	if (foresight == NULL && !ignore_windows && !start.may_begin)
 	{
 		summary->placement_waits = true;
 		if (summary->why_waiting == NULL)
 			summary->why_waiting = start.reason;
 		return;
 	}
-	summary->applied = dry_run ? tier_apply_announce(&request) : tier_apply_run(&request);
+	request.foresight = foresight;
+	summary->applied = foresight != NULL ? tier_apply_announce(&request) :
+		tier_apply_run(&request);
 }
 
 static Oid *
@@ -1075,7 +1073,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		PushActiveSnapshot(GetTransactionSnapshot());
 		summary.emptied = tier_fullness_announce(&how, dry.foresight);
 		PopActiveSnapshot();
-		apply_advice(set, true, false, ignore_windows, NULL, &summary);
+		apply_advice(set, dry.foresight, false, ignore_windows, NULL, &summary);
 		MemoryContextSwitchTo(old_context);
 		MemoryContextDelete(context);
 		return summary;
@@ -1094,10 +1092,13 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	{
 		.set = set,.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,
 			.ignore_windows = ignore_windows,.idle = idle,.context = context,
-			.summary = &summary
+			.patience =
+		{
+			.context = context
+		},.summary = &summary
 	};
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < njobs; i++)
+	for (int i = 0; i < njobs && !run.is_over; i++)
 	{
 		run_job(&run, &jobs[i]);
 		if (idle != NULL && idle->is_due())
@@ -1119,7 +1120,7 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	}
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.emptied.why_waiting;
-	apply_advice(set, false, by_worker, ignore_windows, idle, &summary);
+	apply_advice(set, NULL, by_worker, ignore_windows, idle, &summary);
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.applied.why_waiting;
 

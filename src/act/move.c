@@ -85,6 +85,8 @@ typedef struct Move
 	bool		has_told;		/* that it waits */
 	bool		only_record;	/* finish_step() does nothing else */
 	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
+	bool		is_locked;		/* the same: others have it, and it is for who
+								 * waits for nobody */
 
 	/* Online, by parts_step(): see parts_to_move(); and whether it has gone. */
 	List	   *parts;
@@ -164,6 +166,13 @@ tier_move_warn(const TierMoveReport *report, bool by_worker)
 								   report->sqlstate[3], report->sqlstate[4])),
 			 errmsg("could not move %s: %s", report->relation_name, report->error),
 			 report->hint ? errhint("%s", report->hint) : 0));
+}
+
+bool
+tier_move_was_busy(const TierMoveReport *report)
+{
+	return (report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED) &&
+		strcmp(report->sqlstate, "55P03") == 0;
 }
 
 bool
@@ -374,6 +383,8 @@ preflight_step(void *argument)
 	tier_preflight_init(&admission, move->info, &where, move->set, move->size_bytes);
 	admission.announces = true;
 	move->obstacle = tier_preflight(&admission);
+	move->is_locked = move->request->only_if_free &&
+		tier_relation_count_lockers(move->request->relation_oid) > 0;
 }
 
 static bool
@@ -484,6 +495,8 @@ window_step(void *argument)
 	{
 		report_skipped(move->report, start.reason, NULL, "55000");
 		move->report->state = TIER_STATE_WAITING;
+		move->report->under_pressure = start.under_pressure;
+		move->report->may_begin_at = start.at;
 		move->is_unwanted = true;
 	}
 	MemoryContextSwitchTo(old_context);
@@ -551,6 +564,14 @@ may_begin(Move *move, TierMoveReport *report, ErrorData **thrown)
 	{
 		report_skipped(report, obstacle->message, obstacle->hint,
 					   unpack_sql_state(obstacle->sqlstate));
+		return false;
+	}
+	if (move->is_locked)
+	{
+		report_skipped(report,
+					   "others use it, and the worker has waited long enough for other "
+					   "relations of its owner that are in use",
+					   "It is tried again later.", "55P03");
 		return false;
 	}
 	do
@@ -717,6 +738,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			return false;
 		case TIER_ONLINE_HELD_UP:
 			report_skipped(report, part.why, pstrdup(part.hint), "55000");
+			report->under_pressure = true;
 			return false;
 		case TIER_ONLINE_REFUSED:
 			if (part.is_incomplete)
@@ -979,6 +1001,7 @@ run_move(Move *move, bool online, int64 started_at, ErrorData **thrown, ErrorDat
 		/* 4. What became of it. */
 		move->outcome.elapsed_ms = ms_since(started_at);
 		move->outcome.waited_ms = tier_progress_waited_ms() - waited_ms;
+		move->report->worked_ms = Max(move->outcome.elapsed_ms - move->outcome.waited_ms, 0.0);
 		move->report->lock_held_ms = Max(move->outcome.lock_held_ms, 0.0);
 		*late = finish_record(move, move->report);
 	}

@@ -49,6 +49,9 @@ struct TierMoveRequest
 								 * window is open, which the caller has made
 								 * sure of (act/gate.h), and waits for readers
 								 * of the WAL that do not keep up with it */
+	bool		only_if_free;	/* it ends as if it could not be locked when
+								 * anybody has it locked as it begins, since
+								 * others of its owner were (act/patience.h) */
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by
 								 * then */
@@ -81,7 +84,13 @@ typedef struct TierMoveReport
 	char	   *error;			/* NULL when done or not needed; why it waits */
 	char	   *hint;			/* NULL: none */
 	char		sqlstate[6];
+	bool		under_pressure; /* of WAITING and SKIPPED: the server was, so
+								 * that others would not begin either */
+	TimestampTz may_begin_at;	/* of WAITING; 0: nobody knows */
 	int64		size_bytes;
+	double		worked_ms;		/* that it took, without what it has waited
+								 * for other moves, resume() or readers of the
+								 * WAL */
 	double		lock_held_ms;	/* the longest strong lock; 0: none */
 } TierMoveReport;
 
@@ -90,6 +99,9 @@ typedef struct TierMoveReport
  * others use the relation, or there was no room?
  */
 extern bool tier_move_is_worth_retrying(const TierMoveReport *report);
+
+/* Could it not be locked, or what it needs of the catalogs? */
+extern bool tier_move_was_busy(const TierMoveReport *report);
 
 /*
  * Moves one relation, a table with its TOAST table; see tier_online_move and

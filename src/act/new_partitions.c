@@ -20,13 +20,12 @@
 #include "src/compat.h"
 #include "src/act/gate.h"
 #include "src/act/new_partitions.h"
+#include "src/act/patience.h"
 #include "src/base/attempt.h"
+#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/move/throttle.h"
-
-/* So many relations of one owner that are locked are waited for, as in act/migrate.c. */
-#define PATIENCE_WITH_OWNER 2
 
 typedef struct Job
 {
@@ -181,17 +180,6 @@ why_waiting(const TierBirthplace *place, const TierSet *set, bool ignore_windows
 	return start.may_begin ? NULL : start.reason;
 }
 
-static int
-times_locked(const List *locked, Oid owner_oid)
-{
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, locked)
-		n += lfirst_oid(cell) == owner_oid;
-	return n;
-}
-
 static const char *
 text_of(const TierBirthplace *place)
 {
@@ -295,17 +283,20 @@ static void
 run_jobs(const TierBirthplace *places, int n, const TierSet *set, bool by_worker,
 		 bool ignore_windows)
 {
-	List	   *locked = NIL;
+	TierPatience patience = {.context = CurrentMemoryContext};
 	Waiting		waiting = {0};
 
 	for (int i = 0; i < n; i++)
 	{
 		Job			job = {&places[i], TIER_MOVE_GONE};
+		Oid			owner_oid = places[i].info.owner_oid;
+		int64		begun_at_us = tier_clock_monotonic_us();
 		const char *why;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!is_to_be_set(&places[i]) ||
-			times_locked(locked, places[i].info.owner_oid) >= PATIENCE_WITH_OWNER)
+			(tier_patience_is_over(&patience, owner_oid) &&
+			 tier_relation_count_lockers(places[i].info.relation_oid) > 0))
 			continue;
 		if (by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
 			return;
@@ -318,7 +309,8 @@ run_jobs(const TierBirthplace *places, int n, const TierSet *set, bool by_worker
 			continue;
 		}
 		if (run_job(&job, by_worker))
-			locked = lappend_oid(locked, places[i].info.owner_oid);
+			tier_patience_spend(&patience, owner_oid,
+								(double) (tier_clock_monotonic_us() - begun_at_us) / 1000.0);
 	}
 	if (!by_worker)
 		report_waiting(&waiting);

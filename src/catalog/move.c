@@ -39,14 +39,18 @@
 
 /*
  * The tries of a row m that failed in the last day, the last one included, which is about
- * to be forgotten.  Those of an hour are one, so that they remain few.
+ * to be forgotten.  Those of an hour are one, so that they remain few.  A window may be
+ * open for a day, and for an hour more where clocks are changed.
  */
 #define FAILED_TRIES \
-	"SELECT array_agg(f.at), array_agg(f.bytes) FROM " \
-	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes " \
-	"FROM unnest(m.failed_at || m.finished_at, " \
-	"m.failed_bytes || CASE WHEN " IS_LIMITED " THEN m.copied_bytes END) u (at, bytes) " \
-	"WHERE u.bytes > 0 AND u.at > now() - interval '24 hours' " \
+	"SELECT array_agg(f.at ORDER BY f.at), array_agg(f.bytes ORDER BY f.at), " \
+	"array_agg(f.limited_bytes ORDER BY f.at) FROM " \
+	"(SELECT max(u.at) AS at, sum(u.bytes)::int8 AS bytes, " \
+	"COALESCE(sum(u.limited_bytes), 0)::int8 AS limited_bytes " \
+	"FROM unnest(m.failed_at || m.finished_at, m.failed_bytes || m.copied_bytes, " \
+	"m.failed_limited_bytes || CASE WHEN " IS_LIMITED " THEN m.copied_bytes END) " \
+	"u (at, bytes, limited_bytes) " \
+	"WHERE u.bytes > 0 AND u.at > now() - interval '26 hours' " \
 	"GROUP BY date_trunc('hour', u.at)) f"
 
 static Datum
@@ -64,7 +68,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 {
 	static const char update_sql[] =
 	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
-	"(failed_at, failed_bytes) = (" FAILED_TRIES "), "
+	"(failed_at, failed_bytes, failed_limited_bytes) = (" FAILED_TRIES "), "
 	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, from_tier = $6, "
 	"to_tier = $7, requested_by = $8, policy_id = $9, policy_kind = $22, "
 	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
@@ -186,8 +190,8 @@ tier_catalog_bytes_moved_by_advice(void)
 	"SELECT COALESCE(sum(CASE WHEN COALESCE(" IS_LIMITED ", false) IS FALSE THEN 0 "
 	"WHEN m.state IN ('running', 'done') THEN greatest(m.size_bytes, m.copied_bytes) "
 	"ELSE COALESCE(m.copied_bytes, 0) END "
-	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes) "
-	"WHERE u.at > now() - interval '24 hours'), 0)), 0)::int8 "
+	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_limited_bytes) "
+	"u (at, bytes) WHERE u.at > now() - interval '24 hours'), 0)), 0)::int8 "
 	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'running' OR m.finished_at > now() - interval '24 hours'";
 	bool		isnull;

@@ -55,10 +55,15 @@ tier_catalog_load_move_windows(MemoryContext context, int *n)
 double
 tier_catalog_bytes_moved_within(double seconds)
 {
-	/* What runs may have begun before; it is all written by its end. */
+	/*
+	 * What runs may have begun before; it is all written by its end.  What
+	 * was tried before, and failed, was written, too.
+	 */
 	static const char sql[] =
 	"SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
-	"THEN greatest(m.size_bytes, m.copied_bytes) ELSE m.copied_bytes END), 0)::float8 "
+	"THEN greatest(m.size_bytes, m.copied_bytes) ELSE COALESCE(m.copied_bytes, 0) END "
+	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes) "
+	"WHERE u.at >= clock_timestamp() - make_interval(secs => $1)), 0)), 0)::float8 "
 	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'running' OR m.started_at >= clock_timestamp() - make_interval(secs => $1)";
 	static const Oid types[] = {FLOAT8OID};

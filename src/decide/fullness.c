@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -175,6 +176,22 @@ tier_fullness_share(const TierFullnessEvaluation *evaluation)
 	return evaluation->error != NULL ? NAN :
 		(tier_fullness_bytes(&evaluation->problem.level) - evaluation->arriving_bytes) /
 		evaluation->problem.level.capacity_bytes;
+}
+
+/*
+ * A tier of a whole file system is at the mark when that is.  One that is declared smaller
+ * is when its relations are, and the rest of the file system is free, too.
+ */
+double
+tier_fullness_crash_room(const TierFullnessLevel *level, double high)
+{
+	return (1.0 - high) * level->capacity_bytes + Max(level->own_bytes - level->disk_bytes, 0.0);
+}
+
+bool
+tier_fullness_may_lack_crash_room(const TierFullnessLevel *level, double high)
+{
+	return tier_fullness_crash_room(level, high) < max_wal_size_mb * 1048576.0 - 1.0;
 }
 
 /* ---------------------------------------------------------------------

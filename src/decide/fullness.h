@@ -114,6 +114,16 @@ extern void tier_fullness_find_room(TierFullnessEvaluation *evaluation, const Ti
 /* How full the tier is, 1 being full. */
 extern double tier_fullness_share(const TierFullnessEvaluation *evaluation);
 
+/*
+ * Bytes that file systems of a tier have free when it is at that high watermark; INFINITY:
+ * it is not known.  After a crash PostgreSQL needs as many as there are of WAL since the last
+ * checkpoint: what has left the tier since then is written there again.
+ */
+extern double tier_fullness_crash_room(const TierFullnessLevel *level, double high);
+
+/* Is that less than max_wal_size? */
+extern bool tier_fullness_may_lack_crash_room(const TierFullnessLevel *level, double high);
+
 /* One sentence on the policy, and a warning if the tier will be too full all the same. */
 extern char *tier_fullness_summary(const TierFullnessEvaluation *evaluation);
 

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -21,6 +22,7 @@
 #include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
+#include "src/decide/fullness.h"
 #include "src/server/relation.h"
 
 PG_FUNCTION_INFO_V1(tier_add_fullness_policy);
@@ -106,6 +108,41 @@ check_tiers(const TierSet *set, const TierFullnessRow *row)
 	check_watermarks(row, &set->tiers[tier]);
 }
 
+/*
+ * What leaves a tier frees its room at once, but not for the replay of the WAL after a crash,
+ * without which the server does not start.
+ */
+static void
+warn_of_crash_room(const TierSet *set, const TierFullnessRow *row)
+{
+	TierFullnessQuestion question = {0};
+	int			tier = tier_require_tier(set, NameStr(row->tier_name));
+	double		high = isnan(row->high_watermark) ? set->tiers[tier].high_watermark :
+	row->high_watermark;
+	double		wal_bytes = max_wal_size_mb * 1048576.0;
+	TierFullnessLevel level;
+	double		room;
+	double		enough;
+
+	if (!(set->tiers[tier].capacity_bytes > 0))
+		return;
+	level = tier_fullness_level(set, tier, &question);
+	room = tier_fullness_crash_room(&level, high);
+	if (!tier_fullness_may_lack_crash_room(&level, high))
+		return;
+	enough = floor((high - (wal_bytes - room) / level.capacity_bytes) * 100.0 + 1e-6) / 100.0;
+	ereport(WARNING,
+			(errmsg("tier \"%s\" may have too little room after a crash",
+					NameStr(row->tier_name)),
+			 errdetail("At its high watermark of %g it has %s free, and max_wal_size is %s. "
+					   "PostgreSQL writes again what has left the tier since the last "
+					   "checkpoint, and does not start without room for it.",
+					   high, tier_size_text(Max(room, 0.0)), tier_size_text(wal_bytes)),
+			 enough > 0.0 ?
+			 errhint("Use a high_watermark of %g or less, or lower max_wal_size.", enough) :
+			 errhint("Lower max_wal_size.")));
+}
+
 static TierSet *
 load_tiers(TierFullnessRow **rows, int *n)
 {
@@ -128,6 +165,7 @@ tier_add_fullness_policy(PG_FUNCTION_ARGS)
 	TierCatalogScope scope;
 	TierFullnessRow row = {0};
 	TierFullnessRow *rows;
+	TierSet    *set;
 	int			nrows;
 	bool		existed;
 	int			policy_id;
@@ -140,11 +178,14 @@ tier_add_fullness_policy(PG_FUNCTION_ARGS)
 	row.high_watermark = watermark_argument(fcinfo, 2, "high_watermark");
 	row.low_watermark = watermark_argument(fcinfo, 3, "low_watermark");
 	require_administrator();
-	check_tiers(load_tiers(&rows, &nrows), &row);
+	set = load_tiers(&rows, &nrows);
+	check_tiers(set, &row);
 
 	tier_catalog_enter(&scope);
 	policy_id = tier_catalog_add_fullness(&scope, &row, &existed);
 	tier_catalog_leave(&scope);
+	if (!existed)
+		warn_of_crash_room(set, &row);
 	if (existed)
 		ereport(if_not_exists ? NOTICE : ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -286,6 +327,8 @@ tier_alter_fullness_policy(PG_FUNCTION_ARGS)
 		tier_catalog_enter(&scope);
 		changed += tier_catalog_change_fullness(&scope, &row, disables_only);
 		tier_catalog_leave(&scope);
+		if (row.is_enabled)
+			warn_of_crash_room(set, &row);
 	}
 	if (changed == 0)
 		complain_of_none(fcinfo, if_exists);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "lib/stringinfo.h"
 
 #include "src/base/settings.h"
@@ -199,6 +200,19 @@ append_forecast(StringInfo line, const TierFullnessEvaluation *evaluation)
 	append_shortage(line, evaluation, forecast.needed_bytes, forecast.leaving_bytes);
 }
 
+/* "; its high watermark leaves 4096 MB free, and after a crash as much as ..." */
+static void
+append_crash_room(StringInfo line, const TierFullnessProblem *problem)
+{
+	double		room = tier_fullness_crash_room(&problem->level, problem->high);
+	double		wal_bytes = max_wal_size_mb * 1048576.0;
+
+	if (tier_fullness_may_lack_crash_room(&problem->level, problem->high))
+		appendStringInfo(line, "; its high watermark leaves %s free, and after a crash as much "
+						 "as max_wal_size, %s, may be needed",
+						 tier_size_text(Max(room, 0.0)), tier_size_text(wal_bytes));
+}
+
 char *
 tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 {
@@ -225,5 +239,6 @@ tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 						 result->nleaving == 1 ? "leaves" : "leave",
 						 percent(result->after_bytes / problem->level.capacity_bytes));
 	append_forecast(&line, evaluation);
+	append_crash_room(&line, problem);
 	return line.data;
 }

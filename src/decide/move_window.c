@@ -205,7 +205,7 @@ TierMoveStart
 tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 					  const TierPlannedMove *move)
 {
-	TierMoveStart start = {true, windows->now, 0.0, NULL};
+	TierMoveStart start = {true, windows->now, 0.0, NULL, false};
 	TierWindowAnswer answer;
 	const TierMoveWindowRow *row;
 

@@ -54,6 +54,8 @@ typedef struct TierMoveStart
 								 * knows */
 	char	   *reason;			/* "waiting for window ...", in the current
 								 * memory context; NULL: it need not wait */
+	bool		under_pressure; /* that is why it may not (act/gate.h); and
+								 * nobody knows until when */
 } TierMoveStart;
 
 /*

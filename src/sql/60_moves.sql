@@ -37,6 +37,7 @@ CREATE TABLE _tiered_storage.move
 	copied_bytes bigint,
 	failed_at timestamptz[],
 	failed_bytes bigint[],
+	failed_limited_bytes bigint[],
 	elapsed_ms float8,
 	waited_ms float8,
 	error text,
@@ -82,9 +83,11 @@ COMMENT ON COLUMN _tiered_storage.move_file.system_identifier IS
 COMMENT ON TABLE _tiered_storage.move_file IS
 'pending files of moves that have not ended; the worker removes those that a crash left behind';
 COMMENT ON COLUMN _tiered_storage.move.failed_at IS
-'when earlier tries of the last 24 hours ended that advice had asked for, one entry for each hour';
+'when earlier tries of the last 26 hours ended that had copied something, one entry for each hour';
 COMMENT ON COLUMN _tiered_storage.move.failed_bytes IS
-'bytes that these have copied: the limit of a day is about what is written, for whatever';
+'bytes that these have copied: limits are about what is written, for whatever';
+COMMENT ON COLUMN _tiered_storage.move.failed_limited_bytes IS
+'the part of failed_bytes that move_limit_per_day counts';
 COMMENT ON TABLE _tiered_storage.move IS
 'running and past moves; use the views tiered_storage.moves and tiered_storage.move_progress';
 

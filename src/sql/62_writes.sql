@@ -79,12 +79,17 @@ CREATE VIEW tiered_storage.write_amplification AS
 			pg_catalog.sum(r.wal_bytes_per_hour), pg_catalog.sum(r.full_page_image_bytes_per_hour)
 		FROM relation r),
 	moved AS (
-		SELECT m.to_tier, pg_catalog.sum(m.copied_bytes
+		SELECT m.to_tier, pg_catalog.sum(COALESCE(m.copied_bytes
 			OPERATOR(pg_catalog.*) _tiered_storage.period_share(m.started_at,
 				EXTRACT(epoch FROM m.finished_at
 					OPERATOR(pg_catalog.-) m.started_at)::pg_catalog.float8,
 				pg_catalog.now() OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval,
-				pg_catalog.now())) AS bytes
+				pg_catalog.now()), 0)
+			OPERATOR(pg_catalog.+) COALESCE((SELECT pg_catalog.sum(u.bytes)::pg_catalog.float8
+				FROM ROWS FROM (pg_catalog.unnest(m.failed_at),
+					pg_catalog.unnest(m.failed_bytes)) u (at, bytes)
+				WHERE u.at OPERATOR(pg_catalog.>) (pg_catalog.now()
+					OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval)), 0)) AS bytes
 		FROM _tiered_storage.move m
 		WHERE m.finished_at OPERATOR(pg_catalog.>) (pg_catalog.now()
 			OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval)

@@ -222,6 +222,49 @@ $dry =
   notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
 like($dry, qr/would move public\.hot_2 /, 'but a day later it does');
 like($dry, qr/1 relation is advised to move/, 'one');
+
+# A dry run knows windows, and what policies move before.
+$node->safe_psql('app',
+	"SELECT tiered_storage.add_move_window('never', NULL, '00:00', '24:00', enabled => false)"
+);
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would move public\.hot_2 .*\nDETAIL: .* Now it would be waiting: all move windows are disabled\./,
+	'a dry run says that it would wait');
+unlike(
+	notices_of(
+		$node,
+		'app',
+		'CALL tiered_storage.migrate(dry_run => true, ignore_windows => true)'
+	),
+	qr/Now it would be/,
+	'unless that is not wanted');
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.alter_move_window('never', enabled => true, max_bytes => pg_table_size('hot_2') + 4096);
+CREATE TABLE aged (d date) PARTITION BY RANGE (d);
+CREATE TABLE aged_1 PARTITION OF aged FOR VALUES FROM ('2001-01-01') TO ('2002-01-01') TABLESPACE fast;
+INSERT INTO aged VALUES ('2001-06-01');
+));
+unlike(
+	notices_of($node, 'app', "CALL tiered_storage.migrate(dry_run => true)"),
+	qr/Now it would be/,
+	'there is room in the window');
+$node->safe_psql('app',
+	"SELECT tiered_storage.add_tiering_policy('aged', '30 days', 'slow')");
+$dry =
+  notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
+like(
+	$dry,
+	qr/would move table public\.aged_1 to tier "slow"\nDETAIL: .*\.\n/,
+	'but what a policy moves');
+like(
+	$dry,
+	qr/would move public\.hot_2 .*\nDETAIL: .* Now it would be waiting for window never, /,
+	'takes it');
+$node->safe_psql('app',
+	"SELECT tiered_storage.remove_tiering_policy('aged'); DROP TABLE aged; SELECT tiered_storage.remove_move_window('never')"
+);
 $node->safe_psql('app',
 	"UPDATE _tiered_storage.move SET started_at = started_at + interval '25 hours', finished_at = finished_at + interval '25 hours', batch_id = NULL"
 );

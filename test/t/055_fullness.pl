@@ -51,14 +51,18 @@ foreach my $db ('app', 'other')
 {
 	$node->safe_psql('postgres', "CREATE DATABASE $db");
 	prepare_matter($node, $db);
-	$node->safe_psql(
-		$db, qq(
+	my $added = notices_of(
+		$node, $db, qq(
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, high_watermark => 0.8, low_watermark => 0.6);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
 SELECT tiered_storage.add_tier('same', '{same}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0);
 SELECT tiered_storage.add_fullness_policy('fast', 'slow');
 ));
+	like(
+		$added,
+		qr/WARNING:  01000: tier "fast" may have too little room after a crash\nDETAIL:  At its high watermark of 0\.8 it has \d+ kB free, and max_wal_size is 256 MB\..*\nHINT:  Lower max_wal_size\./,
+		"a small tier and much WAL in $db");
 	$node->safe_psql($db,
 		"CREATE TABLE $_ TABLESPACE fast AS SELECT i, $names FROM generate_series(1, 4000) i"
 	) foreach $db eq 'app' ? ('a1', 'a2', 'a3', 'a4') : ('b1', 'b2');
@@ -122,6 +126,30 @@ like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
 	qr/no tier is too full/,
 	'two thirds are not too much');
+like(
+	result('app'),
+	qr/; its high watermark leaves \d+ kB free, and after a crash as much as max_wal_size, 256 MB, may be needed$/,
+	'which the policy goes on saying');
+reload_with($node, max_wal_size => '32MB');
+my $lower = notices_of($node, 'app',
+	"SELECT tiered_storage.alter_fullness_policy('fast', high_watermark => 0.9)"
+);
+like(
+	$lower,
+	qr/has 4096 kB free, and max_wal_size is 32 MB\..*\nHINT:  Use a high_watermark of 0\.2 or less, or lower max_wal_size\./,
+	'what would be low enough');
+unlike(
+	notices_of(
+		$node,
+		'app',
+		"SELECT tiered_storage.alter_fullness_policy('fast', high_watermark => 0.2, low_watermark => 0.1)"
+	),
+	qr/WARNING/,
+	'that is');
+$node->safe_psql('app',
+	"SELECT tiered_storage.alter_fullness_policy('fast', unset => '{high_watermark,low_watermark}')"
+);
+reload_with($node, max_wal_size => '256MB');
 fill($disk{fast}, 96);
 like(
 	$node->safe_psql(

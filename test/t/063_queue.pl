@@ -218,6 +218,136 @@ is( $node->safe_psql('app', "SELECT count(*) FROM d WHERE d >= '2006-01-01'"),
 $stops->quit;
 
 # ---------------------------------------------------------------------
+note 'Locked ones, all of one owner';
+# ---------------------------------------------------------------------
+
+# Three are in use for a long time, and come first.
+create_due($_) foreach 11 .. 15;
+reload_with(
+	$node,
+	'tiered_storage.move_lock_timeout' => '10ms',
+	'tiered_storage.move_lock_attempts' => 1);
+my $user = $node->background_psql('app');
+$user->query_safe('BEGIN');
+$user->query_safe("LOCK TABLE ONLY d_$_ IN ACCESS SHARE MODE")
+  foreach 11 .. 13;
+run_cycle($node, 'app');
+like(on_slow(), qr/d_14 d_15$/,
+	'relations that are locked hold up none that is not');
+is( $node->safe_psql(
+		'app',
+		"SELECT relation, state, failures, last_error ~ '^could not lock' FROM tiered_storage.move_queue ORDER BY place"
+	),
+	"d_11|failed|1|t\nd_12|failed|1|t\nd_13|failed|1|t",
+	'and each of them is tried again later');
+
+# When the worker has no more time for them, they are not even copied.
+my $again =
+  "UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE state = 'skipped'";
+$node->safe_psql('app', $again);
+create_due(16);
+reload_with($node, 'tiered_storage.debug_skip' => 'owner_patience');
+run_cycle($node, 'app');
+like(on_slow(), qr/d_16$/, 'one that is free is moved all the same');
+is( $node->safe_psql(
+		'app', q(
+SELECT q.relation, q.state, q.failures, m.error ~ '^others use it', m.copied_bytes > 0
+	FROM tiered_storage.move_queue q JOIN _tiered_storage.move m ON m.relation_oid = q.relation::regclass ORDER BY place)
+	),
+	"d_11|failed|2|f|t\nd_12|failed|2|t|f\nd_13|failed|2|t|f",
+	'the others are copied no more after the first');
+$user->query_safe('COMMIT');
+$user->quit;
+$node->safe_psql('app', $again);
+run_cycle($node, 'app');
+is(queue(), '', 'and are moved when they are free');
+reload_with(
+	$node,
+	'tiered_storage.debug_skip' => '',
+	'tiered_storage.move_lock_timeout' => '200ms',
+	'tiered_storage.move_lock_attempts' => 30);
+
+# ---------------------------------------------------------------------
+note 'What is copied for nothing';
+# ---------------------------------------------------------------------
+
+# It counts for a move window: there is room for two tries, and not for a third.
+create_due(20);
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => 1000000000000);
+SET tiered_storage.test_now = '2030-01-01 23:00+00';
+SELECT tiered_storage.alter_move_window('all day',
+	max_bytes => (SELECT moved_bytes + 5 * size_bytes / 2 FROM tiered_storage.move_windows, tiered_storage.move_queue));
+));
+my $try =
+  "SET tiered_storage.test_now = '2030-01-01 23:00+00'; SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.move_lock_attempts = 1; CALL tiered_storage.migrate()";
+my $holder = $node->background_psql('app');
+$holder->query_safe('BEGIN');
+$holder->query_safe('LOCK TABLE d_20 IN ACCESS SHARE MODE');
+foreach my $n (1, 2)
+{
+	like(
+		notices_of($node, 'app', $try),
+		qr/could not move public\.d_20: could not lock the relation/,
+		"try $n fails when it has copied everything");
+}
+$holder->query_safe('COMMIT');
+$holder->quit;
+like(
+	notices_of($node, 'app', $try),
+	qr/Waiting for window "all day", opens .*: less than its \d+ kB may still be moved/,
+	'a third one waits, although it would succeed');
+is( $node->safe_psql(
+		'app',
+		"SET tiered_storage.test_now = '2030-01-01 23:00+00'; SELECT max_bytes - moved_bytes < size_bytes, moved_bytes <= max_bytes FROM tiered_storage.move_windows, tiered_storage.move_queue"
+	),
+	't|t',
+	'as the view says');
+$node->safe_psql('app',
+	"SELECT tiered_storage.remove_move_window('all day'); UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE state = 'skipped'"
+);
+run_cycle($node, 'app');
+is(queue(), '', 'without the window it is moved');
+
+# ---------------------------------------------------------------------
+note 'An update of the extension meanwhile';
+# ---------------------------------------------------------------------
+
+# What ALTER EXTENSION UPDATE does to the row, which waits for nobody.
+sub set_version
+{
+	my ($version) = @_;
+
+	$node->safe_psql('app',
+		"UPDATE pg_extension SET extversion = '$version' WHERE extname = 'tiered_storage'"
+	);
+	return;
+}
+
+my $version = $node->safe_psql('app',
+	"SELECT extversion FROM pg_extension WHERE extname = 'tiered_storage'");
+create_due($_) foreach 21 .. 23;
+$stops = new_stops($node, 'app');
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copied');
+set_version('99');
+let_go($stops, 'copied');
+like(
+	finish_sql($run),
+	qr/WARNING:  55000: nothing more is moved: the extension was updated or dropped meanwhile/,
+	'ends the run, which says so');
+$stops->quit;
+unlike(on_slow(), qr/d_2[123]/, 'and nothing is moved by the old library');
+set_version($version);
+run_cycle($node, 'app');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+like(on_slow(), qr/d_21 d_22 d_23$/, 'but by the next run');
+is(queue(), '', 'which leaves nothing');
+is(stray_files($node, 'app'), '', 'and no file');
+
+# ---------------------------------------------------------------------
 note 'Pressure';
 # ---------------------------------------------------------------------
 

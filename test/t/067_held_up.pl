@@ -30,7 +30,7 @@ tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = 1
 tiered_storage.max_movers = 1
 tiered_storage.move_max_lag = '1MB'
-tiered_storage.debug_skip = 'lag_interval'
+tiered_storage.debug_skip = 'lag_interval gate_age'
 ));
 $node->start;
 create_in_place_tablespace($node, 'fast', 'slow');
@@ -306,6 +306,79 @@ reload_with($node, archive_command => 'true');
 finish_sql($run);
 is(place_of('d_4'), 'slow', 'and ends when it works again');
 wait_ended();
+
+# ---------------------------------------------------------------------
+note 'A tier that is emptied';
+# ---------------------------------------------------------------------
+
+# Of four tables, two have to leave, the coldest first.  Behind while the coldest is looked
+# at, and not any more afterwards.
+$node->safe_psql('app',
+	"CREATE TABLE t$_ TABLESPACE fast AS SELECT i, repeat('x', 100) AS filler FROM generate_series(1, 4000) i"
+) foreach 1 .. 4;
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.remove_tiering_policy('d');
+DROP TABLE d, by_hand, noise, more_noise;
+SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 10 * pg_table_size('t1') / 2);
+SELECT tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.7, low_watermark => 0.5);
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state s SET heat_at = now(), observed_since = now() - interval '30 days',
+	sampled_since = now() - interval '30 days', proven_since = now() - interval '30 days',
+	random_fast = 1000 * n, random_slow = 1000 * n, device_random_fast = 1000 * n, device_random_slow = 1000 * n
+	FROM generate_series(1, 4) n WHERE relation_oid = ('t' || n)::regclass;
+));
+$node->wait_for_catchup($standby);
+
+sub leaving
+{
+	return $node->safe_psql('app',
+		"SELECT string_agg(relation::text, ' ' ORDER BY place) FROM tiered_storage.evaluate_fullness() WHERE verdict = 'leaves'"
+	);
+}
+
+sub on_fast
+{
+	return $node->safe_psql('app',
+		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^t[1-4]\$' AND reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'fast')"
+	);
+}
+
+is(leaving(), 't1 t2', 'the coldest would leave');
+hold($stops, 'leaving');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'leaving');
+fall_behind();
+step_to($stops, 'leaving', 'looked_at');
+catch_up();
+let_go($stops, 'looked_at');
+like(
+	finish_sql($run),
+	qr/2 relations are not moved now\nDETAIL:  Waiting: $behind.*relations moved: 0, not moved: 0/s,
+	'a standby that lags for a moment ends the run');
+is(on_fast(), 't1 t2 t3 t4', 'so that no hotter one leaves in their place');
+like(
+	$node->safe_psql(
+		'app', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+	qr/% full, above 70\.0%.*; waiting: $behind$/,
+	'which the policy says');
+
+# The same of a copy that is given up because of it.
+reload_with($node, 'tiered_storage.move_lag_timeout' => 0);
+hold($stops, 'copying');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copying');
+fall_behind();
+step_to($stops, 'copying', 'looked_at');
+catch_up();
+let_go($stops, 'looked_at');
+like(
+	finish_sql($run),
+	qr/could not move public.t1: it waited 0 s in vain: $behind.*1 relation is not moved now.*relations moved: 0, not moved: 1/s,
+	'a copy that is given up ends the run, too');
+is(on_fast(), 't1 t2 t3 t4', 'and nothing leaves in its place');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+is(on_fast(), 't3 t4', 'the next run moves the coldest');
 
 $stops->quit;
 $standby->stop;
