@@ -307,6 +307,20 @@ drop_corrections(TierCostCorrection *correction, const TierOverride *override)
 		correction->writes = 1.0;
 }
 
+/*
+ * The start of a scan was measured together with a random read, so of another one it is not
+ * known.  What was only assumed is a multiple of it.
+ */
+static void
+override_random_read(TierCostProfile *profile, double random_read_ms)
+{
+	if (isnan(random_read_ms))
+		return;
+	profile->scan_start_ms *= profile->calibrated ? 0.0 :
+		random_read_ms / profile->random_read_ms;
+	profile->random_read_ms = random_read_ms;
+}
+
 static void
 apply_overrides(TierAdvice *advice)
 {
@@ -330,9 +344,7 @@ apply_overrides(TierAdvice *advice)
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		drop_corrections(&tier->profile.correction, override);
-		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
-		if (!isnan(override->random_read_ms))
-			tier->profile.scan_start_ms = 0;
+		override_random_read(&tier->profile, override->random_read_ms);
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
 		apply_override(&tier->profile.sequential_read_mb_per_s,
 					   override->sequential_read_mb_per_s);
