@@ -98,7 +98,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
 	('tier_watermarks_fit'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
 	('ask_nodes'), ('change_all_nodes'), ('node_rows'), ('nodes'), ('on_all_nodes'), ('require_shards'),
-	('published_tiers'), ('worker_status')$$,
+	('published_tiers'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status')$$,
 	'beneath them are these');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment IS NULL OR comment = '' $$, 'each has a comment');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment ~ '^[A-Z][a-z]' OR comment ~ '[.]$' $$, 'comments are phrases, as those of pg_proc');
