@@ -54,7 +54,7 @@ COMMENT ON FUNCTION _tiered_storage.short_reason(text) IS
 CREATE FUNCTION _tiered_storage.short_number(number float8) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN abs(number) >= 1e15 THEN to_char(number, 'FM9.9EEEE')
+	SELECT CASE WHEN abs(number) >= 1e15 THEN btrim(to_char(number, '9.9EEEE'))
 		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 THEN 0
 			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END
 $$;
