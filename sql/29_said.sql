@@ -10,6 +10,7 @@ CREATE TABLESPACE regress_ts_c LOCATION '';
 ---------------------------------------------------------------------------
 
 SELECT count(*) FROM tiered_storage.simulate_placement();
+SELECT count(*) FROM tiered_storage.placement_summary();
 CALL tiered_storage.apply_placement(dry_run => true);
 CREATE TABLE regress_s (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_a;
 INSERT INTO regress_s SELECT generate_series(1, 1000);
@@ -23,6 +24,7 @@ UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '20 m
 SET tiered_storage.observation_period = '7d';
 SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
 SELECT count(*) > 0 AS answered FROM tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM tiered_storage.placement_summary(relations => '{regress_s}');
 SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
 -- It is known enough when that time is over.
 UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '8 days', proven_since = now() - interval '8 days', observed_since = now() - interval '8 days';
@@ -83,6 +85,8 @@ SELECT relation FROM tiered_storage.recommend_placement(objective => 'money', re
 BEGIN;
 SELECT tiered_storage.remove_tier('regress_fast') \g /dev/null
 SELECT * FROM regress_advice;
+SELECT tier_name FROM tiered_storage.placement_summary();
+SELECT count(*) FROM tiered_storage.simulate_placement();
 ROLLBACK;
 \set VERBOSITY default
 DROP VIEW regress_advice;

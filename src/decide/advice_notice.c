@@ -276,6 +276,11 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				 counts.selected == 0 ? 0 :
 				 errhint("SELECT * FROM tiered_storage.discover_tiers() "
 						 "looks what devices there are.")));
+	else if (advice->set->ntiers == 1)
+		ereport(NOTICE,
+				(errmsg("there is only one tier, \"%s\", so nothing can be elsewhere",
+						NameStr(advice->set->tiers[0].name)),
+				 errhint("%s", tiers_hint())));
 	else if (counts.insufficient == counts.selected)
 		ereport(NOTICE,
 				(errmsg("next to nothing is known yet: observed for %s of %s",
