@@ -268,8 +268,48 @@ SELECT tiered_storage.alter_tier('regress_slow', unset => '{endurance_tbw}') \g 
 -- recommendations
 ---------------------------------------------------------------------------
 
+SET client_min_messages = notice;
 SELECT * FROM tiered_storage.recommendations;
+SET client_min_messages = warning;
 SELECT count(*) = (SELECT count(*) FROM tiered_storage.recommend_placement()) AS all_of_them FROM tiered_storage.recommendations;
+-- With ordinary names it is as wide as a terminal, whatever there is to say.
+CREATE FUNCTION regress_width() RETURNS bigint LANGUAGE sql AS $$
+	SELECT sum(w.width) + 3 * (count(*) - 1) + 2 FROM (
+		SELECT greatest(length(c.key), max(length(c.value))) AS width
+		FROM tiered_storage.recommendations r, jsonb_each_text(to_jsonb(r)) c GROUP BY c.key) w
+$$;
+BEGIN;
+SELECT tiered_storage.alter_tier('regress_fast', new_name => 'ssd'), tiered_storage.alter_tier('regress_slow', new_name => 'hdd') \g /dev/null
+ALTER TABLE regress_l1 RENAME TO measurement_2026_05a;
+UPDATE _tiered_storage.relation_state SET random_fast = 1e6, random_slow = 1e6, device_random_fast = 40000, device_random_slow = 40000, hits_slow = 123e6
+	WHERE relation_oid = 'measurement_2026_05a'::regclass;
+UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0, scans_slow = 1000,
+	sequential_fast = 1e7, sequential_slow = 1e7, sequential_low_slow = 1e7, sequential_high_slow = 1e7, device_sequential_fast = 1e7, device_sequential_slow = 1e7
+	WHERE relation_oid = 'regress_l2'::regclass;
+UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0, page_writes_fast = 12345, page_writes_slow = 12345
+	WHERE relation_oid = 'regress_l3'::regclass;
+SELECT * FROM tiered_storage.recommendations;
+SELECT regress_width() BETWEEN 60 AND 120 AS fits;
+SET tiered_storage.observation_period = '3650d';
+SET client_min_messages = notice;
+SELECT DISTINCT confidence FROM tiered_storage.recommendations;
+SET client_min_messages = warning;
+-- Sizes in bytes, which matter to nobody, are three characters wider than others.
+ALTER TABLE "regress L".regress_l5 SET SCHEMA public;
+SELECT regress_width() BETWEEN 60 AND 123 AS fits FROM tiered_storage.recommendations LIMIT 1;
+ROLLBACK;
+RESET tiered_storage.observation_period;
+DROP FUNCTION regress_width();
+-- Whatever the reason is, its first words tell what decides.
+SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
+	('read 12,300,000 times/h at random, under 1% from disk: 1,230 s/h here, 12 s/h on ssd; if that goes on, 1 to 2 reads/h'),
+	('scans read 12 GB/h: 120 s/h here, 3 s/h on ssd, mostly of standby a'), ('12,300 pages/h written: 12 s/h here, 0.1 s/h on ssd; if 1 to 2 writes/h stay apart'),
+	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'), ('not read since 12 September 2024: 1.2e-05 cheaper a month, 0 s/h more'),
+	('next to no I/O, the page cache has what is read: makes room for what gains more from ssd, 0 s/h more'),
+	('scans read 1.2 MB/h: makes room on ssd, which is too full, 0.2 s/h more; observed for 5 hours of 7 days'), ('makes room on ssd, which is too full'),
+	('pinned to ssd; unlogged, so the move locks it for 12 s'), ('makes room for what gains more from a_tier_with_a_very_long_name, 3 s/h more'), ('')) v (long),
+	_tiered_storage.short_reason(v.long) r (reason);
+SELECT n, _tiered_storage.short_number(n) FROM (VALUES (0), (-0.001), (0.05), (0.099), (-1.25), (9.96), (1234.5), ('1e308'::float8)) v (n);
 
 
 ---------------------------------------------------------------------------
@@ -299,6 +339,24 @@ SELECT objective, what, (SELECT count(*) FROM tiered_storage.recommend_placement
 	FROM (VALUES ('time'), ('money'), ('balanced')) o (objective),
 		(VALUES ('price_per_gb_month'), ('random_read_ms'), ('random_write_ms'), ('parallelism'), ('compression_ratio')) w (what);
 SELECT tier_name, simulated_bytes FROM tiered_storage.simulate_placement('{"regress_fast": {"sequential_read_mb_per_s": 1e-300, "sequential_write_mb_per_s": 1e-300}}', 1e6);
+
+---------------------------------------------------------------------------
+-- What scans of small tables cost where requests are limited
+---------------------------------------------------------------------------
+
+BEGIN;
+-- Ten scans of 256 kB an hour, on a disk: 124 ms and the bytes; on a volume that takes 1 MiB for a request: 460 ms and the bytes.
+UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0, scans_slow = 10,
+	sequential_fast = 320, sequential_slow = 320, sequential_low_slow = 320, sequential_high_slow = 320, device_sequential_fast = 320, device_sequential_slow = 320
+	WHERE relation_oid = 'regress_l3'::regclass;
+CREATE FUNCTION regress_scan(overrides jsonb DEFAULT NULL) RETURNS numeric LANGUAGE sql AS $$
+	SELECT round(sequential_read_s_per_hour::numeric, 4) FROM tiered_storage.explain_placement('regress_l3', overrides => $1) WHERE tier_name = 'regress_slow'
+$$;
+SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_7200') \g /dev/null
+SELECT regress_scan() AS hdd_7200;
+SELECT tiered_storage.alter_tier('regress_slow', profile => 'cloud_st1') \g /dev/null
+SELECT regress_scan() AS cloud_st1, regress_scan('{"regress_slow": {"random_read_ms": 13}}') AS if_twice_as_fast;
+ROLLBACK;
 
 ---------------------------------------------------------------------------
 -- What cannot be meant

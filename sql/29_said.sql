@@ -10,6 +10,7 @@ CREATE TABLESPACE regress_ts_c LOCATION '';
 ---------------------------------------------------------------------------
 
 SELECT count(*) FROM tiered_storage.simulate_placement();
+SELECT count(*) FROM tiered_storage.placement_summary();
 CALL tiered_storage.apply_placement(dry_run => true);
 CREATE TABLE regress_s (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_a;
 INSERT INTO regress_s SELECT generate_series(1, 1000);
@@ -23,11 +24,75 @@ UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '20 m
 SET tiered_storage.observation_period = '7d';
 SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
 SELECT count(*) > 0 AS answered FROM tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM tiered_storage.placement_summary(relations => '{regress_s}');
 SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
 -- It is known enough when that time is over.
 UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '8 days', proven_since = now() - interval '8 days', observed_since = now() - interval '8 days';
 SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
 SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
+
+---------------------------------------------------------------------------
+-- Why there is no advice: each reason once
+---------------------------------------------------------------------------
+
+-- A relation that has been observed for so long, and is read at random so often an hour.
+CREATE FUNCTION regress_known(relation regclass, observed interval, reads float8 DEFAULT 0, is_event boolean DEFAULT false) RETURNS void LANGUAGE sql AS $$
+	UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-20 UTC', sampled_since = timestamptz '2030-01-20 UTC' - observed,
+		proven_since = timestamptz '2030-01-20 UTC' - observed, observed_since = timestamptz '2030-01-20 UTC' - observed,
+		evidence_interval_s = CASE WHEN is_event THEN 300 ELSE 0 END, last_read_at = CASE WHEN is_event THEN '2030-01-19 20:00 UTC'::timestamptz END,
+		random_fast = reads, random_slow = reads, device_random_fast = reads, device_random_slow = reads,
+		sequential_fast = 0, sequential_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0, changes_fast = 0, changes_slow = 0,
+		page_writes_fast = 0, page_writes_slow = 0
+		WHERE relation_oid = $1
+$$;
+SET tiered_storage.test_now = '2030-01-20 UTC';
+CREATE TABLE regress_t (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_a;
+CREATE TABLE regress_u (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_b;
+INSERT INTO regress_t VALUES (1);
+INSERT INTO regress_u VALUES (1);
+CALL tiered_storage.sample();
+CREATE VIEW regress_advice AS SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_t,regress_u}');
+-- Observed for too short a time: what is seen is nothing, or happened once.
+SELECT regress_known('regress_t', '20 minutes'), regress_known('regress_u', '20 minutes') \g /dev/null
+SELECT * FROM regress_advice;
+SELECT regress_known('regress_u', '20 minutes', 100000, true) \g /dev/null
+SELECT * FROM regress_advice;
+-- Known for long enough, but used only once.
+SELECT regress_known('regress_t', '8 days', 100000, true), regress_known('regress_u', '8 days', 100000, true) \g /dev/null
+SELECT * FROM regress_advice;
+-- Everything is held, or everything that is not small.
+SELECT tiered_storage.pin('regress_t'), tiered_storage.pin('regress_u') \g /dev/null
+SELECT * FROM regress_advice;
+SELECT tiered_storage.unpin('regress_t') \g /dev/null
+SELECT * FROM regress_advice;
+SELECT regress_known('regress_t', '8 days') \g /dev/null
+SET tiered_storage.advice_min_size = '10MB';
+SET tiered_storage.cooldown = '90min';
+SELECT * FROM regress_advice;
+SELECT tiered_storage.unpin('regress_u') \g /dev/null
+SELECT regress_known('regress_u', '8 days') \g /dev/null
+SELECT * FROM regress_advice;
+SET tiered_storage.advice_min_size = 0;
+RESET tiered_storage.cooldown;
+-- Idle, and cheaper elsewhere.
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 100000), tiered_storage.alter_tier('regress_slow', price_per_gb_month => 10) \g /dev/null
+SELECT * FROM regress_advice;
+-- It would be advised if that goes on.
+SELECT regress_known('regress_t', '20 minutes'), regress_known('regress_u', '20 minutes') \g /dev/null
+SELECT relation FROM tiered_storage.recommend_placement(objective => 'money', relations => '{regress_t,regress_u}');
+-- The hint has the tablespaces of the server, and their devices.
+\set VERBOSITY terse
+BEGIN;
+SELECT tiered_storage.remove_tier('regress_fast') \g /dev/null
+SELECT * FROM regress_advice;
+SELECT tier_name FROM tiered_storage.placement_summary();
+SELECT count(*) FROM tiered_storage.simulate_placement();
+ROLLBACK;
+\set VERBOSITY default
+DROP VIEW regress_advice;
+DROP FUNCTION regress_known(regclass, interval, float8, boolean);
+DROP TABLE regress_t, regress_u;
+RESET tiered_storage.test_now;
 
 ---------------------------------------------------------------------------
 -- Moves

@@ -342,8 +342,8 @@ tier_guc_init(void)
 							 NULL, NULL, NULL);
 
 	DefineCustomRealVariable("tiered_storage.advice_min_saved_time",
-							 "Sets the device time, in seconds per hour, "
-							 "that advice may leave unsaved to be short.",
+							 "Sets the device time, and the time that clients wait, "
+							 "in seconds per hour, that advice may leave unsaved to be short.",
 							 "Counts with the objective \"time\", "
 							 "if it is more than advice_min_share comes to.",
 							 &tier_advice_min_saved_time,

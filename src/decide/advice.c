@@ -307,6 +307,20 @@ drop_corrections(TierCostCorrection *correction, const TierOverride *override)
 		correction->writes = 1.0;
 }
 
+/*
+ * The start of a scan was measured together with a random read, so of another one it is not
+ * known.  What was only assumed is a multiple of it.
+ */
+static void
+override_random_read(TierCostProfile *profile, double random_read_ms)
+{
+	if (isnan(random_read_ms))
+		return;
+	profile->scan_start_ms *= profile->calibrated ? 0.0 :
+		random_read_ms / profile->random_read_ms;
+	profile->random_read_ms = random_read_ms;
+}
+
 static void
 apply_overrides(TierAdvice *advice)
 {
@@ -330,9 +344,7 @@ apply_overrides(TierAdvice *advice)
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		drop_corrections(&tier->profile.correction, override);
-		apply_override(&tier->profile.random_read_ms, override->random_read_ms);
-		if (!isnan(override->random_read_ms))
-			tier->profile.scan_start_ms = 0;
+		override_random_read(&tier->profile, override->random_read_ms);
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
 		apply_override(&tier->profile.sequential_read_mb_per_s,
 					   override->sequential_read_mb_per_s);
@@ -461,9 +473,9 @@ solver_interrupted(void *argument)
 	return false;
 }
 
-/* What all of it takes, by its objective, if they are on these tiers. */
+/* The sum of that if they are on these tiers. */
 static double
-whole_of(const TierPlacementProblem *problem, const int *tier)
+whole_of(const TierPlacementProblem *problem, const double *cost, const int *tier)
 {
 	double		whole = 0;
 
@@ -472,23 +484,30 @@ whole_of(const TierPlacementProblem *problem, const int *tier)
 		size_t		cell = (size_t) i * problem->ntiers + tier[i];
 
 		if (problem->current[i] >= 0 && tier[i] >= 0)
-			whole += problem->objective == TIER_OBJECTIVE_TIME ? problem->busy_s[cell] :
-				problem->price[cell];
+			whole += cost[cell];
 	}
 	return whole;
 }
 
 /*
- * What may be left unsaved for fewer moves, in the objective: a share of what the best placement
- * would leave.  A share of what there is now may be all that is left of it then.
+ * What may be left unsaved for fewer moves: a share of what the best placement would
+ * leave, or `least`.  A share of what there is now may be all that is left of it then.
  */
 static double
-give_up(const TierAdvice *advice, const TierPlacementProblem *problem, const int *best)
+give_up_of(const TierPlacementProblem *problem, const double *cost, const int *best,
+		   double least)
 {
-	return Max(Min(whole_of(problem, problem->current), whole_of(problem, best)) *
-			   tier_advice_min_share,
-			   problem->objective == TIER_OBJECTIVE_TIME ? tier_advice_min_saved_time :
-			   tier_advice_min_saved_price);
+	return Max(Min(whole_of(problem, cost, problem->current), whole_of(problem, cost, best)) *
+			   tier_advice_min_share, least);
+}
+
+/* The same in the objective. */
+static double
+give_up(const TierPlacementProblem *problem, const int *best)
+{
+	return problem->objective == TIER_OBJECTIVE_TIME ?
+		give_up_of(problem, problem->busy_s, best, tier_advice_min_saved_time) :
+		give_up_of(problem, problem->price, best, tier_advice_min_saved_price);
 }
 
 /* What a move has to gain more than, by itself, in the objective. */
@@ -505,12 +524,17 @@ bool
 tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	double		most = 0.0;
+	TierCost	here;
 
 	if (unit->size_bytes >= tier_advice_min_size_kb * 1024.0)
 		return false;
+	here = tier_advice_cost(advice, unit, unit->current_tier);
 	for (int t = 0; t < advice->set->ntiers; t++)
-		most = Max(most, fabs(tier_advice_busy(advice, unit, t) -
-							  tier_advice_busy(advice, unit, unit->current_tier)));
+	{
+		TierCost	there = tier_advice_cost(advice, unit, t);
+
+		most = Max(most, Max(fabs(there.busy_s - here.busy_s), fabs(there.wait_s - here.wait_s)));
+	}
 	return most <= tier_advice_min_saved_time;
 }
 
@@ -629,8 +653,10 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
-	most = give_up(advice, &problem, result->tier);
+	most = give_up(&problem, result->tier);
 	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour, most,
+									give_up_of(&problem, wait, result->tier,
+											   tier_advice_min_saved_time),
 									least, result->tier);
 	if (scenario == TIER_SCENARIO_MIDDLE)
 	{

@@ -154,7 +154,7 @@ extern void tier_advice_notice_empty(const TierAdvice *advice);
 
 /*
  * Tells in a NOTICE that what is asked about the whole rests on next to nothing: no
- * tier, no relation, or none that has been observed for long enough.
+ * tier or only one, no relation, or none that has been observed for long enough.
  */
 extern void tier_advice_notice_unknown(const TierAdvice *advice);
 

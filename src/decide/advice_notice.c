@@ -89,6 +89,13 @@ count_units(const TierAdvice *advice)
 	return counts;
 }
 
+/* As a person would write it: 10MB, 7d. */
+static char *
+setting(const char *name)
+{
+	return GetConfigOptionByName(psprintf("tiered_storage.%s", name), NULL, false);
+}
+
 static const char *
 plural(int n)
 {
@@ -185,19 +192,19 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				(errmsg("nothing is recommended: "
 						"pins, policies, extensions and the cooldown after moves keep all "
 						"relations where they are"),
-				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
+				 errdetail("tiered_storage.cooldown is %s.", setting("cooldown"))));
 	else if (counts.small + counts.held == counts.selected && counts.held > 0)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: "
 						"pins, policies, extensions and the cooldown after moves keep all "
-						" relations of %d kB and more where they are",
-						tier_advice_min_size_kb),
-				 errdetail("tiered_storage.cooldown is %d minutes.", tier_cooldown_min)));
+						"relations of %s and more where they are",
+						setting("advice_min_size")),
+				 errdetail("tiered_storage.cooldown is %s.", setting("cooldown"))));
 	else if (counts.small == counts.selected)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: "
-						"all relations are smaller than tiered_storage.advice_min_size, %d kB",
-						tier_advice_min_size_kb)));
+						"all relations are smaller than tiered_storage.advice_min_size, %s",
+						setting("advice_min_size"))));
 	else if (full != NULL)
 		ereport(NOTICE,
 				(errmsg_plural("nothing is recommended, though tier %s is too full: "
@@ -269,6 +276,11 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				 counts.selected == 0 ? 0 :
 				 errhint("SELECT * FROM tiered_storage.discover_tiers() "
 						 "looks what devices there are.")));
+	else if (advice->set->ntiers == 1)
+		ereport(NOTICE,
+				(errmsg("there is only one tier, \"%s\", so nothing can be elsewhere",
+						NameStr(advice->set->tiers[0].name)),
+				 errhint("%s", tiers_hint())));
 	else if (counts.insufficient == counts.selected)
 		ereport(NOTICE,
 				(errmsg("next to nothing is known yet: observed for %s of %s",
@@ -311,7 +323,7 @@ tier_advice_headline(const TierAdvice *advice)
 						 advice->options.objective == TIER_OBJECTIVE_TIME ? " s/h" : " a month");
 	if (counts.small > 0)
 		appendStringInfo(&line, "; %d smaller than %s", counts.small,
-						 GetConfigOptionByName("tiered_storage.advice_min_size", NULL, false));
+						 setting("advice_min_size"));
 	if (counts.events > 0)
 		appendStringInfo(&line, "; %d loaded or used only once so far", counts.events);
 	if (counts.too_new > 0)

@@ -187,6 +187,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	tier_advice_options_from(fcinfo, 0, &options);
 	options.bounds = false;
 	advice = tier_advice_make(&options);
+	tier_advice_notice_unknown(advice);
 	placement = &advice->placement;
 	ntiers = advice->set->ntiers;
 	advised_bytes = palloc0(sizeof(double) * Max(ntiers, 1));

@@ -39,6 +39,7 @@ typedef struct Work
 	TierPlacementTotals *totals;
 	const double *least_gain;	/* by unit, or NULL */
 	double		budget;			/* what may still be given up */
+	double		wait_budget;	/* for TIME, of what clients wait, s per hour */
 } Work;
 
 static int
@@ -58,9 +59,9 @@ queue_s(const Work *work, double occupied_s)
 	return tier_cost_queue_s(occupied_s / S_PER_HOUR, tier_placement_clients(work->problem));
 }
 
-/* What the unit saves by being on `tier` instead of where it is now. */
+/* By being on `tier` instead of where it is now: seconds per hour in the queues. */
 static double
-gain_of(const Work *work, int unit, int tier)
+queue_gain_of(const Work *work, int unit, int tier)
 {
 	const TierPlacementProblem *problem = work->problem;
 	size_t		from = (size_t) unit * problem->ntiers + problem->current[unit];
@@ -68,12 +69,38 @@ gain_of(const Work *work, int unit, int tier)
 	double		here_s = work->totals[problem->current[unit]].occupied_s;
 	double		there_s = work->totals[tier].occupied_s;
 
+	return queue_s(work, here_s + problem->occupied_s[from]) - queue_s(work, here_s) +
+		queue_s(work, there_s - problem->occupied_s[to]) - queue_s(work, there_s);
+}
+
+/*
+ * What its clients wait less.  A device that reads faster and writes more slowly may save
+ * them much, and its own time next to nothing.
+ */
+static double
+wait_gain_of(const Work *work, int unit, int tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	size_t		first = (size_t) unit * problem->ntiers;
+
+	if (problem->objective != TIER_OBJECTIVE_TIME)
+		return 0.0;
+	return problem->wait_s[first + problem->current[unit]] - problem->wait_s[first + tier] +
+		queue_gain_of(work, unit, tier);
+}
+
+/* What the unit saves by that, in the objective. */
+static double
+gain_of(const Work *work, int unit, int tier)
+{
+	const TierPlacementProblem *problem = work->problem;
+	size_t		from = (size_t) unit * problem->ntiers + problem->current[unit];
+	size_t		to = (size_t) unit * problem->ntiers + tier;
+
 	return work->price * (problem->price[from] - problem->price[to]) +
 		work->busy * (problem->busy_s[from] - problem->busy_s[to]) +
 		work->wait * (problem->wait_s[from] - problem->wait_s[to]) +
-		work->queue *
-		(queue_s(work, here_s + problem->occupied_s[from]) - queue_s(work, here_s) +
-		 queue_s(work, there_s - problem->occupied_s[to]) - queue_s(work, there_s));
+		work->queue * queue_gain_of(work, unit, tier);
 }
 
 /* May it stay where it is now, beside what the placement has there? */
@@ -105,11 +132,20 @@ take_back(Work *work, int unit, int *tier)
 	*tier = here;
 }
 
-/* Is it too little to move for, alone or with all that is given up? */
+/* Is it too little to move for by itself? */
 static bool
-is_too_little(const Work *work, int unit, double gain)
+is_less_than_least(const Work *work, int unit, double gain, double wait_gain)
 {
-	return gain <= work->budget || (work->least_gain != NULL && gain <= work->least_gain[unit]);
+	return work->least_gain != NULL && gain <= work->least_gain[unit] &&
+		wait_gain <= work->least_gain[unit];
+}
+
+/* Or with all that is given up? */
+static bool
+is_too_little(const Work *work, int unit, double gain, double wait_gain)
+{
+	return (gain <= work->budget && wait_gain <= work->wait_budget) ||
+		is_less_than_least(work, unit, gain, wait_gain);
 }
 
 static void
@@ -133,8 +169,8 @@ set_weights(Work *work, double price_per_wait_hour)
 
 TierMaterialityDropped
 tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
-					  double price_per_wait_hour, double give_up, const double *least_gain,
-					  int *tier)
+					  double price_per_wait_hour, double give_up, double give_up_wait_s,
+					  const double *least_gain, int *tier)
 {
 	TierMaterialityDropped dropped = {0, 0.0, 0.0};
 	size_t		tiers_size = sizeof(TierPlacementTotals) * problem->ntiers;
@@ -146,6 +182,7 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 	work.limits = limits;
 	work.least_gain = least_gain;
 	work.budget = give_up;
+	work.wait_budget = give_up_wait_s;
 	work.totals = problem->alloc(tiers_size);
 	set_weights(&work, price_per_wait_hour);
 	tier_placement_add_up(problem, tier, work.totals);
@@ -166,14 +203,19 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 		{
 			int			u = moves[i].unit;
 			double		gain = fmax(0.0, gain_of(&work, u, tier[u]));
+			double		wait_gain = fmax(0.0, wait_gain_of(&work, u, tier[u]));
+			bool		is_little = is_less_than_least(&work, u, gain, wait_gain);
 
 			if (moves[i].gain > work.budget && least_gain == NULL)
 				break;
-			if (!is_too_little(&work, u, gain) || !may_stay(&work, u))
+			if (!is_too_little(&work, u, gain, wait_gain) || !may_stay(&work, u))
 				continue;
 			take_back(&work, u, &tier[u]);
-			if (least_gain == NULL || gain > least_gain[u])
+			if (!is_little)
+			{
 				work.budget -= gain;
+				work.wait_budget -= wait_gain;
+			}
 			dropped.gain += gain;
 			dropped.bytes += problem->stored_bytes[(size_t) u * problem->ntiers + tier[u]];
 			dropped.units++;

@@ -25,17 +25,18 @@ typedef struct TierMaterialityDropped
 
 /*
  * Takes moves back that gain least, as long as they gain at most `give_up` together
- * (in the objective: device-seconds per hour for TIME, else money per month),
+ * (in the objective: device-seconds per hour for TIME, else money per month), and for
+ * TIME save clients at most `give_up_wait_s` of waiting per hour together;
  * and those that gain nothing and make room for nobody any more.  Never one
  * that may not stay, or whose staying takes a tier beyond the limits that the placement
- * keeps.  `least_gain`, if it is not NULL: by unit, what its move has to gain more than; what
- * that leaves out is not part of `give_up`.  `price_per_wait_hour` as in the result of
- * tier_placement_solve().  tier: by unit, changed.
+ * keeps.  `least_gain`, if it is not NULL: by unit, what its move has to gain more than, for
+ * TIME of either; what that leaves out is not part of `give_up`.  `price_per_wait_hour` as
+ * in the result of tier_placement_solve().  tier: by unit, changed.
  */
 extern TierMaterialityDropped tier_materiality_drop(const TierPlacementProblem *problem,
 													const TierPlacementLimits *limits,
 													double price_per_wait_hour,
-													double give_up, const double *least_gain,
-													int *tier);
+													double give_up, double give_up_wait_s,
+													const double *least_gain, int *tier);
 
 #endif							/* TIER_MATERIALITY_H */

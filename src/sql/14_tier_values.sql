@@ -120,7 +120,7 @@ BEGIN
 	t.random_write_ms := p.random_write_ms;
 	t.sequential_read_mb_per_s := p.sequential_read_mb_per_s;
 	t.sequential_write_mb_per_s := p.sequential_write_mb_per_s;
-	t.scan_start_ms := NULL;
+	t.scan_start_ms := p.scan_start_ms;
 	t.fsync_ms := p.fsync_ms;
 	t.parallelism := p.parallelism;
 	IF t.price_is_assumed THEN
@@ -135,7 +135,8 @@ COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text
 
 /*
  * What is null in `given` stays unchanged, but without compression there is no ratio, and the
- * start of a scan was measured together with a random read.
+ * start of a scan belongs to the random read that it was measured or assumed with: of a new
+ * one no more is known than how the profile has them.
  */
 CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
@@ -150,7 +151,12 @@ BEGIN
 	t.sequential_write_mb_per_s := COALESCE(given.sequential_write_mb_per_s,
 		t.sequential_write_mb_per_s);
 	t.scan_start_ms := COALESCE(given.scan_start_ms, CASE WHEN given.random_read_ms IS NULL
-		THEN t.scan_start_ms END);
+		THEN t.scan_start_ms
+		ELSE (SELECT LEAST(given.random_read_ms * (p.scan_start_ms / p.random_read_ms),
+				l.highest::float8)
+			FROM tiered_storage.device_profiles() p, _tiered_storage.tier_limits() l
+			WHERE p.profile = t.profile AND l.property = 'scan_start_ms'
+				AND p.scan_start_ms IS NOT NULL AND given.random_read_ms > 0) END);
 	t.fsync_ms := COALESCE(given.fsync_ms, t.fsync_ms);
 	t.parallelism := COALESCE(given.parallelism, t.parallelism);
 	t.price_per_gb_month := COALESCE(given.price_per_gb_month, t.price_per_gb_month);

@@ -31,30 +31,101 @@ COMMENT ON FUNCTION tiered_storage.recommend_placement(
 'money, how certain it is, and the statement that moves it; only what should move, unless '
 'include_unchanged is set';
 
-/* As wide as a terminal: what is in recommend_placement() beyond that is for those who ask. */
+/*
+ * What decides, in few characters: what follows are the numbers of `saves` and what it
+ * depends on.
+ */
+CREATE FUNCTION _tiered_storage.short_reason(reason text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE WHEN length(c.line) > 41 THEN left(c.line, 38) || '...' ELSE c.line END
+	FROM regexp_replace(short_reason.reason,
+			'(: [0-9,.e+-]+ (s/h|cheaper)|, [0-9,.e+-]+ s/h more|; ).*$', '') a (line),
+		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',
+			'\1 random reads/h, '), 'under ', '<'),
+			'^.*: makes room (for|on) ', 'makes room \1 ') b (line),
+		regexp_replace(b.line, '^(.{10,41}), .*$',
+			CASE WHEN length(b.line) > 41 THEN '\1' ELSE '\&' END) c (line)
+$$;
+COMMENT ON FUNCTION _tiered_storage.short_reason(text) IS
+'the first words of a reason of recommend_placement()';
+
+/* Two digits are enough for a person, and all of a number of seconds. */
+CREATE FUNCTION _tiered_storage.short_number(number float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE WHEN abs(number) >= 1e15 THEN btrim(to_char(number, '9.9EEEE'))
+		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 THEN 0
+			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END
+$$;
+COMMENT ON FUNCTION _tiered_storage.short_number(float8) IS
+'a number with about two digits, or as an integer';
+
+CREATE FUNCTION _tiered_storage.short_recommendations(
+	OUT relation regclass, OUT size text, OUT move text, OUT saves text, OUT confidence text,
+	OUT reason text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	r record;
+	moves integer := 0;
+	firm integer := 0;
+	what text;
+BEGIN
+	FOR r IN SELECT p.* FROM tiered_storage.recommend_placement() p
+		ORDER BY p.saved_io_s_per_hour DESC, p.price_delta_per_month, p.relation
+	LOOP
+		relation := r.relation;
+		size := pg_size_pretty(r.size_bytes);
+		move := r.current_tier || ' > ' || r.recommended_tier;
+		saves := CASE WHEN abs(r.saved_io_s_per_hour) >= 0.05 OR r.price_delta_per_month > -0.005
+			THEN _tiered_storage.short_number(r.saved_io_s_per_hour) || ' s/h'
+			ELSE _tiered_storage.short_number(-r.price_delta_per_month) || ' a month' END;
+		confidence := r.confidence;
+		reason := _tiered_storage.short_reason(r.reason);
+		moves := moves + 1;
+		firm := firm + (r.confidence = 'firm')::integer;
+		RETURN NEXT;
+	END LOOP;
+	what := moves || CASE moves WHEN 1 THEN ' move is' ELSE ' moves are' END;
+	IF firm > 0 THEN
+		RAISE NOTICE '% advised, % firm', what, firm
+			USING HINT = 'To see what would be done: CALL tiered_storage.apply_placement(dry_run '
+				'=> true). For a command for each: SELECT relation, command FROM '
+				'tiered_storage.recommend_placement().';
+	ELSIF moves > 0 THEN
+		RAISE NOTICE '% advised, none firm yet', what
+			USING HINT = 'What they depend on, and a command for each: SELECT relation, reason, '
+				'command FROM tiered_storage.recommend_placement().';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.short_recommendations() IS
+'rows of tiered_storage.recommendations, and how to go on from there';
+
+/*
+ * As wide as a terminal (120 columns, with names of up to 20 characters).  The functions
+ * whose rows these are have more: numbers that programs compare and sum, and what a person
+ * copies.
+ */
 CREATE VIEW tiered_storage.recommendations AS
-	SELECT r.relation, pg_catalog.pg_size_pretty(r.size_bytes) AS size,
-		r.current_tier AS from_tier, r.recommended_tier AS to_tier,
-		CASE WHEN pg_catalog.abs(r.saved_io_s_per_hour) OPERATOR(pg_catalog.>=) 0.05
-				OR r.price_delta_per_month OPERATOR(pg_catalog.>) (-0.005)
-			THEN pg_catalog.round(r.saved_io_s_per_hour::pg_catalog.numeric, 1)
-				OPERATOR(pg_catalog.||) ' s/h'
-			ELSE pg_catalog.round((OPERATOR(pg_catalog.-) r.price_delta_per_month)
-				::pg_catalog.numeric, 2) OPERATOR(pg_catalog.||) ' a month' END AS saves,
-		r.confidence
-	FROM tiered_storage.recommend_placement() r
-	ORDER BY r.saved_io_s_per_hour DESC, r.price_delta_per_month, r.relation;
+	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.reason
+	FROM _tiered_storage.short_recommendations() r;
 COMMENT ON VIEW tiered_storage.recommendations IS
-'what should move, what saves most first: recommend_placement() in few columns';
+'what should move, what saves most first, in the width of a terminal: recommend_placement() has '
+'the whole reason and the command';
 COMMENT ON COLUMN tiered_storage.recommendations.relation IS 'table, index or materialized view';
 COMMENT ON COLUMN tiered_storage.recommendations.size IS 'its size, with its TOAST table';
-COMMENT ON COLUMN tiered_storage.recommendations.from_tier IS 'tier that it is on';
-COMMENT ON COLUMN tiered_storage.recommendations.to_tier IS 'tier that it should be on';
+COMMENT ON COLUMN tiered_storage.recommendations.move IS
+'tier that it is on, and tier that it should be on';
 COMMENT ON COLUMN tiered_storage.recommendations.saves IS
 'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
 'it makes room for others';
 COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
 'how certain it is: firm, tentative or insufficient data';
+COMMENT ON COLUMN tiered_storage.recommendations.reason IS
+'what decides, in up to 41 characters';
 
 CREATE FUNCTION tiered_storage.explain_placement(
 	relation regclass,

@@ -137,4 +137,6 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.worker_status(), _tiered_storage.published_tiers(),
 	_tiered_storage.ask_nodes(text[], integer[], text, boolean), _tiered_storage.nodes(),
 	_tiered_storage.on_all_nodes(text, boolean), _tiered_storage.change_all_nodes(text),
-	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text) TO pg_monitor;
+	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text),
+	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
+	_tiered_storage.short_number(float8) TO pg_monitor;

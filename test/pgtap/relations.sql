@@ -97,10 +97,10 @@ $$, 'columns of heat, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,
 	size text,
-	from_tier name,
-	to_tier name,
+	move text,
 	saves text,
-	confidence text
+	confidence text,
+	reason text
 $$, 'columns of recommendations, in order');
 SELECT is(pg_temp.columns_of('write_amplification'), $$
 	tier_name name,

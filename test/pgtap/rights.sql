@@ -90,6 +90,9 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.nodes', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.on_all_nodes', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.require_shards', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_number', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_reason', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_recommendations', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
 SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type

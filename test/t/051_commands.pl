@@ -1,5 +1,6 @@
 # Advice can be executed: each command of recommend_placement() does what it says, on a
-# database with one of everything, as it is.
+# database with one of everything, as it is, by the owner of the relation, who has what the
+# guide on rights tells to grant, and by nobody who has less.
 
 use strict;
 use warnings FATAL => 'all';
@@ -39,7 +40,8 @@ CREATE EXTENSION tiered_storage;
 DO $$ BEGIN PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers; END $$;
 SELECT tiered_storage.add_tier('fast', '{quick}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 9, compressed => false);
 SELECT tiered_storage.add_tier('S''l"o\\w', '{slow,fast}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
-CREATE ROLE other;
+CREATE ROLE other LOGIN;
+CREATE ROLE app_owner LOGIN;
 CREATE SCHEMA "Hostile ""schema'";
 CREATE TABLE "Hostile ""schema'"."table \'; DROP TABLE ordinary; --" (id int PRIMARY KEY, "Säule" text);
 CREATE TABLE ordinary (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, s serial, t text, p point, a int[]);
@@ -79,6 +81,21 @@ INSERT INTO prepared SELECT generate_series(1, 1000);
 CREATE TABLE has_invalid (id int);
 INSERT INTO has_invalid SELECT 1 FROM generate_series(1, 1000);
 SELECT pg_stat_force_next_flush();
+DO $$
+DECLARE
+	relation record;
+BEGIN
+	FOR relation IN SELECT c.oid::regclass AS name, c.relkind FROM pg_class c
+		WHERE c.relkind IN ('r', 'm', 'p') AND c.relnamespace::regnamespace::text NOT IN ('tiered_storage', '_tiered_storage', 'pg_catalog', 'information_schema')
+			AND c.relname NOT IN ('of_other', 'of_extension')
+	LOOP
+		EXECUTE format('ALTER %s %s OWNER TO app_owner', CASE relation.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END, relation.name);
+	END LOOP;
+END $$;
+ALTER SCHEMA "Hostile ""schema'" OWNER TO app_owner;
+GRANT USAGE ON SCHEMA tiered_storage TO app_owner, other;
+GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation TO app_owner, other;
+GRANT CREATE ON TABLESPACE fast, slow TO app_owner, other;
 ));
 $node->psql('app',
 	'CREATE UNIQUE INDEX CONCURRENTLY is_invalid ON has_invalid (id)');
@@ -130,6 +147,17 @@ sub execute_all
 	my @rows = advised($objective);
 	my $failures = '';
 	my $executed = 0;
+	my %owners;
+
+	# Names may have anything but a line break.
+	foreach my $owned (
+		split /\n/,
+		$node->safe_psql('app',
+			"SELECT r.name || ' ' || pg_get_userbyid(c.relowner) FROM ($relations) r (name) JOIN pg_class c ON c.oid = r.name::regclass"
+		))
+	{
+		$owners{$1} = $2 if $owned =~ /^(.*) (\w+)$/;
+	}
 
 	foreach my $row (@rows)
 	{
@@ -138,12 +166,13 @@ sub execute_all
 		cmp_ok(length $reason,
 			'<=', 120, "$what: $relation has a short reason");
 		next if $command eq '-';
-		my ($rc, $out, $err) = $node->psql('app', $command);
+		my ($rc, $out, $err) = $node->psql('app', $command,
+			extra_params => [ '-U', $owners{$relation} ]);
 
 		$failures .= "$relation: $command: $err\n" if $rc != 0;
 		$executed++;
 	}
-	is($failures, '', "$what: every command runs as it is");
+	is($failures, '', "$what: every command runs as it is, by the owner");
 	return ($executed, map { $_->[0] => $_ } @rows);
 }
 
@@ -178,6 +207,20 @@ like(
 $node->safe_psql('app', "ROLLBACK PREPARED 'holds it'");
 
 my $expected = $node->safe_psql('app', "SELECT count(*) FROM ($relations) r");
+# Who may not create anything there, or does not own it, moves nothing.
+my (undef, $command) = @{ (grep { $_->[0] eq 'parent' } advised('time'))[0] };
+my ($rc, $out, $err) =
+  $node->psql('app', $command, extra_params => [ '-U', 'other' ]);
+like($err, qr/ERROR:  must be owner of table public\.parent/, 'the owner, no other');
+($rc, $out, $err) =
+  $node->psql('app', $command, extra_params => [ '-U', 'app_owner' ]);
+like(
+	$err,
+	qr/ERROR:  permission denied for tablespace quick/,
+	'who may create there');
+$node->safe_psql('app',
+	'GRANT CREATE ON TABLESPACE quick TO app_owner, other');
+
 my ($executed, %rows) = execute_all('time', 'up');
 is(scalar keys %rows, $expected, 'there is advice about one of everything');
 is($executed, $expected - 1, 'and a command for all but one');

@@ -92,8 +92,8 @@ drop_each(Case *c, double price_per_wait_hour, double give_up, const double *lea
 	TierPlacementLimits limits[TIERS];
 
 	tier_feasible_ask(&c->problem, limits);
-	return tier_materiality_drop(&c->problem, limits, price_per_wait_hour, give_up, least_gain,
-								 c->tier);
+	return tier_materiality_drop(&c->problem, limits, price_per_wait_hour, give_up, give_up,
+								 least_gain, c->tier);
 }
 
 static TierMaterialityDropped
@@ -172,7 +172,7 @@ test_room(void)
 	ok(drop(&c, 1.0).units == 0 && c.tier[1] == SLOW, "what makes room for others goes");
 
 	/* One that is not. */
-	c.busy[SLOW] = c.occupied[SLOW] = 0.5;
+	c.busy[SLOW] = c.occupied[SLOW] = c.wait[SLOW] = 0.5;
 	ok(drop(&c, 1.0).units == 2 && c.tier[0] == SLOW && c.tier[1] == FAST,
 	   "but stays when these stay");
 
@@ -272,10 +272,46 @@ test_random(void)
 	ok(sane, "random placements: no tier beyond its room, nobody gives up more");
 }
 
+/* Reads go from 3 s to 1 s, for which the device writes for 1.8 s longer. */
+static void
+test_wait(void)
+{
+	static const double least_gain[] = {0.5};
+	Case		c;
+
+	begin(&c);
+	unit(&c, 1e6, 3.0, SLOW, FAST);
+	c.busy[FAST] = c.occupied[FAST] = 2.8;
+	c.wait[FAST] = 1.0;
+	ok(drop(&c, 1.0).units == 0 && c.tier[0] == FAST, "what clients wait matters, too");
+	ok(drop_each(&c, NAN, 1.0, least_gain).units == 0, "by itself, too");
+	ok(drop(&c, 3.0).units == 1 && c.tier[0] == SLOW, "but not what is within the threshold");
+
+	c.tier[0] = FAST;
+	c.wait[FAST] = 2.8;
+	ok(drop(&c, 1.0).units == 1, "as much of both is too little");
+	c.tier[0] = FAST;
+	c.wait[FAST] = 1.0;
+	c.problem.objective = TIER_OBJECTIVE_MONEY;
+	c.price[SLOW] = c.price[FAST] + 0.5;
+	ok(drop(&c, 1.0).units == 1, "money does not wait");
+
+	/* Together, as what devices save. */
+	begin(&c);
+	for (int u = 0; u < 3; u++)
+	{
+		unit(&c, 1e6, 3.0, SLOW, FAST);
+		c.busy[u * TIERS + FAST] = c.occupied[u * TIERS + FAST] = 2.99;
+		c.wait[u * TIERS + FAST] = 2.4;
+	}
+	ok(drop(&c, 1.5).units == 2, "nor together");
+}
+
 int
 main(void)
 {
 	test_small();
+	test_wait();
 	test_each();
 	test_room();
 	test_rules();

@@ -138,7 +138,8 @@ advise(const Database *db, const double *seen, const int *current, int *tier)
 		then += busy[u * TIERS + tier[u]];
 	}
 	(void) tier_materiality_drop(&problem, kept, result.price_per_wait_hour,
-								 fmax(MIN_SAVED, MIN_SHARE * fmin(now, then)), NULL, tier);
+								 fmax(MIN_SAVED, MIN_SHARE * fmin(now, then)), INFINITY, NULL,
+								 tier);
 }
 
 static void
