@@ -143,6 +143,12 @@ extern char *tier_advice_date(TimestampTz at);
 /* Has it mostly done what is taken for an event, not for a rate? */
 extern bool tier_advice_is_event(const TierAdviceUnit *unit);
 
+/*
+ * Was it used before the first sample, and has to be used again before it can be said whether a
+ * faster tier is worth it?
+ */
+extern bool tier_advice_awaits_use(const TierAdvice *advice, const TierAdviceUnit *unit);
+
 /* Since when it has not been used; 0: it was within a day, or that is not known. */
 extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
 

@@ -21,6 +21,7 @@
 #include "src/base/settings.h"
 #include "src/catalog/tables.h"
 #include "src/decide/advice.h"
+#include "src/model/evidence.h"
 
 /* Money per month that is rounded to nothing. */
 #define LEAST_PRICE 5e-4
@@ -35,6 +36,7 @@ typedef struct Counts
 	int			too_new;		/* of these, none of those below */
 	int			small;
 	int			events;
+	int			past;			/* by what was before the first sample */
 	int			held;			/* by a pin, a policy, or a cooldown */
 	int			kept_out;		/* of all: would be better elsewhere, where
 								 * there is no room */
@@ -83,6 +85,8 @@ count_units(const TierAdvice *advice)
 		}
 		else if (tier_advice_is_event(unit))
 			counts.events++;
+		else if (tier_advice_awaits_use(advice, unit))
+			counts.past++;
 		else if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 			counts.too_new++;
 	}
@@ -236,6 +240,13 @@ tier_advice_notice_empty(const TierAdvice *advice)
 						   "is taken for an event, not for work that goes on."),
 				 errhint("Ask again when the usual work has gone on for a while; "
 						 "recommend_placement(true) shows what is known.")));
+	else if (counts.past > 0)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended yet: how much was read and written before the "
+						"first sample is known, but not whether that goes on"),
+				 errdetail("%s", tier_advice_headline(advice)),
+				 errhint("Ask again when the usual work has gone on for %s or more.",
+						 tier_advice_duration(TIER_EVIDENCE_RATE * tier_evidence_interval_s))));
 	else
 	{
 		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?

@@ -500,6 +500,9 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 	}
 	if (busy_s < LEAST_SAVED_S)
 		return idle_text(unit);
+	if (tier_advice_awaits_use(advice, unit))
+		return psprintf("%s before the first sample: whether that goes on is not known yet",
+						use_text(advice, unit, unit->current_tier, unit->current_tier));
 	return psprintf("%s: %s s/h on %s",
 					use_text(advice, unit, unit->current_tier, unit->current_tier),
 					tier_advice_number(busy_s), here);

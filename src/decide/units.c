@@ -153,6 +153,8 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->write_requests_high += load.write_requests_high;
 	unit->event_reads += load.event_reads;
 	unit->event_writes += load.event_writes;
+	unit->past_reads += load.past_reads;
+	unit->past_writes += load.past_writes;
 	unit->misses_per_hour += load.misses;
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
@@ -510,6 +512,8 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
+		unit->past_reads *= factor;
+		unit->past_writes *= factor;
 		unit->growth_per_hour *= factor;
 	}
 }

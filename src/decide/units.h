@@ -119,6 +119,9 @@ typedef struct TierAdviceUnit
 								 * since they came in too few intervals to be
 								 * a rate */
 	double		event_writes;	/* pages per hour, the same */
+	double		past_reads;		/* blocks per hour in load that are only known
+								 * from before the first sample */
+	double		past_writes;	/* pages per hour, the same */
 	double		misses_per_hour;	/* of which load is what reached the
 									 * device */
 	double		hits_per_hour;

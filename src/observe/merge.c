@@ -125,6 +125,8 @@ take_over(TierRelationState *state, const TierRelationState *before, TimestampTz
 		to->os_cached_bytes = from->os_cached_bytes;
 	to->source = from->source;
 	to->evidence = from->evidence;
+	to->past_reads = from->past_reads;
+	to->past_writes = from->past_writes;
 	to->totals = from->totals;
 
 	/* A move to another tablespace gives it a new file too, but no new rows. */
@@ -694,24 +696,29 @@ note_index_scan(TierRelationState *state, const TierMergeInput *input)
 
 /*
  * Notes that there was use, or that the file grew, and when.  With growth alone it does not
- * begin: that would be evidence of no use at all before.
+ * begin: that would be evidence of no use at all before.  What was before the first sample is
+ * noted apart.
  */
 static void
 note_evidence(TierRelationState *state, TimestampTz period_start, const TierMergeInput *input)
 {
 	const TierRelationPeriod *period = &state->period;
-	TierEvidence *evidence = &state->stored.evidence;
+	TierRelationStored *stored = &state->stored;
 	double		reads = period->attribution.misses;
 	double		writes = (double) period->delta.row_changes + period->writes.pages;
+	TimestampTz since;
 
 	if (input->last_sample_at != 0)
-		tier_evidence_note(evidence, period_start, input->now, tier_evidence_interval_s,
+	{
+		tier_evidence_note(&stored->evidence, period_start, input->now, tier_evidence_interval_s,
 						   reads, writes, period->size_change);
-	else
-		tier_evidence_note_past(evidence, since_reset(state, period_start, input),
-								input->now, tier_evidence_interval_s,
-								reads, Max(period->delta.scans, period->index_scanned ? reads : 0),
-								writes, period->delta.row_changes);
+		return;
+	}
+	since = since_reset(state, period_start, input);
+	tier_evidence_begin(&stored->evidence, input->now, tier_evidence_interval_s);
+	stored->past_reads = tier_evidence_past(since, input->now, reads,
+											(double) period->delta.scans + period->index_scans);
+	stored->past_writes = tier_evidence_past(since, input->now, writes, period->delta.row_changes);
 }
 
 /*
@@ -817,7 +824,11 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 			TierRelationState *heap = tier_collect_find(states, nstates, state->id.heap_oid);
 
 			if (heap != NULL)
+			{
 				heap->period.index_scanned = true;
+				heap->period.index_scans += state->period.delta.scans +
+					state->period.standby.scans;
+			}
 		}
 		nlost += state->period.lost_scans && state->id.kind == RELKIND_INDEX;
 		if (i % 1024 == 0)
