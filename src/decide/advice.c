@@ -916,7 +916,7 @@ mark_urgent(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		unit->is_urgent = unit->makes_room && unit->pinned_tier < 0 &&
-			advice->is_urgent[unit->current_tier] && unit->observed_s < tier_units_required_s() &&
+			advice->is_urgent[unit->current_tier] && unit->known_s < tier_units_required_s() &&
 			unit->confidence < TIER_CONFIDENCE_FIRM;
 		if (unit->is_urgent)
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;

@@ -159,6 +159,12 @@ extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
 extern void tier_advice_notice_empty(const TierAdvice *advice);
 
 /*
+ * Says whose uses are not seen, if anybody's.  relies_on_it: something that is said or advised
+ * rests on it that something was not read, so that standbys count of which nothing is known.
+ */
+extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it);
+
+/*
  * Tells in a NOTICE that what is asked about the whole rests on next to nothing: no
  * tier, no relation, or none that has been observed for long enough.
  */

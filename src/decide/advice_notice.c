@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -62,7 +63,7 @@ count_units(const TierAdvice *advice)
 		if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 		{
 			counts.insufficient++;
-			counts.longest_s = Max(counts.longest_s, unit->observed_s);
+			counts.longest_s = Max(counts.longest_s, unit->known_s);
 		}
 		if (unit->current_tier >= 0 && unit->wanted_tier >= 0 &&
 			unit->wanted_tier != unit->recommended_tier)
@@ -158,6 +159,48 @@ too_full_tiers(const TierAdvice *advice, int *n)
 			appendStringInfo(&names, "%s\"%s\"", (*n)++ > 0 ? ", " : "",
 							 NameStr(advice->set->tiers[t].name));
 	return *n > 0 ? names.data : NULL;
+}
+
+/* A standby that receives WAL, can be read, and is not asked what is read there; or NULL. */
+static char *
+unknown_standby(int *n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	char	   *name;
+
+	tier_catalog_enter(&scope);
+	name = tier_catalog_unknown_standby(context, n);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return name;
+}
+
+void
+tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
+{
+	char	   *unknown = NULL;
+	int			n = 0;
+
+	if (advice->options.as_of != 0)
+		return;
+	if (advice->uncounted != NULL)
+		ereport(NOTICE,
+				(errmsg("what %s does is not counted, so nothing is known to be unread",
+						advice->uncounted),
+				 errhint("ALTER ROLE and ALTER DATABASE have set track_counts off.")));
+	if (advice->silent_standby != NULL)
+		ereport(NOTICE,
+				(errmsg("%s, so nothing is known to be unread", advice->silent_standby),
+				 errhint("remove_standby() takes one away that is gone.")));
+	if (relies_on_it && !RecoveryInProgress())
+		unknown = unknown_standby(&n);
+	if (unknown != NULL)
+		ereport(NOTICE,
+				(errmsg_plural("%d standby is not asked what is read there, such as \"%s\"",
+							   "%d standbys are not asked what is read there, such as \"%s\"",
+							   n, n, unknown),
+				 errhint("add_standby() makes its reads count, if there are any.")));
 }
 
 void

@@ -222,7 +222,7 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "is full");
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		appendStringInfo(&buffer, "; observed for %s only",
-						 tier_advice_duration(unit->observed_s));
+						 tier_advice_duration(unit->known_s));
 	else if (unit->depends_on_sequential)
 		appendStringInfo(&buffer, "; depends on how many of its reads are sequential, "
 						 "%.0f to %.0f per hour",
@@ -516,7 +516,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	int			wanted = unit->wanted_tier;
 
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
-		return psprintf("observed for %s of %s", tier_advice_duration(unit->observed_s),
+		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
 						tier_advice_duration(tier_units_required_s()));
 	if (unit->depends_on_growth && unit->growth_per_hour > 0.0)
 		return psprintf("if it goes on growing by %s a day",

@@ -19,6 +19,8 @@
 
 #include <sys/stat.h>
 
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "catalog/pg_class.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
@@ -44,6 +46,7 @@
 typedef struct MergePeriod
 {
 	TimestampTz start;			/* of the statistics, if this is the first one */
+	TimestampTz complete_since; /* see complete_since() */
 	bool		was_emptied;	/* a crash in it has taken all counters */
 } MergePeriod;
 
@@ -74,6 +77,31 @@ statistics_since(void)
 	if (stat(path, &st) == 0)
 		return Min(Max(time_t_to_timestamptz(st.st_mtime), emptied_at), now);
 	return now;
+}
+
+/*
+ * Since when these statistics have counted all that was done.  What was done on the server that
+ * this one has taken over from, or from which it was restored, they have not: theirs are of a
+ * standby, or of nobody, until it was promoted.  That is when the history of its timeline was
+ * written; a copy of it may be younger, and where there is none nothing is known.
+ */
+static TimestampTz
+complete_since(TimestampTz counting_since)
+{
+	TimestampTz now = tier_clock_now();
+	char		path[MAXPGPATH];
+	TimeLineID	timeline;
+	struct stat st;
+
+	if (RecoveryInProgress())
+		return counting_since;
+	timeline = GetWALInsertionTimeLine();
+	if (timeline <= 1)
+		return counting_since;
+	TLHistoryFilePath(path, timeline);
+	if (stat(path, &st) != 0)
+		return now;
+	return Min(Max(time_t_to_timestamptz(st.st_mtime + 1), counting_since), now);
 }
 
 /* Since when the counters of a relation count that period. */
@@ -389,7 +417,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 		stored->observed_since = stored->heat_at = period_start;
 		if (tier_merge_was_scanned(state, &stored->counters))
 			stored->last_read_at = Min(period->last_scan_at, input->now);
-		stored->proven_since = proven_since(&state->id, input, period_start);
+		stored->proven_since = proven_since(&state->id, input,
+											Max(period_start, merged->complete_since));
 		(void) compute_delta(state, &nothing);
 
 		/*
@@ -794,11 +823,12 @@ TierMergeResult
 tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 {
 	MergePeriod merged = {.start = statistics_since()};
-	TierMergeResult result = {.statistics_since = merged.start};
+	TierMergeResult result = {0};
 	int			nlost = 0;
 	int			j = 0;
 	int			k = 0;
 
+	merged.complete_since = result.complete_since = complete_since(merged.start);
 	if (input->last_sample_at != 0)
 	{
 		result.was_emptied = merged.was_emptied = merged.start > input->last_sample_at;

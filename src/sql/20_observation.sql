@@ -188,12 +188,16 @@ CREATE TABLE _tiered_storage.sampler
 	counts_since timestamptz,
 	system_identifier bigint,
 	timeline integer,
-	clock_ahead_until timestamptz
+	clock_ahead_until timestamptz,
+	counts_lost_at timestamptz
 );
 COMMENT ON TABLE _tiered_storage.sampler IS
 'the last sample: time, duration, number of active relations';
 COMMENT ON COLUMN _tiered_storage.sampler.counts_since IS
 'since when no count of use can have been lost: by a reset, a crash, a restore, another server';
+COMMENT ON COLUMN _tiered_storage.sampler.counts_lost_at IS
+'when a sample found that counts of more than an hour are lost, or that not all is counted; null: '
+'never';
 COMMENT ON COLUMN _tiered_storage.sampler.clock_ahead_until IS
 'the clock was set back after a sample at this time, and has not reached it again; null: not so';
 COMMENT ON COLUMN _tiered_storage.sampler.timeline IS
