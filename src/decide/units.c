@@ -600,14 +600,15 @@ static void
 mark_unseen(TierAdvice *advice, const TierSampleView *view, const TierStandbyUse *standbys,
 			TimestampTz now)
 {
+	bool		is_past = advice->options.as_of != 0;
+
 	advice->uncounted = tier_uncounted_roles();
 	advice->silent_standby = standbys->silent;
-	if (view->origin.lost_at <= now)
+	if (!is_past || view->origin.lost_at <= now)
 		advice->uses_since = view->origin.lost_at;
-	if (standbys->known_since <= now)
+	if (!is_past || standbys->known_since <= now)
 		advice->uses_since = Max(advice->uses_since, standbys->known_since);
-	if (advice->options.as_of == 0 &&
-		(advice->uncounted != NULL || advice->silent_standby != NULL))
+	if (!is_past && (advice->uncounted != NULL || advice->silent_standby != NULL))
 		advice->uses_since = now;
 }
 
