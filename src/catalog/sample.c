@@ -227,8 +227,8 @@ tier_catalog_load_counts_origin(void)
 	bool		isnull;
 	Datum		value;
 
-	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, clock_ahead_until, "
-							 "counts_lost_at "
+	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, "
+							 "clock_ahead_until, counts_lost_at "
 							 "FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
 		return origin;
 	value = tier_catalog_datum(0, 1, &isnull);

@@ -17,8 +17,8 @@ CREATE FUNCTION _tiered_storage.activity_pattern(began_at timestamptz, interval_
 RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_activity_pattern';
-COMMENT ON FUNCTION _tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz, float8,
-	float8, timestamptz) IS
+COMMENT ON FUNCTION _tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz,
+	float8, float8, timestamptz) IS
 'rate, event or unclear, as evidence and past of relation_state say at that time; null: they say '
 'nothing';
 

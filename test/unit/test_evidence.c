@@ -184,7 +184,10 @@ test_past(void)
 	ok(judgement.weight > 0.9 && judgement.by_past < 0.1,
 	   "work that goes on is its own proof: %.2f after 25 minutes", judgement.weight);
 
-	/* Little goes on after a load: that is a rate, but none of the size of the load. */
+	/*
+	 * Little goes on after a load: that is a rate, but none of the size of
+	 * the load.
+	 */
 	worked = evidence;
 	work(&worked, START, START + HOUR, MINUTE, 1.0);
 	judgement = judge_past(&worked, &load, load.per_hour, START + HOUR);
@@ -200,7 +203,8 @@ test_past(void)
 	   judgement.weight * 30e3);
 
 	past = tier_evidence_past(START + DAY, START, 10.0, 10.0);
-	ok(past.per_hour == 10.0 && past.events == 0.0, "a past that ends before it begins is an event");
+	ok(past.per_hour == 10.0 && past.events == 0.0,
+	   "a past that ends before it begins is an event");
 	past = tier_evidence_past(START - DAY, START, NAN, NAN);
 	ok(past.per_hour == 0.0 && past.events == 0.0, "what is no amount is no past");
 	judgement = judge_past(&evidence, &past, 0.0, START);
