@@ -829,6 +829,7 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 	int			k = 0;
 
 	merged.complete_since = result.complete_since = complete_since(merged.start);
+	result.began_ahead = merged.start >= input->now;
 	if (input->last_sample_at != 0)
 	{
 		result.was_emptied = merged.was_emptied = merged.start > input->last_sample_at;

@@ -197,7 +197,7 @@ origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
 			 origin.timeline != memory->origin.timeline)
 	{
 		origin.since = now;
-		if (!is_short(memory->sampled_at, now))
+		if (!is_short(memory->sampled_at, now) && !merged->began_ahead)
 			origin.lost_at = now;
 	}
 	if (!pgstat_track_counts || taken->uncounted || tier_uncounted_roles() != NULL)
