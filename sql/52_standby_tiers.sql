@@ -60,6 +60,9 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CREATE PROCEDURE regress_observe(reads float8) LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.sample();
+	UPDATE _tiered_storage.standby SET added_at = now() - interval '30 days';
+	INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at, failures) SELECT standby_name, now(), now(), now(), 0 FROM _tiered_storage.standby
+		ON CONFLICT (standby_name) DO UPDATE SET last_pull_at = now(), failures = 0;
 	UPDATE _tiered_storage.relation_state SET heat_at = clock_timestamp(), evidence_began_at = clock_timestamp() - interval '7 days', evidence_interval_s = 38400,
 		evidence_reads = decode(repeat('0000803f', 16), 'hex'), evidence_writes = decode(repeat('0000803f', 16), 'hex'),
 		observed_since = clock_timestamp() - interval '1 year', sampled_since = clock_timestamp() - interval '30 days', proven_since = clock_timestamp() - interval '30 days',

@@ -125,6 +125,10 @@ static const TierColumn state_columns[] = {
 	BYTES("evidence_reads", stored.evidence.reads, false),
 	BYTES("evidence_writes", stored.evidence.writes, false),
 	BYTES("evidence_growth", stored.evidence.growth, true),
+	COLUMN("past_reads_per_hour", FLOAT8OID, stored.past_reads.per_hour),
+	COLUMN("past_read_events", FLOAT8OID, stored.past_reads.events),
+	COLUMN("past_writes_per_hour", FLOAT8OID, stored.past_writes.per_hour),
+	COLUMN("past_write_events", FLOAT8OID, stored.past_writes.events),
 
 	/* Since it was first sampled. */
 	COLUMN("total_random_reads", FLOAT8OID, stored.totals.random_reads),
@@ -223,7 +227,8 @@ tier_catalog_load_counts_origin(void)
 	bool		isnull;
 	Datum		value;
 
-	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, clock_ahead_until "
+	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, "
+							 "clock_ahead_until, counts_lost_at "
 							 "FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
 		return origin;
 	value = tier_catalog_datum(0, 1, &isnull);
@@ -234,6 +239,8 @@ tier_catalog_load_counts_origin(void)
 	origin.timeline = DatumGetInt32(tier_catalog_datum(0, 3, &isnull));
 	value = tier_catalog_datum(0, 4, &isnull);
 	origin.ahead_until = isnull ? 0 : DatumGetTimestampTz(value);
+	value = tier_catalog_datum(0, 5, &isnull);
+	origin.lost_at = isnull ? 0 : DatumGetTimestampTz(value);
 	return origin;
 }
 
@@ -242,17 +249,21 @@ tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.sampler SET counts_since = $1, system_identifier = $2, "
-	"timeline = $3, clock_ahead_until = $4 "
-	"WHERE (counts_since, system_identifier, timeline, clock_ahead_until) "
-	"IS DISTINCT FROM ($1, $2, $3, $4)";
-	static const Oid types[] = {TIMESTAMPTZOID, INT8OID, INT4OID, TIMESTAMPTZOID};
-	Datum		values[4];
+	"timeline = $3, clock_ahead_until = $4, counts_lost_at = $5 "
+	"WHERE (counts_since, system_identifier, timeline, clock_ahead_until, counts_lost_at) "
+	"IS DISTINCT FROM ($1, $2, $3, $4, $5)";
+	static const Oid types[] = {TIMESTAMPTZOID, INT8OID, INT4OID, TIMESTAMPTZOID, TIMESTAMPTZOID};
+	char		nulls[] = "     ";
+	Datum		values[5];
 
 	values[0] = TimestampTzGetDatum(origin->since);
 	values[1] = Int64GetDatum(origin->system_identifier);
 	values[2] = Int32GetDatum(origin->timeline);
 	values[3] = TimestampTzGetDatum(origin->ahead_until);
-	tier_catalog_execute(sql, 4, types, values, origin->ahead_until == 0 ? "   n" : NULL);
+	values[4] = TimestampTzGetDatum(origin->lost_at);
+	nulls[3] = origin->ahead_until == 0 ? 'n' : ' ';
+	nulls[4] = origin->lost_at == 0 ? 'n' : ' ';
+	tier_catalog_execute(sql, 5, types, values, nulls);
 }
 
 TierRelationState *

@@ -156,6 +156,29 @@ tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces, int nt
 	return rooms;
 }
 
+char *
+tier_catalog_unknown_standby(MemoryContext context, int *n)
+{
+	/* Who only stores WAL replays none; a subscriber has a logical slot. */
+	static const char sql[] =
+	"WITH receiver AS MATERIALIZED (SELECT r.application_name AS name "
+	"FROM pg_catalog.pg_stat_replication r WHERE r.replay_lsn IS NOT NULL "
+	"AND NOT EXISTS (SELECT FROM pg_catalog.pg_replication_slots l "
+	"WHERE l.active_pid = r.pid AND l.slot_type = 'logical')), "
+	"unknown AS (SELECT count(*) AS n, min(name) AS name FROM receiver "
+	"WHERE name NOT IN (SELECT standby_name::text FROM _tiered_storage.standby)), "
+	"away AS (SELECT count(*) AS n FROM _tiered_storage.standby "
+	"WHERE standby_name::text NOT IN (SELECT name FROM receiver)) "
+	"SELECT (u.n - a.n)::integer, u.name FROM unknown u, away a WHERE u.n > a.n";
+	bool		isnull;
+
+	*n = 0;
+	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+		return NULL;
+	*n = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	return text_field(context, 0, 2);
+}
+
 void
 tier_catalog_pull_standbys(void)
 {

@@ -591,6 +591,8 @@ typedef struct TierHours
 typedef struct TierCountsOrigin
 {
 	TimestampTz since;			/* 0: not known */
+	TimestampTz lost_at;		/* when counts of more than an hour were lost
+								 * last; 0: they never were */
 	TimestampTz ahead_until;	/* the clock was set back, and has been at
 								 * this time before; 0: it was not, or has
 								 * reached it again */
@@ -975,6 +977,13 @@ typedef struct TierStandbyRoom
 } TierStandbyRoom;
 
 extern bool tier_catalog_has_standbys(void);
+
+/*
+ * How many standbys replay what this server sends them beyond those that were added, and the
+ * name of one that is not called like any of these; NULL, and 0: there are no more.  One that
+ * replays from another standby is not seen.
+ */
+extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
 
 /*
  * Asks all standbys for these tablespaces; that takes some seconds at most, but for what a

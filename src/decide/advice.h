@@ -143,6 +143,12 @@ extern char *tier_advice_date(TimestampTz at);
 /* Has it mostly done what is taken for an event, not for a rate? */
 extern bool tier_advice_is_event(const TierAdviceUnit *unit);
 
+/*
+ * Was it used before the first sample, and has to be used again before it can be said whether a
+ * faster tier is worth it?
+ */
+extern bool tier_advice_awaits_use(const TierAdvice *advice, const TierAdviceUnit *unit);
+
 /* Since when it has not been used; 0: it was within a day, or that is not known. */
 extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
 
@@ -151,6 +157,12 @@ extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
 
 /* Tells in a NOTICE why nothing is advised, and what to do about it. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);
+
+/*
+ * Says whose uses are not seen, if anybody's.  relies_on_it: something that is said or advised
+ * rests on it that something was not read, so that standbys count of which nothing is known.
+ */
+extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it);
 
 /*
  * Tells in a NOTICE that what is asked about the whole rests on next to nothing: no

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -21,6 +22,7 @@
 #include "src/base/settings.h"
 #include "src/catalog/tables.h"
 #include "src/decide/advice.h"
+#include "src/model/evidence.h"
 
 /* Money per month that is rounded to nothing. */
 #define LEAST_PRICE 5e-4
@@ -35,6 +37,7 @@ typedef struct Counts
 	int			too_new;		/* of these, none of those below */
 	int			small;
 	int			events;
+	int			past;			/* by what was before the first sample */
 	int			held;			/* by a pin, a policy, or a cooldown */
 	int			kept_out;		/* of all: would be better elsewhere, where
 								 * there is no room */
@@ -60,7 +63,7 @@ count_units(const TierAdvice *advice)
 		if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 		{
 			counts.insufficient++;
-			counts.longest_s = Max(counts.longest_s, unit->observed_s);
+			counts.longest_s = Max(counts.longest_s, unit->known_s);
 		}
 		if (unit->current_tier >= 0 && unit->wanted_tier >= 0 &&
 			unit->wanted_tier != unit->recommended_tier)
@@ -83,6 +86,8 @@ count_units(const TierAdvice *advice)
 		}
 		else if (tier_advice_is_event(unit))
 			counts.events++;
+		else if (tier_advice_awaits_use(advice, unit))
+			counts.past++;
 		else if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 			counts.too_new++;
 	}
@@ -161,6 +166,48 @@ too_full_tiers(const TierAdvice *advice, int *n)
 			appendStringInfo(&names, "%s\"%s\"", (*n)++ > 0 ? ", " : "",
 							 NameStr(advice->set->tiers[t].name));
 	return *n > 0 ? names.data : NULL;
+}
+
+/* A standby that receives WAL, can be read, and is not asked what is read there; or NULL. */
+static char *
+unknown_standby(int *n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	char	   *name;
+
+	tier_catalog_enter(&scope);
+	name = tier_catalog_unknown_standby(context, n);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return name;
+}
+
+void
+tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
+{
+	char	   *unknown = NULL;
+	int			n = 0;
+
+	if (advice->options.as_of != 0)
+		return;
+	if (advice->uncounted != NULL)
+		ereport(NOTICE,
+				(errmsg("what %s does is not counted, so nothing is known to be unread",
+						advice->uncounted),
+				 errhint("ALTER ROLE and ALTER DATABASE have set track_counts off.")));
+	if (advice->silent_standby != NULL)
+		ereport(NOTICE,
+				(errmsg("%s, so nothing is known to be unread", advice->silent_standby),
+				 errhint("remove_standby() takes one away that is gone.")));
+	if (relies_on_it && !RecoveryInProgress())
+		unknown = unknown_standby(&n);
+	if (unknown != NULL)
+		ereport(NOTICE,
+				(errmsg_plural("%d standby is not asked what is read there, such as \"%s\"",
+							   "%d standbys are not asked what is read there, such as \"%s\"",
+							   n, n, unknown),
+				 errhint("add_standby() makes its reads count, if there are any.")));
 }
 
 void
@@ -243,6 +290,13 @@ tier_advice_notice_empty(const TierAdvice *advice)
 						   "is taken for an event, not for work that goes on."),
 				 errhint("Ask again when the usual work has gone on for a while; "
 						 "recommend_placement(true) shows what is known.")));
+	else if (counts.past > 0)
+		ereport(NOTICE,
+				(errmsg("nothing is recommended yet: how much was read and written before the "
+						"first sample is known, but not whether that goes on"),
+				 errdetail("%s", tier_advice_headline(advice)),
+				 errhint("Ask again when the usual work has gone on for %s or more.",
+						 tier_advice_duration(TIER_EVIDENCE_RATE * tier_evidence_interval_s))));
 	else
 	{
 		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?

@@ -49,6 +49,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	TierAdvice *advice;
 	TierResultRow row;
 	int			nrows = 0;
+	bool		any_goes = false;
 
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 1, &options);
@@ -64,6 +65,8 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 		if (!unit->is_selected || (!changes && !include_unchanged))
 			continue;
 		old_context = MemoryContextSwitchTo(row_context);
+		any_goes = any_goes || (changes && advice->set->tiers[unit->recommended_tier].rank >
+								advice->set->tiers[unit->current_tier].rank);
 		tier_row_clear(&row);
 		tier_row_datum(&row, 0, ObjectIdGetDatum(unit->relation_oid));
 		tier_row_text(&row, 1, tier_relation_kind_name(unit->kind));
@@ -93,6 +96,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 		MemoryContextReset(row_context);
 	}
 	tier_advice_notice_tiers(advice);
+	tier_advice_notice_unseen(advice, any_goes);
 	if (nrows == 0)
 		tier_advice_notice_empty(advice);
 	return (Datum) 0;

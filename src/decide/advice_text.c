@@ -222,7 +222,7 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "is full");
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		appendStringInfo(&buffer, "; observed for %s only",
-						 tier_advice_duration(unit->observed_s));
+						 tier_advice_duration(unit->known_s));
 	else if (unit->depends_on_sequential)
 		appendStringInfo(&buffer, "; depends on how many of its reads are sequential, "
 						 "%.0f to %.0f per hour",
@@ -500,6 +500,9 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 	}
 	if (busy_s < LEAST_SAVED_S)
 		return idle_text(unit);
+	if (tier_advice_awaits_use(advice, unit))
+		return psprintf("%s before the first sample: whether that goes on is not known yet",
+						use_text(advice, unit, unit->current_tier, unit->current_tier));
 	return psprintf("%s: %s s/h on %s",
 					use_text(advice, unit, unit->current_tier, unit->current_tier),
 					tier_advice_number(busy_s), here);
@@ -513,7 +516,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	int			wanted = unit->wanted_tier;
 
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
-		return psprintf("observed for %s of %s", tier_advice_duration(unit->observed_s),
+		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
 						tier_advice_duration(tier_units_required_s()));
 	if (unit->depends_on_growth && unit->growth_per_hour > 0.0)
 		return psprintf("if it goes on growing by %s a day",

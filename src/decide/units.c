@@ -27,6 +27,7 @@
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/relation_load.h"
+#include "src/server/counting.h"
 #include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/observe/merge.h"
@@ -153,6 +154,8 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->write_requests_high += load.write_requests_high;
 	unit->event_reads += load.event_reads;
 	unit->event_writes += load.event_writes;
+	unit->past_reads += load.past_reads;
+	unit->past_writes += load.past_writes;
 	unit->misses_per_hour += load.misses;
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
@@ -221,8 +224,11 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->policy_hours = INFINITY;
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
 		unit->growth_hours = unit->observed_s / SECS_PER_HOUR;
-		unit->proven_s = Max(tier_seconds_between(state->stored.proven_since, now),
-							 unit->observed_s);
+		unit->known_s = tier_seconds_between(Max(state->stored.sampled_since,
+												 advice->uses_since), now);
+		unit->proven_s = Max(tier_seconds_between(Max(state->stored.proven_since,
+													  advice->uses_since), now),
+							 unit->known_s);
 		unit->here_s = state->stored.placed_at == 0 ? unit->observed_s :
 			Min(tier_seconds_between(state->stored.placed_at, now), unit->observed_s);
 		unit->last_used_at = state->stored.last_used_at;
@@ -510,6 +516,8 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
+		unit->past_reads *= factor;
+		unit->past_writes *= factor;
 		unit->growth_per_hour *= factor;
 	}
 }
@@ -585,6 +593,26 @@ tier_units_required_s(void)
 }
 
 /*
+ * Since when uses would have been seen: as of now, or of a time in the past, when what was
+ * missed later does not matter.
+ */
+static void
+mark_unseen(TierAdvice *advice, const TierSampleView *view, const TierStandbyUse *standbys,
+			TimestampTz now)
+{
+	bool		is_past = advice->options.as_of != 0;
+
+	advice->uncounted = tier_uncounted_roles();
+	advice->silent_standby = standbys->silent;
+	if (!is_past || view->origin.lost_at <= now)
+		advice->uses_since = view->origin.lost_at;
+	if (!is_past || standbys->known_since <= now)
+		advice->uses_since = Max(advice->uses_since, standbys->known_since);
+	if (!is_past && (advice->uncounted != NULL || advice->silent_standby != NULL))
+		advice->uses_since = now;
+}
+
+/*
  * By how long it has been observed.  What the server's statistics knew before makes
  * it tentative; and soon firm where they show no use at all, since that samples
  * of a week would show more is not to be expected.
@@ -594,11 +622,11 @@ confidence_of(const TierAdviceUnit *unit)
 {
 	double		required_s = tier_units_required_s();
 
-	if (unit->pinned_tier >= 0 || unit->observed_s >= required_s)
+	if (unit->pinned_tier >= 0 || unit->known_s >= required_s)
 		return TIER_CONFIDENCE_FIRM;
 	if (unit->proven_s < required_s)
 		return TIER_CONFIDENCE_INSUFFICIENT;
-	return unit->never_scanned && unit->observed_s >= TIER_SHORTEST_OBSERVATION_S ?
+	return unit->never_scanned && unit->known_s >= TIER_SHORTEST_OBSERVATION_S ?
 		TIER_CONFIDENCE_FIRM : TIER_CONFIDENCE_TENTATIVE;
 }
 
@@ -623,6 +651,8 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 		unit->unread_since = unit->last_read_at;
 		if (unit->last_read_at == 0 && unit->never_scanned)
 			unit->unread_since = now - (TimestampTz) (unit->proven_s * USECS_PER_SEC);
+		if (unit->unread_since != 0)
+			unit->unread_since = Max(unit->unread_since, advice->uses_since);
 	}
 }
 
@@ -727,6 +757,7 @@ tier_units_load(TierAdvice *advice)
 	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
 	if (as_of != 0)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
+	mark_unseen(advice, &view, &standbys, now);
 	build_units(advice, devices, view.states, view.nstates, now);
 	attach_estimates(advice, estimates, nestimates, view.states, view.nstates);
 	mark_unread(advice, now);

@@ -119,6 +119,9 @@ typedef struct TierAdviceUnit
 								 * since they came in too few intervals to be
 								 * a rate */
 	double		event_writes;	/* pages per hour, the same */
+	double		past_reads;		/* blocks per hour in load that are only known
+								 * from before the first sample */
+	double		past_writes;	/* pages per hour, the same */
 	double		misses_per_hour;	/* of which load is what reached the
 									 * device */
 	double		hits_per_hour;
@@ -128,14 +131,17 @@ typedef struct TierAdviceUnit
 	const char *device;			/* NULL: not known */
 	double		observed_s;		/* by samples */
 	double		here_s;			/* of this, where it is now */
-	double		proven_s;		/* by the server's statistics, at least
-								 * observed_s */
+	double		known_s;		/* of observed_s, in which no use can have
+								 * been missed */
+	double		proven_s;		/* the same by the server's statistics, at
+								 * least known_s */
 	bool		never_scanned;	/* by these */
 	TimestampTz last_used_at;	/* by samples; 0: not in any */
 	TimestampTz last_read_at;	/* last scan, of a table also of its indexes;
 								 * 0: not known */
 	TimestampTz unread_since;	/* that, or since when never_scanned is
-								 * proven; 0: not known */
+								 * proven; not before no read can have been
+								 * missed.  0: not known */
 	double		resides_s;		/* still to stay, since it was moved lately */
 	bool		writes_estimated;	/* page_writes, of some of it, from row
 									 * changes */
@@ -188,6 +194,11 @@ typedef struct TierAdvice
 	const TierEstimateRow *estimates;	/* of how units compress; those of a
 										 * TOAST table have its table's OID */
 	int			nestimates;
+	TimestampTz uses_since;		/* uses may have been missed before, and reads
+								 * on standbys; 0: they never were */
+	const char *uncounted;		/* whose use of the database nobody counts;
+								 * NULL: everybody's is */
+	const char *silent_standby; /* see TierStandbyUse */
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
 	TierClientTime client_time; /* what clients do with their time */
 	double		clients;		/* that may wait at once */

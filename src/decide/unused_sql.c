@@ -159,6 +159,7 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 		}
 		tier_row_put(&row);
 	}
+	tier_advice_notice_unseen(advice, n > 0);
 	if (n == 0)
 		notice_none(unused_for_s, in_no_tier, small, longest_s);
 	return (Datum) 0;

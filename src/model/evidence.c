@@ -128,62 +128,26 @@ tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at,
 		evidence->growth[i] = (float) tier_clamp(evidence->growth[i] + growth, -FLT_MAX, FLT_MAX);
 }
 
-/* At most so many separate events: one an hour, and one for each operation. */
-static double
-most_events(double operations, double past_s)
-{
-	return tier_smaller(floor(tier_amount(operations)), floor(past_s / S_PER_HOUR));
-}
-
-/*
- * What came at several times went on in the intervals as it did before them, and has its
- * part of them; else it is one event, which may have been in any of them, and is not
- * diminished.
- */
-static void
-note_past_amounts(float *amounts, int covered, double amount, double events, double share)
-{
-	bool		is_steady = events >= TIER_EVIDENCE_RATE;
-	int			n = (int) tier_clamp(events, 1.0, covered);
-
-	amount = tier_amount(amount) * (is_steady ? share : 1.0);
-	if (!is_steady)
-		n = 1;
-	for (int i = 0; i < n; i++)
-		add(&amounts[covered - 1 - i * covered / n], amount / n);
-}
-
 void
-tier_evidence_note_past(TierEvidence *evidence, int64_t since, int64_t at,
-						double shortest_s, double reads, double read_operations,
-						double writes, double write_operations)
+tier_evidence_begin(TierEvidence *evidence, int64_t at, double shortest_s)
+{
+	begin(evidence, at, at, shortest_s);
+}
+
+TierPast
+tier_evidence_past(int64_t since, int64_t at, double amount, double operations)
 {
 	double		past_s = tier_amount(((double) at - (double) since) / US_PER_S);
-	double		read_events = reads > 0.0 ? most_events(read_operations, past_s) : 0.0;
-	double		write_events = writes > 0.0 ? most_events(write_operations, past_s) : 0.0;
-	double		interval_s = tier_clamp(shortest_s, 1e-3, TIER_EVIDENCE_LONGEST_S);
-	double		window_s;
-	int			covered;
+	TierPast	past = {0.0, 0.0};
 
-	/*
-	 * Only reads that went on are worth intervals that reach far back.  Else
-	 * what begins now would have to go on for days until several of them have
-	 * seen it.
-	 */
-	if (read_events < TIER_EVIDENCE_RATE)
-	{
-		int			n = write_events < TIER_EVIDENCE_RATE ? 1 : (int) TIER_EVIDENCE_RATE;
-		int64_t		begin_at = at - (int64_t) ((n - 0.5) * interval_s * US_PER_S);
+	if (!(tier_amount(amount) > 0.0))
+		return past;
 
-		since = since < begin_at ? begin_at : since;
-	}
-	begin(evidence, since, at, shortest_s);
-	covered = reach(evidence, at) + 1;
-	window_s = tier_smaller(covered * evidence->interval_s, past_s);
-	note_past_amounts(evidence->reads, covered, reads, read_events,
-					  past_s > 0.0 ? window_s / past_s : 1.0);
-	note_past_amounts(evidence->writes, covered, writes, write_events,
-					  past_s > 0.0 ? window_s / past_s : 1.0);
+	/* Not known since when: all of it is an event of just now. */
+	past.per_hour = tier_amount(amount) * S_PER_HOUR / tier_larger(past_s, S_PER_HOUR);
+	if (past_s >= TIER_EVIDENCE_PAST_S)
+		past.events = tier_smaller(floor(tier_amount(operations)), floor(past_s / S_PER_HOUR));
+	return past;
 }
 
 double
@@ -213,7 +177,7 @@ tier_evidence_growth(const TierEvidence *evidence, int64_t now,
 TierEvidenceJudgement
 tier_evidence_judge(const TierEvidence *evidence, const float *amounts, int64_t now)
 {
-	TierEvidenceJudgement judgement = {0, 0.0, 1.0, 0.0};
+	TierEvidenceJudgement judgement = {.weight = 1.0};
 	TierEvidence then;
 	double		sum = 0.0;
 	double		squares = 0.0;
@@ -257,5 +221,37 @@ tier_evidence_judge(const TierEvidence *evidence, const float *amounts, int64_t 
 	 */
 	if (judgement.intervals > 1)
 		judgement.error = sqrt(tier_amount(1.0 / judgement.active - 1.0 / judgement.intervals));
+	return judgement;
+}
+
+/* What the busiest interval comes to. */
+static double
+largest_per_hour(const TierEvidence *evidence, const float *amounts)
+{
+	double		largest = 0.0;
+
+	for (int i = 0; i < TIER_EVIDENCE_INTERVALS; i++)
+		largest = tier_larger(largest, amounts[i]);
+	return largest * S_PER_HOUR / evidence->interval_s;
+}
+
+TierEvidenceJudgement
+tier_evidence_judge_rate(const TierEvidence *evidence, const float *amounts, const TierPast *past,
+						 double per_hour, int64_t sampled_since, int64_t now)
+{
+	TierEvidenceJudgement judgement = tier_evidence_judge(evidence, amounts, now);
+	double		looked_s = tier_amount(((double) now - (double) sampled_since) / US_PER_S);
+	double		weight;
+
+	if (!(past->per_hour > 0.0) || !(per_hour > 0.0) ||
+		evidence->began_at == 0 || !(evidence->interval_s > 0.0))
+		return judgement;
+	judgement.weight *= tier_smaller(largest_per_hour(evidence, amounts) / per_hour, 1.0);
+	if (past->events < TIER_EVIDENCE_RATE)
+		return judgement;
+	weight = tier_smaller(past->per_hour / per_hour, 1.0) *
+		tier_clamp(1.0 - looked_s / TIER_EVIDENCE_PAST_S, 0.0, 1.0);
+	judgement.by_past = tier_amount(weight - judgement.weight);
+	judgement.weight += judgement.by_past;
 	return judgement;
 }

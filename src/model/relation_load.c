@@ -62,12 +62,26 @@ slow_now(const TierRelationStored *stored, double rate, int64_t now)
 	return rate_now(stored, rate, now, TIER_HALF_LIFE_SLOW_S);
 }
 
+/* per_hour: in the units of the evidence. */
 static TierEvidenceJudgement
-judge(const TierRelationLoadBasis *basis, const TierEvidence *evidence, const float *amounts)
+judge(const TierRelationLoadBasis *basis, const TierRelationStored *stored, const float *amounts,
+	  const TierPast *past, double per_hour)
 {
 	TierEvidenceJudgement known = {.weight = 1.0};
 
-	return basis->are_means ? known : tier_evidence_judge(evidence, amounts, basis->now);
+	return basis->are_means ? known :
+		tier_evidence_judge_rate(&stored->evidence, amounts, past, per_hour,
+								 stored->sampled_since, basis->now);
+}
+
+/* Rows changed and pages written per hour. */
+static double
+all_writes_now(const TierRelationStored *stored, int64_t now)
+{
+	const TierRates *rates = &stored->rates;
+
+	return tier_larger(fast_now(stored, rates->changes_fast + rates->page_writes_fast, now),
+					   slow_now(stored, rates->changes_slow + rates->page_writes_slow, now));
 }
 
 /* For how long has been counted what the slow rates say? */
@@ -185,7 +199,9 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 {
 	const TierRelationStored *stored = &state->stored;
 	const TierRates *rates = &stored->rates;
-	TierEvidenceJudgement written = judge(basis, &stored->evidence, stored->evidence.writes);
+	TierEvidenceJudgement written = judge(basis, stored, stored->evidence.writes,
+										  &stored->past_writes,
+										  all_writes_now(stored, basis->now));
 	Writes		estimate = estimated_writes(stored, basis);
 	double		counted_s = writes_counted_s(state, basis);
 	Writes		middle = estimate;
@@ -230,6 +246,7 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	load->middle.page_writes += written.weight * middle.pages;
 	load->middle.merged_writes += written.weight * (middle.pages - middle.requests);
 	load->event_writes += (1.0 - written.weight) * middle.pages;
+	load->past_writes += written.by_past * middle.pages;
 	load->write_requests_low += low;
 	load->write_requests_high += high;
 }
@@ -259,7 +276,8 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
 	double		larger = fast ? random_fast + sequential_fast : random_slow + sequential_slow;
 	double		smaller = fast ? random_slow + sequential_slow : random_fast + sequential_fast;
-	TierEvidenceJudgement read = judge(basis, &stored->evidence, stored->evidence.reads);
+	TierEvidenceJudgement read = judge(basis, stored, stored->evidence.reads,
+									   &stored->past_reads, misses);
 	double		error = relative_error(larger, observed_s(stored, now), &read);
 	double		reads = read.weight * larger;
 
@@ -270,6 +288,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->middle.random_reads += read.weight * (fast ? random_fast : random_slow);
 	load->middle.sequential_reads += read.weight * (fast ? sequential_fast : sequential_slow);
 	load->event_reads += (1.0 - read.weight) * larger;
+	load->past_reads += read.by_past * larger;
 
 	/* What lasts, and how well so few events tell a rate. */
 	load->reads_low += read.weight * smaller * tier_larger(1.0 - error, 0.0);

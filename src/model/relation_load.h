@@ -55,6 +55,9 @@ typedef struct TierRelationLoad
 	double		event_reads;	/* blocks that are left out of middle, since
 								 * they came in too few intervals to be a rate */
 	double		event_writes;	/* pages, the same */
+	double		past_reads;		/* blocks in middle of which is known only
+								 * that they were before the first sample */
+	double		past_writes;	/* pages, the same */
 	double		misses;			/* of which reads are what reached the device */
 	double		hits;
 	bool		writes_estimated;	/* page writes, of some of it, from row

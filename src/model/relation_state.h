@@ -169,6 +169,9 @@ typedef struct TierRelationStored
 	TierEvidence evidence;		/* merge: when the use came, and when the file
 								 * grew; writes are rows changed and pages
 								 * written, together */
+	TierPast	past_reads;		/* merge: what was before sampled_since, in
+								 * the units of evidence */
+	TierPast	past_writes;
 
 	/* When something happened last; advanced by merge. */
 	int64_t		sampled_since;	/* never 0 after merge */
@@ -221,7 +224,8 @@ typedef struct TierRelationPeriod
 								 * up */
 	bool		lost_scans;		/* merge: its counters went back, and had
 								 * scans */
-	bool		index_scanned;	/* a table: one of its indexes was scanned */
+	bool		index_scanned;	/* a table: one of its indexes was scanned, */
+	int64_t		index_scans;	/* so many times all of them */
 	bool		was_scanned;	/* merge: its own counters show a scan, here
 								 * or on a standby */
 

@@ -19,6 +19,8 @@
 
 #include <sys/stat.h>
 
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "catalog/pg_class.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
@@ -44,6 +46,7 @@
 typedef struct MergePeriod
 {
 	TimestampTz start;			/* of the statistics, if this is the first one */
+	TimestampTz complete_since; /* see complete_since() */
 	bool		was_emptied;	/* a crash in it has taken all counters */
 } MergePeriod;
 
@@ -74,6 +77,31 @@ statistics_since(void)
 	if (stat(path, &st) == 0)
 		return Min(Max(time_t_to_timestamptz(st.st_mtime), emptied_at), now);
 	return now;
+}
+
+/*
+ * Since when these statistics have counted all that was done.  What was done on the server that
+ * this one has taken over from, or from which it was restored, they have not: theirs are of a
+ * standby, or of nobody, until it was promoted.  That is when the history of its timeline was
+ * written; a copy of it may be younger, and where there is none nothing is known.
+ */
+static TimestampTz
+complete_since(TimestampTz counting_since)
+{
+	TimestampTz now = tier_clock_now();
+	char		path[MAXPGPATH];
+	TimeLineID	timeline;
+	struct stat st;
+
+	if (RecoveryInProgress())
+		return counting_since;
+	timeline = GetWALInsertionTimeLine();
+	if (timeline <= 1)
+		return counting_since;
+	TLHistoryFilePath(path, timeline);
+	if (stat(path, &st) != 0)
+		return now;
+	return Min(Max(time_t_to_timestamptz(st.st_mtime + 1), counting_since), now);
 }
 
 /* Since when the counters of a relation count that period. */
@@ -125,6 +153,8 @@ take_over(TierRelationState *state, const TierRelationState *before, TimestampTz
 		to->os_cached_bytes = from->os_cached_bytes;
 	to->source = from->source;
 	to->evidence = from->evidence;
+	to->past_reads = from->past_reads;
+	to->past_writes = from->past_writes;
 	to->totals = from->totals;
 
 	/* A move to another tablespace gives it a new file too, but no new rows. */
@@ -387,7 +417,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 		stored->observed_since = stored->heat_at = period_start;
 		if (tier_merge_was_scanned(state, &stored->counters))
 			stored->last_read_at = Min(period->last_scan_at, input->now);
-		stored->proven_since = proven_since(&state->id, input, period_start);
+		stored->proven_since = proven_since(&state->id, input,
+											Max(period_start, merged->complete_since));
 		(void) compute_delta(state, &nothing);
 
 		/*
@@ -694,24 +725,29 @@ note_index_scan(TierRelationState *state, const TierMergeInput *input)
 
 /*
  * Notes that there was use, or that the file grew, and when.  With growth alone it does not
- * begin: that would be evidence of no use at all before.
+ * begin: that would be evidence of no use at all before.  What was before the first sample is
+ * noted apart.
  */
 static void
 note_evidence(TierRelationState *state, TimestampTz period_start, const TierMergeInput *input)
 {
 	const TierRelationPeriod *period = &state->period;
-	TierEvidence *evidence = &state->stored.evidence;
+	TierRelationStored *stored = &state->stored;
 	double		reads = period->attribution.misses;
 	double		writes = (double) period->delta.row_changes + period->writes.pages;
+	TimestampTz since;
 
 	if (input->last_sample_at != 0)
-		tier_evidence_note(evidence, period_start, input->now, tier_evidence_interval_s,
+	{
+		tier_evidence_note(&stored->evidence, period_start, input->now, tier_evidence_interval_s,
 						   reads, writes, period->size_change);
-	else
-		tier_evidence_note_past(evidence, since_reset(state, period_start, input),
-								input->now, tier_evidence_interval_s,
-								reads, Max(period->delta.scans, period->index_scanned ? reads : 0),
-								writes, period->delta.row_changes);
+		return;
+	}
+	since = since_reset(state, period_start, input);
+	tier_evidence_begin(&stored->evidence, input->now, tier_evidence_interval_s);
+	stored->past_reads = tier_evidence_past(since, input->now, reads,
+											(double) period->delta.scans + period->index_scans);
+	stored->past_writes = tier_evidence_past(since, input->now, writes, period->delta.row_changes);
 }
 
 /*
@@ -787,11 +823,13 @@ TierMergeResult
 tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 {
 	MergePeriod merged = {.start = statistics_since()};
-	TierMergeResult result = {.statistics_since = merged.start};
+	TierMergeResult result = {0};
 	int			nlost = 0;
 	int			j = 0;
 	int			k = 0;
 
+	merged.complete_since = result.complete_since = complete_since(merged.start);
+	result.began_ahead = merged.start >= input->now;
 	if (input->last_sample_at != 0)
 	{
 		result.was_emptied = merged.was_emptied = merged.start > input->last_sample_at;
@@ -817,7 +855,11 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 			TierRelationState *heap = tier_collect_find(states, nstates, state->id.heap_oid);
 
 			if (heap != NULL)
+			{
 				heap->period.index_scanned = true;
+				heap->period.index_scans += state->period.delta.scans +
+					state->period.standby.scans;
+			}
 		}
 		nlost += state->period.lost_scans && state->id.kind == RELKIND_INDEX;
 		if (i % 1024 == 0)

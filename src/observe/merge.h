@@ -29,7 +29,10 @@ typedef struct TierMergeInput
 /* What the merge has found of all of them together. */
 typedef struct TierMergeResult
 {
-	TimestampTz statistics_since;	/* since when they count */
+	TimestampTz complete_since; /* since when the statistics have counted all
+								 * that was done to what is there */
+	bool		began_ahead;	/* they began later than it is now: the clock
+								 * was set back */
 	bool		saw_reset;		/* counters went backwards */
 	bool		was_emptied;	/* the statistics were reset, or lost in a
 								 * crash, since the last sample */

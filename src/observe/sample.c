@@ -21,6 +21,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"
+#include "src/model/heat.h"
 #include "src/observe/access_counts.h"
 #include "src/observe/collect.h"
 #include "src/observe/device_io.h"
@@ -166,10 +167,18 @@ follow_clock(TierCountsOrigin *origin, TimestampTz sampled_at, TimestampTz now)
 	}
 }
 
+/* Uses that were never told, in that time, were of no more than an hour. */
+static bool
+is_short(TimestampTz from, TimestampTz to)
+{
+	return tier_seconds_between(from, to) <= TIER_SHORTEST_OBSERVATION_S;
+}
+
 /*
  * Since when no count can have been lost.  Another server, after a failover, a restore or an
  * upgrade, has other statistics, which say nothing about what the former one has not told; and
- * neither does one that does not count, or not for everybody.
+ * neither does one that does not count, or not for everybody.  What gets lost with a server or
+ * its counters is what nobody has sampled before that.
  */
 static TierCountsOrigin
 origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
@@ -182,13 +191,17 @@ origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
 	origin.system_identifier = (int64) GetSystemIdentifier();
 	origin.timeline = (int) GetWALInsertionTimeLine();
 	if (memory->sampled_at == 0)
-		origin.since = merged->statistics_since;
+		origin.since = merged->complete_since;
 	else if (origin.since == 0 || merged->was_emptied || merged->saw_reset ||
 			 origin.system_identifier != memory->origin.system_identifier ||
 			 origin.timeline != memory->origin.timeline)
+	{
 		origin.since = now;
+		if (!is_short(memory->sampled_at, now) && !merged->began_ahead)
+			origin.lost_at = now;
+	}
 	if (!pgstat_track_counts || taken->uncounted || tier_uncounted_roles() != NULL)
-		origin.since = now;
+		origin.since = origin.lost_at = now;
 	follow_clock(&origin, memory->sampled_at, now);
 	return origin;
 }

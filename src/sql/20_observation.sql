@@ -70,6 +70,10 @@ CREATE TABLE _tiered_storage.relation_state
 	evidence_reads bytea NOT NULL DEFAULT '',
 	evidence_writes bytea NOT NULL DEFAULT '',
 	evidence_growth bytea NOT NULL DEFAULT '',
+	past_reads_per_hour float8 NOT NULL DEFAULT 0,
+	past_read_events float8 NOT NULL DEFAULT 0,
+	past_writes_per_hour float8 NOT NULL DEFAULT 0,
+	past_write_events float8 NOT NULL DEFAULT 0,
 	total_random_reads float8 NOT NULL DEFAULT 0,
 	total_sequential_reads float8 NOT NULL DEFAULT 0,
 	total_scans float8 NOT NULL DEFAULT 0,
@@ -108,6 +112,11 @@ COMMENT ON COLUMN _tiered_storage.relation_state.evidence_reads IS
 'tell a rate from an event; 4-byte floats';
 COMMENT ON COLUMN _tiered_storage.relation_state.evidence_growth IS
 'bytes by which the file grew, or shrank, in each of these intervals; 4-byte floats';
+COMMENT ON COLUMN _tiered_storage.relation_state.past_reads_per_hour IS
+'mean of what the server''s statistics knew at the first sample, in the units of evidence_reads; '
+'it is in the rates, too';
+COMMENT ON COLUMN _tiered_storage.relation_state.past_read_events IS
+'in how many separate hours that may have been; 0: the statistics were younger than 7 days';
 COMMENT ON COLUMN _tiered_storage.relation_state.placed_at IS
 'when the relation came to this tablespace, or was first seen there; null: it has been there '
 'since the first sample';
@@ -179,12 +188,16 @@ CREATE TABLE _tiered_storage.sampler
 	counts_since timestamptz,
 	system_identifier bigint,
 	timeline integer,
-	clock_ahead_until timestamptz
+	clock_ahead_until timestamptz,
+	counts_lost_at timestamptz
 );
 COMMENT ON TABLE _tiered_storage.sampler IS
 'the last sample: time, duration, number of active relations';
 COMMENT ON COLUMN _tiered_storage.sampler.counts_since IS
 'since when no count of use can have been lost: by a reset, a crash, a restore, another server';
+COMMENT ON COLUMN _tiered_storage.sampler.counts_lost_at IS
+'when a sample found that counts of more than an hour are lost, or that not all is counted; null: '
+'never';
 COMMENT ON COLUMN _tiered_storage.sampler.clock_ahead_until IS
 'the clock was set back after a sample at this time, and has not reached it again; null: not so';
 COMMENT ON COLUMN _tiered_storage.sampler.timeline IS

@@ -291,6 +291,91 @@ like(
 	'restore: a week later');
 
 # ---------------------------------------------------------------------
+note 'What was done before the extension came, in five hours';
+# ---------------------------------------------------------------------
+
+# None of it tells how often it will be done again, however many operations it was.
+my %done_before = (
+	'a restore with four indexes, and a query of each' => q(
+CREATE INDEX customer_data ON customer (md5(data));
+CREATE INDEX customer_reversed ON customer (reverse(name));
+SELECT count(*) FROM customer),
+	'a report by an index' => q(
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+SELECT sum(length(data)) FROM customer WHERE name > ''),
+	'a backfill' => q(
+UPDATE customer SET data = upper(data);
+VACUUM customer),
+	'a backfill, row by row' => q(
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+DO $$ BEGIN FOR i IN 1 .. 30000 LOOP UPDATE customer SET name = name || 'x' WHERE id = i * 5; END LOOP; END $$),
+);
+foreach my $what (sort keys %done_before)
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE before');
+	work('before', "$shop; $done_before{$what}");
+	install('before', 5, '{ssd}', '{hdd,pg_default}');
+	foreach my $hours (5, 6, 30, 100, 300)
+	{
+		sample_at('before', $hours) if $hours > 5;
+		($rows, $said) = ask('before', $hours);
+		quiet("$what, at $hours hours");
+		is( $node->safe_psql(
+				'before',
+				as_of($hours)
+				  . 'SELECT sum(written_bytes_per_day) FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL'
+			),
+			0,
+			"$what, at $hours hours: nothing is written a day");
+	}
+	$node->safe_psql('postgres', 'DROP DATABASE before');
+}
+
+# ---------------------------------------------------------------------
+note 'Nine days of statistics';
+# ---------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE DATABASE nine');
+work(
+	'nine', q(
+CREATE TABLE t (k text, v text);
+INSERT INTO t SELECT md5(i::text), repeat('v', 300) FROM generate_series(1, 50000) i;
+CREATE INDEX t_k ON t (k);
+VACUUM ANALYZE;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+SELECT count(x.v) FROM generate_series(1, 60000) g, LATERAL
+	(SELECT v FROM t WHERE k = md5(((g * 7919) % 50000 + 1)::text) LIMIT 1) x
+));
+install('nine', 216, '{ssd}', '{hdd,pg_default}');
+($rows, $said) = ask('nine', 216);
+quiet('nine days: that it was read is no reason to move it');
+like(
+	$said,
+	qr/nothing is recommended yet: how much was read and written before the first sample is known, but not whether that goes on/,
+	'nine days: said');
+($rows, $said) = ask('nine', 216, 'true');
+like(
+	$rows,
+	qr/^t\|hdd\|tentative\|read .* before the first sample: whether that goes on is not known yet$/m,
+	'nine days: and of which relation');
+($rows, $said) = ask('nine', 216, "true, objective => 'money'");
+unlike($rows, qr/^t\|.*not read since/m, 'nine days: it is no cold one');
+sample_at('nine', 216);
+foreach my $i (1 .. 6)
+{
+	work(
+		'nine', qq(
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+SELECT count(x.v) FROM generate_series(1, 2000) g, LATERAL
+	(SELECT v FROM t WHERE k = md5(((g * 7919 + $i) % 50000 + 1)::text) LIMIT 1) x
+));
+	sample_at('nine', 216 + $i / 6);
+}
+($rows, $said) = ask('nine', 217);
+like($rows, qr/^t\|ssd\|tentative\|read [\d,]+ times\/h at random/m,
+	'nine days: an hour in which it goes on is one');
+
+# ---------------------------------------------------------------------
 note 'Idle';
 # ---------------------------------------------------------------------
 
