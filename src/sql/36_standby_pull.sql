@@ -63,6 +63,7 @@ CREATE FUNCTION _tiered_storage.standby_identify(
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
+-- All may set these; the last one of the settings is one of Citus, and nothing without it.
 DECLARE
 	here record;
 	there record;
@@ -70,11 +71,12 @@ BEGIN
 	PERFORM _tiered_storage.standby_wait(dblink_schema, connection,
 		'SELECT pg_catalog.set_config(''statement_timeout'', ''10s'', false),
 			pg_catalog.set_config(''stats_fetch_consistency'', ''none'', false),
+			pg_catalog.set_config(''citus.override_table_visibility'', ''off'', false),
 			c.system_identifier, pg_catalog.pg_is_in_recovery(),
 			d.oid::pg_catalog.int8, d.datname::pg_catalog.text
 		FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d
 		WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()', patience);
-	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text, b text, '
+	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text, b text, c text, '
 		'system_identifier bigint, in_recovery boolean, database bigint, database_name text)',
 		dblink_schema) INTO there USING connection;
 	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text)', dblink_schema)
@@ -101,7 +103,10 @@ COMMENT ON FUNCTION _tiered_storage.standby_identify(name, text, interval) IS
 'the cluster that a standby belongs to and whether it is in recovery; problem is null if it is a '
 'standby of this database';
 
-/* A standby that is the wrong one is a problem; what fails on the way is an error. */
+/*
+ * A standby that is the wrong one is a problem; what fails on the way is an error.  It is
+ * standby_identify() that sees to it that Citus hides no shard from the query on pg_class.
+ */
 CREATE FUNCTION _tiered_storage.standby_fetch(
 	dblink_schema name, s _tiered_storage.standby,
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text,
