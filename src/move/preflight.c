@@ -48,13 +48,6 @@ obstacle_of_refusal(TierRefusal refusal)
 }
 
 static TierObstacle
-check_object(TierAdmission *admission)
-{
-	return obstacle_of_refusal(tier_relation_refuse_object(admission->info,
-														   admission->where.tablespace_oid));
-}
-
-static TierObstacle
 check_rights(TierAdmission *admission)
 {
 	return obstacle_of_refusal(tier_relation_refuse_role(admission->info,
@@ -93,6 +86,44 @@ tier_preflight_pin(const TierPins *pins, const TierSet *set, const TierRelationI
 		(tier >= 0 && tier == tier_set_tier_of_tablespace(set, info->tablespace_oid)))
 		return NULL;
 	return tier_pins_against(pins, set, info->relation_oid, tier);
+}
+
+/* Only to where somebody has pinned it; what is there may have its TOAST table elsewhere. */
+static TierObstacle
+check_extension(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	const TierRelationInfo *info = admission->info;
+	const char *why = tier_relation_why_of_extension(info);
+	const TierPinned *pinned = why == NULL ? NULL : tier_pins_find(pins_of(admission),
+																   info->relation_oid);
+	int			to = tier_set_tier_of_tablespace(admission->set, admission->where.tablespace_oid);
+	const char *tier_name = to < 0 ? NULL : NameStr(admission->set->tiers[to].name);
+
+	if (why == NULL || info->tablespace_oid == admission->where.tablespace_oid ||
+		(pinned != NULL && tier_name != NULL &&
+		 strcmp(NameStr(pinned->tier_name), tier_name) == 0))
+		return obstacle;
+	obstacle.sqlstate = ERRCODE_WRONG_OBJECT_TYPE;
+	obstacle.message = psprintf("%s %s is not moved: %s", tier_relation_kind_name(info->kind),
+								info->name, why);
+	obstacle.detail = "The extension may drop, truncate or lock it at any time.";
+	obstacle.hint = tier_name == NULL ?
+		"It can be moved to a tier that it is pinned to; this tablespace is in none." :
+		psprintf("If it is to be there all the same, pin it first: "
+				 "SELECT tiered_storage.pin(%s, %s).", quote_literal_cstr(info->name),
+				 quote_literal_cstr(tier_name));
+	return obstacle;
+}
+
+static TierObstacle
+check_object(TierAdmission *admission)
+{
+	TierObstacle obstacle;
+
+	obstacle = obstacle_of_refusal(tier_relation_refuse_object(admission->info,
+															   admission->where.tablespace_oid));
+	return obstacle.message != NULL ? obstacle : check_extension(admission);
 }
 
 char *
