@@ -981,6 +981,14 @@ extern bool tier_catalog_has_standbys(void);
 extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces,
 												   int ntablespaces, int *nrooms);
 
+/*
+ * What each standby has told of the tablespace at the last pull, in the given context; nobody
+ * is asked.  Free bytes are without what this database has moved there since, or is moving
+ * there in other sessions.  A directory that is of no use does not exist.
+ */
+extern TierStandbyRoom *tier_catalog_known_standby_rooms(MemoryContext context,
+														 Oid tablespace_oid, int *nrooms);
+
 /* Which part of a relation's reads on standbys one of them has. */
 typedef struct TierStandbyReads
 {

@@ -104,13 +104,51 @@ COMMENT ON FUNCTION _tiered_storage.standby_identify(name, text, interval) IS
 'standby of this database';
 
 /*
+ * Null: not told, as by a role that may not ask; what the standby reads is known all the same.
+ * What it had not replayed yet is not in its free bytes.
+ */
+CREATE FUNCTION _tiered_storage.standby_fetch_rooms(
+	dblink_schema name, s _tiered_storage.standby, connection text, patience interval)
+RETURNS _tiered_storage.standby_room[]
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	asked_at timestamptz := clock_timestamp();
+	asked_lsn pg_lsn := pg_current_wal_lsn();
+	rooms _tiered_storage.standby_room[];
+BEGIN
+	PERFORM _tiered_storage.standby_wait(dblink_schema, connection,
+		'SELECT d.tablespace_oid, d.path, d.path_exists AND d.writable, d.file_system_id,
+			d.free_bytes, d.total_bytes, pg_catalog.pg_last_wal_replay_lsn(),
+			pg_catalog.pg_last_xact_replay_timestamp()
+		FROM tiered_storage.tablespace_devices() d', patience);
+	EXECUTE format('SELECT COALESCE(array_agg(ROW($2, t.tablespace_oid, t.path,
+			COALESCE(t.is_usable, false), t.file_system_id, t.free_bytes, t.total_bytes, $3,
+			CASE WHEN t.replayed_lsn >= $4 THEN $3
+				ELSE COALESCE(t.replayed_at, $3 - interval ''1 day'') END)
+			::_tiered_storage.standby_room), ''{}'')
+		FROM %I.dblink_get_result($1) AS t (tablespace_oid oid, path text, is_usable boolean,
+			file_system_id bigint, free_bytes bigint, total_bytes bigint, replayed_lsn pg_lsn,
+			replayed_at timestamptz)', dblink_schema)
+		INTO rooms USING connection, s.standby_name, asked_at, asked_lsn;
+	RETURN rooms;
+EXCEPTION WHEN OTHERS THEN
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.standby_fetch_rooms(
+	name, _tiered_storage.standby, text, interval) IS
+'the directories of the tablespaces on one standby, over a connection that is open; null: it '
+'does not tell';
+
+/*
  * A standby that is the wrong one is a problem; what fails on the way is an error.  It is
  * standby_identify() that sees to it that Citus hides no shard from the query on pg_class.
  */
 CREATE FUNCTION _tiered_storage.standby_fetch(
 	dblink_schema name, s _tiered_storage.standby,
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text,
-	OUT counters _tiered_storage.standby_counters[])
+	OUT counters _tiered_storage.standby_counters[], OUT rooms _tiered_storage.standby_room[])
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -150,6 +188,9 @@ BEGIN
 				FROM %I.dblink_get_result($1) AS t (relation_oid oid, scans bigint,
 					tuples_read bigint, blocks_fetched bigint, blocks_hit bigint, held boolean)',
 				dblink_schema) INTO counters USING connection, s.standby_name;
+			EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text)', dblink_schema)
+				USING connection;
+			rooms := _tiered_storage.standby_fetch_rooms(dblink_schema, s, connection, patience);
 		END IF;
 	EXCEPTION WHEN OTHERS OR query_canceled THEN
 		EXECUTE format('SELECT %I.dblink_disconnect($1)', dblink_schema) USING connection;
@@ -288,7 +329,7 @@ COMMENT ON FUNCTION _tiered_storage.standby_add_reads(
 CREATE FUNCTION _tiered_storage.standby_pull_one(
 	dblink_schema name, s _tiered_storage.standby,
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text,
-	OUT counters _tiered_storage.standby_counters[])
+	OUT counters _tiered_storage.standby_counters[], OUT rooms _tiered_storage.standby_room[])
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -300,9 +341,9 @@ BEGIN
 	IF s.server_name IS NOT NULL THEN
 		PERFORM _tiered_storage.standby_check_server(s.server_name);
 	END IF;
-	SELECT f.system_identifier, f.in_recovery, f.problem, f.counters
+	SELECT f.system_identifier, f.in_recovery, f.problem, f.counters, f.rooms
 		INTO standby_pull_one.system_identifier, standby_pull_one.in_recovery,
-			standby_pull_one.problem, standby_pull_one.counters
+			standby_pull_one.problem, standby_pull_one.counters, standby_pull_one.rooms
 		FROM _tiered_storage.standby_fetch(dblink_schema, s) f;
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
@@ -310,6 +351,7 @@ EXCEPTION WHEN OTHERS THEN
 	system_identifier := NULL;
 	in_recovery := NULL;
 	counters := NULL;
+	rooms := NULL;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.standby_pull_one(name, _tiered_storage.standby) IS
@@ -327,6 +369,7 @@ DECLARE
 	pulled _tiered_storage.standby_counters[] := '{}';
 	pulled_names name[] := '{}';
 	new_names name[] := '{}';
+	rooms _tiered_storage.standby_room[] := '{}';
 BEGIN
 	IF pg_is_in_recovery() THEN
 		RAISE EXCEPTION 'statistics of standbys are pulled by the primary'
@@ -352,6 +395,7 @@ BEGIN
 		IF answer.problem IS NULL THEN
 			pulled := pulled || answer.counters;
 			pulled_names := pulled_names || standby.standby_name;
+			rooms := rooms || answer.rooms;
 			IF NOT EXISTS (SELECT FROM _tiered_storage.standby_state t
 					WHERE t.standby_name = standby.standby_name AND t.last_pull_at IS NOT NULL)
 						THEN
@@ -362,9 +406,19 @@ BEGIN
 			answer.in_recovery, cardinality(answer.counters), answer.problem);
 	END LOOP;
 	PERFORM _tiered_storage.standby_add_reads(pulled, pulled_names, new_names);
+	DELETE FROM _tiered_storage.standby_room r WHERE r.standby_name = ANY (pulled_names)
+		AND NOT EXISTS (SELECT FROM unnest(rooms) n WHERE n.standby_name = r.standby_name
+			AND n.tablespace_oid = r.tablespace_oid);
+	INSERT INTO _tiered_storage.standby_room AS r SELECT n.* FROM unnest(rooms) n
+		ORDER BY n.standby_name, n.tablespace_oid
+		ON CONFLICT ON CONSTRAINT standby_room_pkey DO UPDATE SET path = EXCLUDED.path,
+			is_usable = EXCLUDED.is_usable, file_system_id = EXCLUDED.file_system_id,
+			free_bytes = EXCLUDED.free_bytes, total_bytes = EXCLUDED.total_bytes,
+			looked_at = EXCLUDED.looked_at, replayed_until = EXCLUDED.replayed_until;
 END
 $$;
 COMMENT ON PROCEDURE tiered_storage.pull_standby_statistics(boolean) IS
-'reads the statistics of the standbys, so that the next sample counts their reads; errors appear '
+'reads the statistics of the standbys, so that the next sample counts their reads, and which '
+'room their tablespaces have, so that no move stops them; errors appear '
 'in the view standbys; with force => false standbys are skipped whose next attempt is not due; '
 'the worker calls it in each cycle';
