@@ -139,6 +139,12 @@ extern bool tier_catalog_prepared(MemoryContext context, TransactionId xid, cons
 extern bool tier_catalog_any_prepared(void);
 
 /*
+ * Inside a scope: a publication of this database for all tables, in the given context; NULL:
+ * there is none, or it was returned before.
+ */
+extern char *tier_catalog_new_publication_of_all(MemoryContext context);
+
+/*
  * A copy of a message in the current context, cut after a whole character to the
  * 1000 bytes that one may take in our tables.  Inside a scope or outside.
  */
