@@ -159,7 +159,10 @@ tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces, int nt
 TierStandbyRoom *
 tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
 {
-	/* What ends after a pull may have been replayed by then: it is counted twice. */
+	/*
+	 * What ends after a pull may have been replayed by then: it is counted
+	 * twice.
+	 */
 	static const char sql[] =
 	"SELECT r.standby_name::text, r.path, r.is_usable, CASE WHEN r.free_bytes IS NOT NULL "
 	"THEN GREATEST(r.free_bytes - COALESCE((SELECT "

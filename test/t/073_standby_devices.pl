@@ -230,7 +230,8 @@ like(
 		$primary, 'app', "CALL tiered_storage.move_relation('u', 'hdd')"),
 	qr/ERROR:  55000: could not move public\.u: \Q$refusal\E/,
 	'a move that would stop a standby is refused');
-like(notices_of($primary, 'app', 'CALL tiered_storage.migrate()'),
+like(
+	notices_of($primary, 'app', 'CALL tiered_storage.migrate()'),
 	qr/could not move public\.p_1: \Q$refusal\E/,
 	'so is one of a policy');
 like(
@@ -238,13 +239,12 @@ like(
 		$primary, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
 	qr/\Q$refusal\E/,
 	'as a dry run has it');
-like(room_rows("'u', 'hdd'"),
-	qr/^blocks: .*\Q$refusal\E/, 'and preflight()');
-like(room_rows("'u', 'hdd'", 'SET ROLE owner;'),
+like(room_rows("'u', 'hdd'"), qr/^blocks: .*\Q$refusal\E/, 'and preflight()');
+like(
+	room_rows("'u', 'hdd'", 'SET ROLE owner;'),
 	qr/^blocks: .*a standby has no directory/,
 	'who may not know of standbys is not told which');
-is(tablespaces_of($primary, 'app', 'p_1'),
-	'pg_default', 'nothing was moved');
+is(tablespaces_of($primary, 'app', 'p_1'), 'pg_default', 'nothing was moved');
 $primary->wait_for_catchup($standby);
 is($standby->safe_psql('app', 'SELECT count(*) FROM p'),
 	1000, 'the standby goes on');
