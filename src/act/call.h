@@ -41,8 +41,8 @@ typedef struct TierMoveCall
 
 /*
  * Reads the first arguments: relation, target, include_indexes, allow_lock, index_target and,
- * if there is a sixth, dry_run.  Raises errors for what makes no sense or does not exist.  The result lives
- * in the current memory context, for a procedure one that outlives transactions.
+ * if there is a sixth, dry_run.  Raises errors for what makes no sense or does not exist.  The
+ * result lives in the current memory context, for a procedure one that outlives transactions.
  */
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 

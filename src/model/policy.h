@@ -127,8 +127,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * it is known not to have been used after the instant; what is not known back to there is
  * not due, and neither is what somebody holds at this moment.
  *
- * Verdicts are checked in the order foreign, temporary, immovable, no right; if age matters no age,
- * default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
+ * Verdicts are checked in the order foreign, temporary, immovable, no right; if age matters no
+ * age, default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
  * target, on slower tier, pinned.  A lower bound that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,
