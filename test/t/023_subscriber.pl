@@ -130,7 +130,8 @@ $publisher->safe_psql('app', 'DROP PUBLICATION everything');
 run_cycle($publisher, 'app');
 my $said_from = -s $publisher->logfile;
 run_cycle($publisher, 'app');
-is(log_lines($publisher, $said_from, $says), '', 'without one nothing is said');
+is(log_lines($publisher, $said_from, $says),
+	'', 'without one nothing is said');
 $publisher->safe_psql('app', 'CREATE PUBLICATION everything FOR ALL TABLES');
 run_cycle($publisher, 'app');
 $publisher->wait_for_log($says, $said_from);
