@@ -117,6 +117,7 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	tier_require_argument(fcinfo, 3, "allow_lock");
 	call->include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
 	call->allow_lock = PG_GETARG_BOOL(3);
+	call->dry_run = PG_NARGS() > 5 && !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	if (!tier_relation_lookup(PG_GETARG_OID(0), &call->info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -140,34 +141,52 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 									  call->include_indexes);
 }
 
+/* What was named, as the statement for a shard has it. */
+static char *
+destination_literal(const TierMoveCall *call, int which)
+{
+	const TierDestination *to = &call->destination[which];
+	char	   *name = to->tier >= 0 ? NameStr(call->set->tiers[to->tier].name) :
+	get_tablespace_name(to->tablespace_oid);
+
+	return tier_relation_shard_literal(name == NULL ? "?" : name);
+}
+
 /* The same for a shard. */
 static char *
 shard_statement(const TierMoveCall *call)
 {
-	const TierDestination *to = &call->destination[0];
-	char	   *name = to->tier >= 0 ? NameStr(call->set->tiers[to->tier].name) :
-	get_tablespace_name(to->tablespace_oid);
+	const TierDestination *to = call->destination;
+	bool		indexes_elsewhere = to[0].tablespace_oid != to[1].tablespace_oid ||
+	to[0].tier != to[1].tier;
 
-	return psprintf("CALL tiered_storage.move_relation(%%L, %s%s)",
-					tier_relation_shard_literal(name == NULL ? "?" : name),
-					call->allow_lock ? ", allow_lock => true" : "");
+	return psprintf("CALL tiered_storage.move_relation(%%L, %s%s%s%s%s)",
+					destination_literal(call, 0),
+					call->include_indexes ? "" : ", include_indexes => false",
+					call->allow_lock ? ", allow_lock => true" : "",
+					indexes_elsewhere ?
+					psprintf(", index_target => %s", destination_literal(call, 1)) : "",
+					call->dry_run ? ", dry_run => true" : "");
+}
+
+static TierObstacle
+obstacle_of(const TierRefusal *refusal)
+{
+	TierObstacle obstacle = {refusal->message, refusal->detail, refusal->hint, refusal->sqlstate};
+
+	return obstacle;
 }
 
 TierObstacle
 tier_call_refusal(const TierMoveCall *call)
 {
-	TierObstacle obstacle = {0};
 	TierRefusal refusal = {0};
 
 	refusal = tier_relation_refuse_shell(&call->info, shard_statement(call));
 	/* Of others, what was named is one of the relations. */
 	if (refusal.message == NULL && call->info.kind == RELKIND_PARTITIONED_TABLE)
 		refusal = tier_relation_refuse_owner(&call->info, GetUserId());
-	obstacle.message = refusal.message;
-	obstacle.detail = refusal.detail;
-	obstacle.hint = refusal.hint;
-	obstacle.sqlstate = refusal.sqlstate;
-	return obstacle;
+	return obstacle_of(&refusal);
 }
 
 TierObstacle
@@ -175,7 +194,12 @@ tier_call_refusal_of(const TierMoveCall *call, const TierRelationInfo *member, T
 {
 	TierMoveTarget where = {0};
 	TierAdmission admission;
+	TierRefusal refusal = {0};
 
+	if (check == TIER_CHECK_OBJECT)
+		refusal = tier_relation_refuse_shell(member, shard_statement(call));
+	if (refusal.message != NULL)
+		return obstacle_of(&refusal);
 	where.tablespace_oid = destination_of(call, member)->tablespace_oid;
 	where.requester_oid = GetUserId();
 	tier_preflight_init(&admission, member, &where, call->set, 0);
@@ -203,6 +227,24 @@ tier_call_check(const TierMoveCall *call)
 			tier_preflight_throw(&obstacle);
 		}
 	}
+}
+
+/* It is moved alone: what inherits from it are tables of their own. */
+void
+tier_call_notice_inheritors(const TierMoveCall *call)
+{
+	int			n = call->info.kind != RELKIND_RELATION ? 0 :
+	list_length(tier_relation_inheritors(call->info.relation_oid)) - 1;
+
+	if (n > 0)
+		ereport(NOTICE,
+				(n == 1 ?
+				 errmsg("table %s alone is moved, not the table that inherits from it",
+						call->info.name) :
+				 errmsg("table %s alone is moved, not the %d tables that inherit from it",
+						call->info.name, n),
+				 errhint("Name those that you mean, or put a policy on %s, which is for all of "
+						 "them: tiered_storage.add_tiering_policy().", call->info.name)));
 }
 
 /* Where to exactly: what is there may have left its TOAST table elsewhere. */

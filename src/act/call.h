@@ -35,13 +35,14 @@ typedef struct TierMoveCall
 	TierDestination destination[2]; /* of tables, of indexes */
 	bool		include_indexes;
 	bool		allow_lock;
+	bool		dry_run;		/* only of who asks for a move */
 	List	   *relations;		/* OIDs: tables before their indexes */
 } TierMoveCall;
 
 /*
- * Reads the first five arguments: relation, target, include_indexes, allow_lock,
- * index_target.  Raises errors for what makes no sense or does not exist.  The result lives
- * in the current memory context, for a procedure one that outlives transactions.
+ * Reads the first arguments: relation, target, include_indexes, allow_lock, index_target and,
+ * if there is a sixth, dry_run.  Raises errors for what makes no sense or does not exist.  The
+ * result lives in the current memory context, for a procedure one that outlives transactions.
  */
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 
@@ -57,6 +58,9 @@ extern TierObstacle tier_call_refusal_of(const TierMoveCall *call,
 
 /* Errors for all that is refused as a whole: before anything is moved. */
 extern void tier_call_check(const TierMoveCall *call);
+
+/* Says what else somebody may have meant who names a table that others inherit from. */
+extern void tier_call_notice_inheritors(const TierMoveCall *call);
 
 /* The move of one of its relations, for the current user. */
 extern TierMoveRequest tier_call_request(const TierMoveCall *call,

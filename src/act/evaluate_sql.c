@@ -41,6 +41,8 @@ verdict_code(TierPolicyVerdict verdict)
 			return "foreign table";
 		case TIER_VERDICT_TEMPORARY:
 			return "temporary table";
+		case TIER_VERDICT_IMMOVABLE:
+			return "immovable";
 		case TIER_VERDICT_PINNED:
 			return "pinned";
 		case TIER_VERDICT_IN_USE:

@@ -36,6 +36,8 @@ typedef struct Place
 {
 	Oid			tablespace_oid;
 	TierSpace  *space;			/* NULL: not needed yet */
+	TierStandbyRoom *rooms;		/* the same */
+	int			nrooms;
 	double		tier_bytes;		/* negative: not known yet, or not limited */
 	List	   *flows;			/* Flow: those on its file system */
 	int			nflows;			/* that were looked at for that */
@@ -154,8 +156,12 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 
 	/* Looked up for the first that goes there, with what is true for all. */
 	admission->space = place->space;
+	admission->rooms = place->rooms;
+	admission->nrooms = place->nrooms;
 	admission->tier_bytes = place->tier_bytes;
 	place->space = tier_preflight_space(admission);
+	place->rooms = tier_preflight_standby_rooms(admission);
+	place->nrooms = admission->nrooms;
 	place->tier_bytes = tier_preflight_tier_bytes(admission);
 	place->space->earlier_bytes = earlier_bytes(foresight, place);
 	if (place->tier_bytes >= 0)

@@ -169,6 +169,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	{
 		tier_call_read(fcinfo, &call);
 		tier_call_check(&call);
+		tier_call_notice_inheritors(&call);
 		announce_call(&call);
 		PG_RETURN_NULL();
 	}
@@ -177,6 +178,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	/* 1. What, and where to?  Refuse before anything is moved. */
 	tier_call_read(fcinfo, &call);
 	tier_call_check(&call);
+	tier_call_notice_inheritors(&call);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();

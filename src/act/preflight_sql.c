@@ -817,6 +817,7 @@ tier_preflight_sql(PG_FUNCTION_ARGS)
 	put_locks(&survey);
 	put_cooldown(&survey);
 	tier_preflight_server_rows(&row, &call, &survey.cargo);
+	(void) put_blocked(&survey, "standby_space", TIER_CHECK_STANDBYS);
 	tier_preflight_standby_rows(&row, &call, &survey.cargo);
 	tier_preflight_forecast_rows(&row, &call, &survey.cargo);
 	return (Datum) 0;

@@ -3,9 +3,10 @@
  * act/preflight_standby.c
  *		preflight(): the same file on each standby.
  *
- * A move is replayed by all standbys, into the directory that the tablespace has there.  The
- * mover waits for none of them, so these rows warn at most; but a standby whose disk is full,
- * or that has no such directory, replays nothing any more.
+ * A move is replayed by all standbys, into the directory that the tablespace has there; one
+ * whose disk is full, or that has no such directory, replays nothing any more.  The mover asks
+ * none of them, and is refused by what they have told at the last pull (move/preflight.c);
+ * these rows are what they say now, and warn.
  *
  *-------------------------------------------------------------------------
  */

@@ -27,6 +27,7 @@
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -193,6 +194,30 @@ publish_claims(void)
 }
 
 /*
+ * Publications come and go, and nobody asks us: one of all tables carries ours, and stops a
+ * subscriber that does not have them.  Said once, and again after there was none.
+ */
+static void
+warn_of_publication(void)
+{
+	TierCatalogScope scope;
+	char	   *name;
+
+	tier_catalog_enter(&scope);
+	name = tier_catalog_new_publication_of_all(PortalContext);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(PortalContext);
+	if (name != NULL)
+		ereport(LOG,
+				(errmsg("publication %s is FOR ALL TABLES and includes the tables of "
+						"tiered_storage", quote_identifier(name)),
+				 errdetail("Replication to a subscriber that does not have the extension stops "
+						   "at the next sample."),
+				 errhint("Run CREATE EXTENSION tiered_storage on each subscriber, "
+						 "or publish FOR TABLES IN SCHEMA.")));
+}
+
+/*
  * One transaction: is the extension there, and if so, a sample, unless somebody
  * else is at it.  *conflict as from publish_claims.
  */
@@ -209,6 +234,7 @@ sample_once(char **conflict, bool *sampled)
 	{
 		*sampled = tier_cycle_sample(SAMPLER_PATIENCE_MS);
 		*conflict = publish_claims();
+		warn_of_publication();
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();

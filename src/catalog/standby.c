@@ -179,6 +179,45 @@ tier_catalog_unknown_standby(MemoryContext context, int *n)
 	return text_field(context, 0, 2);
 }
 
+TierStandbyRoom *
+tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
+{
+	/*
+	 * What ends after a pull may have been replayed by then: it is counted
+	 * twice.
+	 */
+	static const char sql[] =
+	"SELECT r.standby_name::text, r.path, r.is_usable, CASE WHEN r.free_bytes IS NOT NULL "
+	"THEN GREATEST(r.free_bytes - COALESCE((SELECT "
+	"sum(m.size_bytes) FROM _tiered_storage.move m WHERE m.to_tablespace_oid IN "
+	"(SELECT o.tablespace_oid FROM _tiered_storage.standby_room o "
+	"WHERE o.standby_name = r.standby_name AND (o.tablespace_oid = r.tablespace_oid "
+	"OR o.file_system_id = r.file_system_id)) "
+	"AND ((m.state = 'done' AND m.finished_at > r.replayed_until) "
+	"OR (m.state = 'running' AND m.pid <> pg_backend_pid()))), 0)::bigint, 0) END, r.total_bytes "
+	"FROM _tiered_storage.standby_room r WHERE r.tablespace_oid = $1 ORDER BY r.standby_name";
+	static const Oid types[] = {OIDOID};
+	Datum		value = ObjectIdGetDatum(tablespace_oid);
+	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);
+	TierStandbyRoom *rooms = MemoryContextAllocZero(context, sizeof(TierStandbyRoom) * Max(n, 1));
+	bool		isnull;
+
+	for (uint64 row = 0; row < n; row++)
+	{
+		TierStandbyRoom *room = &rooms[row];
+
+		room->standby_name = text_field(context, row, 1);
+		room->tablespace_oid = tablespace_oid;
+		room->path = text_field(context, row, 2);
+		room->path_exists = DatumGetBool(tier_catalog_datum(row, 3, &isnull));
+		room->writable = room->path_exists;
+		room->total_bytes = bytes_field(row, 5);
+		room->free_bytes = bytes_field(row, 4);
+	}
+	*nrooms = (int) n;
+	return rooms;
+}
+
 void
 tier_catalog_pull_standbys(void)
 {

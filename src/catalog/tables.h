@@ -139,6 +139,12 @@ extern bool tier_catalog_prepared(MemoryContext context, TransactionId xid, cons
 extern bool tier_catalog_any_prepared(void);
 
 /*
+ * Inside a scope: a publication of this database for all tables, in the given context; NULL:
+ * there is none, or it was returned before.
+ */
+extern char *tier_catalog_new_publication_of_all(MemoryContext context);
+
+/*
  * A copy of a message in the current context, cut after a whole character to the
  * 1000 bytes that one may take in our tables.  Inside a scope or outside.
  */
@@ -991,6 +997,14 @@ extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
  */
 extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces,
 												   int ntablespaces, int *nrooms);
+
+/*
+ * What each standby has told of the tablespace at the last pull, in the given context; nobody
+ * is asked.  Free bytes are without what this database has moved there since, or is moving
+ * there in other sessions.  A directory that is of no use does not exist.
+ */
+extern TierStandbyRoom *tier_catalog_known_standby_rooms(MemoryContext context,
+														 Oid tablespace_oid, int *nrooms);
 
 /* Which part of a relation's reads on standbys one of them has. */
 typedef struct TierStandbyReads

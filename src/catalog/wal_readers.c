@@ -28,6 +28,18 @@ text_field(MemoryContext context, int column)
 	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
 }
 
+char *
+tier_catalog_new_publication_of_all(MemoryContext context)
+{
+	static const char sql[] =
+	"UPDATE _tiered_storage.sampler s SET told_publication = p.pubname "
+	"FROM (SELECT min(a.pubname::text)::name AS pubname FROM pg_publication a "
+	"WHERE a.puballtables) p WHERE s.told_publication IS DISTINCT FROM p.pubname "
+	"RETURNING s.told_publication::text";
+
+	return tier_catalog_execute(sql, 0, NULL, NULL, NULL) > 0 ? text_field(context, 1) : NULL;
+}
+
 static double
 number_field(int column, double if_null)
 {

@@ -338,6 +338,21 @@ add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relati
 		leaf->pinned = pinned;
 }
 
+/*
+ * Why the leaf and its indexes stay where they are; NULL: they need not.  What an extension
+ * has made is moved by nobody who has not pinned it there.
+ */
+static const char *
+why_immovable(const TierLeaf *leaf, const TierPins *pins)
+{
+	const char *why = tier_relation_why_never(&leaf->info);
+
+	if (why != NULL || leaf->pending == NIL ||
+		tier_pins_find(pins, leaf->info.relation_oid) != NULL)
+		return why;
+	return tier_relation_why_of_extension(&leaf->info);
+}
+
 /* What of the leaf and its indexes is not on the tier; where it is now. */
 static void
 locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
@@ -367,6 +382,8 @@ locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 							evaluation->index_tier);
 		}
 	}
+	leaf->immovable = why_immovable(leaf, pins);
+	leaf->partition.is_immovable = leaf->immovable != NULL;
 	leaf->partition.pinned_elsewhere = leaf->pending == NIL && leaf->pinned != NULL;
 	leaf->partition.on_slower_tier = leaf->pending == NIL && leaf->pinned == NULL &&
 		leaf->from_tier > to_tier;
@@ -622,7 +639,8 @@ static bool
 was_born_elsewhere(const TierLeaf *leaf, const TierPolicyRow *policy, const TierSet *set)
 {
 	if (!policy->has_new_partitions_on || leaf->partition.is_foreign ||
-		leaf->partition.is_temporary || leaf->verdict == TIER_VERDICT_DUE ||
+		leaf->partition.is_temporary || leaf->partition.is_immovable ||
+		leaf->verdict == TIER_VERDICT_DUE ||
 		leaf->verdict == TIER_VERDICT_ON_TARGET || leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER)
 		return false;
 	return leaf->from_tier != tier_set_find_tier(set, NameStr(policy->new_partitions_on));
@@ -683,12 +701,25 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 		TierLeaf   *leaf = &evaluation->leaves[i];
 
 		leaf->verdict = verdicts[i];
-		leaf->reason = tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
+		leaf->reason = leaf->verdict == TIER_VERDICT_IMMOVABLE ?
+			psprintf("it cannot be moved: %s", leaf->immovable) :
+			tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
 		if (was_born_elsewhere(leaf, policy, set))
 			leaf->reason = psprintf("%s; it is not on tier \"%s\", where new partitions are "
 									"created", leaf->reason, NameStr(policy->new_partitions_on));
 		finish_leaf(leaf, evaluation, set);
 	}
+}
+
+/* What an extension has made is its own. */
+static void
+check_no_member(const TierRelationInfo *info)
+{
+	if (OidIsValid(getExtensionOfObject(RelationRelationId, info->relation_oid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s belongs to an extension and cannot have a tiering policy",
+						tier_relation_kind_name(info->kind), info->name)));
 }
 
 /* Is there a table that a policy can be put on, whatever it asks for? */
@@ -722,11 +753,7 @@ check_kind(const TierRelationInfo *info)
 				 errmsg("unlogged table %s cannot have a tiering policy", info->name),
 				 errdetail("It cannot be moved online."),
 				 errhint("Move it with CALL tiered_storage.move_relation().")));
-	if (OidIsValid(getExtensionOfObject(RelationRelationId, info->relation_oid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s belongs to an extension and cannot have a tiering policy", kind,
-						info->name)));
+	check_no_member(info);
 }
 
 void
@@ -734,10 +761,13 @@ tier_partition_check_target(const TierRelationInfo *info, const TierPolicyRow *p
 {
 	TierPartitionKey key;
 
-	if (policy->has_move_after)
-		tier_partition_check_key(info->relation_oid, &policy->key, &key);
-	else
+	if (!policy->has_move_after)
+	{
 		check_kind(info);
+		return;
+	}
+	tier_partition_check_key(info->relation_oid, &policy->key, &key);
+	check_no_member(info);
 }
 
 /* What evaluate_step() is given. */

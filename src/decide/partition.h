@@ -41,6 +41,7 @@ typedef struct TierLeaf
 								 * faster tier, or none, the table first;
 								 * without what is pinned to another one */
 	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
+	const char *immovable;		/* why nobody can move it, or NULL */
 	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
 								 * due */
 	int64		use_counter;	/* see tier_use_counter; only if it is due and

@@ -89,14 +89,14 @@ has_kind(const FormData_pg_class *form)
 }
 
 static bool
-matches(const TierPolicyRow *policy, const FormData_pg_class *form)
+matches(const TierPolicyRow *policy, const text *names_like, const FormData_pg_class *form)
 {
 	if (policy->has_schema && form->relnamespace != policy->schema_oid)
 		return false;
-	return policy->group->names_like == NULL ||
+	return names_like == NULL ||
 		DatumGetBool(DirectFunctionCall2Coll(namelike, C_COLLATION_OID,
 											 NameGetDatum(&form->relname),
-											 PointerGetDatum(policy->group->names_like)));
+											 PointerGetDatum(names_like)));
 }
 
 /* Is it of an extension, or of a table that it inherits from, or are its rows in shards? */
@@ -139,7 +139,7 @@ add_table(TierPolicyRow *policies, int npolicies, FormData_pg_class *form)
 		return;
 	for (int i = 0; i < npolicies; i++)
 	{
-		if (!policies[i].is_group || !matches(&policies[i], form))
+		if (!policies[i].is_group || !matches(&policies[i], policies[i].group->names_like, form))
 			continue;
 		if (!checked && belongs_to_another(form->oid))
 			return;
@@ -327,6 +327,31 @@ bool
 tier_group_is_taken(const TierPolicyRow *policy, Oid relation_oid)
 {
 	return hash_search(group_of(policy)->taken, &relation_oid, HASH_FIND, NULL) != NULL;
+}
+
+int
+tier_group_count_shells(const TierPolicyRow *policy, Oid *first_oid)
+{
+	const text *names_like = policy->names_like == NULL ? NULL :
+	cstring_to_text(policy->names_like);
+	int			nshells;
+	Oid		   *shells = tier_distributed_shells(&nshells);
+	int			n = 0;
+
+	for (int i = 0; i < nshells; i++)
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(shells[i]));
+		Form_pg_class form;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		form = (Form_pg_class) GETSTRUCT(tuple);
+		if (!form->relispartition && matches(policy, names_like, form) && n++ == 0)
+			*first_oid = shells[i];
+		ReleaseSysCache(tuple);
+	}
+	return n;
 }
 
 Oid

@@ -138,7 +138,8 @@ members_of(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet
 static bool
 is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 {
-	return !leaf->partition.is_foreign && !leaf->partition.is_temporary && !is_wanted(leaf) &&
+	return !leaf->partition.is_foreign && !leaf->partition.is_temporary &&
+		!leaf->partition.is_immovable && !is_wanted(leaf) &&
 		leaf->verdict != TIER_VERDICT_NO_RIGHT &&
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }

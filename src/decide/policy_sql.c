@@ -274,6 +274,15 @@ check_age_from(const char *age_from)
 	return strcmp(age_from, "newest") == 0;
 }
 
+static void
+refuse_new_partitions(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("new_partitions_on is not supported for tables that have shards"),
+			 errdetail("Citus creates new shards in the default tablespace.")));
+}
+
 /*
  * Where new partitions are to be created: on a tier that is faster than the one that they
  * go to, and on which both the caller and the owner of the table may create.
@@ -286,10 +295,7 @@ check_new_partitions(const TierRelationInfo *info, const TierSet *set,
 	Oid			tablespace_oid = tier_set_usable_tablespace(set, tier, info->owner_oid);
 
 	if (tier_distributed_is_shell(info->relation_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("new_partitions_on is not supported for tables that have shards"),
-				 errdetail("Citus creates new shards in the default tablespace.")));
+		refuse_new_partitions();
 	if (info->kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -384,7 +390,9 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 	}
 }
 
-/* The first of the arguments of add_tiering_policy() on the use of a relation. */
+/* Arguments of add_tiering_policy(); the first on the use of a relation is ADD_IDLE_FOR. */
+#define ADD_TIME_ZONE 8
+#define ADD_IF_NOT_EXISTS 9
 #define ADD_IDLE_FOR 10
 #define ADD_INDEX_TIER 13
 #define ADD_NEW_PARTITIONS_ON 14
@@ -531,9 +539,45 @@ append_interval(StringInfo statement, const char *argument, bool is_given,
 															 IntervalPGetDatum(interval))));
 }
 
-/* The same policy for the shards on all nodes, by what most of them ask for. */
+static void
+append_literal(StringInfo statement, const char *argument, const char *value)
+{
+	if (value != NULL)
+		appendStringInfo(statement, "%s => %s, ", argument, quote_literal_cstr(value));
+}
+
+static void
+append_number(StringInfo statement, const char *argument, float8 value)
+{
+	if (!isnan(value))
+		appendStringInfo(statement, "%s => %s, ", argument,
+						 DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(value))));
+}
+
+/* How the key becomes an age. */
+static void
+append_key(StringInfo statement, const TierPolicyRow *policy)
+{
+	append_literal(statement, "age_from", policy->age_from_newest ? "newest" : NULL);
+	append_literal(statement, "key_unit", policy->key.unit);
+	append_literal(statement, "key_epoch",
+				   policy->key.has_epoch ? timestamptz_to_str(policy->key.epoch) : NULL);
+	if (policy->key.shift != 0)
+		appendStringInfo(statement, "key_shift => %d, ", policy->key.shift);
+}
+
+static void
+append_return(StringInfo statement, const TierPolicyRow *policy)
+{
+	append_number(statement, "return_when_reads_per_hour", policy->return_reads_per_hour);
+	append_interval(statement, "return_after", policy->has_return_after, &policy->return_after);
+	append_literal(statement, "return_tier",
+				   policy->has_return_tier ? NameStr(policy->return_tier) : NULL);
+}
+
+/* The same policy for the shards on all nodes, with all that was given. */
 static char *
-statement_for_shards(const TierPolicyRow *policy)
+statement_for_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy)
 {
 	char	   *name = get_rel_name(policy->relation_oid);
 	char	   *schema = get_namespace_name(get_rel_namespace(policy->relation_oid));
@@ -549,16 +593,25 @@ statement_for_shards(const TierPolicyRow *policy)
 	append_interval(&statement, "idle_for", policy->has_idle_for, &policy->idle_for);
 	append_interval(&statement, "no_writes_for", policy->has_no_writes_for,
 					&policy->no_writes_for);
-	if (!isnan(policy->below_reads_per_hour))
-		appendStringInfo(&statement, "below_reads_per_hour => %g, ",
-						 policy->below_reads_per_hour);
+	append_number(&statement, "below_reads_per_hour", policy->below_reads_per_hour);
+	append_key(&statement, policy);
+	append_return(&statement, policy);
+	append_literal(&statement, "time_zone",
+				   PG_ARGISNULL(ADD_TIME_ZONE) ? NULL : policy->time_zone);
+	append_literal(&statement, "index_tier",
+				   policy->has_index_tier ? NameStr(policy->index_tier) : NULL);
+	if (!policy->include_indexes)
+		appendStringInfoString(&statement, "include_indexes => false, ");
+	if (!PG_ARGISNULL(ADD_IF_NOT_EXISTS) && PG_GETARG_BOOL(ADD_IF_NOT_EXISTS))
+		appendStringInfoString(&statement, "if_not_exists => true, ");
 	appendStringInfo(&statement, "tier => %s)", quote_literal_cstr(NameStr(policy->tier_name)));
 	return statement.data;
 }
 
 /* A policy on shards says so, and one that says so is on shards. */
 static void
-check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_shards)
+check_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierRelationInfo *info,
+			 bool on_shards)
 {
 	bool		has_shards = tier_distributed_is_shell(info->relation_oid);
 	char	   *statement;
@@ -571,7 +624,9 @@ check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_
 				 errmsg("%s %s has no shards of Citus", tier_relation_kind_name(info->kind),
 						info->name),
 				 errhint("Leave on_shards out.")));
-	statement = statement_for_shards(policy);
+	if (policy->has_new_partitions_on)
+		refuse_new_partitions();
+	statement = statement_for_shards(fcinfo, policy);
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("%s %s has its rows in shards of Citus",
@@ -582,17 +637,37 @@ check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_
 
 /* Looks the relation up, which must be one that can have such a policy. */
 static void
-check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
+check_relation(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierRelationInfo *info,
+			   bool on_shards)
 {
 	if (!tier_relation_lookup(policy->relation_oid, info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", policy->relation_oid)));
-	check_shards(policy, info, on_shards);
+	check_shards(fcinfo, policy, info, on_shards);
 	tier_partition_check_target(info, policy);
 	policy->owner_oid = info->owner_oid;
 	policy->relation_kind = info->kind;
 	policy->relation_name = info->name;
+}
+
+/* A policy on several tables leaves those out that are empty, as their rows are in shards. */
+static void
+notice_shells(const TierPolicyRow *policy)
+{
+	Oid			first_oid;
+	int			n = policy->is_group ? tier_group_count_shells(policy, &first_oid) : 0;
+	TierRelationInfo first;
+
+	if (n == 0 || !tier_relation_lookup(first_oid, &first))
+		return;
+	ereport(NOTICE,
+			(errmsg("the policy moves none of the tables whose rows are in shards of Citus, "
+					"but the shards among its tables"),
+			 n == 1 ? errdetail("This is %s.", first.name) :
+			 errdetail("These are %s and %d more.", first.name, n - 1),
+			 errhint("tiered_storage.add_tiering_policy_on_all_nodes() is for the shards of a "
+					 "table, wherever they are.")));
 }
 
 Datum
@@ -603,7 +678,8 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	TierRelationInfo info;
 	TierPolicyRow policy;
 	TierSet    *set;
-	bool		if_not_exists = !PG_ARGISNULL(9) && PG_GETARG_BOOL(9);
+	bool		if_not_exists = !PG_ARGISNULL(ADD_IF_NOT_EXISTS) &&
+	PG_GETARG_BOOL(ADD_IF_NOT_EXISTS);
 	bool		on_shards = !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS);
 	bool		existed;
 	char	   *age_from;
@@ -644,11 +720,11 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	/* 1. Is it well-formed? */
 	policy.age_from_newest = check_age_from(age_from);
 	check_conditions(&policy);
-	policy.time_zone = check_time_zone(fcinfo, 8);
+	policy.time_zone = check_time_zone(fcinfo, ADD_TIME_ZONE);
 	if (policy.is_group)
 		check_group_conditions(&policy);
 	else
-		check_relation(&policy, &info, on_shards);
+		check_relation(fcinfo, &policy, &info, on_shards);
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
@@ -673,7 +749,10 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 				 errhint("Change it with tiered_storage.alter_tiering_policy(), "
 						 "or use if_not_exists => true.")));
 	else
+	{
 		warn_no_room(&policy, set);
+		notice_shells(&policy);
+	}
 	PG_RETURN_INT32(policy_id);
 }
 

@@ -133,6 +133,8 @@ evaluate_one(const TierPartition *partition, const TierPolicyConditions *conditi
 		return TIER_VERDICT_FOREIGN;
 	if (partition->is_temporary)
 		return TIER_VERDICT_TEMPORARY;
+	if (partition->is_immovable)
+		return TIER_VERDICT_IMMOVABLE;
 	if (partition->not_allowed)
 		return TIER_VERDICT_NO_RIGHT;
 
@@ -210,6 +212,8 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 			return "foreign table, stored elsewhere";
 		case TIER_VERDICT_TEMPORARY:
 			return "temporary table, belongs to its session";
+		case TIER_VERDICT_IMMOVABLE:
+			return "nobody can move it";
 		case TIER_VERDICT_PINNED:
 			return "pinned to another tier";
 		case TIER_VERDICT_IN_USE:

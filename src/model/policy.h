@@ -62,6 +62,7 @@ typedef struct TierPartition
 	int64_t		upper_us;		/* exclusive, the tightest of all levels */
 	bool		is_foreign;		/* a foreign table: not ours to move */
 	bool		is_temporary;
+	bool		is_immovable;	/* by anybody */
 	bool		not_allowed;	/* to the role of the policy */
 	bool		has_no_age;		/* what it is in is not partitioned by a time */
 	bool		is_empty;		/* no block in it */
@@ -99,6 +100,7 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_OPEN_BOUND,
 	TIER_VERDICT_FOREIGN,
 	TIER_VERDICT_TEMPORARY,
+	TIER_VERDICT_IMMOVABLE,
 	TIER_VERDICT_PINNED,
 	TIER_VERDICT_IN_USE,
 	TIER_VERDICT_NOT_OBSERVED,
@@ -125,8 +127,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * it is known not to have been used after the instant; what is not known back to there is
  * not due, and neither is what somebody holds at this moment.
  *
- * Verdicts are checked in the order foreign, temporary, no right; if age matters no age,
- * default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
+ * Verdicts are checked in the order foreign, temporary, immovable, no right; if age matters no
+ * age, default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
  * target, on slower tier, pinned.  A lower bound that is open does not matter.
  */
 extern void tier_policy_evaluate(const TierPartition *partitions, int n,

@@ -48,13 +48,6 @@ obstacle_of_refusal(TierRefusal refusal)
 }
 
 static TierObstacle
-check_object(TierAdmission *admission)
-{
-	return obstacle_of_refusal(tier_relation_refuse_object(admission->info,
-														   admission->where.tablespace_oid));
-}
-
-static TierObstacle
 check_rights(TierAdmission *admission)
 {
 	return obstacle_of_refusal(tier_relation_refuse_role(admission->info,
@@ -93,6 +86,44 @@ tier_preflight_pin(const TierPins *pins, const TierSet *set, const TierRelationI
 		(tier >= 0 && tier == tier_set_tier_of_tablespace(set, info->tablespace_oid)))
 		return NULL;
 	return tier_pins_against(pins, set, info->relation_oid, tier);
+}
+
+/* Only to where somebody has pinned it; what is there may have its TOAST table elsewhere. */
+static TierObstacle
+check_extension(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	const TierRelationInfo *info = admission->info;
+	const char *why = tier_relation_why_of_extension(info);
+	const TierPinned *pinned = why == NULL ? NULL : tier_pins_find(pins_of(admission),
+																   info->relation_oid);
+	int			to = tier_set_tier_of_tablespace(admission->set, admission->where.tablespace_oid);
+	const char *tier_name = to < 0 ? NULL : NameStr(admission->set->tiers[to].name);
+
+	if (why == NULL || info->tablespace_oid == admission->where.tablespace_oid ||
+		(pinned != NULL && tier_name != NULL &&
+		 strcmp(NameStr(pinned->tier_name), tier_name) == 0))
+		return obstacle;
+	obstacle.sqlstate = ERRCODE_WRONG_OBJECT_TYPE;
+	obstacle.message = psprintf("%s %s is not moved: %s", tier_relation_kind_name(info->kind),
+								info->name, why);
+	obstacle.detail = "The extension may drop, truncate or lock it at any time.";
+	obstacle.hint = tier_name == NULL ?
+		"It can be moved to a tier that it is pinned to; this tablespace is in none." :
+		psprintf("If it is to be there all the same, pin it first: "
+				 "SELECT tiered_storage.pin(%s, %s).", quote_literal_cstr(info->name),
+				 quote_literal_cstr(tier_name));
+	return obstacle;
+}
+
+static TierObstacle
+check_object(TierAdmission *admission)
+{
+	TierObstacle obstacle;
+
+	obstacle = obstacle_of_refusal(tier_relation_refuse_object(admission->info,
+															   admission->where.tablespace_oid));
+	return obstacle.message != NULL ? obstacle : check_extension(admission);
 }
 
 char *
@@ -445,6 +476,86 @@ check_capacity(TierAdmission *admission)
 	return obstacle;
 }
 
+TierStandbyRoom *
+tier_preflight_standby_rooms(TierAdmission *admission)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	if (admission->rooms != NULL)
+		return admission->rooms;
+	tier_catalog_enter(&scope);
+	admission->rooms = tier_catalog_known_standby_rooms(context, admission->where.tablespace_oid,
+														&admission->nrooms);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return admission->rooms;
+}
+
+/* Whoever may not know of standbys is not told which it is. */
+static char *
+standby_text(const TierAdmission *admission, const TierStandbyRoom *room)
+{
+	return !has_privs_of_role(admission->where.requester_oid, ROLE_PG_READ_ALL_STATS) ?
+		pstrdup("a standby") : psprintf("standby \"%s\"", room->standby_name);
+}
+
+/* Of this tablespace, by moves of other databases; and by those that come first. */
+static double
+bytes_on_the_way(const TierAdmission *admission)
+{
+	TierSpaceFlight flight = tier_space_flight(admission->where.tablespace_oid);
+
+	return flight.to_write_bytes - flight.to_write_own_bytes +
+		(admission->space == NULL ? 0.0 : admission->space->earlier_bytes);
+}
+
+/*
+ * A standby replays the move, and replays nothing any more where it cannot.  None is asked
+ * now: what the last pull was told has to do, and a minute may be between the two.
+ */
+static TierObstacle
+check_standbys(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	Oid			tablespace_oid = admission->where.tablespace_oid;
+	const TierStandbyRoom *rooms = tier_preflight_standby_rooms(admission);
+	int			tier = tier_set_tier_of_tablespace(admission->set, tablespace_oid);
+	double		needed = logged_bytes(admission);
+
+	if (admission->nrooms > 0)
+		needed += bytes_on_the_way(admission);
+	for (int i = 0; i < admission->nrooms && obstacle.message == NULL; i++)
+	{
+		const TierStandbyRoom *room = &rooms[i];
+		double		reserve_bytes = tier < 0 ? 0.0 :
+		admission->set->tiers[tier].reserve_fraction * room->total_bytes;
+
+		if (!room->path_exists)
+		{
+			obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+			obstacle.message = psprintf("%s has no directory that it can write to for "
+										"tablespace \"%s\"", standby_text(admission, room),
+										get_tablespace_name(tablespace_oid));
+			obstacle.detail = "It would replay nothing any more.";
+			obstacle.hint = "See to it that the directory is there, mounted and the server's "
+				"own. CALL tiered_storage.pull_standby_statistics() looks again.";
+		}
+		else if (room->free_bytes >= 0 && room->free_bytes - needed < reserve_bytes)
+		{
+			obstacle.sqlstate = ERRCODE_DISK_FULL;
+			obstacle.message = psprintf("not enough space on %s: %s are needed and %s "
+										"reserved, %s are free", standby_text(admission, room),
+										tier_size_text(needed), tier_size_text(reserve_bytes),
+										tier_size_text(room->free_bytes));
+			obstacle.detail = "A standby whose disk is full replays nothing any more.";
+			obstacle.hint = "Free space there. CALL tiered_storage.pull_standby_statistics() "
+				"looks again.";
+		}
+	}
+	return obstacle;
+}
+
 /* How long a copy under the lock takes: tiered_storage.move_max_lock_time. */
 static TierObstacle
 check_lock_time(TierAdmission *admission)
@@ -502,6 +613,7 @@ tier_preflight_check(TierAdmission *admission, TierCheck check)
 		[TIER_CHECK_SPACE] = check_space,
 		[TIER_CHECK_WAL_SPACE] = check_wal_space,
 		[TIER_CHECK_CAPACITY] = check_capacity,
+		[TIER_CHECK_STANDBYS] = check_standbys,
 		[TIER_CHECK_LOCK_TIME] = check_lock_time,
 		[TIER_CHECK_USERS] = check_users,
 	};

@@ -29,6 +29,7 @@ typedef enum TierCheck
 	TIER_CHECK_SPACE,
 	TIER_CHECK_WAL_SPACE,
 	TIER_CHECK_CAPACITY,		/* that somebody has given the tier */
+	TIER_CHECK_STANDBYS,		/* their directories and room, as last told */
 	TIER_CHECK_LOCK_TIME,		/* tiered_storage.move_max_lock_time */
 	TIER_CHECK_USERS,			/* who will not release it in time */
 	TIER_CHECKS
@@ -73,6 +74,8 @@ typedef struct TierAdmission
 	 */
 	TierSpace  *space;
 	double		tier_bytes;
+	TierStandbyRoom *rooms;		/* on standbys */
+	int			nrooms;
 } TierAdmission;
 
 /* Without what was looked up; the pins are left to be set. */
@@ -109,6 +112,9 @@ extern char *tier_preflight_unpin_hint(const TierPinned *pinned);
  */
 extern TierSpace *tier_preflight_space(TierAdmission *admission);
 extern double tier_preflight_tier_bytes(TierAdmission *admission);
+
+/* What standbys have told of where it goes, if that was not looked up yet. */
+extern TierStandbyRoom *tier_preflight_standby_rooms(TierAdmission *admission);
 
 /* Bytes of the tablespace's file system that its tier keeps free; 0 if it has none. */
 extern double tier_preflight_reserve(const TierSet *set, Oid tablespace_oid);

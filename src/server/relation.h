@@ -103,6 +103,13 @@ extern char *tier_relation_shard_literal(const char *value);
 extern const char *tier_relation_why_never(const TierRelationInfo *info);
 
 /*
+ * The same of a table that an extension has made, or an index of one: it may drop, truncate
+ * and lock it as it likes, and may count on where it is.  It is moved only to the tier that
+ * somebody has pinned it to.
+ */
+extern const char *tier_relation_why_of_extension(const TierRelationInfo *info);
+
+/*
  * The two halves of it as questions, in this order: what nobody may move there, and
  * what this role may not; and of that the part which is about the relation alone.
  */

@@ -111,7 +111,10 @@ refuse_kind(const TierRelationInfo *info)
 	return refusal;
 }
 
-/* run_command_on_placements() passes the command through format(). */
+/*
+ * run_command_on_placements() passes the command through format(), and would run it on all
+ * shards at once, each over a connection of its own.
+ */
 static char *
 on_all_shards(const TierRelationInfo *info, const char *statement)
 {
@@ -123,7 +126,7 @@ on_all_shards(const TierRelationInfo *info, const char *statement)
 
 	if (name == NULL || schema == NULL)
 		return NULL;
-	return psprintf("Use SELECT * FROM run_command_on_placements(%s, %s).",
+	return psprintf("Use SELECT * FROM run_command_on_placements(%s, %s, parallel => false).",
 					quote_literal_cstr(quote_qualified_identifier(schema, name)), command);
 }
 
@@ -147,6 +150,18 @@ tier_relation_why_never(const TierRelationInfo *info)
 	if (!OidIsValid(info->am_oid) || info->am_oid != get_table_am_oid("columnar", true))
 		return NULL;
 	return "its access method is columnar, which does not support it";
+}
+
+const char *
+tier_relation_why_of_extension(const TierRelationInfo *info)
+{
+	Oid			table_oid = info->kind != RELKIND_INDEX ? info->relation_oid :
+	IndexGetRelation(info->relation_oid, true);
+	Oid			extension_oid = OidIsValid(table_oid) ?
+	getExtensionOfObject(RelationRelationId, table_oid) : InvalidOid;
+	char	   *name = OidIsValid(extension_oid) ? get_extension_name(extension_oid) : NULL;
+
+	return name == NULL ? NULL : psprintf("it belongs to extension \"%s\"", name);
 }
 
 /* A percent sign of a name, in what format() is to print. */

@@ -176,6 +176,7 @@ CREATE TABLE _tiered_storage.sampler
 	last_active integer NOT NULL,
 	samples bigint NOT NULL,
 	counter_resets bigint NOT NULL,
+	told_publication name,
 	rolled_up_until timestamptz,
 	history_since timestamptz,
 	wal_position pg_lsn,

@@ -73,6 +73,27 @@ COMMENT ON TABLE _tiered_storage.standby_reads IS
 'reads of the standbys since the last sample, which takes them from here; all zero: a transaction '
 'there had it locked';
 
+/* By the last pull that was told; what has been moved there since counts in addition. */
+CREATE TABLE _tiered_storage.standby_room
+(
+	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
+	tablespace_oid oid NOT NULL,
+	path text,
+	is_usable boolean NOT NULL,
+	file_system_id bigint,
+	free_bytes bigint,
+	total_bytes bigint,
+	looked_at timestamptz NOT NULL,
+	replayed_until timestamptz NOT NULL,
+	PRIMARY KEY (standby_name, tablespace_oid)
+);
+COMMENT ON TABLE _tiered_storage.standby_room IS
+'the directory of each tablespace on each standby, and the room there, by the last pull';
+COMMENT ON COLUMN _tiered_storage.standby_room.is_usable IS
+'whether the directory is there and can be written to';
+COMMENT ON COLUMN _tiered_storage.standby_room.replayed_until IS
+'moves that had ended by then were in free_bytes; by the clock of this server';
+
 CREATE VIEW tiered_storage.standbys AS
 	SELECT s.standby_name,
 		CASE WHEN s.server_name IS NULL THEN 'connection string'

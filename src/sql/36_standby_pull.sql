@@ -63,6 +63,7 @@ CREATE FUNCTION _tiered_storage.standby_identify(
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
+-- All may set these; the last one of the settings is one of Citus, and nothing without it.
 DECLARE
 	here record;
 	there record;
@@ -70,11 +71,12 @@ BEGIN
 	PERFORM _tiered_storage.standby_wait(dblink_schema, connection,
 		'SELECT pg_catalog.set_config(''statement_timeout'', ''10s'', false),
 			pg_catalog.set_config(''stats_fetch_consistency'', ''none'', false),
+			pg_catalog.set_config(''citus.override_table_visibility'', ''off'', false),
 			c.system_identifier, pg_catalog.pg_is_in_recovery(),
 			d.oid::pg_catalog.int8, d.datname::pg_catalog.text
 		FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d
 		WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()', patience);
-	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text, b text, '
+	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text, b text, c text, '
 		'system_identifier bigint, in_recovery boolean, database bigint, database_name text)',
 		dblink_schema) INTO there USING connection;
 	EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text)', dblink_schema)
@@ -101,11 +103,14 @@ COMMENT ON FUNCTION _tiered_storage.standby_identify(name, text, interval) IS
 'the cluster that a standby belongs to and whether it is in recovery; problem is null if it is a '
 'standby of this database';
 
-/* A standby that is the wrong one is a problem; what fails on the way is an error. */
+/*
+ * A standby that is the wrong one is a problem; what fails on the way is an error.  It is
+ * standby_identify() that sees to it that Citus hides no shard from the query on pg_class.
+ */
 CREATE FUNCTION _tiered_storage.standby_fetch(
 	dblink_schema name, s _tiered_storage.standby,
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text,
-	OUT counters _tiered_storage.standby_counters[])
+	OUT counters _tiered_storage.standby_counters[], OUT rooms _tiered_storage.standby_room[])
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -145,6 +150,9 @@ BEGIN
 				FROM %I.dblink_get_result($1) AS t (relation_oid oid, scans bigint,
 					tuples_read bigint, blocks_fetched bigint, blocks_hit bigint, held boolean)',
 				dblink_schema) INTO counters USING connection, s.standby_name;
+			EXECUTE format('SELECT * FROM %I.dblink_get_result($1) AS t (a text)', dblink_schema)
+				USING connection;
+			rooms := _tiered_storage.standby_fetch_rooms(dblink_schema, s, connection, patience);
 		END IF;
 	EXCEPTION WHEN OTHERS OR query_canceled THEN
 		EXECUTE format('SELECT %I.dblink_disconnect($1)', dblink_schema) USING connection;
@@ -283,7 +291,7 @@ COMMENT ON FUNCTION _tiered_storage.standby_add_reads(
 CREATE FUNCTION _tiered_storage.standby_pull_one(
 	dblink_schema name, s _tiered_storage.standby,
 	OUT system_identifier bigint, OUT in_recovery boolean, OUT problem text,
-	OUT counters _tiered_storage.standby_counters[])
+	OUT counters _tiered_storage.standby_counters[], OUT rooms _tiered_storage.standby_room[])
 RETURNS record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -295,9 +303,9 @@ BEGIN
 	IF s.server_name IS NOT NULL THEN
 		PERFORM _tiered_storage.standby_check_server(s.server_name);
 	END IF;
-	SELECT f.system_identifier, f.in_recovery, f.problem, f.counters
+	SELECT f.system_identifier, f.in_recovery, f.problem, f.counters, f.rooms
 		INTO standby_pull_one.system_identifier, standby_pull_one.in_recovery,
-			standby_pull_one.problem, standby_pull_one.counters
+			standby_pull_one.problem, standby_pull_one.counters, standby_pull_one.rooms
 		FROM _tiered_storage.standby_fetch(dblink_schema, s) f;
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
@@ -305,6 +313,7 @@ EXCEPTION WHEN OTHERS THEN
 	system_identifier := NULL;
 	in_recovery := NULL;
 	counters := NULL;
+	rooms := NULL;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.standby_pull_one(name, _tiered_storage.standby) IS
@@ -322,6 +331,7 @@ DECLARE
 	pulled _tiered_storage.standby_counters[] := '{}';
 	pulled_names name[] := '{}';
 	new_names name[] := '{}';
+	rooms _tiered_storage.standby_room[] := '{}';
 BEGIN
 	IF pg_is_in_recovery() THEN
 		RAISE EXCEPTION 'statistics of standbys are pulled by the primary'
@@ -347,6 +357,7 @@ BEGIN
 		IF answer.problem IS NULL THEN
 			pulled := pulled || answer.counters;
 			pulled_names := pulled_names || standby.standby_name;
+			rooms := rooms || answer.rooms;
 			IF NOT EXISTS (SELECT FROM _tiered_storage.standby_state t
 					WHERE t.standby_name = standby.standby_name AND t.last_pull_at IS NOT NULL)
 						THEN
@@ -357,9 +368,19 @@ BEGIN
 			answer.in_recovery, cardinality(answer.counters), answer.problem);
 	END LOOP;
 	PERFORM _tiered_storage.standby_add_reads(pulled, pulled_names, new_names);
+	DELETE FROM _tiered_storage.standby_room r WHERE r.standby_name = ANY (pulled_names)
+		AND NOT EXISTS (SELECT FROM unnest(rooms) n WHERE n.standby_name = r.standby_name
+			AND n.tablespace_oid = r.tablespace_oid);
+	INSERT INTO _tiered_storage.standby_room AS r SELECT n.* FROM unnest(rooms) n
+		ORDER BY n.standby_name, n.tablespace_oid
+		ON CONFLICT ON CONSTRAINT standby_room_pkey DO UPDATE SET path = EXCLUDED.path,
+			is_usable = EXCLUDED.is_usable, file_system_id = EXCLUDED.file_system_id,
+			free_bytes = EXCLUDED.free_bytes, total_bytes = EXCLUDED.total_bytes,
+			looked_at = EXCLUDED.looked_at, replayed_until = EXCLUDED.replayed_until;
 END
 $$;
 COMMENT ON PROCEDURE tiered_storage.pull_standby_statistics(boolean) IS
-'reads the statistics of the standbys, so that the next sample counts their reads; errors appear '
+'reads the statistics of the standbys, so that the next sample counts their reads, and which '
+'room their tablespaces have, so that no move stops them; errors appear '
 'in the view standbys; with force => false standbys are skipped whose next attempt is not due; '
 'the worker calls it in each cycle';

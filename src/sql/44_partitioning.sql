@@ -97,8 +97,7 @@ AS $$
 		string_agg(format('%I (%s)', a.attname, round(s.correlation::numeric, 3)),
 			', ') OVER (ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
 			ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS others
-		FROM pg_class c
-		JOIN pg_namespace n ON n.oid = c.relnamespace
+		FROM _tiered_storage.relation_entry(relation) c
 		JOIN pg_attribute a ON a.attrelid = c.oid
 		JOIN LATERAL (SELECT p.correlation, a.atttypid IN ('date'::regtype, 'timestamp'::regtype,
 			'timestamptz'::regtype) AS is_time,
@@ -106,11 +105,11 @@ AS $$
 				(p.histogram_bounds::text::text[])[cardinality(p.histogram_bounds::text::text[])]
 					AS highest
 			FROM pg_stats p
-			WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
+			WHERE p.schemaname = c.nspname AND p.tablename = c.relname AND p.attname = a.attname
 				AND NOT p.inherited
 				AND p.null_frac <= 0.01 AND abs(p.correlation) >= 0.9
 					AND p.histogram_bounds IS NOT NULL) s ON true
-		WHERE c.oid = relation AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE a.attnum > 0 AND NOT a.attisdropped
 			AND a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype,
 				'int2'::regtype, 'int4'::regtype, 'int8'::regtype)
 		ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
@@ -146,11 +145,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY '
 		'RANGE (%I)',
-		n.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i
+		c.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i
 			WHERE octet_length(left(c.relname, i)) <= 51) || '_partitioned',
 		relation, key_column)
-	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE c.oid = relation
+	FROM _tiered_storage.relation_entry(relation) c
 $$;
 COMMENT ON FUNCTION _tiered_storage.partition_command(regclass, name) IS
 'the statement that creates a partitioned table like this one';
@@ -200,9 +198,8 @@ BEGIN
 	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
 	IF key.attname IS NULL THEN
 		reason := CASE
-			WHEN NOT EXISTS (SELECT FROM pg_stats p JOIN pg_class c ON c.oid = t.relation
-				WHERE p.schemaname = c.relnamespace::regnamespace::name
-					AND p.tablename = c.relname)
+			WHEN NOT EXISTS (SELECT FROM _tiered_storage.relation_entry(t.relation) c
+				JOIN pg_stats p ON p.schemaname = c.nspname AND p.tablename = c.relname)
 			THEN 'it was never analyzed, or its statistics are not visible to you'
 			ELSE format('nine tenths of its cached blocks take %s %% of it, but no date, '
 				'timestamp or '
@@ -326,9 +323,9 @@ BEGIN
 			a.saved_per_month,
 			a.confidence, a.reason, a.command
 		FROM tiered_storage.heat h
-		JOIN pg_class c ON c.oid = h.relation
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) c
 		CROSS JOIN LATERAL _tiered_storage.partition_advice(h, include_all) a
-		WHERE c.relkind = 'r' AND NOT c.relispartition AND h.size_bytes >= min_size_bytes
+		WHERE c.relkind = 'r' AND h.size_bytes >= min_size_bytes
 			AND h.size_bytes > 0 AND h.distributed_table IS NULL
 			AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
 			AND (a.command IS NOT NULL OR include_all)
@@ -337,8 +334,10 @@ BEGIN
 		RAISE NOTICE 'partitioning is recommended for no table'
 			USING DETAIL = format('%s of the tables have %s or more and are not partitioned.',
 					(SELECT count(*) FROM tiered_storage.heat h
-						JOIN pg_class c ON c.oid = h.relation
-						WHERE c.relkind = 'r' AND NOT c.relispartition
+						CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) c
+						WHERE c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_inherits i
+								JOIN pg_partitioned_table p ON p.partrelid = i.inhparent
+								WHERE i.inhrelid = h.relation)
 							AND h.distributed_table IS NULL
 							AND h.size_bytes >= min_size_bytes),
 					pg_size_pretty(min_size_bytes)),

@@ -90,7 +90,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
 	('refresh_partition_defaults'), ('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remember_partitions_below'), ('remove_unused_tiers'),
 	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'), ('standby_add'), ('standby_add_reads'), ('standby_ask_room'),
-	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'),
+	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'), ('standby_fetch_rooms'),
 	('standby_identify'), ('standby_note_result'), ('standby_pull_one'), ('standby_reads_left'), ('standby_require'), ('standby_rooms'), ('standby_wait'),
 	('tablespace_claims'), ('tier_corrections'), ('require_writable'), ('tier_after_insert'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),
 	('tier_check_tablespace'), ('tier_check_values'), ('tier_in_use'), ('tier_insert'),

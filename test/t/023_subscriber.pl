@@ -121,6 +121,23 @@ like(
 	'which says so');
 is($publisher->safe_psql('app', $keyless), '',
 	'each of our tables has a key');
+
+# The worker says so as well, of one that is created later.
+my $says =
+  qr/LOG:  publication \w+ is FOR ALL TABLES and includes the tables of tiered_storage/;
+$publisher->wait_for_log($says);
+$publisher->safe_psql('app', 'DROP PUBLICATION everything');
+run_cycle($publisher, 'app');
+my $said_from = -s $publisher->logfile;
+run_cycle($publisher, 'app');
+is(log_lines($publisher, $said_from, $says),
+	'', 'without one nothing is said');
+$publisher->safe_psql('app', 'CREATE PUBLICATION everything FOR ALL TABLES');
+run_cycle($publisher, 'app');
+$publisher->wait_for_log($says, $said_from);
+$said_from = -s $publisher->logfile;
+run_cycle($publisher, 'app');
+is(log_lines($publisher, $said_from, $says), '', 'once');
 $publisher->safe_psql('app',
 	'CREATE TABLE early (id int PRIMARY KEY); INSERT INTO early VALUES (1)');
 $bare->safe_psql('app', 'CREATE TABLE early (id int PRIMARY KEY)');

@@ -201,6 +201,80 @@ is($standby->safe_psql('app', 'SELECT count(*), count(t) FROM t'),
 	'1000|1000', 'with the directory, it goes on, and has all rows');
 
 # ---------------------------------------------------------------------
+note 'What it has told the worker';
+# ---------------------------------------------------------------------
+
+sub pull
+{
+	$primary->safe_psql('app',
+		'CALL tiered_storage.pull_standby_statistics()');
+	return;
+}
+
+$primary->safe_psql(
+	'app', q(
+CREATE TABLE p (at date, t text) PARTITION BY RANGE (at);
+CREATE TABLE p_1 PARTITION OF p FOR VALUES FROM ('2001-01-01') TO ('2002-01-01');
+INSERT INTO p SELECT '2001-02-03', repeat('x', 100) FROM generate_series(1, 1000);
+SELECT tiered_storage.add_tiering_policy('p', move_after => '1 year', tier => 'hdd');
+CREATE TABLE v AS TABLE p;
+CREATE TABLE w AS TABLE p;
+));
+$primary->wait_for_catchup($standby);
+rename $path{there}, "$path{there}.away" or die "could not rename: $!";
+pull();
+my $refusal =
+  'standby "replica" has no directory that it can write to for tablespace "slow"';
+like(
+	error_of(
+		$primary, 'app', "CALL tiered_storage.move_relation('u', 'hdd')"),
+	qr/ERROR:  55000: could not move public\.u: \Q$refusal\E/,
+	'a move that would stop a standby is refused');
+like(
+	notices_of($primary, 'app', 'CALL tiered_storage.migrate()'),
+	qr/could not move public\.p_1: \Q$refusal\E/,
+	'so is one of a policy');
+like(
+	notices_of(
+		$primary, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/\Q$refusal\E/,
+	'as a dry run has it');
+like(room_rows("'u', 'hdd'"), qr/^blocks: .*\Q$refusal\E/, 'and preflight()');
+like(
+	room_rows("'u', 'hdd'", 'SET ROLE owner;'),
+	qr/^blocks: .*a standby has no directory/,
+	'who may not know of standbys is not told which');
+is(tablespaces_of($primary, 'app', 'p_1'), 'pg_default', 'nothing was moved');
+$primary->wait_for_catchup($standby);
+is($standby->safe_psql('app', 'SELECT count(*) FROM p'),
+	1000, 'the standby goes on');
+
+rmdir $path{there};
+rename "$path{there}.away", $path{there} or die "could not rename: $!";
+pull();
+$primary->safe_psql(
+	'app', q(
+UPDATE _tiered_storage.standby_room SET free_bytes = pg_total_relation_size('v') * 3 / 2
+	WHERE tablespace_oid = (SELECT oid FROM pg_tablespace WHERE spcname = 'slow');
+));
+$primary->safe_psql('app', "CALL tiered_storage.move_relation('v', 'hdd')");
+like(
+	error_of(
+		$primary, 'app', "CALL tiered_storage.move_relation('w', 'hdd')"),
+	qr/ERROR:  53100: could not move public\.w: not enough space on standby "replica"/,
+	'what was moved there since the last pull counts');
+$primary->wait_for_catchup($standby);
+pull();
+$primary->safe_psql('app',
+	"CALL tiered_storage.move_relation('w', 'hdd'); CALL tiered_storage.migrate()"
+);
+is(tablespaces_of($primary, 'app', 'v', 'w', 'p_1'),
+	'slow', 'with room, they are moved');
+$primary->wait_for_catchup($standby);
+is($standby->safe_psql('app', 'SELECT count(*) FROM w'),
+	1000, 'and replayed');
+
+# ---------------------------------------------------------------------
 note 'A standby that is down';
 # ---------------------------------------------------------------------
 

@@ -640,13 +640,15 @@ test_policy_order(void)
 	TierPartition p = range_partition(100, 200);
 
 	p.is_foreign = p.is_temporary = p.on_target = p.on_slower_tier = p.pinned_elsewhere = true;
-	p.not_allowed = p.has_no_age = true;
+	p.is_immovable = p.not_allowed = p.has_no_age = true;
 	p.lower_kind = TIER_BOUND_NONE;
 	p.upper_kind = TIER_BOUND_OPEN;
 	ok(verdict(p, 0) == TIER_VERDICT_FOREIGN, "policy order: foreign");
 	p.is_foreign = false;
 	ok(verdict(p, 0) == TIER_VERDICT_TEMPORARY, "policy order: temporary");
 	p.is_temporary = false;
+	ok(verdict(p, 0) == TIER_VERDICT_IMMOVABLE, "policy order: immovable");
+	p.is_immovable = false;
 	ok(verdict(p, 0) == TIER_VERDICT_NO_RIGHT, "policy order: no right");
 	p.not_allowed = false;
 	ok(verdict(p, 0) == TIER_VERDICT_NO_AGE, "policy order: no age");
