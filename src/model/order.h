@@ -39,10 +39,12 @@ typedef struct TierOrderMove
  * (Smith's rule: weighted completion times, one machine).  What has no room yet is
  * counted together with what makes room for it, and these go just before it.
  *
- * If more moves can be made in another order, that is taken: what is worth least
- * first, which is what makes room, or small or large ones first.  With two tiers
- * that is no proof that there is no better order, and with more of them still
- * less: a circle of full tiers cannot be untied at all.
+ * Other orders are tried if that one has no room for all: what is worth least first,
+ * which is what makes room, or small or large ones first.  One of them is taken if it
+ * leaves tiers less overfull; else if what it makes gains more, which counts before how
+ * many moves that are; else if it makes more of them.  With two tiers that is no proof
+ * that there is no better order, and with more of them still less: a circle of full
+ * tiers cannot be untied at all.
  *
  * scratch: caller's array of 3 * nmoves.  O(N log N + N * passes), of which
  * there are at most TIER_ORDER_PASSES, and at most TIER_ORDER_EFFORT looks for what
