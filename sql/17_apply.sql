@@ -84,7 +84,7 @@ SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_plac
 CALL tiered_storage.apply_placement(dry_run => true);
 -- Within a limit nothing is chosen that would have no room without what is not.
 CALL tiered_storage.apply_placement(max_bytes => 250000, dry_run => true);
--- What it needs is more than the advice counts: the free space map, too.  So it is for the order as for the check before the copy.
+-- What it needs is more than the advice counts: the free space map, too.  So it is for the order as for the check before the copy; and what would make room for it in vain stays.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 12 * 8192) \g /dev/null
 SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_p_hot,regress_p_cold}') ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
@@ -184,6 +184,18 @@ CALL tiered_storage.apply_placement();
 CALL tiered_storage.undo_move(1);
 RESET ROLE;
 GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
+-- Nor is room made for what he may not move.
+ALTER TABLE regress_p_hot OWNER TO regress_placer;
+GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_placer;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 18 * 8192) \g /dev/null
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+SET ROLE regress_placer;
+CALL tiered_storage.apply_placement(dry_run => true);
+RESET ROLE;
+CALL tiered_storage.apply_placement(dry_run => true);
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_placer;
+ALTER TABLE regress_p_hot OWNER TO CURRENT_USER;
 ALTER TABLE regress_p_small OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
 UPDATE _tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;

@@ -149,6 +149,9 @@ extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
 /* Of a decided advice: is there more on the tier than its limit of bytes allows? */
 extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
 
+/* Or more of anything than any of its limits asks for? */
+extern bool tier_advice_is_over(const TierAdvice *advice, int tier);
+
 /* Tells in a NOTICE why nothing is advised, and what to do about it. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);
 

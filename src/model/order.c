@@ -537,3 +537,85 @@ tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, in
 		memcpy(order, other, sizeof(int) * (size_t) n);
 	return n;
 }
+
+/*
+ * Before which place of the order the helper at `place` has to be made; n: nobody needs
+ * it.  left: of its tier before it.  *left_over: of its tier at the end, without it.
+ */
+static int
+needed_before(const TierOrderMove *moves, const int *order, int n, int place, double left,
+			  double *left_over)
+{
+	int			tier = moves[order[place]].from;
+	int			needed = n;
+
+	for (int i = place + 1; i < n && needed == n; i++)
+	{
+		const TierOrderMove *move = &moves[order[i]];
+
+		if (move->to == tier)
+		{
+			if (move->size > left)
+				needed = i;
+			left -= move->size;
+		}
+		if (move->from == tier)
+			left += move->freed;
+	}
+	*left_over = left;
+	return needed;
+}
+
+static void
+put_before(int *order, int from, int to)
+{
+	int			number = order[from];
+
+	memmove(&order[from], &order[from + 1], sizeof(int) * (size_t) (to - 1 - from));
+	order[to - 1] = number;
+}
+
+int
+tier_order_spare(const TierOrderMove *moves, int *order, int n, const double *room, int ntiers,
+				 const bool *helps, bool *missed)
+{
+	double		left[MAX_TIERS];
+	long		effort = TIER_ORDER_EFFORT;
+
+	if (ntiers > MAX_TIERS)
+		return n;
+	for (int t = 0; t < ntiers; t++)
+		left[t] = isnan(room[t]) ? 0.0 : room[t];
+	for (int i = 0; i < n; i++)
+	{
+		left[moves[order[i]].to] -= moves[order[i]].size;
+		if (moves[order[i]].from >= 0)
+			left[moves[order[i]].from] += moves[order[i]].freed;
+	}
+
+	/* The last first: what it needs itself comes before it, wherever it goes. */
+	for (int place = n - 1; place >= 0 && effort > 0; place--)
+	{
+		int			number = order[place];
+		const TierOrderMove *move = &moves[number];
+		double		left_over;
+		int			needed;
+
+		left[move->to] += move->size;
+		if (move->from < 0)
+			continue;
+		left[move->from] -= move->freed;
+		if (!helps[number])
+			continue;
+		needed = needed_before(moves, order, n, place, left[move->from], &left_over);
+		effort -= n - place;
+		if (needed < n)
+			put_before(order, place, needed);
+		else if (missed[move->from] && left_over >= 0.0)
+		{
+			missed[move->to] = true;
+			put_before(order, place, n--);
+		}
+	}
+	return n;
+}

@@ -72,4 +72,18 @@ extern int	tier_order_choose(const TierOrderMove *moves, int nmoves,
 							  const double *room, int ntiers,
 							  double max_bytes, int *order, int *scratch);
 
+/*
+ * Some moves gain nothing and are only made for the room that they leave: helps, by number.
+ * Puts each of them just before the first move of the order that needs its room, so that
+ * nothing is left half done for long.  What none of them needs is left out of the order if
+ * something is missed where it leaves from, missed by tier: that should have come there and
+ * is not in the order, so the room would be made for nobody.  missed is updated: what is
+ * left out is missed where it would have gone.  Returns how many moves are left; they can
+ * be made in their new order.
+ *
+ * O(N * helpers), of which at most TIER_ORDER_EFFORT is done.
+ */
+extern int	tier_order_spare(const TierOrderMove *moves, int *order, int n,
+							 const double *room, int ntiers, const bool *helps, bool *missed);
+
 #endif							/* TIER_ORDER_H */

@@ -847,7 +847,7 @@ is_possible(const TierOrderMove *moves, const int *order, int n, const double *r
 	bool		seen[64] = {false};
 
 	for (int t = 0; t < ntiers; t++)
-		left[t] = room[t] > 0 ? room[t] : 0;
+		left[t] = isnan(room[t]) ? 0 : room[t];
 	for (int i = 0; i < n; i++)
 	{
 		const TierOrderMove *move = &moves[order[i]];
@@ -1107,6 +1107,113 @@ test_order_random(void)
 	   gained, most);
 }
 
+/* Room is made for who needs it, when he needs it, and for nobody else. */
+static void
+test_order_spare(void)
+{
+	/*
+	 * Tier 0 has room for 2.  What comes there needs 10 and 3; four of 8 can
+	 * leave it, the last one to tier 2, and for that one of tier 2 to tier 1.
+	 */
+	const TierOrderMove moves[] = {
+		{1, 0, 10, 50, 10, 1, 10}, {1, 0, 3, 5, 3, 1, 3}, {0, 1, 8, 0, 8, 1, 8},
+		{0, 1, 8, 0, 8, 1, 8}, {0, 1, 8, 0, 8, 1, 8}, {0, 2, 8, 0, 8, 1, 8},
+		{2, 1, 8, 0, 8, 1, 8}
+	};
+	const bool	helps[] = {false, false, true, true, true, true, true};
+	const bool	none_helps[7] = {false};
+	const double room[] = {2, INFINITY, 0};
+	const double too_full[] = {-20, INFINITY, INFINITY};
+	bool		missed[] = {true, false, false};
+	bool		none_missed[] = {false, false, false};
+	int			order[] = {2, 3, 4, 6, 5, 0, 1};
+	int			chain[] = {6, 5, 0};
+	int			chain_of_nobody[] = {6, 5};
+	int			kept[] = {2, 3, 0};
+	int			emptied[] = {2, 3, 4};
+	int			no_helper[] = {2, 0};
+
+	ok(tier_order_spare(moves, order, 7, room, 3, helps, missed) == 4 &&
+	   order[0] == 2 && order[1] == 0 && order[2] == 3 && order[3] == 1,
+	   "spare: one makes room for one, the next for the next, the others for nobody");
+	ok(missed[1] && missed[2], "spare: what is left out is missed, too");
+	missed[1] = missed[2] = false;
+	ok(tier_order_spare(moves, chain, 3, room, 3, helps, missed) == 3 &&
+	   chain[0] == 6 && chain[1] == 5 && chain[2] == 0, "spare: a chain stays one");
+	ok(tier_order_spare(moves, chain_of_nobody, 2, room, 3, helps, missed) == 0,
+	   "spare: or goes as a whole");
+	ok(tier_order_spare(moves, kept, 3, room, 3, helps, none_missed) == 3 &&
+	   kept[0] == 2 && kept[1] == 3 && kept[2] == 0,
+	   "spare: if nothing is missed there is another reason");
+	ok(tier_order_spare(moves, emptied, 3, too_full, 3, helps, missed) == 3,
+	   "spare: a tier that is too full is emptied");
+	ok(tier_order_spare(moves, no_helper, 2, room, 3, none_helps, missed) == 2,
+	   "spare: what is made for itself is left alone");
+	ok(tier_order_spare(moves, no_helper, 0, room, 3, helps, missed) == 0 &&
+	   tier_order_spare(moves, no_helper, 2, room, 33, helps, missed) == 2,
+	   "spare: nothing to do");
+}
+
+/* The gain remains, nothing overflows, and none that is left out could have stayed out before. */
+static void
+test_order_spare_random(void)
+{
+	int			possible = 0;
+	int			as_good = 0;
+	int			left_out = 0;
+	int			later = 0;
+
+	random_state = 23;
+	for (int i = 0; i < 50000; i++)
+	{
+		TierOrderMove moves[10];
+		bool		helps[10];
+		bool		missed[3];
+		double		room[3];
+		int			n = 1 + random_int(10);
+		int			order[10];
+		int			before[10];
+		int			scratch[30];
+		int			found;
+		int			kept;
+		double		gained = 0.0;
+
+		for (int t = 0; t < 3; t++)
+			room[t] = random_int(14) - 2;
+		for (int j = 0; j < n; j++)
+		{
+			moves[j].from = random_int(3);
+			moves[j].to = (moves[j].from + 1 + random_int(2)) % 3;
+			moves[j].size = moves[j].freed = moves[j].bytes = random_int(8);
+			moves[j].gain = random_int(60) - 30;
+			moves[j].seconds = 1 + random_int(5);
+			helps[j] = moves[j].gain <= 0;
+		}
+		found = tier_order(moves, n, room, 3, order, scratch);
+		memcpy(before, order, sizeof(before));
+		memset(missed, 0, sizeof(missed));
+		for (int j = 0; j < n; j++)
+		{
+			bool		is_made = false;
+
+			for (int k = 0; k < found; k++)
+				is_made |= order[k] == j;
+			missed[moves[j].to] |= !is_made;
+		}
+		kept = tier_order_spare(moves, order, found, room, 3, helps, missed);
+		possible += is_possible(moves, order, kept, room, 3);
+		for (int k = 0; k < found; k++)
+			gained += helps[before[k]] ? 0.0 : moves[before[k]].gain;
+		for (int k = 0; k < kept; k++)
+			gained -= helps[order[k]] ? 0.0 : moves[order[k]].gain;
+		as_good += fabs(gained) < 1e-9;
+		left_out += kept < found;
+		later += kept == found && memcmp(order, before, sizeof(int) * (size_t) kept) != 0;
+	}
+	ok(possible == 50000 && as_good == 50000, "spare: all that gains is made, and has room");
+	ok(left_out > 1000 && later > 1000, "spare: of many orders (%d, %d)", left_out, later);
+}
+
 static void
 test_order(void)
 {
@@ -1184,6 +1291,8 @@ test_order(void)
 	test_order_choose();
 	test_order_choose_random();
 	test_order_random();
+	test_order_spare();
+	test_order_spare_random();
 }
 
 /*-------------------------------------------------------------------------
