@@ -2391,6 +2391,20 @@ test_effect_device(void)
 	work.device_ms += 10000;
 	is(tier_effect_device_factor(&work, &hdd, 131072), 1, "device: reads and writes");
 
+	/*
+	 * A WAL whose 1000 writes were cheap: nothing is known of the reads, which
+	 * take 6.762 s; but of those beside 70 writes, which take 0.7 s.
+	 */
+	work.device_ms -= 9000;
+	ok(!tier_effect_drop_writes(&work, &hdd, 131072) && work.writes == 0 &&
+	   work.write_bytes == 0, "device: nobody knows what the writes have taken");
+	work.writes = 70;
+	work.write_bytes = 70 * 8192.0;
+	work.device_ms = 6762;
+	ok(tier_effect_drop_writes(&work, &hdd, 131072) &&
+	   fabs(tier_effect_device_factor(&work, &hdd, 131072) - 1) < 1e-9,
+	   "device: little, so the reads are known");
+
 	/* Requests of less than a block are one access each. */
 	work = (TierEffectWork)
 	{
