@@ -147,7 +147,7 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 								&why, &hint);
 	if (*is_others)
 		return false;
-	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
+	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->disk_bytes);
 	if (request->by_worker && !request->for_list &&
 		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
@@ -200,8 +200,9 @@ room_of(const TierAdvice *advice)
 /*
  * The candidates as plain numbers.  What they need is measured as the check before each
  * move measures it, which would refuse what was ordered by less.  What they free is
- * what the tier's use, of main forks, gets less by.  What they copy is the files as they
- * are, however small the device makes them: the same that the record of a move has.
+ * what the tier's use gets less by, which is as old as the advice.  What they copy is the
+ * files as they are, however small the device makes them: the same that the record of a
+ * move has.
  */
 static TierOrderMove *
 moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
