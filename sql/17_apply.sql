@@ -77,6 +77,12 @@ CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_ho
 CALL tiered_storage.apply_placement(dry_run => true, schemas => '{pg_catalog}');
 CALL tiered_storage.apply_placement(dry_run => true, tiers => '{regress_slow}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money');
+-- Where it came a moment ago it has not cost anything yet.
+UPDATE _tiered_storage.relation_state SET placed_at = '2030-01-01' WHERE relation_oid = 'regress_p_cold'::regclass;
+SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money', relations => '{regress_p_cold}');
+CALL tiered_storage.apply_placement(dry_run => true, objective => 'money', relations => '{regress_p_cold}');
+SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 1000, relations => '{regress_p_cold}');
+UPDATE _tiered_storage.relation_state SET placed_at = '2029-12-01' WHERE relation_oid = 'regress_p_cold'::regclass;
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'balanced', price_per_wait_hour => 1000);
 -- There is room for one of ten blocks: the cold one makes room for what comes next.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
@@ -84,9 +90,11 @@ SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_plac
 CALL tiered_storage.apply_placement(dry_run => true);
 -- Within a limit nothing is chosen that would have no room without what is not.
 CALL tiered_storage.apply_placement(max_bytes => 250000, dry_run => true);
--- What it needs is more than the advice counts: the free space map, too.  So it is for the order as for the check before the copy.
+-- What it needs are all its forks, the free space map, too.  The advice counts with that, as the order does, and the check before the copy.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 12 * 8192) \g /dev/null
 SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_p_hot,regress_p_cold}') ORDER BY relation::text COLLATE "C";
+CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 14 * 8192) \g /dev/null
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
 SELECT * FROM regress_places;
@@ -133,8 +141,8 @@ ALTER TABLESPACE regress_ts_renamed RENAME TO regress_ts_fast;
 ---------------------------------------------------------------------------
 
 CALL regress_heat();
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'regress_ts_fast')),
-	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'regress_ts_slow')) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_fast')),
+	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_slow')) \g /dev/null
 SELECT * FROM regress_places;
 UPDATE _tiered_storage.relation_state SET random_slow = CASE relation_oid WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
 UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0, device_random_fast = random_slow, device_random_slow = random_slow,
@@ -184,6 +192,18 @@ CALL tiered_storage.apply_placement();
 CALL tiered_storage.undo_move(1);
 RESET ROLE;
 GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
+-- Nor is room made for what he may not move.
+ALTER TABLE regress_p_hot OWNER TO regress_placer;
+GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_placer;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 18 * 8192) \g /dev/null
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+SET ROLE regress_placer;
+CALL tiered_storage.apply_placement(dry_run => true);
+RESET ROLE;
+CALL tiered_storage.apply_placement(dry_run => true);
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_placer;
+ALTER TABLE regress_p_hot OWNER TO CURRENT_USER;
 ALTER TABLE regress_p_small OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
 UPDATE _tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;

@@ -83,12 +83,12 @@ SELECT * FROM regress_tier_growth;
 CREATE VIEW regress_growth_advice AS
 	SELECT relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement();
 -- Not yet too full: a worker leaves it alone, a person is told what will have to go.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 105 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 128 * 8192) \g /dev/null
 SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
 SELECT * FROM regress_tier_growth;
 CALL tiered_storage.apply_placement(dry_run => true);
 -- Now it is.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 75 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 98 * 8192) \g /dev/null
 SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
 -- No more has to go for twelve days of growth than for the room of today: what grows takes its growth along.
 SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available FROM tiered_storage.placement_summary();
@@ -102,11 +102,11 @@ UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000
 	evidence_reads = decode(repeat('0000803f', 16), 'hex'), heat_at = '2030-01-13 00:00:00+00', observed_since = '2030-01-01 00:00:00+00', evidence_interval_s = 43200,
 	evidence_began_at = '2030-01-05 00:00:00+00' WHERE relation_oid = 'regress_g_hot'::regclass;
 -- There is room for it and for twelve days more: no forecast reaches further ahead than back.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 190 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 216 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
 SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Room for it, but not for twelve days.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 176 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 202 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
 SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Half as much load is half as much growth; or a shorter look ahead.

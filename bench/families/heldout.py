@@ -32,7 +32,7 @@ SSD_MB_PER_S = 500
 # Of the time, of the device that has most to do: below it processors and waiting decide.
 DEVICES_DECIDE = 0.8
 # Rules for each capacity that are measured again, the best of the first round.
-RIVALS = 1
+RIVALS = 3
 RULES = {
     "indexes": layouts.RULES["indexes first"],
     "tables": layouts.RULES["tables first"],
@@ -393,7 +393,27 @@ def neighbour(units, layout, capacity, chance):
 
 
 def verdict(text, good, resolved=True):
-    print(f"  {text}: {'met' if good else 'MISSED' if resolved else 'not resolved'}")
+    print(f"  {text}: {('met' if good else 'MISSED') if resolved else 'not resolved'}")
+
+
+def interval(ratios):
+    """Of their median, at 95 % or as near to it as so many rounds allow: by order, whatever their distribution is."""
+    ordered = sorted(ratios)
+    n = len(ordered)
+    tail, cut = 0.0, 0
+    while cut < n // 2:
+        tail += math.comb(n, cut) / 2 ** n
+        if 2 * tail > 0.05:
+            break
+        cut += 1
+    cut = max(cut - 1, 0)
+    return ordered[cut], ordered[n - 1 - cut]
+
+
+def judge_ratio(text, ratios, least, devices_decide):
+    """The same is asked of both verdicts: all of the interval on one side, and devices that decide."""
+    low, high = interval(ratios)
+    verdict(f"{text}, {statistics.median(ratios):.3f} ({low:.3f} .. {high:.3f})", low >= least, devices_decide and (low >= least or high < least))
 
 
 def judge_layouts(bench, units, advice):
@@ -428,7 +448,7 @@ def judge_layouts(bench, units, advice):
     hdd = measured.score(all_hdd)
     print(f"\n  throughput, all HDD is 1 ({hdd:.1f} per second), all SSD is {measured.score(all_ssd) / hdd:.1f}")
     print(f"  {'SSD %':<7}{'advice':>8}" + "".join(f"{name:>12}" for name in RULES) + f"{'best':>8}{'to best rule':>14}{'regret %':>10}")
-    verdicts = []
+    verdicts, fits = [], []
     for percent in bench.capacities:
         ours = frozenset(advice[percent])
         rules = plans[percent]
@@ -445,16 +465,16 @@ def judge_layouts(bench, units, advice):
         regret = 100 * (1 - statistics.median(to_top))
         print(f"  {percent:<7}{measured.score(ours) / hdd:>8.2f}" + "".join(f"{measured.score(rules[name]) / hdd:>12.2f}" for name in RULES) +
               f"{measured.score(top) / hdd:>8.2f}{statistics.median(to_rule):>14.3f}{regret:>10.1f}")
-        verdicts.append((f"{percent} %: {statistics.median(to_rule):.3f} ({min(to_rule):.3f} .. {max(to_rule):.3f}) of the best rule of thumb,"
-                         f" {rule} (at least 0.97), {measured.by_device(ours, rules[rule]):.3f} by device time",
-                         statistics.median(to_rule) >= 0.97, max(to_rule) < 0.97 and measured.do_devices_decide(ours, rules[rule])))
-        verdicts.append((f"{percent} %: {regret:.1f} % below the best of {len(measured.scores)} measured (at most 10),"
-                         f" {100 * (1 - measured.by_device(ours, top)):.1f} by device time", regret <= 10,
-                         max(to_top) < 0.9 and measured.do_devices_decide(ours, top)))
-        verdicts.append((f"{percent} %: the advice fits", sum(size[n] for n in ours) <= capacity, True))
+        verdicts.append((f"{percent} %: of the best rule of thumb, {rule} (at least 0.97; {measured.by_device(ours, rules[rule]):.3f} by device time)",
+                         to_rule, 0.97, measured.do_devices_decide(ours, rules[rule])))
+        verdicts.append((f"{percent} %: of the best of {len(measured.scores)} measured (at least 0.9; {measured.by_device(ours, top):.3f} by device time)",
+                         to_top, 0.9, ours == top or measured.do_devices_decide(ours, top)))
+        fits.append((f"{percent} %: the advice fits", sum(size[n] for n in ours) <= capacity))
     print()
-    for text, good, resolved in verdicts:
-        verdict(text, good, resolved)
+    for judged in verdicts:
+        judge_ratio(*judged)
+    for text, good in fits:
+        verdict(text, good)
 
 
 def judge_writes(bench, done, elapsed):

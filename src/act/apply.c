@@ -147,7 +147,7 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 								&why, &hint);
 	if (*is_others)
 		return false;
-	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
+	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->disk_bytes);
 	if (request->by_worker && !request->for_list &&
 		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
@@ -200,8 +200,9 @@ room_of(const TierAdvice *advice)
 /*
  * The candidates as plain numbers.  What they need is measured as the check before each
  * move measures it, which would refuse what was ordered by less.  What they free is
- * what the tier's use, of main forks, gets less by.  What they copy is the files as they
- * are, however small the device makes them: the same that the record of a move has.
+ * what the tier's use gets less by, which is as old as the advice.  What they copy is the
+ * files as they are, however small the device makes them: the same that the record of a
+ * move has.
  */
 static TierOrderMove *
 moves_of(const TierAdvice *advice, const Candidate *candidates, int n)
@@ -254,12 +255,74 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *pa
 }
 
 /*
- * Puts the candidates into an order, and returns how many can be moved.  Of a limit is what
- * fits: what would exceed it is passed over, and what comes after it may still fit; with
- * what goes to a full tier, what has to leave it first is kept, else it would have no room
- * today, and the same tomorrow.
+ * Would nobody move it but for the room that it leaves?  What leaves a tier that has too
+ * much of anything, or is where somebody wants it to be, or costs less, has a reason of
+ * its own.
  */
-static int
+static bool
+only_helps(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	return advice->options.objective == TIER_OBJECTIVE_TIME && unit->pinned_tier < 0 &&
+		!unit->makes_room && !(gain_of(advice, unit) > 0.0) &&
+		!tier_advice_is_over(advice, unit->current_tier);
+}
+
+/*
+ * To which tiers something is advised to go that is not in the order: it has no room, or is
+ * not sure enough, or failed lately, or may not be moved.
+ */
+static bool *
+missed_by(const TierAdvice *advice, const Candidate *candidates, const int *order, int n)
+{
+	bool	   *missed = palloc0(sizeof(bool) * Max(advice->set->ntiers, 1));
+	bool	   *taken = palloc_extended(Max(advice->nunits, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (int i = 0; i < n; i++)
+		taken[candidates[order[i]].unit - advice->units] = true;
+	for (int i = 0; i < advice->nunits; i++)
+		if (!taken[i] && is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT))
+			missed[advice->units[i].recommended_tier] = true;
+	pfree(taken);
+	return missed;
+}
+
+/* The candidates in an order that was found, and what is not in it. */
+typedef struct Arrangement
+{
+	int			possible;		/* can be moved, in their order */
+	int			left_over;		/* come next: no room, or beyond the limit */
+	int			spare;			/* come last: would make room for nobody */
+}			Arrangement;
+
+/* `order` of n, the first `found` of which are to be moved, and what is not spare next. */
+static void
+put_in_order(Candidate *candidates, int n, const int *order, int found, const bool *is_spare)
+{
+	Candidate  *arranged = palloc_extended(sizeof(Candidate) * Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	int			last = found;
+
+	for (int i = 0; i < found; i++)
+	{
+		arranged[i] = candidates[order[i]];
+		taken[order[i]] = true;
+	}
+	for (int spare = 0; spare < 2; spare++)
+		for (int i = 0; i < n; i++)
+			if (!taken[i] && is_spare[i] == (spare == 1))
+				arranged[last++] = candidates[i];
+	memcpy(candidates, arranged, sizeof(Candidate) * n);
+	pfree(arranged);
+	pfree(taken);
+}
+
+/*
+ * Puts the candidates into an order.  Of a limit is what fits: what would exceed it is passed
+ * over, and what comes after it may still fit; with what goes to a full tier, what has to
+ * leave it first is kept, else it would have no room today, and the same tomorrow.  So what
+ * is spare is judged without the limit: what others cannot come for today they may tomorrow.
+ */
+static Arrangement
 arrange(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes)
 {
 	TierOrderMove *moves = moves_of(advice, candidates, n);
@@ -267,24 +330,42 @@ arrange(const TierAdvice *advice, Candidate *candidates, int n, double max_bytes
 	int			ntiers = advice->set->ntiers;
 	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
 	int		   *scratch = palloc_extended(sizeof(int) * 3 * Max(n, 1), MCXT_ALLOC_HUGE);
-	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	Candidate  *arranged = palloc_extended(sizeof(Candidate) * Max(n, 1), MCXT_ALLOC_HUGE);
-	int			possible;
-	int			last;
+	bool	   *helps = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *is_spare = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Arrangement arrangement = {0};
+	int			found;
 
-	possible = isinf(max_bytes) ? tier_order(moves, n, room, ntiers, order, scratch) :
-		tier_order_choose(moves, n, room, ntiers, max_bytes, order, scratch);
-	for (int i = 0; i < possible; i++)
-	{
-		arranged[i] = candidates[order[i]];
-		taken[order[i]] = true;
-	}
-	last = possible;
 	for (int i = 0; i < n; i++)
-		if (!taken[i])
-			arranged[last++] = candidates[i];
-	memcpy(candidates, arranged, sizeof(Candidate) * n);
-	return possible;
+		helps[i] = only_helps(advice, candidates[i].unit);
+
+	/* 1. What room is made for nobody? */
+	found = tier_order(moves, n, room, ntiers, order, scratch);
+	arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
+											missed_by(advice, candidates, order, found));
+	arrangement.spare = found - arrangement.possible;
+	for (int i = arrangement.possible; i < found; i++)
+		is_spare[order[i]] = true;
+	put_in_order(candidates, n, order, arrangement.possible, is_spare);
+	n -= arrangement.spare;
+
+	/* 2. And what of the others is within the limit? */
+	if (!isinf(max_bytes))
+	{
+		bool	   *none_missed = palloc0(sizeof(bool) * Max(ntiers, 1));
+
+		moves = moves_of(advice, candidates, n);
+		for (int i = 0; i < n; i++)
+		{
+			helps[i] = only_helps(advice, candidates[i].unit);
+			is_spare[i] = false;
+		}
+		found = tier_order_choose(moves, n, room, ntiers, max_bytes, order, scratch);
+		arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
+												none_missed);
+		put_in_order(candidates, n, order, arrangement.possible, is_spare);
+	}
+	arrangement.left_over = n - arrangement.possible;
+	return arrangement;
 }
 
 static char *
@@ -325,6 +406,19 @@ complain_of_room(const TierAdvice *advice, const Candidate *candidate, int level
 					   tier_size_text(candidate->disk_bytes)),
 			 errhint("Move something to a third place meanwhile, "
 					 "or lower the reserve_fraction of a tier.")));
+}
+
+/* What would be moved for what cannot come is not: that it would be lost where it is now. */
+static void
+tell_spare(const TierAdvice *advice, const Candidate *candidate, int level)
+{
+	const TierAdviceUnit *unit = candidate->unit;
+
+	ereport(level,
+			(errmsg("%s is not moved: the room that it would make on tier \"%s\" would stay empty",
+					name_of(unit), NameStr(advice->set->tiers[unit->current_tier].name)),
+			 errdetail("What is advised to come there has no room even so, is not sure enough, "
+					   "failed lately, or may not be moved.")));
 }
 
 /* For a person; what is tried again is no news in a log. */
@@ -492,15 +586,16 @@ tell_unvacuumed(const Candidate *candidates, int n)
 						 unvacuumed[i].name)));
 }
 
-/* The advice, with what of it is to be done, in order; *possible of *n. */
+/* The advice, with what of it is to be done, in order. */
 static TierAdvice *
 prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **candidates,
-		int *n, int *possible)
+		Arrangement * arrangement)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierAdvice *advice;
 	Past		past;
+	int			n;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_catalog_enter(&scope);
@@ -509,17 +604,14 @@ prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
-	*candidates = choose(request, advice, &past, n, summary);
-	*possible = arrange(advice, *candidates, *n, request->max_bytes);
+	*candidates = choose(request, advice, &past, &n, summary);
+	*arrangement = arrange(advice, *candidates, n, request->max_bytes);
 	if (!isinf(request->max_bytes))
-	{
-		summary->beyond_limit = *n - *possible;
-		*n = *possible;
-	}
+		summary->beyond_limit = arrangement->left_over;
 	if (!request->by_worker && !request->for_list)
-		tell_unvacuumed(*candidates, *n);
+		tell_unvacuumed(*candidates, arrangement->possible);
 	PopActiveSnapshot();
-	summary->advised = *n;
+	summary->advised = n - summary->beyond_limit;
 	summary->for_owners = request->for_owners;
 	return advice;
 }
@@ -614,6 +706,20 @@ obstacle_of(const TierAdvice *advice, const Candidate *candidate)
 		obstacle.hint = psprintf("%s locks it for the whole copy.",
 								 tier_advice_command(advice, candidate->unit));
 	return obstacle.sqlstate == ERRCODE_DISK_FULL ? none : obstacle;
+}
+
+/* Of what is not moved, why; for a person or a log. */
+static void
+tell_left(const TierAdvice *advice, const Candidate *candidates, const Arrangement * arrangement,
+		  bool for_limit, bool by_worker)
+{
+	const Candidate *left_over = &candidates[arrangement->possible];
+	const Candidate *spare = &left_over[arrangement->left_over];
+
+	for (int i = 0; i < arrangement->left_over && !for_limit; i++)
+		complain_of_room(advice, &left_over[i], by_worker ? DEBUG1 : WARNING);
+	for (int i = 0; i < arrangement->spare; i++)
+		tell_spare(advice, &spare[i], by_worker ? DEBUG1 : NOTICE);
 }
 
 /*
@@ -724,18 +830,16 @@ tier_apply_announce(const TierApplyRequest *request)
 	TierApplySummary summary = {0};
 	Candidate  *candidates;
 	TierAdvice *advice;
-	int			n;
-	int			possible;
+	Arrangement arrangement;
 	Foretelling foretelling = {request, NULL, &summary};
 
-	advice = prepare(request, &summary, &candidates, &n, &possible);
+	advice = prepare(request, &summary, &candidates, &arrangement);
 	tell_nothing(request, advice, &summary);
 	foretelling.advice = advice;
 	foretell_all(&foretelling, candidates,
-				 leave_out_moved(request->foresight, candidates, possible));
-	for (int i = possible; i < n; i++)
-		complain_of_room(advice, &candidates[i], WARNING);
-	summary.not_moved += n - possible;
+				 leave_out_moved(request->foresight, candidates, arrangement.possible));
+	tell_left(advice, candidates, &arrangement, summary.beyond_limit > 0, false);
+	summary.not_moved += arrangement.left_over - summary.beyond_limit + arrangement.spare;
 	tell_unsure(request, advice, &summary);
 	return summary;
 }
@@ -748,21 +852,26 @@ tier_apply_list(double max_bytes, int *n)
 	TierAdvisedMove *moves;
 	Candidate  *candidates;
 	TierAdvice *advice;
-	int			possible;
+	Arrangement arrangement;
+	int			past_limit;
 
 	request.least = TIER_CONFIDENCE_FIRM;
 	request.max_bytes = max_bytes;
 	request.for_owners = true;
 	request.by_worker = true;
 	request.for_list = true;
-	advice = prepare(&request, &summary, &candidates, n, &possible);
-	*n += summary.beyond_limit;
+	advice = prepare(&request, &summary, &candidates, &arrangement);
+	past_limit = arrangement.possible + arrangement.left_over;
+	*n = past_limit + arrangement.spare;
 	moves = palloc_extended(sizeof(TierAdvisedMove) * Max(*n, 1), MCXT_ALLOC_HUGE);
 	for (int i = 0; i < *n; i++)
 	{
+		bool		is_left_over = i >= arrangement.possible && i < past_limit;
+
 		moves[i].request = request_of(advice, &candidates[i]);
-		moves[i].is_beyond_limit = i >= possible && !isinf(max_bytes);
-		moves[i].has_no_room = i >= possible && isinf(max_bytes);
+		moves[i].is_beyond_limit = is_left_over && !isinf(max_bytes);
+		moves[i].has_no_room = is_left_over && isinf(max_bytes);
+		moves[i].is_spare = i >= past_limit;
 	}
 	return moves;
 }
@@ -822,16 +931,16 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	Candidate  *candidates;
 	TierAdvice *advice;
 	double		bytes = 0.0;
-	int			n;
+	Arrangement arrangement;
 	int			possible;
 
 	/* 1. What, and in which order? */
-	advice = prepare(request, summary, &candidates, &n, &possible);
-	summary->not_moved = n - possible;
+	advice = prepare(request, summary, &candidates, &arrangement);
+	possible = arrangement.possible;
+	summary->not_moved = arrangement.left_over - summary->beyond_limit + arrangement.spare;
 	tell_nothing(request, advice, summary);
 	tell_unsure(request, advice, summary);
-	for (int i = possible; i < n; i++)
-		complain_of_room(advice, &candidates[i], request->by_worker ? DEBUG1 : WARNING);
+	tell_left(advice, candidates, &arrangement, summary->beyond_limit > 0, request->by_worker);
 	if (possible == 0)
 		return;
 

@@ -86,6 +86,7 @@ typedef struct TierAdvisedMove
 	TierMoveRequest request;
 	bool		is_beyond_limit;	/* of max_bytes */
 	bool		has_no_room;	/* what has to leave first has none either */
+	bool		is_spare;		/* would make room for nothing that comes */
 } TierAdvisedMove;
 
 /*

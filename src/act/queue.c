@@ -351,6 +351,8 @@ add_advised(Making *making)
 			reason = limit_text(making);
 		else if (moves[i].has_no_room)
 			reason = "waiting: what has to leave its new tier first has no room either";
+		else if (moves[i].is_spare)
+			reason = "waiting: what it would make room for cannot be moved now";
 		judge(making, entry, request, &info, reason);
 	}
 }

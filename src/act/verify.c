@@ -87,6 +87,25 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 }
 
 /*
+ * What the device did, as a multiple of what its profile expects; NaN, and nothing in
+ * *parts, if its figures are not to be believed.  Where they are not only for its writes,
+ * the reads alone are compared, if they are nearly all of it.
+ */
+static double
+factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostProfile *profile,
+		  TierEffectParts *parts)
+{
+	double		request_bytes = tier_device_request_bytes(device);
+
+	if (!tier_device_is_explained(device) ||
+		(!tier_device_writes_are_known(device) &&
+		 !tier_effect_drop_writes(work, profile, request_bytes)))
+		return NAN;
+	*parts = tier_effect_split(work, request_bytes);
+	return tier_effect_device_factor(work, profile, request_bytes);
+}
+
+/*
  * How the device beneath the old tier compares with its profile, by what it
  * has done lately.  NaN where its figures are not to be believed.
  */
@@ -99,7 +118,7 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 	TierEffectWork work;
 	double		hours;
 
-	if (device == NULL || !tier_device_is_explained(device))
+	if (device == NULL)
 		return NAN;
 	hours = Min(tier_seconds_between(device->observed_since, now), TIER_HALF_LIFE_FAST_S) /
 		SECONDS_PER_HOUR;
@@ -108,8 +127,7 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 	work.writes = device->rates.writes * hours;
 	work.write_bytes = device->rates.write_bytes * hours;
 	work.device_ms = device->rates.device_ms * hours;
-	*parts = tier_effect_split(&work, tier_device_request_bytes(device));
-	return tier_effect_device_factor(&work, profile, tier_device_request_bytes(device));
+	return factor_of(device, &work, profile, parts);
 }
 
 /*
@@ -211,12 +229,10 @@ factor_since(TierEffect *effect, const TierDevices *devices)
 	TierEffectWork work;
 
 	if (device == NULL || effect->device == NULL || strcmp(device->device, effect->device) != 0 ||
-		device->observed_since > effect->since || !tier_device_is_explained(device) ||
+		device->observed_since > effect->since ||
 		!tier_effect_work_between(&effect->device_before, &device->totals, &work))
 		return NAN;
-	effect->to_work = tier_effect_split(&work, tier_device_request_bytes(device));
-	return tier_effect_device_factor(&work, &effect->to_profile,
-									 tier_device_request_bytes(device));
+	return factor_of(device, &work, &effect->to_profile, &effect->to_work);
 }
 
 /*

@@ -42,6 +42,7 @@
 #define EFFORT_OF_BOUNDS 0.8
 
 #define BYTES_PER_GB 1e9
+#define HOURS_PER_MONTH (30.0 * HOURS_PER_DAY)
 
 void
 tier_advice_default_options(TierAdviceOptions *options)
@@ -76,7 +77,7 @@ tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 {
 	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
 
-	return tier_cost_stored_bytes(unit->size_bytes, &profile);
+	return tier_cost_stored_bytes(unit->disk_bytes, &profile);
 }
 
 double
@@ -834,6 +835,41 @@ allocate_placement(TierAdvice *advice)
 	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
 }
 
+/* Money per hour that the whole tier costs, which is what an hour of its devices' time costs. */
+static double
+hourly_price(const TierAdvice *advice, int tier)
+{
+	const TierTier *t = &advice->set->tiers[tier];
+
+	return t->profile.price_per_gb_month / HOURS_PER_MONTH / BYTES_PER_GB *
+		(t->capacity_bytes >= 0 ? (double) t->capacity_bytes : advice->now_bytes[tier]);
+}
+
+double
+tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit, double *move)
+{
+	int			from = unit->current_tier;
+	int			to = unit->recommended_tier;
+	double		move_s = tier_advice_move_s(advice, unit, to);
+	double		saved_price = (tier_advice_price(advice, unit, from) -
+							   tier_advice_price(advice, unit, to)) / HOURS_PER_MONTH;
+	double		per_s = advice->placement.price_per_wait_hour / SECS_PER_HOUR;
+
+	if (advice->options.objective == TIER_OBJECTIVE_BALANCED && per_s > 0.0)
+	{
+		*move = per_s * move_s;
+		return saved_price + per_s * (tier_advice_cost(advice, unit, from).wait_s -
+									  tier_advice_cost(advice, unit, to).wait_s);
+	}
+	if (advice->options.objective == TIER_OBJECTIVE_TIME || saved_price == 0.0)
+	{
+		*move = move_s;
+		return unit->saved_s;
+	}
+	*move = move_s / SECS_PER_HOUR * (hourly_price(advice, from) + hourly_price(advice, to));
+	return saved_price;
+}
+
 /*
  * Has a unit lost as much by being where it is as its move costs?  Until then it is not
  * known whether the load lasts that long: who waits until what was lost is what a change costs
@@ -842,12 +878,13 @@ allocate_placement(TierAdvice *advice)
 static bool
 is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
+	double		move;
+	double		gain = tier_advice_gain(advice, unit, &move);
 	double		hours = Max(unit->observed_s, TIER_SHORTEST_OBSERVATION_S) / SECS_PER_HOUR;
 	double		lost = unit->observed_s > 0.0 ?
-	unit->saved_s * hours * (unit->here_s / unit->observed_s) : 0.0;
+	gain * hours * (unit->here_s / unit->observed_s) : 0.0;
 
-	return unit->saved_s > 0.0 && unit->pinned_tier < 0 &&
-		lost < tier_advice_move_s(advice, unit, unit->recommended_tier);
+	return gain > 0.0 && unit->pinned_tier < 0 && lost < move;
 }
 
 /*
@@ -874,9 +911,10 @@ mark_early(TierAdvice *advice)
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];
+		double		move;
 
-		if (unit->recommended_tier != unit->current_tier && unit->saved_s < 0.0 &&
-			unit->pinned_tier < 0 && takes_any[unit->current_tier] &&
+		if (unit->recommended_tier != unit->current_tier &&
+			tier_advice_gain(advice, unit, &move) < 0.0 && unit->pinned_tier < 0 && takes_any[unit->current_tier] &&
 			!takes_firm[unit->current_tier])
 			unit->is_early = true;
 	}
@@ -895,8 +933,7 @@ find_dependence(TierAdvice *advice)
 		mark_dependence(advice, s, tier, pushed);
 	pfree(tier);
 	pfree(pushed);
-	if (advice->options.objective == TIER_OBJECTIVE_TIME)
-		mark_early(advice);
+	mark_early(advice);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];

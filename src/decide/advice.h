@@ -80,6 +80,14 @@ extern void tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, dou
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
 /*
+ * Of a decided advice: what the recommended tier saves per hour by the objective: device
+ * time, or money (for balanced, with what waiting costs).  In the same unit, *move: what its
+ * move costs, once.
+ */
+extern double tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit,
+							   double *move);
+
+/*
  * What the units may have of a tier with this capacity, and of its file systems, where
  * other files count as taken, whatever the capacity is said to be.  A capacity beyond
  * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
@@ -154,6 +162,9 @@ extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
 
 /* Of a decided advice: is there more on the tier than its limit of bytes allows? */
 extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
+
+/* Or more of anything than any of its limits asks for? */
+extern bool tier_advice_is_over(const TierAdvice *advice, int tier);
 
 /* Tells in a NOTICE why nothing is advised, and what to do about it. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);

@@ -54,6 +54,18 @@ exceeds(const TierAdvice *advice, int tier, double used, TierPlacementResource r
 	return used > advice->placement.asked[tier].of[resource] * (1.0 + ROUNDING);
 }
 
+bool
+tier_advice_is_over(const TierAdvice *advice, int tier)
+{
+	const TierPlacementTotals *now = &advice->placement.now[tier];
+
+	return tier_advice_is_too_full(advice, tier) ||
+		exceeds(advice, tier, now->bytes, TIER_RESOURCE_BYTES) ||
+		exceeds(advice, tier, now->occupied_s, TIER_RESOURCE_BUSY) ||
+		exceeds(advice, tier, now->written_bytes, TIER_RESOURCE_ENDURANCE) ||
+		exceeds(advice, tier, now->standby_occupied_s, TIER_RESOURCE_STANDBY);
+}
+
 /* ---------------------------------------------------------------------
  * The way out
  * ---------------------------------------------------------------------

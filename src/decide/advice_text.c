@@ -132,6 +132,7 @@ does_not_fit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 char *
 tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
+	double		move;
 	const TierTier *tiers = advice->set->tiers;
 	const TierPlacementTotals *now = advice->placement.now;
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
@@ -238,6 +239,10 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "; depends on how many writes there will be, %.0f to %.0f requests "
 						 "per hour",
 						 unit->write_requests_low, unit->write_requests_high);
+	else if (unit->is_early && tier_advice_gain(advice, unit, &move) > 0.0 &&
+			 advice->options.objective != TIER_OBJECTIVE_TIME)
+		appendStringInfoString(&buffer,
+							   "; has not cost as much yet by being here as its move would");
 	else if (unit->is_early && unit->saved_s > 0.0)
 		appendStringInfo(&buffer,
 						 "; has not lost yet the %.1f s of device time that its move takes",
@@ -512,6 +517,7 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 static char *
 but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
+	double		move;
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
 
@@ -563,7 +569,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->depends_on_writes)
 		return pstrdup("depends on what others will write");
 	if (unit->is_early)
-		return pstrdup(unit->saved_s > 0.0 ? "if it goes on for long enough to pay" :
+		return pstrdup(tier_advice_gain(advice, unit, &move) > 0.0 ?
+					   "if it goes on for long enough to pay" :
 					   "if what it gives way to moves");
 	return NULL;
 }

@@ -142,6 +142,32 @@ expected_ms(double random, double bytes, double random_ms, double mb_per_s)
 	return random * random_ms + bytes / BYTES_PER_MB / mb_per_s * MS_PER_S;
 }
 
+static double
+expected_reads_ms(const TierEffectParts *parts, const TierCostProfile *profile)
+{
+	return expected_ms(parts->random_reads, parts->sequential_read_bytes,
+					   profile->random_read_ms, profile->sequential_read_mb_per_s);
+}
+
+static double
+expected_writes_ms(const TierEffectParts *parts, const TierCostProfile *profile)
+{
+	return expected_ms(parts->random_writes, parts->sequential_write_bytes,
+					   profile->random_write_ms, profile->sequential_write_mb_per_s);
+}
+
+bool
+tier_effect_drop_writes(TierEffectWork *work, const TierCostProfile *profile,
+						double request_bytes)
+{
+	TierEffectParts parts = tier_effect_split(work, request_bytes);
+	double		writes_ms = expected_writes_ms(&parts, profile);
+	double		all_ms = expected_reads_ms(&parts, profile) + writes_ms;
+
+	work->writes = work->write_bytes = 0.0;
+	return writes_ms <= TIER_EFFECT_MOST_DOUBT * all_ms;
+}
+
 double
 tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *profile,
 						  double request_bytes)
@@ -151,10 +177,7 @@ tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *pro
 
 	if (!(parts.device_ms > 0.0))
 		return NAN;
-	expected = expected_ms(parts.random_reads, parts.sequential_read_bytes,
-						   profile->random_read_ms, profile->sequential_read_mb_per_s) +
-		expected_ms(parts.random_writes, parts.sequential_write_bytes,
-					profile->random_write_ms, profile->sequential_write_mb_per_s);
+	expected = expected_reads_ms(&parts, profile) + expected_writes_ms(&parts, profile);
 	if (!(expected > 0.0 && expected <= DBL_MAX))
 		return NAN;
 	return tier_larger(LEAST_FACTOR, tier_smaller(work->device_ms / expected, MOST_FACTOR));

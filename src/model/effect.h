@@ -102,6 +102,17 @@ extern bool tier_effect_work_between(const TierEffectWork *before, const TierEff
 									 TierEffectWork *work);
 
 /*
+ * Takes the writes out of the work, where they are not to be believed: with a WAL among
+ * them, whose requests are small and in a row, they are no random writes of pages.  Nobody
+ * can say how long the device took for them; so this is false, and the work says nothing,
+ * if the profile expects more than that share of its time to be theirs.
+ */
+#define TIER_EFFECT_MOST_DOUBT 0.1
+
+extern bool tier_effect_drop_writes(TierEffectWork *work, const TierCostProfile *profile,
+									double request_bytes);
+
+/*
  * Work is split into random requests of a block and sequential ones of request_bytes so
  * that their number and their bytes come out.
  */

@@ -433,20 +433,69 @@ choose(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
 	return choice.done;
 }
 
+/* What comes of an order. */
+typedef struct Outcome
+{
+	double		over;			/* by how much tiers are too full after it */
+	double		gained;			/* by what gains anything */
+	int			made;
+}			Outcome;
+
+/* Sums in the order of the numbers, so that the same moves are worth the same in any order. */
+static Outcome
+outcome_of(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
+		   const int *order, int n, int *scratch)
+{
+	Outcome		outcome = {0.0, 0.0, n};
+	double		left[MAX_TIERS];
+
+	for (int t = 0; t < ntiers; t++)
+		left[t] = isnan(room[t]) ? 0.0 : room[t];
+	for (int i = 0; i < nmoves; i++)
+		scratch[i] = 0;
+	for (int i = 0; i < n; i++)
+		scratch[order[i]] = 1;
+	for (int i = 0; i < nmoves; i++)
+	{
+		if (!scratch[i])
+			continue;
+		if (gain_of(&moves[i]) > 0.0)
+			outcome.gained += gain_of(&moves[i]);
+		left[moves[i].to] -= moves[i].size;
+		if (moves[i].from >= 0)
+			left[moves[i].from] += moves[i].freed;
+	}
+	for (int t = 0; t < ntiers; t++)
+		if (left[t] < 0.0)
+			outcome.over -= left[t];
+	return outcome;
+}
+
+static bool
+is_better(const Outcome * a, const Outcome * b)
+{
+	if (a->over != b->over)
+		return a->over < b->over;
+	if (a->gained != b->gained)
+		return a->gained > b->gained;
+	return a->made > b->made;
+}
+
 int
 tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntiers,
 		   int *order, int *scratch)
 {
 	int		   *other = scratch;
 	int		   *pending = scratch + nmoves;
-	int			best = 0;
+	Outcome		best = {0};
 
 	if (nmoves <= 0 || ntiers <= 0 || ntiers > MAX_TIERS)
 		return 0;
 
 	/* The last one is that of what would be chosen without a limit. */
-	for (int p = BY_GAIN; p <= N_PREFERENCES && best < nmoves; p++)
+	for (int p = BY_GAIN; p <= N_PREFERENCES && best.made < nmoves; p++)
 	{
+		Outcome		outcome;
 		int			n;
 
 		if (p == N_PREFERENCES)
@@ -457,13 +506,14 @@ tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntier
 			n = list_usable(moves, nmoves, ntiers, pending);
 			n = try_order(moves, room, ntiers, (Preference) p, other, pending, n);
 		}
-		if (n > best)
+		outcome = outcome_of(moves, nmoves, room, ntiers, other, n, pending);
+		if (p == BY_GAIN || is_better(&outcome, &best))
 		{
-			best = n;
+			best = outcome;
 			memcpy(order, other, sizeof(int) * (size_t) n);
 		}
 	}
-	return best;
+	return best.made;
 }
 
 int
@@ -485,5 +535,87 @@ tier_order_choose(const TierOrderMove *moves, int nmoves, const double *room, in
 	memcpy(pending, order, sizeof(int) * (size_t) n);
 	if (try_order(moves, room, ntiers, BY_GAIN, other, pending, n) == n)
 		memcpy(order, other, sizeof(int) * (size_t) n);
+	return n;
+}
+
+/*
+ * Before which place of the order the helper at `place` has to be made; n: nobody needs
+ * it.  left: of its tier before it.  *left_over: of its tier at the end, without it.
+ */
+static int
+needed_before(const TierOrderMove *moves, const int *order, int n, int place, double left,
+			  double *left_over)
+{
+	int			tier = moves[order[place]].from;
+	int			needed = n;
+
+	for (int i = place + 1; i < n && needed == n; i++)
+	{
+		const TierOrderMove *move = &moves[order[i]];
+
+		if (move->to == tier)
+		{
+			if (move->size > left)
+				needed = i;
+			left -= move->size;
+		}
+		if (move->from == tier)
+			left += move->freed;
+	}
+	*left_over = left;
+	return needed;
+}
+
+static void
+put_before(int *order, int from, int to)
+{
+	int			number = order[from];
+
+	memmove(&order[from], &order[from + 1], sizeof(int) * (size_t) (to - 1 - from));
+	order[to - 1] = number;
+}
+
+int
+tier_order_spare(const TierOrderMove *moves, int *order, int n, const double *room, int ntiers,
+				 const bool *helps, bool *missed)
+{
+	double		left[MAX_TIERS];
+	long		effort = TIER_ORDER_EFFORT;
+
+	if (ntiers > MAX_TIERS)
+		return n;
+	for (int t = 0; t < ntiers; t++)
+		left[t] = isnan(room[t]) ? 0.0 : room[t];
+	for (int i = 0; i < n; i++)
+	{
+		left[moves[order[i]].to] -= moves[order[i]].size;
+		if (moves[order[i]].from >= 0)
+			left[moves[order[i]].from] += moves[order[i]].freed;
+	}
+
+	/* The last first: what it needs itself comes before it, wherever it goes. */
+	for (int place = n - 1; place >= 0 && effort > 0; place--)
+	{
+		int			number = order[place];
+		const TierOrderMove *move = &moves[number];
+		double		left_over;
+		int			needed;
+
+		left[move->to] += move->size;
+		if (move->from < 0)
+			continue;
+		left[move->from] -= move->freed;
+		if (!helps[number])
+			continue;
+		needed = needed_before(moves, order, n, place, left[move->from], &left_over);
+		effort -= n - place;
+		if (needed < n)
+			put_before(order, place, needed);
+		else if (missed[move->from] && left_over >= 0.0)
+		{
+			missed[move->to] = true;
+			put_before(order, place, n--);
+		}
+	}
 	return n;
 }

@@ -39,10 +39,12 @@ typedef struct TierOrderMove
  * (Smith's rule: weighted completion times, one machine).  What has no room yet is
  * counted together with what makes room for it, and these go just before it.
  *
- * If more moves can be made in another order, that is taken: what is worth least
- * first, which is what makes room, or small or large ones first.  With two tiers
- * that is no proof that there is no better order, and with more of them still
- * less: a circle of full tiers cannot be untied at all.
+ * Other orders are tried if that one has no room for all: what is worth least first,
+ * which is what makes room, or small or large ones first.  One of them is taken if it
+ * leaves tiers less overfull; else if what it makes gains more, which counts before how
+ * many moves that are; else if it makes more of them.  With two tiers that is no proof
+ * that there is no better order, and with more of them still less: a circle of full
+ * tiers cannot be untied at all.
  *
  * scratch: caller's array of 3 * nmoves.  O(N log N + N * passes), of which
  * there are at most TIER_ORDER_PASSES, and at most TIER_ORDER_EFFORT looks for what
@@ -69,5 +71,19 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
 extern int	tier_order_choose(const TierOrderMove *moves, int nmoves,
 							  const double *room, int ntiers,
 							  double max_bytes, int *order, int *scratch);
+
+/*
+ * Some moves gain nothing and are only made for the room that they leave: helps, by number.
+ * Puts each of them just before the first move of the order that needs its room, so that
+ * nothing is left half done for long.  What none of them needs is left out of the order if
+ * something is missed where it leaves from, missed by tier: that should have come there and
+ * is not in the order, so the room would be made for nobody.  missed is updated: what is
+ * left out is missed where it would have gone.  Returns how many moves are left; they can
+ * be made in their new order.
+ *
+ * O(N * helpers), of which at most TIER_ORDER_EFFORT is done.
+ */
+extern int	tier_order_spare(const TierOrderMove *moves, int *order, int n,
+							 const double *room, int ntiers, const bool *helps, bool *missed);
 
 #endif							/* TIER_ORDER_H */

@@ -145,11 +145,24 @@ observe_device(TierDeviceState *device, const Prediction *predicted, double fore
 		writes->window_since = 0;
 }
 
+/* Nobody tells which of its requests are those of the WAL. */
+static bool
+holds_wal(const TierDeviceState *device, const char *wal)
+{
+	return wal != NULL && strcmp(wal, device->device) == 0;
+}
+
+static const char *
+device_of_wal(void)
+{
+	return tier_device_beneath("pg_wal", tier_debug_root());
+}
+
 void
 tier_device_writes_observe(TierDevices *devices, const TierRelationState *states,
 						   int nstates, const TierWrites *writes, TimestampTz now)
 {
-	const char *wal = tier_device_beneath("pg_wal", tier_debug_root());
+	const char *wal = device_of_wal();
 	uint64		redo = GetRedoRecPtr();
 
 	for (int i = 0; i < devices->ndevices; i++)
@@ -159,7 +172,7 @@ tier_device_writes_observe(TierDevices *devices, const TierRelationState *states
 		if (!device->present)
 			continue;
 		if (device->period_s > 0 && tier_writes_counted(writes) &&
-			(wal == NULL || strcmp(wal, device->device) != 0))
+			!holds_wal(device, wal))
 		{
 			Prediction	predicted = predict(device, states, nstates);
 
@@ -175,6 +188,13 @@ bool
 tier_device_writes_explained(const TierDeviceWrites *writes)
 {
 	return tier_fit_explains(&writes->fit) && tier_fit_explains(&writes->request_fit);
+}
+
+bool
+tier_device_writes_are_known(const TierDeviceState *device)
+{
+	return tier_device_writes_explained(&device->writes_fit) &&
+		!holds_wal(device, device_of_wal());
 }
 
 void

@@ -28,6 +28,12 @@ extern void tier_device_writes_observe(TierDevices *devices, const TierRelationS
 extern bool tier_device_writes_explained(const TierDeviceWrites *writes);
 
 /*
+ * Are they the reason of all that the device writes, now?  Not where pg_wal is on it, whatever
+ * was learned before it came there.
+ */
+extern bool tier_device_writes_are_known(const TierDeviceState *device);
+
+/*
  * Sets the factors of *basis for a relation in this tablespace, on a tier with this
  * profile (NULL: none): those of its device if they explain what it wrote, else 1.  Where
  * the file system compresses they are 1, too, since the model's own figures know that.

@@ -517,9 +517,45 @@ sample(1);
 sample(1);
 is(value_of($window), 't', 'nothing is learned where pg_wal is');
 
+# What is learned of a device by a move from it, of 10,000 reads and so many
+# writes per hour: reads and writes, if anything.
+my ($from, $to) = ('main', 'other');
+
+sub learned
+{
+	my ($writes) = @_;
+
+	value_of(
+		qq(UPDATE _tiered_storage.device_state SET observed_since = '2029-12-01',
+	fit_xx = 1e18, fit_xy = 1e18, fit_yy = 1e18, fit_periods = 10,
+	request_fit_xx = 1e18, request_fit_xy = 1e18, request_fit_yy = 1e18, request_fit_periods = 10,
+	write_fit_xx = 1e18, write_fit_xy = 1e18, write_fit_yy = 1e18, write_fit_periods = 10,
+	write_request_fit_xx = 1e18, write_request_fit_xy = 1e18, write_request_fit_yy = 1e18, write_request_fit_periods = 10,
+	reads_fast = 10000, read_bytes_fast = 10000 * 8192, writes_fast = $writes, write_bytes_fast = $writes * 8192, device_ms_fast = 1e5)
+	);
+	$node->safe_psql('postgres',
+		"SET tiered_storage.test_now = '2030-02-01'; SET tiered_storage.cooldown = 0; CALL tiered_storage.move_relation('moved', '$to')"
+	);
+	($from, $to) = ($to, $from);
+	return value_of(
+		q(SELECT coalesce((from_work[2] > 0)::text || ' ' || (from_work[4] > 0)::text, 'nothing') FROM _tiered_storage.move_effect ORDER BY move_id DESC LIMIT 1)
+	);
+}
+
+$node->safe_psql(
+	'postgres', q(
+CREATE TABLE moved AS SELECT 1 AS n;
+));
+is(learned(1_000_000), 'nothing', 'nor by a move, of what it wrote');
+is(learned(100), 'true false', 'but of what it read, if that is nearly all');
+value_of(
+	q(UPDATE _tiered_storage.device_state SET write_fit_xx = 0, write_fit_xy = 0, write_fit_yy = 0, write_fit_periods = 0,
+	write_request_fit_xx = 0, write_request_fit_xy = 0, write_request_fit_yy = 0, write_request_fit_periods = 0)
+);
+
 SKIP:
 {
-	skip 'no file system of its own for pg_wal', 3
+	skip 'no file system of its own for pg_wal', 4
 	  if !-w '/dev/shm' || (stat '/dev/shm')[0] == (stat $node->data_dir)[0];
 
 	my $wal = PostgreSQL::Test::Utils::tempdir_short() =~ s{.*/}{/dev/shm/}r;
@@ -575,6 +611,8 @@ SELECT substring(reason FROM '\d+ pages per hour are written') FROM tiered_stora
 		),
 		'200 pages per hour are written',
 		'and the advice counts with that');
+
+	is(learned(1_000_000), 'true true', 'a move teaches both, too');
 }
 
 $node->stop;
