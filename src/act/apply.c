@@ -45,6 +45,7 @@
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/decide/forecast.h"
+#include "src/decide/wear.h"
 #include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
@@ -350,6 +351,7 @@ has_to_wait(const TierApplyRequest *request, TierApplySummary *summary, const Ti
 	planned.to_tablespace_oid = candidate->tablespace_oid;
 	planned.bytes = candidate->disk_bytes;
 	planned.by_worker = request->by_worker;
+	planned.is_optional = true;
 	start = tier_gate_ask(advice->set, &planned);
 	if (start.may_begin)
 		return false;
@@ -369,6 +371,7 @@ request_of(const TierAdvice *advice, const Candidate *candidate)
 	move.for_owner = candidate->for_owner;
 	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
 	move.reason = tier_advice_reason(advice, candidate->unit);
+	move.is_optional = true;
 	return move;
 }
 
@@ -623,6 +626,19 @@ foretell(const TierAdvice *advice, const Candidate *candidate)
 	return false;
 }
 
+/* What a person asks for is done, but not in silence. */
+static void
+tell_wear(const TierApplyRequest *request, const TierAdvice *advice, const Candidate *candidates,
+		  int n)
+{
+	List	   *to_tablespaces = NIL;
+
+	for (int i = 0; i < n; i++)
+		to_tablespaces = list_append_unique_oid(to_tablespaces, candidates[i].tablespace_oid);
+	if (!request->for_owners)
+		tier_wear_tell(advice->set, to_tablespaces);
+}
+
 TierApplySummary
 tier_apply_announce(const TierApplyRequest *request)
 {
@@ -634,6 +650,7 @@ tier_apply_announce(const TierApplyRequest *request)
 
 	advice = prepare(request, &summary, &candidates, &n, &possible);
 	tell_nothing(request, advice, &summary);
+	tell_wear(request, advice, candidates, possible);
 	for (int i = 0; i < possible; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -742,6 +759,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	summary->not_moved = n - possible;
 	tell_nothing(request, advice, summary);
 	tell_unsure(request, advice, summary);
+	tell_wear(request, advice, candidates, possible);
 	for (int i = possible; i < n; i++)
 		complain_of_room(advice, &candidates[i], request->by_worker ? DEBUG1 : WARNING);
 	if (possible == 0)

@@ -49,6 +49,8 @@ struct TierMoveRequest
 								 * window is open, which the caller has made
 								 * sure of (act/gate.h), and waits for readers
 								 * of the WAL that do not keep up with it */
+	bool		is_optional;	/* nobody but the load asks for it: it is not
+								 * moved to what wears out */
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by
 								 * then */

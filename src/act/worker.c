@@ -45,6 +45,7 @@
 #include "src/catalog/tables.h"
 #include "src/decide/publish.h"
 #include "src/decide/share.h"
+#include "src/decide/wear.h"
 #include "src/move/pending_file.h"
 #include "src/observe/standby.h"
 
@@ -192,6 +193,19 @@ publish_claims(void)
 	return tier_migrate_publish_claims(set);
 }
 
+static void
+warn_of_wear(void)
+{
+	TierCatalogScope scope;
+
+	tier_catalog_enter(&scope);
+	tier_catalog_see_latest();
+	MemoryContextSwitchTo(PortalContext);
+	tier_wear_warn();
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(PortalContext);
+}
+
 /*
  * One transaction: is the extension there, and if so, a sample, unless somebody
  * else is at it.  *conflict as from publish_claims.
@@ -208,6 +222,7 @@ sample_once(char **conflict, bool *sampled)
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
 		*sampled = tier_cycle_sample(SAMPLER_PATIENCE_MS);
+		warn_of_wear();
 		*conflict = publish_claims();
 	}
 	PopActiveSnapshot();
