@@ -58,20 +58,29 @@ errdetail_wear(const TierWear *wear)
 {
 	char	   *text = tier_wear_text(wear);
 
-	text[0] = pg_toupper((unsigned char) text[0]);
+	text[		0] = pg_toupper((unsigned char) text[0]);
+
 	return errdetail_internal("%s.", text);
 }
 
 double
 tier_wears_written(const TierWears *wears, const NameData *tier_name)
 {
-	double		sum = NAN;
+	double		sum = 0.0;
+	bool		found = false;
 
 	for (int i = 0; i < wears->n; i++)
-		if (is_of_tier(&wears->rows[i], tier_name))
-			sum = (isnan(sum) && !isnan(wears->rows[i].written_bytes_per_day) ? 0.0 : sum) +
-				Max(wears->rows[i].written_bytes_per_day - wears->rows[i].moved_bytes_per_day, 0.0);
-	return sum;
+	{
+		const TierWear *wear = &wears->rows[i];
+
+		if (!is_of_tier(wear, tier_name))
+			continue;
+		if (isnan(wear->written_bytes_per_day))
+			return NAN;
+		sum += Max(wear->written_bytes_per_day - wear->moved_bytes_per_day, 0.0);
+		found = true;
+	}
+	return found ? sum : NAN;
 }
 
 double

@@ -101,9 +101,9 @@ typedef struct TierDeviceState
 	TierDeviceCounters last;	/* growth */
 
 	/*
-	 * count, writes: for the ledger of wear (catalog/wear.c), not stored here.
-	 * Written since the counters were last read, whenever that was; a counter
-	 * that began again has what came since it did.
+	 * count, writes: for the ledger of wear (catalog/wear.c), not stored
+	 * here. Written since the counters were last read, whenever that was; a
+	 * counter that began again has what came since it did.
 	 */
 	double		wear_s;			/* 0: that is not known, nor the others */
 	double		wear_bytes;

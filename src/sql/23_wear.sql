@@ -104,7 +104,8 @@ BEGIN
 				wal_s = d.wal_s + EXCLUDED.wal_s, wal_bytes = d.wal_bytes + EXCLUDED.wal_bytes,
 				moved_bytes = d.moved_bytes + EXCLUDED.moved_bytes;
 		DELETE FROM _tiered_storage.device_wear_day d
-			WHERE d.device = count_wear.device AND d.day NOT BETWEEN today - kept_days + 1 AND today;
+			WHERE d.device = count_wear.device
+				AND d.day NOT BETWEEN today - kept_days + 1 AND today;
 	END IF;
 END
 $$;
