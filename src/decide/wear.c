@@ -56,11 +56,11 @@ tier_wear_text(const TierWear *wear)
 static int
 errdetail_wear(const TierWear *wear)
 {
-	char	   *text = tier_wear_text(wear);
+	char	   *sentence = tier_wear_text(wear);
 
-	text[		0] = pg_toupper((unsigned char) text[0]);
+	sentence[		0] = pg_toupper((unsigned char) sentence[0]);
 
-	return errdetail_internal("%s.", text);
+	return errdetail_internal("%s.", sentence);
 }
 
 double
@@ -102,7 +102,8 @@ char *
 tier_wears_reason(const TierWears *wears, const TierSet *set, Oid to_tablespace_oid)
 {
 	int			tier = tier_set_tier_of_tablespace(set, to_tablespace_oid);
-	const TierWear *exceeded = tier < 0 ? NULL : tier_wears_exceeded(wears, &set->tiers[tier].name);
+	const TierWear *exceeded = tier < 0 ? NULL :
+	tier_wears_exceeded(wears, &set->tiers[tier].name);
 
 	if (exceeded == NULL)
 		return NULL;
