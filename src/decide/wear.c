@@ -58,8 +58,7 @@ errdetail_wear(const TierWear *wear)
 {
 	char	   *sentence = tier_wear_text(wear);
 
-	sentence[		0] = pg_toupper((unsigned char) sentence[0]);
-
+	sentence[0] = pg_toupper((unsigned char) sentence[0]);
 	return errdetail_internal("%s.", sentence);
 }
 
