@@ -255,8 +255,10 @@ SET client_min_messages = warning;
 SELECT tier_name, reason FROM tiered_storage.explain_placement('"regress L".regress_l5') WHERE reason ~ 'used to';
 SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 12.4, endurance_tbw => 0.001) \g /dev/null
 UPDATE _tiered_storage.relation_state SET changes_fast = 1000, changes_slow = 1000, page_writes_fast = 1000, page_writes_slow = 1000 WHERE relation_oid = 'regress_l2'::regclass;
+-- Without what others write to the device of this machine, if it is known; all tiers are on it, and share its life then.
+DELETE FROM _tiered_storage.device_wear;
 SELECT tier_name, limited_by, written_bytes_per_day > endurance_bytes_per_day AS too_much, regexp_replace(reason, '^.*; regress_slow', '... regress_slow') AS reason
-	FROM tiered_storage.placement_summary(tiers => '{regress_slow}');
+	FROM tiered_storage.placement_summary(tiers => '{regress_slow}') WHERE tier_name IS DISTINCT FROM 'regress_fast';
 SET client_min_messages = notice;
 SELECT count(*) AS moves FROM tiered_storage.recommend_placement(tiers => '{regress_slow}');
 SET client_min_messages = warning;

@@ -45,6 +45,7 @@
 #include "src/catalog/tables.h"
 #include "src/base/settings.h"
 #include "src/decide/forecast.h"
+#include "src/decide/wear.h"
 #include "src/act/move.h"
 #include "src/model/order.h"
 #include "src/move/pending_file.h"
@@ -446,6 +447,7 @@ has_to_wait(const TierApplyRequest *request, TierApplySummary *summary, const Ti
 	planned.to_tablespace_oid = candidate->tablespace_oid;
 	planned.bytes = candidate->disk_bytes;
 	planned.by_worker = request->by_worker;
+	planned.is_optional = true;
 	start = tier_gate_ask(advice->set, &planned);
 	if (start.may_begin)
 		return false;
@@ -465,6 +467,7 @@ request_of(const TierAdvice *advice, const Candidate *candidate)
 	move.for_owner = candidate->for_owner;
 	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
 	move.reason = tier_advice_reason(advice, candidate->unit);
+	move.is_optional = true;
 	return move;
 }
 
@@ -824,6 +827,19 @@ leave_out_moved(const TierForesight *foresight, Candidate *candidates, int n)
 	return kept;
 }
 
+/* What a person asks for is done, but not in silence. */
+static void
+tell_wear(const TierApplyRequest *request, const TierAdvice *advice, const Candidate *candidates,
+		  int n)
+{
+	List	   *to_tablespaces = NIL;
+
+	for (int i = 0; i < n; i++)
+		to_tablespaces = list_append_unique_oid(to_tablespaces, candidates[i].tablespace_oid);
+	if (!request->for_owners)
+		tier_wear_tell(advice->set, to_tablespaces);
+}
+
 TierApplySummary
 tier_apply_announce(const TierApplyRequest *request)
 {
@@ -835,6 +851,7 @@ tier_apply_announce(const TierApplyRequest *request)
 
 	advice = prepare(request, &summary, &candidates, &arrangement);
 	tell_nothing(request, advice, &summary);
+	tell_wear(request, advice, candidates, arrangement.possible);
 	foretelling.advice = advice;
 	foretell_all(&foretelling, candidates,
 				 leave_out_moved(request->foresight, candidates, arrangement.possible));
@@ -940,6 +957,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	summary->not_moved = arrangement.left_over - summary->beyond_limit + arrangement.spare;
 	tell_nothing(request, advice, summary);
 	tell_unsure(request, advice, summary);
+	tell_wear(request, advice, candidates, arrangement.possible);
 	tell_left(advice, candidates, &arrangement, summary->beyond_limit > 0, request->by_worker);
 	if (possible == 0)
 		return;

@@ -210,12 +210,13 @@ tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid)
 
 TierMoveStart
 tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
-				   Oid tablespace_oid)
+				   const TierMoveRequest *request)
 {
 	TierPlannedMove planned = {
 		.from_tablespace_oid = info->tablespace_oid,
-		.to_tablespace_oid = tablespace_oid,
+		.to_tablespace_oid = request->tablespace_oid,
 		.bytes = (double) tier_relation_disk_bytes(info),
+		.is_optional = request->is_optional,
 		.earlier_bytes = foresight->bytes,
 		.earlier_s = foresight->seconds
 	};

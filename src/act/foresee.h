@@ -52,7 +52,8 @@ extern bool tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest
 
 /* When would a move begin for which moves of the series have gone before? */
 extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
-										const TierRelationInfo *info, Oid tablespace_oid);
+										const TierRelationInfo *info,
+										const TierMoveRequest *request);
 
 /* A move that was counted takes so long; NaN: nobody knows. */
 extern void tier_foresight_spend(TierForesight *foresight, double seconds);

@@ -715,7 +715,7 @@ foretell_move(const Foretelling *foretelling, const TierFullnessEvaluation *eval
 	int64		bytes;
 
 	if (!foretelling->run->ignore_windows)
-		start = tier_foresee_start(foretelling->foresight, info, request.tablespace_oid);
+		start = tier_foresee_start(foretelling->foresight, info, &request);
 	if (!tier_foresee_quietly(foretelling->foresight, &request, evaluation->advice->pins,
 							  start.may_begin, info, &bytes))
 		return false;

@@ -21,6 +21,7 @@
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/decide/pressure.h"
+#include "src/decide/wear.h"
 
 /* So old may be what is known. */
 #define LONGEST_AGE_US (1000 * 1000)
@@ -30,7 +31,8 @@
  * it is loaded leaves it so.
  */
 static TierMoveWindows *windows = NULL;
-static TierPressure *pressure = NULL;	/* whenever there are windows */
+static TierPressure *pressure = NULL;	/* whenever there are windows; */
+static TierWears *wears = NULL; /* so is this */
 static MemoryContext gate_context = NULL;
 static int64 loaded_at_us;		/* means nothing while there are none */
 
@@ -60,6 +62,7 @@ load(void)
 	MemoryContextReset(gate_context);
 	loaded = tier_move_windows_load(gate_context);
 	pressure = tier_pressure_load(gate_context);
+	wears = tier_wears_load(gate_context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	windows = loaded;
@@ -79,6 +82,8 @@ tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 		return start;
 	start.reason = tier_pressure_reason(pressure, set, move->from_tablespace_oid,
 										move->to_tablespace_oid);
+	if (start.reason == NULL && move->is_optional)
+		start.reason = tier_wears_reason(wears, set, move->to_tablespace_oid);
 	start.may_begin = start.reason == NULL;
 	start.under_pressure = !start.may_begin;
 	if (start.under_pressure)

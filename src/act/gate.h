@@ -14,8 +14,9 @@
 #include "src/decide/move_window.h"
 
 /*
- * When would a move begin that the worker or migrate() makes: is a move window open, and is
- * the server not under pressure (decide/pressure.h)?  For each relation before
+ * When would a move begin that the worker or migrate() makes: is a move window open, is
+ * the server not under pressure (decide/pressure.h), and does an optional one wear nothing
+ * out (decide/wear.h)?  For each relation before
  * it is moved, for the queue, and for whoever wants to know beforehand.  In a
  * transaction, outside of a scope; strings live in the current memory context.  What it
  * knows is a second old at most.

@@ -219,7 +219,8 @@ plan_of(const Job *job, Oid relation_oid, bool by_worker, TierPlannedMove *plann
 		.from_tablespace_oid = info.tablespace_oid,
 			.to_tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid),
 			.bytes = (double) tier_relation_disk_bytes(&info),
-			.by_worker = by_worker
+			.by_worker = by_worker,
+			.is_optional = job->leaf->verdict == TIER_VERDICT_RETURNS
 	};
 	return true;
 }
@@ -247,6 +248,7 @@ request_for(const Job *job, const TierSet *set, Oid relation_oid)
 	request.reason = job->leaf->reason;
 	request.allow_lock = tier_move_max_lock_time_s != 0;
 	request.limit_lock_time = true;
+	request.is_optional = job->leaf->verdict == TIER_VERDICT_RETURNS;
 	return request;
 }
 
@@ -378,7 +380,7 @@ announce_member(DryRun *run, const Job *job, Oid relation_oid)
 	if (!tier_relation_lookup(relation_oid, &info))
 		return;
 	if (!run->ignore_windows)
-		start = tier_foresee_start(run->foresight, &info, request.tablespace_oid);
+		start = tier_foresee_start(run->foresight, &info, &request);
 	if (!tier_foresee_quietly(run->foresight, &request, run->pins, start.may_begin, &info, &bytes))
 	{
 		run->in_vain = lappend_oid(run->in_vain, relation_oid);

@@ -487,7 +487,8 @@ window_step(void *argument)
 		.from_tablespace_oid = move->info->tablespace_oid,
 		.to_tablespace_oid = move->request->tablespace_oid,
 		.bytes = (double) move->size_bytes,
-		.by_worker = MyBackendType == B_BG_WORKER
+		.by_worker = MyBackendType == B_BG_WORKER,
+		.is_optional = move->request->is_optional
 	};
 	TierMoveStart start = tier_gate_ask(move->set, &planned);
 

@@ -52,6 +52,8 @@ struct TierMoveRequest
 	bool		only_if_free;	/* it ends as if it could not be locked when
 								 * anybody has it locked as it begins, since
 								 * others of its owner were (act/patience.h) */
+	bool		is_optional;	/* nobody but the load asks for it: it is not
+								 * moved to what wears out */
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by
 								 * then */

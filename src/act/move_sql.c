@@ -28,6 +28,7 @@
 #include "src/catalog/tables.h"
 #include "src/model/effect.h"
 #include "src/base/settings.h"
+#include "src/decide/wear.h"
 #include "src/act/call.h"
 #include "src/act/foresee.h"
 #include "src/act/migrate.h"
@@ -117,6 +118,28 @@ report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *tim
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
 }
 
+/* What is asked for is done, but not in silence. */
+static void
+tell_wear(const TierMoveCall *call)
+{
+	List	   *to_tablespaces = NIL;
+	ListCell   *cell;
+
+	foreach(cell, call->relations)
+	{
+		TierRelationInfo member;
+		TierMoveRequest request;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!tier_relation_lookup(lfirst_oid(cell), &member))
+			continue;
+		request = tier_call_request(call, &member);
+		if (tier_move_is_needed(request.relation_oid, request.tablespace_oid))
+			to_tablespaces = list_append_unique_oid(to_tablespaces, request.tablespace_oid);
+	}
+	tier_wear_tell(call->set, to_tablespaces);
+}
+
 /* What the call, which is not refused as a whole, would do, relation by relation. */
 static void
 announce_call(const TierMoveCall *call)
@@ -170,6 +193,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		tier_call_read(fcinfo, &call);
 		tier_call_check(&call);
 		tier_call_notice_inheritors(&call);
+		tell_wear(&call);
 		announce_call(&call);
 		PG_RETURN_NULL();
 	}
@@ -179,6 +203,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	tier_call_read(fcinfo, &call);
 	tier_call_check(&call);
 	tier_call_notice_inheritors(&call);
+	tell_wear(&call);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();

@@ -138,7 +138,8 @@ waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *re
 		.from_tablespace_oid = entry->from_tablespace_oid,
 		.to_tablespace_oid = entry->to_tablespace_oid,
 		.bytes = entry->bytes,
-		.by_worker = true
+		.by_worker = true,
+		.is_optional = request->is_optional
 	};
 	TierMoveStart start;
 

@@ -46,6 +46,7 @@
 #include "src/catalog/tables.h"
 #include "src/decide/publish.h"
 #include "src/decide/share.h"
+#include "src/decide/wear.h"
 #include "src/move/pending_file.h"
 #include "src/observe/standby.h"
 
@@ -193,6 +194,19 @@ publish_claims(void)
 	return tier_migrate_publish_claims(set);
 }
 
+static void
+warn_of_wear(void)
+{
+	TierCatalogScope scope;
+
+	tier_catalog_enter(&scope);
+	tier_catalog_see_latest();
+	MemoryContextSwitchTo(PortalContext);
+	tier_wear_warn();
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(PortalContext);
+}
+
 /*
  * Publications come and go, and nobody asks us: one of all tables carries ours, and stops a
  * subscriber that does not have them.  Said once, and again after there was none.
@@ -233,6 +247,7 @@ sample_once(char **conflict, bool *sampled)
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
 		*sampled = tier_cycle_sample(SAMPLER_PATIENCE_MS);
+		warn_of_wear();
 		*conflict = publish_claims();
 		warn_of_publication();
 	}

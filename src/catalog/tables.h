@@ -1372,6 +1372,32 @@ typedef struct TierBusy
 extern TierBusy *tier_catalog_load_busy(MemoryContext context, double lately_s, int *n);
 
 /* ---------------------------------------------------------------------
+ * Wear: catalog/wear.c
+ * ---------------------------------------------------------------------
+ */
+
+/* What a tier's device is written and endures, as of the last sample; NaN: not known. */
+typedef struct TierWear
+{
+	NameData	tier_name;
+	char	   *device;
+	double		written_bytes_per_day;	/* by everybody */
+	double		moved_bytes_per_day;	/* of these by our moves */
+	double		endurance_bytes_per_day;
+	double		used_fraction;	/* of its life */
+	bool		is_exceeded;	/* false if that is not known */
+} TierWear;
+
+/* Puts what devices were written into the ledger.  Under the sampler's lock. */
+extern void tier_catalog_count_wear(const TierDevices *devices, TimestampTz at);
+
+/* *n of them, by tier and device, in the given context. */
+extern TierWear *tier_catalog_load_wear(MemoryContext context, int *n);
+
+/* True once a day for each device: then somebody is to be told. */
+extern bool tier_catalog_wear_is_news(const char *device);
+
+/* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
  * ---------------------------------------------------------------------
  */

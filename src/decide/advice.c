@@ -33,6 +33,7 @@
 #include "src/decide/growth.h"
 #include "src/decide/standby.h"
 #include "src/decide/units.h"
+#include "src/decide/wear.h"
 #include "src/model/bottleneck.h"
 
 /*
@@ -220,6 +221,7 @@ compute_used(TierAdvice *advice)
 	advice->others_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
 	for (int t = 0; t < advice->set->ntiers; t++)
 		advice->others_bytes[t] = NAN;
+	advice->others_written_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
@@ -403,6 +405,44 @@ load_shared(TierAdvice *advice)
 	}
 }
 
+/*
+ * What the devices are written beside what the units are known to write wears them, too,
+ * wherever the units are.
+ */
+static void
+load_wear(TierAdvice *advice)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierWears  *wears;
+	double	   *ours = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+
+	tier_catalog_enter(&scope);
+	wears = tier_wears_load(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->current_tier >= 0)
+			ours[unit->current_tier] += HOURS_PER_DAY / advice->options.load_factor *
+				tier_standby_cost_of(advice, unit, &unit->load, unit->current_tier).written_bytes;
+	}
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		TierTier   *tier = &advice->set->tiers[t];
+		double		endures = tier_wears_endurance(wears, &tier->name);
+		double		written = tier_wears_written(wears, &tier->name);
+
+		if (!isnan(endures))
+			tier->profile.endurance_bytes_per_day = endures;
+		if (!isnan(written))
+			advice->others_written_bytes[t] = Max(written - ours[t], 0.0);
+	}
+	pfree(ours);
+}
+
 TierAdvice *
 tier_advice_load(const TierAdviceOptions *options)
 {
@@ -419,6 +459,8 @@ tier_advice_load(const TierAdviceOptions *options)
 	mark_tiers(advice);
 	compute_used(advice);
 	load_shared(advice);
+	if (advice->options.as_of == 0)
+		load_wear(advice);
 	return advice;
 }
 
@@ -615,7 +657,8 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 
 	for (int t = 0; t < ntiers; t++)
 		endurance[t] = advice->set->tiers[t].profile.endurance_bytes_per_day > 0 ?
-			advice->set->tiers[t].profile.endurance_bytes_per_day : INFINITY;
+			Max(advice->set->tiers[t].profile.endurance_bytes_per_day -
+				advice->others_written_bytes[t], 0.0) : INFINITY;
 	for (int i = 0; i < nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];

@@ -283,17 +283,22 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 	const TierTier *t = &advice->set->tiers[tier];
 	const TierPlacementTotals *now = &advice->placement.now[tier];
 	double		endures = t->profile.endurance_bytes_per_day;
+	double		written = now->written_bytes + advice->others_written_bytes[tier];
 
 	if (is_profile_wrong(now->occupied_s))
 		add_remark(line, psprintf("is measured at %.0f%% of its time by its profile: "
 								  "the profile is wrong, use calibrate_tier()",
 								  100.0 * now->occupied_s / S_PER_HOUR));
-	if (endures > 0 && now->written_bytes > endures)
+	if (endures > 0 && written > endures)
 		add_remark(line, psprintf("is written to %s times as much as it endures: "
-								  "%s GB a day of %s",
-								  tier_advice_number(now->written_bytes / endures),
-								  tier_advice_number(now->written_bytes / 1e9),
-								  tier_advice_number(endures / 1e9)));
+								  "%s GB a day of %s%s",
+								  tier_advice_number(written / endures),
+								  tier_advice_number(written / 1e9),
+								  tier_advice_number(endures / 1e9),
+								  advice->others_written_bytes[tier] <= 0.0 ? "" :
+								  psprintf(", %s of it not by these relations",
+										   tier_advice_number(advice->others_written_bytes[tier] /
+															  1e9))));
 	if (tier_advice_is_too_full(advice, tier))
 		add_remark(line, psprintf("is too full by %s",
 								  tier_advice_bytes(advice->now_bytes[tier] -

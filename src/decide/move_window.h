@@ -41,6 +41,8 @@ typedef struct TierPlannedMove
 	Oid			to_tablespace_oid;
 	double		bytes;			/* of all forks */
 	bool		by_worker;		/* tiered_storage.worker_rate_limit counts */
+	bool		is_optional;	/* only the load asks for it: advice, or the
+								 * return of a policy */
 	double		earlier_bytes;	/* of moves that are made before, from now on */
 	double		earlier_s;		/* and how long these take */
 } TierPlannedMove;

@@ -214,6 +214,10 @@ typedef struct TierAdvice
 	double	   *share_bytes;	/* by tier: what the units may take of what
 								 * several databases want, today and then;
 								 * INFINITY: all that there is */
+	double	   *others_written_bytes;	/* by tier: written to its devices in
+										 * a day by others than the units:
+										 * WAL, temporary files, other
+										 * databases; 0 if that is not known */
 	double	   *reserve_missing;	/* by tier: bytes of its reserve that
 									 * other files have taken */
 	double		growth_hours;	/* how far ahead growth is looked at: the

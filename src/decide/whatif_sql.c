@@ -79,7 +79,7 @@ limited_by(const TierAdvice *advice, int tier)
 	if (bottleneck == TIER_BOTTLENECK_NONE && advice->placement.missing_bytes[tier] > 0)
 		bottleneck = TIER_BOTTLENECK_BYTES;
 	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
-		advice->placement.after[tier].written_bytes > endures)
+		advice->placement.after[tier].written_bytes + advice->others_written_bytes[tier] > endures)
 		bottleneck = TIER_BOTTLENECK_ENDURANCE;
 	if (bottleneck == TIER_BOTTLENECK_BYTES && tier_advice_is_shared(advice, tier))
 		return "share";

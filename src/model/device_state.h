@@ -100,6 +100,17 @@ typedef struct TierDeviceState
 	double		period_s;
 	TierDeviceCounters last;	/* growth */
 
+	/*
+	 * count, writes: for the ledger of wear (catalog/wear.c), not stored
+	 * here. Written since the counters were last read, whenever that was; a
+	 * counter that began again has what came since it did.
+	 */
+	double		wear_s;			/* 0: that is not known, nor the others */
+	double		wear_bytes;
+	double		wear_page_bytes;	/* pages of our relations; -1: not known */
+	bool		knows_wal;		/* is it known where pg_wal is? */
+	bool		has_wal;		/* and is it on this device? */
+
 	/* compare: in the last period. */
 	double		predicted_bytes;	/* read, by this database */
 	double		predicted_reads;	/* requests that this takes */

@@ -522,6 +522,19 @@ predict(const TierDevices *devices, const TierRelationState *states, int nstates
 	return predictions;
 }
 
+/* What is left of a device that was replaced was forgotten in find, so these are of one device. */
+static void
+count_wear(TierDeviceState *state, const TierDeviceCounters *now_counters, bool goes_on,
+		   TimestampTz now)
+{
+	state->wear_s = state->wear_bytes = 0.0;
+	if (state->counters_at == 0 || now <= state->counters_at)
+		return;
+	state->wear_s = tier_seconds_between(state->counters_at, now);
+	state->wear_bytes = (double) now_counters->write_bytes -
+		(goes_on ? (double) state->counters.write_bytes : 0.0);
+}
+
 /* Brings one device up to date; foreign: bytes. */
 static void
 observe_device(TierDeviceState *state, const Prediction *predicted, double foreign,
@@ -530,10 +543,14 @@ observe_device(TierDeviceState *state, const Prediction *predicted, double forei
 	TierDeviceCounters counters = {0};
 	char	   *instance = state->instance;
 	bool		readable = tier_device_read_counters(state->device, &counters, &instance);
-	bool		continues = readable && last_sample_at != 0 && now > last_sample_at &&
-	state->counters_at == last_sample_at && strcmp(state->instance, instance) == 0 &&
+	bool		goes_on = readable && strcmp(state->instance, instance) == 0 &&
 	!went_back(&state->counters, &counters);
+	bool		continues = goes_on && last_sample_at != 0 && now > last_sample_at &&
+	state->counters_at == last_sample_at;
 
+	state->wear_s = 0.0;
+	if (readable)
+		count_wear(state, &counters, goes_on, now);
 	state->period_s = continues ? tier_seconds_between(state->counters_at, now) : 0.0;
 	memset(&state->last, 0, sizeof(state->last));
 	state->predicted_bytes = state->predicted_reads = 0.0;

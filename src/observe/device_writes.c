@@ -168,16 +168,17 @@ tier_device_writes_observe(TierDevices *devices, const TierRelationState *states
 	for (int i = 0; i < devices->ndevices; i++)
 	{
 		TierDeviceState *device = &devices->devices[i];
+		Prediction	predicted = {0};
 
 		if (!device->present)
 			continue;
-		if (device->period_s > 0 && tier_writes_counted(writes) &&
-			!holds_wal(device, wal))
-		{
-			Prediction	predicted = predict(device, states, nstates);
-
+		device->knows_wal = wal != NULL;
+		device->has_wal = holds_wal(device, wal);
+		if (tier_writes_counted(writes))
+			predicted = predict(device, states, nstates);
+		device->wear_page_bytes = tier_writes_counted(writes) ? predicted.pages * BLCKSZ : -1.0;
+		if (device->period_s > 0 && tier_writes_counted(writes) && !device->has_wal)
 			observe_device(device, &predicted, foreign_pages(device, writes), redo, now);
-		}
 		else
 			device->writes_fit.window_since = 0;
 		device->writes_fit.redo = redo;

@@ -323,6 +323,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
 	tier_device_writes_observe(result->devices, view.states, view.nstates, writes, view.at);
 	tier_catalog_store_devices(result->devices);
+	tier_catalog_count_wear(result->devices, view.at);
 	tier_catalog_sample_load(view.at, summary.active > 0);
 	tier_catalog_sample_files(view.at);
 	tier_catalog_maintain_history(view.at);

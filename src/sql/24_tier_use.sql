@@ -29,7 +29,9 @@ CREATE VIEW tiered_storage.tiers AS
 			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS calibrated_at,
 		l.random_read_correction, l.sequential_read_correction, l.write_correction,
 		COALESCE(l.measurements, 0) AS corrected_by,
-		t.scan_start_ms
+		t.scan_start_ms,
+		(SELECT pg_catalog.bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w
+			WHERE w.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS wear_exceeded
 	FROM _tiered_storage.tier t
 	LEFT JOIN _tiered_storage.tier_corrections() l
 		ON l.tier_name OPERATOR(pg_catalog.=) t.tier_name
@@ -105,6 +107,9 @@ COMMENT ON COLUMN tiered_storage.tiers.endurance_tbw IS
 'TB that may be written in the life of the device; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.endurance_dwpd IS
 'how often the capacity may be written per day; null: unknown';
+COMMENT ON COLUMN tiered_storage.tiers.wear_exceeded IS
+'whether a device of the tier is written to faster than it endures, or its life is used up, see '
+'the view wear; null: not known';
 COMMENT ON COLUMN tiered_storage.tiers.discovered IS
 'whether discover_tiers() created it and nobody has changed it since';
 COMMENT ON COLUMN tiered_storage.tiers.compression_ratio IS

@@ -134,6 +134,154 @@ COMMENT ON COLUMN tiered_storage.write_amplification.amplification IS
 'bytes of pages, maintenance and WAL per byte of changed rows, at least 1; null: no rows changed, '
 'or not all that was written for them has been counted';
 
+/*
+ * By table, with its TOAST table and the indexes of both.  What a user changed is rows of the
+ * width that ANALYZE has found, and chunks of TOAST, of which a page has four or more.  Nothing
+ * is said of a table whose rows were counted before the WAL was, until three half-lives of their
+ * rate are over.
+ */
+CREATE FUNCTION _tiered_storage.relation_write_amplification(
+	OUT relation regclass, OUT tier_name name, OUT row_changes_per_hour float8,
+	OUT row_width_bytes float8, OUT row_bytes_per_hour float8,
+	OUT table_write_bytes_per_hour float8, OUT toast_write_bytes_per_hour float8,
+	OUT index_write_bytes_per_hour float8, OUT maintenance_write_bytes_per_hour float8,
+	OUT wal_bytes_per_hour float8, OUT full_page_image_bytes_per_hour float8,
+	OUT page_amplification float8, OUT wal_amplification float8, OUT amplification float8,
+	OUT reason text)
+RETURNS SETOF record
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH known AS MATERIALIZED (
+		SELECT h.relation::oid AS oid, h.kind, h.tier_name, h.writes_per_hour,
+			h.page_writes_per_hour * b.size AS page_bytes,
+			h.maintenance_writes_per_hour * b.size AS maintenance_bytes,
+			h.wal_bytes_per_hour AS wal_bytes,
+			h.full_page_image_bytes_per_hour AS image_bytes,
+			h.write_source = 'wal' AS is_counted,
+			CASE WHEN s.tuples > 0 THEN LEAST(s.size_bytes / s.tuples, b.size / 4) END
+				AS bytes_per_chunk,
+			s.observed_since
+		FROM tiered_storage.heat h
+		JOIN _tiered_storage.relation_state s ON s.relation_oid = h.relation::oid
+		CROSS JOIN (SELECT current_setting('block_size')::float8 AS size) b),
+	toast AS (
+		SELECT k.oid AS table_oid, t.*
+		FROM known k
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(k.oid) e
+		JOIN known t ON t.oid = e.reltoastrelid
+		WHERE k.kind IN ('table', 'materialized view')),
+	member AS (
+		SELECT k.oid AS table_oid, k.* FROM known k WHERE k.kind IN ('table', 'materialized view')
+		UNION ALL
+		SELECT t.* FROM toast t
+		UNION ALL
+		SELECT COALESCE(t.table_oid, i.indrelid), k.*
+		FROM known k JOIN pg_index i ON i.indexrelid = k.oid
+		LEFT JOIN toast t ON t.oid = i.indrelid
+		WHERE k.kind = 'index'),
+	whole AS (
+		SELECT m.table_oid, bool_and(m.is_counted) AS is_counted,
+			COALESCE(sum(m.page_bytes) FILTER (WHERE m.kind = 'toast table'), 0) AS toast_bytes,
+			COALESCE(sum(m.page_bytes) FILTER (WHERE m.kind = 'index'), 0) AS index_bytes,
+			COALESCE(sum(m.writes_per_hour * m.bytes_per_chunk)
+				FILTER (WHERE m.kind = 'toast table'), 0) AS chunk_bytes,
+			sum(m.page_bytes) AS page_bytes, sum(m.maintenance_bytes) AS maintenance_bytes,
+			sum(m.wal_bytes) AS wal_bytes, sum(m.image_bytes) AS image_bytes,
+			min(m.observed_since) AS observed_since
+		FROM member m GROUP BY m.table_oid),
+	width AS (
+		SELECT k.oid, (SELECT CASE WHEN count(s.starelid) = count(*)
+				THEN sum(s.stawidth * (1 - s.stanullfrac)) END
+			FROM pg_attribute a
+			LEFT JOIN pg_statistic s ON s.starelid = a.attrelid AND s.staattnum = a.attnum
+				AND NOT s.stainherit
+			WHERE a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
+				AND a.attgenerated <> 'v')::float8 AS bytes
+		FROM known k WHERE k.kind IN ('table', 'materialized view')),
+	factor AS (
+		SELECT k.*, w.toast_bytes, w.index_bytes, w.chunk_bytes, w.page_bytes AS all_page_bytes,
+			w.maintenance_bytes AS all_maintenance_bytes, w.wal_bytes AS all_wal_bytes,
+			w.image_bytes AS all_image_bytes, w.is_counted AS all_counted, d.bytes AS width,
+			k.writes_per_hour * d.bytes + w.chunk_bytes AS row_bytes,
+			w.page_bytes + w.maintenance_bytes + w.wal_bytes AS bytes,
+			(SELECT x.wal_since FROM _tiered_storage.sampler x) > w.observed_since
+				AND (SELECT x.wal_since FROM _tiered_storage.sampler x) + interval '3 days'
+					> GREATEST(now(), (SELECT x.last_sample_at FROM _tiered_storage.sampler x))
+				AS is_early
+		FROM known k
+		JOIN whole w ON w.table_oid = k.oid
+		JOIN width d ON d.oid = k.oid),
+	judged AS (
+		SELECT f.*, CASE
+			WHEN NOT f.all_counted AND _tiered_storage.relation_persistence(f.oid) <> 'p'
+				THEN 'an unlogged table is not in the WAL'
+			WHEN NOT f.all_counted THEN 'the WAL is not read (tiered_storage.wal_read_limit)'
+			WHEN f.width IS NULL THEN 'there are no statistics of all columns: ANALYZE'
+			WHEN NOT f.writes_per_hour > 0 THEN 'no row was changed'
+			WHEN f.is_early THEN 'rows were changed before the WAL was read'
+			WHEN f.bytes < f.row_bytes OR NOT f.row_bytes > 0
+				THEN 'not all that was written for it has been counted' END AS why_not
+		FROM factor f)
+	SELECT j.oid::regclass, j.tier_name, j.writes_per_hour, j.width, j.row_bytes,
+		CASE WHEN j.all_counted THEN j.page_bytes END,
+		CASE WHEN j.all_counted THEN j.toast_bytes END,
+		CASE WHEN j.all_counted THEN j.index_bytes END,
+		CASE WHEN j.all_counted THEN j.all_maintenance_bytes END,
+		CASE WHEN j.all_counted THEN j.all_wal_bytes END,
+		CASE WHEN j.all_counted THEN j.all_image_bytes END,
+		CASE WHEN j.why_not IS NULL
+			THEN (j.all_page_bytes + j.all_maintenance_bytes) / j.row_bytes END,
+		CASE WHEN j.why_not IS NULL THEN j.all_wal_bytes / j.row_bytes END,
+		CASE WHEN j.why_not IS NULL THEN j.bytes / j.row_bytes END,
+		COALESCE(j.why_not, CASE WHEN j.chunk_bytes > 0
+			THEN 'at least: a TOAST value that is replaced counts twice as changed' END)
+	FROM judged j
+$$;
+COMMENT ON FUNCTION _tiered_storage.relation_write_amplification() IS
+'what is written for the changes of each table; see the view relation_write_amplification';
+
+CREATE VIEW tiered_storage.relation_write_amplification AS
+	SELECT a.relation, a.tier_name, a.row_changes_per_hour, a.row_width_bytes,
+		a.row_bytes_per_hour, a.table_write_bytes_per_hour, a.toast_write_bytes_per_hour,
+		a.index_write_bytes_per_hour, a.maintenance_write_bytes_per_hour, a.wal_bytes_per_hour,
+		a.full_page_image_bytes_per_hour, a.page_amplification, a.wal_amplification,
+		a.amplification, a.reason
+	FROM _tiered_storage.relation_write_amplification() a;
+COMMENT ON VIEW tiered_storage.relation_write_amplification IS
+'bytes that are written for each table, with its TOAST table and the indexes of both, for one '
+'byte of its rows that is changed';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.relation IS
+'table or materialized view';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.tier_name IS
+'tier of the table; null: none';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.row_changes_per_hour IS
+'rows inserted, updated and deleted per hour';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.row_width_bytes IS
+'mean width of a row by the statistics of its columns, without TOAST; null: there are none of all '
+'columns';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.row_bytes_per_hour IS
+'changed rows and TOAST chunks in bytes per hour; null: not known';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.table_write_bytes_per_hour IS
+'pages of the table written, in bytes per hour; null, as what follows: the WAL is not read';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.toast_write_bytes_per_hour IS
+'pages of its TOAST table';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.index_write_bytes_per_hour IS
+'pages of the indexes of both';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.maintenance_write_bytes_per_hour IS
+'pages of all of these that vacuum and rewrites wrote';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.wal_bytes_per_hour IS
+'WAL of all of these';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.full_page_image_bytes_per_hour IS
+'part of wal_bytes_per_hour that is full-page images';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.page_amplification IS
+'bytes of pages and maintenance per byte of changed rows; null: see reason';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.wal_amplification IS
+'bytes of WAL per byte of changed rows; null: see reason';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.amplification IS
+'the sum of both, at least 1; null: see reason';
+COMMENT ON COLUMN tiered_storage.relation_write_amplification.reason IS
+'why the factors are not known, or what they are not exact in; null: they are';
+
 CREATE VIEW tiered_storage.server_writes AS
 	SELECT c.checkpoint_bytes, c.bgwriter_bytes, c.backend_bytes, c.buffers_since,
 		c.wal_bytes, c.full_page_images, c.wal_since, c.temp_bytes, c.temp_since,

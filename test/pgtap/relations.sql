@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(48);
+SELECT plan(50);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,10 +14,10 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'relation_metrics', 'sampler', 'server_metrics', 'server_writes', 'standby_tiers', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'workers', 'write_amplification']);
+SELECT views_are('tiered_storage', ARRAY['cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standby_tiers', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_state', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_heat', 'standby_reads', 'standby_room', 'standby_state', 'standby_tier', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
+SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_heat', 'standby_reads', 'standby_room', 'standby_state', 'standby_tier', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
@@ -114,6 +114,45 @@ SELECT is(pg_temp.columns_of('write_amplification'), $$
 	full_page_image_bytes_per_hour double precision,
 	amplification double precision
 $$, 'columns of write_amplification, in order');
+SELECT is(pg_temp.columns_of('relation_write_amplification'), $$
+	relation regclass,
+	tier_name name,
+	row_changes_per_hour double precision,
+	row_width_bytes double precision,
+	row_bytes_per_hour double precision,
+	table_write_bytes_per_hour double precision,
+	toast_write_bytes_per_hour double precision,
+	index_write_bytes_per_hour double precision,
+	maintenance_write_bytes_per_hour double precision,
+	wal_bytes_per_hour double precision,
+	full_page_image_bytes_per_hour double precision,
+	page_amplification double precision,
+	wal_amplification double precision,
+	amplification double precision,
+	reason text
+$$, 'columns of relation_write_amplification, in order');
+SELECT is(pg_temp.columns_of('wear'), $$
+	device text,
+	tier_name name,
+	shared_with text[],
+	counted_since timestamp with time zone,
+	counted_at timestamp with time zone,
+	written_bytes bigint,
+	written_bytes_per_day double precision,
+	relation_bytes_per_day double precision,
+	wal_bytes_per_day double precision,
+	moved_bytes_per_day double precision,
+	own_fraction double precision,
+	endurance_bytes double precision,
+	endurance_bytes_per_day double precision,
+	given_at timestamp with time zone,
+	given_written_bytes bigint,
+	given_used_fraction double precision,
+	used_fraction double precision,
+	expected_life_years double precision,
+	wear_exceeded boolean,
+	reason text
+$$, 'columns of wear, in order');
 SELECT is(pg_temp.columns_of('server_writes'), $$
 	checkpoint_bytes bigint,
 	bgwriter_bytes bigint,
@@ -424,7 +463,8 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	sequential_read_correction double precision,
 	write_correction double precision,
 	corrected_by integer,
-	scan_start_ms double precision
+	scan_start_ms double precision,
+	wear_exceeded boolean
 $$, 'columns of tiers, in order');
 SELECT is(pg_temp.columns_of('cluster_tiers'), $$
 	database_name name,

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(56);
+SELECT plan(58);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -77,6 +77,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.measured_compression', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_persistence', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.server_write_counters', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.relation_write_amplification', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.wear_state', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.smoothed_rate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.period_share', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.activity_pattern', 'pg_monitor', 'EXECUTE'),
@@ -132,6 +134,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.node_moves', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_policies', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_tiers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.wear', 'pg_monitor', 'SELECT'),
+	('tiered_storage.relation_write_amplification', 'pg_monitor', 'SELECT'),
 	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.load_history', 'pg_monitor', 'SELECT'),
@@ -197,6 +201,8 @@ SELECT lives_ok('SELECT * FROM tiered_storage.cluster_tiers', 'pg_monitor: clust
 SELECT lives_ok('SELECT * FROM tiered_storage.metrics', 'pg_monitor: metrics');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
+SELECT lives_ok('SELECT * FROM tiered_storage.relation_write_amplification', 'pg_monitor: relation_write_amplification');
+SELECT lives_ok('SELECT * FROM tiered_storage.wear', 'pg_monitor: wear');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');

@@ -64,6 +64,7 @@ $$, $$ VALUES
 	('function', 'load_profile', 'from_at timestamp with time zone DEFAULT NULL::timestamp with time zone, to_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT metric text, OUT total double precision, OUT per_second double precision, OUT per_transaction double precision, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'recommend_partitioning', 'min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false, OUT relation regclass, OUT size_bytes bigint, OUT hot_fraction double precision, OUT key_column name, OUT key_correlation double precision, OUT other_keys text, OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint, OUT current_tier name, OUT cold_tier name, OUT saved_per_month double precision, OUT confidence text, OUT reason text, OUT command text', 'SETOF record', 'volatile', false, false, 'unsafe', 'plpgsql'),
 	('function', 'remove_standby', 'name name, if_exists boolean DEFAULT false', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
+	('function', 'set_device_wear', 'device text, written_bytes bigint DEFAULT NULL::bigint, used_fraction double precision DEFAULT NULL::double precision', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'set_standby_tier', 'standby name, tier name, profile text DEFAULT NULL::text, random_read_ms double precision DEFAULT NULL::double precision, random_write_ms double precision DEFAULT NULL::double precision, sequential_read_mb_per_s double precision DEFAULT NULL::double precision, sequential_write_mb_per_s double precision DEFAULT NULL::double precision, parallelism double precision DEFAULT NULL::double precision, capacity_bytes bigint DEFAULT NULL::bigint', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'remove_standby_tier', 'standby name, tier name, if_exists boolean DEFAULT false', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'seasonality', 'only_relation regclass DEFAULT NULL::regclass, OUT relation regclass, OUT cycle text, OUT value integer, OUT reads_per_hour double precision, OUT share double precision, OUT active_days integer, OUT observed_days integer', 'SETOF record', 'stable', false, false, 'unsafe', 'c'),
@@ -89,6 +90,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
 	('refresh_partition_defaults'), ('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remember_partitions_below'), ('remove_unused_tiers'),
+	('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'),
 	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'), ('standby_add'), ('standby_add_reads'), ('standby_ask_room'),
 	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'), ('standby_fetch_rooms'),
 	('standby_identify'), ('standby_note_result'), ('standby_pull_one'), ('standby_reads_left'), ('standby_require'), ('standby_rooms'), ('standby_wait'),
@@ -117,11 +119,11 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines
 	WHERE lanname IN ('sql', 'plpgsql') AND NOT COALESCE('jit=off' = ANY (proconfig), false) $$,
 	'those not in C run without JIT compilation');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'session_replication_role=origin' = ANY (proconfig) $$,
-	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('remove_move_window'), ('remove_standby_tier'), ('remove_tier'), ('set_standby_tier') $$, 'those of tiers and windows obey keys and triggers');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('discover_tiers'), ('remove_move_window'), ('remove_standby_tier'), ('remove_tier'), ('set_device_wear'), ('set_standby_tier') $$, 'those of tiers and windows obey keys and triggers');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
-	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_standby_tier'), ('remove_tier'), ('set_standby_tier') $$, 'security definer: the functions of tiers and windows only');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_standby_tier'), ('remove_tier'), ('relation_write_amplification'), ('set_device_wear'), ('set_standby_tier'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 SELECT * FROM finish();

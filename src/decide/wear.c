@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/wear.c
+ *		Is a tier's device written to faster than it endures?
+ *
+ * See decide/wear.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "nodes/bitmapset.h"
+
+#include "src/compat.h"
+#include "src/base/sql.h"
+#include "src/decide/wear.h"
+
+TierWears *
+tier_wears_load(MemoryContext context)
+{
+	TierWears  *wears = MemoryContextAllocZero(context, sizeof(TierWears));
+
+	wears->rows = tier_catalog_load_wear(context, &wears->n);
+	return wears;
+}
+
+static bool
+is_of_tier(const TierWear *wear, const NameData *tier_name)
+{
+	return strcmp(NameStr(wear->tier_name), NameStr(*tier_name)) == 0;
+}
+
+const TierWear *
+tier_wears_exceeded(const TierWears *wears, const NameData *tier_name)
+{
+	for (int i = 0; i < wears->n; i++)
+		if (is_of_tier(&wears->rows[i], tier_name) && wears->rows[i].is_exceeded)
+			return &wears->rows[i];
+	return NULL;
+}
+
+char *
+tier_wear_text(const TierWear *wear)
+{
+	if (wear->used_fraction >= 1.0)
+		return psprintf("device \"%s\" has used up %.0f %% of its life", wear->device,
+						wear->used_fraction * 100.0);
+	return psprintf("device \"%s\" is written %s a day and endures %s", wear->device,
+					tier_size_text(wear->written_bytes_per_day),
+					tier_size_text(wear->endurance_bytes_per_day));
+}
+
+/* For ereport: a sentence of its own. */
+static int
+errdetail_wear(const TierWear *wear)
+{
+	char	   *sentence = tier_wear_text(wear);
+
+	sentence[0] = pg_toupper((unsigned char) sentence[0]);
+	return errdetail_internal("%s.", sentence);
+}
+
+double
+tier_wears_written(const TierWears *wears, const NameData *tier_name)
+{
+	double		sum = 0.0;
+	bool		found = false;
+
+	for (int i = 0; i < wears->n; i++)
+	{
+		const TierWear *wear = &wears->rows[i];
+
+		if (!is_of_tier(wear, tier_name))
+			continue;
+		if (isnan(wear->written_bytes_per_day))
+			return NAN;
+		sum += Max(wear->written_bytes_per_day - wear->moved_bytes_per_day, 0.0);
+		found = true;
+	}
+	return found ? sum : NAN;
+}
+
+double
+tier_wears_endurance(const TierWears *wears, const NameData *tier_name)
+{
+	double		sum = 0.0;
+	bool		found = false;
+
+	for (int i = 0; i < wears->n; i++)
+		if (is_of_tier(&wears->rows[i], tier_name))
+		{
+			sum += wears->rows[i].endurance_bytes_per_day;
+			found = true;
+		}
+	return found ? sum : NAN;
+}
+
+char *
+tier_wears_reason(const TierWears *wears, const TierSet *set, Oid to_tablespace_oid)
+{
+	int			tier = tier_set_tier_of_tablespace(set, to_tablespace_oid);
+	const TierWear *exceeded = tier < 0 ? NULL :
+	tier_wears_exceeded(wears, &set->tiers[tier].name);
+
+	if (exceeded == NULL)
+		return NULL;
+	return psprintf("waiting: tier \"%s\" wears out: %s", NameStr(set->tiers[tier].name),
+					tier_wear_text(exceeded));
+}
+
+void
+tier_wear_tell(const TierSet *set, const List *to_tablespaces)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierWears  *wears;
+	Bitmapset  *told = NULL;
+	ListCell   *cell;
+
+	tier_catalog_enter(&scope);
+	wears = tier_wears_load(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	foreach(cell, to_tablespaces)
+	{
+		int			tier = tier_set_tier_of_tablespace(set, lfirst_oid(cell));
+		const TierWear *exceeded;
+
+		if (tier < 0 || bms_is_member(tier, told))
+			continue;
+		told = bms_add_member(told, tier);
+		exceeded = tier_wears_exceeded(wears, &set->tiers[tier].name);
+		if (exceeded != NULL)
+			ereport(NOTICE,
+					(errmsg("tier \"%s\" wears out", NameStr(set->tiers[tier].name)),
+					 errdetail_wear(exceeded),
+					 errhint("SELECT * FROM tiered_storage.wear says what is written to it.")));
+	}
+}
+
+void
+tier_wear_warn(void)
+{
+	TierWears  *wears = tier_wears_load(CurrentMemoryContext);
+
+	for (int i = 0; i < wears->n; i++)
+	{
+		const TierWear *wear = &wears->rows[i];
+
+		if (!wear->is_exceeded || !tier_catalog_wear_is_news(wear->device))
+			continue;
+		ereport(WARNING,
+				(errmsg("tier \"%s\" wears out", NameStr(wear->tier_name)),
+				 errdetail_wear(wear),
+				 errhint("SELECT * FROM tiered_storage.wear says what is written to it; nothing "
+						 "is moved there that only the advice asks for.")));
+	}
+}

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/wear.h
+ *		Is a tier's device written to faster than it endures?
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_DECIDE_WEAR_H
+#define TIER_DECIDE_WEAR_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "src/catalog/tables.h"
+
+/* As of the moment in which it was loaded; not changed afterwards. */
+typedef struct TierWears
+{
+	TierWear   *rows;
+	int			n;
+} TierWears;
+
+/* Inside of a scope; the result lives in the given context. */
+extern TierWears *tier_wears_load(MemoryContext context);
+
+/* The tier's device that is worn too fast; NULL: none is known to be. */
+extern const TierWear *tier_wears_exceeded(const TierWears *wears, const NameData *tier_name);
+
+/* In words, "device "sdb" is written ...", in the current memory context. */
+extern char *tier_wear_text(const TierWear *wear);
+
+/*
+ * What is written to the tier's devices in a day, our moves apart, and what they endure; NaN
+ * if that is not known of each of them.
+ */
+extern double tier_wears_written(const TierWears *wears, const NameData *tier_name);
+extern double tier_wears_endurance(const TierWears *wears, const NameData *tier_name);
+
+/*
+ * Why nothing optional is moved to that tablespace, in the current memory context; NULL:
+ * nothing speaks against it.
+ */
+extern char *tier_wears_reason(const TierWears *wears, const TierSet *set,
+							   Oid to_tablespace_oid);
+
+/*
+ * Tells whoever asks for moves to these tablespaces (OIDs) so, a NOTICE for each tier.
+ * Outside of a scope.
+ */
+extern void tier_wear_tell(const TierSet *set, const List *to_tablespaces);
+
+/* Warns of each device that is worn too fast, once a day.  Inside of a scope. */
+extern void tier_wear_warn(void);
+
+#endif							/* TIER_DECIDE_WEAR_H */

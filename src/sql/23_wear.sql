@@ -1,0 +1,334 @@
+---------------------------------------------------------------------------
+-- How fast devices wear out.
+---------------------------------------------------------------------------
+
+/*
+ * The ledger: what each device beneath a tablespace was written since it was first seen, by
+ * whomever, as the kernel counts it; across boots, after which the kernel begins again.  Of
+ * this database, like its samples: each database of a cluster has one of the whole device, so
+ * two are never added up.  Only samples write it.
+ */
+CREATE TABLE _tiered_storage.device_wear
+(
+	device text NOT NULL PRIMARY KEY,
+	tablespaces oid[] NOT NULL,
+	counted_since timestamptz NOT NULL,
+	counted_at timestamptz NOT NULL,
+	written_bytes float8 NOT NULL,
+	wal_lsn pg_lsn NOT NULL,
+	warned_at timestamptz
+) WITH (fillfactor = 50);
+COMMENT ON TABLE _tiered_storage.device_wear IS
+'bytes written to each device since counted_since; use the view tiered_storage.wear';
+
+/* Of the last seven days, see below; what they had before is in the total. */
+CREATE TABLE _tiered_storage.device_wear_day
+(
+	device text NOT NULL REFERENCES _tiered_storage.device_wear ON DELETE CASCADE,
+	day date NOT NULL,
+	period_s float8 NOT NULL,
+	written_bytes float8 NOT NULL,
+	relation_s float8 NOT NULL,
+	relation_bytes float8 NOT NULL,
+	wal_s float8 NOT NULL,
+	wal_bytes float8 NOT NULL,
+	moved_bytes float8 NOT NULL,
+	PRIMARY KEY (device, day)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE _tiered_storage.device_wear_day IS
+'bytes written to each device on a day (UTC), in period_s seconds that were counted, and of these '
+'by what: relation_bytes in relation_s of them, wal_bytes in wal_s';
+
+/*
+ * What a person or SMART says.  Not in the ledger, so that a transaction which has told
+ * something and stays open holds up no sample.
+ */
+CREATE TABLE _tiered_storage.device_wear_given
+(
+	device text NOT NULL PRIMARY KEY,
+	given_at timestamptz NOT NULL,
+	written_bytes bigint,
+	used_fraction float8,
+	ledger_bytes float8 NOT NULL
+);
+COMMENT ON TABLE _tiered_storage.device_wear_given IS
+'what set_device_wear() was told of a device, and what the ledger had by then';
+
+/* A device with none of its former tablespaces is another one, as in device_state. */
+CREATE FUNCTION _tiered_storage.count_wear(at timestamptz, device text, written_bytes float8,
+	period_s float8, relation_bytes float8, has_wal boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	kept_days CONSTANT integer := 7;
+	places oid[] := (SELECT s.tablespaces FROM _tiered_storage.device_state s
+		WHERE s.device = count_wear.device);
+	lsn pg_lsn := pg_current_wal_insert_lsn();
+	today date := (at AT TIME ZONE 'UTC')::date;
+	wal float8;
+	moved float8;
+	w _tiered_storage.device_wear;
+BEGIN
+	SELECT x.* INTO w FROM _tiered_storage.device_wear x WHERE x.device = count_wear.device;
+	IF w.device IS NOT NULL AND NOT w.tablespaces && places THEN
+		DELETE FROM _tiered_storage.device_wear x WHERE x.device = count_wear.device;
+		DELETE FROM _tiered_storage.device_wear_given x WHERE x.device = count_wear.device;
+		w := NULL;
+	END IF;
+	IF w.device IS NULL THEN
+		INSERT INTO _tiered_storage.device_wear (device, tablespaces, counted_since, counted_at,
+			written_bytes, wal_lsn) VALUES (count_wear.device, places, at, at, 0, lsn);
+		RETURN;
+	END IF;
+	UPDATE _tiered_storage.device_wear x SET tablespaces = places, counted_at = at,
+		wal_lsn = lsn, written_bytes = x.written_bytes + count_wear.written_bytes
+		WHERE x.device = count_wear.device;
+	IF period_s > 0 THEN
+		wal := CASE WHEN has_wal AND lsn >= w.wal_lsn THEN lsn - w.wal_lsn
+			WHEN NOT has_wal THEN 0 END;
+		SELECT COALESCE(sum(m.copied_bytes), 0) INTO moved FROM _tiered_storage.move m
+			WHERE m.finished_at > w.counted_at AND m.finished_at <= at
+				AND m.to_tablespace_oid = ANY (places);
+		INSERT INTO _tiered_storage.device_wear_day AS d (device, day, period_s, written_bytes,
+			relation_s, relation_bytes, wal_s, wal_bytes, moved_bytes)
+			VALUES (count_wear.device, today, count_wear.period_s, count_wear.written_bytes,
+				CASE WHEN count_wear.relation_bytes IS NULL THEN 0 ELSE count_wear.period_s END,
+				COALESCE(count_wear.relation_bytes, 0),
+				CASE WHEN wal IS NULL THEN 0 ELSE count_wear.period_s END, COALESCE(wal, 0), moved)
+			ON CONFLICT ON CONSTRAINT device_wear_day_pkey DO UPDATE SET
+				period_s = d.period_s + EXCLUDED.period_s,
+				written_bytes = d.written_bytes + EXCLUDED.written_bytes,
+				relation_s = d.relation_s + EXCLUDED.relation_s,
+				relation_bytes = d.relation_bytes + EXCLUDED.relation_bytes,
+				wal_s = d.wal_s + EXCLUDED.wal_s, wal_bytes = d.wal_bytes + EXCLUDED.wal_bytes,
+				moved_bytes = d.moved_bytes + EXCLUDED.moved_bytes;
+		DELETE FROM _tiered_storage.device_wear_day d
+			WHERE d.device = count_wear.device
+				AND d.day NOT BETWEEN today - kept_days + 1 AND today;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.count_wear(timestamptz, text, float8, float8, float8, boolean)
+IS 'puts what a device was written in a period into the ledger, and how much of it pages of '
+'relations and WAL were (null: not known)';
+
+/* A disk that is away for a while finds its ledger again, but there is room for so many. */
+CREATE FUNCTION _tiered_storage.forget_wear() RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	DELETE FROM _tiered_storage.device_wear w
+		WHERE w.device IN (SELECT x.device FROM _tiered_storage.device_wear x
+				WHERE x.device NOT IN (SELECT s.device FROM _tiered_storage.device_state s)
+				ORDER BY x.counted_at DESC OFFSET 64);
+$$;
+COMMENT ON FUNCTION _tiered_storage.forget_wear() IS
+'deletes the ledgers of devices that are gone, but for the last 64';
+
+/*
+ * The pace is the mean of the seven days that were counted last.  Of less than a day it is
+ * what was written so far, as if nothing more were to come: no load of a minute is taken for
+ * one that goes on, but what exceeds the budget of a whole day is said at once.
+ *
+ * TBW is that of all devices of a tier, each by the size of its file systems, and stated for
+ * five years.  Tiers on one device share its life: the least that one of them tells counts.
+ */
+CREATE FUNCTION _tiered_storage.wear_state(
+	OUT device text, OUT tier_name name, OUT shared_with text[],
+	OUT counted_since timestamptz, OUT counted_at timestamptz, OUT written_bytes bigint,
+	OUT written_bytes_per_day float8, OUT relation_bytes_per_day float8,
+	OUT wal_bytes_per_day float8, OUT moved_bytes_per_day float8, OUT own_fraction float8,
+	OUT endurance_bytes float8, OUT endurance_bytes_per_day float8,
+	OUT given_at timestamptz, OUT given_written_bytes bigint, OUT given_used_fraction float8,
+	OUT used_fraction float8, OUT expected_life_years float8, OUT wear_exceeded boolean,
+	OUT reason text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH place AS MATERIALIZED (
+		SELECT d.device, tt.tier_name, d.file_system_id,
+			CASE WHEN d.total_bytes > 0 THEN d.total_bytes::float8 END AS total_bytes
+		FROM tiered_storage.tablespace_devices() d
+		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
+	whole AS (
+		SELECT x.device, sum(x.total_bytes) AS total_bytes
+		FROM (SELECT DISTINCT p.device, p.file_system_id, p.total_bytes FROM place p
+			WHERE p.device IS NOT NULL) x
+		GROUP BY x.device),
+	part AS (
+		SELECT x.device, x.tier_name, COALESCE(
+			sum(x.total_bytes) / sum(sum(x.total_bytes)) OVER (PARTITION BY x.tier_name),
+			1.0 / count(*) OVER (PARTITION BY x.tier_name))::float8 AS fraction
+		FROM (SELECT DISTINCT p.device, p.tier_name, p.file_system_id, p.total_bytes FROM place p
+			WHERE p.device IS NOT NULL) x
+		GROUP BY x.device, x.tier_name),
+	limits AS (
+		SELECT p.device, array_agg(p.tier_name::text ORDER BY p.tier_name)
+				FILTER (WHERE p.tier_name IS NOT NULL) AS tiers,
+			min(LEAST(t.endurance_tbw * 1e12 * p.fraction / (5 * 365.25),
+				t.endurance_dwpd * w.total_bytes)) AS per_day
+		FROM part p JOIN whole w ON w.device = p.device
+		LEFT JOIN _tiered_storage.tier t ON t.tier_name = p.tier_name
+		GROUP BY p.device),
+	lately AS (
+		SELECT x.device, x.period_s, x.relation_s, x.wal_s,
+			x.written_bytes * x.factor AS written,
+			x.relation_bytes * x.factor * x.period_s / NULLIF(x.relation_s, 0) AS relations,
+			x.wal_bytes * x.factor * x.period_s / NULLIF(x.wal_s, 0) AS wal,
+			x.moved_bytes * x.factor AS moved
+		FROM (SELECT d.device, sum(d.period_s) AS period_s, sum(d.relation_s) AS relation_s,
+				sum(d.wal_s) AS wal_s, sum(d.written_bytes) AS written_bytes,
+				sum(d.relation_bytes) AS relation_bytes, sum(d.wal_bytes) AS wal_bytes,
+				sum(d.moved_bytes) AS moved_bytes,
+				86400 / GREATEST(sum(d.period_s), 86400) AS factor
+			FROM _tiered_storage.device_wear_day d GROUP BY d.device) x),
+	life AS (
+		SELECT l.device, l.tiers, l.per_day, l.per_day * 5 * 365.25 AS bytes,
+			w.counted_since, w.counted_at, w.written_bytes, d.period_s, d.relation_s, d.wal_s,
+			d.written, d.relations, d.wal, d.moved, g.given_at, g.written_bytes AS given_bytes,
+			g.used_fraction AS given_fraction,
+			GREATEST(0, COALESCE(w.written_bytes, 0) - COALESCE(g.ledger_bytes, 0)) AS since_given,
+			s.device IS NOT NULL AND s.counters_at IS NULL AS has_no_counters
+		FROM limits l
+		LEFT JOIN _tiered_storage.device_wear w ON w.device = l.device
+		LEFT JOIN lately d ON d.device = l.device
+		LEFT JOIN _tiered_storage.device_wear_given g ON g.device = l.device
+		LEFT JOIN _tiered_storage.device_state s ON s.device = l.device),
+	used AS (
+		SELECT f.*, CASE WHEN f.given_fraction IS NOT NULL
+				THEN f.given_fraction + COALESCE(f.since_given / f.bytes, 0)
+			WHEN f.given_bytes IS NOT NULL THEN (f.given_bytes + f.since_given) / f.bytes
+			WHEN f.written_bytes IS NOT NULL THEN f.written_bytes / f.bytes END AS fraction
+		FROM life f)
+	SELECT u.device, p.tier_name,
+		NULLIF(array_remove(u.tiers, p.tier_name::text), '{}'),
+		u.counted_since, u.counted_at, u.written_bytes::bigint, u.written, u.relations, u.wal,
+		u.moved, LEAST(1, (u.relations + u.wal + u.moved) / NULLIF(u.written, 0)),
+		u.bytes, u.per_day, u.given_at, u.given_bytes, u.given_fraction, u.fraction,
+		CASE WHEN u.fraction >= 1 THEN 0 WHEN u.period_s >= 86400
+			THEN (1 - u.fraction) * u.bytes / NULLIF(u.written, 0) / 365.25 END,
+		CASE WHEN u.fraction >= 1 THEN true ELSE u.written > u.per_day END,
+		NULLIF(concat_ws('; ',
+			CASE WHEN u.has_no_counters THEN 'the kernel does not count what is written to it'
+				WHEN u.period_s IS NULL THEN 'no two samples have counted what is written to it'
+				WHEN u.period_s < 86400 THEN 'less than a day was counted'
+				WHEN u.written = 0 THEN 'nothing was written to it lately' END,
+			CASE WHEN u.relation_s = 0
+				THEN 'relations: the WAL is not read (tiered_storage.wal_read_limit)' END,
+			CASE WHEN u.wal_s = 0 THEN 'WAL: the device of pg_wal is not known' END,
+			CASE WHEN u.per_day IS NULL THEN
+				'its endurance is not known: tell it, alter_tier(endurance_tbw => ...)'
+				WHEN u.given_at IS NULL
+				THEN 'used_fraction: without what was written before counted_since' END), '')
+	FROM used u JOIN part p ON p.device = u.device
+	UNION ALL
+	SELECT NULL, t.tier_name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+		NULL, NULL, NULL, NULL, NULL, NULL, 'the device of its tablespaces is not known'
+	FROM _tiered_storage.tier t
+	WHERE NOT EXISTS (SELECT FROM part p WHERE p.tier_name = t.tier_name)
+$$;
+COMMENT ON FUNCTION _tiered_storage.wear_state() IS
+'how fast each device wears out; see the view wear';
+
+CREATE VIEW tiered_storage.wear AS
+	SELECT w.device, w.tier_name, w.shared_with, w.counted_since, w.counted_at, w.written_bytes,
+		w.written_bytes_per_day, w.relation_bytes_per_day, w.wal_bytes_per_day,
+		w.moved_bytes_per_day, w.own_fraction, w.endurance_bytes, w.endurance_bytes_per_day,
+		w.given_at, w.given_written_bytes, w.given_used_fraction, w.used_fraction,
+		w.expected_life_years, w.wear_exceeded, w.reason
+	FROM _tiered_storage.wear_state() w
+	ORDER BY w.device, w.tier_name;
+COMMENT ON VIEW tiered_storage.wear IS
+'what is written to the device of each tier, by whom, and how long the device lasts; one row per '
+'device and tier';
+COMMENT ON COLUMN tiered_storage.wear.device IS
+'block device beneath one or more tablespaces; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.tier_name IS 'tier on the device; null: none';
+COMMENT ON COLUMN tiered_storage.wear.shared_with IS
+'other tiers on the device: its figures are the same for all of them; null: none';
+COMMENT ON COLUMN tiered_storage.wear.counted_since IS
+'since when this database counts what is written to the device; null: not yet';
+COMMENT ON COLUMN tiered_storage.wear.counted_at IS 'the last sample that counted it';
+COMMENT ON COLUMN tiered_storage.wear.written_bytes IS
+'bytes written to the device since counted_since, by everybody';
+COMMENT ON COLUMN tiered_storage.wear.written_bytes_per_day IS
+'bytes written per day, mean of the seven days counted last; of less than a day, what was written '
+'so far; null: not known yet';
+COMMENT ON COLUMN tiered_storage.wear.relation_bytes_per_day IS
+'part of it: pages of this database''s permanent relations; null: the WAL is not read';
+COMMENT ON COLUMN tiered_storage.wear.wal_bytes_per_day IS
+'part of it: WAL of the whole server, 0 if it is on another device; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.moved_bytes_per_day IS
+'part of it: what moves of this database have copied to the device';
+COMMENT ON COLUMN tiered_storage.wear.own_fraction IS
+'share of these three in what is written; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.endurance_bytes IS
+'bytes that may be written in the life of the device, by the endurance of its tiers; null: not '
+'known';
+COMMENT ON COLUMN tiered_storage.wear.endurance_bytes_per_day IS
+'the same per day of five years: the budget; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.given_at IS
+'when set_device_wear() was last called for the device; null: never';
+COMMENT ON COLUMN tiered_storage.wear.given_written_bytes IS
+'bytes written in its life until then, as given; null: not given';
+COMMENT ON COLUMN tiered_storage.wear.given_used_fraction IS
+'fraction of its life that was used by then, as given; null: not given';
+COMMENT ON COLUMN tiered_storage.wear.used_fraction IS
+'fraction of its life that is used: what was given, and what was counted since; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.expected_life_years IS
+'years until its life is used up if it is written to as lately; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.wear_exceeded IS
+'whether it is written to faster than it endures, or its life is used up; null: not known';
+COMMENT ON COLUMN tiered_storage.wear.reason IS 'why something is not known; null: all is';
+
+/* What is beneath a tablespace now need not have been sampled yet. */
+CREATE FUNCTION tiered_storage.set_device_wear(
+	device text,
+	written_bytes bigint DEFAULT NULL,
+	used_fraction float8 DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp SET jit = off
+	SET lock_timeout = '30s' SET session_replication_role = origin
+AS $$
+BEGIN
+	PERFORM _tiered_storage.require_writable('tiered_storage.set_device_wear()');
+	IF device IS NULL THEN
+		RAISE EXCEPTION 'device must not be null' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF written_bytes IS NULL AND used_fraction IS NULL THEN
+		RAISE EXCEPTION 'written_bytes and used_fraction must not both be null'
+			USING ERRCODE = 'null_value_not_allowed',
+				HINT = 'SMART has them as "Data Units Written" (of 512000 bytes) and '
+					'"Percentage Used".';
+	END IF;
+	IF written_bytes < 0 THEN
+		RAISE EXCEPTION 'written_bytes must not be negative: %', written_bytes
+			USING ERRCODE = 'numeric_value_out_of_range';
+	END IF;
+	/* NaN is greater than all numbers. */
+	IF used_fraction < 0 OR used_fraction > 2.55 THEN
+		RAISE EXCEPTION 'used_fraction must be between 0 and 2.55: %', used_fraction
+			USING ERRCODE = 'numeric_value_out_of_range',
+				HINT = 'It is a fraction: 0.03 for 3 %.';
+	END IF;
+	IF NOT EXISTS (SELECT FROM tiered_storage.tablespace_devices() d
+			WHERE d.device = set_device_wear.device) THEN
+		RAISE EXCEPTION 'device "%" is beneath no tablespace', device
+			USING ERRCODE = 'undefined_object',
+				HINT = 'SELECT DISTINCT device FROM tiered_storage.tablespace_devices() lists '
+					'the devices.';
+	END IF;
+	INSERT INTO _tiered_storage.device_wear_given (device, given_at, written_bytes, used_fraction,
+		ledger_bytes)
+		VALUES (device, now(), set_device_wear.written_bytes, set_device_wear.used_fraction,
+			COALESCE((SELECT w.written_bytes FROM _tiered_storage.device_wear w
+				WHERE w.device = set_device_wear.device), 0))
+		ON CONFLICT ON CONSTRAINT device_wear_given_pkey DO UPDATE SET
+			given_at = EXCLUDED.given_at, written_bytes = EXCLUDED.written_bytes,
+			used_fraction = EXCLUDED.used_fraction, ledger_bytes = EXCLUDED.ledger_bytes;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.set_device_wear(text, bigint, float8) IS
+'tells what SMART says of a device: bytes written in its life, fraction of its life that is used; '
+'counts instead of what was counted until now, and replaces what was told before';
