@@ -746,7 +746,7 @@ foresee(const Foretelling *foretelling, const Candidate *candidate, TierMoveStar
 		!tier_relation_lookup(request.relation_oid, &info))
 		return obstacle;
 	if (!foretelling->request->ignore_windows)
-		*start = tier_foresee_start(foresight, &info, request.tablespace_oid);
+		*start = tier_foresee_start(foresight, &info, &request);
 	tier_foresight_ask(foresight, &request, &info, NULL, tier_relation_disk_bytes(&info),
 					   &admission);
 	obstacle = tier_preflight(&admission);
