@@ -41,19 +41,23 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.report_advice(integer) IS
 'what the report says of the placement: the summary, and so many recommendations';
 
-/* Of the fastest tier that something can be placed on, if there is another. */
+/*
+ * Of the fastest tier that something can be placed on, if there is another.  Where each point
+ * takes long, there are fewer.
+ */
 CREATE FUNCTION _tiered_storage.report_curve() RETURNS jsonb
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 	SET extra_float_digits = 1
 AS $$
 	WITH fastest AS (
-		SELECT t.tier_name, t.rank, t.price_per_gb_month
+		SELECT t.tier_name, (SELECT sum(x.relations) FROM tiered_storage.tiers x) AS relations
 		FROM tiered_storage.tiers t WHERE t.tablespaces IS NOT NULL
 			AND (SELECT count(*) FROM tiered_storage.tiers x WHERE x.tablespaces IS NOT NULL) > 1
 		ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1)
 	SELECT COALESCE((SELECT jsonb_build_object('tier_name', f.tier_name,
 			'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.capacity_bytes)
-				FROM tiered_storage.tier_size_curve(f.tier_name) c))
+				FROM tiered_storage.tier_size_curve(f.tier_name,
+					CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
 		FROM fastest f), jsonb_build_object('why', 'There are no two tiers with tablespaces whose '
 			'sizes could be compared.'))
 $$;
@@ -61,8 +65,9 @@ COMMENT ON FUNCTION _tiered_storage.report_curve() IS
 'what the report says of the size of the fastest tier';
 
 /*
- * Time is cut into at most 54 equal parts.  History is read once: what lies in one part is
- * summed as it is, what lies over several is shared among them.
+ * Time is cut into at most 54 equal parts.  There may be millions of rows: sorted out by
+ * relation first, then by time for those that are shown and for all others as one, which
+ * takes few groups each.  Processes can share that, which they cannot where our views are read.
  */
 CREATE FUNCTION _tiered_storage.report_heat(from_at timestamptz, to_at timestamptz,
 	at_most integer)
@@ -75,6 +80,11 @@ DECLARE
 	until_s float8 := date_part('epoch', to_at);
 	width_s float8;
 	start_s float8;
+	begins_at float8;	-- in parts, as all positions below
+	ends_at float8;
+	active bigint;
+	busiest oid[];
+	sums jsonb;
 	result jsonb;
 BEGIN
 	SELECT min(w) INTO width_s FROM unnest('{10,30,60,120,300,600,900,1800,3600,7200,10800,14400,21600,
@@ -83,42 +93,60 @@ BEGIN
 	width_s := COALESCE(width_s, (until_s - from_s) / 54);
 	start_s := date_part('epoch', date_trunc('day', from_at));
 	start_s := start_s + floor((from_s - start_s) / width_s) * width_s;
-	WITH history AS (
-		SELECT h.relation_oid, h.period_start, h.period_s,
-			(h.random_reads + h.sequential_reads)::float8 AS reads, h.page_writes::float8 AS writes,
-			p.share, floor((GREATEST(date_part('epoch', h.period_start), from_s) - start_s)
-				/ width_s)::integer AS first_part,
-			GREATEST(0, ceil((LEAST(date_part('epoch', h.period_start) + h.period_s, until_s)
-				- start_s) / width_s)::integer - 1) AS last_part
+	begins_at := (from_s - start_s) / width_s;
+	ends_at := (until_s - start_s) / width_s;
+	SELECT count(*), COALESCE(array_agg(r.relation_oid ORDER BY r.place)
+			FILTER (WHERE r.place <= at_most), '{}')
+		INTO active, busiest
+		FROM (SELECT h.relation_oid, row_number() OVER (ORDER BY sum(h.random_reads::float8
+				+ h.sequential_reads::float8 + h.page_writes::float8) DESC, h.relation_oid)
+			AS place
+			FROM tiered_storage.relation_history h
+			WHERE h.period_start < to_at
+				AND date_part('epoch', h.period_start) + h.period_s > from_s
+			GROUP BY 1 HAVING sum(h.random_reads::float8 + h.sequential_reads::float8
+				+ h.page_writes::float8) > 0) r;
+	WITH period AS (
+		SELECT COALESCE(r.place, at_most + 1)::integer AS place, h.period_start, h.period_s,
+			h.random_reads::float8 + h.sequential_reads::float8 AS reads,
+			h.page_writes::float8 AS writes,
+			(date_part('epoch', h.period_start) - start_s) / width_s AS begins
 		FROM tiered_storage.relation_history h
-		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
-			from_at, to_at) AS share) p
-		WHERE h.period_start < to_at AND p.share > 0),
-	part AS (
-		SELECT h.relation_oid, h.first_part AS part, sum(h.reads * h.share) AS reads,
-			sum(h.writes * h.share) AS writes
-		FROM history h WHERE h.last_part <= h.first_part GROUP BY 1, 2
-		UNION ALL
-		SELECT h.relation_oid, x.part, sum(h.reads * s.share), sum(h.writes * s.share)
-		FROM history h
-		CROSS JOIN LATERAL generate_series(h.first_part, h.last_part) x (part)
-		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
-			GREATEST(from_at, to_timestamp(start_s + x.part * width_s)),
-			LEAST(to_at, to_timestamp(start_s + (x.part + 1) * width_s))) AS share) s
-		WHERE h.last_part > h.first_part GROUP BY 1, 2),
-	summed AS MATERIALIZED (
-		SELECT p.relation_oid, p.part, sum(p.reads) AS reads, sum(p.writes) AS writes
-		FROM part p GROUP BY 1, 2),
-	ranked AS MATERIALIZED (
-		SELECT s.relation_oid, sum(s.reads) AS reads, sum(s.writes) AS writes,
-			row_number() OVER (ORDER BY sum(s.reads + s.writes) DESC, s.relation_oid) AS place
-		FROM summed s GROUP BY 1 HAVING sum(s.reads + s.writes) > 0),
-	shown AS (
-		SELECT COALESCE(r.place, at_most + 1) AS place, s.part, sum(s.reads) AS reads,
-			sum(s.writes) AS writes
-		FROM summed s JOIN ranked x USING (relation_oid)
-		LEFT JOIN ranked r ON r.relation_oid = s.relation_oid AND r.place <= at_most
-		GROUP BY 1, 2),
+		LEFT JOIN unnest(busiest) WITH ORDINALITY r (relation_oid, place)
+			ON r.relation_oid = h.relation_oid
+		WHERE h.period_start < to_at
+			AND date_part('epoch', h.period_start) + h.period_s > from_s),
+	-- What lies in one part is summed, what does not is kept as it is.
+	grouped AS MATERIALIZED (
+		SELECT p.place, floor(p.begins)::integer AS part,
+			CASE WHEN NOT s.is_simple THEN p.period_start END AS period_start,
+			CASE WHEN NOT s.is_simple THEN p.period_s END AS period_s,
+			sum(p.reads) AS reads, sum(p.writes) AS writes
+		FROM period p
+		CROSS JOIN LATERAL (SELECT p.begins >= begins_at
+			AND p.begins + p.period_s / width_s <= LEAST(ends_at, floor(p.begins) + 1)
+			AS is_simple) s
+		GROUP BY 1, 2, 3, 4)
+	SELECT COALESCE(jsonb_agg(to_jsonb(t)), '[]') INTO sums
+		FROM (SELECT x.place, x.part, sum(x.reads) AS reads, sum(x.writes) AS writes
+			FROM (SELECT g.place, g.part, g.reads, g.writes FROM grouped g
+				WHERE g.period_s IS NULL
+				UNION ALL
+				SELECT g.place, n.part, g.reads * s.share, g.writes * s.share
+				FROM grouped g
+				CROSS JOIN LATERAL generate_series(GREATEST(0, g.part),
+					LEAST(ceil(ends_at)::integer, ceil((date_part('epoch', g.period_start)
+						+ g.period_s - start_s) / width_s)::integer) - 1) n (part)
+				CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(g.period_start, g.period_s,
+					GREATEST(from_at, to_timestamp(start_s + n.part * width_s)),
+					LEAST(to_at, to_timestamp(start_s + (n.part + 1) * width_s))) AS share) s
+				WHERE g.period_s IS NOT NULL) x
+			GROUP BY 1, 2) t;
+	WITH shown AS MATERIALIZED (
+		SELECT x.* FROM jsonb_to_recordset(sums) x (place integer, part integer, reads float8,
+			writes float8)),
+	totals AS (
+		SELECT s.place, sum(s.reads) AS reads, sum(s.writes) AS writes FROM shown s GROUP BY 1),
 	cells AS (
 		SELECT s.place, jsonb_object_agg(s.part, s.reads + s.writes) AS parts
 		FROM shown s WHERE s.reads + s.writes > 0 GROUP BY 1),
@@ -126,21 +154,21 @@ BEGIN
 		SELECT m.relation, m.finished_at, m.from_tier, m.to_tier FROM tiered_storage.moves m
 		WHERE m.state = 'done' AND m.finished_at >= from_at),
 	named AS (
-		SELECT r.*, n.name, h.kind, h.tier_name, h.size_bytes,
+		SELECT r.*, t.reads, t.writes, n.name, h.kind, h.tier_name, h.size_bytes,
 			(SELECT jsonb_agg(jsonb_build_object('at', m.finished_at, 'from_tier', m.from_tier,
 					'to_tier', m.to_tier) ORDER BY m.finished_at)
 				FROM moved m WHERE m.relation = n.name) AS moved
-		FROM ranked r CROSS JOIN LATERAL (SELECT r.relation_oid::regclass::text AS name) n
+		FROM unnest(busiest) WITH ORDINALITY r (relation_oid, place) JOIN totals t USING (place)
+		CROSS JOIN LATERAL (SELECT r.relation_oid::regclass::text AS name) n
 		LEFT JOIN tiered_storage.heat h ON h.relation = r.relation_oid
-			AND h.relation IN (SELECT x.relation_oid FROM ranked x WHERE x.place <= at_most)
-		WHERE r.place <= at_most)
+			AND h.relation::oid = ANY (busiest))
 	SELECT jsonb_build_object('rows', COALESCE((SELECT jsonb_agg(to_jsonb(n)
 				|| jsonb_build_object('parts', c.parts) ORDER BY n.place)
 			FROM named n LEFT JOIN cells c USING (place)), '[]'),
-		'others', (SELECT jsonb_build_object('relations', count(*), 'reads', sum(r.reads),
-				'writes', sum(r.writes), 'parts',
-				(SELECT c.parts FROM cells c WHERE c.place = at_most + 1))
-			FROM ranked r WHERE r.place > at_most HAVING count(*) > 0),
+		'others', (SELECT jsonb_build_object('relations',
+				active - cardinality(busiest), 'reads', t.reads, 'writes', t.writes, 'parts',
+				(SELECT c.parts FROM cells c WHERE c.place = t.place))
+			FROM totals t WHERE t.place > at_most AND active > at_most),
 		'width_s', width_s, 'start_s', start_s,
 		'parts', (SELECT jsonb_agg(jsonb_build_object('part', p.part, 'at',
 				to_timestamp(start_s + p.part * width_s), 'hours', (LEAST(until_s, start_s

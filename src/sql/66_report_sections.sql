@@ -23,21 +23,25 @@ COMMENT ON FUNCTION _tiered_storage.report_empty(text) IS
 
 /* Tiers have a colour each by their order, and always their name beside it. */
 CREATE FUNCTION _tiered_storage.report_tier_class(tiers jsonb, tier text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT COALESCE((SELECT 't' || LEAST(5, t.n - 1)
+BEGIN
+	RETURN COALESCE((SELECT 't' || LEAST(5, t.n - 1)
 		FROM jsonb_array_elements(tiers) WITH ORDINALITY t (entry, n)
-		WHERE t.entry ->> 'tier_name' = tier), 'tx')
+		WHERE t.entry ->> 'tier_name' = tier), 'tx');
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_tier_class(jsonb, text) IS
 'the class of a tier in the page, which has its colour';
 
 CREATE FUNCTION _tiered_storage.report_tier(tiers jsonb, tier text) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN tier IS NULL THEN _tiered_storage.report_none('no tier')
-		ELSE format('<span class="tier"><i class="%s" aria-hidden="true"></i>%s</span>',
-			_tiered_storage.report_tier_class(tiers, tier), _tiered_storage.report_name(tier)) END
+BEGIN
+	RETURN CASE WHEN tier IS NULL THEN _tiered_storage.report_none('no tier')
+		ELSE '<span class="tier"><i class="' || _tiered_storage.report_tier_class(tiers, tier)
+			|| '" aria-hidden="true"></i>' || _tiered_storage.report_name(tier) || '</span>' END;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_tier(jsonb, text) IS
 'the name of a tier in the page, with its colour';
@@ -94,8 +98,8 @@ BEGIN
 			format('Move %s, %s together: %s.', _tiered_storage.report_count(advised, 'relation',
 				'relations'), _tiered_storage.report_value((advice ->> 'size_bytes')::float8,
 				'bytes'), confidence),
-			format('That takes %s of %s of device time per hour away (%s)%s, and clients get done '
-				'%s times as much as now.',
+			format('That saves %s of the %s of device time per hour (%s)%s, and lets clients get '
+				'%s times as much done.',
 				_tiered_storage.report_value(saved_s, 's'),
 				_tiered_storage.report_value(here_s, 's'),
 				_tiered_storage.report_value(saved_s / NULLIF(here_s, 0), '%'),
@@ -106,7 +110,7 @@ BEGIN
 					CASE WHEN speedup_high IS DISTINCT FROM speedup_low
 						THEN _tiered_storage.report_value(speedup_high) END))];
 		IF speedup_low IS NULL THEN
-			sentences[2] := regexp_replace(sentences[2], ', and clients.*$', '.');
+			sentences[2] := regexp_replace(sentences[2], ', and lets clients.*$', '.');
 		END IF;
 	ELSE
 		sentences := ARRAY[
@@ -171,15 +175,15 @@ AS $$
 			_tiered_storage.report_value(v.capacity, 'bytes'),
 			_tiered_storage.report_value(v.relation_bytes, 'bytes'))
 		|| CASE WHEN v.used IS NULL THEN '' ELSE format(
-			'<svg class="gauge" role="img" aria-labelledby="gauge%s-title gauge%1$s-desc" '
+			'<svg class="gauge" role="img" aria-labelledby="gauge%1$s-title gauge%1$s-desc" '
 			|| 'viewBox="0 0 1000 44" preserveAspectRatio="none"><title id="gauge%1$s-title">How '
-			|| 'full tier %s is</title><desc id="gauge%1$s-desc">%s used, low watermark %s, high '
-			|| 'watermark %s, %s kept in reserve</desc>'
+			|| 'full tier %2$s is</title><desc id="gauge%1$s-desc">%3$s used, low watermark %4$s, high '
+			|| 'watermark %5$s, %6$s kept in reserve</desc>'
 			|| '<rect class="track" y="6" width="1000" height="28"/>'
-			|| '<rect class="reserve" x="%s" y="6" width="%s" height="28"/>'
-			|| '<rect class="others" y="6" width="%s" height="28"/>'
-			|| '<rect class="%s" y="6" width="%s" height="28"/>'
-			|| '<path class="mark" d="M%s 0v40M%s 0v40"/></svg>', place,
+			|| '<rect class="reserve" x="%7$s" y="6" width="%8$s" height="28"/>'
+			|| '<rect class="others" y="6" width="%9$s" height="28"/>'
+			|| '<rect class="%10$s" y="6" width="%11$s" height="28"/>'
+			|| '<path class="mark" d="M%12$s 0v40M%13$s 0v40"/></svg>', place,
 			_tiered_storage.report_escape(tier ->> 'tier_name'),
 			_tiered_storage.report_words(v.used, '%'), _tiered_storage.report_words(v.low, '%'),
 			_tiered_storage.report_words(v.high, '%'), _tiered_storage.report_words(v.reserve, '%'),
@@ -273,14 +277,20 @@ COMMENT ON FUNCTION _tiered_storage.report_tiers(jsonb) IS
 
 /* Steps of 1, 3, 10, 30, ...: the number of the last one that is not above the value. */
 CREATE FUNCTION _tiered_storage.report_heat_step(value float8) RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT 2 * d.decade + CASE WHEN value >= 2.99999 * power(10, d.decade) THEN 1 ELSE 0 END
-	FROM (SELECT floor(log(value) + 1e-9)::integer AS decade WHERE value > 0
-		AND value < 'Infinity') d
+DECLARE
+	decade integer;
+BEGIN
+	IF value > 0 AND value < 'Infinity' THEN
+		decade := floor(log(value) + 1e-9);
+		RETURN 2 * decade + CASE WHEN value >= 2.99999 * power(10, decade) THEN 1 ELSE 0 END;
+	END IF;
+	RETURN NULL;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_heat_step(float8) IS
-'the step of a logarithmic scale that a value is on; null: 0';
+'the step of a logarithmic scale that a value is on; null: on none';
 
 /*
  * Each class of a row is one path, which is a tenth of what a rectangle for each cell would
@@ -368,8 +378,8 @@ AS $$
 	drawn AS (
 		SELECT string_agg('<g><title>' || _tiered_storage.report_escape(n.name) || '</title>'
 			|| _tiered_storage.report_bar(g.x0, 27 + (n.place - 1) * g.high, 620, 13, 'track')
-			|| format('<text x="0" y="%s" class="name">%s</text><text x="262" y="%1$s" '
-				|| 'class="name dim">%s</text>', 38 + (n.place - 1) * g.high,
+			|| format('<text x="0" y="%1$s" class="name">%2$s</text><text x="262" y="%1$s" '
+				|| 'class="name dim">%3$s</text>', 38 + (n.place - 1) * g.high,
 				_tiered_storage.report_escape(_tiered_storage.report_shorten(n.name, 40)),
 				_tiered_storage.report_escape(_tiered_storage.report_shorten(
 					n.entry ->> 'tier_name', 10)))
@@ -380,7 +390,8 @@ AS $$
 	axis AS (
 		SELECT string_agg(format('<path class="grid" d="M%s 20v%s"/>', x.x,
 				6 + g.high * (SELECT count(*) FROM line))
-			|| _tiered_storage.report_label(x.x, 13, 'tick mid', t.label), '' ORDER BY t.at)
+			|| _tiered_storage.report_label(x.x, 13, CASE WHEN t.share > 0.94 THEN 'tick end'
+				ELSE 'tick mid' END, t.label), '' ORDER BY t.at)
 			AS ticks
 		FROM given g CROSS JOIN _tiered_storage.report_time_ticks(g.from_at, g.to_at) t
 		CROSS JOIN LATERAL (SELECT round((g.x0 + (date_part('epoch', t.at) - g.start_s)
@@ -438,7 +449,7 @@ AS $$
 			'One row for each relation, time from left to right; the darker or brighter a cell, '
 			|| 'the more blocks per hour. The numbers are in the tables below.', 960,
 			30 + g.high * (SELECT count(*) FROM line),
-			(SELECT a.ticks FROM axis a) || (SELECT d.rows FROM drawn d)
+			COALESCE((SELECT a.ticks FROM axis a), '') || (SELECT d.rows FROM drawn d)
 				|| COALESCE((SELECT u.bars FROM unknown u), ''),
 			(SELECT _tiered_storage.report_legend(VARIADIC ARRAY['Blocks per hour from']
 				|| s.entries || t.entries) FROM scale s CROSS JOIN tier_scale t))
@@ -471,9 +482,9 @@ AS $$
 			WITH ORDINALITY x (p, n)),
 	range AS MATERIALIZED (
 		SELECT min(p.capacity) FILTER (WHERE p.capacity > 0) AS least, max(p.capacity) AS most,
-			COALESCE(NULLIF(max(p.io_s), 0), 1) AS io_s,
-			max(p.capacity) > 20 * min(p.capacity) FILTER (WHERE p.is_knee) AS is_log,
-			count(*) AS n
+			NULLIF(max(p.io_s), 0) AS io_s, count(*) AS n,
+			COALESCE(max(p.capacity) > 20 * min(p.capacity) FILTER (WHERE p.is_knee
+				AND p.capacity > 0), false) AS is_log
 		FROM point p),
 	placed AS MATERIALIZED (
 		SELECT p.*, 90 + 840 * CASE WHEN r.most = 0 THEN 0
@@ -519,13 +530,15 @@ AS $$
 		'The device time that the best placement takes, for each size of '
 		|| COALESCE('tier ' || _tiered_storage.report_name(facts #>> '{curve,tier_name}'),
 			'the fastest tier') || '. Beyond the knee more of it brings little.',
-		CASE WHEN r.n < 2 THEN _tiered_storage.report_empty(COALESCE(
+		CASE WHEN r.n < 2 OR r.io_s IS NULL OR r.least IS NULL
+		THEN _tiered_storage.report_empty(COALESCE(
 			_tiered_storage.report_escape(facts #>> '{curve,why}'),
-			'Nothing is known yet that could be placed.'))
+			'Nothing is known yet that takes device time.'))
 		ELSE _tiered_storage.report_figure('size-curve', 'Device time by size of the tier',
 			'A stair that goes down as the tier becomes larger; today''s size and the knee are '
 			|| 'marked. The numbers are in the table below.', 960, 262,
-			(SELECT v.ticks FROM vertical v) || (SELECT h.ticks FROM horizontal h)
+			COALESCE((SELECT v.ticks FROM vertical v), '')
+			|| COALESCE((SELECT h.ticks FROM horizontal h), '')
 			|| (SELECT format('<path class="curve" d="%s"/>', s.path) FROM stair s)
 			|| COALESCE((SELECT m.marks FROM marked m), '')
 			|| _tiered_storage.report_label(90, 10, 'tick', 'device time, s/h')
@@ -544,7 +557,8 @@ AS $$
 				_tiered_storage.report_value((p.p ->> 'next_gb_saves_per_hour')::float8, 's/h'),
 				concat_ws(', ', CASE WHEN p.is_current THEN '<strong>today</strong>' END,
 					CASE WHEN p.is_knee THEN '<strong>knee</strong>' END),
-				_tiered_storage.report_escape(p.p ->> 'reason')), '' ORDER BY p.n) FROM point p))
+				'<span class="why">' || _tiered_storage.report_escape(p.p ->> 'reason')
+					|| '</span>'), '' ORDER BY p.n) FROM point p))
 		END)
 	FROM range r
 $$;
@@ -561,19 +575,19 @@ AS $$
 			COALESCE('The advice: ' || _tiered_storage.report_escape(a.advice #>> '{all,reason}')
 			|| '.', 'Nothing is known that could be placed.'))
 		ELSE _tiered_storage.report_table('recommendations-table', 'Recommended moves',
-			'{Relation,Kind,From,To,#Size,#Device time saved,#Waits saved,#Price per month,
-				#Takes,Confidence,Why,Statement}',
+			'{Relation,Kind,From,To,#Size,#Device time saved,Confidence,Why,#Waits saved,
+				#Price per month,#Takes,Statement}',
 			(SELECT string_agg(_tiered_storage.report_row(
 				_tiered_storage.report_name(r ->> 'relation'), r ->> 'kind',
 				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'current_tier'),
 				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'recommended_tier'),
 				_tiered_storage.report_value((r ->> 'size_bytes')::float8, 'bytes'),
 				_tiered_storage.report_value((r ->> 'saved_io_s_per_hour')::float8, 's/h'),
+				r ->> 'confidence', '<span class="why">' || _tiered_storage.report_escape(
+					r ->> 'reason') || '</span>',
 				_tiered_storage.report_value((r ->> 'saved_wait_s_per_hour')::float8, 's/h'),
 				_tiered_storage.report_value((r ->> 'price_delta_per_month')::float8),
 				_tiered_storage.report_value((r ->> 'move_cost_s')::float8, 's'),
-				r ->> 'confidence', '<span class="why">' || _tiered_storage.report_escape(
-					r ->> 'reason') || '</span>',
 				'<code>' || _tiered_storage.report_escape(r ->> 'command') || '</code>'), ''
 				ORDER BY n)
 				FROM jsonb_array_elements(a.advice -> 'rows') WITH ORDINALITY x (r, n))
@@ -581,11 +595,11 @@ AS $$
 				_tiered_storage.report_value((a.advice ->> 'others')::float8) || ' others', NULL,
 				NULL, NULL,
 				_tiered_storage.report_value((a.advice ->> 'others_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((a.advice ->> 'others_io_s')::float8, 's/h'),
+				_tiered_storage.report_value((a.advice ->> 'others_io_s')::float8, 's/h'), NULL,
+				'all are in <code>recommend_placement()</code>',
 				_tiered_storage.report_value((a.advice ->> 'others_wait_s')::float8, 's/h'),
 				_tiered_storage.report_value((a.advice ->> 'others_price')::float8),
-				_tiered_storage.report_value((a.advice ->> 'others_cost_s')::float8, 's'), NULL,
-				'all are in <code>recommend_placement()</code>', NULL) ELSE '' END) END)
+				_tiered_storage.report_value((a.advice ->> 'others_cost_s')::float8, 's'), NULL) ELSE '' END) END)
 	FROM (SELECT facts -> 'advice' AS advice) a
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_recommendations(jsonb) IS
@@ -631,7 +645,8 @@ AS $$
 		|| '<path class="grid" d="M90 184h850"/>'
 		|| COALESCE((SELECT string_agg(format('<path class="grid" d="M%s 20v170"/>', round((90 + 840
 				* t.share)::numeric, 1))
-			|| _tiered_storage.report_label(90 + 840 * t.share, 207, 'tick mid', t.label), '')
+			|| _tiered_storage.report_label(90 + 840 * t.share, 207, CASE WHEN t.share > 0.96
+				THEN 'tick end' ELSE 'tick mid' END, t.label), '')
 			FROM given g CROSS JOIN _tiered_storage.report_time_ticks(g.from_at, g.to_at) t), '')
 		|| COALESCE((SELECT format('<path class="copy" d="%s"/>', string_agg(format('M%s %sH%s', p.x0,
 				p.y, p.x), '' ORDER BY p.n)) FROM placed p), '')
@@ -868,8 +883,8 @@ AS $$
 				FROM class c),
 			_tiered_storage.report_legend('read|read', 'written|written'))
 		|| _tiered_storage.report_table('files-table', 'I/O per hour by class and place',
-			'{Class,Place,Tier,#Reads,#Read,#Writes,#Written,#Fsyncs,#Waits,#Waits saved on the '
-				'fastest tier,What is not known}',
+			'{Class,Place,Tier,#Reads,#Read,#Writes,#Written,#Fsyncs,#Waits,#Waits saved if
+				fastest,What is not known}',
 			(SELECT string_agg(_tiered_storage.report_row(CASE WHEN f.is_total
 					THEN '<strong>' || f.file_class || '</strong>' ELSE f.file_class END,
 				CASE WHEN f.f ->> 'place' IS NULL THEN 'all'

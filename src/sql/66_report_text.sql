@@ -34,31 +34,39 @@ COMMENT ON FUNCTION _tiered_storage.report_code_point(text) IS
 'the Unicode character that stands for one character in a page';
 
 CREATE FUNCTION _tiered_storage.report_escape(value text) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN value COLLATE "C" !~ '[^]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]' THEN value
-		ELSE (SELECT string_agg(CASE
-				WHEN s.c COLLATE "C" ~ '[]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]' THEN s.c
-				ELSE '&#' || _tiered_storage.report_code_point(s.c) || ';' END, '' ORDER BY s.n)
-			FROM string_to_table(value, NULL) WITH ORDINALITY s (c, n)) END
+BEGIN
+	IF value IS NULL OR value COLLATE "C" !~ '[^]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]' THEN
+		RETURN value;
+	END IF;
+	RETURN (SELECT string_agg(CASE
+			WHEN s.c COLLATE "C" ~ '[]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]' THEN s.c
+			ELSE '&#' || _tiered_storage.report_code_point(s.c) || ';' END, '' ORDER BY s.n)
+		FROM string_to_table(value, NULL) WITH ORDINALITY s (c, n));
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_escape(text) IS
 'text as it may stand in an element or an attribute of a page, whatever is in it';
 
 CREATE FUNCTION _tiered_storage.report_none(what text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT '<span aria-hidden="true">&ndash;</span><span class="sr">' || what || '</span>'
+BEGIN
+	RETURN '<span aria-hidden="true">&ndash;</span><span class="sr">' || what || '</span>';
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_none(text) IS
 'a dash in a page, and the words that a screen reader reads instead';
 
 /* Whoever chose the name of a relation must not choose how the text around it is read. */
 CREATE FUNCTION _tiered_storage.report_name(value text) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT COALESCE('<bdi>' || _tiered_storage.report_escape(value) || '</bdi>',
-		_tiered_storage.report_none('none'))
+BEGIN
+	RETURN COALESCE('<bdi>' || _tiered_storage.report_escape(value) || '</bdi>',
+		_tiered_storage.report_none('none'));
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_name(text) IS
 'a name in a page, apart from the text around it; null: none';
@@ -75,82 +83,99 @@ COMMENT ON FUNCTION _tiered_storage.report_shorten(text, integer) IS
 
 /* Three digits or more. */
 CREATE FUNCTION _tiered_storage.report_digits(value float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	SET extra_float_digits = 1
 AS $$
-	SELECT CASE WHEN value < 0 AND a.size > 0 THEN '&minus;' ELSE '' END || CASE
+DECLARE
+	size float8 := abs(value);
+BEGIN
+	RETURN CASE WHEN value < 0 THEN '&minus;' ELSE '' END || CASE
 		WHEN value = 'NaN' THEN 'not a number'
-		WHEN a.size = 'Infinity' THEN 'infinite'
-		WHEN a.size < 1000 AND a.size = floor(a.size) THEN a.size::text
-		WHEN a.size < 0.0005 THEN '&lt;0.001'
-		WHEN a.size < 0.9995 THEN to_char(a.size::numeric, 'FM0.000')
-		WHEN a.size < 9.995 THEN to_char(a.size::numeric, 'FM0.00')
-		WHEN a.size < 99.95 THEN to_char(a.size::numeric, 'FM00.0')
-		WHEN a.size < 1e15 THEN to_char(a.size::numeric, 'FM999,999,999,999,999,990')
-		ELSE a.size::text END
-	FROM (SELECT abs(value) AS size) a
+		WHEN size = 'Infinity' THEN 'infinite'
+		WHEN size < 1000 AND size = floor(size) THEN size::text
+		WHEN size < 0.0005 THEN '&lt;0.001'
+		WHEN size < 0.9995 THEN to_char(size::numeric, 'FM0.000')
+		WHEN size < 9.995 THEN to_char(size::numeric, 'FM0.00')
+		WHEN size < 99.95 THEN to_char(size::numeric, 'FM00.0')
+		WHEN size < 1e15 THEN to_char(size::numeric, 'FM999,999,999,999,999,990')
+		ELSE size::text END;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_digits(float8) IS
 'a number as people read it: three digits at least, thousands apart';
 
 CREATE FUNCTION _tiered_storage.report_words(value float8, unit text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT _tiered_storage.report_digits(value / s.factor)
-		|| CASE WHEN s.name = '' THEN '' ELSE '&nbsp;' || s.name END
-	FROM (SELECT CASE
-			WHEN starts_with(unit, 'bytes') THEN power(1000, b.power)
-			WHEN unit = '%' THEN 0.01
-			WHEN unit = 'ms' AND abs(value) >= 60000 THEN 60000
-			WHEN unit = 'ms' AND abs(value) >= 1000 THEN 1000
-			ELSE 1 END AS factor,
-		CASE
-			WHEN starts_with(unit, 'bytes')
-				THEN (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[b.power + 1]
-					|| substr(unit, 6)
-			WHEN unit = 'ms' AND abs(value) >= 60000 THEN 'min'
-			WHEN unit = 'ms' AND abs(value) >= 1000 THEN 's'
-			ELSE unit END AS name
-		FROM (SELECT CASE WHEN abs(value) >= 1000 AND abs(value) < 'Infinity'
-			THEN LEAST(5, floor(log(abs(value)) / 3 + 1e-12))::integer
-			ELSE 0 END AS power) b) s
+DECLARE
+	size float8 := abs(value);
+	power integer := 0;
+BEGIN
+	IF starts_with(unit, 'bytes') THEN
+		WHILE size >= 999.5 AND power < 5 LOOP
+			size := size / 1000;
+			power := power + 1;
+		END LOOP;
+		RETURN _tiered_storage.report_digits(size * sign(value)) || '&nbsp;'
+			|| (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[power + 1] || substr(unit, 6);
+	ELSIF unit = '%' THEN
+		RETURN _tiered_storage.report_digits(value * 100) || '&nbsp;%';
+	ELSIF unit = 'ms' AND size >= 60000 THEN
+		RETURN _tiered_storage.report_digits(value / 60000) || '&nbsp;min';
+	ELSIF unit = 'ms' AND size >= 1000 THEN
+		RETURN _tiered_storage.report_digits(value / 1000) || '&nbsp;s';
+	END IF;
+	RETURN _tiered_storage.report_digits(value)
+		|| CASE WHEN unit = '' THEN '' ELSE '&nbsp;' || unit END;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_words(float8, text) IS
 'a number with its unit; bytes, shares and times in a unit that suits them';
 
 /* The element has the value itself, for whoever reads the page with a program. */
 CREATE FUNCTION _tiered_storage.report_value(value float8, unit text DEFAULT '') RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	SET extra_float_digits = 1
 AS $$
-	SELECT CASE WHEN value IS NULL THEN _tiered_storage.report_none('not known')
-		ELSE format('<data value="%s">%s</data>', value,
-			_tiered_storage.report_words(value, unit)) END
+BEGIN
+	RETURN CASE WHEN value IS NULL THEN '<span class="none">'
+			|| _tiered_storage.report_none('not known') || '</span>'
+		ELSE '<data value="' || value || '">' || _tiered_storage.report_words(value, unit)
+			|| '</data>' END;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_value(float8, text) IS
 'a number in a page, with its unit; null: not known';
 
 CREATE FUNCTION _tiered_storage.report_time(value timestamptz) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN isfinite(value) THEN format('<time datetime="%s">%s</time>',
+BEGIN
+	RETURN CASE WHEN isfinite(value) THEN format('<time datetime="%s">%s</time>',
 			to_char(value AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
 			to_char(value, 'YYYY-MM-DD HH24:MI:SS'))
-		ELSE _tiered_storage.report_none('not known') END
+		ELSE _tiered_storage.report_none('not known') END;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_time(timestamptz) IS
 'a time in a page, in the time zone of the session; null: not known';
 
 /* The first cell is what the row is about. */
 CREATE FUNCTION _tiered_storage.report_row(VARIADIC cells text[]) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT '<tr>' || string_agg(CASE WHEN c.n = 1 THEN '<th scope="row">' || c.cell || '</th>'
-			WHEN starts_with(c.cell, '<data') OR starts_with(c.cell, '<span aria-hidden')
-				THEN '<td class="n">' || c.cell || '</td>'
-			ELSE '<td>' || COALESCE(c.cell, _tiered_storage.report_none('none')) || '</td>' END,
-			'' ORDER BY c.n) || E'</tr>\n'
-	FROM unnest(cells) WITH ORDINALITY c (cell, n)
+DECLARE
+	result text := '<tr><th scope="row">' || cells[1] || '</th>';
+	cell text;
+BEGIN
+	FOREACH cell IN ARRAY cells[2:] LOOP
+		result := result || CASE
+			WHEN starts_with(cell, '<data') OR starts_with(cell, '<span class="none"')
+				THEN '<td class="n">' || cell || '</td>'
+			ELSE '<td>' || COALESCE(cell, _tiered_storage.report_none('none')) || '</td>' END;
+	END LOOP;
+	RETURN result || E'</tr>\n';
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_row(text[]) IS
 'a row of a table in a page; its cells are HTML';
@@ -175,9 +200,10 @@ CREATE FUNCTION _tiered_storage.report_figure(id text, title text, description t
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT format('<figure><div class="scroll" tabindex="0" role="region" aria-label="%s">'
-		|| '<svg class="chart" role="img" aria-labelledby="%s-title %2$s-desc" '
-		|| E'viewBox="0 0 %s %s">\n<title id="%2$s-title">%1$s</title><desc id="%2$s-desc">%s</desc>\n',
+	SELECT format('<figure><div class="scroll" tabindex="0" role="region" aria-label="%1$s">'
+		|| '<svg class="chart" role="img" aria-labelledby="%2$s-title %2$s-desc" '
+		|| E'viewBox="0 0 %3$s %4$s">\n<title id="%2$s-title">%1$s</title>'
+		|| E'<desc id="%2$s-desc">%5$s</desc>\n',
 		title, id, width, height, description)
 		|| drawing || E'</svg></div>' || legend || E'</figure>\n'
 $$;
@@ -186,10 +212,12 @@ COMMENT ON FUNCTION _tiered_storage.report_figure(text, text, text, integer, flo
 
 CREATE FUNCTION _tiered_storage.report_label(x float8, y float8, class text, label text)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT format('<text x="%s" y="%s" class="%s">%s</text>', round(x::numeric, 1),
-		round(y::numeric, 1), class, label)
+BEGIN
+	RETURN format('<text x="%s" y="%s" class="%s">%s</text>', round(x::numeric, 1),
+		round(y::numeric, 1), class, label);
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_label(float8, float8, text, text) IS
 'a text in a picture; the label is HTML';
@@ -197,11 +225,13 @@ COMMENT ON FUNCTION _tiered_storage.report_label(float8, float8, text, text) IS
 CREATE FUNCTION _tiered_storage.report_bar(x float8, y float8, width float8, height float8,
 	class text)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT format('<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>', round(x::numeric, 1),
+BEGIN
+	RETURN format('<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>', round(x::numeric, 1),
 		round(y::numeric, 1), round(GREATEST(width, 0)::numeric, 1), round(height::numeric, 1),
-		class)
+		class);
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_bar(float8, float8, float8, float8, text) IS
 'a rectangle in a picture';

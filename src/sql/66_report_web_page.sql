@@ -58,7 +58,7 @@ background:var(--code);padding:2px 5px;border-radius:4px;overflow-wrap:anywhere}
 .card .fine{margin-top:2px}
 .gauge{display:block;width:100%;height:40px;margin:6px 0 2px}
 figure{margin:0 0 18px}
-.scroll{overflow-x:auto;max-width:100%}
+.scroll{overflow-x:auto;max-width:100%;position:relative}
 .scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .chart{display:block;width:100%;min-width:760px;height:auto;font-size:12px}
 text{fill:var(--ink);font-size:12px}
@@ -108,8 +108,9 @@ thead th{color:var(--dim);font-size:13px;border-bottom:1px solid var(--dim);vert
 white-space:normal;min-width:56px}
 thead .n,td.n{text-align:right}
 th:last-child,td:last-child{padding-right:0}
-.why{display:block;white-space:normal;min-width:240px;max-width:420px}
-td code{display:inline-block;white-space:normal;min-width:220px}
+.why{display:block;white-space:normal;width:max-content;max-width:430px}
+td>code{display:inline-block;white-space:normal;width:max-content;max-width:430px}
+time,data{white-space:nowrap}
 .pair{width:100px;height:14px;display:block}
 summary{cursor:pointer;color:var(--accent);padding:6px 0}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
@@ -122,7 +123,7 @@ header,main,footer{max-width:none;padding:0}nav{display:none}
 section{border:0;border-top:1px solid var(--line);border-radius:0;padding:12px 0;margin:0}
 figure,.card,.tile,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
 .scroll{overflow:visible}.chart{min-width:0}table{font-size:8px}th,td{padding-right:6px}
-thead th{font-size:8px;min-width:0}.why,td code{min-width:0;max-width:none;font-size:8px}
+thead th{font-size:8px;min-width:0}.why,td>code{width:auto;max-width:none;font-size:8px}
 th,td{white-space:normal;overflow-wrap:anywhere}td.n{white-space:nowrap}
 .answer{font-size:15px}#heat details{display:none}}
 $css$ || (SELECT string_agg(format('.t%s{fill:var(--t%1$s);background:var(--t%1$s)}', n), E'\n')
@@ -154,9 +155,10 @@ AS $$
 			_tiered_storage.report_time((facts ->> 'to')::timestamptz),
 			_tiered_storage.report_escape(facts ->> 'zone'),
 			_tiered_storage.report_time((facts ->> 'now')::timestamptz),
-			_tiered_storage.report_escape(facts ->> 'server'),
+			_tiered_storage.report_escape(split_part(facts ->> 'server', ' ', 1)),
 			CASE WHEN (facts ->> 'standby')::boolean THEN ', a standby' ELSE '' END,
-			COALESCE(', ' || _tiered_storage.report_name(facts ->> 'cluster'), ''))
+			CASE WHEN facts ->> 'cluster' IS NULL THEN '' ELSE ', '
+				|| _tiered_storage.report_name(facts ->> 'cluster') END)
 		|| '<nav aria-label="Sections"><ul><li><a href="#tiers">Tiers</a></li>'
 		|| '<li><a href="#heat">Heat map</a></li><li><a href="#budget">Budget curve</a></li>'
 		|| '<li><a href="#recommendations">Recommendations</a></li>'
