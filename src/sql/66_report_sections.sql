@@ -122,7 +122,9 @@ BEGIN
 				_tiered_storage.report_value(here_s, 's'),
 				_tiered_storage.report_value(price))];
 	END IF;
-	SELECT format('Tier %s is full in %s at its present growth of %s.',
+	SELECT format(CASE WHEN (t ->> 'days_until_full')::float8 > 0
+				THEN 'Tier %s is full in %s at its present growth of %s.'
+				ELSE 'Tier %s has no room left.' END,
 			_tiered_storage.report_name(t ->> 'tier_name'),
 			_tiered_storage.report_value((t ->> 'days_until_full')::float8, 'days'),
 			_tiered_storage.report_value((t ->> 'growth_bytes_per_day')::float8, 'bytes/day'))
@@ -194,7 +196,8 @@ AS $$
 		|| format('<p class="fine">Marks: %s low, %s high; reserve %s. %s</p></div>' || E'\n',
 			_tiered_storage.report_value(v.low, '%'), _tiered_storage.report_value(v.high, '%'),
 			_tiered_storage.report_value(v.reserve, '%'),
-			CASE WHEN v.days <= 3650 THEN format('<strong>Full in %s</strong>, growing %s.',
+			CASE WHEN v.days <= 0 THEN '<strong>No room is left.</strong>'
+				WHEN v.days <= 3650 THEN format('<strong>Full in %s</strong>, growing %s.',
 				_tiered_storage.report_value(v.days, 'days'),
 				_tiered_storage.report_value(v.growth, 'bytes/day'))
 			ELSE 'Not foreseen to fill up.' END)

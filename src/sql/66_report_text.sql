@@ -112,7 +112,7 @@ DECLARE
 	power integer := 0;
 BEGIN
 	IF starts_with(unit, 'bytes') THEN
-		WHILE size >= 999.5 AND power < 5 LOOP
+		WHILE size >= 999.5 AND size < 'Infinity' AND power < 5 LOOP
 			size := size / 1000;
 			power := power + 1;
 		END LOOP;

@@ -70,9 +70,8 @@ for (const width of [1200, 390]) {
 		if (width === 1200) {
 			await page.screenshot({ path: `${folder}/${scheme}-first.png` });
 		}
-		for (const details of await page.$$('details > summary')) {
-			await details.click();
-		}
+		await page.evaluate(
+			() => document.querySelectorAll('details').forEach((details) => { details.open = true; }));
 		await page.evaluate(axe);
 		const result = await page.evaluate(() => axe.run());
 		for (const violation of result.violations) {
@@ -83,6 +82,12 @@ for (const width of [1200, 390]) {
 		await page.close();
 	}
 }
+// For the README: what is to be seen without the tables beneath it.
+const picture = await open(1100, 'light');
+await picture.addStyleTag({ content: 'section:not(#answer):not(#tiers):not(#heat),' +
+	'nav,details,.scroll:has(table),footer{display:none!important}main{padding-bottom:1px}' });
+await picture.screenshot({ path: `${folder}/report.png`, fullPage: true });
+await picture.close();
 const page = await open(1200, 'light');
 await page.pdf({ path: `${folder}/print.pdf`, format: 'A4', preferCSSPageSize: true });
 await browser.close();
