@@ -58,7 +58,8 @@ AS $$
 			'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.capacity_bytes)
 				FROM tiered_storage.tier_size_curve(f.tier_name,
 					CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
-		FROM fastest f), jsonb_build_object('why', 'There are no two tiers with tablespaces whose '
+		FROM fastest f), jsonb_build_object('why', 'There are no two tiers with tablespaces '
+			'whose '
 			'sizes could be compared.'))
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_curve() IS
@@ -87,7 +88,8 @@ DECLARE
 	sums jsonb;
 	result jsonb;
 BEGIN
-	SELECT min(w) INTO width_s FROM unnest('{10,30,60,120,300,600,900,1800,3600,7200,10800,14400,21600,
+	SELECT min(w) INTO width_s
+		FROM unnest('{10,30,60,120,300,600,900,1800,3600,7200,10800,14400,21600,
 		28800,43200,86400,172800,604800,1209600,2592000,7776000,31536000}'::float8[]) w
 		WHERE (until_s - from_s) / w <= 53;
 	width_s := COALESCE(width_s, (until_s - from_s) / 54);
@@ -137,7 +139,8 @@ BEGIN
 				CROSS JOIN LATERAL generate_series(GREATEST(0, g.part),
 					LEAST(ceil(ends_at)::integer, ceil((date_part('epoch', g.period_start)
 						+ g.period_s - start_s) / width_s)::integer) - 1) n (part)
-				CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(g.period_start, g.period_s,
+				CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(g.period_start,
+					g.period_s,
 					GREATEST(from_at, to_timestamp(start_s + n.part * width_s)),
 					LEAST(to_at, to_timestamp(start_s + (n.part + 1) * width_s))) AS share) s
 				WHERE g.period_s IS NOT NULL) x

@@ -21,12 +21,12 @@ AS $$
 			OR getdatabaseencoding() = 'UTF8' THEN ascii(letter)
 		WHEN getdatabaseencoding() = 'SQL_ASCII' THEN 65533
 		ELSE (SELECT CASE length(u.bytes)
-				WHEN 2 THEN (get_byte(u.bytes, 0) & 31) << 6 | get_byte(u.bytes, 1) & 63
-				WHEN 3 THEN (get_byte(u.bytes, 0) & 15) << 12
-					| (get_byte(u.bytes, 1) & 63) << 6 | get_byte(u.bytes, 2) & 63
-				WHEN 4 THEN (get_byte(u.bytes, 0) & 7) << 18
-					| (get_byte(u.bytes, 1) & 63) << 12 | (get_byte(u.bytes, 2) & 63) << 6
-					| get_byte(u.bytes, 3) & 63
+				WHEN 2 THEN ((get_byte(u.bytes, 0) & 31) << 6) + (get_byte(u.bytes, 1) & 63)
+				WHEN 3 THEN ((get_byte(u.bytes, 0) & 15) << 12)
+					+ ((get_byte(u.bytes, 1) & 63) << 6) + (get_byte(u.bytes, 2) & 63)
+				WHEN 4 THEN ((get_byte(u.bytes, 0) & 7) << 18)
+					+ ((get_byte(u.bytes, 1) & 63) << 12) + ((get_byte(u.bytes, 2) & 63) << 6)
+					+ (get_byte(u.bytes, 3) & 63)
 				ELSE get_byte(u.bytes, 0) END
 			FROM (SELECT convert_to(letter, 'UTF8') AS bytes) u) END AS code) p
 $$;
@@ -185,7 +185,8 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT format('<div class="scroll" tabindex="0" role="region" aria-labelledby="%s-caption">'
-			|| E'<table id="%1$s">\n<caption id="%1$s-caption">%s</caption><thead><tr>', id, caption)
+			|| E'<table id="%1$s">\n<caption id="%1$s-caption">%s</caption><thead><tr>', id,
+				caption)
 		|| string_agg(CASE WHEN starts_with(h.head, '#')
 			THEN '<th scope="col" class="n">' || substr(h.head, 2)
 			ELSE '<th scope="col">' || h.head END || '</th>', '' ORDER BY h.n)
@@ -193,7 +194,8 @@ AS $$
 	FROM unnest(heads) WITH ORDINALITY h (head, n)
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_table(text, text, text[], text) IS
-'a table in a page, which scrolls by itself where it is too wide; a head with # is that of numbers';
+'a table in a page, which scrolls by itself where it is too wide; a head with # is that of '
+'numbers';
 
 CREATE FUNCTION _tiered_storage.report_figure(id text, title text, description text,
 	width integer, height float8, drawing text, legend text DEFAULT '')
@@ -207,7 +209,8 @@ AS $$
 		title, id, width, height, description)
 		|| drawing || E'</svg></div>' || legend || E'</figure>\n'
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_figure(text, text, text, integer, float8, text, text) IS
+COMMENT ON FUNCTION _tiered_storage.report_figure(
+	text, text, text, integer, float8, text, text) IS
 'a picture in a page, with what a screen reader says of it';
 
 CREATE FUNCTION _tiered_storage.report_label(x float8, y float8, class text, label text)
@@ -271,9 +274,9 @@ AS $$
 		SELECT date_part('epoch', to_at) - date_part('epoch', from_at) AS s),
 	step AS (
 		SELECT i.step, date_part('epoch', i.step) AS s, l.s AS length_s
-		FROM length l CROSS JOIN unnest('{10 s,30 s,1 min,2 min,5 min,10 min,15 min,30 min,1 h,2 h,
-			3 h,6 h,12 h,1 day,2 days,7 days,14 days,30 days,90 days,1 year,10 years}'::interval[])
-			i (step)
+		FROM length l
+		CROSS JOIN unnest('{10 s,30 s,1 min,2 min,5 min,10 min,15 min,30 min,1 h,2 h,3 h,6 h,12 h,
+			1 day,2 days,7 days,14 days,30 days,90 days,1 year,10 years}'::interval[]) i (step)
 		WHERE l.s / date_part('epoch', i.step) <= 8 OR i.step = '10 years'
 		ORDER BY i.step LIMIT 1)
 	SELECT t.at, (date_part('epoch', t.at) - date_part('epoch', from_at)) / s.length_s,

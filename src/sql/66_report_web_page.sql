@@ -10,13 +10,15 @@ CREATE FUNCTION _tiered_storage.report_style() RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT $css$
-:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--ink:#1a2230;--dim:#525d6e;--line:#d9dee6;
+:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--ink:#1a2230;--dim:#525d6e;
+--line:#d9dee6;
 --soft:#eceff3;--accent:#1d5fb4;--accent2:#a8480b;--bad:#b3261e;--code:#eef2f7;
 --t0:#0f766e;--t1:#b45309;--t2:#6d4bb5;--t3:#3f6b1d;--t4:#a3326d;--t5:#4b5563;
 --h1:#fdf0e0;--h2:#fcdcb4;--h3:#f9bb7e;--h4:#f08f4d;--h5:#d9602b;--h6:#aa3515;--h7:#711a0c;
 --w1:#1d5fb4;--w2:#0f9488;--w3:#d98a1f;--w4:#a8480b;--w5:#7a55c7;--w6:#5f7f2a;--w7:#b3261e;
 --w8:#c2558f;--w9:#8a94a3}
-@media (prefers-color-scheme:dark){:root{--page:#12161d;--card:#1a2029;--ink:#e7ebf1;--dim:#a5b0bf;
+@media (prefers-color-scheme:dark){:root{--page:#12161d;--card:#1a2029;--ink:#e7ebf1;
+--dim:#a5b0bf;
 --line:#343d4a;--soft:#252d38;--accent:#74adf5;--accent2:#f0a060;--bad:#ff8a80;--code:#242c37;
 --t0:#3fc5b7;--t1:#f0a443;--t2:#b79cf5;--t3:#98c763;--t4:#ef8dbf;--t5:#aab4c3;
 --h1:#33241c;--h2:#54301f;--h3:#7c3d1f;--h4:#ab5522;--h5:#d97a35;--h6:#f3a964;--h7:#ffe0b3;
@@ -35,7 +37,8 @@ h3{font-size:16px;margin:20px 0 6px}
 a{color:var(--accent)}
 .over{margin:0 0 6px;color:var(--dim);font-size:14px}
 .meta{margin:0;color:var(--dim);font-size:14px}
-nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:16px 0 0;padding:0;list-style:none;font-size:14px}
+nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:16px 0 0;padding:0;list-style:none;
+font-size:14px}
 section{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:22px 0;
 padding:22px 24px}
 .lead{color:var(--dim);margin:0 0 16px;max-width:75ch}
@@ -69,7 +72,8 @@ text{fill:var(--ink);font-size:12px}
 .axis{stroke:var(--dim);stroke-width:1;fill:none}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:13px;color:var(--dim);margin-top:8px}
 .legend span{display:inline-flex;align-items:center;gap:6px}
-.legend i,.tier i,.card h3 i{display:inline-block;width:12px;height:12px;border-radius:3px;flex:none;
+.legend i,.tier i,.card h3 i{display:inline-block;width:12px;height:12px;border-radius:3px;
+flex:none;
 print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .tier{white-space:nowrap}.tier i{margin-right:6px;width:10px;height:10px}
 .legend .line{height:4px;border-radius:0;width:16px}
@@ -94,14 +98,16 @@ rect.unknown{opacity:1}
 .open{fill:var(--card);stroke:var(--dim);stroke-width:2}
 .legend .open{border:2px solid var(--dim)}
 .failed{stroke:var(--bad);stroke-width:3;fill:none}
-.legend .failed{background:linear-gradient(45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,transparent 60%),
+.legend .failed{background:linear-gradient(45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,
+transparent 60%),
 linear-gradient(-45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,transparent 60%)}
 .read,.before{fill:var(--w9);background:var(--w9)}
 .read,.now{fill:var(--accent);background:var(--accent)}
 .written{fill:var(--w3);background:var(--w3)}
 table{border-collapse:collapse;width:100%;font-size:14px;margin:0 0 14px}
 caption{text-align:left;font-weight:600;padding:10px 0 6px}
-th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);vertical-align:top;
+th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);
+vertical-align:top;
 white-space:nowrap}
 th{font-weight:400}
 thead th{color:var(--dim);font-size:13px;border-bottom:1px solid var(--dim);vertical-align:bottom;
@@ -113,10 +119,13 @@ td>code{display:inline-block;white-space:normal;width:max-content;max-width:430p
 time,data{white-space:nowrap}
 .pair{width:100px;height:14px;display:block}
 summary{cursor:pointer;color:var(--accent);padding:6px 0}
-.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.skip{position:absolute;left:-999px}.skip:focus{left:12px;top:8px;background:var(--card);padding:6px}
+.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);
+white-space:nowrap}
+.skip{position:absolute;left:-999px}.skip:focus{left:12px;top:8px;background:var(--card);
+padding:6px}
 footer{color:var(--dim);font-size:14px;padding-bottom:40px}
-@media (max-width:600px){header,main,footer{padding:0 12px}header{padding-top:22px}section{padding:16px 14px}
+@media (max-width:600px){header,main,footer{padding:0 12px}header{padding-top:22px}
+section{padding:16px 14px}
 h1{font-size:24px}.answer{font-size:18px}}
 @media print{@page{size:A4;margin:14mm}:root{--page:#fff}body{background:#fff;font-size:11px}
 header,main,footer{max-width:none;padding:0}nav{display:none}
@@ -145,7 +154,8 @@ AS $$
 		|| '<meta name="color-scheme" content="light dark">' || E'\n'
 		|| '<link rel="icon" href="data:,">' || E'\n'
 		|| E'<title>Storage report of %s</title>\n<style>', _tiered_storage.report_escape(
-			facts ->> 'database')) || _tiered_storage.report_style() || E'</style>\n</head>\n<body>\n'
+			facts ->> 'database')) || _tiered_storage.report_style()
+				|| E'</style>\n</head>\n<body>\n'
 		|| E'<a class="skip" href="#answer">To the answer</a>\n<header>\n'
 		|| format(E'<p class="over">tiered_storage %s</p>\n<h1>Storage report of %s</h1>\n'
 		|| '<p class="meta">Period: %s to %s (%s). What is not of the period is as of %s. '
@@ -170,7 +180,8 @@ AS $$
 		|| _tiered_storage.report_recommendations(facts) || _tiered_storage.report_moved(facts)
 		|| _tiered_storage.report_loads(facts) || _tiered_storage.report_files(facts)
 		|| _tiered_storage.report_written(facts) || _tiered_storage.report_unknown(facts)
-		|| E'</main>\n<footer><p>Made by <code>tiered_storage.report()</code>. Device time is what a '
+		|| E'</main>\n<footer><p>Made by <code>tiered_storage.report()</code>. Device time is '
+			'what a '
 		|| 'device is busy for; s/h are seconds of it per hour. kB, MB, GB and TB are powers of '
 		|| E'1000.</p></footer>\n</body>\n</html>\n'
 $$;
@@ -179,7 +190,8 @@ COMMENT ON FUNCTION _tiered_storage.report_page(jsonb) IS
 
 /* Notices of the advice are for somebody who asked for advice; the page has the reasons. */
 CREATE FUNCTION tiered_storage.report(
-	from_at timestamptz DEFAULT pg_catalog.now() OPERATOR(pg_catalog.-) '7 days'::pg_catalog.interval,
+	from_at timestamptz DEFAULT pg_catalog.now()
+		OPERATOR(pg_catalog.-) '7 days'::pg_catalog.interval,
 	to_at timestamptz DEFAULT pg_catalog.now())
 RETURNS text
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
