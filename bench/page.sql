@@ -5,7 +5,7 @@ CREATE TABLESPACE hdd LOCATION '';
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{ssd}', profile => 'nvme', rank => 0,
-		capacity_bytes => 30000000000, price_per_gb_month => 0.20, endurance_dwpd => 1),
+		capacity_bytes => 60000000000, price_per_gb_month => 0.20, endurance_dwpd => 1),
 	tiered_storage.add_tier('hdd', '{hdd,pg_default}', profile => 'hdd_7200', rank => 1,
 		price_per_gb_month => 0.03);
 SELECT set_config('page.relations', :'relations', false);
@@ -67,7 +67,7 @@ INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollb
 		5e7 * f, 2e7 * f, 3e5 * f, 2e5 * f, 4e4 * f, 30 * f, 4e9 * f, 0, 4e6 * f, 2e5 * f, 2e9 * f, 4e5 * f, 3600000,
 		2e6 * f, 3e6 * f, 5e5 * f, 2e5 * f, 1e3 * f, 1e4 * f, 8e4 * f, 2e4 * f, 6e4 * f
 	FROM generate_series(1, :days * 24) hour CROSS JOIN LATERAL (SELECT 0.4 + random() AS f) l ON CONFLICT DO NOTHING;
--- A move every two hours; what is older than a day is measured.
+-- What is on the SSD has come there, one every eight hours; what is older than a day is measured.
 INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, from_tier, to_tier,
 		state, requested_by, reason, method, size_bytes, before_io_s_per_hour, predicted_io_s_per_hour,
 		predicted_saved_io_s_per_hour, started_at, finished_at, attempts, lock_wait_ms, lock_held_ms, copied_bytes,
@@ -78,7 +78,9 @@ INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tables
 		80.0 / h.n, 2.0 / h.n, 78.0 / h.n, t.at, t.at + interval '1 s' * (600.0 / h.n + 5), 1, 20 * random(),
 		exp(4 * random()), 4e9 / h.n, 600000.0 / h.n + 5000, 0,
 		CASE WHEN h.n % 40 = 7 THEN 'could not get the lock in 10 attempts' END, CASE WHEN h.n % 40 = 7 THEN '55P03' END, h.n / 10 + 1
-	FROM heat h CROSS JOIN LATERAL (SELECT now() - interval '2 hours' * h.n AS at) t WHERE h.n <= :days * 12;
+	FROM (SELECT h.relation_oid, row_number() OVER (ORDER BY h.n) AS n FROM heat h JOIN pg_class c ON c.oid = h.relation_oid
+		JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'ssd') h
+	CROSS JOIN LATERAL (SELECT now() - interval '8 hours' * h.n AS at) t WHERE h.n < :days * 3;
 INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid, from_profile, to_profile,
 		settled_at, source, unmoved_io_s_per_hour, measured_io_s_per_hour)
 	SELECT m.move_id, m.batch_id, m.relation_oid, 0, '{}', '{}', m.finished_at + interval '1 day', 'device',

@@ -81,11 +81,13 @@ CREATE TABLE regress_loved (a text) TABLESPACE regress_ts_fast;
 INSERT INTO regress_plain SELECT repeat(md5(i::text), 60) FROM generate_series(1, 2000) i;
 COMMENT ON TABLE regress_plain IS '<script>alert(2)</script>';
 SELECT tiered_storage.alter_tier('regress_cheap', new_name => '</style><b>"''&cheap');
+-- What this session has done until here is over before the first sample.
+SELECT pg_stat_force_next_flush() \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-01-05 00:00:00+00';
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-05', last_read_at = '2030-01-05', last_used_at = '2030-01-05',
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, evidence_reads = '', evidence_writes = '', evidence_growth = '', heat_at = '2030-01-05', last_read_at = '2030-01-05', last_used_at = '2030-01-05',
 	observed_since = '2029-12-01', sampled_since = '2029-12-01', proven_since = '2029-12-01', device_random_fast = 5000, device_random_slow = 5000, random_fast = 5000, random_slow = 5000,
 	changes_fast = 100, changes_slow = 100
 	WHERE relation_oid = 'regress_plain'::regclass;

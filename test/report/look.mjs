@@ -83,10 +83,11 @@ for (const width of [1200, 390]) {
 	}
 }
 // For the README: what is to be seen without the tables beneath it.
-const picture = await open(1100, 'light');
+const picture = await open(1000, 'light');
 await picture.addStyleTag({ content: 'section:not(#answer):not(#tiers):not(#heat),' +
 	'nav,details,.scroll:has(table),footer{display:none!important}main{padding-bottom:1px}' });
-await picture.screenshot({ path: `${folder}/report.png`, fullPage: true });
+await picture.screenshot({ path: `${folder}/report.png`,
+	clip: { x: 0, y: 0, width: 1000, height: 1180 } });
 await picture.close();
 const page = await open(1200, 'light');
 await page.pdf({ path: `${folder}/print.pdf`, format: 'A4', preferCSSPageSize: true });
