@@ -134,6 +134,7 @@ figure,.card,.tile,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
 .scroll{overflow:visible}.chart{min-width:0}table{font-size:8px}th,td{padding-right:6px}
 thead th{font-size:8px;min-width:0}.why,td>code{width:auto;max-width:none;font-size:8px}
 th,td{white-space:normal;overflow-wrap:anywhere}td.n{white-space:nowrap}
+thead th{overflow-wrap:normal}.tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}
 .answer{font-size:15px}#heat details{display:none}}
 $css$ || (SELECT string_agg(format('.t%s{fill:var(--t%1$s);background:var(--t%1$s)}', n), E'\n')
 		FROM generate_series(0, 5) n)
