@@ -97,9 +97,9 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 	FROM (SELECT oid, row_number() OVER (ORDER BY relname COLLATE "C") AS n FROM pg_class WHERE relkind = 'r' AND reltablespace <> 0
 		AND relnamespace <> 'pg_catalog'::regnamespace) c
 	CROSS JOIN generate_series('2030-01-02'::timestamptz, '2030-01-04 18:00', '1 hour') t;
--- One that reaches over several parts of the picture, one that ends before the period, one of a relation that is gone.
+-- One that reaches over several parts of the picture, one that begins before the period, one of a relation that is gone.
 INSERT INTO _tiered_storage.relation_history VALUES ('2030-01-04 19:30', 'regress_plain'::regclass, 10800, 1, 900, 0, 0, 0, 0),
-	('2030-01-02 22:30', 'regress_loved'::regclass, 4500, 1, 500, 0, 0, 0, 0), ('2030-01-03 12:00', 4294900000, 3600, 1, 5, 0, 0, 0, 0);
+	('2030-01-02 22:30', 'regress_loved'::regclass, 7200, 1, 500, 0, 0, 0, 0), ('2030-01-03 12:00', 4294900000, 3600, 1, 5, 0, 0, 0, 0);
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, blocks_fetched, blocks_hit, wal_bytes, wait_sampled_ms,
 		wait_cpu_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms, wait_other_io_ms, wait_lock_ms, wait_lwlock_ms, wait_other_ms)
 	SELECT t, 3600, 1000 + 10 * date_part('day', t), 5, 90000, 80000, 123456, 3600000, 1000, 2000, 300, 0, 0, 1, 2, 3, 4
@@ -159,6 +159,10 @@ FROM jsonb_array_elements(_tiered_storage.report_heat('2030-01-03', '2030-01-05'
 JOIN (SELECT relation_oid, sum((random_reads + sequential_reads) * s.share) AS reads, sum(page_writes * s.share) AS writes FROM tiered_storage.relation_history
 	CROSS JOIN LATERAL _tiered_storage.period_share(period_start, period_s, '2030-01-03', '2030-01-05') s (share) GROUP BY 1) h
 	ON h.relation_oid = (r ->> 'relation_oid')::oid ORDER BY (r ->> 'place')::int;
+-- What reaches over several parts is shared among them.
+SELECT (p ->> 'at')::timestamptz AS at, h #> ARRAY['rows', '0', 'parts', p ->> 'part'] AS blocks
+FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', 60) h CROSS JOIN jsonb_array_elements(h -> 'parts') p
+WHERE (p ->> 'at')::timestamptz BETWEEN '2030-01-04 18:00' AND '2030-01-04 23:00' ORDER BY 1;
 -- The busiest two, and the others together.
 SELECT jsonb_array_length(h -> 'rows') AS rows, h -> 'others' ->> 'relations' AS others, h -> 'others' -> 'reads' AS reads
 FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', 2) h;

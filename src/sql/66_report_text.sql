@@ -271,13 +271,15 @@ RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH length AS (
-		SELECT date_part('epoch', to_at) - date_part('epoch', from_at) AS s),
+		SELECT date_part('epoch', to_at) - date_part('epoch', from_at) AS s
+		WHERE isfinite(from_at) AND isfinite(to_at) AND to_at > from_at),
 	step AS (
 		SELECT i.step, date_part('epoch', i.step) AS s, l.s AS length_s
 		FROM length l
 		CROSS JOIN unnest('{10 s,30 s,1 min,2 min,5 min,10 min,15 min,30 min,1 h,2 h,3 h,6 h,12 h,
 			1 day,2 days,7 days,14 days,30 days,90 days,1 year,10 years}'::interval[]) i (step)
-		WHERE l.s / date_part('epoch', i.step) <= 8 OR i.step = '10 years'
+		WHERE l.s / date_part('epoch', i.step) <= CASE WHEN i.step = '10 years' THEN 100
+			ELSE 8 END
 		ORDER BY i.step LIMIT 1)
 	SELECT t.at, (date_part('epoch', t.at) - date_part('epoch', from_at)) / s.length_s,
 		to_char(t.at, CASE WHEN s.s < 60 THEN 'HH24:MI:SS'
@@ -287,7 +289,7 @@ AS $$
 	FROM step s
 	CROSS JOIN LATERAL generate_series(date_trunc(CASE WHEN s.s < 3600 THEN 'hour' ELSE 'day' END,
 		from_at), to_at, s.step) t (at)
-	WHERE t.at >= from_at AND s.length_s / s.s < 100
+	WHERE t.at >= from_at
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_time_ticks(timestamptz, timestamptz) IS
 'round times of a period, for the scale of a picture';
