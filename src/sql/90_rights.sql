@@ -90,7 +90,8 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
 	tiered_storage.evaluate_policies(), tiered_storage.evaluate_fullness(),
 	tiered_storage.preflight(regclass, name, boolean, boolean, name),
 	tiered_storage.orphaned_files(), tiered_storage.is_paused(),
-	tiered_storage.distributed_table(regclass) TO pg_monitor;
+	tiered_storage.distributed_table(regclass),
+	tiered_storage.report(timestamptz, timestamptz) TO pg_monitor;
 
 /*
  * And what these depend on, where it runs with the rights of the caller: a view checks
@@ -143,3 +144,33 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text),
 	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
 	_tiered_storage.short_number(float8) TO pg_monitor;
+
+GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice(integer),
+	_tiered_storage.report_curve(),
+	_tiered_storage.report_heat(timestamptz, timestamptz, integer),
+	_tiered_storage.report_moves(timestamptz, timestamptz, integer),
+	_tiered_storage.report_load(timestamptz, timestamptz),
+	_tiered_storage.report_facts(timestamptz, timestamptz),
+	_tiered_storage.report_section(text, text, text, text), _tiered_storage.report_empty(text),
+	_tiered_storage.report_tier_class(jsonb, text), _tiered_storage.report_tier(jsonb, text),
+	_tiered_storage.report_count(float8, text, text),
+	_tiered_storage.report_tile(text, text, text), _tiered_storage.report_answer(jsonb),
+	_tiered_storage.report_tier_gauge(jsonb, jsonb, text, bigint),
+	_tiered_storage.report_tiers(jsonb), _tiered_storage.report_heat_step(float8),
+	_tiered_storage.report_heat_map(jsonb), _tiered_storage.report_budget(jsonb),
+	_tiered_storage.report_recommendations(jsonb), _tiered_storage.report_move_times(jsonb),
+	_tiered_storage.report_effects(jsonb), _tiered_storage.report_moved(jsonb),
+	_tiered_storage.report_waits(jsonb), _tiered_storage.report_loads(jsonb),
+	_tiered_storage.report_files(jsonb), _tiered_storage.report_written(jsonb),
+	_tiered_storage.report_unknown(jsonb), _tiered_storage.report_code_point(text),
+	_tiered_storage.report_escape(text), _tiered_storage.report_none(text),
+	_tiered_storage.report_name(text), _tiered_storage.report_shorten(text, integer),
+	_tiered_storage.report_digits(float8), _tiered_storage.report_words(float8, text),
+	_tiered_storage.report_value(float8, text), _tiered_storage.report_time(timestamptz),
+	_tiered_storage.report_row(text[]), _tiered_storage.report_table(text, text, text[], text),
+	_tiered_storage.report_figure(text, text, text, integer, float8, text, text),
+	_tiered_storage.report_label(float8, float8, text, text),
+	_tiered_storage.report_bar(float8, float8, float8, float8, text),
+	_tiered_storage.report_legend(text[]), _tiered_storage.report_ticks(float8),
+	_tiered_storage.report_time_ticks(timestamptz, timestamptz), _tiered_storage.report_style(),
+	_tiered_storage.report_page(jsonb) TO pg_monitor;

@@ -28,7 +28,7 @@ SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 't
 	('load_profile'), ('migrate'), ('move_relation'), ('orphaned_files'), ('pause'), ('pin'),
 	('placement_summary'), ('preflight'), ('pull_standby_statistics'), ('recommend_partitioning'), ('recommend_placement'),
 	('recommend_settings'), ('relation_buffers'), ('remove_fullness_policy'), ('remove_standby'), ('remove_standby_tier'), ('set_device_wear'), ('set_standby_tier'), ('remove_tier'), ('remove_tiering_policy'),
-	('resume'), ('seasonality'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
+	('report'), ('resume'), ('seasonality'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
 	('undo_move'), ('unpin'), ('wait_times')
 $$, 'functions and procedures that users call');
 SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' AND type NOT IN ('view', 'function', 'procedure', 'type') $$,

@@ -67,6 +67,7 @@ $$, $$ VALUES
 	('function', 'set_device_wear', 'device text, written_bytes bigint DEFAULT NULL::bigint, used_fraction double precision DEFAULT NULL::double precision', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'set_standby_tier', 'standby name, tier name, profile text DEFAULT NULL::text, random_read_ms double precision DEFAULT NULL::double precision, random_write_ms double precision DEFAULT NULL::double precision, sequential_read_mb_per_s double precision DEFAULT NULL::double precision, sequential_write_mb_per_s double precision DEFAULT NULL::double precision, parallelism double precision DEFAULT NULL::double precision, capacity_bytes bigint DEFAULT NULL::bigint', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('function', 'remove_standby_tier', 'standby name, tier name, if_exists boolean DEFAULT false', 'void', 'volatile', true, false, 'unsafe', 'plpgsql'),
+	('function', 'report', 'from_at timestamp with time zone DEFAULT (now() - ''7 days''::interval), to_at timestamp with time zone DEFAULT now()', 'text', 'volatile', false, false, 'unsafe', 'plpgsql'),
 	('function', 'seasonality', 'only_relation regclass DEFAULT NULL::regclass, OUT relation regclass, OUT cycle text, OUT value integer, OUT reads_per_hour double precision, OUT share double precision, OUT active_days integer, OUT observed_days integer', 'SETOF record', 'stable', false, false, 'unsafe', 'c'),
 	('function', 'unused_relations', 'unused_for interval DEFAULT NULL::interval, OUT relation regclass, OUT kind text, OUT tier_name name, OUT unread_since timestamp with time zone, OUT size_bytes bigint, OUT page_writes_per_hour double precision, OUT cheapest_tier name, OUT saved_price_per_month double precision', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'wait_times', 'OUT wait_class text, OUT wait_s double precision, OUT sampled_s double precision', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
@@ -100,7 +101,17 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
 	('tier_watermarks_fit'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
 	('ask_nodes'), ('change_all_nodes'), ('node_rows'), ('nodes'), ('on_all_nodes'), ('require_shards'),
-	('published_tiers'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status')$$,
+	('published_tiers'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status'),
+	('report_advice'), ('report_curve'), ('report_heat'), ('report_moves'), ('report_load'),
+	('report_facts'), ('report_section'), ('report_empty'), ('report_tier_class'), ('report_tier'),
+	('report_count'), ('report_tile'), ('report_answer'), ('report_tier_gauge'), ('report_tiers'),
+	('report_heat_step'), ('report_heat_map'), ('report_budget'), ('report_recommendations'), ('report_move_times'),
+	('report_effects'), ('report_moved'), ('report_waits'), ('report_loads'), ('report_files'),
+	('report_written'), ('report_unknown'), ('report_code_point'), ('report_escape'), ('report_none'),
+	('report_name'), ('report_shorten'), ('report_digits'), ('report_words'), ('report_value'),
+	('report_time'), ('report_row'), ('report_table'), ('report_figure'), ('report_label'),
+	('report_bar'), ('report_legend'), ('report_ticks'), ('report_time_ticks'), ('report_style'),
+	('report_page')$$,
 	'beneath them are these');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment IS NULL OR comment = '' $$, 'each has a comment');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE comment ~ '^[A-Z][a-z]' OR comment ~ '[.]$' $$, 'comments are phrases, as those of pg_proc');
@@ -112,7 +123,7 @@ SELECT is_empty($$ SELECT r.oid::regprocedure FROM routines r WHERE NOT EXISTS (
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_proc'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
 SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
-	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((jit=off|lock_timeout=[0-9]+s|session_replication_role=origin|extra_float_digits=1|DateStyle=ISO|IntervalStyle=postgres|work_mem=64MB|enable_sort=off|max_parallel_workers_per_gather=0)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last');
+	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((jit=off|lock_timeout=[0-9]+s|session_replication_role=origin|extra_float_digits=1|DateStyle=ISO|IntervalStyle=postgres|work_mem=64MB|enable_sort=off|max_parallel_workers_per_gather=0|client_min_messages=warning)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last');
 -- The cost of compiling is never worth it here.  Those in C set it for their own statements
 -- (catalog/tables.c); a query that somebody writes on a view is his own.
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines

@@ -112,6 +112,10 @@ my $expected = $primary->safe_psql('app', $heat);
 like($expected, qr/^m_2001_01\|table\|slow\|\d+\|.*\|t$/m,
 	'heat has content');
 is($standby->safe_psql('app', $heat), $expected, 'heat shows the same');
+like(
+	$standby->safe_psql('app', 'SELECT tiered_storage.report()'),
+	qr/a standby.*This server is a standby.*<\/html>/s,
+	'and so does the report, which knows where it is');
 
 foreach my $query (
 	'SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies() ORDER BY relation',

@@ -1,0 +1,144 @@
+---------------------------------------------------------------------------
+-- The report: the size of the fastest tier, and what should move.
+---------------------------------------------------------------------------
+
+/*
+ * The best that each size of the tier makes possible is a stair; sizes far apart are drawn
+ * on a logarithmic scale.
+ */
+CREATE FUNCTION _tiered_storage.report_budget(facts jsonb) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH point AS MATERIALIZED (
+		SELECT n, (p ->> 'capacity_bytes')::float8 AS capacity,
+			(p ->> 'io_s_per_hour')::float8 + (p ->> 'queue_s_per_hour')::float8 AS io_s,
+			(p ->> 'is_current')::boolean AS is_current, (p ->> 'is_knee')::boolean AS is_knee, p
+		FROM jsonb_array_elements(COALESCE(NULLIF(facts #> '{curve,rows}', 'null'), '[]'))
+			WITH ORDINALITY x (p, n)),
+	range AS MATERIALIZED (
+		SELECT min(p.capacity) FILTER (WHERE p.capacity > 0) AS least, max(p.capacity) AS most,
+			NULLIF(max(p.io_s), 0) AS io_s, count(*) AS n,
+			COALESCE(max(p.capacity) > 20 * min(p.capacity) FILTER (WHERE p.is_knee
+				AND p.capacity > 0), false) AS is_log
+		FROM point p),
+	placed AS MATERIALIZED (
+		SELECT p.*, 90 + 840 * CASE WHEN r.most = 0 THEN 0
+				WHEN r.is_log THEN CASE WHEN p.capacity < r.least THEN 0
+					ELSE ln(p.capacity / r.least) / NULLIF(ln(r.most / r.least), 0) END
+				ELSE p.capacity / r.most END AS x,
+			20 + 200 * (1 - p.io_s / r.io_s) AS y
+		FROM point p CROSS JOIN range r),
+	stair AS (
+		SELECT string_agg(CASE WHEN p.n = 1 THEN format('M%s %s', round(p.x::numeric, 1),
+				round(p.y::numeric, 1)) ELSE format('H%sV%s', round(p.x::numeric, 1),
+				round(p.y::numeric, 1)) END, '' ORDER BY p.n) AS path
+		FROM placed p),
+	vertical AS (
+		SELECT string_agg(format('<path class="grid" d="M90 %s h850"/>', round((20 + 200
+			* (1 - t / r.io_s))::numeric, 1)) || _tiered_storage.report_label(82, 24 + 200
+			* (1 - t / r.io_s), 'tick end', _tiered_storage.report_digits(t)), '') AS ticks
+		FROM range r CROSS JOIN _tiered_storage.report_ticks(r.io_s) t),
+	horizontal AS (
+		SELECT string_agg(format('<path class="grid" d="M%s 20v200"/>', round((90 + 840 * t.share)
+			::numeric, 1)) || _tiered_storage.report_label(90 + 840 * t.share, 238, 'tick mid',
+				_tiered_storage.report_words(t.bytes, 'bytes')), '') AS ticks
+		FROM range r CROSS JOIN LATERAL (
+			SELECT b AS bytes, b / r.most AS share FROM _tiered_storage.report_ticks(r.most) b
+			WHERE NOT r.is_log
+			UNION ALL
+			SELECT power(10::float8, e), ln(power(10::float8, e) / r.least) / ln(r.most / r.least)
+			FROM generate_series(ceil(log(r.least))::integer, floor(log(r.most))::integer) e
+			WHERE r.is_log) t),
+	marked AS (
+		SELECT string_agg(CASE WHEN p.is_current THEN format('<path class="today" '
+				|| 'd="M%s 14v206"/>', round(p.x::numeric, 1))
+				|| _tiered_storage.report_label(p.x + CASE WHEN p.x > 700 THEN -6 ELSE 6 END, 26,
+					CASE WHEN p.x > 700 THEN 'note end' ELSE 'note' END, 'today '
+					|| _tiered_storage.report_words(p.capacity, 'bytes')) ELSE '' END
+			|| CASE WHEN p.is_knee THEN format('<circle class="knee" cx="%s" cy="%s" r="6"/>',
+				round(p.x::numeric, 1), round(p.y::numeric, 1))
+				|| _tiered_storage.report_label(p.x + CASE WHEN p.x > 700 THEN -10 ELSE 10 END,
+					p.y - 10, CASE WHEN p.x > 700 THEN 'note end' ELSE 'note' END, 'knee '
+					|| _tiered_storage.report_words(p.capacity, 'bytes')) ELSE '' END,
+						'') AS marks
+		FROM placed p WHERE p.is_current OR p.is_knee)
+	SELECT _tiered_storage.report_section('budget', 'How much of the fast tier pays off',
+		'The device time that the best placement takes, for each size of '
+		|| COALESCE('tier ' || _tiered_storage.report_name(facts #>> '{curve,tier_name}'),
+			'the fastest tier') || '. Beyond the knee more of it brings little.',
+		CASE WHEN r.n < 2 OR r.io_s IS NULL OR r.least IS NULL
+		THEN _tiered_storage.report_empty(COALESCE(
+			_tiered_storage.report_escape(facts #>> '{curve,why}'),
+			'Nothing is known yet that takes device time.'))
+		ELSE _tiered_storage.report_figure('size-curve', 'Device time by size of the tier',
+			'A stair that goes down as the tier becomes larger; today''s size and the knee are '
+			|| 'marked. The numbers are in the table below.', 960, 262,
+			COALESCE((SELECT v.ticks FROM vertical v), '')
+			|| COALESCE((SELECT h.ticks FROM horizontal h), '')
+			|| (SELECT format('<path class="curve" d="%s"/>', s.path) FROM stair s)
+			|| COALESCE((SELECT m.marks FROM marked m), '')
+			|| _tiered_storage.report_label(90, 10, 'tick', 'device time, s/h')
+			|| _tiered_storage.report_label(935, 256, 'tick end', 'size of the tier'
+				|| CASE WHEN r.is_log THEN ', logarithmic' ELSE '' END))
+		|| _tiered_storage.report_table('curve-table', 'Sizes of the tier and what they are '
+			'worth',
+			'{#Size,#Used,#Device time,#Queues,#Saved,#Price per month,#One more GB saves,Mark,
+				Remark}',
+			(SELECT string_agg(_tiered_storage.report_row(
+				_tiered_storage.report_value(p.capacity, 'bytes'),
+				_tiered_storage.report_value((p.p ->> 'used_bytes')::float8, 'bytes'),
+				_tiered_storage.report_value((p.p ->> 'io_s_per_hour')::float8, 's/h'),
+				_tiered_storage.report_value((p.p ->> 'queue_s_per_hour')::float8, 's/h'),
+				_tiered_storage.report_value((p.p ->> 'saved_s_per_hour')::float8, 's/h'),
+				_tiered_storage.report_value((p.p ->> 'price_per_month')::float8),
+				_tiered_storage.report_value((p.p ->> 'next_gb_saves_per_hour')::float8, 's/h'),
+				concat_ws(', ', CASE WHEN p.is_current THEN '<strong>today</strong>' END,
+					CASE WHEN p.is_knee THEN '<strong>knee</strong>' END),
+				'<span class="why">' || _tiered_storage.report_escape(p.p ->> 'reason')
+					|| '</span>'), '' ORDER BY p.n) FROM point p))
+		END)
+	FROM range r
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_budget(jsonb) IS
+'the section about the size of the fastest tier';
+
+CREATE FUNCTION _tiered_storage.report_recommendations(facts jsonb) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT _tiered_storage.report_section('recommendations', 'Recommendations',
+		'What should move, what saves most first; a negative saving makes room for others, or '
+		|| 'saves money.',
+		CASE WHEN jsonb_array_length(a.advice -> 'rows') = 0 THEN _tiered_storage.report_empty(
+			COALESCE('The advice: ' || _tiered_storage.report_escape(a.advice #>> '{all,reason}')
+			|| '.', 'Nothing is known that could be placed.'))
+		ELSE _tiered_storage.report_table('recommendations-table', 'Recommended moves',
+			'{Relation,Kind,From,To,#Size,#Device time saved,Confidence,Why,#Waits saved,
+				#Price per month,#Takes,Statement}',
+			(SELECT string_agg(_tiered_storage.report_row(
+				_tiered_storage.report_name(r ->> 'relation'), r ->> 'kind',
+				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'current_tier'),
+				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'recommended_tier'),
+				_tiered_storage.report_value((r ->> 'size_bytes')::float8, 'bytes'),
+				_tiered_storage.report_value((r ->> 'saved_io_s_per_hour')::float8, 's/h'),
+				r ->> 'confidence', '<span class="why">' || _tiered_storage.report_escape(
+					r ->> 'reason') || '</span>',
+				_tiered_storage.report_value((r ->> 'saved_wait_s_per_hour')::float8, 's/h'),
+				_tiered_storage.report_value((r ->> 'price_delta_per_month')::float8),
+				_tiered_storage.report_value((r ->> 'move_cost_s')::float8, 's'),
+				'<code>' || _tiered_storage.report_escape(r ->> 'command') || '</code>'), ''
+				ORDER BY n)
+				FROM jsonb_array_elements(a.advice -> 'rows') WITH ORDINALITY x (r, n))
+			|| CASE WHEN (a.advice ->> 'others')::float8 > 0 THEN _tiered_storage.report_row(
+				_tiered_storage.report_value((a.advice ->> 'others')::float8) || ' others', NULL,
+				NULL, NULL,
+				_tiered_storage.report_value((a.advice ->> 'others_bytes')::float8, 'bytes'),
+				_tiered_storage.report_value((a.advice ->> 'others_io_s')::float8, 's/h'), NULL,
+				'all are in <code>recommend_placement()</code>',
+				_tiered_storage.report_value((a.advice ->> 'others_wait_s')::float8, 's/h'),
+				_tiered_storage.report_value((a.advice ->> 'others_price')::float8),
+				_tiered_storage.report_value((a.advice ->> 'others_cost_s')::float8, 's'), NULL)
+					ELSE '' END) END)
+	FROM (SELECT facts -> 'advice' AS advice) a
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_recommendations(jsonb) IS
+'the section about recommended moves';

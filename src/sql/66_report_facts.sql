@@ -1,0 +1,313 @@
+---------------------------------------------------------------------------
+-- The report: what it is about, read once.
+---------------------------------------------------------------------------
+
+/*
+ * Each of these reads what a section of the page needs, and nothing else reads anything.  An
+ * object has either its rows or a "why" that there are none.
+ */
+
+/* The placement is what takes longest here, and is computed once for each of these two. */
+CREATE FUNCTION _tiered_storage.report_advice(at_most integer) RETURNS jsonb
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+	WITH summary AS MATERIALIZED (
+		SELECT s.*, row_number() OVER () AS place FROM tiered_storage.placement_summary() s),
+	advice AS MATERIALIZED (
+		SELECT r.*, row_number() OVER (ORDER BY r.saved_io_s_per_hour DESC NULLS LAST,
+			r.price_delta_per_month, r.size_bytes DESC, r.relation) AS place
+		FROM tiered_storage.recommend_placement() r),
+	total AS (
+		SELECT count(*) AS moves, COALESCE(sum(a.size_bytes), 0) AS size_bytes,
+			count(*) FILTER (WHERE a.confidence = 'firm') AS firm,
+			count(*) FILTER (WHERE a.confidence = 'tentative') AS tentative,
+			count(*) FILTER (WHERE a.confidence NOT IN ('firm', 'tentative')) AS insufficient,
+			count(*) FILTER (WHERE a.place > at_most) AS others,
+			sum(a.size_bytes) FILTER (WHERE a.place > at_most) AS others_bytes,
+			sum(a.saved_io_s_per_hour) FILTER (WHERE a.place > at_most) AS others_io_s,
+			sum(a.saved_wait_s_per_hour) FILTER (WHERE a.place > at_most) AS others_wait_s,
+			sum(a.price_delta_per_month) FILTER (WHERE a.place > at_most) AS others_price,
+			sum(a.move_cost_s) FILTER (WHERE a.place > at_most) AS others_cost_s
+		FROM advice a)
+	SELECT to_jsonb(t) || jsonb_build_object(
+		'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(s) ORDER BY s.place) FROM summary s
+			WHERE s.tier_name IS NOT NULL), '[]'),
+		'all', (SELECT to_jsonb(s) FROM summary s WHERE s.tier_name IS NULL),
+		'rows', COALESCE((SELECT jsonb_agg(to_jsonb(a) ORDER BY a.place) FROM advice a
+			WHERE a.place <= at_most), '[]'))
+	FROM total t
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_advice(integer) IS
+'what the report says of the placement: the summary, and so many recommendations';
+
+/*
+ * Of the fastest tier that something can be placed on, if there is another.  Where each point
+ * takes long, there are fewer.
+ */
+CREATE FUNCTION _tiered_storage.report_curve() RETURNS jsonb
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+	WITH fastest AS (
+		SELECT t.tier_name, (SELECT sum(x.relations) FROM tiered_storage.tiers x) AS relations
+		FROM tiered_storage.tiers t WHERE t.tablespaces IS NOT NULL
+			AND (SELECT count(*) FROM tiered_storage.tiers x WHERE x.tablespaces IS NOT NULL) > 1
+		ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1)
+	SELECT COALESCE((SELECT jsonb_build_object('tier_name', f.tier_name,
+			'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.capacity_bytes)
+				FROM tiered_storage.tier_size_curve(f.tier_name,
+					CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
+		FROM fastest f), jsonb_build_object('why', 'There are no two tiers with tablespaces '
+			'whose '
+			'sizes could be compared.'))
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_curve() IS
+'what the report says of the size of the fastest tier';
+
+/*
+ * Time is cut into at most 54 equal parts.  There may be millions of rows: sorted out by
+ * relation first, then by time for those that are shown and for all others as one, which
+ * takes few groups each.  Processes can share that, which they cannot where our views are read.
+ */
+CREATE FUNCTION _tiered_storage.report_heat(from_at timestamptz, to_at timestamptz,
+	at_most integer)
+RETURNS jsonb
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1 SET work_mem = '64MB'
+AS $$
+DECLARE
+	from_s float8 := date_part('epoch', from_at);
+	until_s float8 := date_part('epoch', to_at);
+	width_s float8;
+	start_s float8;
+	begins_at float8;	-- in parts, as all positions below
+	ends_at float8;
+	active bigint;
+	busiest oid[];
+	sums jsonb;
+	result jsonb;
+BEGIN
+	SELECT min(w) INTO width_s
+		FROM unnest('{10,30,60,120,300,600,900,1800,3600,7200,10800,14400,21600,
+		28800,43200,86400,172800,604800,1209600,2592000,7776000,31536000}'::float8[]) w
+		WHERE (until_s - from_s) / w <= 53;
+	width_s := COALESCE(width_s, (until_s - from_s) / 54);
+	start_s := date_part('epoch', date_trunc('day', from_at));
+	start_s := start_s + floor((from_s - start_s) / width_s) * width_s;
+	begins_at := (from_s - start_s) / width_s;
+	ends_at := (until_s - start_s) / width_s;
+	SELECT count(*), COALESCE(array_agg(r.relation_oid ORDER BY r.place)
+			FILTER (WHERE r.place <= at_most), '{}')
+		INTO active, busiest
+		FROM (SELECT h.relation_oid, row_number() OVER (ORDER BY sum(h.random_reads::float8
+				+ h.sequential_reads::float8 + h.page_writes::float8) DESC, h.relation_oid)
+			AS place
+			FROM tiered_storage.relation_history h
+			WHERE h.period_start < to_at
+				AND date_part('epoch', h.period_start) + h.period_s > from_s
+			GROUP BY 1 HAVING sum(h.random_reads::float8 + h.sequential_reads::float8
+				+ h.page_writes::float8) > 0) r;
+	WITH period AS (
+		SELECT COALESCE(r.place, at_most + 1)::integer AS place, h.period_start, h.period_s,
+			h.random_reads::float8 + h.sequential_reads::float8 AS reads,
+			h.page_writes::float8 AS writes,
+			(date_part('epoch', h.period_start) - start_s) / width_s AS begins
+		FROM tiered_storage.relation_history h
+		LEFT JOIN unnest(busiest) WITH ORDINALITY r (relation_oid, place)
+			ON r.relation_oid = h.relation_oid
+		WHERE h.period_start < to_at
+			AND date_part('epoch', h.period_start) + h.period_s > from_s),
+	-- What lies in one part is summed, what does not is kept as it is.
+	grouped AS MATERIALIZED (
+		SELECT p.place, floor(p.begins)::integer AS part,
+			CASE WHEN NOT s.is_simple THEN p.period_start END AS period_start,
+			CASE WHEN NOT s.is_simple THEN p.period_s END AS period_s,
+			sum(p.reads) AS reads, sum(p.writes) AS writes
+		FROM period p
+		CROSS JOIN LATERAL (SELECT p.begins >= begins_at
+			AND p.begins + p.period_s / width_s <= LEAST(ends_at, floor(p.begins) + 1)
+			AS is_simple) s
+		GROUP BY 1, 2, 3, 4)
+	SELECT COALESCE(jsonb_agg(to_jsonb(t)), '[]') INTO sums
+		FROM (SELECT x.place, x.part, sum(x.reads) AS reads, sum(x.writes) AS writes
+			FROM (SELECT g.place, g.part, g.reads, g.writes FROM grouped g
+				WHERE g.period_s IS NULL
+				UNION ALL
+				SELECT g.place, n.part, g.reads * s.share, g.writes * s.share
+				FROM grouped g
+				CROSS JOIN LATERAL generate_series(GREATEST(0, g.part),
+					LEAST(ceil(ends_at)::integer, ceil((date_part('epoch', g.period_start)
+						+ g.period_s - start_s) / width_s)::integer) - 1) n (part)
+				CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(g.period_start,
+					g.period_s,
+					GREATEST(from_at, to_timestamp(start_s + n.part * width_s)),
+					LEAST(to_at, to_timestamp(start_s + (n.part + 1) * width_s))) AS share) s
+				WHERE g.period_s IS NOT NULL) x
+			GROUP BY 1, 2) t;
+	WITH shown AS MATERIALIZED (
+		SELECT x.* FROM jsonb_to_recordset(sums) x (place integer, part integer, reads float8,
+			writes float8)),
+	totals AS (
+		SELECT s.place, sum(s.reads) AS reads, sum(s.writes) AS writes FROM shown s GROUP BY 1),
+	cells AS (
+		SELECT s.place, jsonb_object_agg(s.part, s.reads + s.writes) AS parts
+		FROM shown s WHERE s.reads + s.writes > 0 GROUP BY 1),
+	moved AS MATERIALIZED (
+		SELECT m.relation, m.finished_at, m.from_tier, m.to_tier FROM tiered_storage.moves m
+		WHERE m.state = 'done' AND m.finished_at >= from_at),
+	named AS (
+		SELECT r.*, t.reads, t.writes, n.name, h.kind, h.tier_name, h.size_bytes,
+			(SELECT jsonb_agg(jsonb_build_object('at', m.finished_at, 'from_tier', m.from_tier,
+					'to_tier', m.to_tier) ORDER BY m.finished_at)
+				FROM moved m WHERE m.relation = n.name) AS moved
+		FROM unnest(busiest) WITH ORDINALITY r (relation_oid, place) JOIN totals t USING (place)
+		CROSS JOIN LATERAL (SELECT r.relation_oid::regclass::text AS name) n
+		LEFT JOIN tiered_storage.heat h ON h.relation = r.relation_oid
+			AND h.relation::oid = ANY (busiest))
+	SELECT jsonb_build_object('rows', COALESCE((SELECT jsonb_agg(to_jsonb(n)
+				|| jsonb_build_object('parts', c.parts) ORDER BY n.place)
+			FROM named n LEFT JOIN cells c USING (place)), '[]'),
+		'others', (SELECT jsonb_build_object('relations',
+				active - cardinality(busiest), 'reads', t.reads, 'writes', t.writes, 'parts',
+				(SELECT c.parts FROM cells c WHERE c.place = t.place))
+			FROM totals t WHERE t.place > at_most AND active > at_most),
+		'width_s', width_s, 'start_s', start_s,
+		'parts', (SELECT jsonb_agg(jsonb_build_object('part', p.part, 'at',
+				to_timestamp(start_s + p.part * width_s), 'hours', (LEAST(until_s, start_s
+					+ (p.part + 1) * width_s) - GREATEST(from_s, start_s + p.part * width_s))
+					/ 3600) ORDER BY p.part)
+			FROM generate_series(0, ceil((until_s - start_s) / width_s)::integer - 1) p (part)))
+		INTO result;
+	RETURN result;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_heat(timestamptz, timestamptz, integer) IS
+'what the report says of the activity of relations in a period: so many of the busiest, and the '
+'others together';
+
+CREATE FUNCTION _tiered_storage.report_moves(from_at timestamptz, to_at timestamptz,
+	at_most integer)
+RETURNS jsonb
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+	WITH moves AS MATERIALIZED (
+		SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place
+		FROM tiered_storage.moves m
+		WHERE m.started_at < to_at AND (m.finished_at IS NULL OR m.finished_at >= from_at)),
+	total AS (
+		SELECT count(*) AS moves, count(*) FILTER (WHERE m.state = 'done') AS done,
+			count(*) FILTER (WHERE m.state = 'failed') AS failed,
+			count(*) FILTER (WHERE m.state = 'skipped') AS skipped,
+			count(*) FILTER (WHERE m.state = 'running') AS running,
+			count(*) FILTER (WHERE m.state = 'interrupted') AS interrupted,
+			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done'), 0) AS done_bytes,
+			max(m.lock_held_ms) AS longest_lock_ms,
+			percentile_disc(0.5) WITHIN GROUP (ORDER BY m.lock_held_ms) AS median_lock_ms,
+			count(m.measured_saved_io_s_per_hour) AS measured,
+			count(*) FILTER (WHERE m.state = 'done' AND m.measured_saved_io_s_per_hour IS NULL
+				AND m.effect NOT LIKE 'not measurable%') AS unmeasured,
+			count(*) FILTER (WHERE m.effect LIKE 'not measurable%') AS not_measurable,
+			sum(m.predicted_saved_io_s_per_hour)
+				FILTER (WHERE m.measured_saved_io_s_per_hour IS NOT NULL) AS predicted_io_s,
+			sum(m.measured_saved_io_s_per_hour) AS measured_io_s
+		FROM moves m)
+	SELECT to_jsonb(t) || jsonb_build_object(
+		'rows', COALESCE((SELECT jsonb_agg(to_jsonb(m) ORDER BY m.place) FROM moves m
+			WHERE m.place <= at_most), '[]'),
+		'points', COALESCE((SELECT jsonb_agg(jsonb_build_object('started_at', m.started_at,
+				'finished_at', m.finished_at, 'lock_held_ms', m.lock_held_ms, 'state', m.state)
+				ORDER BY m.place) FROM moves m WHERE m.place <= 1000), '[]'),
+		'effects', COALESCE((SELECT jsonb_agg(to_jsonb(e) ORDER BY e.size DESC) FROM (
+			SELECT m.relation, m.predicted_saved_io_s_per_hour, m.measured_saved_io_s_per_hour,
+				m.effect, GREATEST(abs(m.predicted_saved_io_s_per_hour),
+					abs(m.measured_saved_io_s_per_hour)) AS size
+			FROM moves m WHERE m.measured_saved_io_s_per_hour IS NOT NULL
+			ORDER BY 5 DESC LIMIT 20) e), '[]'))
+	FROM total t
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_moves(timestamptz, timestamptz, integer) IS
+'what the report says of the moves of a period: all of them counted, so many of the last';
+
+/* As far as both periods were sampled; what is not must not be taken for idleness. */
+CREATE FUNCTION _tiered_storage.report_load(from_at timestamptz, to_at timestamptz) RETURNS jsonb
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+DECLARE
+	known_from timestamptz;
+	known_to timestamptz;
+	begins_at timestamptz;
+	ends_at timestamptz;
+	before_at timestamptz;
+BEGIN
+	SELECT GREATEST(s.observed_since, s.sampled_at
+			- pg_catalog.current_setting('tiered_storage.history_retention')::interval),
+		s.sampled_at
+		INTO known_from, known_to FROM _tiered_storage.load_state s;
+	begins_at := GREATEST(from_at, known_from);
+	ends_at := LEAST(to_at, known_to);
+	before_at := GREATEST(from_at - (to_at - from_at), known_from);
+	IF known_from IS NULL OR known_from >= known_to THEN
+		RETURN jsonb_build_object('why',
+			'There are no two samples yet that a load could be computed from.');
+	ELSIF begins_at >= ends_at THEN
+		RETURN jsonb_build_object('why', format('The load is known from %s to %s only.',
+			to_char(known_from, 'YYYY-MM-DD HH24:MI'), to_char(known_to, 'YYYY-MM-DD HH24:MI')));
+	ELSIF before_at < from_at AND begins_at = from_at THEN
+		RETURN jsonb_build_object('from', begins_at, 'to', ends_at, 'before', before_at,
+			'cut', ends_at < to_at OR before_at > from_at - (to_at - from_at),
+			'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.ordinality)
+				FROM tiered_storage.compare_load(before_at, from_at, begins_at, ends_at)
+				WITH ORDINALITY c));
+	END IF;
+	RETURN jsonb_build_object('from', begins_at, 'to', ends_at, 'cut', true,
+		'rows', (SELECT jsonb_agg(jsonb_build_object('metric', p.metric, 'unit', p.unit,
+				'second_per_s', COALESCE(p.per_second, p.total),
+				'second_per_transaction', p.per_transaction) ORDER BY p.ordinality)
+			FROM tiered_storage.load_profile(begins_at, ends_at) WITH ORDINALITY p));
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_load(timestamptz, timestamptz) IS
+'what the report says of the load of a period and of the one before it';
+
+CREATE FUNCTION _tiered_storage.report_facts(from_at timestamptz, to_at timestamptz)
+RETURNS jsonb
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+	SELECT jsonb_build_object(
+		'from', from_at, 'to', to_at, 'now', now(), 'zone', current_setting('TimeZone'),
+		'database', current_database(), 'server', current_setting('server_version'),
+		'cluster', NULLIF(current_setting('cluster_name'), ''),
+		'version', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'tiered_storage'),
+		'standby', pg_is_in_recovery(),
+		'settings', (SELECT jsonb_object_agg(substr(s.name, 16), current_setting(s.name))
+			FROM pg_settings s WHERE s.name IN ('tiered_storage.observation_period',
+				'tiered_storage.history_retention', 'tiered_storage.history_max_size',
+				'tiered_storage.auto_migrate', 'tiered_storage.effect_period')),
+		'sampler', (SELECT to_jsonb(s) FROM tiered_storage.sampler s),
+		'load_since', (SELECT s.observed_since FROM _tiered_storage.load_state s),
+		'worker', (SELECT to_jsonb(w) FROM tiered_storage.workers w
+			WHERE w.database_name = current_database() LIMIT 1),
+		'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(t) ORDER BY t.rank, t.tier_name)
+			FROM tiered_storage.tiers t), '[]'),
+		'devices', COALESCE((SELECT jsonb_agg(to_jsonb(d) ORDER BY d.tier_name, d.device)
+			FROM tiered_storage.device_io d), '[]'),
+		'advice', _tiered_storage.report_advice(100),
+		'curve', _tiered_storage.report_curve(),
+		'heat', _tiered_storage.report_heat(from_at, to_at, 60),
+		'moves', _tiered_storage.report_moves(from_at, to_at, 100),
+		'load', _tiered_storage.report_load(from_at, to_at),
+		'files', COALESCE((SELECT jsonb_agg(to_jsonb(f) ORDER BY c.place, f.is_total DESC,
+				f.tier_name, f.place)
+			FROM tiered_storage.file_class_io f
+			LEFT JOIN (VALUES (1, 'relations'), (2, 'wal'), (3, 'temp'), (4, 'slru'), (5, 'log'))
+				c (place, file_class) USING (file_class)), '[]'),
+		'writes', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.is_total, t.rank, w.tier_name)
+			FROM tiered_storage.write_amplification w
+			LEFT JOIN tiered_storage.tiers t ON t.tier_name = w.tier_name), '[]'))
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_facts(timestamptz, timestamptz) IS
+'all that the report says, before it is made a page';

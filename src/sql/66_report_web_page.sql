@@ -1,0 +1,245 @@
+---------------------------------------------------------------------------
+-- The report: the page.
+---------------------------------------------------------------------------
+
+/*
+ * Colours are chosen so that text has a contrast of 4.5 and marks one of 3 at least, light
+ * and dark; no colour says what a word or a shape does not say as well.
+ */
+CREATE FUNCTION _tiered_storage.report_style() RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT $css$
+:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--ink:#1a2230;--dim:#525d6e;
+--line:#d9dee6;
+--soft:#eceff3;--accent:#1d5fb4;--accent2:#a8480b;--bad:#b3261e;--code:#eef2f7;
+--t0:#0f766e;--t1:#b45309;--t2:#6d4bb5;--t3:#3f6b1d;--t4:#a3326d;--t5:#4b5563;
+--h1:#fdf0e0;--h2:#fcdcb4;--h3:#f9bb7e;--h4:#f08f4d;--h5:#d9602b;--h6:#aa3515;--h7:#711a0c;
+--w1:#1d5fb4;--w2:#0f9488;--w3:#d98a1f;--w4:#a8480b;--w5:#7a55c7;--w6:#5f7f2a;--w7:#b3261e;
+--w8:#c2558f;--w9:#8a94a3}
+@media (prefers-color-scheme:dark){:root{--page:#12161d;--card:#1a2029;--ink:#e7ebf1;
+--dim:#a5b0bf;
+--line:#343d4a;--soft:#252d38;--accent:#74adf5;--accent2:#f0a060;--bad:#ff8a80;--code:#242c37;
+--t0:#3fc5b7;--t1:#f0a443;--t2:#b79cf5;--t3:#98c763;--t4:#ef8dbf;--t5:#aab4c3;
+--h1:#33241c;--h2:#54301f;--h3:#7c3d1f;--h4:#ab5522;--h5:#d97a35;--h6:#f3a964;--h7:#ffe0b3;
+--w1:#74adf5;--w2:#3fc5b7;--w3:#f2bb5c;--w4:#f0854b;--w5:#b79cf5;--w6:#98c763;--w7:#ff8a80;
+--w8:#ef8dbf;--w9:#8b96a6}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--page);color:var(--ink);line-height:1.5;
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif;
+font-variant-numeric:tabular-nums}
+header,main,footer{max-width:1120px;margin:0 auto;padding:0 20px}
+header{padding-top:36px}
+h1{font-size:30px;line-height:1.2;margin:0 0 6px;letter-spacing:-.01em;overflow-wrap:anywhere}
+h2{font-size:21px;line-height:1.3;margin:0 0 4px}
+h3{font-size:16px;margin:20px 0 6px}
+a{color:var(--accent)}
+.over{margin:0 0 6px;color:var(--dim);font-size:14px}
+.meta{margin:0;color:var(--dim);font-size:14px}
+nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;margin:16px 0 0;padding:0;list-style:none;
+font-size:14px}
+section{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:22px 0;
+padding:22px 24px}
+.lead{color:var(--dim);margin:0 0 16px;max-width:75ch}
+.answer{font-size:21px;line-height:1.5;margin:6px 0 10px;max-width:62ch}
+.answer data,.answer bdi{font-weight:650}
+.do{margin:0 0 18px}
+.empty{margin:8px 0 0;padding:12px 14px;background:var(--soft);border-radius:6px;max-width:80ch}
+code{font:13px/1.4 ui-monospace,"SFMono-Regular",Menlo,Consolas,"Liberation Mono",monospace;
+background:var(--code);padding:2px 5px;border-radius:4px;overflow-wrap:anywhere}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:12px;margin:0}
+.tile{background:var(--soft);border-radius:8px;padding:12px 14px}
+.tile dt{font-size:14px;color:var(--dim)}
+.tile dd{margin:2px 0 0;font-size:25px;line-height:1.25;font-weight:600}
+.tile small{display:block;font-size:14px;font-weight:400;color:var(--dim)}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(270px,1fr));gap:16px 28px}
+.card h3{margin:6px 0 0;display:flex;align-items:center;gap:8px}
+.card p{margin:0;font-size:14px;color:var(--dim)}
+.card .big{font-size:28px;font-weight:600;color:var(--ink);line-height:1.3}
+.big small{font-size:14px;font-weight:400;color:var(--dim)}
+.card .fine{margin-top:2px}
+.gauge{display:block;width:100%;height:40px;margin:6px 0 2px}
+figure{margin:0 0 18px}
+.scroll{overflow-x:auto;max-width:100%;position:relative}
+.scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+.chart{display:block;width:100%;min-width:760px;height:auto;font-size:12px}
+text{fill:var(--ink);font-size:12px}
+.tick,.dim{fill:var(--dim)}
+.note{font-weight:600}
+.mid{text-anchor:middle}.end{text-anchor:end}
+.grid{stroke:var(--line);stroke-width:1;fill:none}
+.axis{stroke:var(--dim);stroke-width:1;fill:none}
+.legend{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:13px;color:var(--dim);margin-top:8px}
+.legend span{display:inline-flex;align-items:center;gap:6px}
+.legend i,.tier i,.card h3 i{display:inline-block;width:12px;height:12px;border-radius:3px;
+flex:none;
+print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.tier{white-space:nowrap}.tier i{margin-right:6px;width:10px;height:10px}
+.legend .line{height:4px;border-radius:0;width:16px}
+svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.track{fill:var(--soft);background:var(--soft)}
+.legend .track{border:1px solid var(--dim)}
+.others{fill:var(--dim);background:var(--dim)}
+.reserve{fill:var(--line);background:var(--line)}
+.mark{stroke:var(--ink);stroke-width:2;fill:none;vector-effect:non-scaling-stroke}
+.legend .mark{width:2px;background:var(--ink);border-radius:0}
+.unknown{fill:var(--dim);fill-opacity:.28;background:var(--dim);opacity:.6}
+rect.unknown{opacity:1}
+.moved{fill:var(--ink);stroke:var(--card);stroke-width:1.5}
+.legend .moved{background:var(--ink);transform:rotate(45deg) scale(.7);border-radius:0}
+.curve{stroke:var(--accent);stroke-width:2.5;fill:none}
+.today{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:5 4;fill:none}
+.knee{fill:var(--card);stroke:var(--accent2);stroke-width:3}
+.copy{stroke:var(--dim);stroke-width:2;stroke-opacity:.55;fill:none}
+.legend .copy{background:var(--dim)}
+.done{fill:var(--accent);background:var(--accent)}
+.legend .done,.legend .open{border-radius:50%}
+.open{fill:var(--card);stroke:var(--dim);stroke-width:2}
+.legend .open{border:2px solid var(--dim)}
+.failed{stroke:var(--bad);stroke-width:3;fill:none}
+.legend .failed{background:linear-gradient(45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,
+transparent 60%),
+linear-gradient(-45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,transparent 60%)}
+.read,.before{fill:var(--w9);background:var(--w9)}
+.read,.now{fill:var(--accent);background:var(--accent)}
+.written{fill:var(--w3);background:var(--w3)}
+table{border-collapse:collapse;width:100%;font-size:14px;margin:0 0 14px}
+caption{text-align:left;font-weight:600;padding:10px 0 6px}
+th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);
+vertical-align:top;
+white-space:nowrap}
+th{font-weight:400}
+thead th{color:var(--dim);font-size:13px;border-bottom:1px solid var(--dim);vertical-align:bottom;
+white-space:normal;min-width:56px}
+thead .n,td.n{text-align:right}
+th:last-child,td:last-child{padding-right:0}
+.why{display:block;white-space:normal;width:max-content;max-width:430px}
+td>code{display:inline-block;white-space:normal;width:max-content;max-width:430px}
+time,data{white-space:nowrap}
+.pair{width:100px;height:14px;display:block}
+summary{cursor:pointer;color:var(--accent);padding:6px 0}
+.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);
+white-space:nowrap}
+.skip{position:absolute;left:-999px}.skip:focus{left:12px;top:8px;background:var(--card);
+padding:6px}
+footer{color:var(--dim);font-size:14px;padding-bottom:40px}
+@media (max-width:600px){header,main,footer{padding:0 12px}header{padding-top:22px}
+section{padding:16px 14px}
+h1{font-size:24px}.answer{font-size:18px}}
+@media print{@page{size:A4;margin:14mm}:root{--page:#fff}body{background:#fff;font-size:11px}
+header,main,footer{max-width:none;padding:0}nav{display:none}
+section{border:0;border-top:1px solid var(--line);border-radius:0;padding:12px 0;margin:0}
+figure,.card,.tile,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
+.scroll{overflow:visible}.chart{min-width:0}table{font-size:8px}th,td{padding-right:6px}
+thead th{font-size:8px;min-width:0}.why,td>code{width:auto;max-width:none;font-size:8px}
+th,td{white-space:normal;overflow-wrap:anywhere}td.n{white-space:nowrap}
+thead th{overflow-wrap:normal}.tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}
+.answer{font-size:15px}#heat details{display:none}}
+$css$ || (SELECT string_agg(format('.t%s{fill:var(--t%1$s);background:var(--t%1$s)}', n), E'\n')
+		FROM generate_series(0, 5) n)
+		|| '.tx{fill:var(--dim);background:var(--dim)}'
+		|| (SELECT string_agg(format('.h%s{fill:var(--h%1$s);background:var(--h%1$s)}', n), E'\n')
+		FROM generate_series(1, 7) n)
+		|| (SELECT string_agg(format('.w%s{fill:var(--w%1$s);background:var(--w%1$s)}', n), E'\n')
+		FROM generate_series(1, 9) n) || E'\n'
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_style() IS
+'the style sheet of the page';
+
+CREATE FUNCTION _tiered_storage.report_page(facts jsonb) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT format(E'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+		|| '<meta name="viewport" content="width=device-width, initial-scale=1">' || E'\n'
+		|| '<meta name="color-scheme" content="light dark">' || E'\n'
+		|| '<link rel="icon" href="data:,">' || E'\n'
+		|| E'<title>Storage report of %s</title>\n<style>', _tiered_storage.report_escape(
+			facts ->> 'database')) || _tiered_storage.report_style()
+				|| E'</style>\n</head>\n<body>\n'
+		|| E'<a class="skip" href="#answer">To the answer</a>\n<header>\n'
+		|| format(E'<p class="over">tiered_storage %s</p>\n<h1>Storage report of %s</h1>\n'
+		|| '<p class="meta">Period: %s to %s (%s). What is not of the period is as of %s. '
+		|| E'PostgreSQL %s%s%s.</p>\n', _tiered_storage.report_escape(facts ->> 'version'),
+			_tiered_storage.report_name(facts ->> 'database'),
+			_tiered_storage.report_time((facts ->> 'from')::timestamptz),
+			_tiered_storage.report_time((facts ->> 'to')::timestamptz),
+			_tiered_storage.report_escape(facts ->> 'zone'),
+			_tiered_storage.report_time((facts ->> 'now')::timestamptz),
+			_tiered_storage.report_escape(split_part(facts ->> 'server', ' ', 1)),
+			CASE WHEN (facts ->> 'standby')::boolean THEN ', a standby' ELSE '' END,
+			CASE WHEN facts ->> 'cluster' IS NULL THEN '' ELSE ', '
+				|| _tiered_storage.report_name(facts ->> 'cluster') END)
+		|| '<nav aria-label="Sections"><ul><li><a href="#tiers">Tiers</a></li>'
+		|| '<li><a href="#heat">Heat map</a></li><li><a href="#budget">Budget curve</a></li>'
+		|| '<li><a href="#recommendations">Recommendations</a></li>'
+		|| '<li><a href="#moves">Moves</a></li><li><a href="#load">Load</a></li>'
+		|| '<li><a href="#files">Files</a></li><li><a href="#writes">Writes and wear</a></li>'
+		|| E'<li><a href="#unknown">Not known</a></li></ul></nav>\n</header>\n<main>\n'
+		|| _tiered_storage.report_answer(facts) || _tiered_storage.report_tiers(facts)
+		|| _tiered_storage.report_heat_map(facts) || _tiered_storage.report_budget(facts)
+		|| _tiered_storage.report_recommendations(facts) || _tiered_storage.report_moved(facts)
+		|| _tiered_storage.report_loads(facts) || _tiered_storage.report_files(facts)
+		|| _tiered_storage.report_written(facts) || _tiered_storage.report_unknown(facts)
+		|| E'</main>\n<footer><p>Made by <code>tiered_storage.report()</code>. Device time is '
+			'what a '
+		|| 'device is busy for; s/h are seconds of it per hour. kB, MB, GB and TB are powers of '
+		|| E'1000.</p></footer>\n</body>\n</html>\n'
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_page(jsonb) IS
+'the page that says what the facts are';
+
+/* Notices of the advice are for somebody who asked for advice; the page has the reasons. */
+CREATE FUNCTION tiered_storage.report(
+	from_at timestamptz DEFAULT pg_catalog.now()
+		OPERATOR(pg_catalog.-) '7 days'::pg_catalog.interval,
+	to_at timestamptz DEFAULT pg_catalog.now())
+RETURNS text
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET client_min_messages = warning
+AS $$
+DECLARE
+	latest timestamptz;
+	earliest timestamptz;
+BEGIN
+	IF from_at IS NULL OR to_at IS NULL THEN
+		RAISE EXCEPTION 'the period must have a begin and an end'
+			USING ERRCODE = 'null_value_not_allowed',
+				HINT = 'Leave an argument out for its default: the last 7 days.';
+	ELSIF NOT isfinite(from_at) OR NOT isfinite(to_at) THEN
+		RAISE EXCEPTION 'the period must have a finite begin and end'
+			USING ERRCODE = 'invalid_parameter_value';
+	ELSIF from_at >= to_at THEN
+		RAISE EXCEPTION 'the period must end after it has begun'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at);
+	ELSIF date_part('epoch', to_at) - date_part('epoch', from_at) < 10 THEN
+		RAISE EXCEPTION 'the period is too short'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at),
+				HINT = 'It is 10 seconds at least.';
+	ELSIF date_part('epoch', to_at) - date_part('epoch', from_at) > 36525 * 86400.0 THEN
+		RAISE EXCEPTION 'the period is too long'
+			USING ERRCODE = 'datetime_field_overflow',
+				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at),
+				HINT = 'It is 100 years at most.';
+	END IF;
+	SELECT GREATEST(now(), s.last_sample_at), LEAST(l.observed_since, s.last_sample_at)
+		INTO latest, earliest
+		FROM tiered_storage.sampler s LEFT JOIN _tiered_storage.load_state l ON true;
+	IF from_at >= COALESCE(latest, now()) THEN
+		RAISE EXCEPTION 'the period has not begun yet'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('It would begin at %s.', from_at);
+	ELSIF to_at <= earliest THEN
+		RAISE EXCEPTION 'nothing of the period was sampled'
+			USING ERRCODE = 'invalid_parameter_value',
+				DETAIL = format('Samples of this database begin at %s.', earliest);
+	END IF;
+	RETURN _tiered_storage.report_page(_tiered_storage.report_facts(from_at, to_at));
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.report(timestamptz, timestamptz) IS
+'a page of HTML about a period, complete in itself: what to do and what it is worth, tiers, heat '
+'over time, budget, recommendations, moves, load, files, writes, and what is not known; without '
+'arguments the last 7 days';
