@@ -293,7 +293,7 @@ typedef struct Arrangement
 	int			possible;		/* can be moved, in their order */
 	int			left_over;		/* come next: no room, or beyond the limit */
 	int			spare;			/* come last: would make room for nobody */
-}			Arrangement;
+} Arrangement;
 
 /* `order` of n, the first `found` of which are to be moved, and what is not spare next. */
 static void
@@ -592,7 +592,7 @@ tell_unvacuumed(const Candidate *candidates, int n)
 /* The advice, with what of it is to be done, in order. */
 static TierAdvice *
 prepare(const TierApplyRequest *request, TierApplySummary *summary, Candidate **candidates,
-		Arrangement * arrangement)
+		Arrangement *arrangement)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -713,7 +713,7 @@ obstacle_of(const TierAdvice *advice, const Candidate *candidate)
 
 /* Of what is not moved, why; for a person or a log. */
 static void
-tell_left(const TierAdvice *advice, const Candidate *candidates, const Arrangement * arrangement,
+tell_left(const TierAdvice *advice, const Candidate *candidates, const Arrangement *arrangement,
 		  bool for_limit, bool by_worker)
 {
 	const Candidate *left_over = &candidates[arrangement->possible];

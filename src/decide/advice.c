@@ -957,8 +957,8 @@ mark_early(TierAdvice *advice)
 		double		move;
 
 		if (unit->recommended_tier != unit->current_tier &&
-			tier_advice_gain(advice, unit, &move) < 0.0 && unit->pinned_tier < 0 && takes_any[unit->current_tier] &&
-			!takes_firm[unit->current_tier])
+			tier_advice_gain(advice, unit, &move) < 0.0 && unit->pinned_tier < 0 &&
+			takes_any[unit->current_tier] && !takes_firm[unit->current_tier])
 			unit->is_early = true;
 	}
 	pfree(takes_any);

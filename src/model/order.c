@@ -439,7 +439,7 @@ typedef struct Outcome
 	double		over;			/* by how much tiers are too full after it */
 	double		gained;			/* by what gains anything */
 	int			made;
-}			Outcome;
+} Outcome;
 
 /* Sums in the order of the numbers, so that the same moves are worth the same in any order. */
 static Outcome
@@ -472,7 +472,7 @@ outcome_of(const TierOrderMove *moves, int nmoves, const double *room, int ntier
 }
 
 static bool
-is_better(const Outcome * a, const Outcome * b)
+is_better(const Outcome *a, const Outcome *b)
 {
 	if (a->over != b->over)
 		return a->over < b->over;

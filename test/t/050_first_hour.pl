@@ -361,6 +361,7 @@ like(
 ($rows, $said) = ask('nine', 216, "true, objective => 'money'");
 unlike($rows, qr/^t\|.*not read since/m, 'nine days: it is no cold one');
 sample_at('nine', 216);
+
 foreach my $i (1 .. 6)
 {
 	work(
@@ -372,7 +373,9 @@ SELECT count(x.v) FROM generate_series(1, 2000) g, LATERAL
 	sample_at('nine', 216 + $i / 6);
 }
 ($rows, $said) = ask('nine', 217);
-like($rows, qr/^t\|ssd\|tentative\|read [\d,]+ times\/h at random/m,
+like(
+	$rows,
+	qr/^t\|ssd\|tentative\|read [\d,]+ times\/h at random/m,
 	'nine days: an hour in which it goes on is one');
 
 # ---------------------------------------------------------------------

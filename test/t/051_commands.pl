@@ -152,7 +152,8 @@ sub execute_all
 	# Names may have anything but a line break.
 	foreach my $owned (
 		split /\n/,
-		$node->safe_psql('app',
+		$node->safe_psql(
+			'app',
 			"SELECT r.name || ' ' || pg_get_userbyid(c.relowner) FROM ($relations) r (name) JOIN pg_class c ON c.oid = r.name::regclass"
 		))
 	{
@@ -211,7 +212,10 @@ my $expected = $node->safe_psql('app', "SELECT count(*) FROM ($relations) r");
 my (undef, $command) = @{ (grep { $_->[0] eq 'parent' } advised('time'))[0] };
 my ($rc, $out, $err) =
   $node->psql('app', $command, extra_params => [ '-U', 'other' ]);
-like($err, qr/ERROR:  must be owner of table public\.parent/, 'the owner, no other');
+like(
+	$err,
+	qr/ERROR:  must be owner of table public\.parent/,
+	'the owner, no other');
 ($rc, $out, $err) =
   $node->psql('app', $command, extra_params => [ '-U', 'app_owner' ]);
 like(

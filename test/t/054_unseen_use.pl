@@ -106,7 +106,9 @@ note 'Standbys';
 
 $primary->wait_for_catchup($standby);
 observe_for_long();
-is_said('postgres', $known, 'a standby that was not added',
+is_said(
+	'postgres', $known,
+	'a standby that was not added',
 	'1 standby is not asked what is read there, such as "standby"');
 my $connection = 'host=' . $standby->host . ' port=' . $standby->port;
 $node->safe_psql(
@@ -123,7 +125,9 @@ is_said('postgres', $known, 'one that was added nine days ago');
 $node->safe_psql('postgres',
 	q(UPDATE _tiered_storage.standby_state SET last_pull_at = now() - '2 hours'::interval)
 );
-is_said('postgres', $unknown, 'one that is silent',
+is_said(
+	'postgres', $unknown,
+	'one that is silent',
 	'standby standby has told of its reads until');
 $node->safe_psql('postgres',
 	q(SELECT tiered_storage.remove_standby('standby')));
@@ -164,8 +168,8 @@ is( $node->safe_psql(
 	'it is, where all is counted');
 $node->safe_psql('postgres',
 	q(SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000000)));
-is_said('postgres', $known, 'it counts again, and nobody has looked meanwhile'
-);
+is_said('postgres', $known,
+	'it counts again, and nobody has looked meanwhile');
 $node->safe_psql(
 	'postgres', q(
 ALTER ROLE app SET track_counts = off;
@@ -180,7 +184,8 @@ note 'What was lost';
 # ---------------------------------------------------------------------
 
 $node->safe_psql('postgres', 'SELECT pg_stat_reset()');
-is_said('postgres', $known, 'a reset just after a sample loses next to nothing');
+is_said('postgres', $known,
+	'a reset just after a sample loses next to nothing');
 observe_for_long();
 my $months_ago = q(
 UPDATE _tiered_storage.relation_state SET sampled_since = now() - '100 days'::interval;

@@ -125,7 +125,8 @@ sub checkpoints
 	ask("UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00'"
 	);
 	ask("INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wal_full_page_images, checkpoints_timed, checkpoints_requested)
-		VALUES ('2030-02-01 00:00+00', 7200, 1, $wal_bytes, $images, $timed, $requested)");
+		VALUES ('2030-02-01 00:00+00', 7200, 1, $wal_bytes, $images, $timed, $requested)"
+	);
 	return ask(
 		"SELECT string_agg(concat_ws(' ', setting, CASE WHEN setting <> 'wal_compression' THEN recommended_value END, round(expected_ratio::numeric, 2)), ', ' ORDER BY setting)
 		FROM tiered_storage.recommend_settings() WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
@@ -145,7 +146,7 @@ is(checkpoints(24, 0, '1e8'), '', 'little WAL');
 
 # The WAL of this database is images, but it is a small part of the server's.
 is(checkpoints(24, 0, '4e9', 0.01), '', 'few images in all of the WAL');
-is(checkpoints(24, 0, '4e9', 100),
+is( checkpoints(24, 0, '4e9', 100),
 	'checkpoint_timeout 1200s 0.25, max_wal_size 2GB 0.25, wal_compression 0.50',
 	'never more than all of it');
 
@@ -161,7 +162,8 @@ is( checkpoints(24, 0, '4e9', 3.2),
 ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
 	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 1::float8 AS page_write_bytes_per_hour,
 	1::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 1::float8 AS wal_bytes_per_hour,
-	0::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification WHERE false));
+	0::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification WHERE false)
+);
 is(checkpoints(24, 0, '4e9', 0.8), '', 'no WAL is read');
 is( ask("SELECT DISTINCT reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
 	),

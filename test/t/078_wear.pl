@@ -48,7 +48,8 @@ foreach my $name (qw(fakea fakeb))
 {
 	$sequence++;
 	make_path("$root/sys/devices/$name/queue");
-	symlink "$root/sys/devices/$name", "$root/sys/class/block/$name" or die $!;
+	symlink "$root/sys/devices/$name", "$root/sys/class/block/$name"
+	  or die $!;
 	write_file("sys/devices/$name/queue/rotational", "0\n");
 	write_file("sys/devices/$name/diskseq", "$sequence\n");
 	set_written($name, 1000);
@@ -118,7 +119,8 @@ sub sample
 	$hours += $later_h;
 	settle_with(
 		'tiered_storage.test_now' => value_of(
-			"SELECT (timestamptz '$start' + $hours * interval '1 hour')::text"));
+			"SELECT (timestamptz '$start' + $hours * interval '1 hour')::text"
+		));
 	value_of('CALL tiered_storage.sample()');
 	return;
 }
@@ -131,7 +133,8 @@ sub wear
 		"SELECT $columns FROM tiered_storage.wear WHERE tier_name = '$tier'");
 }
 
-my $mb = 'written_bytes / 1048576, round((written_bytes_per_day / 1048576)::numeric, 3)';
+my $mb =
+  'written_bytes / 1048576, round((written_bytes_per_day / 1048576)::numeric, 3)';
 
 ######################################################################
 # The ledger
@@ -157,7 +160,8 @@ is(wear($mb), '0|', 'one sample: nothing was counted');
 
 set_written('fakea', 1036);
 value_of(
-	"CREATE TABLE w AS SELECT repeat('x', 500) FROM generate_series(1, 1000)");
+	"CREATE TABLE w AS SELECT repeat('x', 500) FROM generate_series(1, 1000)"
+);
 sample(1);
 is(wear($mb), '36|36.000', 'what was written in an hour is no rate of a day');
 is( wear(
@@ -169,7 +173,7 @@ like(
 	wear('reason'),
 	qr/^less than a day was counted; its endurance is not known/,
 	'and there is a reason');
-is( wear('shared_with, ' . $mb, 'slow'),
+is(wear('shared_with, ' . $mb, 'slow'),
 	'{fast}|36|36.000', 'two tiers on one device have one ledger');
 
 # A boot: what the counters have by then was written since.
@@ -184,8 +188,9 @@ is(wear($mb), '43|43.000', 'and counters that begin again');
 # Nobody knows what was written while they could not be read.
 unlink "$root/sys/devices/fakea/stat";
 sample(1);
-is(wear('written_bytes / 1048576, counted_at'),
-	'43|2030-01-01 03:00:00+00', 'counters that are away');
+is( wear('written_bytes / 1048576, counted_at'),
+	'43|2030-01-01 03:00:00+00',
+	'counters that are away');
 set_written('fakea', 700);
 sample(1);
 is(wear($mb), '43|43.000', 'what was not counted is no write');
@@ -200,12 +205,16 @@ foreach my $day (1 .. 12)
 	sample(24);
 }
 is(wear('written_bytes / 1048576'), 60 + 12 * 960, 'days add up');
-is( value_of('SELECT count(*), min(day), max(day) FROM _tiered_storage.device_wear_day'),
+is( value_of(
+		'SELECT count(*), min(day), max(day) FROM _tiered_storage.device_wear_day'
+	),
 	'7|2030-01-07|2030-01-13',
 	'as many rows as the pace needs');
 is(wear('round((written_bytes_per_day / 1048576)::numeric, 3)'),
 	'960.000', 'the pace');
-like(wear('reason'), qr/^its endurance is not known[^;]*$/,
+like(
+	wear('reason'),
+	qr/^its endurance is not known[^;]*$/,
 	'only the endurance is missing');
 
 ######################################################################
@@ -219,26 +228,37 @@ my $life =
   'round(endurance_bytes_per_day::numeric / 1048576), round(used_fraction::numeric, 4), round(expected_life_years::numeric, 2), wear_exceeded';
 is(wear($life), '2048|0.0031|10.63|f',
 	'the life of the device is that of both tiers');
-like(wear('reason'), qr/^used_fraction: without what was written before/,
+like(
+	wear('reason'),
+	qr/^used_fraction: without what was written before/,
 	'what was before is not known');
-value_of("SELECT tiered_storage.alter_tier('fast', endurance_tbw => $tbw / 2)");
+value_of(
+	"SELECT tiered_storage.alter_tier('fast', endurance_tbw => $tbw / 2)");
 is(wear($life, 'slow'), '1024|0.0062|5.30|f', 'the lesser of two counts');
 
 # What SMART says.
 value_of(
-	"SELECT tiered_storage.set_device_wear('fakea', written_bytes => 1073741824::bigint * 200)");
+	"SELECT tiered_storage.set_device_wear('fakea', written_bytes => 1073741824::bigint * 200)"
+);
 is(wear($life), '1024|0.1095|4.75|f', 'bytes written before');
-is(wear('given_written_bytes, given_used_fraction, given_at IS NOT NULL, reason'),
-	'214748364800||t|', 'nothing is missing');
+is( wear(
+		'given_written_bytes, given_used_fraction, given_at IS NOT NULL, reason'
+	),
+	'214748364800||t|',
+	'nothing is missing');
 value_of(
-	"SELECT tiered_storage.set_device_wear('fakea', written_bytes => 1073741824::bigint * 200, used_fraction => 0.5)");
+	"SELECT tiered_storage.set_device_wear('fakea', written_bytes => 1073741824::bigint * 200, used_fraction => 0.5)"
+);
 is(wear($life), '1024|0.5000|2.67|f', 'the fraction comes first');
 set_written('fakea', 717 + 13 * 960);
 sample(24);
 is(wear($life), '1024|0.5005|2.66|f', 'what was counted since is added');
-value_of("SELECT tiered_storage.set_device_wear('fakea', used_fraction => 1.02)");
+value_of(
+	"SELECT tiered_storage.set_device_wear('fakea', used_fraction => 1.02)");
 is(wear($life), '1024|1.0200|0.00|t', 'its life is over');
-is( value_of('SELECT tier_name, wear_exceeded FROM tiered_storage.tiers ORDER BY 1'),
+is( value_of(
+		'SELECT tier_name, wear_exceeded FROM tiered_storage.tiers ORDER BY 1'
+	),
 	"fast|t\nslow|t",
 	'the tiers say so');
 value_of("SELECT tiered_storage.set_device_wear('fakea', 0)");
@@ -328,20 +348,24 @@ set_written('fakea', 717 + 14 * 960 + 24576);
 sample(24);
 value_of('CALL heat()');
 is(wear('wear_exceeded'), 't', 'it is written to faster than it endures');
-is(value_of($advice), '', 'then nothing is advised to go there: what others write counts');
+is(value_of($advice), '',
+	'then nothing is advised to go there: what others write counts');
 is( value_of(
-		q(SELECT limited_by FROM tiered_storage.placement_summary() WHERE tier_name = 'fast')),
+		q(SELECT limited_by FROM tiered_storage.placement_summary() WHERE tier_name = 'fast')
+	),
 	'endurance',
 	'which is what limits it');
 like(
 	value_of(
-		q(SELECT reason FROM tiered_storage.placement_summary() WHERE tier_name = 'fast')),
+		q(SELECT reason FROM tiered_storage.placement_summary() WHERE tier_name = 'fast')
+	),
 	qr/is written to [0-9.]+ times as much as it endures: .* of it not by these relations/,
 	'and it says by whom');
 
 # The gate: what was advised before, or returns by a policy.
 is( value_of(
-		q(SELECT count(*) FROM tiered_storage.move_queue WHERE reason ~ 'wears out')),
+		q(SELECT count(*) FROM tiered_storage.move_queue WHERE reason ~ 'wears out')
+	),
 	'0',
 	'nothing waits that is not advised');
 value_of(
@@ -387,7 +411,8 @@ is( value_of(
 
 # What a person calls is done, and told.
 my ($out, $err);
-$node->psql('postgres',
+$node->psql(
+	'postgres',
 	"CALL tiered_storage.move_relation('t', 'fast')",
 	stderr => \$err);
 like(
@@ -430,7 +455,9 @@ run_cycle($node, 'postgres');
 is(warnings() - $warned, 2, 'and again on the next day');
 
 # Within the budget again, the policy goes on.
-value_of("SELECT tiered_storage.alter_tier(t, endurance_tbw => 1000) FROM unnest('{fast,slow}'::name[]) t");
+value_of(
+	"SELECT tiered_storage.alter_tier(t, endurance_tbw => 1000) FROM unnest('{fast,slow}'::name[]) t"
+);
 is(wear('wear_exceeded'), 'f', 'a better device');
 unlike(value_of($waits), qr/wears out/, 'nothing waits for it');
 
@@ -447,11 +474,12 @@ sample(24);
 is(wear($mb), '10|10.000', 'with what is written to it');
 use_disk('fakea');
 sample(24);
-is(wear('device, written_bytes / 1048576'),
+is( wear('device, written_bytes / 1048576'),
 	'fakea|' . (60 + 14 * 960 + 24576),
 	'a device that comes back has its ledger again');
 value_of(
-	"UPDATE _tiered_storage.device_wear SET tablespaces = '{1}' WHERE device = 'fakea'");
+	"UPDATE _tiered_storage.device_wear SET tablespaces = '{1}' WHERE device = 'fakea'"
+);
 sample(24);
 is(wear('written_bytes, given_written_bytes'),
 	'0|', 'one of that name with other tablespaces is another one');
@@ -459,11 +487,12 @@ is(wear('written_bytes, given_written_bytes'),
 # A machine without devices: containers.
 unlink "$root/proc/self/mountinfo", "$root/sys/dev/block/$major:$minor";
 sample(24);
-is(wear('device, wear_exceeded, reason'),
+is( wear('device, wear_exceeded, reason'),
 	'||the device of its tablespaces is not known',
 	'no device: a reason');
 is( value_of(
-		'SELECT count(*) FROM tiered_storage.tiers WHERE wear_exceeded IS NULL'),
+		'SELECT count(*) FROM tiered_storage.tiers WHERE wear_exceeded IS NULL'
+	),
 	'2',
 	'and nothing is said of the tiers');
 

@@ -99,7 +99,7 @@ sub command
 {
 	my ($mount_point) = @_;
 
-	ask("UPDATE place SET mount_point = "
+	ask(    "UPDATE place SET mount_point = "
 		  . quoted($mount_point)
 		  . " WHERE tablespace = 'fast'");
 	my $command = advice('command');
@@ -124,8 +124,7 @@ sub wal_path
 	);
 }
 
-my $identifier =
-  ask('SELECT system_identifier FROM pg_control_system()');
+my $identifier = ask('SELECT system_identifier FROM pg_control_system()');
 my $base = PostgreSQL::Test::Utils::tempdir;
 my @mounts = map { "$base/$_" }
   ("it's \$(touch hacked) \"a\" `b`; \\ #\%s", '-n second');
@@ -148,31 +147,38 @@ sub free_bytes
 
 	ask("UPDATE place SET free_bytes = CASE tablespace WHEN 'fast' THEN $fast ELSE $full END, mount_point = '/' || tablespace WHERE tablespace <> 'pg_default'"
 	);
-	return (
-		advice('recommended_value', 'temp_tablespaces'),
-		advice('recommended_value')
-	);
+	return (advice('recommended_value', 'temp_tablespaces'),
+		advice('recommended_value'));
 }
 
-is_deeply([ free_bytes('1e12', 0) ],
-	[ 'fast', "/fast/pg_wal-$identifier" ], 'one of two is full');
-is_deeply([ free_bytes(0, '1e12') ],
-	[ 'a_full', "/a_full/pg_wal-$identifier" ], 'the other one is');
-is_deeply([ free_bytes('251.05e9', '250.1e9') ],
-	[ 'fast', '' ], 'room for temporary files, not for max_wal_size');
-like(
-	advice('reason'),
+is_deeply(
+	[ free_bytes('1e12', 0) ],
+	[ 'fast', "/fast/pg_wal-$identifier" ],
+	'one of two is full');
+is_deeply(
+	[ free_bytes(0, '1e12') ],
+	[ 'a_full', "/a_full/pg_wal-$identifier" ],
+	'the other one is');
+is_deeply(
+	[ free_bytes('251.05e9', '250.1e9') ],
+	[ 'fast', '' ],
+	'room for temporary files, not for max_wal_size');
+like(advice('reason'),
 	qr/; no other calibrated tier has room for 1024 MB of WAL$/,
 	'... and why');
-is_deeply([ free_bytes('250.6e9', '250.6e9') ],
-	[ '', '' ], 'room that only both have together');
+is_deeply(
+	[ free_bytes('250.6e9', '250.6e9') ],
+	[ '', '' ],
+	'room that only both have together');
 is_deeply(
 	[ free_bytes('251.08e9', 0) ],
 	[ 'fast', "/fast/pg_wal-$identifier" ],
 	'room for both');
 ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1300000000)");
-is_deeply([ free_bytes('1e12', '1e12') ],
-	[ '', '' ], 'a tier that is limited');
+is_deeply(
+	[ free_bytes('1e12', '1e12') ],
+	[ '', '' ],
+	'a tier that is limited');
 ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000000000)"
 );
 free_bytes('1e12', 0);
@@ -213,8 +219,7 @@ reads(0, 0);
 
 my $where = quotemeta(
 	ask("SELECT format('%s (%s), where no tablespace is', COALESCE(device, 'a device that is not known'), COALESCE(NULLIF(kind, 'unknown'), CASE WHEN is_virtual THEN 'virtual disk' ELSE 'of a kind that is not known' END))
-		FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'")
-);
+		FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'"));
 
 sub measured
 {
@@ -286,7 +291,7 @@ foreach my $mount (@mounts)
 }
 ok(-d "$link.old" && !-l "$link.old", 'what was a directory is kept beside');
 ok(-d $from[1], 'and so is the earlier place');
-ok( !-e 'hacked' && !-e "$base/hacked" && !-e "$link/../hacked",
+ok(!-e 'hacked' && !-e "$base/hacked" && !-e "$link/../hacked",
 	'no name is run');
 command("$base/third");
 like(advice('command'), qr/\Q$base\E/, 'a place that is not there yet');

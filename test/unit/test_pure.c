@@ -2394,8 +2394,8 @@ test_effect_device(void)
 	is(tier_effect_device_factor(&work, &hdd, 131072), 1, "device: reads and writes");
 
 	/*
-	 * A WAL whose 1000 writes were cheap: nothing is known of the reads, which
-	 * take 6.762 s; but of those beside 70 writes, which take 0.7 s.
+	 * A WAL whose 1000 writes were cheap: nothing is known of the reads,
+	 * which take 6.762 s; but of those beside 70 writes, which take 0.7 s.
 	 */
 	work.device_ms -= 9000;
 	ok(!tier_effect_drop_writes(&work, &hdd, 131072) && work.writes == 0 &&
