@@ -54,7 +54,10 @@ CREATE VIEW tiered_storage.tier_metrics AS
 		t.reserve_fraction AS reserve_ratio,
 		t.high_watermark AS high_watermark_ratio, t.low_watermark AS low_watermark_ratio,
 		(SELECT pg_catalog.max(d.busy_fraction) FROM tiered_storage.device_io d
-			WHERE d.device OPERATOR(pg_catalog.=) ANY (t.devices)) AS busy_ratio
+			WHERE d.device OPERATOR(pg_catalog.=) ANY (t.devices)) AS busy_ratio,
+		CASE WHEN t.wear_exceeded THEN 1 WHEN NOT t.wear_exceeded THEN 0 END AS wear_exceeded,
+		(SELECT pg_catalog.max(w.used_fraction) FROM tiered_storage.wear w
+			WHERE w.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS wear_used_ratio
 	FROM tiered_storage.tiers t;
 COMMENT ON VIEW tiered_storage.tier_metrics IS 'metrics of each tier';
 COMMENT ON COLUMN tiered_storage.tier_metrics.tier IS 'label: name of the tier';
@@ -82,6 +85,10 @@ COMMENT ON COLUMN tiered_storage.tier_metrics.low_watermark_ratio IS
 COMMENT ON COLUMN tiered_storage.tier_metrics.busy_ratio IS
 'share of the time between the last two samples in which its busiest device had a request in '
 'flight, 0 to 1';
+COMMENT ON COLUMN tiered_storage.tier_metrics.wear_exceeded IS
+'1: more is written to one of its devices than its endurance allows';
+COMMENT ON COLUMN tiered_storage.tier_metrics.wear_used_ratio IS
+'used share of the life of the device that is worn most, 0 to 1 and above';
 
 /*
  * The most expensive relations by name, and what is left of each tier as one: how many rows
