@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(58);
+SELECT plan(61);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -140,6 +140,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.on_all_nodes', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.require_shards', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_number', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.clip', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.activity_rows', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_reason', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_recommendations', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
@@ -173,6 +175,9 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.cluster_tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.metrics', 'pg_monitor', 'SELECT'),
+	('tiered_storage.activity', 'pg_monitor', 'SELECT'),
+	('tiered_storage.recent_moves', 'pg_monitor', 'SELECT'),
+	('tiered_storage.hot_relations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.server_metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tier_metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_metrics', 'pg_monitor', 'SELECT'),
@@ -246,6 +251,9 @@ SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: t
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.cluster_tiers', 'pg_monitor: cluster_tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.metrics', 'pg_monitor: metrics');
+SELECT lives_ok('SELECT * FROM tiered_storage.activity', 'pg_monitor: activity');
+SELECT lives_ok('SELECT * FROM tiered_storage.recent_moves', 'pg_monitor: recent_moves');
+SELECT lives_ok('SELECT * FROM tiered_storage.hot_relations', 'pg_monitor: hot_relations');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_write_amplification', 'pg_monitor: relation_write_amplification');

@@ -101,7 +101,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
 	('tier_watermarks_fit'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
 	('ask_nodes'), ('change_all_nodes'), ('node_rows'), ('nodes'), ('on_all_nodes'), ('require_shards'),
-	('published_tiers'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status'),
+	('published_tiers'), ('activity_rows'), ('clip'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status'),
 	('report_advice'), ('report_curve'), ('report_heat'), ('report_moves'), ('report_load'),
 	('report_facts'), ('report_section'), ('report_empty'), ('report_tier_class'), ('report_tier'),
 	('report_count'), ('report_tile'), ('report_answer'), ('report_tier_gauge'), ('report_tiers'),

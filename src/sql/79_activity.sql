@@ -1,0 +1,190 @@
+---------------------------------------------------------------------------
+-- Short forms, for people who watch: a hundred columns wide.
+---------------------------------------------------------------------------
+
+CREATE FUNCTION _tiered_storage.clip(what text, width integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE WHEN length(t) > clip.width THEN left(t, clip.width - 3) || '...' ELSE t END
+	FROM translate(clip.what, E'\n\r\t', '   ') t
+$$;
+COMMENT ON FUNCTION _tiered_storage.clip(text, integer) IS
+'a text in one line of at most so many characters';
+
+/* What was read lately is that of the last sample; how it is called in psql: \watch. */
+CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	most CONSTANT integer := 5;
+	r record;
+	n integer;
+BEGIN
+	part := 'worker';
+	SELECT w.database_name, concat_ws(': ', w.state, w.reason) INTO name, now
+		FROM tiered_storage.workers w
+		WHERE w.database_name = current_database();
+	name := COALESCE(name, current_database());
+	now := CASE WHEN tiered_storage.is_paused() THEN 'moves are paused; ' ELSE '' END
+		|| COALESCE(now, 'not running: the library is not in shared_preload_libraries');
+	RETURN NEXT;
+
+	FOR r IN SELECT t.* FROM tiered_storage.tier_metrics t ORDER BY t.rank
+	LOOP
+		part := 'tier';
+		name := r.tier;
+		now := concat_ws(', ', round(100 * r.used_ratio::numeric) || ' % full',
+			pg_size_pretty(r.free_bytes) || ' free',
+			round(100 * r.busy_ratio::numeric) || ' % busy');
+		now := COALESCE(NULLIF(now, ''), 'nothing is known of its devices');
+		RETURN NEXT;
+	END LOOP;
+
+	FOR r IN SELECT p.* FROM tiered_storage.move_progress p ORDER BY p.started_at
+	LOOP
+		part := 'move';
+		name := r.relation;
+		now := concat_ws(', ', 'to ' || r.to_tablespace,
+			round(100.0 * r.blocks_done / NULLIF(r.blocks_total, 0)) || ' % of '
+				|| pg_size_pretty(r.size_bytes),
+			pg_size_pretty(r.bytes_per_s::bigint) || '/s', COALESCE(r.waits_for, r.phase));
+		RETURN NEXT;
+	END LOOP;
+
+	n := 0;
+	FOR r IN SELECT q.* FROM tiered_storage.move_queue q
+		WHERE q.state <> 'running' ORDER BY q.place
+	LOOP
+		n := n + 1;
+		CONTINUE WHEN n > most;
+		part := 'queue';
+		name := r.relation::text;
+		now := concat_ws(', ', 'to ' || COALESCE(r.to_tier, r.to_tablespace), r.state,
+			COALESCE(r.last_error, r.reason));
+		RETURN NEXT;
+	END LOOP;
+	IF n <> least(n, most) THEN
+		name := (n - most) || ' more';
+		now := 'SELECT * FROM tiered_storage.move_queue';
+		RETURN NEXT;
+	END IF;
+
+	n := 0;
+	FOR r IN SELECT x.relation_oid::regclass AS relation, x.reads_per_s, x.changes_per_s,
+			t.tier_name
+		FROM (SELECT h.relation_oid,
+				sum(h.random_reads + h.sequential_reads) / max(h.period_s) AS reads_per_s,
+				sum(h.row_changes) / max(h.period_s) AS changes_per_s
+			FROM tiered_storage.sampler s
+			JOIN tiered_storage.relation_history h
+				ON h.period_s > 0
+				AND h.period_start >= s.last_sample_at - interval '1 hour'
+				AND h.period_start + make_interval(secs => h.period_s)
+					>= s.last_sample_at - interval '1 second'
+			GROUP BY h.relation_oid
+			HAVING sum(h.random_reads + h.sequential_reads) > 0
+			ORDER BY 2 DESC, 1 LIMIT most) x
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(x.relation_oid) e
+		LEFT JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid
+			= COALESCE(NULLIF(e.reltablespace, 0), (SELECT d.dattablespace FROM pg_database d
+				WHERE d.datname = current_database()))
+		ORDER BY 2 DESC, 1
+	LOOP
+		n := n + 1;
+		part := 'hot';
+		name := r.relation::text;
+		now := concat_ws(', ', 'on ' || r.tier_name,
+			_tiered_storage.short_number(r.reads_per_s) || ' blocks/s read',
+			_tiered_storage.short_number(NULLIF(r.changes_per_s, 0)) || ' rows/s changed');
+		RETURN NEXT;
+	END LOOP;
+	IF n = 0 THEN
+		part := 'hot';
+		name := '';
+		now := COALESCE((SELECT 'nothing was read from disk in the last sample, '
+				|| _tiered_storage.short_number(EXTRACT(epoch FROM clock_timestamp()
+					- s.last_sample_at)::float8) || ' s ago'
+			FROM tiered_storage.sampler s), 'there is no sample yet');
+		RETURN NEXT;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.activity_rows() IS
+'rows of tiered_storage.activity, not clipped';
+
+CREATE VIEW tiered_storage.activity AS
+	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,
+		_tiered_storage.clip(a.now, 52) AS now
+	FROM _tiered_storage.activity_rows() a;
+COMMENT ON VIEW tiered_storage.activity IS
+'what goes on, on one screen, for \watch: the worker, tiers, running moves, the queue, what is hot';
+COMMENT ON COLUMN tiered_storage.activity.part IS
+'what the row is about: worker, tier, move (that runs), queue, hot (relations)';
+COMMENT ON COLUMN tiered_storage.activity.name IS
+'database, tier or relation, in at most 34 characters';
+COMMENT ON COLUMN tiered_storage.activity.now IS
+'what it does now, in at most 52 characters';
+
+CREATE VIEW tiered_storage.recent_moves AS
+	SELECT pg_catalog.to_char(m.started_at, 'MM-DD HH24:MI') AS at,
+		_tiered_storage.clip(m.relation, 26) AS relation,
+		_tiered_storage.clip(pg_catalog.concat(COALESCE(m.from_tier, m.from_tablespace), ' > ',
+			COALESCE(m.to_tier, m.to_tablespace)), 15) AS move,
+		pg_catalog.pg_size_pretty(m.size_bytes) AS size,
+		pg_catalog.concat(_tiered_storage.short_number(m.elapsed_ms OPERATOR(pg_catalog./) 1000),
+			' s') AS took,
+		pg_catalog.concat(_tiered_storage.short_number(m.lock_held_ms), ' ms') AS locked,
+		m.state
+	FROM tiered_storage.moves m
+	ORDER BY m.started_at DESC, m.move_id DESC;
+COMMENT ON VIEW tiered_storage.recent_moves IS
+'the moves, latest first, in the width of a terminal; moves has everything';
+COMMENT ON COLUMN tiered_storage.recent_moves.at IS
+'month, day and time at which the last attempt started';
+COMMENT ON COLUMN tiered_storage.recent_moves.relation IS 'relation, in at most 26 characters';
+COMMENT ON COLUMN tiered_storage.recent_moves.move IS 'from where to where';
+COMMENT ON COLUMN tiered_storage.recent_moves.size IS 'size of all forks, TOAST included';
+COMMENT ON COLUMN tiered_storage.recent_moves.took IS 'duration of the last attempt';
+COMMENT ON COLUMN tiered_storage.recent_moves.locked IS
+'longest time that the strong lock was held';
+COMMENT ON COLUMN tiered_storage.recent_moves.state IS
+'running, done, failed, skipped or interrupted; why is in moves.error';
+
+CREATE VIEW tiered_storage.hot_relations AS
+	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 26) AS relation,
+		_tiered_storage.clip(h.tier_name::pg_catalog.text, 10) AS tier,
+		pg_catalog.pg_size_pretty(h.size_bytes) AS size,
+		_tiered_storage.short_number(NULLIF(h.device_random_reads_per_hour, 0))
+			OPERATOR(pg_catalog.||) '/h' AS random,
+		pg_catalog.pg_size_pretty(pg_catalog.round(NULLIF(h.device_sequential_reads_per_hour, 0)
+			::pg_catalog.numeric OPERATOR(pg_catalog.*) b.block_size))
+			OPERATOR(pg_catalog.||) '/h' AS scanned,
+		pg_catalog.pg_size_pretty(pg_catalog.round(NULLIF(h.page_writes_per_hour, 0)
+			::pg_catalog.numeric OPERATOR(pg_catalog.*) b.block_size))
+			OPERATOR(pg_catalog.||) '/h' AS written,
+		pg_catalog.to_char(h.last_used_at, 'MM-DD HH24:MI') AS used
+	FROM tiered_storage.heat h
+	CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.int4
+		AS block_size) b
+	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) h.tier_name
+	WHERE h.size_bytes OPERATOR(pg_catalog.>) 0
+	ORDER BY h.device_random_reads_per_hour OPERATOR(pg_catalog.*) COALESCE(t.random_read_ms, 1)
+		OPERATOR(pg_catalog.+) h.device_sequential_reads_per_hour
+		OPERATOR(pg_catalog.*) b.block_size OPERATOR(pg_catalog./) 1000
+		OPERATOR(pg_catalog./) COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
+		h.size_bytes DESC, h.relation;
+COMMENT ON VIEW tiered_storage.hot_relations IS
+'relations that are not empty, those first whose reads take most device time, in the width of a '
+'terminal; heat has everything';
+COMMENT ON COLUMN tiered_storage.hot_relations.relation IS 'relation, in at most 26 characters';
+COMMENT ON COLUMN tiered_storage.hot_relations.tier IS 'tier that it is on';
+COMMENT ON COLUMN tiered_storage.hot_relations.size IS 'size of its main fork';
+COMMENT ON COLUMN tiered_storage.hot_relations.random IS
+'random reads per hour that reached the device; null: none';
+COMMENT ON COLUMN tiered_storage.hot_relations.scanned IS
+'bytes per hour that scans read from the device; null: none';
+COMMENT ON COLUMN tiered_storage.hot_relations.written IS
+'bytes of pages per hour that checkpoints write; null: none, or not counted';
+COMMENT ON COLUMN tiered_storage.hot_relations.used IS
+'month, day and time of the last read that a sample saw; null: none';
