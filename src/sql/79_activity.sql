@@ -87,8 +87,8 @@ BEGIN
 			ORDER BY 2 DESC, 1 LIMIT most) x
 		CROSS JOIN LATERAL _tiered_storage.relation_entry(x.relation_oid) e
 		LEFT JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid
-			= COALESCE(NULLIF(e.reltablespace, 0), (SELECT d.dattablespace FROM pg_database d
-				WHERE d.datname = current_database()))
+			= COALESCE(NULLIF(e.reltablespace, 0),
+				(SELECT d.dattablespace FROM pg_database d WHERE d.datname = current_database()))
 		ORDER BY 2 DESC, 1
 	LOOP
 		n := n + 1;
@@ -103,8 +103,8 @@ BEGIN
 		part := 'hot';
 		name := '';
 		now := COALESCE((SELECT 'nothing was read from disk in the last sample, '
-				|| _tiered_storage.short_number(EXTRACT(epoch FROM clock_timestamp()
-					- s.last_sample_at)::float8) || ' s ago'
+				|| _tiered_storage.short_number(
+					EXTRACT(epoch FROM clock_timestamp() - s.last_sample_at)::float8) || ' s ago'
 			FROM tiered_storage.sampler s), 'there is no sample yet');
 		RETURN NEXT;
 	END IF;
@@ -118,7 +118,8 @@ CREATE VIEW tiered_storage.activity AS
 		_tiered_storage.clip(a.now, 52) AS now
 	FROM _tiered_storage.activity_rows() a;
 COMMENT ON VIEW tiered_storage.activity IS
-'what goes on, on one screen, for \watch: the worker, tiers, running moves, the queue, what is hot';
+'what goes on, on one screen, for \watch: the worker, tiers, running moves, the queue, what is '
+'hot';
 COMMENT ON COLUMN tiered_storage.activity.part IS
 'what the row is about: worker, tier, move (that runs), queue, hot (relations)';
 COMMENT ON COLUMN tiered_storage.activity.name IS
