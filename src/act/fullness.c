@@ -129,6 +129,9 @@ typedef struct Emptying
 								 * window opens: nothing hotter has to */
 	int			ncoming;
 	int			moved;
+	int			stayed;			/* that were to leave, and have not; but for
+								 * what held_up says */
+	char	   *why_stayed;		/* the first of them; NULL: none */
 	char	   *held_up;		/* what the server is under pressure of, so
 								 * that nothing more leaves; NULL: it is not */
 	TierPatience *patience;		/* with what is locked; of the worker */
@@ -333,6 +336,14 @@ note_waiting(Emptying *emptying, const char *why, int n)
 	emptying->summary->waiting += n;
 }
 
+/* One that was to leave stays for now. */
+static void
+note_stayed(Emptying *emptying, const char *why)
+{
+	if (emptying->stayed++ == 0)
+		emptying->why_stayed = MemoryContextStrdup(emptying->context, why);
+}
+
 /* It leaves later, if that is known: what is hotter does not leave in its place. */
 static void
 let_come(Emptying *emptying, int i, TimestampTz at)
@@ -376,6 +387,7 @@ has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
 	else
 	{
 		note_waiting(emptying, start.reason, 1);
+		note_stayed(emptying, start.reason);
 		let_come(emptying, i, start.at);
 	}
 	return true;
@@ -469,7 +481,9 @@ move_next(Emptying *emptying, int i)
 					&emptying->summary->moved_bytes);
 	if (report.state == TIER_STATE_DONE)
 		emptying->moved++;
-	else if (tier_move_was_busy(&report))
+	else if (report.state != TIER_STATE_NOT_NEEDED && !report.under_pressure)
+		note_stayed(emptying, report.error);
+	if (tier_move_was_busy(&report))
 		tier_patience_spend(emptying->patience, owner_oid, report.worked_ms);
 	set_aside(evaluation, i, "it was moved, or could not be moved");
 }
@@ -490,22 +504,31 @@ record(const TierFullnessEvaluation *evaluation, double share, int leaving, cons
 	MemoryContextSwitchTo(context);
 }
 
-/* "92.0% full, above 90.0%: ...; 3 relations have left, now 79.5% full; waiting: ..." */
+/*
+ * "92.0% full, above 90.0%: ...; 3 relations have left, now 79.5% full; 2 relations have not:
+ * ...", or what holds all of it up.
+ */
 static void
 record_end(const Emptying *emptying, double share, int leaving, const char *before)
 {
 	const TierFullnessEvaluation *evaluation = emptying->evaluation;
 
-	if (emptying->moved == 0 && emptying->held_up == NULL)
+	const char *rest = "";
+
+	if (emptying->moved == 0 && emptying->stayed == 0 && emptying->held_up == NULL)
 		return;
+	if (emptying->held_up != NULL)
+		rest = psprintf("; %s", emptying->held_up);
+	else if (emptying->stayed > 0)
+		rest = psprintf("; %d %s not left: %s", emptying->stayed,
+						emptying->stayed == 1 ? "relation has" : "relations have",
+						emptying->why_stayed);
 	record(evaluation, share, leaving,
-		   psprintf("%s%s%s%s", before,
+		   psprintf("%s%s%s", before,
 					emptying->moved == 0 ? "" :
 					psprintf("; %d %s left, now %.1f%% full", emptying->moved,
 							 emptying->moved == 1 ? "relation has" : "relations have",
-							 100.0 * tier_fullness_share(evaluation)),
-					emptying->held_up == NULL ? "" : "; ",
-					emptying->held_up == NULL ? "" : emptying->held_up));
+							 100.0 * tier_fullness_share(evaluation)), rest));
 }
 
 /* The moves of one tier, which is locked. */

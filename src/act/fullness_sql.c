@@ -66,13 +66,19 @@ explain_nothing(int npolicies)
 Datum
 tier_evaluate_fullness(PG_FUNCTION_ARGS)
 {
+	MemoryContext context = CurrentMemoryContext;
 	TierFullnessQuestion question = {0};
 	TierFullnessEvaluation *evaluations;
+	TierCatalogScope scope;
 	TierResultRow row;
 	bool		any = false;
 	int			n;
 
 	tier_result_start(fcinfo, &row);
+	tier_catalog_enter(&scope);
+	question.backoff = tier_catalog_load_backoff(context, &question.nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
 	question.flight = tier_fullness_flight;
 	question.due_leave = true;
 	evaluations = tier_fullness_evaluate(&question, &n);

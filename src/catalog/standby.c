@@ -17,6 +17,12 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 
+/*
+ * So long the room that a standby has told of counts.  One that is away for a while shall find
+ * room when it is back; one that has gone for good shall not keep everything from being moved.
+ */
+#define STANDBY_ROOM_LIFE "1 day"
+
 void
 tier_catalog_take_standby_reads(TierRelationState *states, int nstates)
 {
@@ -183,19 +189,27 @@ TierStandbyRoom *
 tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
 {
 	/*
-	 * What ends after a pull may have been replayed by then: it is counted
-	 * twice.
+	 * Moves that have ended since the pull: what has come, less what has left again, which a
+	 * standby replays in the same order.  What may or may not have been replayed by then is
+	 * counted if it has come, and not if it has left.
 	 */
 	static const char sql[] =
-	"SELECT r.standby_name::text, r.path, r.is_usable, CASE WHEN r.free_bytes IS NOT NULL "
-	"THEN GREATEST(r.free_bytes - COALESCE((SELECT "
-	"sum(m.size_bytes) FROM _tiered_storage.move m WHERE m.to_tablespace_oid IN "
-	"(SELECT o.tablespace_oid FROM _tiered_storage.standby_room o "
+	"WITH place AS (SELECT r.*, ARRAY(SELECT o.tablespace_oid FROM _tiered_storage.standby_room o "
 	"WHERE o.standby_name = r.standby_name AND (o.tablespace_oid = r.tablespace_oid "
-	"OR o.file_system_id = r.file_system_id)) "
-	"AND ((m.state = 'done' AND m.finished_at > r.replayed_until) "
-	"OR (m.state = 'running' AND m.pid <> pg_backend_pid()))), 0)::bigint, 0) END, r.total_bytes "
-	"FROM _tiered_storage.standby_room r WHERE r.tablespace_oid = $1 ORDER BY r.standby_name";
+	"OR o.file_system_id = r.file_system_id)) AS together "
+	"FROM _tiered_storage.standby_room r "
+	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = r.standby_name "
+	"WHERE r.tablespace_oid = $1 AND t.in_recovery IS DISTINCT FROM false "
+	"AND r.looked_at > now() - interval '" STANDBY_ROOM_LIFE "') "
+	"SELECT p.standby_name::text, p.path, p.is_usable, CASE WHEN p.free_bytes IS NOT NULL "
+	"THEN GREATEST(p.free_bytes - GREATEST((SELECT COALESCE(sum("
+	"CASE WHEN m.to_tablespace_oid = ANY (p.together) THEN m.size_bytes ELSE 0 END "
+	"- CASE WHEN m.state = 'done' AND m.finished_at > p.looked_at "
+	"AND m.from_tablespace_oid = ANY (p.together) THEN m.size_bytes ELSE 0 END), 0) FROM _tiered_storage.move m "
+	"WHERE (m.state = 'done' AND m.finished_at > p.replayed_until) "
+	"OR (m.state = 'running' AND m.pid <> pg_backend_pid())), 0)::bigint, 0) END, p.total_bytes, "
+	"to_char(p.looked_at, 'YYYY-MM-DD HH24:MI:SSOF') "
+	"FROM place p ORDER BY p.standby_name";
 	static const Oid types[] = {OIDOID};
 	Datum		value = ObjectIdGetDatum(tablespace_oid);
 	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);
@@ -213,6 +227,7 @@ tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int 
 		room->writable = room->path_exists;
 		room->total_bytes = bytes_field(row, 5);
 		room->free_bytes = bytes_field(row, 4);
+		room->looked_at = text_field(context, row, 6);
 	}
 	*nrooms = (int) n;
 	return rooms;

@@ -980,6 +980,7 @@ typedef struct TierStandbyRoom
 	bool		writable;
 	double		free_bytes;		/* negative: not known; total_bytes, too */
 	double		total_bytes;
+	char	   *looked_at;		/* of what a pull was told: when; else NULL */
 } TierStandbyRoom;
 
 extern bool tier_catalog_has_standbys(void);

@@ -510,6 +510,11 @@ bytes_on_the_way(const TierAdmission *admission)
 		(admission->space == NULL ? 0.0 : admission->space->earlier_bytes);
 }
 
+/* What helps when the standby has changed since, or has gone for good. */
+#define STANDBY_HINT \
+	"tiered_storage.pull_standby_statistics() looks again. If the standby has gone, " \
+	"tiered_storage.remove_standby() forgets it; what it told counts for a day."
+
 /*
  * A standby replays the move, and replays nothing any more where it cannot.  None is asked
  * now: what the last pull was told has to do, and a minute may be between the two.
@@ -537,9 +542,10 @@ check_standbys(TierAdmission *admission)
 			obstacle.message = psprintf("%s has no directory that it can write to for "
 										"tablespace \"%s\"", standby_text(admission, room),
 										get_tablespace_name(tablespace_oid));
-			obstacle.detail = "It would replay nothing any more.";
+			obstacle.detail = psprintf("It would replay nothing any more. It told so at %s.",
+									   room->looked_at);
 			obstacle.hint = "See to it that the directory is there, mounted and the server's "
-				"own. CALL tiered_storage.pull_standby_statistics() looks again.";
+				"own. " STANDBY_HINT;
 		}
 		else if (room->free_bytes >= 0 && room->free_bytes - needed < reserve_bytes)
 		{
@@ -548,9 +554,10 @@ check_standbys(TierAdmission *admission)
 										"reserved, %s are free", standby_text(admission, room),
 										tier_size_text(needed), tier_size_text(reserve_bytes),
 										tier_size_text(room->free_bytes));
-			obstacle.detail = "A standby whose disk is full replays nothing any more.";
-			obstacle.hint = "Free space there. CALL tiered_storage.pull_standby_statistics() "
-				"looks again.";
+			obstacle.detail = psprintf("A standby whose disk is full replays nothing any more. By "
+									   "what it told at %s, and what was moved since.",
+									   room->looked_at);
+			obstacle.hint = "Free space there. " STANDBY_HINT;
 		}
 	}
 	return obstacle;

@@ -278,8 +278,8 @@ CREATE TABLE _tiered_storage.file_state
 (
 	file_class text NOT NULL,
 	source text NOT NULL,
-	observed_since timestamptz NOT NULL,
-	sampled_at timestamptz NOT NULL,
+	observed_since timestamptz NOT NULL CHECK (pg_catalog.isfinite(observed_since)),
+	sampled_at timestamptz NOT NULL CHECK (pg_catalog.isfinite(sampled_at)),
 	places text[] NOT NULL,
 	reads float8,
 	read_bytes float8,

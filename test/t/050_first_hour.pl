@@ -158,7 +158,9 @@ my %profile =
   ) eq 't'
   ? (fast => 'cloud_gp3', slow => 'cloud_st1')
   : (fast => 'nvme', slow => 'hdd_7200');
-my @statements = $said =~ /(SELECT tiered_storage\.add_tier\(.*?\);)/g;
+my %typed;	# each of the functions that were asked says them
+my @statements = grep { !$typed{$_}++ }
+  $said =~ /(SELECT tiered_storage\.add_tier\(.*?\);)/g;
 is(scalar @statements, 2, 'unknown disks: the two statements to type');
 unlike(notices_of($node, 'one', join ' ', @statements),
 	qr/ERROR/, 'unknown disks: they work as they are');

@@ -43,7 +43,7 @@ SELECT tiered_storage.$define;
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
 CREATE TABLE one (a text) TABLESPACE $place{$db};
 ALTER TABLE one ALTER a SET STORAGE PLAIN;
-INSERT INTO one SELECT repeat(md5(i::text), 200) FROM generate_series(1, 35) i;
+INSERT INTO one SELECT repeat(md5(i::text), 200) FROM generate_series(1, 32) i;
 CREATE TABLE two (LIKE one INCLUDING STORAGE) TABLESPACE $place{$db};
 INSERT INTO two TABLE one;
 

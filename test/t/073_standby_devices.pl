@@ -254,7 +254,8 @@ rename "$path{there}.away", $path{there} or die "could not rename: $!";
 pull();
 $primary->safe_psql(
 	'app', q(
-UPDATE _tiered_storage.standby_room SET free_bytes = pg_total_relation_size('v') * 3 / 2
+UPDATE _tiered_storage.standby_room SET free_bytes = pg_total_relation_size('v') * 3 / 2,
+		file_system_id = -1	-- as if it had one of its own
 	WHERE tablespace_oid = (SELECT oid FROM pg_tablespace WHERE spcname = 'slow');
 ));
 $primary->safe_psql('app', "CALL tiered_storage.move_relation('v', 'hdd')");
