@@ -80,7 +80,7 @@ $(EXTENSION_SCRIPT): $(TOPICS)
 print-%:
 	@echo '$($*)'
 
-.PHONY: check-all check-long check-build check-matrix check-unit lint demo
+.PHONY: check-all check-long check-build check-matrix check-package check-unit dist lint demo
 check-all:
 	$(SRC)/.ci/check-all
 check-long:
@@ -89,8 +89,12 @@ check-build:
 	$(SRC)/test/build/run
 check-matrix:
 	$(SRC)/.ci/matrix
+check-package:
+	$(SRC)/test/package/run
 check-unit:
 	$(SRC)/test/unit/run
+dist:
+	$(SRC)/packaging/dist
 lint:
 	$(SRC)/.ci/lint
 demo:
