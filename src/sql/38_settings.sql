@@ -67,7 +67,9 @@ AS $$
 			ELSE 'more reads at once in bitmap scans and maintenance; not predicted' END,
 		NULL::float8, 'nothing', c.calibrated_at IS NULL
 	FROM compared c
-	WHERE c.current_value::numeric <> c.value::numeric
+	/* What is set in another way, as a hexadecimal number is, is not compared. */
+	WHERE CASE WHEN c.current_value ~ '^[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$'
+		THEN c.current_value::numeric <> c.value::numeric ELSE true END
 $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_tablespaces() IS
 'what recommend_settings() says of planner costs and concurrency';

@@ -217,7 +217,7 @@ AS $$
 		|| _tiered_storage.report_table('writes-table', 'Bytes written for changed rows',
 			'{Tier,#Rows changed,#Bytes of rows,#Pages,#Maintenance,#WAL,#of it page '
 				'images,#Moves,
-				#Amplification,#Written per day,#Endured per day,#of that}',
+				#Amplification,#By relations and moves per day,#Endured per day,#of that}',
 			(SELECT string_agg(_tiered_storage.report_row(
 				CASE WHEN t.is_total THEN '<strong>all</strong>'
 					ELSE _tiered_storage.report_tier(facts -> 'tiers', t.tier_name) END,

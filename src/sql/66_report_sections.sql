@@ -171,13 +171,20 @@ RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT format('<div class="card"><h3><i class="%s" aria-hidden="true"></i>%s</h3>'
-			|| '<p class="big">%s</p><p>%s used of %s, %s of it by this database</p>', class,
+			|| '<p class="big">%s</p><p>%s</p>', class,
 			_tiered_storage.report_name(tier ->> 'tier_name'),
 			CASE WHEN v.used IS NULL THEN '<small>capacity not known</small>'
 				ELSE _tiered_storage.report_value(v.used, '%') || '<small> used</small>' END,
-			_tiered_storage.report_value(v.used_bytes, 'bytes'),
-			_tiered_storage.report_value(v.capacity, 'bytes'),
-			_tiered_storage.report_value(v.relation_bytes, 'bytes'))
+			CASE WHEN v.is_given THEN format('%s of %s by this database; %s used of the %s of its '
+					'file systems',
+				_tiered_storage.report_value(v.relation_bytes, 'bytes'),
+				_tiered_storage.report_value(v.capacity, 'bytes'),
+				_tiered_storage.report_value(v.used_bytes, 'bytes'),
+				_tiered_storage.report_value(v.disk_bytes, 'bytes'))
+			ELSE format('%s used of %s, %s of it by this database',
+				_tiered_storage.report_value(v.used_bytes, 'bytes'),
+				_tiered_storage.report_value(v.capacity, 'bytes'),
+				_tiered_storage.report_value(v.relation_bytes, 'bytes')) END)
 		|| CASE WHEN v.used IS NULL THEN '' ELSE format(
 			'<svg class="gauge" role="img" aria-labelledby="gauge%1$s-title gauge%1$s-desc" '
 			|| 'viewBox="0 0 1000 44" preserveAspectRatio="none"><title id="gauge%1$s-title">How '
@@ -205,14 +212,20 @@ AS $$
 				_tiered_storage.report_value(v.days, 'days'),
 				_tiered_storage.report_value(v.growth, 'bytes/day'))
 			ELSE 'Not foreseen to fill up.' END)
-	FROM (SELECT (tier ->> 'used_bytes')::float8 / NULLIF((tier ->> 'capacity_bytes')::float8, 0)
-			AS used, (tier ->> 'used_bytes')::float8 AS used_bytes,
-		(tier ->> 'capacity_bytes')::float8 AS capacity,
-		(tier ->> 'relation_bytes')::float8 AS relation_bytes,
+	FROM (SELECT CASE WHEN b.capacity < 0.99 * b.disk_bytes
+			THEN GREATEST(b.relation_bytes / NULLIF(b.capacity, 0), b.used_bytes / b.disk_bytes)
+			ELSE b.used_bytes / NULLIF(b.capacity, 0) END AS used, b.used_bytes, b.capacity,
+		b.relation_bytes, b.disk_bytes,
+		COALESCE(b.capacity < 0.99 * b.disk_bytes, false) AS is_given,
 		(tier ->> 'low_watermark')::float8 AS low, (tier ->> 'high_watermark')::float8 AS high,
 		(tier ->> 'reserve_fraction')::float8 AS reserve,
 		(summary ->> 'days_until_full')::float8 AS days,
-		(summary ->> 'growth_bytes_per_day')::float8 AS growth) v
+		(summary ->> 'growth_bytes_per_day')::float8 AS growth
+		/* A capacity that was given may be less than the file systems have. */
+		FROM (SELECT (tier ->> 'used_bytes')::float8 AS used_bytes,
+			(tier ->> 'capacity_bytes')::float8 AS capacity,
+			(tier ->> 'relation_bytes')::float8 AS relation_bytes,
+			(tier ->> 'used_bytes')::float8 + (tier ->> 'free_bytes')::float8 AS disk_bytes) b) v
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_tier_gauge(jsonb, jsonb, text, bigint) IS
 'how full a tier is, as a picture';

@@ -9,32 +9,47 @@
  * told, becomes a replacement character.
  */
 CREATE FUNCTION _tiered_storage.report_code_point(letter text) RETURNS integer
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	SET jit = off
 AS $$
-	SELECT CASE WHEN p.code < 32 THEN 9216 + p.code
-		WHEN p.code = 127 THEN 9249
-		WHEN p.code BETWEEN 128 AND 159 OR p.code IN (1564, 8206, 8207, 65534, 65535)
-			OR p.code BETWEEN 8232 AND 8238 OR p.code BETWEEN 8294 AND 8297 THEN 65533
-		ELSE p.code END
-	FROM (SELECT CASE
-		WHEN octet_length(letter) = 1 AND ascii(letter) < 128
-			OR getdatabaseencoding() = 'UTF8' THEN ascii(letter)
-		WHEN getdatabaseencoding() = 'SQL_ASCII' THEN 65533
-		ELSE (SELECT CASE length(u.bytes)
-				WHEN 2 THEN ((get_byte(u.bytes, 0) & 31) << 6) + (get_byte(u.bytes, 1) & 63)
-				WHEN 3 THEN ((get_byte(u.bytes, 0) & 15) << 12)
-					+ ((get_byte(u.bytes, 1) & 63) << 6) + (get_byte(u.bytes, 2) & 63)
-				WHEN 4 THEN ((get_byte(u.bytes, 0) & 7) << 18)
-					+ ((get_byte(u.bytes, 1) & 63) << 12) + ((get_byte(u.bytes, 2) & 63) << 6)
-					+ (get_byte(u.bytes, 3) & 63)
-				ELSE get_byte(u.bytes, 0) END
-			FROM (SELECT convert_to(letter, 'UTF8') AS bytes) u) END AS code) p
+DECLARE
+	code integer := 65533;
+	u bytea;
+BEGIN
+	IF octet_length(letter) = 1 AND ascii(letter) < 128 OR getdatabaseencoding() = 'UTF8' THEN
+		code := ascii(letter);
+	ELSIF getdatabaseencoding() <> 'SQL_ASCII' THEN
+		BEGIN
+			u := convert_to(letter, 'UTF8');
+			/* A character of another encoding may be two of Unicode. */
+			code := CASE
+				WHEN length(u) = 1 THEN get_byte(u, 0)
+				WHEN length(u) = 2 AND get_byte(u, 0) >= 192
+					THEN ((get_byte(u, 0) & 31) << 6) + (get_byte(u, 1) & 63)
+				WHEN length(u) = 3 AND get_byte(u, 0) >= 224
+					THEN ((get_byte(u, 0) & 15) << 12) + ((get_byte(u, 1) & 63) << 6)
+						+ (get_byte(u, 2) & 63)
+				WHEN length(u) = 4 AND get_byte(u, 0) >= 240
+					THEN ((get_byte(u, 0) & 7) << 18) + ((get_byte(u, 1) & 63) << 12)
+						+ ((get_byte(u, 2) & 63) << 6) + (get_byte(u, 3) & 63)
+				ELSE 65533 END;
+		EXCEPTION WHEN untranslatable_character OR character_not_in_repertoire
+			OR undefined_function THEN
+			code := 65533;
+		END;
+	END IF;
+	RETURN CASE WHEN code < 32 THEN 9216 + code
+		WHEN code = 127 THEN 9249
+		WHEN code BETWEEN 128 AND 159 OR code IN (1564, 8206, 8207, 65534, 65535)
+			OR code BETWEEN 8232 AND 8238 OR code BETWEEN 8294 AND 8297 THEN 65533
+		ELSE code END;
+END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_code_point(text) IS
 'the Unicode character that stands for one character in a page';
 
 CREATE FUNCTION _tiered_storage.report_escape(value text) RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	IF value IS NULL OR value COLLATE "C" !~ '[^]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]' THEN
@@ -244,7 +259,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET j
 AS $$
 	SELECT '<figcaption class="legend">' || string_agg(CASE WHEN e.entry LIKE '%|%'
 		THEN format('<span><i class="%s" aria-hidden="true"></i>%s</span>',
-			split_part(e.entry, '|', 1), split_part(e.entry, '|', 2))
+			split_part(e.entry, '|', 1), substr(e.entry, strpos(e.entry, '|') + 1))
 		ELSE '<span>' || e.entry || '</span>' END, ' ' ORDER BY e.n) || '</figcaption>'
 	FROM unnest(entries) WITH ORDINALITY e (entry, n)
 $$;
