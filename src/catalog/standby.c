@@ -189,9 +189,10 @@ TierStandbyRoom *
 tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
 {
 	/*
-	 * Moves that have ended since the pull: what has come, less what has left again, which a
-	 * standby replays in the same order.  What may or may not have been replayed by then is
-	 * counted if it has come, and not if it has left.
+	 * Moves that have ended since the pull: what has come, less what has left
+	 * again, which a standby replays in the same order.  What may or may not
+	 * have been replayed by then is counted if it has come, and not if it has
+	 * left.
 	 */
 	static const char sql[] =
 	"WITH place AS (SELECT r.*, ARRAY(SELECT o.tablespace_oid FROM _tiered_storage.standby_room o "

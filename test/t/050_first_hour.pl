@@ -158,7 +158,7 @@ my %profile =
   ) eq 't'
   ? (fast => 'cloud_gp3', slow => 'cloud_st1')
   : (fast => 'nvme', slow => 'hdd_7200');
-my %typed;	# each of the functions that were asked says them
+my %typed;    # each of the functions that were asked says them
 my @statements = grep { !$typed{$_}++ }
   $said =~ /(SELECT tiered_storage\.add_tier\(.*?\);)/g;
 is(scalar @statements, 2, 'unknown disks: the two statements to type');
