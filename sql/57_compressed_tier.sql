@@ -98,6 +98,8 @@ SELECT * FROM regress_p();
 DELETE FROM _tiered_storage.compression_estimate;
 CREATE TABLE regress_p_5 (a int, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 SELECT reltoastrelid::regclass AS toast FROM pg_class WHERE oid = 'regress_p_5'::regclass \gset
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT regress_p_found('regress_p_5', 32), regress_p_found(:'toast', 32.0 / 31) \g /dev/null
 -- Both as large, with nothing else.
