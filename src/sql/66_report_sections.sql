@@ -64,7 +64,7 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.report_tile(text, text, text) IS
 'a figure that stands by itself';
 
-/* What to do, what it is worth, what comes: a sentence each. */
+/* What to do, what that saves, what comes: a sentence each. */
 CREATE FUNCTION _tiered_storage.report_answer(facts jsonb) RETURNS text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$

@@ -240,6 +240,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.report(timestamptz, timestamptz) IS
-'a page of HTML about a period, complete in itself: what to do and what it is worth, tiers, heat '
+'a page of HTML about a period, complete in itself: what to do and what that saves, tiers, heat '
 'over time, budget, recommendations, moves, load, files, writes, and what is not known; without '
 'arguments the last 7 days';
