@@ -283,8 +283,8 @@ foreach my $i (0 .. $#odd)
 note 'Others';
 # ---------------------------------------------------------------------
 
-# Who waits for a lock fails.
-my $impatient = "SET lock_timeout = '1ms';";
+# Who waits for the lock, which is held until the end, fails.
+my $impatient = "SET lock_timeout = '20s';";
 my $other = $node->background_psql('app');
 $other->query_safe(
 	"SET application_name = 'keeper'; BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE; ALTER INDEX t_pkey RENAME TO t_key"
