@@ -124,19 +124,20 @@ typedef struct Past
 } Past;
 
 /*
- * Where the unit may be moved to, and with whose rights; false: nowhere.  What
- * fails again and again, or would lock it for the whole copy, is only tried when a
- * person asks.
+ * Where the unit may be moved to, and with whose rights; false: nowhere.  *is_others: these
+ * do not suffice.  What fails again and again, or would lock it for the whole copy, is only
+ * tried when a person asks.  *why and *hint, of false, may be NULL.
  */
 static bool
 may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
-		 Candidate *candidate, bool *is_others)
+		 Candidate *candidate, bool *is_others, char **why, char **hint)
 {
 	const TierAdviceUnit *unit = candidate->unit;
+	const char *why_not_online;
 	TierRelationInfo info;
-	char	   *why;
-	char	   *hint;
 
+	*is_others = false;
+	*why = *hint = NULL;
 	if (!tier_relation_lookup(unit->relation_oid, &info))
 		return false;
 	candidate->for_owner = request->for_owners;
@@ -145,14 +146,19 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 														   candidate->requester_oid);
 	*is_others = !OidIsValid(candidate->tablespace_oid) ||
 		!tier_relation_may_move(&info, candidate->requester_oid, candidate->tablespace_oid,
-								&why, &hint);
+								why, hint);
 	if (*is_others)
 		return false;
 	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->disk_bytes);
 	if (request->by_worker && !request->for_list &&
 		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;
-	return !request->for_owners || tier_relation_why_not_online(&info) == NULL;
+	why_not_online = request->for_owners ? tier_relation_why_not_online(&info) : NULL;
+	if (why_not_online == NULL)
+		return true;
+	*why = psprintf("it cannot be moved online: %s", why_not_online);
+	*hint = psprintf("%s locks it for the whole copy.", tier_advice_command(advice, unit));
+	return false;
 }
 
 static int
@@ -235,7 +241,9 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *pa
 
 	for (int i = 0; i < advice->nunits; i++)
 	{
-		bool		is_others = false;
+		bool		is_others;
+		char	   *why;
+		char	   *hint;
 
 		if (!is_advised(&advice->units[i], request->least))
 		{
@@ -246,7 +254,7 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *pa
 		candidates[n].density = gain_of(advice, &advice->units[i]) /
 			Max(advice->units[i].size_bytes, 1.0);
 		candidates[n].seconds = seconds_of(advice, &advice->units[i], past);
-		if (may_move(request, advice, past, &candidates[n], &is_others))
+		if (may_move(request, advice, past, &candidates[n], &is_others, &why, &hint))
 			n++;
 		summary->others += is_others;
 	}
@@ -775,7 +783,9 @@ foretell(const Foretelling *foretelling, const Candidate *candidate, bool is_las
 	{
 		summary->not_moved++;
 		ereport(WARNING,
-				(errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
+				(errcode(obstacle.sqlstate),
+				 errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
+				 obstacle.detail == NULL ? 0 : errdetail_internal("%s", obstacle.detail),
 				 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
 		return true;
 	}
@@ -840,6 +850,34 @@ tell_wear(const TierApplyRequest *request, const TierAdvice *advice, const Candi
 		tier_wear_tell(advice->set, to_tablespaces);
 }
 
+/*
+ * What is advised, but not with the rights that count, or only under a lock that nobody has
+ * asked for: a dry run lists it, too.
+ */
+static void
+tell_others(const TierApplyRequest *request, const TierAdvice *advice)
+{
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		Candidate	candidate = {.unit = &advice->units[i]};
+		const Past	no_past = {0};
+		bool		is_others;
+		char	   *why;
+		char	   *hint;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!is_advised(candidate.unit, request->least) ||
+			may_move(request, advice, &no_past, &candidate, &is_others, &why, &hint) ||
+			why == NULL)
+			continue;
+		ereport(WARNING,
+				(errmsg("would not move %s: %s", name_of(candidate.unit), why),
+				 errdetail("It is advised to move to tier \"%s\".",
+						   NameStr(advice->set->tiers[candidate.unit->recommended_tier].name)),
+				 hint == NULL ? 0 : errhint("%s", hint)));
+	}
+}
+
 TierApplySummary
 tier_apply_announce(const TierApplyRequest *request)
 {
@@ -856,6 +894,7 @@ tier_apply_announce(const TierApplyRequest *request)
 	foretell_all(&foretelling, candidates,
 				 leave_out_moved(request->foresight, candidates, arrangement.possible));
 	tell_left(advice, candidates, &arrangement, summary.beyond_limit > 0, false);
+	tell_others(request, advice);
 	summary.not_moved += arrangement.left_over - summary.beyond_limit + arrangement.spare;
 	tell_unsure(request, advice, &summary);
 	return summary;
@@ -912,6 +951,8 @@ run_round(const TierApplyRequest *request, TierApplySummary *summary, const Tier
 			return 0;
 		wanted = is_still_advised(advice, &candidates[i]);
 		tier_transaction_commit();
+		if (!wanted && !tier_batch_may_go_on(request->by_worker))
+			return 0;
 		if (wanted && move_one(request, summary, advice, &candidates[i], is_last))
 			candidates[kept++] = candidates[i];
 		if (request->idle != NULL && request->idle->is_due())

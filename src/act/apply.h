@@ -98,4 +98,7 @@ extern TierAdvisedMove *tier_apply_list(double max_bytes, int *n);
 /* What became of it, for a person, in a NOTICE; an error if it was busy. */
 extern void tier_apply_report(const TierApplySummary *summary);
 
+/* For ereport: how much is advised that may not be moved; nothing, if nothing is. */
+extern int	tier_apply_others_detail(const TierApplySummary *summary);
+
 #endif							/* TIER_APPLY_H */

@@ -70,9 +70,8 @@ others_text(const TierApplySummary *summary)
 		psprintf("%d relations are advised to move that %s may not move.", summary->others, whose);
 }
 
-/* For ereport. */
-static int
-others_detail(const TierApplySummary *summary)
+int
+tier_apply_others_detail(const TierApplySummary *summary)
 {
 	char	   *others = others_text(summary);
 
@@ -100,13 +99,13 @@ tier_apply_report(const TierApplySummary *summary)
 	{
 		ereport(NOTICE,
 				(errmsg("nothing is moved: %d advised", summary->advised),
-				 others_detail(summary)));
+				 tier_apply_others_detail(summary)));
 		return;
 	}
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					summary->batch_id, summary->moved, summary->not_moved),
-			 others_detail(summary),
+			 tier_apply_others_detail(summary),
 			 summary->moved == 0 ? 0 :
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
 					 summary->batch_id)));
@@ -378,6 +377,8 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			const TierBatchMove *move = &past.moves[i];
 			TierRelationInfo info;
 
+			if (!tier_batch_may_go_on(false))
+				break;
 			if (!tier_relation_lookup(move->relation_oid, &info))
 				continue;
 			if (info.tablespace_oid != move->to_tablespace_oid)

@@ -59,3 +59,20 @@ tier_batch_end(int64 batch_id, const char *cause, int moved, int64 moved_bytes, 
 											tier_progress_waited_ms() - waited_before_ms),
 					not_moved, waiting)));
 }
+
+bool
+tier_batch_may_go_on(bool by_worker)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		is_the_same = tier_catalog_extension_state() == TIER_EXTENSION_PRESENT;
+
+	tier_transaction_commit();
+	MemoryContextSwitchTo(context);
+	if (!is_the_same)
+		ereport(by_worker ? LOG : WARNING,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
+				 errdetail("What is left stays where it is until the next run, "
+						   "or until somebody asks for it again.")));
+	return is_the_same;
+}

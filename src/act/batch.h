@@ -24,4 +24,12 @@ extern int64 tier_batch_begin(const char *cause, int relations, double bytes);
 extern void tier_batch_end(int64 batch_id, const char *cause, int moved, int64 moved_bytes,
 						   int not_moved, int waiting);
 
+/*
+ * ALTER EXTENSION does not wait for those who move.  What was updated meanwhile has another
+ * library, and what this one would do to its tables is for nobody to say: so this is asked
+ * between two moves of a series, and ends it when it says false, which is in the log of a
+ * worker, and a warning for a person.  In a transaction, outside of a scope; commits it.
+ */
+extern bool tier_batch_may_go_on(bool by_worker);
+
 #endif							/* TIER_BATCH_H */

@@ -549,7 +549,11 @@ empty_locked(Emptying *emptying)
 		if (emptying->run->by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
 			break;
 		if (!look_again(emptying) || (next = next_leaving(&evaluation->result)) < 0)
+		{
+			emptying->summary->is_over = emptying->set == NULL &&
+				!tier_batch_may_go_on(emptying->run->by_worker);
 			break;
+		}
 		MemoryContextSwitchTo(emptying->step);
 		tier_debug_point("leaving");
 		move_next(emptying, next);
@@ -661,7 +665,7 @@ tier_fullness_run(const TierFullnessRun *run)
 	}
 
 	/* 2. Act, from the slowest tier on: it makes room for the next. */
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && !summary.is_over; i++)
 	{
 		Emptying	emptying = {0};
 

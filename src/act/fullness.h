@@ -45,6 +45,8 @@ typedef struct TierFullnessSummary
 	char	   *why_waiting;	/* of the first of them; NULL: none waits */
 	int64		moved_bytes;
 	int64		batch_id;		/* of these moves; 0: none was begun */
+	bool		is_over;		/* the extension is not what it was, and
+								 * nothing more is moved */
 } TierFullnessSummary;
 
 /*

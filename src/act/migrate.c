@@ -684,23 +684,6 @@ move_member(Run *run, Decision *decision)
 		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
 }
 
-/*
- * ALTER EXTENSION does not wait for a run.  What was updated meanwhile has another library,
- * and what this one would do to its tables is for nobody to say.
- */
-static bool
-is_extension_the_same(Run *run)
-{
-	run->is_over = tier_catalog_extension_state() != TIER_EXTENSION_PRESENT;
-	tier_transaction_commit();
-	if (run->is_over)
-		ereport(run->by_worker ? LOG : WARNING,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
-				 errdetail("What is left is moved by the next run.")));
-	return !run->is_over;
-}
-
 /* False: nothing more is to be moved. */
 static bool
 run_member(Run *run, const Job *job, Oid relation_oid)
@@ -732,7 +715,8 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 	MemoryContextSwitchTo(old_context);
 	if (!wanted)
 	{
-		if (!is_extension_the_same(run))
+		run->is_over = !tier_batch_may_go_on(run->by_worker);
+		if (run->is_over)
 			return false;
 		summary->no_longer_due++;
 		return true;
@@ -1112,7 +1096,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		log_limited(&run);
 	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
 				   summary.not_moved, summary.waiting);
-	if (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF)
+	run.is_over = run.is_over || !tier_batch_may_go_on(by_worker);
+	if (!run.is_over && (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF))
 	{
 		how.backoff = backoff;
 		how.nbackoff = nbackoff;
@@ -1123,7 +1108,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	}
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.emptied.why_waiting;
-	apply_advice(set, NULL, by_worker, ignore_windows, idle, &summary);
+	if (!run.is_over && !summary.emptied.is_over)
+		apply_advice(set, NULL, by_worker, ignore_windows, idle, &summary);
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.applied.why_waiting;
 

@@ -85,6 +85,8 @@ typedef struct Move
 	bool		has_told;		/* that it waits */
 	bool		only_record;	/* finish_step() does nothing else */
 	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
+	Oid			extension_oid;	/* the same: that has it, and lets it be moved
+								 * there; 0: none */
 	bool		is_locked;		/* the same: others have it, and it is for who
 								 * waits for nobody */
 
@@ -120,6 +122,7 @@ report_thrown(TierMoveReport *report, const ErrorData *error)
 	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED :
 		TIER_STATE_FAILED;
 	report->error = tier_catalog_clip(error->message);
+	report->detail = error->detail ? tier_catalog_clip(error->detail) : NULL;
 	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
 	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
 }
@@ -129,6 +132,7 @@ report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqls
 {
 	report->state = TIER_STATE_SKIPPED;
 	report->error = error;
+	report->detail = NULL;
 	report->hint = hint;
 	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
 }
@@ -165,6 +169,7 @@ tier_move_warn(const TierMoveReport *report, bool by_worker)
 			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
 								   report->sqlstate[3], report->sqlstate[4])),
 			 errmsg("could not move %s: %s", report->relation_name, report->error),
+			 report->detail ? errdetail_internal("%s", report->detail) : 0,
 			 report->hint ? errhint("%s", report->hint) : 0));
 }
 
@@ -382,6 +387,7 @@ preflight_step(void *argument)
 
 	tier_preflight_init(&admission, move->info, &where, move->set, move->size_bytes);
 	admission.announces = true;
+	move->extension_oid = tier_relation_table_extension(move->info);
 	move->obstacle = tier_preflight(&admission);
 	move->is_locked = move->request->only_if_free &&
 		tier_relation_count_lockers(move->request->relation_oid) > 0;
@@ -447,11 +453,12 @@ queue_step(void *argument)
 
 /*
  * Has somebody pinned it to another tier since the move was asked for, which may
- * be hours ago?  Then it is reported as skipped.  In a transaction, with nothing
- * of a user locked.
+ * be hours ago?  Or is the extension another one by now, of whose tables this library
+ * knows nothing?  Then it is reported as skipped.  In a transaction, with nothing of a
+ * user locked.
  */
 static bool
-is_pinned_meanwhile(Move *move)
+is_forbidden_meanwhile(Move *move)
 {
 	const TierMoveRequest *request = move->request;
 	MemoryContext old_context = MemoryContextSwitchTo(move->context);
@@ -461,8 +468,11 @@ is_pinned_meanwhile(Move *move)
 
 	if (!tier_catalog_try_enter(&scope))
 	{
+		MemoryContextSwitchTo(move->context);
+		report_skipped(move->report, pstrdup("the extension was updated or dropped meanwhile"),
+					   "It can be moved when the library is that of the extension.", "55000");
 		MemoryContextSwitchTo(old_context);
-		return false;
+		return true;
 	}
 	pins = tier_catalog_load_pin_of(move->context, request->relation_oid);
 	tier_catalog_leave(&scope);
@@ -535,7 +545,7 @@ pin_step(void *argument)
 {
 	Move	   *move = argument;
 
-	move->is_unwanted = is_pinned_meanwhile(move);
+	move->is_unwanted = is_forbidden_meanwhile(move);
 }
 
 /* Everything for which it may be unwanted, also what takes longer to find out. */
@@ -544,7 +554,7 @@ ask_step(void *argument)
 {
 	Move	   *move = argument;
 
-	move->is_unwanted = is_pinned_meanwhile(move) || is_transferred_meanwhile(move) ||
+	move->is_unwanted = is_forbidden_meanwhile(move) || is_transferred_meanwhile(move) ||
 		is_dropped_meanwhile(move);
 }
 
@@ -565,6 +575,7 @@ may_begin(Move *move, TierMoveReport *report, ErrorData **thrown)
 	{
 		report_skipped(report, obstacle->message, obstacle->hint,
 					   unpack_sql_state(obstacle->sqlstate));
+		report->detail = obstacle->detail;
 		return false;
 	}
 	if (move->is_locked)
@@ -715,6 +726,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
 	request.for_owner = move->request->for_owner;
+	request.extension_oid = move->extension_oid;
 	request.register_file = true;
 	request.reserve_bytes = tier_preflight_reserve(move->set, move->request->tablespace_oid);
 	request.is_wanted = is_still_wanted;
@@ -823,8 +835,8 @@ attempt_step(void *argument)
 	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
 	tier_transaction_obey_timeout();
 	move->result = tier_relation_move(move->request->relation_oid, move->request->requester_oid,
-									  move->request->for_owner, move->request->tablespace_oid,
-									  &move->timing);
+									  move->request->for_owner, move->extension_oid,
+									  move->request->tablespace_oid, &move->timing);
 }
 
 /* Attempts until one succeeds, fails, or enough have waited in vain. */

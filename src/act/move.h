@@ -84,6 +84,7 @@ typedef struct TierMoveReport
 	TierMoveState state;
 	char	   *relation_name;	/* NULL when it was gone from the start */
 	char	   *error;			/* NULL when done or not needed; why it waits */
+	char	   *detail;			/* NULL: none */
 	char	   *hint;			/* NULL: none */
 	char		sqlstate[6];
 	bool		under_pressure; /* of WAITING and SKIPPED: the server was, so

@@ -29,6 +29,7 @@
 #include "src/model/effect.h"
 #include "src/base/settings.h"
 #include "src/decide/wear.h"
+#include "src/act/batch.h"
 #include "src/act/call.h"
 #include "src/act/foresee.h"
 #include "src/act/migrate.h"
@@ -56,9 +57,11 @@ report_failures(const TierMoveReport *first, int failed, int all)
 	ereport(ERROR,
 			(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
 			 errmsg("could not move %s: %s", first->relation_name, first->error),
-			 failed == 1 ? 0 :
-			 errdetail("%d of %d relations could not be moved; see tiered_storage.moves.",
-					   failed, all),
+			 failed > 1 ?
+			 errdetail("%s%s%d of %d relations could not be moved; see tiered_storage.moves.",
+					   first->detail ? first->detail : "", first->detail ? " " : "",
+					   failed, all) :
+			 first->detail ? errdetail_internal("%s", first->detail) : 0,
 			 first->hint ? errhint("%s", first->hint) : 0));
 }
 
@@ -215,6 +218,8 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		TierMoveRequest request;
 		TierMoveReport report;
 
+		if (!tier_batch_may_go_on(false))
+			break;
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
 		request = tier_call_request(&call, &member);
@@ -261,7 +266,8 @@ report_placement(const TierMigrateSummary *summary, bool dry_run)
 		ereport(NOTICE,
 				(errmsg_plural("%d relation is advised to move",
 							   "%d relations are advised to move",
-							   summary->applied.advised, summary->applied.advised)));
+							   summary->applied.advised, summary->applied.advised),
+				 tier_apply_others_detail(&summary->applied)));
 	else
 		tier_apply_report(&summary->applied);
 }

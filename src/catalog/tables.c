@@ -258,6 +258,10 @@ tier_catalog_datum(uint64 row, int column, bool *isnull)
 	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
 }
 
+/*
+ * A session that has moved something while the extension was updated could not say what came
+ * of it, and may live on for days, idle.
+ */
 void
 tier_catalog_refresh_identities(void)
 {
@@ -267,7 +271,8 @@ tier_catalog_refresh_identities(void)
 	"error = 'the process that moved it ended before it was done' "
 	"WHERE m.move_id IN (SELECT r.move_id FROM _tiered_storage.move r "
 	"WHERE r.state = 'running' AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a "
-	"WHERE a.pid = r.pid AND a.backend_start = r.backend_start) FOR UPDATE OF r SKIP LOCKED)";
+	"WHERE a.pid = r.pid AND a.backend_start = r.backend_start "
+	"AND a.state IS DISTINCT FROM 'idle') FOR UPDATE OF r SKIP LOCKED)";
 
 	tier_catalog_execute("SELECT _tiered_storage.refresh_identities()", 0, NULL, NULL, NULL);
 	tier_catalog_execute(sql, 0, NULL, NULL, NULL);

@@ -46,6 +46,7 @@ struct TierOnlineRequest
 								 * this one is a part of, if it is TOAST */
 	Oid			rights_oid;		/* that relation */
 	bool		for_owner;		/* and who is its owner, or else an error */
+	Oid			extension_oid;	/* that may have that relation, 0: none */
 
 	/*
 	 * Register the new file, so that it is found after a crash.  Only tests

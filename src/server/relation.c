@@ -539,8 +539,8 @@ set_tablespace(const TierRelationInfo *info, Oid tablespace_oid)
 }
 
 TierMoveResult
-tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid tablespace_oid,
-				   TierMoveTiming *timing)
+tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid extension_oid,
+				   Oid tablespace_oid, TierMoveTiming *timing)
 {
 	TierRelationInfo info;
 	int64		asked_at;
@@ -575,6 +575,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid tabl
 	if (for_owner)
 		tier_relation_check_owner(&info, requester_oid);
 	tier_relation_check_move(&info, requester_oid, tablespace_oid);
+	tier_relation_check_extension(&info, extension_oid);
 	if (!tier_relation_claim_row(relation_oid))
 		return TIER_MOVE_LOCK_TIMEOUT;
 

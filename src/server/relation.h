@@ -110,6 +110,16 @@ extern const char *tier_relation_why_never(const TierRelationInfo *info);
 extern const char *tier_relation_why_of_extension(const TierRelationInfo *info);
 
 /*
+ * The extension that such a table belongs to, 0: none: one look-up in an index of pg_depend.
+ * And an error if that is another one than at the time when the move was admitted: an
+ * extension that has got the table meanwhile was not asked.  ALTER EXTENSION locks the table,
+ * so that under a strong lock on that it stays true; not under one on its index or TOAST
+ * table, which are none of the extension's.
+ */
+extern Oid	tier_relation_table_extension(const TierRelationInfo *info);
+extern void tier_relation_check_extension(const TierRelationInfo *info, Oid admitted_oid);
+
+/*
  * The two halves of it as questions, in this order: what nobody may move there, and
  * what this role may not; and of that the part which is about the relation alone.
  */
@@ -268,13 +278,15 @@ typedef struct TierMoveTiming
  * committed by the caller at once.  Waits for the lock no longer than
  * tiered_storage.move_lock_timeout, inside a subtransaction, so that after a
  * timeout no lock is held and the transaction can go on.  After the grant
- * everything is checked again, the rights of the requester included, and with for_owner
- * that he is the owner.  Acts as
+ * everything is checked again, the rights of the requester included, with for_owner
+ * that he is the owner, and that no other extension than extension_oid (0: none) has got
+ * it.  Acts as
  * the owner of the relation, if he may create there, else as the requester, if
  * he owns it, else as the bootstrap superuser.  Other errors are thrown.
  */
 extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner,
-										 Oid tablespace_oid, TierMoveTiming *timing);
+										 Oid extension_oid, Oid tablespace_oid,
+										 TierMoveTiming *timing);
 
 /*
  * Makes a tablespace the one in which the server creates what is new of a partitioned table

@@ -152,13 +152,20 @@ tier_relation_why_never(const TierRelationInfo *info)
 	return "its access method is columnar, which does not support it";
 }
 
-const char *
-tier_relation_why_of_extension(const TierRelationInfo *info)
+Oid
+tier_relation_table_extension(const TierRelationInfo *info)
 {
 	Oid			table_oid = info->kind != RELKIND_INDEX ? info->relation_oid :
 	IndexGetRelation(info->relation_oid, true);
-	Oid			extension_oid = OidIsValid(table_oid) ?
-	getExtensionOfObject(RelationRelationId, table_oid) : InvalidOid;
+
+	return OidIsValid(table_oid) ? getExtensionOfObject(RelationRelationId, table_oid) :
+		InvalidOid;
+}
+
+const char *
+tier_relation_why_of_extension(const TierRelationInfo *info)
+{
+	Oid			extension_oid = tier_relation_table_extension(info);
 	char	   *name = OidIsValid(extension_oid) ? get_extension_name(extension_oid) : NULL;
 
 	return name == NULL ? NULL : psprintf("it belongs to extension \"%s\"", name);
@@ -394,6 +401,23 @@ tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("%s %s has got another owner meanwhile",
 						tier_relation_kind_name(info->kind), info->name)));
+}
+
+void
+tier_relation_check_extension(const TierRelationInfo *info, Oid admitted_oid)
+{
+	Oid			extension_oid = tier_relation_table_extension(info);
+	char	   *name;
+
+	if (!OidIsValid(extension_oid) || extension_oid == admitted_oid)
+		return;
+	name = get_extension_name(extension_oid);
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("%s %s was made a member of extension \"%s\" meanwhile",
+					tier_relation_kind_name(info->kind), info->name, name == NULL ? "?" : name),
+			 errdetail("The extension may drop, truncate or lock it at any time."),
+			 errhint("It is moved only to a tier that it is pinned to.")));
 }
 
 bool

@@ -222,6 +222,18 @@ $dry =
   notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
 like($dry, qr/would move public\.hot_2 /, 'but a day later it does');
 like($dry, qr/1 relation is advised to move/, 'one');
+like(
+	$dry,
+	qr/would not move public\.hot_poor: permission denied for tablespace fast\nDETAIL:  It is advised to move to tier "fast"\.\nHINT:  GRANT CREATE ON TABLESPACE fast TO poor allows it\./,
+	'what its owner may not move is in the list, too');
+like(
+	$dry,
+	qr/would not move public\.hot_unlogged: it cannot be moved online: it is unlogged.*\nDETAIL:  .*\nHINT:  CALL tiered_storage\.move_relation\(.* locks it for the whole copy\./,
+	'and what would be locked for the whole copy');
+like(
+	$dry,
+	qr/1 relation is advised to move that their owners may not move\./,
+	'and their number');
 
 # A dry run knows windows, and what policies move before.
 $node->safe_psql('app',

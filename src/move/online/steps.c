@@ -65,6 +65,8 @@ check_relation(TierOnline *move, TierRelationInfo *info)
 		tier_relation_check_owner(&owner, request->requester_oid);
 	if (!tier_debug_skips("rights"))
 		tier_relation_check_move(&owner, request->requester_oid, request->tablespace_oid);
+	if (!tier_debug_skips("extension"))
+		tier_relation_check_extension(&owner, request->extension_oid);
 	why = tier_relation_why_incomplete(info);
 	if (why != NULL)
 		return refuse(move, why, true);
