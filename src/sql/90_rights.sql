@@ -66,7 +66,7 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.move_metrics, tiered_storage.metrics,
 	tiered_storage.activity, tiered_storage.recent_moves, tiered_storage.hot_relations,
 	tiered_storage.node_tiers, tiered_storage.node_heat, tiered_storage.node_moves,
-	tiered_storage.node_policies TO pg_monitor;
+	tiered_storage.node_policies, tiered_storage.node_gaps TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.device_profiles(),
 	tiered_storage.recommend_settings(boolean),
 	tiered_storage.relation_buffers(), tiered_storage.block_heat(regclass, integer),
@@ -143,6 +143,7 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.ask_nodes(text[], integer[], text, boolean), _tiered_storage.nodes(),
 	_tiered_storage.on_all_nodes(text, boolean), _tiered_storage.change_all_nodes(text),
 	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text),
+	_tiered_storage.node_definitions(), _tiered_storage.node_gaps(),
 	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
 	_tiered_storage.short_number(float8), _tiered_storage.clip(text, integer),
 	_tiered_storage.activity_rows() TO pg_monitor;
