@@ -114,15 +114,11 @@ BEGIN
 	FOR i IN 1 .. pg_catalog.cardinality(worker_name) LOOP
 		node_name := worker_name[i];
 		node_port := port[i];
-		success := node_port <> 3 AND (node_port <> 4 OR command[i] LIKE 'DO%');
+		success := node_port <> 3 AND (node_port <> 4 OR command[i] LIKE '%''DO %');
 		result := 'failed to connect';
 		IF success AND node_port = 1 THEN
 			BEGIN
-				IF command[i] LIKE 'DO%' THEN
-					EXECUTE command[i];
-				ELSE
-					EXECUTE command[i] INTO result;
-				END IF;
+				EXECUTE command[i] INTO result;
 			EXCEPTION WHEN OTHERS THEN
 				success := false;
 				result := 'ERROR:  ' || SQLERRM;
@@ -222,6 +218,13 @@ DELETE FROM pg_dist_node WHERE nodeid = 4;
 SELECT count(*) FROM tiered_storage.policies;
 SELECT * FROM tiered_storage.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap'); \echo :SQLSTATE
 SELECT node_id, success FROM tiered_storage.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap', if_exists => true);
+
+-- A node that is at it for too long gives up by itself.
+SELECT _tiered_storage.answer_within(100, 'SELECT pg_sleep(3600)'); \echo :SQLSTATE
+SELECT _tiered_storage.answer_within(600000, 'SELECT 1 / 0'); \echo :SQLSTATE
+SELECT _tiered_storage.answer_within(600000, 'SELECT x FROM generate_series(7, 8) x') AS first_row, _tiered_storage.answer_within(600000, 'DO $d$ BEGIN NULL; END $d$') IS NULL AS is_null,
+	_tiered_storage.answer_within(600000, NULL) IS NULL AS not_asked;
+SELECT _tiered_storage.answer_within(600000, 'COMMIT'); \echo :SQLSTATE
 
 -- What waits too long is ended; what somebody else has cancelled is.
 CREATE OR REPLACE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[], parallel boolean,
