@@ -291,9 +291,8 @@ my $large = $node->safe_psql('postgres',
 my $sums =
   q(SELECT count(*), sum(id), count(*) FILTER (WHERE at >= '2027-01-01') FROM m);
 my $before = $node->safe_psql('postgres', $sums);
-$mover = start_sql(
-	$node, 'postgres',
-	q(SET tiered_storage.move_rate_limit = '64kB'),
+reload_with($node, 'tiered_storage.move_rate_limit' => '64kB');
+$mover = start_sql($node, 'postgres',
 	"CALL tiered_storage.move_relation('$large', 'slow')");
 $node->poll_query_until('postgres',
 	"SELECT count(*) > 0 FROM tiered_storage.move_progress WHERE relation = '$large' AND blocks_done > 0"
@@ -304,6 +303,7 @@ is(kill('KILL', $pid), 1, 'its copy is interrupted');
 finish_sql($mover);
 $node->poll_query_until('postgres', 'SELECT true')
   or die 'the server is not back';
+reload_with($node, 'tiered_storage.move_rate_limit' => '0');
 is($node->safe_psql('postgres', $sums), $before, 'nothing is lost');
 is($node->safe_psql('postgres', $fast),
 	'2027-01-01', 'the chunk is where it was');
