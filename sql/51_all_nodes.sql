@@ -22,6 +22,7 @@ SELECT * FROM tiered_storage.node_tiers; \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.node_heat; \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.node_moves; \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.node_policies; \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.node_gaps; \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress n', idle_for => '1 day', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
 
@@ -113,21 +114,17 @@ BEGIN
 	FOR i IN 1 .. pg_catalog.cardinality(worker_name) LOOP
 		node_name := worker_name[i];
 		node_port := port[i];
-		success := node_port <> 3 AND (node_port <> 4 OR command[i] LIKE 'DO%');
+		success := node_port <> 3 AND (node_port <> 4 OR command[i] LIKE '%''DO %');
 		result := 'failed to connect';
 		IF success AND node_port = 1 THEN
 			BEGIN
-				IF command[i] LIKE 'DO%' THEN
-					EXECUTE command[i];
-				ELSE
-					EXECUTE command[i] INTO result;
-				END IF;
+				EXECUTE command[i] INTO result;
 			EXCEPTION WHEN OTHERS THEN
 				success := false;
 				result := 'ERROR:  ' || SQLERRM;
 			END;
 		ELSIF success THEN
-			result := '[]';
+			result := CASE WHEN command[i] LIKE '%node_definitions%' THEN '[{"tier_name": null}]' ELSE '[]' END;
 		END IF;
 		IF node_port <> 5 THEN
 			RETURN NEXT;
@@ -170,6 +167,39 @@ SELECT relation, move_after, tier_name, include_indexes, age_from, time_zone, be
 SELECT node_id, success FROM tiered_storage.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""', move_after => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT node_id, success FROM tiered_storage.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""', move_after => '1 day', tier => 'regress_cheap', if_not_exists => true);
 SELECT node_id, error, relation_name, tier_name, enabled FROM tiered_storage.node_policies;
+-- What the other node lacks: tiers that somebody has defined, policies on shards.
+SET "TimeZone" = 'UTC';
+SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0 AS on_shards,
+	tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_cheap') > 0 AS not_on_shards;
+SET "IntervalStyle" = sql_standard;
+SET extra_float_digits = -15;
+SELECT node_id, error, relation_name, tier_name, command FROM tiered_storage.node_gaps;
+RESET "IntervalStyle";
+RESET extra_float_digits;
+-- The statements change nothing where that is, and define the same where it is not.
+SET client_min_messages = warning;
+CREATE TEMP TABLE command AS SELECT row_number() OVER () AS place, command FROM tiered_storage.node_gaps;
+CREATE TEMP VIEW definition AS SELECT (to_jsonb(t))::text AS defined FROM _tiered_storage.tier t WHERE NOT discovered
+	UNION ALL SELECT t::text FROM _tiered_storage.tier_tablespaces t WHERE NOT discovered
+	UNION ALL SELECT (to_jsonb(p) - '{created_at,policy_id,last_evaluated_at,last_due,last_on_target,last_result}'::text[])::text FROM tiered_storage.policies p;
+CREATE TEMP TABLE before AS SELECT * FROM definition;
+SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
+\gexec
+TABLE definition EXCEPT TABLE before;
+TABLE before EXCEPT TABLE definition;
+SELECT count(tiered_storage.remove_tiering_policy(policy_id => p.policy_id)) FROM tiered_storage.policies p WHERE relation_name NOT LIKE '%plain';
+SELECT tiered_storage.remove_tiering_policy('plain');
+SELECT count(tiered_storage.remove_tier(tier_name)) FROM tiered_storage.tiers WHERE NOT discovered;
+SELECT count(*) FROM tiered_storage.node_gaps;
+SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
+\gexec
+TABLE definition EXCEPT TABLE before;
+TABLE before EXCEPT TABLE definition;
+SELECT tiered_storage.remove_tiering_policy('items');
+DROP TABLE command, before;
+DROP VIEW definition;
+RESET client_min_messages;
+RESET "TimeZone";
 
 -- A node that is down: nothing is done, and it is named.
 INSERT INTO pg_dist_node VALUES (3, 5, 'down', 3, true, 'primary', 'default'), (7, 7, 'disabled', 7, false, 'primary', 'default');
@@ -188,6 +218,13 @@ DELETE FROM pg_dist_node WHERE nodeid = 4;
 SELECT count(*) FROM tiered_storage.policies;
 SELECT * FROM tiered_storage.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap'); \echo :SQLSTATE
 SELECT node_id, success FROM tiered_storage.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap', if_exists => true);
+
+-- A node that is at it for too long gives up by itself.
+SELECT _tiered_storage.answer_within(100, 'SELECT pg_sleep(3600)'); \echo :SQLSTATE
+SELECT _tiered_storage.answer_within(600000, 'SELECT 1 / 0'); \echo :SQLSTATE
+SELECT _tiered_storage.answer_within(600000, 'SELECT x FROM generate_series(7, 8) x') AS first_row, _tiered_storage.answer_within(600000, 'DO $d$ BEGIN NULL; END $d$') IS NULL AS is_null,
+	_tiered_storage.answer_within(600000, NULL) IS NULL AS not_asked;
+SELECT _tiered_storage.answer_within(600000, 'COMMIT'); \echo :SQLSTATE
 
 -- What waits too long is ended; what somebody else has cancelled is.
 CREATE OR REPLACE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[], parallel boolean,

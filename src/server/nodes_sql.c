@@ -4,13 +4,21 @@
  *		Asking the nodes of Citus, for a bounded time.
  *
  * A statement is sent by Citus itself, with its connections, as the current role, and with
- * what that role may do there.  What Citus waits for without end is ended by a timer of our
- * own: then the nodes are asked one after the other, so that the one that does not answer is
- * known by name.
+ * what that role may do there.  The node has a timer, by which it gives up by itself.  What
+ * Citus waits for without end, because a node does not even do that, is ended by timers of
+ * our own.  First the connections that it has opened for the question are shut: it takes a
+ * node that does not answer for one that it has lost, and has the others' answers.  It must
+ * not cancel then: Citus would tell the node, over a connection for which it waits without
+ * end and without regard to signals.  Only if it still waits, for something else, it is
+ * cancelled, and the nodes are asked one after the other, so that the one that does not
+ * answer is known by name.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -18,11 +26,13 @@
 #include "miscadmin.h"
 #include "nodes/value.h"
 #include "parser/parse_func.h"
+#include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/timeout.h"
+#include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/attempt.h"
@@ -31,6 +41,7 @@
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_ask_nodes);
+PG_FUNCTION_INFO_V1(tier_answer_within);
 
 /* What Citus calls the time after which it gives up to connect. */
 #define CONNECTION_TIMEOUT "citus.node_connection_timeout"
@@ -38,13 +49,15 @@ PG_FUNCTION_INFO_V1(tier_ask_nodes);
 /* Of several nodes that have to share the time, each gets that at least. */
 #define LEAST_TIME_MS 100
 
+#define NO_ANSWER "it did not answer in time"
+
 /* Who is asked, and what. */
 typedef struct Nodes
 {
 	int			n;
 	Datum	   *names;			/* text */
 	Datum	   *ports;			/* int4 */
-	Datum		command;		/* text */
+	char	   *command;
 } Nodes;
 
 /* One call of Citus: for those from `first`, n of them. */
@@ -59,18 +72,89 @@ typedef struct Question
 	char	  **answers;		/* NULL: none */
 } Question;
 
-static volatile sig_atomic_t time_ran_out = false;
+/*
+ * The sockets of this process by descriptor, as they were before a question; 0: none.  What
+ * is there afterwards and was not is what Citus has opened for the question.  The first free
+ * descriptor is what a process gets, so that only so many are looked at.
+ */
+static ino_t *sockets_before = NULL;
+static int	nsockets = 0;
+
+static volatile sig_atomic_t alarms = 0;	/* of a question */
+static volatile sig_atomic_t answer_is_late = false;
+
+/* In a signal handler, too. */
+static ino_t
+socket_of(int descriptor)
+{
+	struct stat file;
+
+	return fstat(descriptor, &file) == 0 && S_ISSOCK(file.st_mode) ? file.st_ino : 0;
+}
+
+static int
+highest_descriptor(void)
+{
+	DIR		   *directory = AllocateDir("/proc/self/fd");
+	struct dirent *entry;
+	int			highest = -1;
+
+	while ((entry = ReadDirExtended(directory, "/proc/self/fd", DEBUG1)) != NULL)
+		highest = Max(highest, atoi(entry->d_name));
+	if (directory != NULL)
+		FreeDir(directory);
+	return highest;
+}
+
+/* Each node takes two connections at most, and a look-up of its name some files. */
+static void
+note_sockets(int nnodes)
+{
+	nsockets = highest_descriptor() + 1 + 2 * nnodes + 64;
+	sockets_before = palloc(sizeof(ino_t) * nsockets);
+	for (int i = 0; i < nsockets; i++)
+		sockets_before[i] = socket_of(i);
+}
+
+/* What was received before can still be read. */
+static void
+shut_new_sockets(void)
+{
+	for (int i = 0; i < nsockets; i++)
+	{
+		ino_t		inode = socket_of(i);
+
+		if (inode != 0 && inode != sockets_before[i])
+			(void) shutdown(i, SHUT_RDWR);
+	}
+}
 
 /* As the timer of statement_timeout does; whose time it was is asked afterwards. */
 static void
-end_question(void)
+cancel_query(void)
 {
-	time_ran_out = true;
 	InterruptPending = true;
 	QueryCancelPending = true;
 	SetLatch(MyLatch);
 }
 
+static void
+end_question(void)
+{
+	if (alarms++ == 0)
+		shut_new_sockets();
+	else
+		cancel_query();
+}
+
+static void
+end_answer(void)
+{
+	answer_is_late = true;
+	cancel_query();
+}
+
+/* A session may ask itself, so these are two. */
 static TimeoutId
 question_timeout(void)
 {
@@ -83,12 +167,33 @@ question_timeout(void)
 	return id;
 }
 
+static TimeoutId
+answer_timeout(void)
+{
+	static bool is_registered = false;
+	static TimeoutId id;
+
+	if (!is_registered)
+		id = RegisterTimeout(USER_TIMEOUT, end_answer);
+	is_registered = true;
+	return id;
+}
+
 static Datum
 array_of(Datum *values, int n, Oid type_oid)
 {
 	return PointerGetDatum(type_oid == INT4OID ?
 						   construct_array(values, n, INT4OID, sizeof(int32), true, TYPALIGN_INT) :
 						   construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* The words of Citus, which it does not translate, and of libpq for a connection that was shut. */
+static bool
+says_lost(const char *answer)
+{
+	return strcmp(answer, "query result unavailable") == 0 ||
+		strcmp(answer, "connection lost") == 0 ||
+		strstr(answer, "server closed the connection") != NULL;
 }
 
 static void
@@ -104,6 +209,9 @@ take_answer(Question *question, uint64 row)
 	if (place < 0 || place >= question->n)
 		return;
 	question->succeeded[question->first + place] = succeeded;
+	if (!succeeded && answer != NULL &&
+		((alarms > 0 && says_lost(answer)) || strstr(answer, NO_ANSWER) != NULL))
+		answer = pstrdup(NO_ANSWER);
 	question->answers[question->first + place] =
 		MemoryContextStrdup(question->context, answer == NULL ? "" : answer);
 }
@@ -123,7 +231,9 @@ ask_step(void *argument)
 
 	values[0] = array_of(nodes->names + question->first, question->n, TEXTOID);
 	values[1] = array_of(nodes->ports + question->first, question->n, INT4OID);
-	values[2] = nodes->command;
+	values[2] = CStringGetTextDatum(psprintf("SELECT _tiered_storage.answer_within(%d, %s)",
+											 question->timeout_ms,
+											 quote_literal_cstr(nodes->command)));
 	if (GetConfigOption(CONNECTION_TIMEOUT, true, false) != NULL)
 		(void) set_config_option(CONNECTION_TIMEOUT, psprintf("%d", question->timeout_ms),
 								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
@@ -145,16 +255,21 @@ static void
 ask(Question *question)
 {
 	TimeoutId	timeout = question_timeout();
+	int			timeout_ms = question->timeout_ms;
 	ErrorData  *error;
 
-	time_ran_out = false;
-	enable_timeout_after(timeout, 2 * question->timeout_ms);
+	note_sockets(question->n);
+	alarms = 0;
+	enable_timeout_every(timeout,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), 2 * timeout_ms),
+						 timeout_ms);
 	error = tier_attempt(ask_step, question);
 	disable_timeout(timeout, false);
-	if (time_ran_out && error == NULL)
+	pfree(sockets_before);
+	if (alarms > 1 && error == NULL)
 		QueryCancelPending = false; /* it was late, and would end something
 									 * else */
-	if (error != NULL && !(time_ran_out && error->sqlerrcode == ERRCODE_QUERY_CANCELED))
+	if (error != NULL && !(alarms > 1 && error->sqlerrcode == ERRCODE_QUERY_CANCELED))
 		ReThrowError(error);
 }
 
@@ -231,7 +346,7 @@ tier_ask_nodes(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("there must be as many ports as nodes")));
-	nodes.command = PG_GETARG_DATUM(2);
+	nodes.command = text_to_cstring(PG_GETARG_TEXT_PP(2));
 	question.nodes = &nodes;
 	question.timeout_ms = Max(tier_node_timeout_ms, LEAST_TIME_MS);
 	question.n = nodes.n;
@@ -251,8 +366,71 @@ tier_ask_nodes(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, 0, Int32GetDatum(i + 1));
 		tier_row_datum(&row, 1, BoolGetDatum(question.succeeded[i]));
 		tier_row_text(&row, 2, question.answers[i] != NULL ? question.answers[i] :
-					  "it did not answer in time");
+					  NO_ANSWER);
 		tier_row_put(&row);
 	}
 	return (Datum) 0;
+}
+
+/* NULL: no row */
+static text *
+run_command(const char *command)
+{
+	MemoryContext context = CurrentMemoryContext;
+	text	   *answer = NULL;
+	char	   *value;
+
+	SPI_connect();
+	if (SPI_execute(command, false, 0) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("a node cannot be asked that")));
+	if (SPI_tuptable != NULL && SPI_processed > 0 &&
+		(value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)) != NULL)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+
+		answer = cstring_to_text(value);
+		MemoryContextSwitchTo(spi_context);
+	}
+	SPI_finish();
+	return answer;
+}
+
+/* _tiered_storage.answer_within(timeout_ms, command) */
+Datum
+tier_answer_within(PG_FUNCTION_ARGS)
+{
+	int			timeout_ms = Max(PG_GETARG_INT32(0), 1);
+	char	   *command = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	TimeoutId	timeout = answer_timeout();
+	MemoryContext context = CurrentMemoryContext;
+	text	   *volatile answer = NULL;
+
+	answer_is_late = false;
+	enable_timeout_after(timeout, timeout_ms);
+	PG_TRY();
+	{
+		answer = run_command(command);
+		disable_timeout(timeout, false);
+	}
+	PG_CATCH();
+	{
+		disable_timeout(timeout, false);
+		if (answer_is_late && geterrcode() == ERRCODE_QUERY_CANCELED)
+		{
+			MemoryContextSwitchTo(context);
+			FlushErrorState();
+			ereport(ERROR,
+					(errcode(ERRCODE_QUERY_CANCELED),
+					 errmsg(NO_ANSWER)));
+		}
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (answer_is_late)
+		QueryCancelPending = false; /* as above */
+	if (answer == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(answer);
 }

@@ -16,6 +16,14 @@ COMMENT ON FUNCTION _tiered_storage.ask_nodes(text[], integer[], text, boolean) 
 'has Citus run a command on these nodes, each of which is waited for no longer than '
 'tiered_storage.node_timeout; one row for each; one_by_one: never on a node twice';
 
+/* What is sent to a node: it ends by itself, so that nothing has to be cancelled from afar. */
+CREATE FUNCTION _tiered_storage.answer_within(timeout_ms integer, command text) RETURNS text
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_answer_within';
+COMMENT ON FUNCTION _tiered_storage.answer_within(integer, text) IS
+'runs a command as the current role, and returns the first column of its first row; fails if '
+'that takes longer';
+
 /* A coordinator that is not in its own metadata is a node as well. */
 CREATE FUNCTION _tiered_storage.nodes(
 	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT is_active boolean)

@@ -187,3 +187,135 @@ COMMENT ON COLUMN tiered_storage.node_policies.last_on_target IS
 'number of those that were on the tier already';
 COMMENT ON COLUMN tiered_storage.node_policies.last_result IS
 'result of the last evaluation there; null: never evaluated';
+
+/* Arguments of a call: what is null, or would be the same if it were not given, is left out. */
+CREATE FUNCTION _tiered_storage.node_arguments(names text[], given text[], defaults text[])
+RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT string_agg(format('%s => %L', a.name, a.given), ', ' ORDER BY a.place)
+	FROM unnest(names, given, defaults) WITH ORDINALITY a (name, given, default_value, place)
+	WHERE a.given IS NOT NULL AND a.given IS DISTINCT FROM a.default_value
+$$;
+COMMENT ON FUNCTION _tiered_storage.node_arguments(text[], text[], text[]) IS
+'arguments of a call by name';
+
+/*
+ * With the rights of the extension, as no view has what a tier was given: what is returned is
+ * nothing that pg_monitor could not read.
+ */
+CREATE FUNCTION _tiered_storage.node_definitions(
+	OUT relation_name text, OUT tier_name name, OUT command text)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1 SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres'
+AS $$
+BEGIN
+	RETURN QUERY SELECT NULL::text, t.tier_name, format(
+		'SELECT * FROM tiered_storage.add_tier_on_all_nodes(%s, if_not_exists => true)',
+		_tiered_storage.node_arguments(
+			'{name,tablespaces,profile,rank,random_read_ms,random_write_ms,
+				sequential_read_mb_per_s,sequential_write_mb_per_s,fsync_ms,parallelism,
+				price_per_gb_month,capacity_bytes,reserve_fraction,low_watermark,
+				high_watermark,endurance_tbw,endurance_dwpd,compressed,compression_ratio,
+				scan_start_ms}',
+			ARRAY[t.tier_name::text, COALESCE(s.tablespaces, '{}')::text, t.profile,
+				t.rank::text, t.random_read_ms::text, t.random_write_ms::text,
+				t.sequential_read_mb_per_s::text, t.sequential_write_mb_per_s::text,
+				t.fsync_ms::text, t.parallelism::text,
+				CASE WHEN NOT t.price_is_assumed THEN t.price_per_gb_month::text END,
+				t.capacity_bytes::text, t.reserve_fraction::text, t.low_watermark::text,
+				t.high_watermark::text, t.endurance_tbw::text, t.endurance_dwpd::text,
+				t.compressed::text, t.compression_ratio::text, t.scan_start_ms::text],
+			ARRAY[NULL, NULL, NULL, NULL, p.random_read_ms::text, p.random_write_ms::text,
+				p.sequential_read_mb_per_s::text, p.sequential_write_mb_per_s::text,
+				p.fsync_ms::text, p.parallelism::text, NULL, NULL, '0.15', '0.8', '0.9',
+				NULL, p.endurance_dwpd::text, s.compressed::text, NULL,
+				p.scan_start_ms::text]))
+		FROM _tiered_storage.tier t
+		LEFT JOIN tiered_storage.device_profiles() p ON p.profile = t.profile
+		LEFT JOIN LATERAL (SELECT array_agg(d.tablespace_name ORDER BY d.tablespace_name)
+					AS tablespaces, bool_or(d.compressed) AS compressed
+			FROM _tiered_storage.tier_tablespaces x
+			JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = x.tablespace_oid
+			WHERE x.tier_name = t.tier_name) s ON true
+		WHERE NOT t.discovered;
+	IF to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN
+		RETURN;
+	END IF;
+	RETURN QUERY EXECUTE $query$
+		SELECT p.relation_name, p.tier_name, format('SELECT * FROM '
+			'tiered_storage.add_tiering_policy_on_all_nodes(%s, if_not_exists => true)',
+			_tiered_storage.node_arguments(
+				'{relation,move_after,tier,include_indexes,age_from,key_unit,key_epoch,
+					key_shift,time_zone,idle_for,no_writes_for,below_reads_per_hour,
+					index_tier,return_when_reads_per_hour,return_after,return_tier}',
+				ARRAY[p.relation_name, p.move_after::text, p.tier_name::text,
+					p.include_indexes::text, p.age_from, p.key_unit, p.key_epoch::text,
+					p.key_shift::text, p.time_zone, p.idle_for::text, p.no_writes_for::text,
+					p.below_reads_per_hour::text, p.index_tier::text,
+					p.return_when_reads_per_hour::text, p.return_after::text,
+					p.return_tier::text],
+				ARRAY[NULL, NULL, NULL, 'true', 'now', NULL, NULL, '0', NULL, NULL, NULL,
+					NULL, NULL, NULL, NULL, NULL]))
+		FROM tiered_storage.policies p
+		WHERE EXISTS (SELECT FROM pg_catalog.pg_dist_partition d
+			WHERE d.logicalrelid = p.relation)
+	$query$;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.node_definitions() IS
+'the tiers that somebody has defined here and the policies on shards, each with the statement '
+'that gives it to all nodes';
+
+CREATE FUNCTION _tiered_storage.node_gaps(
+	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT error text,
+	OUT relation_name text, OUT tier_name name, OUT command text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH said AS MATERIALIZED (
+		SELECT n.node_id, n.node_name, n.node_port, n.error,
+			e.relation_name, e.tier_name, e.command
+		FROM _tiered_storage.node_rows(
+			'SELECT NULL::text AS relation_name, NULL::name AS tier_name, NULL::text AS command '
+			'UNION ALL SELECT * FROM _tiered_storage.node_definitions()') n
+		LEFT JOIN LATERAL jsonb_to_record(n.entry)
+			AS e (relation_name text, tier_name name, command text) ON true
+	), wanted AS (
+		SELECT DISTINCT ON (s.relation_name, s.tier_name)
+			s.relation_name, s.tier_name, s.command
+		FROM said s WHERE s.command IS NOT NULL
+		ORDER BY s.relation_name, s.tier_name, s.node_id
+	)
+	SELECT n.node_id, n.node_name, n.node_port, n.error,
+		w.relation_name, w.tier_name, w.command
+	FROM (SELECT s.* FROM said s WHERE s.command IS NULL) n
+	LEFT JOIN wanted w ON n.error IS NULL
+	WHERE n.error IS NOT NULL OR (w.command IS NOT NULL AND NOT EXISTS (
+		SELECT FROM said s WHERE s.node_id = n.node_id AND s.tier_name = w.tier_name
+			AND s.relation_name IS NOT DISTINCT FROM w.relation_name))
+	ORDER BY n.node_id, w.relation_name COLLATE "C" NULLS FIRST, w.tier_name
+$$;
+COMMENT ON FUNCTION _tiered_storage.node_gaps() IS
+'the rows of the view node_gaps';
+
+CREATE VIEW tiered_storage.node_gaps AS
+	SELECT * FROM _tiered_storage.node_gaps();
+COMMENT ON VIEW tiered_storage.node_gaps IS
+'tiers and policies on shards that a node of Citus lacks and others have, as one that was added '
+'later, and the statement that gives them to it; a node that does not answer has a row with the '
+'error';
+COMMENT ON COLUMN tiered_storage.node_gaps.node_id IS
+'number of the node in pg_dist_node; 0: it is not there';
+COMMENT ON COLUMN tiered_storage.node_gaps.node_name IS 'host name or address of the node';
+COMMENT ON COLUMN tiered_storage.node_gaps.node_port IS 'its port';
+COMMENT ON COLUMN tiered_storage.node_gaps.error IS
+'why there is no answer from it; null: there is one';
+COMMENT ON COLUMN tiered_storage.node_gaps.relation_name IS
+'the table whose policy it lacks; null: it lacks the tier';
+COMMENT ON COLUMN tiered_storage.node_gaps.tier_name IS
+'the tier that it lacks, or that the policy moves to';
+COMMENT ON COLUMN tiered_storage.node_gaps.command IS
+'statement that gives it to all nodes that lack it, as it is defined on the first that has it; '
+'tiers come before the policies that need them';

@@ -15,7 +15,7 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('activity'), ('cluster_tiers'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'), ('node_heat'), ('node_moves'), ('node_policies'), ('node_tiers'),
+	('activity'), ('cluster_tiers'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'), ('node_gaps'), ('node_heat'), ('node_moves'), ('node_policies'), ('node_tiers'),
 	('pinned_relations'), ('pins'), ('policies'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
 	('standbys'), ('standby_tiers'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('write_amplification')
 $$, 'relations that users read');

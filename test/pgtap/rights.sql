@@ -182,6 +182,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.tier_metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_metrics', 'pg_monitor', 'SELECT'),
+	('tiered_storage.node_gaps', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_heat', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_moves', 'pg_monitor', 'SELECT'),
 	('tiered_storage.node_policies', 'pg_monitor', 'SELECT'),

@@ -1,6 +1,6 @@
 # Chunks of TimescaleDB: policies move them as they become idle, beside inserts and
-# drop_chunks, and new ones are created where the hypertable is, which stays.  Left out where
-# it is not installed.
+# drop_chunks, pins and a crash, and new ones are created where the hypertable is, which
+# stays.  Left out where it is not installed.
 
 use strict;
 use warnings FATAL => 'all';
@@ -32,6 +32,7 @@ tiered_storage.sample_interval = '1h'
 tiered_storage.cooldown = 0
 timezone = 'UTC'
 autovacuum = off
+restart_after_crash = on
 )
 );
 
@@ -244,6 +245,80 @@ is( $node->safe_psql(
 	),
 	't|0',
 	'the policy moves what is left, and what has come since');
+is(stray_files($node, 'postgres'), '', 'no file that no relation has');
+
+# ---------------------------------------------------------------------
+note 'Pins on chunks';
+# ---------------------------------------------------------------------
+
+my $fourth = $node->safe_psql('postgres',
+	q(SELECT show_chunks('m', newer_than => timestamptz '2026-10-04', older_than => timestamptz '2026-10-05'))
+);
+$node->safe_psql('postgres',
+	qq(SET client_min_messages = error; SELECT tiered_storage.pin('$fourth', 'fast'); CALL tiered_storage.move_relation('$fourth', 'fast'))
+);
+migrate_at('2040-03-01 00:00:00+00');
+my $fast = qq(SELECT day FROM ($places) p (day, places) WHERE places <> 'slow');
+is($node->safe_psql('postgres', $fast),
+	'2026-10-04', 'a chunk that is pinned stays');
+like(
+	error_of($node, 'postgres',
+		"CALL tiered_storage.move_relation('$fourth', 'slow')"),
+	qr/ERROR: .*pinned/,
+	'and is not moved by hand either');
+$node->safe_psql('postgres', "SELECT tiered_storage.unpin('$fourth')");
+migrate_at('2040-03-02 00:00:00+00');
+is($node->safe_psql('postgres', $fast),
+	'', 'until it is pinned no longer');
+($rc, $out, $err) =
+  $node->psql('postgres', "SELECT tiered_storage.pin('m', 'fast')");
+is($rc, 0, 'the hypertable can be pinned');
+is( $node->safe_psql('postgres',
+		"SELECT string_agg(relation::text, ' ') FROM tiered_storage.pins"),
+	'm',
+	'which is no pin of its chunks');
+$node->safe_psql('postgres', q(SELECT tiered_storage.unpin('m')));
+
+# ---------------------------------------------------------------------
+note 'A crash while a chunk is moved';
+# ---------------------------------------------------------------------
+
+$node->safe_psql('postgres',
+	q(INSERT INTO m SELECT timestamptz '2027-01-01 12:00', i, repeat('x', 500) FROM generate_series(1, 10000) i)
+);
+my $large = $node->safe_psql('postgres',
+	q(SELECT show_chunks('m', newer_than => timestamptz '2027-01-01')));
+my $sums =
+  q(SELECT count(*), sum(id), count(*) FILTER (WHERE at >= '2027-01-01') FROM m);
+my $before = $node->safe_psql('postgres', $sums);
+reload_with($node, 'tiered_storage.move_rate_limit' => '64kB');
+$mover = start_sql($node, 'postgres',
+	"CALL tiered_storage.move_relation('$large', 'slow')");
+$node->poll_query_until('postgres',
+	"SELECT count(*) > 0 FROM tiered_storage.move_progress WHERE relation = '$large' AND blocks_done > 0"
+) or die 'the chunk is not copied';
+my $pid = $node->safe_psql('postgres',
+	"SELECT pid FROM tiered_storage.move_progress WHERE relation = '$large'");
+is(kill('KILL', $pid), 1, 'its copy is interrupted');
+finish_sql($mover);
+$node->poll_query_until('postgres', 'SELECT true')
+  or die 'the server is not back';
+reload_with($node, 'tiered_storage.move_rate_limit' => '0');
+is($node->safe_psql('postgres', $sums), $before, 'nothing is lost');
+is($node->safe_psql('postgres', $fast),
+	'2027-01-01', 'the chunk is where it was');
+$node->safe_psql('postgres',
+	"SET client_min_messages = error; CALL tiered_storage.move_relation('$large', 'slow')"
+);
+is($node->safe_psql('postgres', $fast),
+	'', 'and is moved when it is asked for again');
+is($node->safe_psql('postgres', $sums), $before, 'with all rows');
+is( $node->safe_psql(
+		'postgres',
+		"SELECT string_agg(state, ' ' ORDER BY move_id) FROM tiered_storage.moves WHERE relation = '$large' AND kind = 'table'"
+	),
+	'interrupted done',
+	'both are in the history');
 is(stray_files($node, 'postgres'), '', 'no file that no relation has');
 $node->stop;
 done_testing;
