@@ -233,9 +233,16 @@ UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '20
 	random_fast = 50000, random_slow = 50000, device_random_fast = 50000, device_random_slow = 50000, sequential_fast = 0, sequential_slow = 0,
 	sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0 WHERE relation_oid = 'regress_p_vm_a'::regclass;
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
+CREATE VIEW regress_p_vacuum AS SELECT substring(r.reason from '[^;]*vacuum[^;]*') AS in_short, substring(e.reason from 'index-only[^;]*') AS at_length
+	FROM tiered_storage.recommend_placement(relations => '{regress_p_vm,regress_p_vm_a}') r, tiered_storage.explain_placement(r.relation) e
+	WHERE r.relation = 'regress_p_vm_a'::regclass AND e.is_recommended;
+SELECT * FROM regress_p_vacuum;
 UPDATE regress_p_vm SET b = 'y';
 ANALYZE regress_p_vm;
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
+-- The advice says so, too, where it is asked what moves and why.
+SELECT * FROM regress_p_vacuum;
+SELECT substring(reason from 'index-only[^;]*') AS of_the_table FROM tiered_storage.explain_placement('regress_p_vm') WHERE is_recommended;
 -- What is small is not worth a word.
 SET tiered_storage.advice_min_size = '1MB';
 SET tiered_storage.advice_min_saved_time = 3600;
@@ -243,7 +250,7 @@ CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm
 SET tiered_storage.advice_min_size = 0;
 
 SET client_min_messages = warning;
-DROP VIEW regress_places;
+DROP VIEW regress_places, regress_p_vacuum;
 DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small, regress_p_vm;
 DROP PROCEDURE regress_heat;
 DROP EXTENSION tiered_storage;

@@ -115,7 +115,7 @@ SET tiered_storage.test_now = '2030-02-01 00:00:00+00';
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-03-01 00:00:00+00';
 SET tiered_storage.observation_period = '7d';
-SELECT relation, kind, tier_name, unread_since, size_bytes = pg_relation_size(relation) AS size, cheapest_tier, saved_price_per_month > 0 AS cheaper
+SELECT relation, kind, tier_name, unread_since, size_bytes = pg_table_size(relation) AS size, cheapest_tier, saved_price_per_month > 0 AS cheaper
 	FROM tiered_storage.unused_relations() WHERE relation::text LIKE 'regress\_v\_%' ORDER BY relation::text COLLATE "C";
 SELECT relation FROM tiered_storage.unused_relations('40 days') WHERE relation::text LIKE 'regress\_v\_%' ORDER BY relation::text COLLATE "C";
 -- An index that is read is a table that is read; one that is not, is not.

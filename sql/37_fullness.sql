@@ -13,11 +13,15 @@ RESET client_min_messages;
 SET tiered_storage.track_access = off;
 SET tiered_storage.test_now = '2026-01-01 00:00:00+00';
 
--- Tables of some blocks, one row in each; observed for a month, with so many random reads an hour.
+-- Tables of some blocks, one row in each but those of the free space map; observed for a month, with so many random reads an hour.
 CREATE TABLE regress_heat (name text PRIMARY KEY, reads float8);
 CREATE PROCEDURE regress_grow(name text, blocks int) LANGUAGE plpgsql AS $$
+DECLARE
+	size bigint := pg_table_size(name) + blocks * 8192;
 BEGIN
-	EXECUTE format('INSERT INTO %I SELECT %s FROM generate_series(1, %s)', name, (SELECT string_agg('''x''', ', ') FROM generate_series(1, 14)), blocks);
+	WHILE pg_table_size(name) < size LOOP
+		EXECUTE format('INSERT INTO %I SELECT %s', name, (SELECT string_agg('''x''', ', ') FROM generate_series(1, 14)));
+	END LOOP;
 	PERFORM pg_stat_force_next_flush();
 END
 $$;
@@ -37,7 +41,7 @@ BEGIN
 		WHERE relation_oid = to_regclass(h.name);
 END
 $$;
-CREATE VIEW regress_fill AS SELECT t.tier_name, (sum(pg_relation_size(c.oid)) / 8192)::int AS blocks, string_agg(c.relname, ' ' ORDER BY c.relname COLLATE "C") AS relations
+CREATE VIEW regress_fill AS SELECT t.tier_name, (sum(pg_table_size(c.oid)) / 8192)::int AS blocks, string_agg(c.relname, ' ' ORDER BY c.relname COLLATE "C") AS relations
 	FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace WHERE c.relname ~ '^regress_[a-z][a-z0-9_]*$' GROUP BY 1 ORDER BY 1;
 CREATE VIEW regress_says AS SELECT relation, verdict, place, to_tier, size_bytes / 8192 AS blocks, round(lost_io_s_per_hour::numeric, 1) AS lost, reason
 	FROM tiered_storage.evaluate_fullness() ORDER BY from_tier, place, relation::text COLLATE "C";

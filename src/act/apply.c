@@ -99,8 +99,8 @@ typedef struct Candidate
 	Oid			tablespace_oid;
 	double		density;
 	double		seconds;		/* that its move is expected to take */
-	double		disk_bytes;		/* all forks, which a move writes and needs
-								 * room for; a unit's size is the main ones */
+	double		disk_bytes;		/* that a move writes and needs room for, by
+								 * the files of this moment */
 } Candidate;
 
 static int
@@ -149,7 +149,7 @@ may_move(const TierApplyRequest *request, const TierAdvice *advice, const Past *
 								why, hint);
 	if (*is_others)
 		return false;
-	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->disk_bytes);
+	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
 	if (request->by_worker && !request->for_list &&
 		bsearch(&unit->relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL)
 		return false;

@@ -427,9 +427,9 @@ looks_movable(Emptying *emptying, int i)
 	return is_movable;
 }
 
-/* Does it take no more than the room that there is, with all its forks? */
+/* Does it take no more than the room that there is, with the files that it has by now? */
 static bool
-fits_with_forks(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
+still_fits(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
 				const TierRelationInfo *info)
 {
 	TierFullnessUnit *unit = &evaluation->units[i];
@@ -460,7 +460,7 @@ move_next(Emptying *emptying, int i)
 		!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
 		return;
 	owner_oid = evaluation->members[i].owner_oid;
-	if (!fits_with_forks(evaluation, emptying->set, i, &info))
+	if (!still_fits(evaluation, emptying->set, i, &info))
 		return;
 	if (has_to_wait(emptying, i, &info))
 	{
@@ -760,7 +760,7 @@ foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation
 
 	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
 	{
-		if (!fits_with_forks(evaluation, evaluation->advice->set, i, &info))
+		if (!still_fits(evaluation, evaluation->advice->set, i, &info))
 			return;
 		if (foretell_move(foretelling, evaluation, i, &info))
 		{

@@ -1292,6 +1292,7 @@ extern bool tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampT
 /* A table whose index-only scans have to look into it. */
 typedef struct TierUnvacuumed
 {
+	Oid			relation_oid;
 	char	   *name;			/* qualified and quoted */
 	double		visible_fraction;	/* of its pages, known to be all visible */
 } TierUnvacuumed;
@@ -1299,7 +1300,7 @@ typedef struct TierUnvacuumed
 /*
  * Those of the tables, of at least so many pages, that have index-only scans by
  * their statistics and less than half of their pages marked as all visible, as of
- * their last vacuum or analyze.
+ * their last vacuum or analyze.  By OID, each once.
  */
 extern TierUnvacuumed *tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables,
 													int ntables, double least_pages, int *n);

@@ -36,8 +36,8 @@ tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables, int ntabl
 							 double least_pages, int *n)
 {
 	static const char sql[] =
-	"SELECT c.oid::pg_catalog.regclass::text, c.relallvisible::float8 / c.relpages "
-	"FROM unnest($1) o (oid) CROSS JOIN LATERAL _tiered_storage.relation_entry(o.oid) c "
+	"SELECT c.oid::pg_catalog.regclass::text, c.relallvisible::float8 / c.relpages, c.oid "
+	"FROM (SELECT DISTINCT u FROM unnest($1) u) o (oid) CROSS JOIN LATERAL _tiered_storage.relation_entry(o.oid) c "
 	"CROSS JOIN LATERAL ("
 	"SELECT sum(pg_catalog.pg_stat_get_tuples_returned(i.indexrelid)) AS returned, "
 	"sum(pg_catalog.pg_stat_get_tuples_fetched(i.indexrelid)) AS fetched "
@@ -61,6 +61,7 @@ tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables, int ntabl
 
 		unvacuumed[i].name = MemoryContextStrdup(context, name);
 		unvacuumed[i].visible_fraction = DatumGetFloat8(tier_catalog_datum(i, 2, &isnull));
+		unvacuumed[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
 	}
 	return unvacuumed;
 }

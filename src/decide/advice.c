@@ -78,7 +78,7 @@ tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 {
 	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
 
-	return tier_cost_stored_bytes(unit->disk_bytes, &profile);
+	return tier_cost_stored_bytes(unit->size_bytes, &profile);
 }
 
 double
@@ -852,8 +852,8 @@ count_staying_indexes(TierAdvice *advice)
 			continue;
 		if (heap->indexes_staying++ == 0)
 			heap->indexes_staying_bytes = heap->indexes_staying_cached_bytes = 0;
-		heap->indexes_staying_bytes += unit->size_bytes;
-		heap->indexes_staying_cached_bytes += unit->size_bytes * unit->cached_fraction;
+		heap->indexes_staying_bytes += unit->load.size_bytes;
+		heap->indexes_staying_cached_bytes += unit->load.size_bytes * unit->cached_fraction;
 	}
 }
 

@@ -219,6 +219,12 @@ extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 /* The same in NOTICEs, one for each tier, and what leaves first. */
 extern void tier_advice_notice_tiers(const TierAdvice *advice);
 
+/*
+ * Looks whether index-only scans have to look into the tables of what moves, or of this
+ * relation if it is not InvalidOid; then reasons and explanations say so.
+ */
+extern void tier_advice_look_at_visibility(TierAdvice *advice, Oid relation_oid);
+
 /* The statement that does it, or NULL when there is nothing to do. */
 extern char *tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit);
 

@@ -54,6 +54,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
+	tier_advice_look_at_visibility(advice, InvalidOid);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row",
 										ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < advice->nunits; i++)
@@ -220,6 +221,7 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
 	unit = require_unit(advice, PG_GETARG_OID(0));
+	tier_advice_look_at_visibility(advice, unit->relation_oid);
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 		tier_advice_notice_unknown(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)

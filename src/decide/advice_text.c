@@ -254,6 +254,12 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "; %.0f%% of what device %s read is not explained by what this database "
 						 "asked for",
 						 100.0 * Min(unit->unexplained, 1.0), unit->device);
+	if (unit->looked_into > 0.0)
+		appendStringInfo(&buffer,
+						 "; index-only scans have to look into %.0f%% of %s, which a vacuum would "
+						 "spare them",
+						 100.0 * unit->looked_into,
+						 unit->kind == RELKIND_INDEX ? "the pages of its table" : "its pages");
 	return buffer.data;
 }
 
@@ -598,6 +604,13 @@ method_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 					tier_advice_number(Max(unit->size_bytes / (mb_per_s * 1e6), 0.001)));
 }
 
+/* A vacuum saves index-only scans more than the move does. */
+static const char *
+vacuum_text(const TierAdviceUnit *unit)
+{
+	return unit->kind == RELKIND_INDEX ? "vacuum its table first" : "vacuum it first";
+}
+
 char *
 tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -621,6 +634,9 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 	but = but_text(advice, unit);
 	if (but != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(but) <= TIER_REASON_CHARACTERS)
 		reason = psprintf("%s; %s", reason, but);
+	if (unit->looked_into > 0.0 &&
+		pg_mbstrlen(reason) + 2 + strlen(vacuum_text(unit)) <= TIER_REASON_CHARACTERS)
+		reason = psprintf("%s; %s", reason, vacuum_text(unit));
 
 	/* Names of tiers may have 63 bytes each. */
 	if (pg_mbstrlen(reason) > TIER_REASON_CHARACTERS)

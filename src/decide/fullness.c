@@ -389,15 +389,6 @@ tier_fullness_decide_again(TierFullnessEvaluation *evaluation, const TierSet *se
 	find_tablespaces(evaluation, set);
 }
 
-/* As what tiers have is counted here: what moves takes more, its maps are asked for then. */
-static double
-main_forks_bytes(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
-{
-	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
-
-	return tier_cost_stored_bytes(unit->size_bytes, &profile);
-}
-
 static void
 add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
 		   const TierAdviceUnit *unit)
@@ -413,10 +404,10 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 	evaluation->problem.nunits++;
 	member->unit = unit;
 	look_at_member(evaluation, question, advice->set, &info, i);
-	model->own_bytes = main_forks_bytes(advice, unit, evaluation->tier);
+	model->own_bytes = tier_advice_stored(advice, unit, evaluation->tier);
 	model->disk_bytes = shares_file_system(advice->set, info.tablespace_oid,
 										   member->to_tablespace) ? 0.0 : model->own_bytes;
-	model->target_bytes = main_forks_bytes(advice, unit, evaluation->target);
+	model->target_bytes = tier_advice_stored(advice, unit, evaluation->target);
 	model->place_bytes = unit->size_bytes;
 	model->places = places_for(evaluation, advice->set, info.owner_oid);
 	model->lost_s = tier_advice_busy(advice, unit, evaluation->target) -

@@ -53,8 +53,9 @@ note_leaving(TierAdvice *advice, TierAdviceUnit *unit, int to_tier)
 	if (unit->leaves_by_policy || unit->current_tier < 0 || unit->current_tier == to_tier)
 		return;
 	unit->leaves_by_policy = true;
-	advice->growth[unit->current_tier].leaves += unit->size_bytes;
-	advice->growth[to_tier].arrives += unit->size_bytes;
+	/* As what comes is: by main forks, of which it is known how they grow. */
+	advice->growth[unit->current_tier].leaves += unit->load.size_bytes;
+	advice->growth[to_tier].arrives += unit->load.size_bytes;
 }
 
 /* What grows now goes on to the policy's tier when it has reached its age. */

@@ -166,8 +166,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->load.page_writes += load.middle.page_writes;
 	unit->load.merged_writes += load.middle.merged_writes;
 	unit->load.size_bytes += load.middle.size_bytes;
-	unit->size_bytes = unit->load.size_bytes;
-	unit->disk_bytes += load.middle.size_bytes + maps_bytes(state);
+	unit->size_bytes += load.middle.size_bytes + maps_bytes(state);
 	unit->sequential_low += load.sequential_low;
 	unit->sequential_high += load.sequential_high;
 	unit->reads_low += load.reads_low;
@@ -281,8 +280,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 	{
 		TierAdviceUnit *unit = &advice->units[i];
 
-		unit->cached_fraction = unit->size_bytes <= 0 ? 0.0 :
-			Min(1.0, unit->cached_fraction * BLCKSZ / unit->size_bytes);
+		unit->cached_fraction = unit->load.size_bytes <= 0 ? 0.0 :
+			Min(1.0, unit->cached_fraction * BLCKSZ / unit->load.size_bytes);
 		finish_standby_shares(advice, unit);
 	}
 }

@@ -95,8 +95,8 @@ typedef struct TierAdviceUnit
 								 * pins only.  InvalidOid: none */
 	const char *immovable;		/* why nothing moves it, in words that can
 								 * follow "cannot be moved: "; NULL: it can */
-	double		size_bytes;		/* of main forks, which are what is read */
-	double		disk_bytes;		/* of all forks, which are what takes room */
+	double		size_bytes;		/* of all forks, which take room and are moved;
+								 * load has that of main forks, which are read */
 	double	   *ratios;			/* by tier: bytes of it that fit into one, 0:
 								 * as many as of any; NULL: so on all tiers */
 	double		growth_per_hour;	/* bytes, of what goes on */
@@ -163,6 +163,9 @@ typedef struct TierAdviceUnit
 	double		indexes_staying_bytes;
 	double		indexes_staying_cached_bytes;	/* and what of them is in
 												 * shared buffers */
+	double		looked_into;	/* share of its table's pages that index-only
+								 * scans have to look into, if it is too much;
+								 * else, or if nobody has looked, 0 */
 	TierConfidence confidence;
 } TierAdviceUnit;
 

@@ -65,20 +65,9 @@ is_counted(const char *name)
 	return file_number >= FirstNormalObjectId || name[0] == 't';
 }
 
-/* Of 16384, 16384.1, 16384_fsm and t3_16384_fsm the first two. */
-static bool
-is_main_fork(const char *name)
-{
-	const char *fork = strchr(name, '_');
-
-	if (fork != NULL && name[0] == 't')
-		fork = strchr(fork + 1, '_');
-	return fork == NULL;
-}
-
 /* Files come and go while we look: one that is gone has no bytes. */
 static double
-directory_bytes(const char *path, bool only_main)
+directory_bytes(const char *path)
 {
 	DIR		   *dir = AllocateDir(path);
 	struct dirent *entry;
@@ -92,7 +81,7 @@ directory_bytes(const char *path, bool only_main)
 		struct stat st;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_counted(entry->d_name) || (only_main && !is_main_fork(entry->d_name)))
+		if (!is_counted(entry->d_name))
 			continue;
 		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
 		if (lstat(file, &st) == 0 && S_ISREG(st.st_mode))
@@ -135,7 +124,7 @@ tier_database_files(Oid tablespace_oid, int *n)
 		}
 		snprintf(database_path, sizeof(database_path), "%s/%s", path, entry->d_name);
 		databases[*n].database_oid = database_oid;
-		databases[(*n)++].bytes = directory_bytes(database_path, false);
+		databases[(*n)++].bytes = directory_bytes(database_path);
 	}
 	FreeDir(dir);
 	return databases;
@@ -172,7 +161,7 @@ double
 tier_database_files_of_own(Oid tablespace_oid)
 {
 	char	   *path = GetDatabasePath(MyDatabaseId, tablespace_oid);
-	double		bytes = directory_bytes(path, true);
+	double		bytes = directory_bytes(path);
 
 	pfree(path);
 	return bytes;

@@ -31,7 +31,7 @@ extern double tier_database_files_of_all(Oid tablespace_oid);
 /* In all but this database. */
 extern double tier_database_files_of_others(Oid tablespace_oid);
 
-/* In this database alone, and main forks alone: what its relations have as rows and indexes. */
+/* In this database alone. */
 extern double tier_database_files_of_own(Oid tablespace_oid);
 
 /* What others have, as this process has seen it some seconds ago at most. */
