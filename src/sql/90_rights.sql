@@ -2,6 +2,11 @@
 -- Rights.
 ---------------------------------------------------------------------------
 
+CREATE FUNCTION _tiered_storage.change_right(statement text) RETURNS void
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_change_right';
+COMMENT ON FUNCTION _tiered_storage.change_right(text) IS
+'for updates of the extension: gives or takes a right as a user would, so that a dump has it';
+
 /*
  * No role has rights except those granted here, or later by somebody who meant these
  * objects: neither PUBLIC, nor roles of ALTER DEFAULT PRIVILEGES, nor roles that could
