@@ -64,6 +64,40 @@ SELECT section, reason FROM regress_reasons(:'page') WHERE section <> 'moves';
 SELECT regress_open(:'page') AS open, :'page' ~ '<p class="answer">Define tiers first' AS answer;
 
 ---------------------------------------------------------------------------
+-- What the answer says in each state
+---------------------------------------------------------------------------
+
+CREATE FUNCTION regress_answer(advice jsonb, total jsonb DEFAULT '{}', facts jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
+	SELECT replace(regexp_replace(regexp_replace(split_part(_tiered_storage.report_answer(
+		'{"tiers": [{"tier_name": "fast", "tablespaces": ["a"]}, {"tier_name": "slow", "tablespaces": ["b"]}], "sampler": {}, "standby": false,
+			"paused": false, "moves": {"done": 3, "failed": 0, "longest_lock_ms": 2.5}}'::jsonb
+		|| jsonb_build_object('advice', '{"moves": 0, "firm": 0, "tentative": 0, "insufficient": 0, "size_bytes": 0, "tiers": []}'::jsonb || advice
+			|| jsonb_build_object('all', '{"relations": 7, "io_s_per_hour": 100, "advised_io_s_per_hour": 100, "price_per_month": 20,
+				"advised_price_per_month": 20}'::jsonb || total)) || facts), '<dl', 1), '^.*?</h2>|<[^>]*>', '', 'g'), '\s*\n', ' | ', 'g'), '&nbsp;', ' ')
+$$;
+SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VALUES
+	(1, 'no tiers', '{}', '{}', '{"tiers": []}'),
+	(2, 'tiers without a tablespace', '{}', '{}', '{"tiers": [{"tier_name": "fast", "tablespaces": null}, {"tier_name": "slow", "tablespaces": null}]}'),
+	(3, 'one tier', '{}', '{}', '{"tiers": [{"tier_name": "only<1>", "tablespaces": ["a"]}]}'),
+	(4, 'no sample', '{}', '{}', '{"sampler": null}'),
+	(5, 'no sample, a standby', '{}', '{}', '{"sampler": null, "standby": true}'),
+	(6, 'too little is known', '{"moves": 2, "insufficient": 2, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 60}', '{}'),
+	(7, 'nothing to do', '{}', '{"reason": "no move; all is where it should be"}', '{}'),
+	(8, 'nothing costs anything', '{}', '{"io_s_per_hour": 0, "advised_io_s_per_hour": 0}', '{}'),
+	(9, 'tentative', '{"moves": 2, "tentative": 1, "insufficient": 1, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 60}', '{}'),
+	(10, 'firm', '{"moves": 1, "firm": 1, "size_bytes": 5000000, "tiers": [{"tier_name": "fast", "days_until_full": 12, "growth_bytes_per_day": 1000}]}',
+		'{"advised_io_s_per_hour": 60, "advised_price_per_month": 25, "advised_speedup_low": 1.1, "advised_speedup_high": 1.3}', '{}'),
+	(11, 'firm, and nothing is saved', '{"moves": 1, "firm": 1, "size_bytes": 5000000, "tiers": [{"tier_name": "fast", "days_until_full": 0}]}',
+		'{"io_s_per_hour": 0, "advised_io_s_per_hour": 0, "advised_speedup_low": 1, "advised_speedup_high": 1}', '{}'),
+	(12, 'room at the expense of time', '{"moves": 1, "firm": 1, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 101, "advised_price_per_month": 21}', '{}'),
+	(13, 'money at the expense of time', '{"moves": 1, "firm": 1, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 101, "advised_price_per_month": 5}', '{}'),
+	(14, 'paused', '{"moves": 1, "firm": 1, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 60}', '{"paused": true}'),
+	(15, 'failed', '{}', '{}', '{"moves": {"done": 0, "failed": 2}}'),
+	(16, 'standby', '{"moves": 1, "firm": 1, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 60}', '{"standby": true}')
+	) v (n, state, advice, total, facts) ORDER BY n;
+DROP FUNCTION regress_answer;
+
+---------------------------------------------------------------------------
 -- Two periods, of which the figures are known
 ---------------------------------------------------------------------------
 
@@ -148,6 +182,10 @@ SELECT count(*) AS moves, bool_and(p.numbers = m.numbers) AS same
 FROM regress_numbers(:'page', 'moves-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY started_at DESC) AS n, array_remove(ARRAY[size_bytes, elapsed_ms,
 	lock_held_ms, lock_wait_ms, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour], NULL) AS numbers FROM tiered_storage.moves) m USING (n);
 SELECT * FROM regress_numbers(:'page', 'effects-table');
+SELECT count(*) > 0 AS wear, bool_and(p.numbers = w.numbers) AS same
+FROM regress_numbers(:'page', 'wear-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY device, tier_name) AS n, array_remove(ARRAY[written_bytes_per_day,
+	relation_bytes_per_day, wal_bytes_per_day, moved_bytes_per_day, endurance_bytes_per_day, written_bytes_per_day / NULLIF(endurance_bytes_per_day, 0),
+	used_fraction, expected_life_years], NULL) AS numbers FROM tiered_storage.wear) w USING (n);
 SELECT count(*) AS metrics, bool_and(p.numbers = l.numbers) AS same
 FROM regress_numbers(:'page', 'load-table') p FULL JOIN (SELECT row_number() OVER () AS n, array_remove(ARRAY[first_per_s, second_per_s, per_second_ratio,
 	first_per_transaction, second_per_transaction], NULL) AS numbers FROM tiered_storage.compare_load('2030-01-01', '2030-01-03', '2030-01-03', '2030-01-05')) l USING (n);

@@ -168,11 +168,8 @@ CREATE FUNCTION _tiered_storage.report_written(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH tier AS MATERIALIZED (
-		SELECT n, w, (w ->> 'is_total')::boolean AS is_total, w ->> 'tier_name' AS tier_name,
-			s.entry AS s
-		FROM jsonb_array_elements(facts -> 'writes') WITH ORDINALITY x (w, n)
-		LEFT JOIN jsonb_array_elements(facts #> '{advice,tiers}') s (entry)
-			ON s.entry ->> 'tier_name' = w ->> 'tier_name'),
+		SELECT n, w, (w ->> 'is_total')::boolean AS is_total, w ->> 'tier_name' AS tier_name
+		FROM jsonb_array_elements(facts -> 'writes') WITH ORDINALITY x (w, n)),
 	piece AS (
 		SELECT t.n, p.class, p.place, COALESCE(p.bytes, 0) AS bytes,
 			sum(COALESCE(p.bytes, 0)) OVER (PARTITION BY t.n ORDER BY p.place)
@@ -189,9 +186,9 @@ AS $$
 	range AS (
 		SELECT NULLIF(max(p.total), 0) AS most, count(DISTINCT p.n) AS n FROM piece p)
 	SELECT _tiered_storage.report_section('writes', 'Write amplification and wear',
-		'What the permanent relations of this database write for each byte of a changed row, and '
-			'how '
-		|| 'that compares with what the devices endure.',
+		'What the permanent relations of this database write for each byte of a changed row; and '
+			'what '
+		|| 'everybody writes to the devices, beside what these endure.',
 		CASE WHEN r.most IS NULL THEN _tiered_storage.report_empty(CASE
 			WHEN facts #>> '{sampler,wal_since}' IS NULL THEN 'The WAL is not read '
 				|| '(<code>wal_read_limit</code>), or no sample was taken yet.'
@@ -217,7 +214,7 @@ AS $$
 		|| _tiered_storage.report_table('writes-table', 'Bytes written for changed rows',
 			'{Tier,#Rows changed,#Bytes of rows,#Pages,#Maintenance,#WAL,#of it page '
 				'images,#Moves,
-				#Amplification,#By relations and moves per day,#Endured per day,#of that}',
+				#Amplification}',
 			(SELECT string_agg(_tiered_storage.report_row(
 				CASE WHEN t.is_total THEN '<strong>all</strong>'
 					ELSE _tiered_storage.report_tier(facts -> 'tiers', t.tier_name) END,
@@ -231,15 +228,36 @@ AS $$
 				_tiered_storage.report_value((t.w ->> 'full_page_image_bytes_per_hour')::float8,
 					'bytes/h'),
 				_tiered_storage.report_value((t.w ->> 'moved_bytes_per_hour')::float8, 'bytes/h'),
-				_tiered_storage.report_value((t.w ->> 'amplification')::float8, '&times;'),
-				_tiered_storage.report_value((t.s ->> 'written_bytes_per_day')::float8,
-					'bytes/day'),
-				_tiered_storage.report_value((t.s ->> 'endurance_bytes_per_day')::float8,
-					'bytes/day'),
-				_tiered_storage.report_value((t.s ->> 'written_bytes_per_day')::float8
-					/ NULLIF((t.s ->> 'endurance_bytes_per_day')::float8, 0), '%')), ''
+				_tiered_storage.report_value((t.w ->> 'amplification')::float8, '&times;')), ''
 				ORDER BY t.n) FROM tier t))
-		END)
+		END
+		|| COALESCE((SELECT _tiered_storage.report_table('wear-table',
+				'What devices are written and endure',
+				'{Device,Tier,#Written per day,#Pages of relations,#WAL,#Moves,#Endured per day,
+					#of that,#Life used,#Lasts,Verdict,What is not known}',
+				string_agg(_tiered_storage.report_row(
+					_tiered_storage.report_name(d ->> 'device'),
+					_tiered_storage.report_tier(facts -> 'tiers', d ->> 'tier_name'),
+					_tiered_storage.report_value((d ->> 'written_bytes_per_day')::float8,
+						'bytes/day'),
+					_tiered_storage.report_value((d ->> 'relation_bytes_per_day')::float8,
+						'bytes/day'),
+					_tiered_storage.report_value((d ->> 'wal_bytes_per_day')::float8, 'bytes/day'),
+					_tiered_storage.report_value((d ->> 'moved_bytes_per_day')::float8,
+						'bytes/day'),
+					_tiered_storage.report_value((d ->> 'endurance_bytes_per_day')::float8,
+						'bytes/day'),
+					_tiered_storage.report_value((d ->> 'written_bytes_per_day')::float8
+						/ NULLIF((d ->> 'endurance_bytes_per_day')::float8, 0), '%'),
+					_tiered_storage.report_value((d ->> 'used_fraction')::float8, '%'),
+					_tiered_storage.report_value((d ->> 'expected_life_years')::float8, 'years'),
+					CASE d ->> 'wear_exceeded' WHEN 'true' THEN 'more than it endures'
+						WHEN 'false' THEN 'endures it' ELSE _tiered_storage.report_none(
+						'not known') END,
+					'<span class="why">' || COALESCE(_tiered_storage.report_escape(
+						d ->> 'reason'), '') || '</span>'), '' ORDER BY n))
+			FROM jsonb_array_elements(facts -> 'wear') WITH ORDINALITY x (d, n)
+			HAVING count(*) > 0), ''))
 	FROM range r
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_written(jsonb) IS

@@ -64,7 +64,53 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.report_tile(text, text, text) IS
 'a figure that stands by itself';
 
-/* What to do, what that saves, what comes: a sentence each. */
+/*
+ * What the recommendations are worth: what can be said of it, in the order in which people ask.
+ * Where nothing of it could be told from nothing, they are there to make room.
+ */
+CREATE FUNCTION _tiered_storage.report_gain(total jsonb) RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	here_s float8 := (total ->> 'io_s_per_hour')::float8;
+	saved_s float8 := here_s - (total ->> 'advised_io_s_per_hour')::float8;
+	price_delta float8 := (total ->> 'advised_price_per_month')::float8
+		- (total ->> 'price_per_month')::float8;
+	speedup_low float8 := (total ->> 'advised_speedup_low')::float8;
+	speedup_high float8 := (total ->> 'advised_speedup_high')::float8;
+	gains text[] := '{}';
+BEGIN
+	IF abs(saved_s) >= 0.0005 THEN
+		gains := ARRAY[format(CASE WHEN saved_s > 0 THEN 'saves %s of the %s of device time per hour '
+				'(%s)' ELSE 'takes %s of device time per hour more than the %s of now (%s)' END,
+			_tiered_storage.report_value(abs(saved_s), 's'), _tiered_storage.report_value(here_s, 's'),
+			_tiered_storage.report_value(abs(saved_s) / NULLIF(here_s, 0), '%'))];
+	END IF;
+	IF abs(price_delta) >= 0.005 THEN
+		gains := gains || format('costs %s %s a month', _tiered_storage.report_value(abs(price_delta)),
+			CASE WHEN price_delta < 0 THEN 'less' ELSE 'more' END);
+	END IF;
+	IF speedup_low >= 1.005 OR speedup_high >= 1.005 THEN
+		gains := gains || format('lets clients get %s times as much done', concat_ws(' to ',
+			_tiered_storage.report_value(speedup_low), CASE WHEN speedup_high
+				IS DISTINCT FROM speedup_low THEN _tiered_storage.report_value(speedup_high) END));
+	END IF;
+	IF cardinality(gains) = 0 OR saved_s < 0.0005 AND COALESCE(price_delta, 0) > -0.005 THEN
+		gains := array_prepend('makes room where a tier is too full', gains);
+	END IF;
+	RETURN 'That ' || CASE cardinality(gains) WHEN 1 THEN gains[1]
+		WHEN 2 THEN gains[1] || ' and ' || gains[2]
+		ELSE array_to_string(gains[:cardinality(gains) - 1], ', ') || ', and '
+			|| gains[cardinality(gains)] END || '.';
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_gain(jsonb) IS
+'the sentence about what the recommendations are worth';
+
+/*
+ * What to do, what that saves, what comes: a sentence each.  What nobody can act on now (too
+ * little is known, moves are paused, this is a standby) is said before anything is asked for.
+ */
 CREATE FUNCTION _tiered_storage.report_answer(facts jsonb) RETURNS text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
@@ -73,50 +119,57 @@ DECLARE
 	total jsonb := facts -> 'advice' -> 'all';
 	moved jsonb := facts -> 'moves';
 	advised float8 := (facts -> 'advice' ->> 'moves')::float8;
+	firm float8 := (facts -> 'advice' ->> 'firm')::float8;
+	tentative float8 := (facts -> 'advice' ->> 'tentative')::float8;
 	here_s float8 := (total ->> 'io_s_per_hour')::float8;
 	saved_s float8 := here_s - (total ->> 'advised_io_s_per_hour')::float8;
 	price float8 := (total ->> 'price_per_month')::float8;
 	price_delta float8 := (total ->> 'advised_price_per_month')::float8 - price;
-	speedup_low float8 := (total ->> 'advised_speedup_low')::float8;
-	speedup_high float8 := (total ->> 'advised_speedup_high')::float8;
+	is_standby boolean := (facts ->> 'standby')::boolean;
+	is_sampled boolean := NULLIF(facts -> 'sampler', 'null') IS NOT NULL;
+	failed float8 := (facts -> 'moves' ->> 'failed')::float8;
+	usable bigint := (SELECT count(*) FROM jsonb_array_elements(facts -> 'tiers') t
+		WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL);
 	confidence text := '';
 	reason text := regexp_replace(total ->> 'reason', '^no move(; |$)', '');
 	sentences text[];
 	coming text;
+	command text;
 BEGIN
 	SELECT string_agg(_tiered_storage.report_value(c.n) || ' ' || c.label, ', ') INTO confidence
-		FROM (VALUES ((advice ->> 'firm')::float8, 'firm'),
-			((advice ->> 'tentative')::float8, 'tentative'),
+		FROM (VALUES (firm, 'firm'), (tentative, 'tentative'),
 			((advice ->> 'insufficient')::float8, 'on too little data')) c (n, label)
 		WHERE c.n > 0;
 	IF jsonb_array_length(facts -> 'tiers') = 0 THEN
 		sentences := ARRAY['Define tiers first: none is, so that nothing can be advised.',
 			'<code>SELECT * FROM tiered_storage.discover_tiers()</code> looks what devices there '
 			'are, <code>add_tier()</code> says what it cannot see.'];
+	ELSIF NOT is_sampled THEN
+		sentences := ARRAY['Nothing is known yet of what relations cost: no sample was taken.',
+			CASE WHEN is_standby THEN 'Samples are taken on the primary.' ELSE
+			'The worker takes them, or <code>CALL tiered_storage.sample();</code> by a timer.' END];
 	ELSIF advised > 0 THEN
-		sentences := ARRAY[
-			format('Move %s, %s together: %s.', _tiered_storage.report_count(advised, 'relation',
-				'relations'), _tiered_storage.report_value((advice ->> 'size_bytes')::float8,
-				'bytes'), confidence),
-			format('That saves %s of the %s of device time per hour (%s)%s, and lets clients get '
-				'%s times as much done.',
-				_tiered_storage.report_value(saved_s, 's'),
-				_tiered_storage.report_value(here_s, 's'),
-				_tiered_storage.report_value(saved_s / NULLIF(here_s, 0), '%'),
-				CASE WHEN abs(price_delta) >= 0.005 THEN format(', costs %s %s a month',
-					_tiered_storage.report_value(abs(price_delta)),
-					CASE WHEN price_delta < 0 THEN 'less' ELSE 'more' END) ELSE '' END,
-				concat_ws(' to ', _tiered_storage.report_value(speedup_low),
-					CASE WHEN speedup_high IS DISTINCT FROM speedup_low
-						THEN _tiered_storage.report_value(speedup_high) END))];
-		IF speedup_low IS NULL THEN
-			sentences[2] := regexp_replace(sentences[2], ', and lets clients.*$', '.');
-		END IF;
+		sentences := ARRAY[format(CASE WHEN firm + tentative > 0 THEN 'Move %s, %s together: %s.'
+				ELSE 'Wait: %s, %s together, would be better elsewhere, but too little has been '
+					'observed yet to be sure of it.' END,
+			_tiered_storage.report_count(advised, 'relation', 'relations'),
+			_tiered_storage.report_value((advice ->> 'size_bytes')::float8, 'bytes'), confidence),
+			CASE WHEN firm + tentative > 0 THEN _tiered_storage.report_gain(total) END];
+	ELSIF usable < 2 THEN
+		sentences := ARRAY[format('Nothing can be moved: %s.', CASE usable WHEN 1
+			THEN format('%s is the only tier with a tablespace', _tiered_storage.report_name((
+				SELECT t ->> 'tier_name' FROM jsonb_array_elements(facts -> 'tiers') t
+				WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL)))
+			ELSE 'no tier has a tablespace' END),
+			'Create a tablespace on another kind of storage, and <code>add_tier()</code> makes it a '
+			'tier.'];
 	ELSE
 		sentences := ARRAY[
 			format('Nothing is to be moved now%s.', COALESCE(': '
 				|| _tiered_storage.report_escape(NULLIF(reason, '')), '')),
-			format('%s take %s of device time per hour and %s a month where they are.',
+			format(CASE WHEN here_s >= 0.0005 THEN '%s take %s of device time per hour and %s a '
+					'month where they are.'
+				ELSE '%1$s cost next to no device time, and %3$s a month where they are.' END,
 				_tiered_storage.report_count((total ->> 'relations')::float8, 'relation',
 					'relations'),
 				_tiered_storage.report_value(here_s, 's'),
@@ -131,19 +184,30 @@ BEGIN
 		INTO coming FROM jsonb_array_elements(advice -> 'tiers') t
 		WHERE (t ->> 'days_until_full')::float8 <= 365
 		ORDER BY (t ->> 'days_until_full')::float8 LIMIT 1;
-	IF jsonb_array_length(facts -> 'tiers') > 0 THEN
-		sentences := sentences || COALESCE(coming,
-			'No tier is foreseen to fill up within a year.');
+	IF coming IS NOT NULL THEN
+		sentences := sentences || coming;
+	ELSIF jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled THEN
+		sentences := sentences || 'No tier is foreseen to fill up within a year.'::text;
 	END IF;
+	IF (facts ->> 'paused')::boolean THEN
+		sentences := sentences || ('Moves are paused on this server; <code>SELECT '
+			'tiered_storage.resume();</code> ends that.')::text;
+	END IF;
+	IF failed > 0 THEN
+		sentences := sentences || format('%s of this period failed: see <a href="#moves">moves</a>.',
+			_tiered_storage.report_count(failed, 'move', 'moves'));
+	END IF;
+	command := CASE
+		WHEN advised > 0 AND firm + tentative = 0 THEN 'What is known of each so far: <code>SELECT * '
+			'FROM tiered_storage.recommend_placement();</code>'
+		WHEN firm > 0 THEN 'What is firm, in the right order: <code>CALL '
+			'tiered_storage.apply_placement();</code>'
+		WHEN tentative > 0 THEN 'Nothing of it is firm yet. A dry run: <code>CALL '
+			'tiered_storage.apply_placement(''tentative'', dry_run =&gt; true);</code>' END;
 	RETURN _tiered_storage.report_section('answer', 'What to do', NULL,
 		'<p class="answer">' || array_to_string(sentences, ' ') || E'</p>\n'
-		|| CASE WHEN (advice ->> 'firm')::float8 > 0 THEN '<p class="do">What is firm, in the '
-			'right '
-			|| E'order: <code>CALL tiered_storage.apply_placement();</code></p>\n'
-			WHEN advised > 0 THEN '<p class="do">Nothing of it is firm yet. A dry run: '
-				'<code>CALL '
-			|| E'tiered_storage.apply_placement(''tentative'', dry_run =&gt; true);</code></p>\n'
-			ELSE '' END
+		|| COALESCE('<p class="do">' || CASE WHEN is_standby AND firm + tentative > 0
+			THEN 'On the primary, since this is a standby. ' ELSE '' END || command || E'</p>\n', '')
 		|| '<dl class="tiles">'
 		|| _tiered_storage.report_tile('Recommended moves', _tiered_storage.report_value(advised),
 			COALESCE(confidence, 'none'))
@@ -156,8 +220,7 @@ BEGIN
 				|| _tiered_storage.report_value(price) || ' now' ELSE 'as now' END)
 		|| _tiered_storage.report_tile('Moves in the period',
 			_tiered_storage.report_value((moved ->> 'done')::float8) || '&nbsp;done',
-			concat_ws(', ', _tiered_storage.report_value((moved ->> 'failed')::float8)
-				|| ' failed', 'longest lock '
+			concat_ws(', ', _tiered_storage.report_value(failed) || ' failed', 'longest lock '
 				|| _tiered_storage.report_value((moved ->> 'longest_lock_ms')::float8, 'ms')))
 		|| E'</dl>\n');
 END

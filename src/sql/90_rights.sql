@@ -2,6 +2,11 @@
 -- Rights.
 ---------------------------------------------------------------------------
 
+CREATE FUNCTION _tiered_storage.change_right(statement text) RETURNS void
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_change_right';
+COMMENT ON FUNCTION _tiered_storage.change_right(text) IS
+'for updates of the extension: gives or takes a right as a user would, so that a dump has it';
+
 /*
  * No role has rights except those granted here, or later by somebody who meant these
  * objects: neither PUBLIC, nor roles of ALTER DEFAULT PRIVILEGES, nor roles that could
@@ -158,7 +163,7 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice(integer),
 	_tiered_storage.report_section(text, text, text, text), _tiered_storage.report_empty(text),
 	_tiered_storage.report_tier_class(jsonb, text), _tiered_storage.report_tier(jsonb, text),
 	_tiered_storage.report_count(float8, text, text),
-	_tiered_storage.report_tile(text, text, text), _tiered_storage.report_answer(jsonb),
+	_tiered_storage.report_tile(text, text, text), _tiered_storage.report_gain(jsonb), _tiered_storage.report_answer(jsonb),
 	_tiered_storage.report_tier_gauge(jsonb, jsonb, text, bigint),
 	_tiered_storage.report_tiers(jsonb), _tiered_storage.report_heat_step(float8),
 	_tiered_storage.report_heat_map(jsonb), _tiered_storage.report_budget(jsonb),
