@@ -343,16 +343,19 @@ tier_catalog_client_time(TimestampTz until)
 	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $2), "
 	"day AS (SELECT sum(active_ms * in_day) AS active_ms, "
 	"sum(wait_relations_ms * in_day) AS device_ms, "
-	"sum(wait_cpu_ms * in_day) AS processor_ms FROM part WHERE in_day > 0) "
+	"sum(wait_cpu_ms * in_day) AS processor_ms, sum(wait_wal_ms * in_day) AS wal_ms, "
+	"sum(wait_temp_ms * in_day) AS temp_ms, "
+	"sum((wait_lock_ms + wait_lwlock_ms) * in_day) AS lock_ms FROM part WHERE in_day > 0) "
 	"SELECT (SELECT max(active) FROM hour)::float8, d.active_ms / n.hours / 1000, "
-	"d.device_ms / n.hours / 1000, d.processor_ms / n.hours / 1000 "
+	"d.device_ms / n.hours / 1000, d.processor_ms / n.hours / 1000, "
+	"d.wal_ms / n.hours / 1000, d.temp_ms / n.hours / 1000, d.lock_ms / n.hours / 1000 "
 	"FROM day d, (SELECT NULLIF(EXTRACT(epoch FROM ends_at - GREATEST(observed_since, "
 	"ends_at - interval '1 day')), 0)::float8 / 3600 AS hours FROM period) n "
 	"WHERE d.active_ms >= 0 AND n.hours > 0 AND EXISTS (SELECT FROM hour)";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	TierClientTime spent = {0};
 	Datum		values[2];
-	double		read[4];
+	double		read[7];
 	bool		isnull;
 
 	values[0] = TimestampTzGetDatum(until == 0 ? DT_NOEND : until);
@@ -369,6 +372,9 @@ tier_catalog_client_time(TimestampTz until)
 	spent.active_s = read[1];
 	spent.device_s = read[2];
 	spent.processor_s = read[3];
+	spent.wal_s = read[4];
+	spent.temp_s = read[5];
+	spent.lock_s = read[6];
 	return spent;
 }
 

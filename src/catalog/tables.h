@@ -52,6 +52,7 @@
 #include "src/model/policy.h"
 #include "src/model/relation_state.h"
 #include "src/model/solver/solver.h"
+#include "src/model/volume.h"
 #include "src/storage/device.h"
 
 #define TIER_EXTENSION_NAME "tiered_storage"
@@ -316,6 +317,26 @@ typedef struct TierSet
  * error.
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
+
+/* A row of the price list; names are in the context that it was loaded into. */
+typedef struct TierVolumeRow
+{
+	char	   *name;
+	char	   *provider;		/* NULL: none is known */
+	TierVolume	volume;
+} TierVolumeRow;
+
+extern TierVolumeRow *tier_catalog_load_volumes(MemoryContext context, int *n);
+
+/* By tier of the set, which was loaded before: the profile's place in the list; -1: it has none. */
+extern int *tier_catalog_load_volume_of_tiers(MemoryContext context, const TierSet *set,
+											  const TierVolumeRow *volumes, int n);
+
+/*
+ * Adds a tier that is not there as the last one, if there may be one more: without name,
+ * tablespaces, or anything that is known of it; its figures are not to be used.
+ */
+extern void tier_set_add_spare(TierSet *set);
 
 /*
  * Where there is one tier: statements that make two of the tablespaces that there are,
@@ -703,6 +724,9 @@ typedef struct TierClientTime
 	double		active_s;		/* of all that follows, and of other waits */
 	double		device_s;		/* waiting for files of relations */
 	double		processor_s;	/* in no wait */
+	double		wal_s;			/* waiting for WAL */
+	double		temp_s;			/* for temporary files */
+	double		lock_s;			/* for each other */
 } TierClientTime;
 
 /* As it was at until; 0: at the last sample. */

@@ -224,6 +224,29 @@ tier_catalog_load_tiers(MemoryContext context)
 	return set;
 }
 
+void
+tier_set_add_spare(TierSet *set)
+{
+	TierTier   *spare;
+
+	if (set->ntiers == 0 || set->ntiers >= TIER_MAX_TIERS)
+		return;
+	set->tiers = repalloc(set->tiers, sizeof(TierTier) * (set->ntiers + 1));
+	spare = &set->tiers[set->ntiers];
+	*spare = set->tiers[set->ntiers - 1];
+	set->ntiers++;
+	memset(&spare->name, 0, sizeof(NameData));
+	memset(&spare->smallest_standby, 0, sizeof(NameData));
+	memset(&spare->profile.correction, 0, sizeof(TierCostCorrection));
+	spare->profile.calibrated = false;
+	spare->profile.compression_ratio = 0;
+	spare->profile.endurance_bytes_per_day = 0;
+	spare->compressed = false;
+	spare->emptied_above = spare->emptied_to = 0;
+	spare->endurance_tbw = spare->endurance_dwpd = 0;
+	spare->capacity_bytes = spare->device_bytes = spare->free_bytes = spare->standby_bytes = -1;
+}
+
 int
 tier_set_find_tier(const TierSet *set, const char *name)
 {

@@ -133,6 +133,8 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 {
 	if (unit->current_tier < 0)
 		return tier == unit->current_tier ? NULL : "is in no tier";
+	if (advice->is_gone[tier])
+		return "would have to be on a tier that is not there";
 	if (!unit->is_selected)
 		return tier == unit->current_tier ? NULL : "is not among what was asked for";
 	if (unit->immovable != NULL)
@@ -180,10 +182,14 @@ mark_tiers(TierAdvice *advice)
 	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	advice->is_urgent = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	advice->why_closed = palloc0(sizeof(char *) * Max(set->ntiers, 1));
+	advice->is_gone = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	for (int t = 0; t < set->ntiers; t++)
 	{
 		advice->takes[t] = advice->options.tiers == NIL;
 		advice->why_closed[t] = tier_set_why_closed(set, t);
+		advice->is_gone[t] = NameStr(set->tiers[t].name)[0] == '\0';
+		if (advice->is_gone[t])
+			advice->why_closed[t] = NULL;
 	}
 	foreach(cell, advice->options.tiers)
 	{
@@ -281,6 +287,8 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
 	double		room;
 
+	if (advice->is_gone[tier])
+		return 0.0;
 	if (advice->why_closed[tier] != NULL)
 		return advice->used_bytes[tier];
 	if (capacity_bytes < 0)
@@ -617,7 +625,8 @@ present_tier(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (advice->options.from_scratch)
 		for (int t = 0; t < advice->set->ntiers; t++)
 			if (t != unit->current_tier && tier_advice_why_not(advice, unit, t) == NULL &&
-				tier_advice_why_not(advice, unit, unit->current_tier) == NULL)
+				(advice->is_gone[unit->current_tier] ||
+				 tier_advice_why_not(advice, unit, unit->current_tier) == NULL))
 				return -1;
 	return unit->current_tier;
 }

@@ -65,6 +65,18 @@ extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario
  */
 extern TierPrediction tier_advice_predict(const TierAdvice *before, const TierAdvice *after);
 
+/* What clients do with an hour, under the load of the advice. */
+extern TierPredictionClients tier_advice_clients(const TierAdvice *advice);
+
+/*
+ * Busy, occupied and waiting time of each tier at one end of a range, times a factor: where units
+ * are, or where they should be.  What is on tiers from ntiers on is left out.  False: what one
+ * of them costs has no end.
+ */
+extern bool tier_advice_totals_in(const TierAdvice *advice, TierScenario scenario,
+								  bool as_advised, double factor, int ntiers,
+								  TierPlacementTotals *totals);
+
 /* What a unit costs on a tier. */
 extern TierCost tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 

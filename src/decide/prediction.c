@@ -33,9 +33,42 @@ add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierSce
 	cost = tier_standby_cost_of(advice, unit, &load, tier);
 	if (!isfinite(cost.busy_s) || !isfinite(cost.occupied_s) || !isfinite(cost.wait_s))
 		return false;
+	totals[tier].busy_s += factor * cost.busy_s;
 	totals[tier].occupied_s += factor * cost.occupied_s;
 	totals[tier].wait_s += factor * cost.wait_s;
 	return true;
+}
+
+TierPredictionClients
+tier_advice_clients(const TierAdvice *advice)
+{
+	TierPredictionClients clients = {
+		.active_s = advice->client_time.active_s * advice->options.load_factor,
+		.device_s = advice->client_time.device_s * advice->options.load_factor,
+		.processor_s = advice->client_time.processor_s * advice->options.load_factor,
+		.processors = Max((double) sysconf(_SC_NPROCESSORS_ONLN), 0.0),
+		.number = advice->clients,
+	};
+
+	return clients;
+}
+
+bool
+tier_advice_totals_in(const TierAdvice *advice, TierScenario scenario, bool as_advised,
+					  double factor, int ntiers, TierPlacementTotals *totals)
+{
+	bool		is_finite = true;
+
+	memset(totals, 0, sizeof(TierPlacementTotals) * ntiers);
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		int			tier = as_advised ? unit->recommended_tier : unit->current_tier;
+
+		if (tier < ntiers)
+			is_finite &= add_unit(advice, unit, tier, scenario, factor, totals);
+	}
+	return is_finite;
 }
 
 TierPrediction
@@ -45,29 +78,15 @@ tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
 	int			ntiers = Min(before->set->ntiers, after->set->ntiers);
 	double		factor = before->options.load_factor > 0.0 ?
 	after->options.load_factor / before->options.load_factor : 1.0;
-	TierPredictionClients clients = {
-		.active_s = after->client_time.active_s * after->options.load_factor,
-		.device_s = after->client_time.device_s * after->options.load_factor,
-		.processor_s = after->client_time.processor_s * after->options.load_factor,
-		.processors = Max((double) sysconf(_SC_NPROCESSORS_ONLN), 0.0),
-		.number = after->clients,
-	};
+	TierPredictionClients clients = tier_advice_clients(after);
 	bool		is_finite = true;
 	TierPlacementTotals *now = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 	TierPlacementTotals *then = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 
 	for (TierScenario s = TIER_SCENARIO_MIDDLE; s <= TIER_SCENARIO_WRITES_HIGH; s++)
 	{
-		memset(now, 0, sizeof(TierPlacementTotals) * ntiers);
-		memset(then, 0, sizeof(TierPlacementTotals) * ntiers);
-		for (int i = 0; i < before->nunits; i++)
-			if (before->units[i].current_tier < ntiers)
-				is_finite &= add_unit(before, &before->units[i], before->units[i].current_tier, s,
-									  factor, now);
-		for (int i = 0; i < after->nunits; i++)
-			if (after->units[i].recommended_tier < ntiers)
-				is_finite &= add_unit(after, &after->units[i], after->units[i].recommended_tier, s,
-									  1.0, then);
+		is_finite &= tier_advice_totals_in(before, s, false, factor, ntiers, now);
+		is_finite &= tier_advice_totals_in(after, s, true, 1.0, ntiers, then);
 		tier_prediction_add(&clients, now, then, ntiers, &prediction);
 	}
 	pfree(now);

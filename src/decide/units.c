@@ -750,6 +750,8 @@ tier_units_load(TierAdvice *advice)
 
 	tier_catalog_enter(&scope);
 	advice->set = tier_catalog_load_tiers(context);
+	if (advice->options.spare_tier)
+		tier_set_add_spare(advice->set);
 	advice->standbys = tier_catalog_load_standby_devices(context, advice->set);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();

@@ -243,46 +243,6 @@ COMMENT ON FUNCTION _tiered_storage.tablespace_claims() IS
 'which database has assigned a tablespace to which tier, as published by the workers; empty '
 'without shared_preload_libraries';
 
-/*
- * Priors from published measurements, until calibration or the user replaces them.  The
- * time of a random operation is its latency; parallelism is how many operations the device
- * serves at the same time.  Prices only give the curves a shape until the user sets real
- * ones.
- *
- * The start of a scan (256 kB, see scan_start_ms of a tier) is longer than a random read
- * where requests are limited, not positions:
- *
- * cloud_gp3: 3,000 requests a second, 125 MiB/s.  Read-ahead that has grown asks for 128 kB
- * at a time, which is that rate with one request under way.  Until then its requests are
- * small: on an emulated volume of the same shape it took 4.7 times a random read.
- *
- * cloud_st1: 40 MiB/s for each TiB, from which each request takes 1 MiB if it is not merged with
- * one beside it, and what is smaller than 32 KiB never is (AWS, "Why isn't my SC1 or ST1
- * EBS volume achieving the rated throughput performance?").  So a random read or write is
- * 1 MiB at that rate, and a scan two of them, its first 16 kB and the rest, less its bytes.
- */
-CREATE FUNCTION tiered_storage.device_profiles(
-	OUT profile text, OUT random_read_ms float8, OUT random_write_ms float8,
-	OUT sequential_read_mb_per_s float8, OUT sequential_write_mb_per_s float8,
-	OUT fsync_ms float8, OUT parallelism float8, OUT price_per_gb_month numeric,
-	OUT endurance_dwpd float8, OUT scan_start_ms float8)
-RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	VALUES
-		('memory'::text,   0.001::float8, 0.001::float8, 8000::float8, 8000::float8, 0.001::float8,
-			8::float8, 2.0::numeric, NULL::float8, NULL::float8),
-		('nvme',           0.09,  0.16,  6500, 3500, 0.1, 32, 0.10,  1.3,  NULL),
-		('sata_ssd',       0.15,  0.33,  530,  500,  0.5, 10, 0.08,  1.0,  NULL),
-		('cloud_gp3',      1.0,   1.0,   131,  131,  2.0, 3,  0.08,  NULL, 4.7),
-		('cloud_st1',      26,    26,    40,   40,   10,  1,  0.045, NULL, 46),
-		('hdd_15k',        4.9,   5.0,   200,  200,  5.0, 1,  0.05,  NULL, NULL),
-		('hdd_7200',       12.4,  10.0,  150,  150,  8.0, 1,  0.025, NULL, NULL)
-$$;
-COMMENT ON FUNCTION tiered_storage.device_profiles() IS
-'the device profiles that add_tier() accepts, with the figures that are assumed until they are '
-'given or measured';
-
 /* Which tablespace of this cluster a row means, also after a restore or a rename. */
 CREATE VIEW _tiered_storage.tier_tablespaces AS
 	SELECT tt.tier_name, t.rank, ts.oid AS tablespace_oid, ts.spcname AS tablespace_name,

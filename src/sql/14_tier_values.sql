@@ -103,7 +103,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_check_name(name) IS
 
 CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text)
 RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	p record;
@@ -140,7 +140,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text
  */
 CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	t.rank := COALESCE(given.rank, t.rank);

@@ -60,14 +60,17 @@ _tiered_storage.measure_device(oid, float8, bigint, float8, boolean, float8, oid
 CREATE FUNCTION _tiered_storage.calibration_verdict(
 	profile text, random_read_ms float8, sequential_read_mb_per_s float8,
 	OUT nearest_profile text, OUT contradiction text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH compared AS (
 		SELECT q.*,
 			abs(ln(q.random_read_ms / calibration_verdict.random_read_ms)) AS random_distance,
 			abs(ln(q.sequential_read_mb_per_s / calibration_verdict.sequential_read_mb_per_s))
 				AS sequential_distance
-		FROM tiered_storage.device_profiles() q),
+		FROM tiered_storage.device_profiles() q
+		WHERE q.profile = calibration_verdict.profile OR EXISTS (SELECT
+			FROM _tiered_storage.default_profiles() d WHERE d.is_typical
+				AND d.profile = q.profile)),
 	nearest AS (
 		SELECT c.profile FROM compared c ORDER BY c.random_distance + c.sequential_distance / 4,
 			c.profile LIMIT 1)
