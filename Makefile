@@ -56,6 +56,15 @@ ISOLATION_BEFORE_18 =
 endif
 ISOLATION := $(filter-out $(ISOLATION_BEFORE_18) $(ISOLATION_DEBUG),$(ISOLATION))
 
+# A server that was packaged without the test drivers.
+left_out = @echo 'installcheck: all $(1) tests are left out: there is no $(2)' &&:
+ifeq ($(wildcard $(top_builddir)/src/test/regress/pg_regress$(X)),)
+pg_regress_installcheck = $(call left_out,regression,pg_regress)
+endif
+ifeq ($(wildcard $(top_builddir)/src/test/isolation/pg_isolation_regress$(X)),)
+pg_isolation_regress_installcheck = $(call left_out,isolation,pg_isolation_regress)
+endif
+
 # Nobody shall take a part for the whole.
 ifneq ($(ISOLATION_DEBUG),)
 .PHONY: installcheck-left-out

@@ -17,6 +17,9 @@
 /* Two standard errors of what is counted. */
 #define STANDARD_ERRORS 2.0
 
+/* All of a relation, as far as the page cache can be seen. */
+#define RESIDENT_PART 0.9
+
 /* As pg_class has them. */
 #define KIND_INDEX 'i'
 #define PERSISTENCE_PERMANENT 'p'
@@ -258,6 +261,26 @@ tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
 	return slow_now(&state->stored, state->stored.rates.scans_slow, now);
 }
 
+/*
+ * What is in the page cache as a whole has to be read from its device once, and after that
+ * only if it was pushed out.  So of as many blocks nothing says that they will be read again:
+ * a restart of the machine is followed by an hour of such reads, and by none.
+ *
+ * What the totals do not know, since it was before the first sample, the rate stands for.
+ */
+static double
+lasting_part(const TierRelationStored *stored)
+{
+	double		blocks = (double) stored->size_bytes / TIER_BLOCK_BYTES;
+	double		smoothed = stored->rates.device_random_slow + stored->rates.device_sequential_slow;
+	double		read = tier_larger(stored->totals.random_reads + stored->totals.sequential_reads,
+								   smoothed * TIER_HALF_LIFE_SLOW_S / SECONDS_PER_HOUR / log(2));
+
+	if (stored->os_cached_bytes < RESIDENT_PART * stored->size_bytes || read <= 0.0)
+		return 1.0;
+	return tier_larger(read - blocks, 0.0) / read;
+}
+
 static void
 add_reads(TierRelationLoad *load, const TierRelationState *state,
 		  const TierRelationLoadBasis *basis)
@@ -279,19 +302,21 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	TierEvidenceJudgement read = judge(basis, stored, stored->evidence.reads,
 									   &stored->past_reads, misses);
 	double		error = relative_error(larger, observed_s(stored, now), &read);
-	double		reads = read.weight * larger;
+	double		lasting = basis->are_means ? 1.0 : lasting_part(stored);
+	double		weight = read.weight * lasting;
+	double		reads = weight * larger;
 
 	/*
 	 * What may not come again has no part in the middle, but bounds what may
 	 * be.
 	 */
-	load->middle.random_reads += read.weight * (fast ? random_fast : random_slow);
-	load->middle.sequential_reads += read.weight * (fast ? sequential_fast : sequential_slow);
-	load->event_reads += (1.0 - read.weight) * larger;
-	load->past_reads += read.by_past * larger;
+	load->middle.random_reads += weight * (fast ? random_fast : random_slow);
+	load->middle.sequential_reads += weight * (fast ? sequential_fast : sequential_slow);
+	load->event_reads += (1.0 - weight) * larger;
+	load->past_reads += read.by_past * lasting * larger;
 
 	/* What lasts, and how well so few events tell a rate. */
-	load->reads_low += read.weight * smaller * tier_larger(1.0 - error, 0.0);
+	load->reads_low += weight * smaller * tier_larger(1.0 - error, 0.0);
 	load->reads_high += larger * (1.0 + error);
 
 	/* The bounds as shares of the slow rate, applied to the rate in use. */

@@ -239,6 +239,8 @@ typedef struct TierRelationPeriod
 										 * included */
 	TierCostAttribution standby_attribution;	/* of these */
 	double		maintenance_reads;	/* misses here that are not use */
+	double		use_hits;		/* found in shared buffers, as far as the
+								 * misses were use; standbys included */
 
 	/*
 	 * merge: of the sequential reads of plans, the part of which the kernel

@@ -567,6 +567,20 @@ leave_out_loading(TierRelationPeriod *period)
 }
 
 /*
+ * What was found in shared buffers comes in one number, however it was read: a load finds a
+ * hundred times as much there as it misses, and would be a hundred thousand reads of an hour.
+ */
+static double
+hits_of_use(const TierRelationPeriod *period, bool is_maintenance)
+{
+	double		all = period->attribution.misses + period->maintenance_reads;
+
+	if (is_maintenance)
+		return 0.0;
+	return period->delta.blocks_hit * (all > 0.0 ? period->attribution.misses / all : 1.0);
+}
+
+/*
  * `count` NULL: no plan that was tracked has read this relation.  is_first: by the first
  * sample of all.  Returns whether all that was read of it here was maintenance, and no use.
  */
@@ -577,6 +591,8 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 	TierRelationPeriod *period = &state->period;
 	TierSplitPeriod input;
 	TierSplitResult result;
+	bool		is_load;
+	bool		is_maintenance;
 
 	memset(&input, 0, sizeof(input));
 	input.statistics = attribute_by_statistics(state, &period->delta);
@@ -603,12 +619,15 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 		period->random_requests = tier_split_request_share(&input.plans);
 	period->attribution = result.use;
 	period->maintenance_reads = result.maintenance;
-	if (is_first && count == NULL && !input.is_index && !input.looked_up)
+	is_load = is_first && count == NULL && !input.is_index && !input.looked_up;
+	if (is_load)
 		leave_out_loading(period);
+	is_maintenance = tier_split_is_maintenance(&input);
+	period->use_hits = hits_of_use(period, is_maintenance || (is_load && period->delta.scans == 0));
 	state->stored.source = result.source;
 	if (carry && input.covered && count != NULL && result.used_share < 1.0)
 		carry_over(count, result.added, result.used_share);
-	return tier_split_is_maintenance(&input);
+	return is_maintenance;
 }
 
 /*
@@ -652,6 +671,7 @@ add_standby_reads(TierRelationState *state)
 	period->delta.tuples_read += there->tuples_read;
 	period->delta.blocks_fetched += there->blocks_fetched;
 	period->delta.blocks_hit += there->blocks_hit;
+	period->use_hits += there->blocks_hit;
 }
 
 double
@@ -691,7 +711,7 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 	advance_slow(&rates->sequential_slow, period, split->sequential_mid);
 	advance_slow(&rates->sequential_low_slow, period, split->sequential_low);
 	advance_slow(&rates->sequential_high_slow, period, split->sequential_high);
-	advance_slow(&rates->hits_slow, period, period->delta.blocks_hit);
+	advance_slow(&rates->hits_slow, period, period->use_hits);
 	advance_slow(&rates->scans_slow, period, period->delta.scans);
 	advance_fast(&rates->changes_fast, period, period->delta.row_changes);
 	advance_slow(&rates->changes_slow, period, period->delta.row_changes);

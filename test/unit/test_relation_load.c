@@ -324,10 +324,46 @@ test_clock_set_back(void)
 	   before.middle.page_writes);
 }
 
+/* Of what is in memory as a whole each block may have been read for once. */
+static void
+test_warming(void)
+{
+	TierRelationState state = state_of('r');
+	TierRelationLoadBasis basis = basis_now();
+	TierRelationLoad load;
+	TierRates  *rates = &state.stored.rates;
+
+	rates->random_fast = rates->device_random_fast = 200;
+	rates->random_slow = rates->device_random_slow = 1;
+	state.stored.totals.random_reads = 900;
+	state.stored.os_cached_bytes = 950 * 8192;
+	load = load_of(&state, basis);
+	ok(load.middle.random_reads == 0.0 && load.reads_low == 0.0,
+	   "what memory was filled by is not read again");
+	is(load.event_reads, 200, "it is set apart");
+	ok(load.reads_high >= 200, "and may come again");
+
+	state.stored.totals.random_reads = 4000;
+	is(load_of(&state, basis).middle.random_reads, 150, "what was read four times is, three times of four");
+	state.stored.totals.random_reads = 900;
+	rates->random_slow = rates->device_random_slow = 100;
+	ok(load_of(&state, basis).middle.random_reads > 190,
+	   "nor is it one that would be more than all totals");
+	rates->random_slow = rates->device_random_slow = 1;
+	state.stored.os_cached_bytes = 800 * 8192;
+	is(load_of(&state, basis).middle.random_reads, 200, "what is not in memory is");
+	state.stored.os_cached_bytes = -1;
+	is(load_of(&state, basis).middle.random_reads, 200, "or may not be");
+	state.stored.os_cached_bytes = 950 * 8192;
+	basis.are_means = true;
+	is(load_of(&state, basis).middle.random_reads, 200, "of a time in the past, memory of now says nothing");
+}
+
 int
 main(void)
 {
 	test_rates();
+	test_warming();
 	test_kinds();
 	test_evidence();
 	test_writes();
