@@ -409,7 +409,7 @@ look_at_evidence(TierPurchase *purchase)
 		if (unit->current_tier < 0)
 			continue;
 		busy_s = tier_advice_busy(advice, unit, unit->current_tier);
-		purchase->stored_gb += unit->disk_bytes / TIER_PURCHASE_BYTES_PER_GB;
+		purchase->stored_gb += unit->size_bytes / TIER_PURCHASE_BYTES_PER_GB;
 		known += is_known;
 		*(is_known ? &known_s : &unknown_s) += isfinite(busy_s) ? busy_s : 0.0;
 		if (!is_known)
