@@ -347,6 +347,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	LOCKTAG		lock;
 	volatile int elsewhere = 0;
 	volatile int refused = 0;
+	volatile bool is_over = false;
 	char	   *policies;
 	TierPolicyKind kind;
 	int			npolicies;
@@ -377,7 +378,8 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			const TierBatchMove *move = &past.moves[i];
 			TierRelationInfo info;
 
-			if (!tier_batch_may_go_on(false))
+			is_over = !tier_batch_may_go_on(false);
+			if (is_over)
 				break;
 			if (!tier_relation_lookup(move->relation_oid, &info))
 				continue;
@@ -403,7 +405,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	}
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
-	if (batch.batch_id == 0 && refused > 0)
+	if (batch.batch_id == 0 && (refused > 0 || is_over))
 		PG_RETURN_NULL();
 	if (batch.batch_id == 0)
 	{

@@ -695,7 +695,8 @@ go_on_after(Move *move, TierMoveReport *report, ErrorData **thrown)
 		return false;
 	}
 	ereport(LOG,
-			(errmsg("error after the move of %s: %s", report->relation_name, (*thrown)->message)));
+			(errmsg("error after the move of %s: %s", report->relation_name, (*thrown)->message),
+			 (*thrown)->detail == NULL ? 0 : errdetail_internal("%s", (*thrown)->detail)));
 	*thrown = NULL;
 	return true;
 }

@@ -187,6 +187,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	TierMoveReport first_failure = {0};
 	Moved		moved = {0};
 	int			failed = 0;
+	bool		is_over = false;
 	int64		started_us = tier_clock_monotonic_us();
 	double		waited_ms = tier_progress_waited_ms();
 
@@ -218,7 +219,8 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		TierMoveRequest request;
 		TierMoveReport report;
 
-		if (!tier_batch_may_go_on(false))
+		is_over = !tier_batch_may_go_on(false);
+		if (is_over)
 			break;
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
@@ -236,9 +238,10 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	 * 3. All moves that succeeded are committed; now say so, and what did
 	 * not.
 	 */
-	report_moved(&call, &moved, failed,
-				 tier_progress_time_text((tier_clock_monotonic_us() - started_us) / 1000.0,
-										 tier_progress_waited_ms() - waited_ms));
+	if (!is_over || moved.relations > 0)
+		report_moved(&call, &moved, failed,
+					 tier_progress_time_text((tier_clock_monotonic_us() - started_us) / 1000.0,
+											 tier_progress_waited_ms() - waited_ms));
 	if (failed > 0)
 		report_failures(&first_failure, failed, list_length(call.relations));
 	tier_disconnect_nonatomic();

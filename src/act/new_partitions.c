@@ -208,6 +208,8 @@ complain(const TierBirthplace *place, const ErrorData *error, bool by_worker)
 					text_of(place),
 					error == NULL || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ?
 					"it is in use, and the lock was not granted in time" : error->message),
+			 error == NULL || error->detail == NULL ? 0 :
+			 errdetail_internal("%s", error->detail),
 			 errhint("It is tried again by the worker, or by the next "
 					 "CALL tiered_storage.migrate().")));
 }
@@ -227,6 +229,7 @@ note(TierBirthplace *place, bool by_worker)
 				(errcode(error->sqlerrcode),
 				 errmsg("could not remember where new partitions of %s are created: %s",
 						text_of(place), error->message),
+				 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail),
 				 errhint("It is tried again by the worker, or by the next "
 						 "CALL tiered_storage.migrate().")));
 }

@@ -303,7 +303,8 @@ publish_tiers(void)
 	if (error == NULL)
 		return;
 	ereport(LOG,
-			(errmsg("could not publish what the tiers hold: %s", error->message)));
+			(errmsg("could not publish what the tiers hold: %s", error->message),
+			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
 	FreeErrorData(error);
 }
 
@@ -347,7 +348,8 @@ sample_between_moves(void)
 	if (error == NULL)
 		return;
 	ereport(LOG,
-			(errmsg("could not take a sample during a move, or publish it: %s", error->message)));
+			(errmsg("could not take a sample during a move, or publish it: %s", error->message),
+			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		QueryCancelPending = InterruptPending = true;	/* meant the move, too */
 	FreeErrorData(error);

@@ -502,7 +502,8 @@ tier_pending_sweep(void)
 		{
 			ereport(LOG,
 					(errmsg("could not remove the file of an unfinished move: %s",
-							error->message)));
+							error->message),
+					 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
 			FreeErrorData(error);
 		}
 	}

@@ -444,5 +444,49 @@ like(reason(), qr/^the worker looks/, 'nothing is in the way any more');
 run_cycle($node, 'app');
 like(on_slow(), qr/d_10/, 'and it is moved');
 
-$node->stop;
+# ---------------------------------------------------------------------
+note 'A failover with each state in the queue';
+# ---------------------------------------------------------------------
+
+# The first has failed, the second runs, the third is ready.
+reload_with($node, 'tiered_storage.move_max_lag' => -1);
+$standby->start;
+create_due(17, 'UNLOGGED');
+run_cycle($node, 'app');
+create_due($_) foreach 18, 19;
+$stops = new_stops($node, 'app');
+hold($stops, 'copied');
+$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
+wait_stopped($stops, 'copied');
+is( $node->safe_psql(
+		'app',
+		"SELECT relation, state FROM tiered_storage.move_queue ORDER BY relation::text"
+	),
+	"d_17|failed\nd_18|running\nd_19|ready",
+	'before it');
+$failed = $node->safe_psql('app',
+	"SELECT failures, last_error FROM tiered_storage.move_queue WHERE relation = 'd_17'::regclass"
+);
+$node->wait_for_catchup($standby);
+$node->stop('immediate');
+eval { $stops->quit };
+$standby->promote;
+$standby->poll_query_until('app',
+	"SELECT string_agg(relation::text || ' ' || state, ', ') = 'd_17 failed' FROM tiered_storage.move_queue"
+) or die 'the promoted server does not go on: ' . queue($standby);
+is( $standby->safe_psql(
+		'app',
+		"SELECT failures, last_error FROM tiered_storage.move_queue WHERE relation = 'd_17'::regclass"
+	),
+	$failed,
+	'the promoted server knows what has failed');
+is( tablespaces_of($standby, 'app', 'd_18', 'd_19'),
+	'slow', 'and has moved the rest');
+is( $standby->safe_psql(
+		'app', "SELECT count(*) FROM d WHERE d IN ('2018-01-01', '2019-01-01')"),
+	2000,
+	'with all rows');
+is(stray_files($standby, 'app'), '', 'and no file is left');
+
+$standby->stop;
 done_testing();

@@ -215,6 +215,8 @@ tier_online_discard(TierOnline *move)
 	if (move->error != NULL)
 		ereport(LOG,
 				(errmsg("could not remove the file of an unfinished move: %s",
-						move->error->message)));
+						move->error->message),
+				 move->error->detail == NULL ? 0 :
+				 errdetail_internal("%s", move->error->detail)));
 	move->error = error;
 }
