@@ -77,7 +77,7 @@ typedef struct Question
  * is there afterwards and was not is what Citus has opened for the question.  The first free
  * descriptor is what a process gets, so that only so many are looked at.
  */
-static ino_t * sockets_before = NULL;
+static ino_t *sockets_before = NULL;
 static int	nsockets = 0;
 
 static volatile sig_atomic_t alarms = 0;	/* of a question */
