@@ -44,9 +44,9 @@ RULES = {
 # Of all reads and writes; what does less is not tried by the search.
 MATTERS = 0.005
 SATURATED_CAPACITY = 50
-SATURATED_BEFORE_S = 30
-SATURATED_S = 150
-SATURATED_PROGRESS_S = 30
+SATURATED_PARTS = 5
+# Of --seconds; the first part is without moves.
+SATURATED_PART = 3
 # Of the time; what is written for less than that, file systems write for themselves.
 LEAST_WRITES = 0.05
 
@@ -659,18 +659,19 @@ def saturate(bench, way, statements):
     bench.throttle()
     bench.sql("CALL tiered_storage.sample()")
     bench.set_capacity(SATURATED_CAPACITY)
+    part = SATURATED_PART * bench.options.seconds
     begin = looked = time.monotonic()
     sampled = 0.0
-    load = bench.start_load(SATURATED_S, bench.options.seed + 300, progress=SATURATED_PROGRESS_S)
+    load = bench.start_load(SATURATED_PARTS * part, bench.options.seed + 300, progress=part)
     mover = None
     waits = 0.0
     while load.poll() is None:
         time.sleep(0.5)
         elapsed = time.monotonic() - begin
-        if mover is None and elapsed - sampled >= SAMPLE_S - 1:
+        if mover is None and elapsed - sampled >= part / 3.5:
             sampled = elapsed
             bench.sql("CALL tiered_storage.sample()")
-        if mover is None and elapsed >= SATURATED_BEFORE_S:
+        if mover is None and elapsed >= part:
             bench.scale(elapsed)
             mover = Mover(bench, statements())
             mover.start()
@@ -684,7 +685,7 @@ def saturate(bench, way, statements):
     ended = not mover.is_alive()
     mover.join()
     parts = re.findall(r"^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+) ms", err, re.M)
-    print(f"  {way}\n    transactions/s in each {SATURATED_PROGRESS_S} s (moves begin after {SATURATED_BEFORE_S}):"
+    print(f"  {way}\n    transactions/s in each {part} s (moves begin after the first):"
           f" {', '.join(tps for _, tps, _ in parts)}; mean latency {', '.join(ms for _, _, ms in parts)} ms;"
           f" clients waited for locks {waits:.1f} s{'' if ended else '; the moves did not end in that time'}", flush=True)
     return mover
@@ -704,7 +705,7 @@ def saturated(bench):
         return [(name, f"ALTER {'INDEX' if bench.oids[name][1] == 'index' else 'TABLE'} {name} SET TABLESPACE ssd")
                 for name, _, _ in sorted(plan, key=lambda p: p[1], reverse=descending)]
 
-    print(f"\n  saturated: {CLIENTS} clients as fast as they can for {SATURATED_S} s, an SSD of {SATURATED_CAPACITY} %")
+    print(f"\n  saturated: {CLIENTS} clients as fast as they can for {SATURATED_PARTS * SATURATED_PART * bench.options.seconds} s, an SSD of {SATURATED_CAPACITY} %")
     saturate(bench, "apply_placement()", by_advice)
     print("    moved, each with seconds since the first began, seconds it took, of these waiting for locks: " + "; ".join(
         f"{name} ({size} MB) {at} {took} {wait}{'' if state == 'done' else ' ' + state}" for name, size, at, took, wait, state in bench.rows(
