@@ -11,6 +11,7 @@ import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "layouts"))
@@ -42,6 +43,10 @@ RULES = {
 }
 # Of all reads and writes; what does less is not tried by the search.
 MATTERS = 0.005
+SATURATED_CAPACITY = 50
+SATURATED_PARTS = 5
+# Of --seconds; the first part is without moves.
+SATURATED_PART = 3
 # Of the time; what is written for less than that, file systems write for themselves.
 LEAST_WRITES = 0.05
 
@@ -68,6 +73,8 @@ class Bench:
             self.reports = [line.strip() for line in file if line.strip()]
         self.capacities = [int(p) for p in options.capacities.split(",")]
         self.tiers_sql = None
+        # By per cent: how many times as much is to get done, at least and at most.
+        self.speedups = {}
         self.throttled = False
 
     def raw(self, text):
@@ -130,13 +137,15 @@ class Bench:
 
     # -- the load ----------------------------------------------------------
 
-    def start_load(self, seconds, seed, rate=None, transactions=None):
+    def start_load(self, seconds, seed, rate=None, transactions=None, progress=None):
         """As fast as they can, or so many transactions per second; for so long, or so many of each client."""
         much = ["-t", str(transactions)] if transactions else ["-T", str(seconds)]
         command = [f"{self.options.bindir}/pgbench", "-n", "-c", str(CLIENTS), "-j", "1", *much, "-M", "prepared",
                    f"--random-seed={seed}", "-f", self.script]
         if rate is not None:
             command.append(f"--rate={rate:.3f}")
+        if progress is not None:
+            command.append(f"--progress={progress}")
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def end_load(self, process):
@@ -282,7 +291,16 @@ class Bench:
             summary = self.rows("SELECT advised_bytes, available_bytes, coalesce(limited_by, ''), coalesce(reason, '') FROM tiered_storage.placement_summary()"
                                 " WHERE tier_name = 'ssd'")
             self.raw(f"trained on {trained}, summary for {percent} %: {summary}")
+            if trained == "hdd":
+                self.note_speedup(percent)
         return advice
+
+    def note_speedup(self, percent):
+        ((low, high, waits),) = self.rows("SELECT simulated_speedup_low, simulated_speedup_high, device_wait_fraction"
+                                          " FROM tiered_storage.simulate_placement() WHERE tier_name IS NULL")
+        self.raw(f"predicted for {percent} %: {low or 'nothing'} to {high or 'no bound'} times as much; waits of clients for files: {waits}")
+        if low:
+            self.speedups.setdefault(percent, (float(low), float(high) if high else math.inf))
 
     def ask_units(self):
         """For the rules: what the product thinks of each, and what was read."""
@@ -333,11 +351,27 @@ class Measured:
     """Scores of layouts, each measured once unless more is asked for; and of the device that has most
     to do, seconds per transaction, and the share of the time."""
 
-    def __init__(self, bench):
+    def __init__(self, bench, units):
         self.bench = bench
+        self.units = units
+        self.known = []
         self.scores = {}
         self.needed = {}
         self.busy = {}
+
+    def same(self, layout):
+        """Two that differ by what does next to nothing of what either leaves on the HDD, are one: measured apart, one
+        of them is ahead by chance.  By what the server's counters say was read, and by all that the product says."""
+
+        def differ_little(other, amount):
+            least = min(sum(amount(u) for u in self.units if u.name not in on) for on in (layout, other))
+            return sum(amount(u) for u in self.units if u.name in layout ^ other) <= MATTERS * least
+
+        for other in self.known:
+            if differ_little(other, lambda u: u.reads) and differ_little(other, lambda u: u.hdd):
+                return other
+        self.known.append(layout)
+        return layout
 
     def measure(self, layout, number):
         score, needed, busy = self.bench.cell(layout, number)
@@ -417,17 +451,21 @@ def judge_ratio(text, ratios, least, devices_decide):
 
 
 def judge_layouts(bench, units, advice):
-    measured = Measured(bench)
+    measured = Measured(bench, units)
     chance = random.Random(bench.options.seed)
     size = {u.name: u.size for u in units}
     all_hdd, all_ssd = frozenset(), frozenset(size)
     plans = {}
+    measured.same(all_hdd)
+    measured.same(all_ssd)
     for percent in bench.capacities:
         capacity = bench.total * percent // 100
-        plans[percent] = {name: frozenset(u.name for u in layouts.fill(rule(units), capacity)) for name, rule in RULES.items()}
+        # The advice comes first: what is the same is measured as that.
+        measured.same(frozenset(advice[percent]))
+        plans[percent] = {name: measured.same(frozenset(u.name for u in layouts.fill(rule(units), capacity))) for name, rule in RULES.items()}
     order = [all_hdd, all_ssd]
     for percent in bench.capacities:
-        order += [frozenset(advice[percent]), *plans[percent].values()]
+        order += [measured.same(frozenset(advice[percent])), *plans[percent].values()]
     for layout in dict.fromkeys(order):
         measured.score(layout)
     best = {}
@@ -436,13 +474,13 @@ def judge_layouts(bench, units, advice):
         fitting = [l for l in measured.scores if sum(size[n] for n in l) <= capacity]
         best[percent] = max(fitting, key=measured.score)
         for _ in range(bench.options.search):
-            tried = neighbour(units, best[percent], capacity, chance)
+            tried = measured.same(neighbour(units, best[percent], capacity, chance))
             if measured.score(tried) > measured.score(best[percent]):
                 best[percent] = tried
     chosen = {all_hdd}
     for percent in bench.capacities:
         rules = sorted(set(plans[percent].values()), key=lambda l: (-measured.score(l), sorted(l)))
-        chosen |= {frozenset(advice[percent]), best[percent], *rules[:RIVALS]}
+        chosen |= {measured.same(frozenset(advice[percent])), best[percent], *rules[:RIVALS]}
     measured.again(chosen)
 
     hdd = measured.score(all_hdd)
@@ -450,7 +488,7 @@ def judge_layouts(bench, units, advice):
     print(f"  {'SSD %':<7}{'advice':>8}" + "".join(f"{name:>12}" for name in RULES) + f"{'best':>8}{'to best rule':>14}{'regret %':>10}")
     verdicts, fits = [], []
     for percent in bench.capacities:
-        ours = frozenset(advice[percent])
+        ours = measured.same(frozenset(advice[percent]))
         rules = plans[percent]
         capacity = bench.total * percent // 100
         fitting = [l for l in measured.scores if sum(size[n] for n in l) <= capacity and len(measured.scores[l]) == bench.options.rounds]
@@ -469,12 +507,28 @@ def judge_layouts(bench, units, advice):
                          to_rule, 0.97, measured.do_devices_decide(ours, rules[rule])))
         verdicts.append((f"{percent} %: of the best of {len(measured.scores)} measured (at least 0.9; {measured.by_device(ours, top):.3f} by device time)",
                          to_top, 0.9, ours == top or measured.do_devices_decide(ours, top)))
-        fits.append((f"{percent} %: the advice fits", sum(size[n] for n in ours) <= capacity))
+        fits.append((f"{percent} %: the advice fits", sum(size[n] for n in advice[percent]) <= capacity))
     print()
     for judged in verdicts:
         judge_ratio(*judged)
     for text, good in fits:
         verdict(text, good)
+    judge_speedups(bench, {percent: statistics.median(measured.ratios(measured.same(frozenset(advice[percent])), all_hdd))
+                           for percent in bench.capacities})
+
+
+def judge_speedups(bench, found):
+    """What was said of the clients' gain before anything was moved, against what they gained."""
+    inside = 0
+    for percent, times in found.items():
+        if percent not in bench.speedups:
+            print(f"  {percent} %: no gain of clients was predicted: nobody has looked what they wait for")
+            continue
+        low, high = bench.speedups[percent]
+        inside += low <= times <= high
+        print(f"  {percent} %: {low:.2f} to {high:.2f} times as much predicted, {times:.2f} measured: {'inside' if low <= times <= high else 'OUTSIDE'}")
+    if bench.speedups:
+        print(f"  inside the predicted range: {inside} of {len(bench.speedups)}")
 
 
 def judge_writes(bench, done, elapsed):
@@ -576,6 +630,93 @@ def stationary(bench):
     verdict(f"stationary: {later} firm moves in the windows 2 to {WINDOWS} (none)", later == 0)
 
 
+class Mover(threading.Thread):
+    """Moves beside the load, and notes what it took."""
+
+    def __init__(self, bench, statements):
+        super().__init__()
+        self.bench = bench
+        self.statements = statements
+        self.done = []
+
+    def run(self):
+        begin = time.monotonic()
+        for name, statement in self.statements:
+            at = time.monotonic()
+            self.bench.sql(statement)
+            self.done.append((name, at - begin, time.monotonic() - at))
+
+
+def saturate(bench, way, statements):
+    """The load for so long, and after a while the moves; statements: what moves, asked when it begins.  Returns
+    transactions per second in each part of the time, the mover, and client-seconds in lock waits."""
+    bench.reset()
+    bench.sql("VACUUM", "CHECKPOINT")
+    bench.drop_page_cache()
+    bench.warm_up(bench.options.seed)
+    bench.sql("CHECKPOINT", "SELECT pg_stat_reset()")
+    bench.create_extension()
+    bench.throttle()
+    bench.sql("CALL tiered_storage.sample()")
+    bench.set_capacity(SATURATED_CAPACITY)
+    part = SATURATED_PART * bench.options.seconds
+    begin = looked = time.monotonic()
+    sampled = 0.0
+    load = bench.start_load(SATURATED_PARTS * part, bench.options.seed + 300, progress=part)
+    mover = None
+    waits = 0.0
+    while load.poll() is None:
+        time.sleep(0.5)
+        elapsed = time.monotonic() - begin
+        if mover is None and elapsed - sampled >= part / 3.5:
+            sampled = elapsed
+            bench.sql("CALL tiered_storage.sample()")
+        if mover is None and elapsed >= part:
+            bench.scale(elapsed)
+            mover = Mover(bench, statements())
+            mover.start()
+        waiting = int(bench.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pgbench'"))
+        waits += waiting * (time.monotonic() - looked)
+        looked = time.monotonic()
+    out, err = load.communicate()
+    if load.returncode != 0 or mover is None:
+        sys.exit(f"{bench.family}: {out}{err}")
+    bench.unthrottle()
+    ended = not mover.is_alive()
+    mover.join()
+    parts = re.findall(r"^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+) ms", err, re.M)
+    print(f"  {way}\n    transactions/s in each {part} s (moves begin after the first):"
+          f" {', '.join(tps for _, tps, _ in parts)}; mean latency {', '.join(ms for _, _, ms in parts)} ms;"
+          f" clients waited for locks {waits:.1f} s{'' if ended else '; the moves did not end in that time'}", flush=True)
+    return mover
+
+
+def saturated(bench):
+    """Everything is on an HDD that has more to do than it can: does it get better while relations leave, and how soon?"""
+    plan = []
+
+    def by_advice():
+        for row in bench.rows("SELECT relation, size_bytes, command FROM tiered_storage.recommend_placement() WHERE recommended_tier = 'ssd'"
+                              " ORDER BY saved_io_s_per_hour DESC"):
+            plan.append((row[0], int(row[1]), row[2]))
+        return [("apply_placement", "CALL tiered_storage.apply_placement('insufficient data')")]
+
+    def altered(descending):
+        return [(name, f"ALTER {'INDEX' if bench.oids[name][1] == 'index' else 'TABLE'} {name} SET TABLESPACE ssd")
+                for name, _, _ in sorted(plan, key=lambda p: p[1], reverse=descending)]
+
+    print(f"\n  saturated: {CLIENTS} clients as fast as they can for {SATURATED_PARTS * SATURATED_PART * bench.options.seconds} s, an SSD of {SATURATED_CAPACITY} %")
+    saturate(bench, "apply_placement()", by_advice)
+    print("    moved, each with seconds since the first began, seconds it took, of these waiting for locks: " + "; ".join(
+        f"{name} ({size} MB) {at} {took} {wait}{'' if state == 'done' else ' ' + state}" for name, size, at, took, wait, state in bench.rows(
+            "SELECT relation, size_bytes / 1000000, round(extract(epoch FROM started_at - min(started_at) OVER ()), 1),"
+            " round((elapsed_ms / 1000.0)::numeric, 1), round((lock_wait_ms / 1000.0)::numeric, 1), state FROM tiered_storage.moves ORDER BY started_at")), flush=True)
+    for descending in (False, True):
+        mover = saturate(bench, f"ALTER ... SET TABLESPACE of the same, the {'largest' if descending else 'smallest'} first", lambda: altered(descending))
+        print("    moved, each with seconds since the first began, and seconds it took: " +
+              "; ".join(f"{name} {at:.1f} {took:.1f}" for name, at, took in mover.done), flush=True)
+
+
 def main():
     bench = Bench(arguments())
     bench.reset()
@@ -602,6 +743,8 @@ def main():
         judge_same(bench, units, from_hdd, bench.ask("hdd"), "repeat", "the second")
     if "stationary" in bench.options.parts:
         stationary(bench)
+    if "saturated" in bench.options.parts:
+        saturated(bench)
     if "layouts" in bench.options.parts:
         judge_layouts(bench, units, from_hdd)
     sys.stdout.flush()

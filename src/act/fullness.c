@@ -430,7 +430,7 @@ looks_movable(Emptying *emptying, int i)
 /* Does it take no more than the room that there is, with the files that it has by now? */
 static bool
 still_fits(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
-				const TierRelationInfo *info)
+		   const TierRelationInfo *info)
 {
 	TierFullnessUnit *unit = &evaluation->units[i];
 	double		bytes = tier_relation_disk_bytes(info);

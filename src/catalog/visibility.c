@@ -37,7 +37,8 @@ tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables, int ntabl
 {
 	static const char sql[] =
 	"SELECT c.oid::pg_catalog.regclass::text, c.relallvisible::float8 / c.relpages, c.oid "
-	"FROM (SELECT DISTINCT u FROM unnest($1) u) o (oid) CROSS JOIN LATERAL _tiered_storage.relation_entry(o.oid) c "
+	"FROM (SELECT DISTINCT u FROM unnest($1) u) o (oid) "
+	"CROSS JOIN LATERAL _tiered_storage.relation_entry(o.oid) c "
 	"CROSS JOIN LATERAL ("
 	"SELECT sum(pg_catalog.pg_stat_get_tuples_returned(i.indexrelid)) AS returned, "
 	"sum(pg_catalog.pg_stat_get_tuples_fetched(i.indexrelid)) AS fetched "

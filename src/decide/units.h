@@ -97,8 +97,9 @@ typedef struct TierAdviceUnit
 								 * pins only.  InvalidOid: none */
 	const char *immovable;		/* why nothing moves it, in words that can
 								 * follow "cannot be moved: "; NULL: it can */
-	double		size_bytes;		/* of all forks, which take room and are moved;
-								 * load has that of main forks, which are read */
+	double		size_bytes;		/* of all forks, which take room and are
+								 * moved; load has that of main forks, which
+								 * are read */
 	double	   *ratios;			/* by tier: bytes of it that fit into one, 0:
 								 * as many as of any; NULL: so on all tiers */
 	double		growth_per_hour;	/* bytes, of what goes on */

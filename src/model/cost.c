@@ -467,3 +467,44 @@ tier_cost_estimate_writes(double row_changes_per_hour, double pages,
 	load->page_writes = tier_smaller(most * share, changes);
 	load->merged_writes = load->page_writes * share;
 }
+
+void
+tier_cost_estimate_table_writes(double row_changes_per_hour, double pages, double rows,
+								double grown_pages_per_hour, double checkpoints_per_hour,
+								TierCostLoad *load)
+{
+	double		changes = tier_amount(row_changes_per_hour);
+	double		checkpoints = tier_amount(checkpoints_per_hour);
+	double		density = pages > 0.0 ? tier_amount(rows) / pages : 0.0;
+	double		appended = tier_smaller(tier_amount(grown_pages_per_hour) * density, changes);
+	double		written;
+
+	tier_cost_estimate_writes(changes - appended, pages, checkpoints, load);
+	if (!(appended > 0.0) || !(checkpoints > 0.0))
+		return;
+	written = tier_smaller(appended / density + checkpoints, appended);
+	load->page_writes += written;
+	load->merged_writes += tier_amount(written - checkpoints);
+}
+
+/*
+ * A page is followed by its neighbour with the chance p = merged / pages, so a run is longer
+ * than n blocks with the chance p^n, than 2 n with p^2n, and so on:
+ *
+ *		requests = runs (1 + p^n + p^2n + ...) = runs / (1 - p^n)
+ *
+ * which is the runs where they are short, and pages / n where all is one.
+ */
+double
+tier_cost_write_requests(double pages, double merged, double run_blocks)
+{
+	double		all = tier_amount(pages);
+	double		joined = tier_smaller(tier_amount(merged), all);
+	double		n = tier_larger(tier_amount(run_blocks), 1.0);
+	double		whole;
+
+	if (!(all > 0.0))
+		return 0.0;
+	whole = -expm1(n * log(joined / all));
+	return tier_clamp(whole > 0.0 ? (all - joined) / whole : 0.0, all / n, all);
+}

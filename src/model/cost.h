@@ -203,4 +203,21 @@ extern double tier_cost_move_s(double size_bytes,
 extern void tier_cost_estimate_writes(double row_changes_per_hour, double pages,
 									  double checkpoints_per_hour, TierCostLoad *load);
 
+/*
+ * The same of a table of so many rows that grows by grown_pages_per_hour.  As many changes as those have room for are rows that were
+ * appended: side by side, each page once, and the last one of each checkpoint twice.  The
+ * others are on random pages.  With nothing known of rows (not positive) or growth, all are.
+ */
+extern void tier_cost_estimate_table_writes(double row_changes_per_hour, double pages,
+											double rows, double grown_pages_per_hour,
+											double checkpoints_per_hour, TierCostLoad *load);
+
+/*
+ * In how many requests so many pages reach the device, of which `merged` are merged with the
+ * page before: one for each run, and one more each time that a run is longer than
+ * run_blocks, by which checkpoints hand pages to the device.  Lengths of runs are taken for
+ * geometric.
+ */
+extern double tier_cost_write_requests(double pages, double merged, double run_blocks);
+
 #endif							/* TIER_COST_H */

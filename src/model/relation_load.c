@@ -157,19 +157,49 @@ most_requests(const TierRelationStored *stored, const TierRelationLoadBasis *bas
 }
 
 /*
- * As many pages as if each change were on a page of its own choice.  How they lie is known as
- * soon as the WAL has named some: appended ones are side by side, however many they are.
+ * By how many pages an hour it has grown, over as long a time as the rate of changes is of: what
+ * came before anybody looked has changes and, as far as we know, no growth.  Of an index that
+ * says nothing: one with random keys grows as one with increasing ones.
+ */
+static double
+grown_pages(const TierRelationState *state, const TierRelationLoadBasis *basis)
+{
+	const TierEvidence *evidence = &state->stored.evidence;
+	double		growth[TIER_EVIDENCE_INTERVALS];
+	double		covered_s;
+	double		bytes = 0.0;
+	int			n;
+
+	if (state->id.kind == KIND_INDEX || basis->are_means)
+		return 0.0;
+	n = tier_evidence_growth(evidence, basis->now, growth, &covered_s);
+	for (int i = 0; i < n; i++)
+		bytes += growth[i];
+	return tier_amount(bytes) / TIER_BLOCK_BYTES * SECONDS_PER_HOUR /
+		tier_larger(tier_smaller(observed_s(&state->stored, basis->now),
+								 TIER_EVIDENCE_INTERVALS * TIER_EVIDENCE_LONGEST_S),
+					tier_larger(covered_s, TIER_SHORTEST_OBSERVATION_S));
+}
+
+/*
+ * What row changes write: those that have made the table grow, side by side, and each of the
+ * others on a page of its own choice.  How they lie is known better as soon as the WAL has named
+ * some: appended ones are side by side, however many they are.
  */
 static Writes
-estimated_writes(const TierRelationStored *stored, const TierRelationLoadBasis *basis)
+estimated_writes(const TierRelationState *state, const TierRelationLoadBasis *basis,
+				 double grown_pages_per_hour)
 {
+	const TierRelationStored *stored = &state->stored;
 	const TierRates *rates = &stored->rates;
 	TierCostLoad load;
 	double		changes = tier_larger(fast_now(stored, rates->changes_fast, basis->now),
 									  slow_now(stored, rates->changes_slow, basis->now));
 
-	tier_cost_estimate_writes(changes, tier_amount((double) stored->size_bytes) / TIER_BLOCK_BYTES,
-							  basis->checkpoints_per_hour, &load);
+	tier_cost_estimate_table_writes(changes,
+									tier_amount((double) stored->size_bytes) / TIER_BLOCK_BYTES,
+									state->id.tuples, grown_pages_per_hour,
+									basis->checkpoints_per_hour, &load);
 	if (rates->page_writes_slow > 0.0)
 		load.merged_writes = load.page_writes *
 			tier_smaller(tier_amount(rates->merged_writes_slow) / rates->page_writes_slow, 1.0);
@@ -194,7 +224,8 @@ mix(Writes first, double share, Writes second)
 /*
  * What the WAL tells is sure but for its error, and of the first day but for what the
  * other hours of a day bring, of which row changes may know.  In the first hour they stand for
- * the time that was not counted, and tell least of all: nobody knows where they were.
+ * the time that was not counted, and tell least of all: nobody knows where they were, so at most
+ * none was appended.
  */
 static void
 add_writes(TierRelationLoad *load, const TierRelationState *state,
@@ -205,11 +236,12 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	TierEvidenceJudgement written = judge(basis, stored, stored->evidence.writes,
 										  &stored->past_writes,
 										  all_writes_now(stored, basis->now));
-	Writes		estimate = estimated_writes(stored, basis);
+	Writes		estimate = estimated_writes(state, basis, grown_pages(state, basis));
+	Writes		scattered = estimated_writes(state, basis, 0.0);
 	double		counted_s = writes_counted_s(state, basis);
 	Writes		middle = estimate;
 	double		low = 0.0;
-	double		high = estimate.pages;
+	double		high = scattered.pages;
 	double		requests_factor;
 
 	load->writes_estimated |= counted_s < TIER_SHORTEST_OBSERVATION_S;
@@ -221,7 +253,7 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 									not_before_heat(stored, basis->now)) : 1.0;
 		double		known_s = is_new ? share * observed_s(stored, basis->now) : counted_s;
 		double		most = most_requests(stored, basis, known_s);
-		Writes		likely = writes_of(estimate.pages, (1.0 - most) * estimate.pages);
+		Writes		likely = writes_of(scattered.pages, (1.0 - most) * scattered.pages);
 		Writes		fast = writes_of(counted_now(stored, basis, rates->page_writes_fast,
 												 known_s, TIER_HALF_LIFE_FAST_S),
 									 counted_now(stored, basis, rates->merged_writes_fast,
@@ -239,7 +271,7 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 		high = share * tier_larger(fast.requests, slow.requests) * (1.0 + error) +
 			(1.0 - share) * likely.requests;
 		if (counted_s < TIER_HALF_LIFE_FAST_S)
-			high = tier_larger(high, estimate.requests);
+			high = tier_larger(high, scattered.requests);
 	}
 	requests_factor = factor_of(basis->write_request_factor);
 	middle.requests *= requests_factor;

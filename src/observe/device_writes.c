@@ -32,6 +32,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/model/cost.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_writes.h"
 #include "src/storage/device.h"
@@ -80,7 +81,7 @@ predict(const TierDeviceState *device, const TierRelationState *states, int nsta
 		if (!is_here)
 			continue;
 		prediction.pages += pages;
-		prediction.requests += pages - merged + merged / run_blocks();
+		prediction.requests += tier_cost_write_requests(pages, merged, run_blocks());
 	}
 	return prediction;
 }

@@ -254,6 +254,60 @@ test_writes(void)
 	is(load.middle.page_writes, estimated.page_writes, "of an unlogged one never");
 }
 
+/*
+ * Nothing is counted yet.  A table of ten rows on a page has had 6000 changes in an hour, and has
+ * grown by as many pages as the WAL has named of such a one (order_line of bench/heldout).
+ */
+static void
+test_appends(void)
+{
+	TierRelationLoadBasis basis = basis_now();
+	TierRelationState state = state_of('r');
+	TierRelationLoad load;
+	TierRelationLoad scattered;
+
+	state.id.tuples = 10000;
+	state.stored.observed_since = state.stored.sampled_since = NOW - HOUR;
+	state.stored.rates.changes_fast = 6000 * -expm1(-log(2) / 24);
+	scattered = load_of(&state, basis);
+	ok(scattered.middle.page_writes > 4000 && scattered.middle.page_writes < 6000,
+	   "changes of a table that does not grow are on pages of their own");
+	state.stored.evidence.began_at = NOW - HOUR;
+	state.stored.evidence.interval_s = 300;
+	for (int i = 0; i < 12; i++)
+	{
+		state.stored.evidence.writes[i] = 500;
+		state.stored.evidence.growth[i] = 50 * 8192;
+	}
+	load = load_of(&state, basis);
+	ok(load.middle.page_writes > 550 && load.middle.page_writes < 650,
+	   "those that have made it grow are on as many as it has grown by");
+	ok(load.middle.page_writes - load.middle.merged_writes < 30, "side by side");
+	is(load.write_requests_high, scattered.write_requests_high, "what may be knows of no appends");
+
+	for (int i = 0; i < 12; i++)
+		state.stored.evidence.growth[i] = 25 * 8192;
+	load = load_of(&state, basis);
+	ok(load.middle.page_writes - load.middle.merged_writes > 2000 &&
+	   load.middle.page_writes - load.middle.merged_writes < 3000,
+	   "the others are scattered: half, if it has grown by half as much");
+	state.id.tuples = -1;
+	is(load_of(&state, basis).middle.page_writes, scattered.middle.page_writes,
+	   "of a table that was never analyzed it is not known how many rows are appended");
+	state.id.tuples = 10000;
+	state.id.kind = 'i';
+	is(load_of(&state, basis).middle.page_writes, scattered.middle.page_writes,
+	   "and of an index not where");
+	state.id.kind = 'r';
+	basis.are_means = true;
+	ok(load_of(&state, basis).middle.page_writes > 1000, "nor of the past");
+	basis.are_means = false;
+	state.stored.observed_since = NOW - 100 * DAY;
+	ok(load_of(&state, basis).middle.merged_writes <
+	   0.5 * load_of(&state, basis).middle.page_writes,
+	   "growth of an hour says nothing of the months before it");
+}
+
 /* Whatever is remembered, what is counted on is within what may be. */
 static void
 test_bounds(void)
@@ -367,6 +421,7 @@ main(void)
 	test_kinds();
 	test_evidence();
 	test_writes();
+	test_appends();
 	test_bounds();
 	test_clock_set_back();
 	return done();
