@@ -65,27 +65,33 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.report_curve() IS
 'what the report says of the size of the fastest tier';
 
+CREATE FUNCTION _tiered_storage.heat_parts(from_at timestamptz, to_at timestamptz,
+	grid_at timestamptz, width_s float8, at_most integer) RETURNS float8[]
+LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'tier_heat_parts';
+COMMENT ON FUNCTION _tiered_storage.heat_parts(timestamptz, timestamptz, timestamptz, float8,
+	integer) IS
+'the history cut into parts of so many seconds: the number of relations that were busy, and of '
+'parts; then OID, reads, writes and both for each part of the busiest, and with OID 0 of all '
+'others';
+
 /*
- * Time is cut into at most 54 equal parts.  There may be millions of rows: sorted out by
- * relation first, then by time for those that are shown and for all others as one, which
- * takes few groups each.  Processes can share that, which they cannot where our views are read.
+ * Time is cut into at most 54 equal parts.  There may be millions of rows, which are read
+ * once.
  */
 CREATE FUNCTION _tiered_storage.report_heat(from_at timestamptz, to_at timestamptz,
 	at_most integer)
 RETURNS jsonb
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1 SET work_mem = '64MB'
+	SET extra_float_digits = 1
 AS $$
 DECLARE
 	from_s float8 := date_part('epoch', from_at);
 	until_s float8 := date_part('epoch', to_at);
 	width_s float8;
 	start_s float8;
-	begins_at float8;	-- in parts, as all positions below
-	ends_at float8;
 	active bigint;
-	busiest oid[];
-	sums jsonb;
+	width integer;		-- numbers of each relation
+	found float8[];
 	result jsonb;
 BEGIN
 	SELECT min(w) INTO width_s
@@ -95,83 +101,35 @@ BEGIN
 	width_s := COALESCE(width_s, (until_s - from_s) / 54);
 	start_s := date_part('epoch', date_trunc('day', from_at));
 	start_s := start_s + floor((from_s - start_s) / width_s) * width_s;
-	begins_at := (from_s - start_s) / width_s;
-	ends_at := (until_s - start_s) / width_s;
-	SELECT count(*), COALESCE(array_agg(r.relation_oid ORDER BY r.place)
-			FILTER (WHERE r.place <= at_most), '{}')
-		INTO active, busiest
-		FROM (SELECT h.relation_oid, row_number() OVER (ORDER BY sum(h.random_reads::float8
-				+ h.sequential_reads::float8 + h.page_writes::float8) DESC, h.relation_oid)
-			AS place
-			FROM tiered_storage.relation_history h
-			WHERE h.period_start < to_at
-				AND date_part('epoch', h.period_start) + h.period_s > from_s
-			GROUP BY 1 HAVING sum(h.random_reads::float8 + h.sequential_reads::float8
-				+ h.page_writes::float8) > 0) r;
-	WITH period AS (
-		SELECT COALESCE(r.place, at_most + 1)::integer AS place, h.period_start, h.period_s,
-			h.random_reads::float8 + h.sequential_reads::float8 AS reads,
-			h.page_writes::float8 AS writes,
-			(date_part('epoch', h.period_start) - start_s) / width_s AS begins
-		FROM tiered_storage.relation_history h
-		LEFT JOIN unnest(busiest) WITH ORDINALITY r (relation_oid, place)
-			ON r.relation_oid = h.relation_oid
-		WHERE h.period_start < to_at
-			AND date_part('epoch', h.period_start) + h.period_s > from_s),
-	-- What lies in one part is summed, what does not is kept as it is.
-	grouped AS MATERIALIZED (
-		SELECT p.place, floor(p.begins)::integer AS part,
-			CASE WHEN NOT s.is_simple THEN p.period_start END AS period_start,
-			CASE WHEN NOT s.is_simple THEN p.period_s END AS period_s,
-			sum(p.reads) AS reads, sum(p.writes) AS writes
-		FROM period p
-		CROSS JOIN LATERAL (SELECT p.begins >= begins_at
-			AND p.begins + p.period_s / width_s <= LEAST(ends_at, floor(p.begins) + 1)
-			AS is_simple) s
-		GROUP BY 1, 2, 3, 4)
-	SELECT COALESCE(jsonb_agg(to_jsonb(t)), '[]') INTO sums
-		FROM (SELECT x.place, x.part, sum(x.reads) AS reads, sum(x.writes) AS writes
-			FROM (SELECT g.place, g.part, g.reads, g.writes FROM grouped g
-				WHERE g.period_s IS NULL
-				UNION ALL
-				SELECT g.place, n.part, g.reads * s.share, g.writes * s.share
-				FROM grouped g
-				CROSS JOIN LATERAL generate_series(GREATEST(0, g.part),
-					LEAST(ceil(ends_at)::integer, ceil((date_part('epoch', g.period_start)
-						+ g.period_s - start_s) / width_s)::integer) - 1) n (part)
-				CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(g.period_start,
-					g.period_s,
-					GREATEST(from_at, to_timestamp(start_s + n.part * width_s)),
-					LEAST(to_at, to_timestamp(start_s + (n.part + 1) * width_s))) AS share) s
-				WHERE g.period_s IS NOT NULL) x
-			GROUP BY 1, 2) t;
-	WITH shown AS MATERIALIZED (
-		SELECT x.* FROM jsonb_to_recordset(sums) x (place integer, part integer, reads float8,
-			writes float8)),
-	totals AS (
-		SELECT s.place, sum(s.reads) AS reads, sum(s.writes) AS writes FROM shown s GROUP BY 1),
-	cells AS (
-		SELECT s.place, jsonb_object_agg(s.part, s.reads + s.writes) AS parts
-		FROM shown s WHERE s.reads + s.writes > 0 GROUP BY 1),
+	found := _tiered_storage.heat_parts(from_at, to_at, LEAST(from_at, to_timestamp(start_s)),
+		width_s, at_most);
+	active := found[1];
+	width := 3 + found[2];
+	WITH busy AS MATERIALIZED (
+		SELECT p.place, found[p.at]::bigint::oid AS relation_oid, found[p.at + 1] AS reads,
+			found[p.at + 2] AS writes, (SELECT jsonb_object_agg(x.part, found[p.at + 3 + x.part])
+				FROM generate_series(0, width - 4) x (part)
+				WHERE found[p.at + 3 + x.part] > 0) AS parts
+		FROM (SELECT (q.at - 3) / width + 1 AS place, q.at
+			FROM generate_series(3, cardinality(found), width) q (at)) p),
 	moved AS MATERIALIZED (
 		SELECT m.relation, m.finished_at, m.from_tier, m.to_tier FROM tiered_storage.moves m
 		WHERE m.state = 'done' AND m.finished_at >= from_at),
 	named AS (
-		SELECT r.*, t.reads, t.writes, n.name, h.kind, h.tier_name, h.size_bytes,
+		SELECT r.relation_oid, r.place, r.reads, r.writes, r.parts, n.name, h.kind, h.tier_name,
+			h.size_bytes,
 			(SELECT jsonb_agg(jsonb_build_object('at', m.finished_at, 'from_tier', m.from_tier,
 					'to_tier', m.to_tier) ORDER BY m.finished_at)
 				FROM moved m WHERE m.relation = n.name) AS moved
-		FROM unnest(busiest) WITH ORDINALITY r (relation_oid, place) JOIN totals t USING (place)
-		CROSS JOIN LATERAL (SELECT r.relation_oid::regclass::text AS name) n
+		FROM busy r CROSS JOIN LATERAL (SELECT r.relation_oid::regclass::text AS name) n
 		LEFT JOIN tiered_storage.heat h ON h.relation = r.relation_oid
-			AND h.relation::oid = ANY (busiest))
-	SELECT jsonb_build_object('rows', COALESCE((SELECT jsonb_agg(to_jsonb(n)
-				|| jsonb_build_object('parts', c.parts) ORDER BY n.place)
-			FROM named n LEFT JOIN cells c USING (place)), '[]'),
-		'others', (SELECT jsonb_build_object('relations',
-				active - cardinality(busiest), 'reads', t.reads, 'writes', t.writes, 'parts',
-				(SELECT c.parts FROM cells c WHERE c.place = t.place))
-			FROM totals t WHERE t.place > at_most AND active > at_most),
+			AND h.relation::oid = ANY (ARRAY(SELECT b.relation_oid FROM busy b))
+		WHERE r.relation_oid <> 0)
+	SELECT jsonb_build_object('rows', COALESCE((SELECT jsonb_agg(to_jsonb(n) ORDER BY n.place)
+			FROM named n), '[]'),
+		'others', (SELECT jsonb_build_object('relations', active - at_most, 'reads', b.reads,
+				'writes', b.writes, 'parts', b.parts)
+			FROM busy b WHERE b.relation_oid = 0),
 		'width_s', width_s, 'start_s', start_s,
 		'parts', (SELECT jsonb_agg(jsonb_build_object('part', p.part, 'at',
 				to_timestamp(start_s + p.part * width_s), 'hours', (LEAST(until_s, start_s

@@ -81,13 +81,16 @@ DECLARE
 	gains text[] := '{}';
 BEGIN
 	IF abs(saved_s) >= 0.0005 THEN
-		gains := ARRAY[format(CASE WHEN saved_s > 0 THEN 'saves %s of the %s of device time per hour '
-				'(%s)' ELSE 'takes %s of device time per hour more than the %s of now (%s)' END,
-			_tiered_storage.report_value(abs(saved_s), 's'), _tiered_storage.report_value(here_s, 's'),
+		gains := ARRAY[format(CASE WHEN saved_s > 0
+				THEN 'saves %s of the %s of device time per hour (%s)'
+				ELSE 'takes %s of device time per hour more than the %s of now (%s)' END,
+			_tiered_storage.report_value(abs(saved_s), 's'),
+			_tiered_storage.report_value(here_s, 's'),
 			_tiered_storage.report_value(abs(saved_s) / NULLIF(here_s, 0), '%'))];
 	END IF;
 	IF abs(price_delta) >= 0.005 THEN
-		gains := gains || format('costs %s %s a month', _tiered_storage.report_value(abs(price_delta)),
+		gains := gains || format('costs %s %s a month',
+			_tiered_storage.report_value(abs(price_delta)),
 			CASE WHEN price_delta < 0 THEN 'less' ELSE 'more' END);
 	END IF;
 	IF speedup_low >= 1.005 OR speedup_high >= 1.005 THEN
@@ -147,7 +150,8 @@ BEGIN
 	ELSIF NOT is_sampled THEN
 		sentences := ARRAY['Nothing is known yet of what relations cost: no sample was taken.',
 			CASE WHEN is_standby THEN 'Samples are taken on the primary.' ELSE
-			'The worker takes them, or <code>CALL tiered_storage.sample();</code> by a timer.' END];
+			'The worker takes them, or <code>CALL tiered_storage.sample();</code> by a timer.'
+			END];
 	ELSIF advised > 0 THEN
 		sentences := ARRAY[format(CASE WHEN firm + tentative > 0 THEN 'Move %s, %s together: %s.'
 				ELSE 'Wait: %s, %s together, would be better elsewhere, but too little has been '
@@ -161,8 +165,8 @@ BEGIN
 				SELECT t ->> 'tier_name' FROM jsonb_array_elements(facts -> 'tiers') t
 				WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL)))
 			ELSE 'no tier has a tablespace' END),
-			'Create a tablespace on another kind of storage, and <code>add_tier()</code> makes it a '
-			'tier.'];
+			'Create a tablespace on another kind of storage, and <code>add_tier()</code> makes it '
+			'a tier.'];
 	ELSE
 		sentences := ARRAY[
 			format('Nothing is to be moved now%s.', COALESCE(': '
@@ -194,12 +198,13 @@ BEGIN
 			'tiered_storage.resume();</code> ends that.')::text;
 	END IF;
 	IF failed > 0 THEN
-		sentences := sentences || format('%s of this period failed: see <a href="#moves">moves</a>.',
+		sentences := sentences || format(
+			'%s of this period failed: see <a href="#moves">moves</a>.',
 			_tiered_storage.report_count(failed, 'move', 'moves'));
 	END IF;
 	command := CASE
-		WHEN advised > 0 AND firm + tentative = 0 THEN 'What is known of each so far: <code>SELECT * '
-			'FROM tiered_storage.recommend_placement();</code>'
+		WHEN advised > 0 AND firm + tentative = 0 THEN 'What is known of each so far: '
+			'<code>SELECT * FROM tiered_storage.recommend_placement();</code>'
 		WHEN firm > 0 THEN 'What is firm, in the right order: <code>CALL '
 			'tiered_storage.apply_placement();</code>'
 		WHEN tentative > 0 THEN 'Nothing of it is firm yet. A dry run: <code>CALL '
@@ -207,7 +212,8 @@ BEGIN
 	RETURN _tiered_storage.report_section('answer', 'What to do', NULL,
 		'<p class="answer">' || array_to_string(sentences, ' ') || E'</p>\n'
 		|| COALESCE('<p class="do">' || CASE WHEN is_standby AND firm + tentative > 0
-			THEN 'On the primary, since this is a standby. ' ELSE '' END || command || E'</p>\n', '')
+			THEN 'On the primary, since this is a standby. ' ELSE '' END || command || E'</p>\n',
+			'')
 		|| '<dl class="tiles">'
 		|| _tiered_storage.report_tile('Recommended moves', _tiered_storage.report_value(advised),
 			COALESCE(confidence, 'none'))
