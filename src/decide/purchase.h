@@ -33,16 +33,16 @@
 typedef struct TierPurchaseChange
 {
 	int			tier;			/* of the set */
-	const char *new_name;		/* of a tier that is bought, in the place of the
-								 * spare one; else NULL */
+	const char *new_name;		/* of a tier that is bought, in the place of
+								 * the spare one; else NULL */
 	bool		is_removed;
-	int			volume;			/* of the price list, instead of its device; -1:
-								 * stays */
+	int			volume;			/* of the price list, instead of its device;
+								 * -1: stays */
 	double		gb;
 	double		price_per_gb_month;
 	double		requests;		/* bought, per second */
 	double		throughput;		/* MB per second */
-} TierPurchaseChange;
+}			TierPurchaseChange;
 
 /* Hardware to look at, and what came of it. */
 typedef struct TierPurchaseOption
@@ -55,14 +55,15 @@ typedef struct TierPurchaseOption
 	double		io_s_per_hour;	/* device time and queues, placed best */
 	TierPurchaseGain gain;		/* of today's: what moving alone gains */
 	int			bound;			/* TierPurchaseBound; -1: not known */
-	double		performance;	/* work per price, today's is 1; NaN: not known */
-	double		missing_bytes;	/* of what has to be there, more than today; 0:
-								 * all fits */
+	double		performance;	/* work per price, today's is 1; NaN: not
+								 * known */
+	double		missing_bytes;	/* of what has to be there, more than today;
+								 * 0: all fits */
 	int			missing_tier;	/* where most of it is missing */
 	bool		is_unused;		/* is more room, and nothing would be there */
 	char	   *remark;			/* limits that are exceeded; NULL: none */
 	TierPurchaseVerdict verdict;
-} TierPurchaseOption;
+}			TierPurchaseOption;
 
 typedef struct TierPurchase
 {
@@ -73,8 +74,8 @@ typedef struct TierPurchase
 	TierTier   *tiers;			/* as they are, by tier of the set */
 	TierVolumeRow *volumes;
 	int			nvolumes;
-	int		   *volume_of;		/* by tier: what it is by the price list; -1: not
-								 * known */
+	int		   *volume_of;		/* by tier: what it is by the price list; -1:
+								 * not known */
 	TierPredictionClients clients;
 	bool		is_observed;	/* for long enough, most of the load */
 	double		observed_s;		/* the longest of what was not */
@@ -82,50 +83,51 @@ typedef struct TierPurchase
 	TierPlacementTotals *now;	/* by scenario and tier: where everything is */
 	TierPlacementTotals *best;	/* and where it is best today */
 	TierPurchaseOption today;
-	double		device_s;		/* that clients wait for the devices there are,
-								 * with everything where it is best */
+	double		device_s;		/* that clients wait for the devices there
+								 * are, with everything where it is best */
 	double	   *best_bytes;		/* by tier: what is there then */
-	double	   *best_occupied;	/* and how long that occupies the device, per hour */
-} TierPurchase;
+	double	   *best_occupied;	/* and how long that occupies the device, per
+								 * hour */
+}			TierPurchase;
 
 /*
  * Loads everything and places it on what there is.  noptions: that will be evaluated, among
  * which the time is divided.  NULL: there is nothing to place, or nowhere, which a NOTICE says.
  */
-extern TierPurchase *tier_purchase_load(double load_factor, int noptions);
+extern TierPurchase * tier_purchase_load(double load_factor, int noptions);
 
 /* The size of a tier as it is: the capacity, or what is stored where that is not known. */
-extern double tier_purchase_gb(const TierPurchase *purchase, int tier);
+extern double tier_purchase_gb(const TierPurchase * purchase, int tier);
 
 /* Which tiers are not there with this option; until the next one is evaluated. */
-extern void tier_purchase_mark_gone(TierPurchase *purchase, const TierPurchaseOption *option);
+extern void tier_purchase_mark_gone(TierPurchase * purchase, const TierPurchaseOption * option);
 
 /* What cannot leave a tier for one that is there: bytes stored, and one of them; NULL: nothing. */
-extern const TierAdviceUnit *tier_purchase_stuck(const TierPurchase *purchase, int tier,
+extern const TierAdviceUnit *tier_purchase_stuck(const TierPurchase * purchase, int tier,
 												 double *bytes);
 
-extern void tier_purchase_evaluate(TierPurchase *purchase, TierPurchaseOption *option);
+extern void tier_purchase_evaluate(TierPurchase * purchase, TierPurchaseOption * option);
 
 /* Device time and queues of all tiers, if a tier had this size, and what would be on it then. */
-extern double tier_purchase_try_size(TierPurchase *purchase, int tier, double gb, double *bytes);
+extern double tier_purchase_try_size(TierPurchase * purchase, int tier, double gb, double *bytes);
 
 /* The options that are asked for, checked; an error names what is wrong. */
-extern TierPurchaseOption *tier_purchase_asked(TierPurchase *purchase, Datum jsonb, int *n);
+extern TierPurchaseOption * tier_purchase_asked(TierPurchase * purchase, Datum jsonb, int *n);
 
 /* How many there are in it, as far as that can be seen before anything is loaded. */
 extern int	tier_purchase_count_asked(Datum jsonb);
 
 /* The same way back; today's is {}. */
-extern Datum tier_purchase_changes_of(const TierPurchase *purchase,
-									  const TierPurchaseOption *option);
+extern Datum tier_purchase_changes_of(const TierPurchase * purchase,
+									  const TierPurchaseOption * option);
 
 /* Those that are tried when nothing is asked for. */
-extern TierPurchaseOption *tier_purchase_usual(TierPurchase *purchase, int *n);
+extern TierPurchaseOption * tier_purchase_usual(TierPurchase * purchase, int *n);
 
 /* "ssd + 200 GB", and the sentence. */
-extern char *tier_purchase_name(const TierPurchase *purchase, const TierPurchaseOption *option);
-extern char *tier_purchase_sentence(const TierPurchase *purchase,
-									const TierPurchaseOption *option);
+extern char *tier_purchase_name(const TierPurchase * purchase, const TierPurchaseOption * option);
+extern char *tier_purchase_sentence(const TierPurchase * purchase,
+									const TierPurchaseOption * option);
 
 extern const char *tier_purchase_bound_text(int bound);
 

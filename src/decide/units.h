@@ -191,8 +191,8 @@ typedef struct TierAdvice
 	TierStandbyDevices standbys;	/* of whose devices something was told */
 	bool	   *takes;			/* by tier: may take something in */
 	const char **why_closed;	/* by tier: see tier_set_why_closed() */
-	bool	   *is_gone;		/* by tier: as if it were not there, nothing may
-								 * stay; at first only the spare one is */
+	bool	   *is_gone;		/* by tier: as if it were not there, nothing
+								 * may stay; at first only the spare one is */
 	bool	   *is_urgent;		/* by tier: is too full, and what was observed
 								 * for long enough does not make enough room */
 	int			nunits;

@@ -99,7 +99,9 @@ AS $$
 	verdict AS (
 		SELECT c.*, t.per_s, t.blocks AS per_transaction, t.temp_bytes,
 			c.observed_s < 3600 AS is_short,
-			c.at_low IS DISTINCT FROM c.at_high AS is_vague,
+			-- Where both kinds are possible, neither is said.
+			c.high - c.low > 0.5 * c.blocks
+				OR c.at_low = 'OLTP' AND c.at_high = 'analytics' AS is_vague,
 			-- Many small transactions are not analytics alone, nor a few large ones OLTP.
 			c.middle = 'analytics' AND t.per_s >= 1 AND t.blocks < 100
 				OR c.middle = 'OLTP' AND t.blocks > 100000 AS is_both
@@ -121,8 +123,11 @@ AS $$
 				'may be sequential reads (tiered_storage.track_access tells them apart)',
 				round(100 * v.low / v.blocks), round(100 * v.high / v.blocks),
 				_tiered_storage.short_number(v.blocks))
-			ELSE format('%s %% of %s blocks/h are read in sequence, %s %% at random, %s',
-				round(100 * v.sequential / v.blocks), _tiered_storage.short_number(v.blocks),
+			ELSE format('%s %%%s of %s blocks/h are read in sequence, %s %% at random, %s',
+				round(100 * v.sequential / v.blocks), CASE WHEN v.at_low <> v.at_high THEN
+					format(' (%s to %s %%)', round(100 * v.low / v.blocks),
+						round(100 * v.high / v.blocks)) ELSE '' END,
+				_tiered_storage.short_number(v.blocks),
 				round(100 * v.random / v.blocks),
 				CASE WHEN v.writes IS NULL THEN 'writes are not counted'
 					ELSE format('%s %% written', round(100 * v.writes / v.blocks)) END)

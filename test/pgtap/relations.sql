@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(50);
+SELECT plan(52);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,10 +14,10 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_gaps', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standby_tiers', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'write_amplification']);
+SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_gaps', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'purchase_options', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standby_tiers', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_heat', 'standby_reads', 'standby_room', 'standby_state', 'standby_tier', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
+SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'sampler', 'standby', 'standby_counters', 'standby_heat', 'standby_reads', 'standby_room', 'standby_state', 'standby_tier', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
@@ -94,6 +94,30 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	growth_bytes_per_day double precision,
 	distributed_table regclass
 $$, 'columns of heat, in order');
+SELECT is(pg_temp.columns_of('purchase_options'), $$
+	option text,
+	price text,
+	less_waiting text,
+	price_performance numeric,
+	bound_by text,
+	verdict text
+$$, 'columns of purchase_options, in order');
+SELECT is(pg_temp.columns_of('workload_profile'), $$
+	schema_name name,
+	workload text,
+	random_reads_per_hour double precision,
+	sequential_reads_per_hour double precision,
+	page_writes_per_hour double precision,
+	sequential_fraction double precision,
+	sequential_fraction_low double precision,
+	sequential_fraction_high double precision,
+	write_fraction double precision,
+	transactions_per_s double precision,
+	blocks_per_transaction double precision,
+	temp_bytes_per_transaction double precision,
+	observed_s double precision,
+	reason text
+$$, 'columns of workload_profile, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,
 	size text,
@@ -598,7 +622,7 @@ SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpers
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
-	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.partition_default'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby'), ('_tiered_storage.standby_tier') $$,
+	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.device_profile'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.partition_default'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby'), ('_tiered_storage.standby_tier') $$,
 	'tables that are dumped with their rows');
 SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
 	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)

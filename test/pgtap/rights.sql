@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(61);
+SELECT plan(64);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -77,6 +77,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.report_page', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.seasonality', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.unused_relations', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.simulate_hardware', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tier_size_curve', 'pg_monitor', 'EXECUTE'),
@@ -143,6 +144,12 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.clip', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.activity_rows', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_reason', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.default_profiles', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_options', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.workload_class', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.workload_of_schemas', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.workload_of_transactions', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.workload_profile', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_recommendations', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
@@ -164,6 +171,9 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.pinned_relations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
 	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.device_profile', 'pg_monitor', 'SELECT'),
+	('tiered_storage.purchase_options', 'pg_monitor', 'SELECT'),
+	('tiered_storage.workload_profile', 'pg_monitor', 'SELECT'),
 	('tiered_storage.recommendations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
 	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
@@ -262,6 +272,9 @@ SELECT lives_ok('SELECT * FROM tiered_storage.wear', 'pg_monitor: wear');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
+SELECT lives_ok('SELECT * FROM tiered_storage.simulate_hardware()', 'pg_monitor: simulate_hardware()');
+SELECT lives_ok('SELECT * FROM tiered_storage.purchase_options', 'pg_monitor: purchase_options');
+SELECT lives_ok('SELECT * FROM tiered_storage.workload_profile', 'pg_monitor: workload_profile');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
 SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommendations', 'pg_monitor: recommendations');

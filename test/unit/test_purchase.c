@@ -38,10 +38,12 @@ sold(void)
 	volume.figures.scan_start_ms = 4;
 	volume.figures.parallelism = 3;
 	volume.figures.price_per_gb_month = 0.08;
-	volume.requests = (TierVolumeRate) {
+	volume.requests = (TierVolumeRate)
+	{
 		0, 16000, 3000, 0.005
 	};
-	volume.throughput = (TierVolumeRate) {
+	volume.throughput = (TierVolumeRate)
+	{
 		0, 1000, 125, 0.04
 	};
 	return volume;
@@ -62,10 +64,12 @@ sized(void)
 	volume.figures.price_per_gb_month = 0.045;
 	volume.figures_for_gb = 1000;
 	volume.least_gb = 125;
-	volume.requests = (TierVolumeRate) {
+	volume.requests = (TierVolumeRate)
+	{
 		0.04, 500, 0, NAN
 	};
-	volume.throughput = (TierVolumeRate) {
+	volume.throughput = (TierVolumeRate)
+	{
 		0.04, 500, 0, NAN
 	};
 	return volume;
