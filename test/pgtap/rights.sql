@@ -128,6 +128,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.wear_state', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.smoothed_rate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.period_share', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.wal_written_ratio', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.activity_pattern', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.growth_per_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
