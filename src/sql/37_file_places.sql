@@ -56,8 +56,8 @@ AS $$
 			* (1 - there_s_per_mb / here_s_per_mb) END)
 $$;
 COMMENT ON FUNCTION _tiered_storage.temp_saved_s(float8, float8, float8, float8) IS
-'seconds that temporary files of so many bytes take less on another tier, if sessions wait so long '
-'for them now; null: nobody looks';
+'seconds that temporary files of so many bytes take less on another tier, if sessions wait so '
+'long for them now; null: nobody looks';
 
 /*
  * What is written to temporary files is read once.  They may take as much room as is written
@@ -200,7 +200,9 @@ COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
  * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
  * (M/M/1), rho being how busy they keep it.  Reads there wait for syncs in the same way.  Only
  * from what was measured: by calibrate_tier(), or, of a device that no tier is on, by
- * calibrate_wal() in place, with whatever else there is.
+ * calibrate_wal() in place, with whatever else there is.  Where the WAL is now, the server itself
+ * measures both with track_wal_io_timing, also what waits for a limit that the kernel puts on
+ * the device, which does not make it busy.
  */
 CREATE FUNCTION _tiered_storage.wal_places(
 	OUT wal_tier name, OUT path text, OUT device text, OUT kind text, OUT shares_device boolean,
@@ -211,9 +213,10 @@ RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH wal AS (
-		SELECT f.tier_name, COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs, d.path,
-			d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
+		SELECT f.tier_name, c.syncs, f.io_s_per_hour * 1000 / NULLIF(c.syncs, 0) AS timed_ms,
+			d.path, d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
 		FROM tiered_storage.file_class_io f
+		CROSS JOIN LATERAL (SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs) c
 		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
 		/* What calibrate_tier() measures. */
 		LEFT JOIN LATERAL (SELECT c.write_ms, c.calibrated_at
@@ -239,9 +242,13 @@ AS $$
 				AS read_wait_s
 		FROM load l WHERE l.calibrated_at IS NOT NULL AND l.rho IS NOT NULL)
 	SELECT w.tier_name, w.path, w.device, w.kind, w.shares_device, w.syncs,
-		CASE WHEN w.tier_name IS NULL THEN w.write_ms ELSE h.fsync_ms + h.wait_ms END,
+		COALESCE(w.timed_ms,
+			CASE WHEN w.tier_name IS NULL THEN w.write_ms ELSE h.fsync_ms + h.wait_ms END),
 		CASE WHEN w.tier_name IS NULL THEN w.calibrated_at ELSE h.calibrated_at END,
-		COALESCE(h.read_wait_s, 0), w.syncs * h.wait_ms / 1000, b.tier_name, b.rank,
+		COALESCE(h.read_wait_s, 0), w.syncs / 1000
+			* CASE WHEN w.timed_ms > 0 THEN GREATEST(0, w.timed_ms - h.fsync_ms)
+				ELSE h.wait_ms END,
+		b.tier_name, b.rank,
 		b.fsync_ms + b.wait_ms, b.read_wait_s, b.rho, r.mount_point, r.room_bytes
 	FROM wal w LEFT JOIN cost h ON h.tier_name = w.tier_name
 	LEFT JOIN cost b ON b.tier_name IS DISTINCT FROM w.tier_name
