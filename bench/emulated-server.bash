@@ -145,6 +145,7 @@ move_wal() { # tier
 restart_server() { # MB of memory
 	stop_server_cleanly
 	limit_memory "$1"
+	# shellcheck disable=SC2034 # of throwaway-server.bash
 	launcher=("$dir/in-group")
 	start_server
 }
