@@ -100,6 +100,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.temp_places', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.may_estimate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wal_move_command', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.temp_saved_s', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_place', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_sync', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.find_heat_peaks', 'pg_monitor', 'EXECUTE'),
