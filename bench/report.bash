@@ -7,13 +7,19 @@
 #                       and to bench/results/NAME-DATE.txt, machine and versions
 #                       first; raw values go to the file alone, by raw
 #   raw TEXT            one line of raw runs
+#   row TEXT...         a row of the table that bench/table makes: question, published,
+#                       measured, said before, right or why not
 #   end_report          appends the raw runs to the file
+#
+# "results" may be set to another directory before, by a run that is no result.
 
+results=''
 report_file='' raw_file=''
 
 begin_report() { # name
-	mkdir -p "$source_tree/bench/results"
-	report_file=$source_tree/bench/results/$1-$(date +%Y-%m-%d).txt
+	: "${results:=$source_tree/bench/results}"
+	mkdir -p "$results"
+	report_file=$results/$1-$(date +%Y-%m-%d).txt
 	raw_file=$(mktemp)
 	exec 3>&1 > >(tee "$report_file")
 	cat <<-REPORT
@@ -27,6 +33,13 @@ begin_report() { # name
 }
 
 raw() { printf '%s\n' "$*" >>"$raw_file"; }
+
+row() {
+	local cell
+	printf '|'
+	for cell; do printf ' %s |' "${cell//|/\\|}"; done
+	echo
+}
 
 end_report() {
 	printf '\nWritten to %s\n' "${report_file#"$source_tree"/}" >&3

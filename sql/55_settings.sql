@@ -21,6 +21,14 @@ INSERT INTO _tiered_storage.file_state VALUES
 	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_slow}', NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL);
 INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow', NULL, NULL, NULL, 2e9, NULL, NULL);
 SELECT * FROM advice \gx
+-- Sessions waited 8 s in two hours for them: no more can be saved, and nothing where most is in memory.
+INSERT INTO _tiered_storage.load_history (period_start, period_s, wait_sampled_ms, wait_temp_ms) VALUES ('2030-02-01 00:00+00', 7200, 7200000, 8000);
+SELECT effect, reason, ratio FROM advice;
+UPDATE _tiered_storage.load_history SET wait_temp_ms = 3000;
+SELECT setting, recommended_value, reason, command FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
+UPDATE _tiered_storage.load_history SET wait_temp_ms = 1e8;
+SELECT effect FROM advice;
+TRUNCATE _tiered_storage.load_history;
 SELECT command FROM advice \gset
 :command
 SELECT c FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase AND s.setrole = 0 CROSS JOIN unnest(s.setconfig) c WHERE d.datname = current_database() AND c ~ '^temp';

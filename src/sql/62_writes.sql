@@ -48,6 +48,23 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.server_write_counters() IS
 'what the whole server has written since its counters were reset; see the view server_writes';
 
+/*
+ * The WAL is written in blocks, and what a commit waits for begins in one that was written before
+ * and ends in one that is not full: a block more for each write than what the records have.
+ */
+CREATE FUNCTION _tiered_storage.wal_written_ratio() RETURNS float8
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT COALESCE((SELECT 1 + max(t.total) FILTER (WHERE t.metric = 'server_wal_writes')
+				* current_setting('wal_block_size')::float8
+				/ NULLIF(max(t.total) FILTER (WHERE t.metric = 'server_wal_bytes'), 0)
+			FROM _tiered_storage.file_period() p
+			CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t), 1)
+$$;
+COMMENT ON FUNCTION _tiered_storage.wal_written_ratio() IS
+'bytes that the server has written of the WAL for each byte of its records over the last sampled '
+'day; 1 where nobody counts its writes';
+
 CREATE VIEW tiered_storage.write_amplification AS
 	WITH relation AS (
 		SELECT h.tier_name,
@@ -105,8 +122,9 @@ CREATE VIEW tiered_storage.write_amplification AS
 		CASE WHEN w.bytes OPERATOR(pg_catalog.>=) t.row_bytes
 			THEN w.bytes OPERATOR(pg_catalog./) NULLIF(t.row_bytes, 0) END AS amplification
 	FROM tier t
+	CROSS JOIN (SELECT _tiered_storage.wal_written_ratio() AS ratio OFFSET 0) r
 	CROSS JOIN LATERAL (SELECT t.page_bytes OPERATOR(pg_catalog.+) t.maintenance_bytes
-		OPERATOR(pg_catalog.+) t.wal_bytes AS bytes) w
+		OPERATOR(pg_catalog.+) (t.wal_bytes OPERATOR(pg_catalog.*) r.ratio) AS bytes) w
 	LEFT JOIN LATERAL (SELECT pg_catalog.sum(x.bytes) AS bytes FROM moved x
 		WHERE t.is_total OR NOT (x.to_tier IS DISTINCT FROM t.tier_name)) m ON true;
 COMMENT ON VIEW tiered_storage.write_amplification IS
@@ -127,12 +145,12 @@ COMMENT ON COLUMN tiered_storage.write_amplification.maintenance_write_bytes_per
 COMMENT ON COLUMN tiered_storage.write_amplification.moved_bytes_per_hour IS
 'bytes per hour copied to the tier by moves, mean of the last day';
 COMMENT ON COLUMN tiered_storage.write_amplification.wal_bytes_per_hour IS
-'bytes of WAL per hour for all of this';
+'bytes of WAL records per hour for all of this';
 COMMENT ON COLUMN tiered_storage.write_amplification.full_page_image_bytes_per_hour IS
 'part of wal_bytes_per_hour that is full-page images';
 COMMENT ON COLUMN tiered_storage.write_amplification.amplification IS
-'bytes of pages, maintenance and WAL per byte of changed rows, at least 1; null: no rows changed, '
-'or not all that was written for them has been counted';
+'bytes of pages, maintenance and WAL, as it is written by whole blocks, per byte of changed rows, '
+'at least 1; null: no rows changed, or not all that was written for them has been counted';
 
 /*
  * By table, with its TOAST table and the indexes of both.  What a user changed is rows of the
@@ -203,14 +221,16 @@ AS $$
 			w.maintenance_bytes AS all_maintenance_bytes, w.wal_bytes AS all_wal_bytes,
 			w.image_bytes AS all_image_bytes, w.is_counted AS all_counted, d.bytes AS width,
 			k.writes_per_hour * d.bytes + w.chunk_bytes AS row_bytes,
-			w.page_bytes + w.maintenance_bytes + w.wal_bytes AS bytes,
+			w.wal_bytes * r.ratio AS wal_written,
+			w.page_bytes + w.maintenance_bytes + w.wal_bytes * r.ratio AS bytes,
 			(SELECT x.wal_since FROM _tiered_storage.sampler x) > w.observed_since
 				AND (SELECT x.wal_since FROM _tiered_storage.sampler x) + interval '3 days'
 					> GREATEST(now(), (SELECT x.last_sample_at FROM _tiered_storage.sampler x))
 				AS is_early
 		FROM known k
 		JOIN whole w ON w.table_oid = k.oid
-		JOIN width d ON d.oid = k.oid),
+		JOIN width d ON d.oid = k.oid
+		CROSS JOIN (SELECT _tiered_storage.wal_written_ratio() AS ratio OFFSET 0) r),
 	judged AS (
 		SELECT f.*, CASE
 			WHEN NOT f.all_counted AND _tiered_storage.relation_persistence(f.oid) <> 'p'
@@ -231,7 +251,7 @@ AS $$
 		CASE WHEN j.all_counted THEN j.all_image_bytes END,
 		CASE WHEN j.why_not IS NULL
 			THEN (j.all_page_bytes + j.all_maintenance_bytes) / j.row_bytes END,
-		CASE WHEN j.why_not IS NULL THEN j.all_wal_bytes / j.row_bytes END,
+		CASE WHEN j.why_not IS NULL THEN j.wal_written / j.row_bytes END,
 		CASE WHEN j.why_not IS NULL THEN j.bytes / j.row_bytes END,
 		COALESCE(j.why_not, CASE WHEN j.chunk_bytes > 0
 			THEN 'at least: a TOAST value that is replaced counts twice as changed' END)
@@ -270,13 +290,13 @@ COMMENT ON COLUMN tiered_storage.relation_write_amplification.index_write_bytes_
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.maintenance_write_bytes_per_hour IS
 'pages of all of these that vacuum and rewrites wrote';
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.wal_bytes_per_hour IS
-'WAL of all of these';
+'records in the WAL of all of these';
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.full_page_image_bytes_per_hour IS
 'part of wal_bytes_per_hour that is full-page images';
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.page_amplification IS
 'bytes of pages and maintenance per byte of changed rows; null: see reason';
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.wal_amplification IS
-'bytes of WAL per byte of changed rows; null: see reason';
+'bytes of WAL, as it is written by whole blocks, per byte of changed rows; null: see reason';
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.amplification IS
 'the sum of both, at least 1; null: see reason';
 COMMENT ON COLUMN tiered_storage.relation_write_amplification.reason IS

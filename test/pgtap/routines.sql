@@ -89,12 +89,12 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('discovered_name'), ('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'), ('file_counters'),
 	('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'), ('log_files'), ('log_growth'), ('relation_file_counters'), ('relation_file_io'),
 	('server_directories'), ('slru_directory'), ('temp_places'), ('wal_file_counters'), ('find_heat_peaks'), ('hot_range'),
-	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'), ('measure_wal_sync'), ('settings_of_images'), ('settings_of_io_method'), ('settings_of_tablespaces'), ('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('may_estimate'), ('roomiest_places'), ('wal_move_command'), ('settings_of_wal_sync'),
+	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'), ('measure_wal_sync'), ('settings_of_images'), ('settings_of_io_method'), ('settings_of_tablespaces'), ('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'), ('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('may_estimate'), ('roomiest_places'), ('wal_move_command'), ('settings_of_wal_sync'),
 	('move_window_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('move_queue_entries'), ('measured_compression'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'),
 	('refresh_partition_defaults'), ('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remember_partitions_below'), ('remove_unused_tiers'),
-	('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'),
+	('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'), ('wal_written_ratio'),
 	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'), ('standby_add'), ('standby_add_reads'), ('standby_ask_room'),
 	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'), ('standby_fetch_rooms'),
 	('standby_identify'), ('standby_note_result'), ('standby_pull_one'), ('standby_reads_left'), ('standby_require'), ('standby_rooms'), ('standby_wait'),
@@ -137,7 +137,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'session_replication_r
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
-	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_standby_tier'), ('remove_tier'), ('relation_write_amplification'), ('reset_device_profile'), ('set_device_profile'), ('set_device_wear'), ('set_standby_tier'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_standby_tier'), ('remove_tier'), ('relation_write_amplification'), ('reset_device_profile'), ('set_device_profile'), ('set_device_wear'), ('set_standby_tier'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 SELECT * FROM finish();

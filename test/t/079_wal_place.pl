@@ -41,7 +41,7 @@ SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', fsy
 	tiered_storage.add_tier('ssd', '{a_full,fast}', profile => 'sata_ssd', fsync_ms => 2, reserve_fraction => 0.25);
 INSERT INTO _tiered_storage.tier_calibration
 	SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t;
-CREATE TABLE wal_tier AS SELECT 'hdd'::name AS tier;
+CREATE TABLE wal_tier AS SELECT 'hdd'::name AS tier, NULL::float8 AS io_s;
 CREATE TABLE place (tablespace text PRIMARY KEY, mount_point text, device text, free_bytes bigint);
 INSERT INTO place VALUES ('pg_default', '/', 'sda', 1e12), ('fast', '', 'sdb', 1e12), ('a_full', '/full', 'sdb', 0);
 CREATE FUNCTION real_devices(OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
@@ -70,7 +70,7 @@ CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
 	OUT wait_s_per_hour float8, OUT place text, OUT is_total boolean, OUT device text,
 	OUT fsyncs_per_hour float8, OUT io_s_per_hour float8, OUT saved_s_per_hour float8,
 	OUT null_reason text) RETURNS SETOF record LANGUAGE sql AS
-	$$ SELECT 'wal', (SELECT tier FROM public.wal_tier), NULL::float8, NULL::float8, 1::float8, 1::float8, 1::float8, 'pg_wal', true, '', 36000::float8, NULL::float8, NULL::float8, ''
+	$$ SELECT 'wal', (SELECT tier FROM public.wal_tier), NULL::float8, NULL::float8, 1::float8, 1::float8, 1::float8, 'pg_wal', true, '', 36000::float8, (SELECT io_s FROM public.wal_tier), NULL::float8, ''
 	UNION ALL SELECT 'temp', 'hdd', NULL, NULL, NULL, 1e9, NULL, 'pg_default', true, '', NULL, NULL, NULL, '' $$)
 );
 
@@ -212,6 +212,14 @@ is( advice('reason'),
 	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and, with the waits of reads, by ten seconds an hour',
 	'... and what they wait now is said');
 reads(0, 0);
+
+# With track_wal_io_timing the server knows better.
+ask('UPDATE wal_tier SET io_s = 36000 * 0.05');
+is( advice('reason'),
+	'a sync takes 50.00 ms on "hdd", 2.00 ms on "ssd" (busy 0 %)',
+	'what the server has measured');
+is(advice('expected_ratio'), '0.04', '... and what of it is left');
+ask('UPDATE wal_tier SET io_s = NULL');
 
 # ---------------------------------------------------------------------
 # A device of its own, which is of no tier
