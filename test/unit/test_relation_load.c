@@ -357,7 +357,8 @@ test_warming(void)
 	is(load_of(&state, basis).middle.random_reads, 200, "or may not be");
 	state.stored.os_cached_bytes = 950 * 8192;
 	basis.are_means = true;
-	is(load_of(&state, basis).middle.random_reads, 200, "of a time in the past, memory of now says nothing");
+	is(load_of(&state, basis).middle.random_reads, 200,
+	   "of a time in the past, memory of now says nothing");
 }
 
 int
