@@ -107,28 +107,58 @@ plural(int n)
 	return n == 1 ? "" : "s";
 }
 
+/*
+ * The same relations, to be decided about by other options: what is known of them is not
+ * looked up again, and how sure it would be is not asked.
+ */
+static TierAdvice *
+undecided_copy(const TierAdvice *advice)
+{
+	TierAdvice *copy = palloc(sizeof(TierAdvice));
+	Size		size = sizeof(TierAdviceUnit) * advice->nunits;
+
+	*copy = *advice;
+	copy->units = palloc_extended(Max(size, 1), MCXT_ALLOC_HUGE);
+	if (size > 0)
+		memcpy(copy->units, advice->units, size);
+	memset(&copy->placement, 0, sizeof(copy->placement));
+	copy->options.bounds = false;
+	return copy;
+}
+
 /* How many would be advised to move if all had been observed for long enough. */
 static int
 count_then(const TierAdvice *advice)
 {
-	TierAdviceOptions options = advice->options;
+	TierAdvice *then = undecided_copy(advice);
 
-	options.as_if_observed = true;
-	options.bounds = false;
-	return count_units(tier_advice_make(&options)).changed;
+	then->options.as_if_observed = true;
+	tier_advice_decide(then);
+	return count_units(then).changed;
+}
+
+/* Does storage cost anything, as far as is known? */
+static bool
+has_prices(const TierAdvice *advice)
+{
+	for (int t = 0; t < advice->set->ntiers; t++)
+		if (advice->set->tiers[t].profile.price_per_gb_month > 0)
+			return true;
+	return false;
 }
 
 /* Money per month that the objective "money" would save. */
 static double
 cheaper_with_money(const TierAdvice *advice)
 {
-	TierAdviceOptions options = advice->options;
-	const TierAdvice *other;
+	TierAdvice *other;
 	double		saved = 0.0;
 
-	options.objective = TIER_OBJECTIVE_MONEY;
-	options.bounds = false;
-	other = tier_advice_make(&options);
+	if (!has_prices(advice))
+		return 0.0;
+	other = undecided_copy(advice);
+	other->options.objective = TIER_OBJECTIVE_MONEY;
+	tier_advice_decide(other);
 	for (int t = 0; t < other->set->ntiers; t++)
 		saved += other->placement.now[t].price - other->placement.after[t].price;
 	return saved;

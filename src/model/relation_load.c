@@ -295,8 +295,8 @@ tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
 
 /*
  * What is in the page cache as a whole has to be read from its device once, and after that
- * only if it was pushed out.  So of as many blocks nothing says that they will be read again:
- * a restart of the machine is followed by an hour of such reads, and by none.
+ * only if it was pushed out: a restart of the machine is followed by an hour of such reads, and
+ * by none.  As with intervals, what was read as often as a rate has it is one.
  *
  * What the totals do not know, since it was before the first sample, the rate stands for.
  */
@@ -310,7 +310,8 @@ lasting_part(const TierRelationStored *stored)
 
 	if (stored->os_cached_bytes < RESIDENT_PART * stored->size_bytes || read <= 0.0)
 		return 1.0;
-	return tier_larger(read - blocks, 0.0) / read;
+	return tier_smaller(tier_larger(read / tier_larger(blocks, 1.0) - 1.0, 0.0) /
+						(TIER_EVIDENCE_RATE - 1.0), 1.0);
 }
 
 static void

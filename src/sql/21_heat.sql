@@ -153,7 +153,8 @@ COMMENT ON COLUMN tiered_storage.heat.maintenance_reads_per_hour IS
 COMMENT ON COLUMN tiered_storage.heat.maintenance_reads_14d_per_hour IS
 'like maintenance_reads_per_hour, half-life 14 days';
 COMMENT ON COLUMN tiered_storage.heat.hits_14d_per_hour IS
-'blocks found in shared buffers per hour, half-life 14 days';
+'blocks found in shared buffers per hour, but for those of loads and maintenance, half-life '
+'14 days';
 COMMENT ON COLUMN tiered_storage.heat.cached_fraction IS
 'fraction of its blocks in shared buffers at the last sample; null: it is empty';
 COMMENT ON COLUMN tiered_storage.heat.os_cached_fraction IS
