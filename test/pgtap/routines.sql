@@ -103,7 +103,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'),
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
 	('tier_watermarks_fit'), ('default_profiles'), ('profile_check'), ('profile_prices_changed'), ('workload_class'), ('workload_of_schemas'), ('workload_of_transactions'), ('workload_profile'), ('short_options'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
-	('ask_nodes'), ('change_all_nodes'), ('node_rows'), ('nodes'), ('on_all_nodes'), ('require_shards'),
+	('answer_within'), ('ask_nodes'), ('change_all_nodes'), ('node_arguments'), ('node_definitions'), ('node_gaps'), ('node_rows'), ('nodes'), ('on_all_nodes'), ('require_shards'),
 	('published_tiers'), ('activity_rows'), ('clip'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status'),
 	('report_advice'), ('report_curve'), ('report_heat'), ('report_moves'), ('report_load'),
 	('report_facts'), ('report_section'), ('report_empty'), ('report_tier_class'), ('report_tier'),
@@ -137,7 +137,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'session_replication_r
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
-	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_standby_tier'), ('remove_tier'), ('relation_write_amplification'), ('reset_device_profile'), ('set_device_profile'), ('set_device_wear'), ('set_standby_tier'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('node_definitions'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_standby_tier'), ('remove_tier'), ('relation_write_amplification'), ('reset_device_profile'), ('set_device_profile'), ('set_device_wear'), ('set_standby_tier'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 SELECT * FROM finish();
