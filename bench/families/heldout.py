@@ -47,6 +47,8 @@ SATURATED_CAPACITY = 50
 SATURATED_PARTS = 5
 # Of --seconds; the first part is without moves.
 SATURATED_PART = 3
+# In the first part: of fewer intervals nothing tells a rate from an event.
+SATURATED_SAMPLES = 8
 # Of the time; what is written for less than that, file systems write for themselves.
 LEAST_WRITES = 0.05
 
@@ -674,7 +676,7 @@ def saturate(bench, way, statements):
     while load.poll() is None:
         time.sleep(0.5)
         elapsed = time.monotonic() - begin
-        if mover is None and elapsed - sampled >= part / 3.5:
+        if mover is None and elapsed - sampled >= part / SATURATED_SAMPLES:
             sampled = elapsed
             bench.sql("CALL tiered_storage.sample()")
         if mover is None and elapsed >= part:
