@@ -47,6 +47,8 @@ SATURATED_CAPACITY = 50
 SATURATED_PARTS = 5
 # Of --seconds; the first part is without moves.
 SATURATED_PART = 3
+# In the first part: of fewer intervals nothing tells a rate from an event.
+SATURATED_SAMPLES = 8
 # Of the time; what is written for less than that, file systems write for themselves.
 LEAST_WRITES = 0.05
 
@@ -638,12 +640,18 @@ class Mover(threading.Thread):
         self.bench = bench
         self.statements = statements
         self.done = []
+        self.failed = None
 
     def run(self):
         begin = time.monotonic()
         for name, statement in self.statements:
             at = time.monotonic()
-            self.bench.sql(statement)
+            done = subprocess.run([f"{self.bench.options.bindir}/psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement], capture_output=True,
+                                  text=True, check=False)
+            self.bench.raw(f"{statement}: {done.stderr}")
+            if done.returncode != 0:
+                self.failed = done.stderr
+                return
             self.done.append((name, at - begin, time.monotonic() - at))
 
 
@@ -668,7 +676,7 @@ def saturate(bench, way, statements):
     while load.poll() is None:
         time.sleep(0.5)
         elapsed = time.monotonic() - begin
-        if mover is None and elapsed - sampled >= part / 3.5:
+        if mover is None and elapsed - sampled >= part / SATURATED_SAMPLES:
             sampled = elapsed
             bench.sql("CALL tiered_storage.sample()")
         if mover is None and elapsed >= part:
@@ -684,6 +692,8 @@ def saturate(bench, way, statements):
     bench.unthrottle()
     ended = not mover.is_alive()
     mover.join()
+    if mover.failed is not None:
+        sys.exit(f"{bench.family}: {way}: {mover.failed}")
     parts = re.findall(r"^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+) ms", err, re.M)
     print(f"  {way}\n    transactions/s in each {part} s (moves begin after the first):"
           f" {', '.join(tps for _, tps, _ in parts)}; mean latency {', '.join(ms for _, _, ms in parts)} ms;"
@@ -699,6 +709,8 @@ def saturated(bench):
         for row in bench.rows("SELECT relation, size_bytes, command FROM tiered_storage.recommend_placement() WHERE recommended_tier = 'ssd'"
                               " ORDER BY saved_io_s_per_hour DESC"):
             plan.append((row[0], int(row[1]), row[2]))
+        bench.raw(f"advised: {', '.join(name for name, _, _ in plan)}")
+        bench.raw_observed("the saturated HDD")
         return [("apply_placement", "CALL tiered_storage.apply_placement('insufficient data')")]
 
     def altered(descending):
@@ -709,7 +721,7 @@ def saturated(bench):
     saturate(bench, "apply_placement()", by_advice)
     print("    moved, each with seconds since the first began, seconds it took, of these waiting for locks: " + "; ".join(
         f"{name} ({size} MB) {at} {took} {wait}{'' if state == 'done' else ' ' + state}" for name, size, at, took, wait, state in bench.rows(
-            "SELECT relation, size_bytes / 1000000, round(extract(epoch FROM started_at - min(started_at) OVER ()), 1),"
+            "SELECT relation || ' to ' || to_tier, size_bytes / 1000000, round(extract(epoch FROM started_at - min(started_at) OVER ()), 1),"
             " round((elapsed_ms / 1000.0)::numeric, 1), round((lock_wait_ms / 1000.0)::numeric, 1), state FROM tiered_storage.moves ORDER BY started_at")), flush=True)
     for descending in (False, True):
         mover = saturate(bench, f"ALTER ... SET TABLESPACE of the same, the {'largest' if descending else 'smallest'} first", lambda: altered(descending))

@@ -204,9 +204,10 @@ extern void tier_cost_estimate_writes(double row_changes_per_hour, double pages,
 									  double checkpoints_per_hour, TierCostLoad *load);
 
 /*
- * The same of a table of so many rows that grows by grown_pages_per_hour.  As many changes as those have room for are rows that were
- * appended: side by side, each page once, and the last one of each checkpoint twice.  The
- * others are on random pages.  With nothing known of rows (not positive) or growth, all are.
+ * The same of a table of so many rows that grows by grown_pages_per_hour.  As many changes as
+ * those have room for are rows that were appended: side by side, each page once, and the last
+ * one of each checkpoint twice.  The others are on random pages.  With nothing known of rows
+ * (not positive) or growth, all are.
  */
 extern void tier_cost_estimate_table_writes(double row_changes_per_hour, double pages,
 											double rows, double grown_pages_per_hour,
