@@ -41,7 +41,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.report_tier', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_count', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_tile', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.report_gain', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.heat_parts', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_tier_gauge', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_tiers', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_heat_step', 'pg_monitor', 'EXECUTE'),

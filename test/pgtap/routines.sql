@@ -107,7 +107,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('published_tiers'), ('activity_rows'), ('clip'), ('short_number'), ('short_reason'), ('short_recommendations'), ('worker_status'),
 	('report_advice'), ('report_curve'), ('report_heat'), ('report_moves'), ('report_load'),
 	('report_facts'), ('report_section'), ('report_empty'), ('report_tier_class'), ('report_tier'),
-	('report_count'), ('report_tile'), ('report_answer'), ('report_tier_gauge'), ('report_tiers'),
+	('report_count'), ('report_tile'), ('report_answer'), ('report_gain'), ('heat_parts'), ('change_right'), ('report_tier_gauge'), ('report_tiers'),
 	('report_heat_step'), ('report_heat_map'), ('report_budget'), ('report_recommendations'), ('report_move_times'),
 	('report_effects'), ('report_moved'), ('report_waits'), ('report_loads'), ('report_files'),
 	('report_written'), ('report_unknown'), ('report_code_point'), ('report_escape'), ('report_none'),
