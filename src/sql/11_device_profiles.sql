@@ -58,8 +58,8 @@ SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.device_profile', '')
  *
  * Where performance comes with the size, the figures are those of a volume of figures_for_gb,
  * and each GB brings iops_per_gb and mb_per_s_per_gb up to most_*.  Where it is sold, included_*
- * are in the price of the GB, and what the figures have beyond it is paid.  Latencies of volumes are
- * assumptions: providers promise less than a millisecond, or nothing.
+ * are in the price of the GB, and what the figures have beyond it is paid.  Latencies of volumes
+ * are assumptions: providers promise less than a millisecond, or nothing.
  *
  * is_typical: one of its kind, with which a measured device is compared.
  */
@@ -131,7 +131,7 @@ AS $$
 			'Google Cloud, Hyperdisk Balanced pricing, us-central1'),
 		('cloud_local_ssd', false, 0.1, 0.19, 660, 350, 0.2, 17, 0.08, NULL, NULL, 'google',
 			NULL, 375, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2025-06-01',
-			'Google Cloud, Local SSD pricing, us-central1; its data is gone when the machine stops'),
+			'Google Cloud, Local SSD pricing, us-central1; not kept when the machine stops'),
 		('cloud_premium_v2', false, 0.8, 0.8, 125, 125, 1.5, 2.4, 0.081, NULL, NULL, 'azure',
 			NULL, 1, 65536, 3000, NULL, 80000, 0.0052, 125, NULL, 1200, 0.041, '2025-06-01',
 			'Azure, managed disks, Premium SSD v2, East US'),
