@@ -60,10 +60,19 @@ restore_tiers(TierPurchase * purchase)
 	tier_purchase_mark_gone(purchase, &purchase->today);
 }
 
+/* What is bought comes to the disk, whatever of that other files have; what goes was free. */
 static void
 set_capacity(TierTier *tier, double gb)
 {
-	tier->capacity_bytes = (int64) Min(gb * TIER_PURCHASE_BYTES_PER_GB, MOST_BYTES);
+	double		bytes = Min(gb * TIER_PURCHASE_BYTES_PER_GB, MOST_BYTES);
+	double		more = tier->capacity_bytes < 0 ? 0.0 : bytes - tier->capacity_bytes;
+
+	if (more > 0.0 && tier->free_bytes >= 0)
+	{
+		tier->device_bytes = (int64) Min(tier->device_bytes + more, MOST_BYTES);
+		tier->free_bytes = (int64) Min(tier->free_bytes + more, MOST_BYTES);
+	}
+	tier->capacity_bytes = (int64) bytes;
 	memset(&tier->smallest_standby, 0, sizeof(NameData));
 }
 

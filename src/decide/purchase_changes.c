@@ -56,8 +56,10 @@ number_of(const Parse * parse, const char *key, const JsonbValue *value, bool ma
 
 	if (value->type != jbvNumeric)
 		refuse(psprintf("\"%s\" of tier \"%s\" is not a number.", key, parse->tier_name));
-	number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-												NumericGetDatum(value->val.numeric)));
+	/* What does not fit is infinite, and refused below. */
+	number = strtod(DatumGetCString(DirectFunctionCall1(numeric_out,
+														NumericGetDatum(value->val.numeric))),
+					NULL);
 	if (!(number > 0.0 || (may_be_zero && number == 0.0)) || !(number <= MOST_NUMBER))
 		refuse(psprintf("\"%s\" of tier \"%s\" is out of range: it must be %s, and a thousand "
 						"million at most.", key, parse->tier_name,

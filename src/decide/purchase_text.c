@@ -321,9 +321,9 @@ tier_purchase_sentence(const TierPurchase * purchase, const TierPurchaseOption *
 							tier_advice_number(fabs(gain->io_s_low + gain->io_s_high) / 2.0),
 							gain->io_s_low + gain->io_s_high < 0.0 ? "more" : "less", money);
 		case TIER_PURCHASE_ENOUGH:
-			return only != NULL ?
+			return only != NULL && option->bound != TIER_BOUND_DEVICE ?
 				psprintf("%s: %s is enough for this database, %s", subject, only, money) :
-				psprintf("%s is enough: nobody would notice, %s", subject, money);
+				psprintf("%s: nobody would notice, %s", subject, money);
 		case TIER_PURCHASE_NOTHING:
 			return psprintf("%s: nothing, %s, %s", subject, option->is_unused ?
 							"nothing that gains from it would fit" :

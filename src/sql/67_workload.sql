@@ -18,8 +18,8 @@ AS $$
 	FROM (SELECT random + sequential + writes AS blocks) t
 $$;
 COMMENT ON FUNCTION _tiered_storage.workload_class(float8, float8, float8) IS
-'analytics, OLTP or mixed, by blocks per hour read at random, read in sequence, and written; null: '
-'too few';
+'analytics, OLTP or mixed, by blocks per hour read at random, read in sequence, and written; '
+'null: too few';
 
 /* What was loaded or scanned once is no workload.  TOAST and indexes belong to their table. */
 CREATE FUNCTION _tiered_storage.workload_of_schemas(
@@ -98,7 +98,8 @@ AS $$
 		FROM load l),
 	verdict AS (
 		SELECT c.*, t.per_s, t.blocks AS per_transaction, t.temp_bytes,
-			c.observed_s < 3600 AS is_short,
+			c.observed_s < LEAST(3600, EXTRACT(epoch FROM
+				current_setting('tiered_storage.observation_period', true)::interval)) AS is_short,
 			-- Where both kinds are possible, neither is said.
 			c.high - c.low > 0.5 * c.blocks
 				OR c.at_low = 'OLTP' AND c.at_high = 'analytics' AS is_vague,
@@ -149,13 +150,14 @@ CREATE VIEW tiered_storage.workload_profile AS
 	FROM _tiered_storage.workload_profile() w;
 COMMENT ON VIEW tiered_storage.workload_profile IS
 'OLTP or analytics, by what was measured in the last weeks: the whole database, and each schema';
-COMMENT ON COLUMN tiered_storage.workload_profile.schema_name IS 'schema; null: the whole database';
+COMMENT ON COLUMN tiered_storage.workload_profile.schema_name IS
+'schema; null: the whole database';
 COMMENT ON COLUMN tiered_storage.workload_profile.workload IS
 'OLTP (at most a fifth of the blocks are read in sequence), analytics (at least four fifths), or '
 'mixed; null: not enough is known, see reason';
 COMMENT ON COLUMN tiered_storage.workload_profile.random_reads_per_hour IS
-'blocks per hour that are read at random and are not in shared buffers, half-life 14 days; without '
-'what was read once only';
+'blocks per hour that are read at random and are not in shared buffers, half-life 14 days; '
+'without what was read once only';
 COMMENT ON COLUMN tiered_storage.workload_profile.sequential_reads_per_hour IS
 'the same of blocks that are read in sequence';
 COMMENT ON COLUMN tiered_storage.workload_profile.page_writes_per_hour IS

@@ -55,8 +55,8 @@ COMMENT ON COLUMN tiered_storage.purchase_options.option IS
 COMMENT ON COLUMN tiered_storage.purchase_options.price IS
 'money per month of all tiers, and the difference to today';
 COMMENT ON COLUMN tiered_storage.purchase_options.less_waiting IS
-'how much less clients wait for devices, at least and at most; negative: more; of today: by moving '
-'alone; null: not known';
+'how much less clients wait for devices, at least and at most; negative: more; of today: by '
+'moving alone; null: not known';
 COMMENT ON COLUMN tiered_storage.purchase_options.price_performance IS
 'work for the price of a GB, today''s mix is 1; null: not known';
 COMMENT ON COLUMN tiered_storage.purchase_options.bound_by IS

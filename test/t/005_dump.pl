@@ -43,6 +43,9 @@ SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 
 	capacity_bytes => 123456789, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6);
 SELECT tiered_storage.add_tier('Arch"ive', '{archive}', profile => 'hdd_7200', rank => 9, compressed => true, reserve_fraction => 0);
 SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, reserve_fraction => 0, endurance_tbw => 600);
+SELECT tiered_storage.set_device_profile('cloud_gp3', 0.0678, prices_as_of => '2001-02-03', price_source => 'our "contract"');
+SELECT tiered_storage.set_device_profile('Arch"ive', 0.001, random_read_ms => 9, random_write_ms => 8, sequential_read_mb_per_s => 7,
+	sequential_write_mb_per_s => 6, fsync_ms => 5, parallelism => 4);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
 SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest',
 	return_when_reads_per_hour => 77, return_after => '36 hours', return_tier => 'slow');
@@ -76,10 +79,16 @@ my $windows_sql =
   'SELECT * FROM _tiered_storage.move_window ORDER BY window_name';
 my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
+my $profiles_sql =
+  'SELECT p FROM tiered_storage.device_profiles() p WHERE is_edited';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
-  $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql,
+  $profiles_sql, $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql,
   $verdicts_sql;
+like(
+	$expected{$profiles_sql},
+	qr/0\.0678.*2001-02-03.*\n.*0\.001/,
+	'there are changed profiles');
 like(
 	$expected{$windows_sql},
 	qr/^Week"end\|\{sat,sun\}\|22:00:00\|/m,
@@ -115,6 +124,8 @@ sub check_restored
 		$expected{$pins_sql}, "$name: the pins too");
 	is($server->safe_psql($db, $windows_sql),
 		$expected{$windows_sql}, "$name: the move windows too");
+	is($server->safe_psql($db, $profiles_sql),
+		$expected{$profiles_sql}, "$name: changed profiles and prices too");
 	is( $server->safe_psql($db, $verdicts_sql),
 		$expected{$verdicts_sql},
 		"$name: they come to the same result") unless defined $tablespaces;
