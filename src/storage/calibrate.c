@@ -334,8 +334,8 @@ write_randomly(Scratch *scratch, double seconds)
 	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_at(scratch, scratch->fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ,
-				 random_offset(scratch));
+		write_at(scratch, scratch->fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
+				 BLCKSZ, random_offset(scratch));
 	}
 	return seconds_since(start) * 1000.0 / n;
 }
