@@ -55,7 +55,7 @@
 #define DEPTH_SHARE 0.10
 #define RANDOM_WRITE_SHARE 0.05
 #define CHECKPOINT_SHARE 0.07
-#define SYNC_SHARE 0.03
+#define SYNC_SHARE 0.05
 
 typedef struct Scratch
 {
@@ -324,7 +324,7 @@ read_randomly(Scratch *scratch, double seconds)
 }
 
 static double
-write_randomly(Scratch *scratch, double seconds, int fd, SyncMethod method)
+write_randomly(Scratch *scratch, double seconds)
 {
 	instr_time	start;
 	int64		n;
@@ -334,8 +334,30 @@ write_randomly(Scratch *scratch, double seconds, int fd, SyncMethod method)
 	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		write_at(scratch, scratch->fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
+				 BLCKSZ, random_offset(scratch));
+	}
+	return seconds_since(start) * 1000.0 / n;
+}
+
+/*
+ * One after the other, as the WAL is written: a disk need not go anywhere, and only
+ * waits for the place to come round.
+ */
+static double
+sync_in_sequence(Scratch *scratch, double seconds, int fd, SyncMethod method)
+{
+	int64		block = random_offset(scratch) / BLCKSZ;
+	instr_time	start;
+	int64		n;
+
+	fill_randomly(scratch);
+	INSTR_TIME_SET_CURRENT(start);
+	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ,
-				 random_offset(scratch));
+				 (block + n) % scratch->blocks * BLCKSZ);
 		sync_file(scratch, method);
 	}
 	return seconds_since(start) * 1000.0 / n;
@@ -564,14 +586,15 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 
 	/* Writes into the page cache say nothing of the device without a sync. */
 	result->random_write_ms = result->is_direct ?
-		write_randomly(&scratch, max_seconds * RANDOM_WRITE_SHARE, scratch.fd, SYNC_NONE) : -1;
+		write_randomly(&scratch, max_seconds * RANDOM_WRITE_SHARE) : -1;
 	result->checkpoint_write_ms = write_as_checkpoint(&scratch, max_seconds * CHECKPOINT_SHARE,
 													  cached_fd);
-	result->fsync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FSYNC);
-	result->fdatasync_ms = write_randomly(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
-										  SYNC_FDATASYNC);
+	result->fsync_ms = sync_in_sequence(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
+										SYNC_FSYNC);
+	result->fdatasync_ms = sync_in_sequence(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
+											SYNC_FDATASYNC);
 	result->open_datasync_ms = sync_fd < 0 ? -1 :
-		write_randomly(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
+		sync_in_sequence(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
 
 	if (cached_fd >= 0)
 		result->scan_start_ms = start_scans(&scratch, max_seconds * SCAN_SHARE, cached_fd,
