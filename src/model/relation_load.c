@@ -17,8 +17,8 @@
 /* Two standard errors of what is counted. */
 #define STANDARD_ERRORS 2.0
 
-/* All of a relation, as far as the page cache can be seen. */
-#define RESIDENT_PART 0.9
+/* Of a relation, most. */
+#define RESIDENT_PART 0.5
 
 /* As pg_class has them. */
 #define KIND_INDEX 'i'
@@ -294,24 +294,26 @@ tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
 }
 
 /*
- * What is in the page cache as a whole has to be read from its device once, and after that
- * only if it was pushed out: a restart of the machine is followed by an hour of such reads, and
- * by none.  As with intervals, what was read as often as a rate has it is one.
+ * What is in the page cache was read from its device once to get there, and is again only if it
+ * was pushed out: a restart of the machine is followed by an hour of such reads, and by none.
+ * So of a relation most of which is there, as many reads as that is are no rate; as with
+ * intervals, what is four times as much is one.
  *
  * What the totals do not know, since it was before the first sample, the rate stands for.
  */
 static double
 lasting_part(const TierRelationStored *stored)
 {
-	double		blocks = (double) stored->size_bytes / TIER_BLOCK_BYTES;
+	double		resident = (double) stored->os_cached_bytes;
 	double		smoothed = stored->rates.device_random_slow + stored->rates.device_sequential_slow;
 	double		read = tier_larger(stored->totals.random_reads + stored->totals.sequential_reads,
 								   smoothed * TIER_HALF_LIFE_SLOW_S / SECONDS_PER_HOUR / log(2));
+	double		times;
 
-	if (stored->os_cached_bytes < RESIDENT_PART * stored->size_bytes || read <= 0.0)
+	if (resident <= 0.0 || resident < RESIDENT_PART * stored->size_bytes || read <= 0.0)
 		return 1.0;
-	return tier_smaller(tier_larger(read / tier_larger(blocks, 1.0) - 1.0, 0.0) /
-						(TIER_EVIDENCE_RATE - 1.0), 1.0);
+	times = read / (resident / TIER_BLOCK_BYTES);
+	return tier_smaller(tier_larger(times - 1.0, 0.0) / (TIER_EVIDENCE_RATE - 1.0), 1.0);
 }
 
 static void

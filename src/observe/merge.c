@@ -567,17 +567,26 @@ leave_out_loading(TierRelationPeriod *period)
 }
 
 /*
- * What was found in shared buffers comes in one number, however it was read: a load finds a
+ * What was found in shared buffers comes in one number, whoever looked for it: a load finds a
  * hundred times as much there as it misses, and would be a hundred thousand reads of an hour.
+ * So of that as much as of the misses is use, and where no index has led to anything, no more
+ * than what scans have seen.
  */
 static double
-hits_of_use(const TierRelationPeriod *period, bool is_maintenance)
+hits_of_use(const TierRelationState *state, bool looked_up, bool is_maintenance)
 {
+	const TierRelationPeriod *period = &state->period;
 	double		all = period->attribution.misses + period->maintenance_reads;
+	double		hits = period->delta.blocks_hit;
+	double		pages = Max(state->stored.size_bytes, 0) / (double) BLCKSZ;
 
 	if (is_maintenance)
 		return 0.0;
-	return period->delta.blocks_hit * (all > 0.0 ? period->attribution.misses / all : 1.0);
+	if (all > 0.0)
+		hits *= period->attribution.misses / all;
+	if (!looked_up)
+		hits = Min(hits, state->id.kind == RELKIND_INDEX ? 0.0 : period->delta.scans * pages);
+	return hits;
 }
 
 /*
@@ -591,7 +600,6 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 	TierRelationPeriod *period = &state->period;
 	TierSplitPeriod input;
 	TierSplitResult result;
-	bool		is_load;
 	bool		is_maintenance;
 
 	memset(&input, 0, sizeof(input));
@@ -619,11 +627,10 @@ attribute(TierRelationState *state, const TierAccessTaken *taken, const TierAcce
 		period->random_requests = tier_split_request_share(&input.plans);
 	period->attribution = result.use;
 	period->maintenance_reads = result.maintenance;
-	is_load = is_first && count == NULL && !input.is_index && !input.looked_up;
-	if (is_load)
+	if (is_first && count == NULL && !input.is_index && !input.looked_up)
 		leave_out_loading(period);
 	is_maintenance = tier_split_is_maintenance(&input);
-	period->use_hits = hits_of_use(period, is_maintenance || (is_load && period->delta.scans == 0));
+	period->use_hits = hits_of_use(state, input.looked_up, is_maintenance);
 	state->stored.source = result.source;
 	if (carry && input.covered && count != NULL && result.used_share < 1.0)
 		carry_over(count, result.added, result.used_share);

@@ -397,15 +397,15 @@ test_warming(void)
 	is(load.event_reads, 200, "it is set apart");
 	ok(load.reads_high >= 200, "and may come again");
 
-	state.stored.totals.random_reads = 2500;
+	state.stored.totals.random_reads = 2375;
 	is(load_of(&state, basis).middle.random_reads, 100, "what was read more often is, in part");
-	state.stored.totals.random_reads = 4000;
+	state.stored.totals.random_reads = 3800;
 	is(load_of(&state, basis).middle.random_reads, 200, "four times are a rate");
 	state.stored.totals.random_reads = 900;
 	rates->random_slow = rates->device_random_slow = 100;
 	is(load_of(&state, basis).middle.random_reads, 200, "what the rate knows beyond the totals counts");
 	rates->random_slow = rates->device_random_slow = 1;
-	state.stored.os_cached_bytes = 800 * 8192;
+	state.stored.os_cached_bytes = 490 * 8192;
 	is(load_of(&state, basis).middle.random_reads, 200, "what is not in memory is");
 	state.stored.os_cached_bytes = -1;
 	is(load_of(&state, basis).middle.random_reads, 200, "or may not be");
