@@ -480,10 +480,11 @@ is( $standby->safe_psql(
 	),
 	$failed,
 	'the promoted server knows what has failed');
-is( tablespaces_of($standby, 'app', 'd_18', 'd_19'),
+is(tablespaces_of($standby, 'app', 'd_18', 'd_19'),
 	'slow', 'and has moved the rest');
 is( $standby->safe_psql(
-		'app', "SELECT count(*) FROM d WHERE d IN ('2018-01-01', '2019-01-01')"),
+		'app',
+		"SELECT count(*) FROM d WHERE d IN ('2018-01-01', '2019-01-01')"),
 	2000,
 	'with all rows');
 is(stray_files($standby, 'app'), '', 'and no file is left');
