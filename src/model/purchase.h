@@ -63,7 +63,7 @@ typedef enum TierPurchaseBound
 /* On what most of it is; the first of equals, -1: nothing was seen. */
 extern int	tier_purchase_bound(const double *seconds);
 
-/* Work per price of a stored GB, of which there are as many, against that of today; NaN: not known. */
+/* Work per price of a stored GB, which are as many, against that of today; NaN: not known. */
 extern double tier_purchase_performance(double speedup, double price_now, double price_then);
 
 typedef enum TierPurchaseVerdict

@@ -41,7 +41,7 @@ typedef struct TierVolume
 	TierVolumeRate throughput;
 }			TierVolume;
 
-/* Random reads a second, and MB per second, of a volume of this size of which no more is bought. */
+/* Random reads a second, and MB per second, of a volume of this size without more bought. */
 extern double tier_volume_requests(const TierVolume * volume, double gb);
 extern double tier_volume_throughput(const TierVolume * volume, double gb);
 
