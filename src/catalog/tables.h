@@ -324,13 +324,13 @@ typedef struct TierVolumeRow
 	char	   *name;
 	char	   *provider;		/* NULL: none is known */
 	TierVolume	volume;
-}			TierVolumeRow;
+} TierVolumeRow;
 
-extern TierVolumeRow * tier_catalog_load_volumes(MemoryContext context, int *n);
+extern TierVolumeRow *tier_catalog_load_volumes(MemoryContext context, int *n);
 
-/* By tier of the set, which was loaded before: the profile's place in the list; -1: it has none. */
+/* By tier of a set that was loaded before: the profile's place in the list; -1: it has none. */
 extern int *tier_catalog_load_volume_of_tiers(MemoryContext context, const TierSet *set,
-											  const TierVolumeRow * volumes, int n);
+											  const TierVolumeRow *volumes, int n);
 
 /*
  * Adds a tier that is not there as the last one, if there may be one more: without name,

@@ -82,7 +82,7 @@ tier_catalog_load_volumes(MemoryContext context, int *n)
 
 int *
 tier_catalog_load_volume_of_tiers(MemoryContext context, const TierSet *set,
-								  const TierVolumeRow * volumes, int n)
+								  const TierVolumeRow *volumes, int n)
 {
 	static const char sql[] =
 	"SELECT t.tier_name, t.profile FROM _tiered_storage.tier t";

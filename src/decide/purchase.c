@@ -29,7 +29,7 @@
 #define NSCENARIOS (TIER_SCENARIO_WRITES_HIGH + 1)
 
 double
-tier_purchase_gb(const TierPurchase * purchase, int tier)
+tier_purchase_gb(const TierPurchase *purchase, int tier)
 {
 	int64		capacity = purchase->tiers[tier].capacity_bytes;
 
@@ -43,7 +43,7 @@ tier_purchase_gb(const TierPurchase * purchase, int tier)
  */
 
 void
-tier_purchase_mark_gone(TierPurchase * purchase, const TierPurchaseOption * option)
+tier_purchase_mark_gone(TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	for (int t = 0; t < purchase->advice->set->ntiers; t++)
 		purchase->advice->is_gone[t] = t == purchase->spare;
@@ -52,7 +52,7 @@ tier_purchase_mark_gone(TierPurchase * purchase, const TierPurchaseOption * opti
 }
 
 static void
-restore_tiers(TierPurchase * purchase)
+restore_tiers(TierPurchase *purchase)
 {
 	TierAdvice *advice = purchase->advice;
 
@@ -78,9 +78,9 @@ set_capacity(TierTier *tier, double gb)
 
 /* Another device knows nothing of what was measured of the one before. */
 static void
-replace_device(const TierPurchase * purchase, const TierPurchaseChange * change, TierTier *tier)
+replace_device(const TierPurchase *purchase, const TierPurchaseChange *change, TierTier *tier)
 {
-	const		TierVolume *volume = &purchase->volumes[change->volume].volume;
+	const TierVolume *volume = &purchase->volumes[change->volume].volume;
 	double		ratio = tier->profile.compression_ratio;
 	double		gb = tier->capacity_bytes >= 0 ?
 	tier->capacity_bytes / TIER_PURCHASE_BYTES_PER_GB : tier_purchase_gb(purchase, change->tier);
@@ -94,7 +94,7 @@ replace_device(const TierPurchase * purchase, const TierPurchaseChange * change,
 
 /* More of the same device: what was measured of it changes as its profile does. */
 static void
-grow_device(const TierPurchase * purchase, const TierPurchaseChange * change, TierTier *tier)
+grow_device(const TierPurchase *purchase, const TierPurchaseChange *change, TierTier *tier)
 {
 	int			v = purchase->volume_of[change->tier];
 	double		gb_now = tier_purchase_gb(purchase, change->tier);
@@ -108,7 +108,7 @@ grow_device(const TierPurchase * purchase, const TierPurchaseChange * change, Ti
 }
 
 static void
-apply_change(TierPurchase * purchase, const TierPurchaseChange * change)
+apply_change(TierPurchase *purchase, const TierPurchaseChange *change)
 {
 	TierTier   *tier = &purchase->advice->set->tiers[change->tier];
 
@@ -128,7 +128,7 @@ apply_change(TierPurchase * purchase, const TierPurchaseChange * change)
 }
 
 static const TierPurchaseChange *
-change_of(const TierPurchaseOption * option, int tier)
+change_of(const TierPurchaseOption *option, int tier)
 {
 	for (int i = 0; i < option->nchanges; i++)
 		if (option->changes[i].tier == tier)
@@ -141,10 +141,10 @@ change_of(const TierPurchaseOption * option, int tier)
  * everything that belongs to it; what is bought beyond comes on top.
  */
 static double
-price_of_tier(const TierPurchase * purchase, const TierPurchaseOption * option, int t)
+price_of_tier(const TierPurchase *purchase, const TierPurchaseOption *option, int t)
 {
 	const TierTier *tier = &purchase->advice->set->tiers[t];
-	const		TierPurchaseChange *change = change_of(option, t);
+	const TierPurchaseChange *change = change_of(option, t);
 	int			v = change != NULL && change->volume >= 0 ? change->volume :
 	purchase->volume_of[t];
 	double		gb = (tier->capacity_bytes >= 0 ? (double) tier->capacity_bytes :
@@ -169,14 +169,14 @@ price_of_tier(const TierPurchase * purchase, const TierPurchaseOption * option, 
  */
 
 static TierPlacementTotals *
-totals_in(const TierPurchase * purchase, TierPlacementTotals *totals, TierScenario scenario)
+totals_in(const TierPurchase *purchase, TierPlacementTotals *totals, TierScenario scenario)
 {
 	return &totals[scenario * purchase->advice->set->ntiers];
 }
 
 /* By scenario and tier; false: something costs without end. */
 static bool
-add_up(const TierPurchase * purchase, bool as_advised, TierPlacementTotals *totals)
+add_up(const TierPurchase *purchase, bool as_advised, TierPlacementTotals *totals)
 {
 	bool		is_finite = true;
 
@@ -188,13 +188,13 @@ add_up(const TierPurchase * purchase, bool as_advised, TierPlacementTotals *tota
 }
 
 static TierPlacementTotals *
-new_totals(const TierPurchase * purchase)
+new_totals(const TierPurchase *purchase)
 {
 	return palloc0(sizeof(TierPlacementTotals) * NSCENARIOS * purchase->advice->set->ntiers);
 }
 
 static TierPurchaseGain
-gain_of(TierPurchase * purchase, TierPlacementTotals *best, TierPlacementTotals *then)
+gain_of(TierPurchase *purchase, TierPlacementTotals *best, TierPlacementTotals *then)
 {
 	TierPurchaseGain gain = TIER_PURCHASE_UNKNOWN;
 
@@ -207,7 +207,7 @@ gain_of(TierPurchase * purchase, TierPlacementTotals *best, TierPlacementTotals 
 
 /* What clients' time goes into, if they wait so long for the devices. */
 static int
-bound_with(const TierPurchase * purchase, double device_s)
+bound_with(const TierPurchase *purchase, double device_s)
 {
 	const TierClientTime *time = &purchase->advice->client_time;
 	double		factor = purchase->advice->options.load_factor;
@@ -227,7 +227,7 @@ bound_with(const TierPurchase * purchase, double device_s)
 
 /* By how much tiers hold less than has to be there, and where most. */
 static double
-missing_bytes(const TierPurchase * purchase, int *tier)
+missing_bytes(const TierPurchase *purchase, int *tier)
 {
 	const TierAdvice *advice = purchase->advice;
 	double		sum = 0.0;
@@ -253,14 +253,14 @@ missing_bytes(const TierPurchase * purchase, int *tier)
 
 /* Limits that the placement does not keep, of tiers that are there; NULL: none. */
 static char *
-remark_of(const TierPurchase * purchase, const TierPurchaseOption * option)
+remark_of(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	const TierAdvice *advice = purchase->advice;
 	char	   *all = NULL;
 
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
-		const		TierPurchaseChange *change = change_of(option, t);
+		const TierPurchaseChange *change = change_of(option, t);
 		char	   *violation = advice->is_gone[t] ? NULL : tier_advice_violation(advice, t);
 
 		if (violation != NULL)
@@ -273,11 +273,11 @@ remark_of(const TierPurchase * purchase, const TierPurchaseOption * option)
 
 /* Is it room alone, and nothing more is there than without it? */
 static bool
-is_unused(const TierPurchase * purchase, const TierPurchaseOption * option)
+is_unused(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	for (int i = 0; i < option->nchanges; i++)
 	{
-		const		TierPurchaseChange *change = &option->changes[i];
+		const TierPurchaseChange *change = &option->changes[i];
 
 		if (change->is_removed || isnan(change->gb) ||
 			(change->volume >= 0 && change->new_name == NULL) ||
@@ -291,7 +291,7 @@ is_unused(const TierPurchase * purchase, const TierPurchaseOption * option)
 }
 
 static void
-decide(TierPurchase * purchase, TierPurchaseOption * option)
+decide(TierPurchase *purchase, TierPurchaseOption *option)
 {
 	const TierAdvice *advice = purchase->advice;
 
@@ -315,7 +315,7 @@ decide(TierPurchase * purchase, TierPurchaseOption * option)
 
 /* What is not known is not said. */
 static void
-forget_gain(TierPurchaseOption * option)
+forget_gain(TierPurchaseOption *option)
 {
 	option->gain = (TierPurchaseGain) TIER_PURCHASE_UNKNOWN;
 	option->performance = NAN;
@@ -324,7 +324,7 @@ forget_gain(TierPurchaseOption * option)
 }
 
 void
-tier_purchase_evaluate(TierPurchase * purchase, TierPurchaseOption * option)
+tier_purchase_evaluate(TierPurchase *purchase, TierPurchaseOption *option)
 {
 	TierPlacementTotals *then = new_totals(purchase);
 	bool		is_finite;
@@ -353,7 +353,7 @@ tier_purchase_evaluate(TierPurchase * purchase, TierPurchaseOption * option)
 }
 
 double
-tier_purchase_try_size(TierPurchase * purchase, int tier, double gb, double *bytes)
+tier_purchase_try_size(TierPurchase *purchase, int tier, double gb, double *bytes)
 {
 	const TierAdvice *advice = purchase->advice;
 	double		io_s = 0.0;
@@ -371,7 +371,7 @@ tier_purchase_try_size(TierPurchase * purchase, int tier, double gb, double *byt
 }
 
 const TierAdviceUnit *
-tier_purchase_stuck(const TierPurchase * purchase, int tier, double *bytes)
+tier_purchase_stuck(const TierPurchase *purchase, int tier, double *bytes)
 {
 	const TierAdvice *advice = purchase->advice;
 	const TierAdviceUnit *found = NULL;
@@ -402,7 +402,7 @@ tier_purchase_stuck(const TierPurchase * purchase, int tier, double *bytes)
 
 /* Most of the load has to be of what was observed for long enough. */
 static void
-look_at_evidence(TierPurchase * purchase)
+look_at_evidence(TierPurchase *purchase)
 {
 	const TierAdvice *advice = purchase->advice;
 	double		known_s = 0.0;
@@ -438,7 +438,7 @@ has_units_in_tiers(const TierAdvice *advice)
 
 /* Where everything is now, and where it would be best with what there is. */
 static void
-look_at_today(TierPurchase * purchase)
+look_at_today(TierPurchase *purchase)
 {
 	TierPurchaseOption *today = &purchase->today;
 	const TierAdvice *advice = purchase->advice;

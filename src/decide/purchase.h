@@ -42,7 +42,7 @@ typedef struct TierPurchaseChange
 	double		price_per_gb_month;
 	double		requests;		/* bought, per second */
 	double		throughput;		/* MB per second */
-}			TierPurchaseChange;
+} TierPurchaseChange;
 
 /* Hardware to look at, and what came of it. */
 typedef struct TierPurchaseOption
@@ -63,7 +63,7 @@ typedef struct TierPurchaseOption
 	bool		is_unused;		/* is more room, and nothing would be there */
 	char	   *remark;			/* limits that are exceeded; NULL: none */
 	TierPurchaseVerdict verdict;
-}			TierPurchaseOption;
+} TierPurchaseOption;
 
 typedef struct TierPurchase
 {
@@ -88,46 +88,46 @@ typedef struct TierPurchase
 	double	   *best_bytes;		/* by tier: what is there then */
 	double	   *best_occupied;	/* and how long that occupies the device, per
 								 * hour */
-}			TierPurchase;
+} TierPurchase;
 
 /*
  * Loads everything and places it on what there is.  noptions: that will be evaluated, among
  * which the time is divided.  NULL: there is nothing to place, or nowhere, which a NOTICE says.
  */
-extern TierPurchase * tier_purchase_load(double load_factor, int noptions);
+extern TierPurchase *tier_purchase_load(double load_factor, int noptions);
 
 /* The size of a tier as it is: the capacity, or what is stored where that is not known. */
-extern double tier_purchase_gb(const TierPurchase * purchase, int tier);
+extern double tier_purchase_gb(const TierPurchase *purchase, int tier);
 
 /* Which tiers are not there with this option; until the next one is evaluated. */
-extern void tier_purchase_mark_gone(TierPurchase * purchase, const TierPurchaseOption * option);
+extern void tier_purchase_mark_gone(TierPurchase *purchase, const TierPurchaseOption *option);
 
 /* What cannot leave a tier for one that is there: bytes stored, and one of them; NULL: nothing. */
-extern const TierAdviceUnit *tier_purchase_stuck(const TierPurchase * purchase, int tier,
+extern const TierAdviceUnit *tier_purchase_stuck(const TierPurchase *purchase, int tier,
 												 double *bytes);
 
-extern void tier_purchase_evaluate(TierPurchase * purchase, TierPurchaseOption * option);
+extern void tier_purchase_evaluate(TierPurchase *purchase, TierPurchaseOption *option);
 
 /* Device time and queues of all tiers, if a tier had this size, and what would be on it then. */
-extern double tier_purchase_try_size(TierPurchase * purchase, int tier, double gb, double *bytes);
+extern double tier_purchase_try_size(TierPurchase *purchase, int tier, double gb, double *bytes);
 
 /* The options that are asked for, checked; an error names what is wrong. */
-extern TierPurchaseOption * tier_purchase_asked(TierPurchase * purchase, Datum jsonb, int *n);
+extern TierPurchaseOption *tier_purchase_asked(TierPurchase *purchase, Datum jsonb, int *n);
 
 /* How many there are in it, as far as that can be seen before anything is loaded. */
 extern int	tier_purchase_count_asked(Datum jsonb);
 
 /* The same way back; today's is {}. */
-extern Datum tier_purchase_changes_of(const TierPurchase * purchase,
-									  const TierPurchaseOption * option);
+extern Datum tier_purchase_changes_of(const TierPurchase *purchase,
+									  const TierPurchaseOption *option);
 
 /* Those that are tried when nothing is asked for. */
-extern TierPurchaseOption * tier_purchase_usual(TierPurchase * purchase, int *n);
+extern TierPurchaseOption *tier_purchase_usual(TierPurchase *purchase, int *n);
 
 /* "ssd + 200 GB", and the sentence. */
-extern char *tier_purchase_name(const TierPurchase * purchase, const TierPurchaseOption * option);
-extern char *tier_purchase_sentence(const TierPurchase * purchase,
-									const TierPurchaseOption * option);
+extern char *tier_purchase_name(const TierPurchase *purchase, const TierPurchaseOption *option);
+extern char *tier_purchase_sentence(const TierPurchase *purchase,
+									const TierPurchaseOption *option);
 
 extern const char *tier_purchase_bound_text(int bound);
 

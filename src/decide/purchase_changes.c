@@ -29,7 +29,7 @@ typedef struct Parse
 	const char *tier_name;		/* of the change */
 	TierPurchaseChange *change;
 	double		add_gb;
-}			Parse;
+} Parse;
 
 static void
 refuse(const char *detail)
@@ -50,7 +50,7 @@ string_of(const JsonbValue *value)
 }
 
 static double
-number_of(const Parse * parse, const char *key, const JsonbValue *value, bool may_be_zero)
+number_of(const Parse *parse, const char *key, const JsonbValue *value, bool may_be_zero)
 {
 	double		number;
 
@@ -68,7 +68,7 @@ number_of(const Parse * parse, const char *key, const JsonbValue *value, bool ma
 }
 
 static int
-volume_named(const TierPurchase * purchase, const char *name)
+volume_named(const TierPurchase *purchase, const char *name)
 {
 	for (int v = 0; v < purchase->nvolumes; v++)
 		if (strcmp(purchase->volumes[v].name, name) == 0)
@@ -82,7 +82,7 @@ volume_named(const TierPurchase * purchase, const char *name)
 }
 
 static void
-set_value(Parse * parse, const char *key, const JsonbValue *value)
+set_value(Parse *parse, const char *key, const JsonbValue *value)
 {
 	TierPurchaseChange *change = parse->change;
 
@@ -118,7 +118,7 @@ set_value(Parse * parse, const char *key, const JsonbValue *value)
  */
 
 static void
-check_rate(const char *tier_name, const char *key, double asked, const TierVolumeRate * rate,
+check_rate(const char *tier_name, const char *key, double asked, const TierVolumeRate *rate,
 		   double comes_with_it, const char *profile)
 {
 	double		most = rate->most > 0.0 ? rate->most : INFINITY;
@@ -136,12 +136,12 @@ check_rate(const char *tier_name, const char *key, double asked, const TierVolum
 }
 
 static void
-check_volume(const Parse * parse)
+check_volume(const Parse *parse)
 {
-	const		TierPurchaseChange *change = parse->change;
-	const		TierPurchase *purchase = parse->purchase;
+	const TierPurchaseChange *change = parse->change;
+	const TierPurchase *purchase = parse->purchase;
 	int			v = change->volume >= 0 ? change->volume : purchase->volume_of[change->tier];
-	const		TierVolume *volume;
+	const TierVolume *volume;
 	double		gb = isnan(change->gb) ? tier_purchase_gb(purchase, change->tier) : change->gb;
 
 	if (v < 0)
@@ -165,7 +165,7 @@ check_volume(const Parse * parse)
 
 /* What cannot leave must have room. */
 static void
-check_stuck(const TierPurchase * purchase, const TierPurchaseChange * change)
+check_stuck(const TierPurchase *purchase, const TierPurchaseChange *change)
 {
 	const TierTier *tier = &purchase->tiers[change->tier];
 	double		reserve = tier->reserve_fraction;
@@ -189,10 +189,10 @@ check_stuck(const TierPurchase * purchase, const TierPurchaseChange * change)
 }
 
 static void
-check_change(Parse * parse)
+check_change(Parse *parse)
 {
 	TierPurchaseChange *change = parse->change;
-	const		TierPurchase *purchase = parse->purchase;
+	const TierPurchase *purchase = parse->purchase;
 	bool		is_new = change->new_name != NULL;
 
 	if (change->is_removed)
@@ -226,7 +226,7 @@ check_change(Parse * parse)
 
 /* One tier has to be left, and have room for what can be nowhere else. */
 static void
-check_option(TierPurchase * purchase, const TierPurchaseOption * option)
+check_option(TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	int			left = purchase->ntiers;
 
@@ -245,7 +245,7 @@ check_option(TierPurchase * purchase, const TierPurchaseOption * option)
  */
 
 static void
-start_change(Parse * parse)
+start_change(Parse *parse)
 {
 	TierPurchase *purchase = parse->purchase;
 	TierPurchaseOption *option = parse->option;
@@ -279,7 +279,7 @@ start_change(Parse * parse)
 
 /* The keys of an object come in no order that means anything: checked is what all of them say. */
 static void
-read_tier(Parse * parse, JsonbContainer * container)
+read_tier(Parse *parse, JsonbContainer * container)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(container);
 	JsonbIteratorToken token;
@@ -298,7 +298,7 @@ read_tier(Parse * parse, JsonbContainer * container)
 }
 
 static void
-read_option(TierPurchase * purchase, JsonbContainer * container, TierPurchaseOption * option)
+read_option(TierPurchase *purchase, JsonbContainer * container, TierPurchaseOption *option)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(container);
 	JsonbIteratorToken token;
@@ -338,7 +338,7 @@ tier_purchase_count_asked(Datum jsonb)
 }
 
 TierPurchaseOption *
-tier_purchase_asked(TierPurchase * purchase, Datum jsonb, int *n)
+tier_purchase_asked(TierPurchase *purchase, Datum jsonb, int *n)
 {
 	Jsonb	   *document = DatumGetJsonbP(jsonb);
 	TierPurchaseOption *options;
@@ -383,7 +383,7 @@ add_number(StringInfo json, const char *key, double number)
 }
 
 Datum
-tier_purchase_changes_of(const TierPurchase * purchase, const TierPurchaseOption * option)
+tier_purchase_changes_of(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	StringInfoData json;
 
@@ -391,7 +391,7 @@ tier_purchase_changes_of(const TierPurchase * purchase, const TierPurchaseOption
 	appendStringInfoChar(&json, '{');
 	for (int i = 0; i < option->nchanges; i++)
 	{
-		const		TierPurchaseChange *change = &option->changes[i];
+		const TierPurchaseChange *change = &option->changes[i];
 
 		if (i > 0)
 			appendStringInfoString(&json, ", ");

@@ -29,10 +29,10 @@ set_number(TierResultRow *row, int column, double value)
 }
 
 static void
-put_option(TierResultRow *row, const TierPurchase * purchase, const TierPurchaseOption * option)
+put_option(TierResultRow *row, const TierPurchase *purchase, const TierPurchaseOption *option)
 {
-	const		TierPurchaseOption *today = &purchase->today;
-	const		TierPurchaseGain *gain = &option->gain;
+	const TierPurchaseOption *today = &purchase->today;
+	const TierPurchaseGain *gain = &option->gain;
 
 	tier_row_clear(row);
 	tier_row_text(row, 0, tier_purchase_name(purchase, option));
@@ -65,7 +65,7 @@ put_option(TierResultRow *row, const TierPurchase * purchase, const TierPurchase
 
 /* What to sort by: work for the price; where clients are not known, that of devices. */
 static double
-rank_of(const TierPurchaseOption * option)
+rank_of(const TierPurchaseOption *option)
 {
 	if (!isnan(option->performance))
 		return option->performance;
@@ -78,8 +78,8 @@ rank_of(const TierPurchaseOption * option)
 static int
 compare_options(const void *a, const void *b)
 {
-	const		TierPurchaseOption *left = *(TierPurchaseOption * const *) a;
-	const		TierPurchaseOption *right = *(TierPurchaseOption * const *) b;
+	const TierPurchaseOption *left = *(TierPurchaseOption *const *) a;
+	const TierPurchaseOption *right = *(TierPurchaseOption *const *) b;
 	bool		left_fits = left->verdict != TIER_PURCHASE_TOO_SMALL;
 	bool		right_fits = right->verdict != TIER_PURCHASE_TOO_SMALL;
 
@@ -92,7 +92,7 @@ compare_options(const void *a, const void *b)
 
 /* Whose prices nobody has said; what there is to know about the rows as a whole. */
 static void
-tell_about(const TierPurchase * purchase, bool is_usual)
+tell_about(const TierPurchase *purchase, bool is_usual)
 {
 	StringInfoData assumed;
 

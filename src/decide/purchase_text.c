@@ -41,14 +41,14 @@ tier_purchase_bound_text(int bound)
 }
 
 static const char *
-tier_name(const TierPurchase * purchase, const TierPurchaseChange * change)
+tier_name(const TierPurchase *purchase, const TierPurchaseChange *change)
 {
 	return change->new_name != NULL ? change->new_name :
 		NameStr(purchase->tiers[change->tier].name);
 }
 
 static const char *
-volume_name(const TierPurchase * purchase, int v)
+volume_name(const TierPurchase *purchase, int v)
 {
 	return v >= 0 ? purchase->volumes[v].name : NULL;
 }
@@ -61,7 +61,7 @@ size_text(double gb)
 
 /* How much larger it gets; NaN: its size stays, or was not known. */
 static double
-more_gb(const TierPurchase * purchase, const TierPurchaseChange * change)
+more_gb(const TierPurchase *purchase, const TierPurchaseChange *change)
 {
 	if (isnan(change->gb) || change->new_name != NULL ||
 		purchase->tiers[change->tier].capacity_bytes < 0)
@@ -70,7 +70,7 @@ more_gb(const TierPurchase * purchase, const TierPurchaseChange * change)
 }
 
 char *
-tier_purchase_name(const TierPurchase * purchase, const TierPurchaseOption * option)
+tier_purchase_name(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	StringInfoData name;
 
@@ -79,7 +79,7 @@ tier_purchase_name(const TierPurchase * purchase, const TierPurchaseOption * opt
 	initStringInfo(&name);
 	for (int i = 0; i < option->nchanges; i++)
 	{
-		const		TierPurchaseChange *change = &option->changes[i];
+		const TierPurchaseChange *change = &option->changes[i];
 		double		more = more_gb(purchase, change);
 
 		appendStringInfo(&name, "%s%s%s", i > 0 ? ", " : "", change->is_removed ? "no " : "",
@@ -105,7 +105,7 @@ tier_purchase_name(const TierPurchase * purchase, const TierPurchaseOption * opt
 
 /* What the sentence is about: "200 GB more of ssd". */
 static void
-add_subject(const TierPurchase * purchase, const TierPurchaseChange * change, StringInfo line)
+add_subject(const TierPurchase *purchase, const TierPurchaseChange *change, StringInfo line)
 {
 	const char *name = tier_name(purchase, change);
 	const char *was = volume_name(purchase, purchase->volume_of[change->tier]);
@@ -160,7 +160,7 @@ add_subject(const TierPurchase * purchase, const TierPurchaseChange * change, St
 }
 
 static char *
-subject_of(const TierPurchase * purchase, const TierPurchaseOption * option)
+subject_of(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	StringInfoData line;
 
@@ -242,7 +242,7 @@ instead_text(int bound)
 
 /* Is all that there will be one tier?  Its name, or that of its device if that is another one. */
 static const char *
-only_tier(const TierPurchase * purchase, const TierPurchaseOption * option)
+only_tier(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
 	const char *only = NULL;
 	bool		is_other = false;
@@ -272,9 +272,9 @@ only_tier(const TierPurchase * purchase, const TierPurchaseOption * option)
 }
 
 static char *
-today_sentence(const TierPurchase * purchase)
+today_sentence(const TierPurchase *purchase)
 {
-	const		TierPurchaseOption *today = &purchase->today;
+	const TierPurchaseOption *today = &purchase->today;
 
 	switch (today->verdict)
 	{
@@ -295,9 +295,9 @@ today_sentence(const TierPurchase * purchase)
 }
 
 char *
-tier_purchase_sentence(const TierPurchase * purchase, const TierPurchaseOption * option)
+tier_purchase_sentence(const TierPurchase *purchase, const TierPurchaseOption *option)
 {
-	const		TierPurchaseGain *gain = &option->gain;
+	const TierPurchaseGain *gain = &option->gain;
 	char	   *subject = subject_of(purchase, option);
 	char	   *money = money_text(option->price_per_month - purchase->today.price_per_month);
 	const char *only = only_tier(purchase, option);

@@ -44,10 +44,10 @@ typedef struct Usual
 	TierPurchase *purchase;
 	TierPurchaseOption *options;
 	int			n;
-}			Usual;
+} Usual;
 
 static TierPurchaseChange *
-add_option(Usual * usual, int tier)
+add_option(Usual *usual, int tier)
 {
 	TierPurchaseOption *option;
 	TierPurchaseChange *change;
@@ -75,7 +75,7 @@ round_up(double gb)
 }
 
 static const TierVolumeRow *
-row_of(const TierPurchase * purchase, int tier)
+row_of(const TierPurchase *purchase, int tier)
 {
 	int			v = purchase->volume_of[tier];
 
@@ -84,10 +84,10 @@ row_of(const TierPurchase * purchase, int tier)
 
 /* Is it sold in this size, by the provider of the tier? */
 static bool
-is_offered(const TierPurchase * purchase, int tier, int v, double gb)
+is_offered(const TierPurchase *purchase, int tier, int v, double gb)
 {
-	const		TierVolumeRow *here = row_of(purchase, tier);
-	const		TierVolumeRow *there = &purchase->volumes[v];
+	const TierVolumeRow *here = row_of(purchase, tier);
+	const TierVolumeRow *there = &purchase->volumes[v];
 
 	return here != NULL && here->provider != NULL && there->provider != NULL &&
 		strcmp(here->provider, there->provider) == 0 && here != there &&
@@ -95,7 +95,7 @@ is_offered(const TierPurchase * purchase, int tier, int v, double gb)
 }
 
 static void
-try_without(Usual * usual, int tier)
+try_without(Usual *usual, int tier)
 {
 	double		bytes;
 	TierPurchaseChange *change;
@@ -109,9 +109,9 @@ try_without(Usual * usual, int tier)
 }
 
 static void
-try_others(Usual * usual, int tier)
+try_others(Usual *usual, int tier)
 {
-	const		TierPurchase *purchase = usual->purchase;
+	const TierPurchase *purchase = usual->purchase;
 
 	for (int v = 0; v < purchase->nvolumes; v++)
 	{
@@ -126,9 +126,9 @@ try_others(Usual * usual, int tier)
 }
 
 static void
-try_size(Usual * usual, int tier, double gb)
+try_size(Usual *usual, int tier, double gb)
 {
-	const		TierVolumeRow *row = row_of(usual->purchase, tier);
+	const TierVolumeRow *row = row_of(usual->purchase, tier);
 	TierPurchaseChange *change;
 
 	if (row != NULL && row->volume.most_gb > 0.0 && gb > row->volume.most_gb)
@@ -143,7 +143,7 @@ try_size(Usual * usual, int tier, double gb)
  * than today holds all that gains.
  */
 static void
-try_more(Usual * usual, int tier, double all)
+try_more(Usual *usual, int tier, double all)
 {
 	TierPurchase *purchase = usual->purchase;
 	double		gb = tier_purchase_gb(purchase, tier);
@@ -170,7 +170,7 @@ try_more(Usual * usual, int tier, double all)
 }
 
 static void
-try_sizes(Usual * usual, int tier)
+try_sizes(Usual *usual, int tier)
 {
 	TierPurchase *purchase = usual->purchase;
 	double		reserve = purchase->tiers[tier].reserve_fraction;
@@ -192,10 +192,10 @@ try_sizes(Usual * usual, int tier)
 }
 
 static void
-try_requests(Usual * usual, int tier)
+try_requests(Usual *usual, int tier)
 {
-	const		TierPurchase *purchase = usual->purchase;
-	const		TierVolumeRow *row = row_of(purchase, tier);
+	const TierPurchase *purchase = usual->purchase;
+	const TierVolumeRow *row = row_of(purchase, tier);
 	double		now;
 	double		twice;
 	TierPurchaseChange *change;
@@ -215,10 +215,10 @@ try_requests(Usual * usual, int tier)
 
 /* Under the name of its profile. */
 static void
-try_new(Usual * usual, int v, double gb)
+try_new(Usual *usual, int v, double gb)
 {
 	TierPurchase *purchase = usual->purchase;
-	const		TierVolumeRow *row = &purchase->volumes[v];
+	const TierVolumeRow *row = &purchase->volumes[v];
 	TierPurchaseChange *change;
 
 	if (purchase->spare < 0 || strlen(row->name) >= NAMEDATALEN ||
@@ -234,7 +234,7 @@ try_new(Usual * usual, int v, double gb)
 }
 
 static void
-try_second(Usual * usual)
+try_second(Usual *usual)
 {
 	TierPurchase *purchase = usual->purchase;
 	const TierCostProfile *here = &purchase->tiers[0].profile;
@@ -256,7 +256,7 @@ try_second(Usual * usual)
 }
 
 TierPurchaseOption *
-tier_purchase_usual(TierPurchase * purchase, int *n)
+tier_purchase_usual(TierPurchase *purchase, int *n)
 {
 	Usual		usual = {.purchase = purchase};
 

@@ -58,7 +58,7 @@ faster(double one, double other)
 void
 tier_purchase_add(const TierPredictionClients *clients, const TierPlacementTotals *now,
 				  const TierPlacementTotals *best, const TierPlacementTotals *then, int ntiers,
-				  TierPurchaseGain * gain)
+				  TierPurchaseGain *gain)
 {
 	TierPrediction best_prediction = TIER_PREDICTION_UNKNOWN;
 	TierPrediction then_prediction = TIER_PREDICTION_UNKNOWN;
@@ -112,7 +112,7 @@ tier_purchase_performance(double speedup, double price_now, double price_then)
 }
 
 TierPurchaseVerdict
-tier_purchase_verdict(const TierPurchaseGain * gain, bool is_observed, bool fits,
+tier_purchase_verdict(const TierPurchaseGain *gain, bool is_observed, bool fits,
 					  double price_delta)
 {
 	if (!fits)

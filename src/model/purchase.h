@@ -37,7 +37,7 @@ typedef struct TierPurchaseGain
 	double		speedup_high;
 	double		speedup;		/* if each goes on as soon as it has its
 								 * answer: what the first that was added says */
-}			TierPurchaseGain;
+} TierPurchaseGain;
 
 #define TIER_PURCHASE_UNKNOWN {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}
 
@@ -45,7 +45,7 @@ typedef struct TierPurchaseGain
 extern void tier_purchase_add(const TierPredictionClients *clients,
 							  const TierPlacementTotals *now, const TierPlacementTotals *best,
 							  const TierPlacementTotals *then, int ntiers,
-							  TierPurchaseGain * gain);
+							  TierPurchaseGain *gain);
 
 /* What clients' time is spent on. */
 typedef enum TierPurchaseBound
@@ -56,14 +56,14 @@ typedef enum TierPurchaseBound
 	TIER_BOUND_TEMP,
 	TIER_BOUND_LOCK,
 	TIER_BOUND_OTHER,
-}			TierPurchaseBound;
+} TierPurchaseBound;
 
 #define TIER_PURCHASE_BOUNDS (TIER_BOUND_OTHER + 1)
 
 /* On what most of it is; the first of equals, -1: nothing was seen. */
 extern int	tier_purchase_bound(const double *seconds);
 
-/* Work per price of a stored GB, of which there are as many, against that of today; NaN: not known. */
+/* Work per price of a stored GB, which are as many, against that of today; NaN: not known. */
 extern double tier_purchase_performance(double speedup, double price_now, double price_then);
 
 typedef enum TierPurchaseVerdict
@@ -76,9 +76,9 @@ typedef enum TierPurchaseVerdict
 	TIER_PURCHASE_FASTER,
 	TIER_PURCHASE_SLOWER,
 	TIER_PURCHASE_EITHER,		/* faster or slower */
-}			TierPurchaseVerdict;
+} TierPurchaseVerdict;
 
-extern TierPurchaseVerdict tier_purchase_verdict(const TierPurchaseGain * gain, bool is_observed,
+extern TierPurchaseVerdict tier_purchase_verdict(const TierPurchaseGain *gain, bool is_observed,
 												 bool fits, double price_delta);
 
 #endif							/* TIER_PURCHASE_H */

@@ -17,7 +17,7 @@
  * proportion at least, whatever the slope says.
  */
 static double
-rate_of(const TierVolume * volume, const TierVolumeRate * rate, double there, double gb)
+rate_of(const TierVolume *volume, const TierVolumeRate *rate, double there, double gb)
 {
 	double		size = tier_amount(volume->figures_for_gb);
 	double		most = tier_amount(rate->most);
@@ -39,14 +39,14 @@ bought(double given, double comes_with_it)
 }
 
 double
-tier_volume_requests(const TierVolume * volume, double gb)
+tier_volume_requests(const TierVolume *volume, double gb)
 {
 	return rate_of(volume, &volume->requests,
 				   volume->figures.parallelism * MS_PER_S / volume->figures.random_read_ms, gb);
 }
 
 double
-tier_volume_throughput(const TierVolume * volume, double gb)
+tier_volume_throughput(const TierVolume *volume, double gb)
 {
 	return rate_of(volume, &volume->throughput, volume->figures.sequential_read_mb_per_s, gb);
 }
@@ -82,7 +82,7 @@ ratio(double now, double then)
 }
 
 TierCostProfile
-tier_volume_profile(const TierVolume * volume, double gb, double requests, double throughput)
+tier_volume_profile(const TierVolume *volume, double gb, double requests, double throughput)
 {
 	double		at = tier_amount(volume->figures_for_gb);
 
@@ -91,7 +91,7 @@ tier_volume_profile(const TierVolume * volume, double gb, double requests, doubl
 }
 
 TierCostProfile
-tier_volume_grown(const TierVolume * volume, const TierCostProfile *now, double gb_now, double gb,
+tier_volume_grown(const TierVolume *volume, const TierCostProfile *now, double gb_now, double gb,
 				  double requests, double throughput)
 {
 	return times(now,
@@ -102,13 +102,13 @@ tier_volume_grown(const TierVolume * volume, const TierCostProfile *now, double 
 }
 
 static double
-price_of(const TierVolumeRate * rate, double amount)
+price_of(const TierVolumeRate *rate, double amount)
 {
 	return tier_amount(rate->price) * tier_amount(amount - tier_amount(rate->included));
 }
 
 double
-tier_volume_price(const TierVolume * volume, double gb, double requests, double throughput)
+tier_volume_price(const TierVolume *volume, double gb, double requests, double throughput)
 {
 	double		paid_gb = tier_larger(tier_amount(gb), tier_amount(volume->least_gb));
 

@@ -23,7 +23,7 @@ typedef struct TierVolumeRate
 	double		included;		/* in the price of the GB */
 	double		price;			/* per month, of each beyond it; NaN: it is
 								 * not sold, and what there is costs nothing */
-}			TierVolumeRate;
+} TierVolumeRate;
 
 /*
  * A profile of the price list.  The figures are those of a volume of figures_for_gb.  What is
@@ -39,29 +39,29 @@ typedef struct TierVolume
 	double		most_gb;
 	TierVolumeRate requests;
 	TierVolumeRate throughput;
-}			TierVolume;
+} TierVolume;
 
-/* Random reads a second, and MB per second, of a volume of this size of which no more is bought. */
-extern double tier_volume_requests(const TierVolume * volume, double gb);
-extern double tier_volume_throughput(const TierVolume * volume, double gb);
+/* Random reads a second, and MB per second, of a volume of this size without more bought. */
+extern double tier_volume_requests(const TierVolume *volume, double gb);
+extern double tier_volume_throughput(const TierVolume *volume, double gb);
 
 /*
  * The figures of a volume of this size.  requests and throughput: as bought; NaN: what comes with
  * it.  Where there are fewer requests than one at a time could make, each takes longer.
  */
-extern TierCostProfile tier_volume_profile(const TierVolume * volume, double gb, double requests,
+extern TierCostProfile tier_volume_profile(const TierVolume *volume, double gb, double requests,
 										   double throughput);
 
 /*
  * What becomes of figures that were measured or given of such a volume, if it gets another size
  * or more is bought: they change as those of the price list do.
  */
-extern TierCostProfile tier_volume_grown(const TierVolume * volume, const TierCostProfile *now,
+extern TierCostProfile tier_volume_grown(const TierVolume *volume, const TierCostProfile *now,
 										 double gb_now, double gb, double requests,
 										 double throughput);
 
 /* Money per month of a volume of this size, at least of the size that is sold. */
-extern double tier_volume_price(const TierVolume * volume, double gb, double requests,
+extern double tier_volume_price(const TierVolume *volume, double gb, double requests,
 								double throughput);
 
 #endif							/* TIER_VOLUME_H */

@@ -49,7 +49,7 @@ sold(void)
 	return volume;
 }
 
-/* One like st1: at 1,000 GB 40 requests a second of 25 ms, and 40 MB/s; in proportion to its size. */
+/* Like st1: at 1,000 GB 40 requests a second of 25 ms, and 40 MB/s; by its size. */
 static TierVolume
 sized(void)
 {
@@ -136,7 +136,7 @@ test_grown(void)
 	measured.price_per_gb_month = 7;
 	p = tier_volume_grown(&v, &measured, 1000, 1500, NAN, NAN);
 	ok(same(p.random_read_ms, 20) && same(p.parallelism, 6) &&
-	   same(p.sequential_read_mb_per_s, 135) && p.price_per_gb_month == 7, "grown: half as much more");
+	   same(p.sequential_read_mb_per_s, 135) && p.price_per_gb_month == 7, "grown: by half");
 	p = tier_volume_grown(&v, &measured, 1000, 100, NAN, NAN);
 	ok(same(p.random_read_ms, 50) && same(p.parallelism, 1), "grown: fewer than one at once");
 	v = sold();
