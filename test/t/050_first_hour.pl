@@ -233,7 +233,8 @@ is( $node->safe_psql(
 		q(SELECT random_reads_per_hour, maintenance_reads_per_hour > 0, hits_14d_per_hour < 50000
 			FROM tiered_storage.heat WHERE relation = 'customer'::regclass)),
 	'0|t|t',
-	'fresh load: what no index has led to was not read at random, and not by the load');
+	'fresh load: what no index has led to was not read at random, and not by the load'
+);
 ($rows, $said) = ask('fresh', 0.01);
 quiet('fresh load');
 like(

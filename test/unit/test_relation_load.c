@@ -403,7 +403,8 @@ test_warming(void)
 	is(load_of(&state, basis).middle.random_reads, 200, "four times are a rate");
 	state.stored.totals.random_reads = 900;
 	rates->random_slow = rates->device_random_slow = 100;
-	is(load_of(&state, basis).middle.random_reads, 200, "what the rate knows beyond the totals counts");
+	is(load_of(&state, basis).middle.random_reads, 200,
+	   "what the rate knows beyond the totals counts");
 	rates->random_slow = rates->device_random_slow = 1;
 	state.stored.os_cached_bytes = 490 * 8192;
 	is(load_of(&state, basis).middle.random_reads, 200, "what is not in memory is");
