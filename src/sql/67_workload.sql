@@ -29,12 +29,8 @@ CREATE FUNCTION _tiered_storage.workload_of_schemas(
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT n.nspname, grouping(n.nspname) = 1,
-		sum(h.random) FILTER (WHERE h.reads_again), sum(h.sequential) FILTER (WHERE h.reads_again),
-		sum(h.low) FILTER (WHERE h.reads_again), sum(h.high) FILTER (WHERE h.reads_again),
-		sum(h.writes) FILTER (WHERE h.writes_again),
-		max(h.observed_s)
-	FROM (SELECT x.relation::oid AS relation_oid, x.random_reads_14d_per_hour AS random,
+	WITH h AS MATERIALIZED (
+		SELECT x.relation::oid AS relation_oid, x.random_reads_14d_per_hour AS random,
 			x.sequential_reads_14d_per_hour AS sequential,
 			LEAST(x.sequential_reads_low_14d_per_hour, x.sequential_reads_14d_per_hour) AS low,
 			LEAST(GREATEST(x.sequential_reads_high_14d_per_hour, x.sequential_reads_14d_per_hour),
@@ -42,13 +38,23 @@ AS $$
 			x.page_writes_14d_per_hour AS writes,
 			x.read_pattern IS DISTINCT FROM 'event' AS reads_again,
 			x.write_pattern IS DISTINCT FROM 'event' AS writes_again,
-			EXTRACT(epoch FROM GREATEST(now(), x.heat_at) - x.sampled_since)::float8 AS observed_s
-		FROM tiered_storage.heat x) h
-	JOIN pg_class c ON c.oid = h.relation_oid
-	LEFT JOIN pg_index i ON i.indexrelid = c.oid
-	LEFT JOIN pg_class o ON o.reltoastrelid = COALESCE(i.indrelid, c.oid)
-	JOIN pg_namespace n ON n.oid = COALESCE(o.relnamespace, c.relnamespace)
-	GROUP BY GROUPING SETS ((n.nspname), ())
+			EXTRACT(epoch FROM GREATEST(now(), x.heat_at) - x.sampled_since)::float8 AS observed_s,
+			e.nspname, e.reltoastrelid
+		FROM tiered_storage.heat x
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(x.relation) e),
+	-- TOAST, and its index, count for the schema of the table.
+	placed AS (
+		SELECT h.*, COALESCE(o.nspname, h.nspname) AS schema_name
+		FROM h
+		LEFT JOIN pg_index i ON i.indexrelid = h.relation_oid
+		LEFT JOIN h o ON o.reltoastrelid = COALESCE(i.indrelid, h.relation_oid))
+	SELECT h.schema_name, grouping(h.schema_name) = 1,
+		sum(h.random) FILTER (WHERE h.reads_again), sum(h.sequential) FILTER (WHERE h.reads_again),
+		sum(h.low) FILTER (WHERE h.reads_again), sum(h.high) FILTER (WHERE h.reads_again),
+		sum(h.writes) FILTER (WHERE h.writes_again),
+		max(h.observed_s)
+	FROM placed h
+	GROUP BY GROUPING SETS ((h.schema_name), ())
 $$;
 COMMENT ON FUNCTION _tiered_storage.workload_of_schemas() IS
 'blocks per hour of each schema, and of the whole database, that go on being read and written';
