@@ -279,7 +279,7 @@ start_change(Parse *parse)
 
 /* The keys of an object come in no order that means anything: checked is what all of them say. */
 static void
-read_tier(Parse *parse, JsonbContainer * container)
+read_tier(Parse *parse, JsonbContainer *container)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(container);
 	JsonbIteratorToken token;
@@ -298,7 +298,7 @@ read_tier(Parse *parse, JsonbContainer * container)
 }
 
 static void
-read_option(TierPurchase *purchase, JsonbContainer * container, TierPurchaseOption *option)
+read_option(TierPurchase *purchase, JsonbContainer *container, TierPurchaseOption *option)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(container);
 	JsonbIteratorToken token;

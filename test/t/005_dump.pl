@@ -83,7 +83,8 @@ my $profiles_sql =
   'SELECT p FROM tiered_storage.device_profiles() p WHERE is_edited';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
-  $profiles_sql, $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql, $windows_sql,
+  $profiles_sql, $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql,
+  $windows_sql,
   $verdicts_sql;
 like(
 	$expected{$profiles_sql},
@@ -124,8 +125,9 @@ sub check_restored
 		$expected{$pins_sql}, "$name: the pins too");
 	is($server->safe_psql($db, $windows_sql),
 		$expected{$windows_sql}, "$name: the move windows too");
-	is($server->safe_psql($db, $profiles_sql),
-		$expected{$profiles_sql}, "$name: changed profiles and prices too");
+	is( $server->safe_psql($db, $profiles_sql),
+		$expected{$profiles_sql},
+		"$name: changed profiles and prices too");
 	is( $server->safe_psql($db, $verdicts_sql),
 		$expected{$verdicts_sql},
 		"$name: they come to the same result") unless defined $tablespaces;
