@@ -213,7 +213,8 @@ tier_heat_parts(PG_FUNCTION_ARGS)
 	receiver.until = PG_GETARG_TIMESTAMPTZ(1);
 	receiver.grid = PG_GETARG_TIMESTAMPTZ(2);
 	receiver.width_us = PG_GETARG_FLOAT8(3) * 1e6;
-	if (!(receiver.width_us >= 1.0) || receiver.grid > receiver.from ||
+	if (TIMESTAMP_NOT_FINITE(receiver.grid) || TIMESTAMP_NOT_FINITE(receiver.until) ||
+		!(receiver.width_us >= 1.0) || receiver.grid > receiver.from ||
 		receiver.from >= receiver.until || at_most < 0 ||
 		(double) (receiver.until - receiver.grid) / receiver.width_us > PARTS_AT_MOST)
 		ereport(ERROR,
