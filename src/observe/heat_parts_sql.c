@@ -120,7 +120,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	}
 	entry->total += reads + writes;
 
-	first = (int) Max(0.0, floor((double) (start - receiver->grid) / receiver->width_us));
+	first = (int) Max(0.0, floor(((double) start - (double) receiver->grid) / receiver->width_us));
 	last = (int) Min(receiver->n,
 					 ceil((end_us - (double) receiver->grid) / receiver->width_us)) - 1;
 	if (first == last && start >= receiver->from && end_us <= (double) receiver->until)
@@ -206,6 +206,7 @@ tier_heat_parts(PG_FUNCTION_ARGS)
 	int			nbusy = 0;
 	int			nrows;
 	int			width;
+	double		length_us;
 	double	   *result;
 	Datum	   *datums;
 
@@ -213,14 +214,16 @@ tier_heat_parts(PG_FUNCTION_ARGS)
 	receiver.until = PG_GETARG_TIMESTAMPTZ(1);
 	receiver.grid = PG_GETARG_TIMESTAMPTZ(2);
 	receiver.width_us = PG_GETARG_FLOAT8(3) * 1e6;
+	/* All that there are do not fit into a TimestampTz. */
+	length_us = (double) receiver.until - (double) receiver.grid;
 	if (TIMESTAMP_NOT_FINITE(receiver.grid) || TIMESTAMP_NOT_FINITE(receiver.until) ||
 		!(receiver.width_us >= 1.0) || receiver.grid > receiver.from ||
 		receiver.from >= receiver.until || at_most < 0 ||
-		(double) (receiver.until - receiver.grid) / receiver.width_us > PARTS_AT_MOST)
+		length_us / receiver.width_us > PARTS_AT_MOST)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a period cannot be cut like this")));
-	receiver.n = (int) ceil((double) (receiver.until - receiver.grid) / receiver.width_us);
+	receiver.n = (int) ceil(length_us / receiver.width_us);
 	receiver.pub.receiveSlot = receive_row;
 	receiver.pub.rStartup = receiver_startup;
 	receiver.pub.rShutdown = receiver_done;

@@ -11,7 +11,8 @@
  * not cancel then: Citus would tell the node, over a connection for which it waits without
  * end and without regard to signals.  Only if it still waits, for something else, it is
  * cancelled, and the nodes are asked one after the other, so that the one that does not
- * answer is known by name.
+ * answer is known by name.  If somebody else cancels the question, Citus does tell the node, at
+ * the end of the transaction, with its locks held; so the timer goes on until that has ended.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,6 +32,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/resowner.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
@@ -81,6 +83,15 @@ static ino_t *sockets_before = NULL;
 static int	nsockets = 0;
 
 static volatile sig_atomic_t alarms = 0;	/* of a question */
+
+/*
+ * A question that has failed leaves connections to the end of the transaction, and the list of
+ * sockets for then.  The timeout is that of the question.
+ */
+static bool has_failed = false;
+static int	failed_timeout_ms = 0;
+static volatile sig_atomic_t is_aborting = false;
+
 static volatile sig_atomic_t answer_is_late = false;
 
 /* In a signal handler, too. */
@@ -110,8 +121,13 @@ highest_descriptor(void)
 static void
 note_sockets(int nnodes)
 {
-	nsockets = highest_descriptor() + 1 + 2 * nnodes + 64;
-	sockets_before = palloc(sizeof(ino_t) * nsockets);
+	int			n = highest_descriptor() + 1 + 2 * nnodes + 64;
+
+	/* After a question that has failed, all since then is new. */
+	if (sockets_before != NULL)
+		return;
+	sockets_before = MemoryContextAlloc(TopMemoryContext, sizeof(ino_t) * n);
+	nsockets = n;
 	for (int i = 0; i < nsockets; i++)
 		sockets_before[i] = socket_of(i);
 }
@@ -139,9 +155,22 @@ cancel_query(void)
 }
 
 static void
+forget_sockets(void)
+{
+	ino_t	   *sockets = sockets_before;
+
+	nsockets = 0;
+	sockets_before = NULL;
+	if (sockets != NULL)
+		pfree(sockets);
+}
+
+static void
 end_question(void)
 {
-	if (alarms++ == 0)
+	if (is_aborting)
+		shut_new_sockets();
+	else if (alarms++ == 0)
 		shut_new_sockets();
 	else
 		cancel_query();
@@ -165,6 +194,47 @@ question_timeout(void)
 		id = RegisterTimeout(USER_TIMEOUT, end_question);
 	is_registered = true;
 	return id;
+}
+
+/*
+ * Of the callbacks, what was registered last is called first, and this is after Citus was loaded.
+ * Resources are released after all callbacks.
+ */
+static void
+xact_callback(XactEvent event, void *argument)
+{
+	if (event != XACT_EVENT_ABORT || !has_failed)
+		return;
+	is_aborting = true;
+	enable_timeout_every(question_timeout(),
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), failed_timeout_ms),
+						 failed_timeout_ms);
+}
+
+static void
+release_callback(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *argument)
+{
+	if (!is_top_level || !has_failed || phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	if (is_aborting)
+		disable_timeout(question_timeout(), false);
+	is_aborting = has_failed = false;
+	forget_sockets();
+}
+
+static void
+leave_to_the_end(int timeout_ms)
+{
+	static bool is_registered = false;
+
+	if (!is_registered)
+	{
+		RegisterXactCallback(xact_callback, NULL);
+		RegisterResourceReleaseCallback(release_callback, NULL);
+	}
+	is_registered = true;
+	failed_timeout_ms = timeout_ms;
+	has_failed = true;
 }
 
 static TimeoutId
@@ -265,7 +335,10 @@ ask(Question *question)
 						 timeout_ms);
 	error = tier_attempt(ask_step, question);
 	disable_timeout(timeout, false);
-	pfree(sockets_before);
+	if (error == NULL && !has_failed)
+		forget_sockets();
+	else
+		leave_to_the_end(timeout_ms);
 	if (alarms > 1 && error == NULL)
 		QueryCancelPending = false; /* it was late, and would end something
 									 * else */

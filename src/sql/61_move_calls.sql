@@ -30,7 +30,8 @@ CREATE VIEW tiered_storage.move_progress AS
 			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
 			AS relation, m.kind,
 		m.from_tablespace, m.to_tablespace, a.pid, m.method,
-		pg_catalog.to_regclass(p.part_oid::pg_catalog.regclass::pg_catalog.text) AS part,
+		CASE WHEN _tiered_storage.relation_persistence(p.part_oid) IS NOT NULL
+			THEN p.part_oid::pg_catalog.regclass END AS part,
 		COALESCE(p.phase, 'starting') AS phase, p.waits_for,
 		p.blocks_total, p.blocks_done,
 		GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0) AS blocks_to_go,

@@ -30,6 +30,8 @@ CREATE FUNCTION _tiered_storage.nodes(
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
+DECLARE
+	is_used boolean := false;
 BEGIN
 	IF to_regclass('pg_catalog.pg_dist_node') IS NULL
 		OR to_regclass('pg_catalog.pg_dist_local_group') IS NULL
@@ -40,6 +42,17 @@ BEGIN
 				DETAIL = 'The extension citus has not been created.',
 				HINT = 'On a single server, use the function or view without "_on_all_nodes" or '
 					'"node_".';
+	END IF;
+	-- What Citus has open to a node for this transaction could not be given up without it.
+	IF to_regprocedure('pg_catalog.get_current_transaction_id()') IS NOT NULL THEN
+		EXECUTE 'SELECT t.transaction_number <> 0 FROM pg_catalog.get_current_transaction_id() t'
+			INTO is_used;
+	END IF;
+	IF is_used THEN
+		RAISE EXCEPTION 'nodes cannot be asked by a transaction that has used them already'
+			USING ERRCODE = 'active_sql_transaction',
+				DETAIL = 'It would have to wait for a node that does not answer, with its locks.',
+				HINT = 'Ask in a transaction of its own.';
 	END IF;
 	RETURN QUERY EXECUTE
 		'SELECT n.nodeid::integer, n.nodename::text, n.nodeport::integer, n.isactive
@@ -97,6 +110,10 @@ DECLARE
 	failed text;
 	nfailed integer;
 BEGIN
+	IF current_setting('transaction_read_only')::boolean THEN
+		RAISE EXCEPTION 'nodes cannot be changed by a read-only transaction'
+			USING ERRCODE = 'read_only_sql_transaction';
+	END IF;
 	SELECT string_agg(format('%s:%s: %s', r.node_name, r.node_port, r.result), E'\n'
 			ORDER BY r.node_id), count(*)
 		INTO reasons, nfailed

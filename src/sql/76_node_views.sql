@@ -106,6 +106,14 @@ COMMENT ON COLUMN tiered_storage.node_heat.writes_per_hour IS
 COMMENT ON COLUMN tiered_storage.node_heat.last_used_at IS
 'when one of them was last used; null: not since it was first observed';
 
+/* By OID: whoever may see all moves may not use the schema of each name. */
+CREATE VIEW _tiered_storage.move_shards AS
+	SELECT m.move_id, tiered_storage.distributed_table(m.relation_oid::pg_catalog.regclass)
+		AS table_oid
+	FROM _tiered_storage.move m;
+COMMENT ON VIEW _tiered_storage.move_shards IS
+'the table of Citus that the relation of a move is a shard of';
+
 CREATE VIEW tiered_storage.node_moves AS
 	SELECT n.node_id, n.node_name, n.node_port, n.error,
 		e.distributed_table, e.to_tier, e.state, e.moves, e.size_bytes, e.last_started_at,
@@ -116,9 +124,9 @@ CREATE VIEW tiered_storage.node_moves AS
 		m.state, pg_catalog.count(*) AS moves, pg_catalog.sum(m.size_bytes)::bigint AS
 		size_bytes, pg_catalog.max(m.started_at) AS last_started_at,
 		pg_catalog.max(m.lock_held_ms) AS longest_lock_ms, pg_catalog.max(m.error) AS an_error
-		FROM (SELECT x.*, tiered_storage.distributed_table(pg_catalog.to_regclass(x.relation))
-		AS table_oid FROM tiered_storage.moves x) m GROUP BY m.table_oid, m.to_tier, m.state
-		ORDER BY 1, 2, 3
+		FROM (SELECT x.*, s.table_oid FROM tiered_storage.moves x JOIN
+		_tiered_storage.move_shards s ON s.move_id = x.move_id) m GROUP BY m.table_oid,
+		m.to_tier, m.state ORDER BY 1, 2, 3
 	$query$) n
 	LEFT JOIN LATERAL pg_catalog.jsonb_to_record(n.entry) AS e (
 		distributed_table text, to_tier name, state text, moves bigint, size_bytes bigint,
@@ -244,7 +252,8 @@ BEGIN
 		RETURN;
 	END IF;
 	RETURN QUERY EXECUTE $query$
-		SELECT p.relation_name, p.tier_name, format('SELECT * FROM '
+		SELECT p.relation_name, p.tier_name, CASE WHEN NOT p.enabled THEN '' ELSE format(
+			'SELECT * FROM '
 			'tiered_storage.add_tiering_policy_on_all_nodes(%s, if_not_exists => true)',
 			_tiered_storage.node_arguments(
 				'{relation,move_after,tier,include_indexes,age_from,key_unit,key_epoch,
@@ -257,7 +266,7 @@ BEGIN
 					p.return_when_reads_per_hour::text, p.return_after::text,
 					p.return_tier::text],
 				ARRAY[NULL, NULL, NULL, 'true', 'now', NULL, NULL, '0', NULL, NULL, NULL,
-					NULL, NULL, NULL, NULL, NULL]))
+					NULL, NULL, NULL, NULL, NULL])) END
 		FROM tiered_storage.policies p
 		WHERE EXISTS (SELECT FROM pg_catalog.pg_dist_partition d
 			WHERE d.logicalrelid = p.relation)
@@ -266,7 +275,7 @@ END
 $$;
 COMMENT ON FUNCTION _tiered_storage.node_definitions() IS
 'the tiers that somebody has defined here and the policies on shards, each with the statement '
-'that gives it to all nodes';
+'that gives it to all nodes; an empty one: a policy that is disabled, and wanted nowhere else';
 
 CREATE FUNCTION _tiered_storage.node_gaps(
 	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT error text,
@@ -285,7 +294,7 @@ AS $$
 	), wanted AS (
 		SELECT DISTINCT ON (s.relation_name, s.tier_name)
 			s.relation_name, s.tier_name, s.command
-		FROM said s WHERE s.command IS NOT NULL
+		FROM said s WHERE s.command <> ''
 		ORDER BY s.relation_name, s.tier_name, s.node_id
 	)
 	SELECT n.node_id, n.node_name, n.node_port, n.error,
@@ -304,7 +313,7 @@ CREATE VIEW tiered_storage.node_gaps AS
 	SELECT * FROM _tiered_storage.node_gaps();
 COMMENT ON VIEW tiered_storage.node_gaps IS
 'tiers and policies on shards that a node of Citus lacks and others have, as one that was added '
-'later, and the statement that gives them to it; a node that does not answer has a row with the '
+'later (a policy that is enabled there), and the statement that gives them to it; a node that does not answer has a row with the '
 'error';
 COMMENT ON COLUMN tiered_storage.node_gaps.node_id IS
 'number of the node in pg_dist_node; 0: it is not there';

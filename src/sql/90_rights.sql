@@ -106,7 +106,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
  * EXECUTE for the caller, and a function that is not SECURITY DEFINER checks everything.
  */
 GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
-GRANT SELECT ON _tiered_storage.tier_tablespaces,
+GRANT SELECT ON _tiered_storage.tier_tablespaces, _tiered_storage.move_shards,
 	_tiered_storage.load_history, _tiered_storage.load_state,
 	_tiered_storage.device_profile TO pg_monitor;
 GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),

@@ -208,6 +208,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.load_history', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.load_state', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.move_shards', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.tier_tablespaces', 'pg_monitor', 'SELECT')
 $$, 'SELECT is granted to pg_monitor on these relations, and nothing else to anybody');
 SELECT is_empty($$ SELECT attrelid::regclass, attname FROM pg_attribute WHERE attacl IS NOT NULL

@@ -286,6 +286,8 @@ my @instants = (
 	'4714-11-24 00:00 BC UTC',
 	'294276-12-31 23:59:59.999999 UTC',
 	'epoch');
+my @dates =
+  ('today', '2001-06-01', 'infinity', '-infinity', '4713-01-01 BC', '5874897-12-31');
 # Amounts by interval, 16 floats of 4 bytes each, and what is none.
 my @bytes = map { "\\x$_" } '', '00', '00' x 64, 'ff' x 64,
   '00007f7f' x 16, '0000803f' . '00' x 60, '01000000' x 16, '0000c07f' x 16;
@@ -346,8 +348,12 @@ my %sound = (
 	'double precision' => [ 0.1, 1, 100 ],
 	'numeric' => [ 0.01, 1 ],
 	'timestamp with time zone' => [ '2001-06-01 UTC', '2100-01-01 UTC' ],
-	'jsonb' =>
-	  [ '{}', '{"quick": {"random_read_ms": 1}}', '{"f.t": "cheap"}' ],
+	'date' => ['2001-06-01'],
+	'jsonb' => [
+		'{}', '{"quick": {"random_read_ms": 1}}',
+		'{"f.t": "cheap"}', '{"quick": {"add_gb": 100}}',
+		'{"cheap": {"profile": "nvme"}, "quick": {"remove": true}}'
+	],
 	'boolean' => [ 'true', 'false' ],
 	'interval' => [ '1 second', '30 days' ],
 	'regclass' => \@plain,
@@ -438,6 +444,7 @@ sub value
 		'numeric' => \@numerics,
 		'timestamp with time zone' => \@instants,
 		'time without time zone' => \@times,
+		'date' => \@dates,
 		'jsonb' => \@jsons,
 		'bytea' => \@bytes,
 		'boolean' => [ 'true', 'false' ],

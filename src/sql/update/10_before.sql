@@ -9,7 +9,44 @@
  */
 \echo Use "ALTER EXTENSION tiered_storage UPDATE" to load this file. \quit
 
-SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+	pg_catalog.set_config('quote_all_identifiers', 'off', true);
+
+/* Rows that are committed until nobody writes any more have to be seen, and copied. */
+DO $$
+BEGIN
+	IF pg_catalog.current_setting('transaction_isolation')
+			OPERATOR(pg_catalog.<>) 'read committed' THEN
+		RAISE EXCEPTION 'extension "tiered_storage" cannot be updated by a transaction of isolation '
+				'level "%"', pg_catalog.current_setting('transaction_isolation')
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				HINT = 'Update it in a transaction of isolation level "read committed".';
+	END IF;
+END
+$$;
+
+/* Nobody writes there, nor creates a view on ours, until this ends. */
+DO $$
+DECLARE
+	t record;
+BEGIN
+	FOR t IN SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
+		JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+		JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) c.oid
+			AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+			AND d.deptype OPERATOR(pg_catalog.=) 'e'
+		JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+			AND d.refclassid
+				OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
+			AND e.extname OPERATOR(pg_catalog.=) 'tiered_storage'
+		WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v}')
+		ORDER BY c.relkind, n.nspname, c.relname
+	LOOP
+		EXECUTE pg_catalog.format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', t.nspname,
+			t.relname);
+	END LOOP;
+END
+$$;
 
 /* What somebody else has created on our objects would go with them, or be in the way. */
 DO $$
@@ -57,25 +94,27 @@ $$;
  */
 SELECT pg_catalog.set_config('tiered_storage_update.role',
 	pg_catalog.current_setting('role'), true);
-SELECT pg_catalog.set_config('role', r.rolname, true)
-	FROM pg_catalog.pg_extension e
-	JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) e.extowner
-	WHERE e.extname OPERATOR(pg_catalog.=) 'tiered_storage' AND r.rolsuper
-		AND r.rolname OPERATOR(pg_catalog.<>) CURRENT_USER;
-
-/* Nobody writes there until this ends. */
 DO $$
 DECLARE
-	t record;
+	owner_name name;
 BEGIN
-	FOR t IN SELECT c.relname FROM pg_catalog.pg_class c
-		WHERE c.relnamespace OPERATOR(pg_catalog.=) '_tiered_storage'::pg_catalog.regnamespace
-			AND c.relkind OPERATOR(pg_catalog.=) 'r'
-		ORDER BY c.relname
-	LOOP
-		EXECUTE pg_catalog.format('LOCK TABLE _tiered_storage.%I IN ACCESS EXCLUSIVE MODE',
-			t.relname);
-	END LOOP;
+	SELECT r.rolname INTO owner_name
+		FROM pg_catalog.pg_extension e
+		JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) e.extowner
+		WHERE e.extname OPERATOR(pg_catalog.=) 'tiered_storage' AND r.rolsuper
+			AND r.rolname OPERATOR(pg_catalog.<>) CURRENT_USER;
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+	IF NOT pg_catalog.pg_has_role(SESSION_USER, owner_name, 'MEMBER') THEN
+		RAISE EXCEPTION 'extension "tiered_storage" cannot be updated by a session of role "%"',
+				SESSION_USER
+			USING ERRCODE = 'insufficient_privilege',
+				DETAIL = pg_catalog.format('Its objects belong to role "%s", which this session '
+					'cannot become.', owner_name),
+				HINT = 'Connect as that role, or as a superuser.';
+	END IF;
+	PERFORM pg_catalog.set_config('role', owner_name, true);
 END
 $$;
 
@@ -132,7 +171,11 @@ CREATE TABLE _tiered_storage_before.changed_right AS
 				WHEN 'SEQUENCE' THEN pg_catalog.acldefault('s', o.owner_oid)
 				ELSE pg_catalog.acldefault('r', o.owner_oid) END END))) x (is_now, acl)
 		CROSS JOIN LATERAL pg_catalog.aclexplode(x.acl) a
-		WHERE a.grantee OPERATOR(pg_catalog.<>) o.owner_oid)
+		-- Of roles that are gone the server has kept what they had at first.
+		WHERE a.grantee OPERATOR(pg_catalog.<>) o.owner_oid
+			AND (a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid
+				OR EXISTS (SELECT FROM pg_catalog.pg_roles r
+					WHERE r.oid OPERATOR(pg_catalog.=) a.grantee)))
 	SELECT h.kind, pg_catalog.replace(h.schema_name::text, '_before', '') AS schema_name, h.name,
 		h.column_name, h.arguments, h.privilege_type,
 		CASE WHEN h.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC'
@@ -149,21 +192,48 @@ CREATE TABLE _tiered_storage_before.changed_right AS
 			AND x.arguments IS NOT DISTINCT FROM h.arguments
 			AND (NOT h.is_now OR x.is_grantable OPERATOR(pg_catalog.=) h.is_grantable));
 
-/* What users call and read; nothing of somebody else depends on it. */
+/* The schema stays, and what was granted on from one role to another would be in the way. */
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT DISTINCT h.grantee FROM pg_catalog.pg_namespace n
+		CROSS JOIN LATERAL pg_catalog.aclexplode(n.nspacl) a
+		CROSS JOIN LATERAL (SELECT CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid
+			THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(
+				a.grantee)::text) END AS grantee) h
+		WHERE n.nspname OPERATOR(pg_catalog.=) 'tiered_storage'
+			AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner
+			AND a.grantor OPERATOR(pg_catalog.=) n.nspowner
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA tiered_storage FROM %s CASCADE', r.grantee);
+	END LOOP;
+END
+$$;
+
+/*
+ * What users call and read.  Views were locked when it was looked for what depends on them, and
+ * take functions of ours along; what depends on a function by now does not go with it.
+ */
 DO $$
 DECLARE
 	o record;
 BEGIN
-	FOR o IN SELECT i.type, i.identity FROM pg_catalog.pg_depend d
+	FOR o IN SELECT k.kind, pg_catalog.string_agg(i.identity, ', ') AS identities
+		FROM pg_catalog.pg_depend d
 		JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
 			AND e.extname OPERATOR(pg_catalog.=) 'tiered_storage'
 		CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) i
+		CROSS JOIN LATERAL (SELECT CASE i.type WHEN 'view' THEN 'VIEW' ELSE 'ROUTINE' END AS kind) k
 		WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
 			AND d.deptype OPERATOR(pg_catalog.=) 'e'
-			AND i.schema OPERATOR(pg_catalog.=) 'tiered_storage'
-			AND i.type OPERATOR(pg_catalog.=) ANY ('{view,function,procedure}')
+			AND (i.type OPERATOR(pg_catalog.=) 'view'
+				OR i.schema OPERATOR(pg_catalog.=) 'tiered_storage'
+					AND i.type OPERATOR(pg_catalog.=) ANY ('{function,procedure}'))
+		GROUP BY k.kind ORDER BY k.kind DESC
 	LOOP
-		EXECUTE pg_catalog.format('DROP %s IF EXISTS %s CASCADE', o.type, o.identity);
+		EXECUTE pg_catalog.format('DROP %s IF EXISTS %s%s', o.kind, o.identities,
+			CASE o.kind WHEN 'VIEW' THEN ' CASCADE' ELSE '' END);
 	END LOOP;
 END
 $$;
