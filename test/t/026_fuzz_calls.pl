@@ -606,16 +606,18 @@ sub judge
 	return 'internal error' if $state =~ /^XX/;
 	return 'internal error'
 	  if $error =~ /cache lookup failed|could not open relation with OID/;
+	return '' if $error =~ /did not answer in time/;    # as was asked
 	return 'took too long' if $state eq '57014';
 	return 'out of resources' if $state =~ /^(53|54)/;
 
-	# The helpers of standbys meet none, nor the functions of a dblink that is not there.
+	# The helpers of standbys meet none, nor the functions of a dblink that is not there; what
+	# a node is asked is the caller's query.
 	return 'the system'
 	  if $state =~ /^(58|57P)/
 	  || $state =~ /^08/ && $routine->{name} !~ /^standby_/;
 	return 'a query that is wrong'
 	  if $state =~ /^(42601|42703|42702|42883|42725|42804|42846|42P13|42P18)$/
-	  && $routine->{name} !~ /^standby_/
+	  && $routine->{name} !~ /^(standby_|answer_within$)/
 	  && $error =~ /^(QUERY|CONTEXT):/m;
 	return 'a leak'
 	  if !$routine->{internal}
