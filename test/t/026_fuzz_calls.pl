@@ -286,8 +286,9 @@ my @instants = (
 	'4714-11-24 00:00 BC UTC',
 	'294276-12-31 23:59:59.999999 UTC',
 	'epoch');
-my @dates =
-  ('today', '2001-06-01', 'infinity', '-infinity', '4713-01-01 BC', '5874897-12-31');
+my @dates = (
+	'today', '2001-06-01', 'infinity', '-infinity',
+	'4713-01-01 BC', '5874897-12-31');
 # Amounts by interval, 16 floats of 4 bytes each, and what is none.
 my @bytes = map { "\\x$_" } '', '00', '00' x 64, 'ff' x 64,
   '00007f7f' x 16, '0000803f' . '00' x 60, '01000000' x 16, '0000c07f' x 16;
@@ -350,8 +351,10 @@ my %sound = (
 	'timestamp with time zone' => [ '2001-06-01 UTC', '2100-01-01 UTC' ],
 	'date' => ['2001-06-01'],
 	'jsonb' => [
-		'{}', '{"quick": {"random_read_ms": 1}}',
-		'{"f.t": "cheap"}', '{"quick": {"add_gb": 100}}',
+		'{}',
+		'{"quick": {"random_read_ms": 1}}',
+		'{"f.t": "cheap"}',
+		'{"quick": {"add_gb": 100}}',
 		'{"cheap": {"profile": "nvme"}, "quick": {"remove": true}}'
 	],
 	'boolean' => [ 'true', 'false' ],
