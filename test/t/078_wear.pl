@@ -409,7 +409,13 @@ is( value_of(
 	'slow',
 	'a policy by age is carried out');
 
-# What a person calls is done, and told.
+# What a person calls is done, and told; preflight() says so before.
+my $preflight =
+  "SELECT verdict, finding, remedy FROM tiered_storage.preflight('t', 'fast') WHERE check_name = 'wear'";
+like(
+	value_of($preflight),
+	qr/^warning\|tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB; what only the load asks for is not moved there\|SELECT \* FROM tiered_storage\.wear/,
+	'preflight() warns of it');
 my ($out, $err);
 $node->psql(
 	'postgres',
@@ -459,6 +465,9 @@ value_of(
 	"SELECT tiered_storage.alter_tier(t, endurance_tbw => 1000) FROM unnest('{fast,slow}'::name[]) t"
 );
 is(wear('wear_exceeded'), 'f', 'a better device');
+is( value_of($preflight =~ s/'fast'/'slow'/r),
+	'ok|tier "slow" is written to less than it endures|',
+	'preflight(): within the budget');
 unlike(value_of($waits), qr/wears out/, 'nothing waits for it');
 
 ######################################################################
