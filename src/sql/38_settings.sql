@@ -126,6 +126,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_wal_sync(boolean) IS
  * The first change of a page after a checkpoint takes its image along.  With checkpoints
  * further apart there are at best as many images fewer as checkpoints; the server begins one
  * when the WAL since the last has reached max_wal_size / (1 + checkpoint_completion_target).
+ * Where there are few already, that is not worth a longer recovery: a tenth of the WAL at least.
  */
 CREATE FUNCTION _tiered_storage.settings_of_images(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
@@ -170,15 +171,18 @@ AS $$
 	sized AS (
 		SELECT k.*, ceil(k.wal_bytes * k.new_timeout_s / 3600 * k.spread * 1.1 / 1073741824)
 			* 1073741824 AS new_max_bytes,
-			1 - k.share * (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0)))
-				AS ratio,
+			r.ratio, k.dominate AND r.ratio <= 0.9 AS gains,
 			format('full-page images are %s %% of the WAL, if they are as large in all databases; '
 				'%s checkpoints an hour',
 				round((k.share * 100)::numeric), round(k.checkpoints::numeric, 1)) AS reason
-		FROM known k)
+		FROM known k
+		CROSS JOIN LATERAL (SELECT 1 - k.share
+			* (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0))) AS ratio) r)
 	SELECT NULL::name, NULL::name, a.setting, a.current_value,
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
-		CASE WHEN s.dominate AND a.no_room THEN 'there is no room for twice as much more WAL'
+		CASE WHEN s.gains AND a.no_room THEN 'there is no room for twice as much more WAL'
+			WHEN s.dominate AND NOT s.gains AND a.setting <> 'wal_compression'
+				THEN s.reason || ', with fewer of which the WAL would not be less by a tenth'
 			WHEN a.worth OR s.dominate THEN s.reason
 			WHEN s.share IS NULL AND s.wal_bytes >= 1e8
 				THEN 'how large images are is not known: no WAL of this database was read'
@@ -192,7 +196,7 @@ AS $$
 	CROSS JOIN LATERAL (VALUES
 		('checkpoint_timeout', current_setting('checkpoint_timeout'),
 			round(s.new_timeout_s::numeric) || 's',
-			s.dominate AND s.new_timeout_s > s.timeout_s
+			s.gains AND s.new_timeout_s > s.timeout_s
 				AND (s.new_max_bytes <= s.max_bytes OR NOT r.no_room),
 			s.new_max_bytes > s.max_bytes AND r.no_room, s.ratio,
 			format('at best %s of the WAL; recovery after a crash takes up to %s times as long',
@@ -200,7 +204,7 @@ AS $$
 				round((s.new_timeout_s / s.timeout_s)::numeric, 1))),
 		('max_wal_size', current_setting('max_wal_size'),
 			round(s.new_max_bytes / 1073741824) || 'GB',
-			s.dominate AND s.new_max_bytes > s.max_bytes AND NOT r.no_room,
+			s.gains AND s.new_max_bytes > s.max_bytes AND NOT r.no_room,
 			s.new_max_bytes > s.max_bytes AND r.no_room, s.ratio,
 			format('checkpoints each %s s, not before; at best %s of the WAL',
 				round(s.new_timeout_s::numeric), to_char(s.ratio * 100, 'FM990%'))),

@@ -144,6 +144,19 @@ is( checkpoints(0, 48, '40e9'),
 	'checkpoints that are requested');
 is(checkpoints(24, 0, '1e8'), '', 'little WAL');
 
+# Checkpoints are rare already: with fewer of them nothing is gained. Last: 1 - 0.8 * (1 - 3 / 3.5).
+is(checkpoints(6, 0, '4e9'),
+	'wal_compression 0.60', 'no more checkpoints than there would be');
+is( ask("SELECT DISTINCT recommended_value, command, reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal)'"
+	),
+	'||full-page images are 80 % of the WAL, if they are as large in all databases; 3.0 checkpoints an hour, with fewer of which the WAL would not be less by a tenth',
+	'... and why');
+is(checkpoints(1, 1, '9e9'), 'wal_compression 0.60', 'rare checkpoints');
+is(checkpoints(0, 0, '4e9'), 'wal_compression 0.60', 'no checkpoint');
+is( checkpoints(7, 0, '4e9'),
+	'checkpoint_timeout 1200s 0.89, max_wal_size 2GB 0.89, wal_compression 0.60',
+	'just enough of them');
+
 # The WAL of this database is images, but it is a small part of the server's.
 is(checkpoints(24, 0, '4e9', 0.01), '', 'few images in all of the WAL');
 is( checkpoints(24, 0, '4e9', 100),
