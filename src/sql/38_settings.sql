@@ -250,7 +250,12 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_io_method(boolean) IS
 'what recommend_settings() says of asynchronous I/O';
 
-/* Of the server as a whole only where it runs: a standby has other devices. */
+/*
+ * Of the server as a whole only where it runs: a standby has other devices.
+ *
+ * ALTER SYSTEM is read after all other files, so that it wins over what is included; it does not
+ * over the command line, which containers and cluster managers use, nor over databases and roles.
+ */
 CREATE FUNCTION tiered_storage.recommend_settings(
 	include_all boolean DEFAULT false,
 	OUT tier_name name, OUT tablespace_name name, OUT setting text,
@@ -279,8 +284,17 @@ AS $$
 		FROM pg_settings s
 		WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
 	SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
-		a.calibrated_at, a.reason, a.command, a.effect, a.expected_ratio, a.requires, a.is_assumed
+		a.calibrated_at, concat_ws('; ', a.reason, CASE WHEN o.is_fixed
+			THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: change it there'
+			WHEN o.has_own THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays' END),
+		CASE WHEN o.is_fixed THEN NULL ELSE a.command END, a.effect, a.expected_ratio,
+		CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed
 	FROM advice a
+	LEFT JOIN LATERAL (SELECT s.source = 'command line' AS is_fixed,
+			EXISTS (SELECT FROM pg_db_role_setting r CROSS JOIN unnest(r.setconfig) c
+				WHERE starts_with(c, a.setting || '=')) AS has_own
+		FROM pg_settings s WHERE s.name = a.setting AND starts_with(a.command, 'ALTER SYSTEM')) o
+		ON true
 	ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_settings(boolean) IS
