@@ -456,9 +456,22 @@ run_cycle($node, 'postgres');
 is(warnings() - $warned, 1, 'the worker warns');
 run_cycle($node, 'postgres');
 is(warnings() - $warned, 1, 'once');
+
+# The other database sees the same, and does not say it once more.
+$node->safe_psql('other', 'CALL tiered_storage.sample()');
+is( $node->safe_psql(
+		'other',
+		'SELECT wear_exceeded FROM tiered_storage.wear WHERE tier_name = \'fast\''
+	),
+	't',
+	'it wears out for the other database, too');
+run_cycle($node, 'other');
+is(warnings() - $warned, 1, 'which does not warn of the same device');
 sample(25);
 run_cycle($node, 'postgres');
 is(warnings() - $warned, 2, 'and again on the next day');
+run_cycle($node, 'other');
+is(warnings() - $warned, 2, 'by one of them');
 
 # Within the budget again, the policy goes on.
 value_of(
