@@ -285,7 +285,8 @@ AS $$
 		WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
 	SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
 		a.calibrated_at, concat_ws('; ', a.reason, CASE WHEN o.is_fixed
-			THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: change it there'
+			THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: '
+				'change it there'
 			WHEN o.has_own THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays' END),
 		CASE WHEN o.is_fixed THEN NULL ELSE a.command END, a.effect, a.expected_ratio,
 		CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed

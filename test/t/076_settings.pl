@@ -165,8 +165,10 @@ is( ask($who),
 	'set for a database');
 ask('ALTER DATABASE postgres RESET wal_compression');
 $node->stop;
-system_or_bail('pg_ctl', '-w', '-s', '-D', $node->data_dir, '-l',
-	$node->logfile, '-o', '-c max_wal_size=1GB', 'start');
+system_or_bail(
+	'pg_ctl', '-w', '-s', '-D',
+	$node->data_dir, '-l', $node->logfile, '-o',
+	'-c max_wal_size=1GB', 'start');
 $node->_update_pid(1);
 run_cycle($node, 'postgres');
 checkpoints(24, 0, '4e9');
@@ -182,8 +184,9 @@ $node->start;
 run_cycle($node, 'postgres');
 
 # Checkpoints are rare already: with fewer of them nothing is gained. Last: 1 - 0.8 * (1 - 3 / 3.5).
-is(checkpoints(6, 0, '4e9'),
-	'wal_compression 0.60', 'no more checkpoints than there would be');
+is( checkpoints(6, 0, '4e9'),
+	'wal_compression 0.60',
+	'no more checkpoints than there would be');
 is( ask("SELECT DISTINCT recommended_value, command, reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal)'"
 	),
 	'||full-page images are 80 % of the WAL, if they are as large in all databases; 3.0 checkpoints an hour, with fewer of which the WAL would not be less by a tenth',
