@@ -309,7 +309,8 @@ SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
 	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'), ('not read since 12 September 2024: 1.2e-05 cheaper a month, 0 s/h more'),
 	('next to no I/O, the page cache has what is read: makes room for what gains more from ssd, 0 s/h more'),
 	('scans read 1.2 MB/h: makes room on ssd, which is too full, 0.2 s/h more; observed for 5 hours of 7 days'), ('makes room on ssd, which is too full'),
-	('pinned to ssd; unlogged, so the move locks it for 12 s'), ('makes room for what gains more from a_tier_with_a_very_long_name, 3 s/h more'), ('')) v (long),
+	('pinned to ssd; unlogged, so the move locks it for 12 s'), ('makes room for what gains more from a_tier_with_a_very_long_name, 3 s/h more'),
+	('its shards are read by all of the nodes that there are'), ('its shards are read by all of the node that there are'), (repeat('x', 50)), ('')) v (long),
 	_tiered_storage.short_reason(v.long) r (reason);
 SELECT n, _tiered_storage.short_number(n) FROM (VALUES (0), (-0.001), (0.05), (0.099), (-1.25), (9.96), (1234.5), ('1e308'::float8)) v (n);
 

@@ -55,6 +55,13 @@ CREATE VIEW regress_advice AS SELECT relation, recommended_tier FROM tiered_stor
 -- Observed for too short a time: what is seen is nothing, or happened once.
 SELECT regress_known('regress_t', '20 minutes'), regress_known('regress_u', '20 minutes') \g /dev/null
 SELECT * FROM regress_advice;
+-- Four intervals of evidence are needed however short the period is.
+SET tiered_storage.observation_period = '5min';
+SELECT regress_known('regress_t', '10 minutes'), regress_known('regress_u', '10 minutes') \g /dev/null
+SELECT * FROM regress_advice;
+SELECT count(*) FROM tiered_storage.placement_summary(relations => '{regress_t,regress_u}');
+SET tiered_storage.observation_period = '7d';
+SELECT regress_known('regress_t', '20 minutes') \g /dev/null
 SELECT regress_known('regress_u', '20 minutes', 100000, true) \g /dev/null
 SELECT * FROM regress_advice;
 -- Known for long enough, but used only once.

@@ -22,13 +22,13 @@ INSERT INTO regress_p VALUES (1, 'x');
 
 SELECT check_name, verdict IN ('ok', 'warning') AS fine, finding <> '' AS found, (verdict = 'ok') = (remedy IS NULL) AS has_remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow');
-:show('regress_p', 'regress_slow') WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|cooldown|bytes)$' ORDER BY check_name COLLATE "C";
+:show('regress_p', 'regress_slow') WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|cooldown|bytes|wear)$' ORDER BY check_name COLLATE "C";
 -- All tablespaces of tests are beside each other.
 SELECT check_name, verdict, regexp_replace(finding, ', \w+:', ':') AS finding FROM tiered_storage.preflight('regress_p_pkey', 'regress_ts_slow') WHERE check_name IN ('relation', 'place');
 -- An index elsewhere.
 SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast') WHERE check_name = 'relation';
 -- Where it is.
-:show('regress_p', 'regress_fast') WHERE check_name IN ('place', 'space', 'wal', 'time', 'lock', 'bytes') ORDER BY check_name COLLATE "C";
+:show('regress_p', 'regress_fast') WHERE check_name IN ('place', 'space', 'wal', 'time', 'lock', 'bytes', 'wear') ORDER BY check_name COLLATE "C";
 -- Moves under a lock.
 CREATE UNLOGGED TABLE regress_p_unlogged (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_p_unlogged VALUES (1);

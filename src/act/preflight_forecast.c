@@ -20,6 +20,7 @@
 #include "src/act/preflight_rows.h"
 #include "src/base/settings.h"
 #include "src/decide/forecast.h"
+#include "src/decide/wear.h"
 #include "src/move/progress.h"
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
@@ -205,6 +206,77 @@ put_bytes(TierResultRow *row, const TierCargo *cargo)
 					   NULL);
 }
 
+/*
+ * Of the tiers that something goes to the one that wears out, else one of which that is not
+ * known, else one that has a budget.  Where there is none, nothing limits it.
+ */
+static void
+put_wear_of(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo,
+			const TierWears *wears)
+{
+	const NameData *unknown = NULL;
+	const NameData *within = NULL;
+	ListCell   *cell;
+
+	foreach(cell, cargo->routes)
+	{
+		const TierRoute *route = lfirst(cell);
+		int			tier = tier_set_tier_of_tablespace(call->set, route->to_tablespace_oid);
+		const NameData *name = tier < 0 ? NULL : &call->set->tiers[tier].name;
+		const TierWear *exceeded = name == NULL ? NULL : tier_wears_exceeded(wears, name);
+
+		if (exceeded != NULL)
+		{
+			tier_preflight_put(row, "wear", TIER_PREFLIGHT_WARNING,
+							   psprintf("tier \"%s\" wears out: %s; what only the load asks for "
+										"is not moved there", NameStr(*name),
+										tier_wear_text(exceeded)),
+							   "SELECT * FROM tiered_storage.wear says what is written to it; "
+							   "a CALL and policies by age move all the same.");
+			return;
+		}
+		if (name == NULL || isnan(tier_wears_endurance(wears, name)))
+			continue;
+		if (isnan(tier_wears_written(wears, name)))
+			unknown = name;
+		else
+			within = name;
+	}
+	if (unknown != NULL)
+		tier_preflight_put(row, "wear", TIER_PREFLIGHT_WARNING,
+						   psprintf("not known: how much is written to the devices of tier \"%s\"",
+									NameStr(*unknown)),
+						   "SELECT * FROM tiered_storage.wear says why.");
+	else if (within != NULL)
+		tier_preflight_put(row, "wear", TIER_PREFLIGHT_OK,
+						   psprintf("tier \"%s\" is written to less than it endures",
+									NameStr(*within)), NULL);
+	else
+		tier_preflight_put(row, "wear", TIER_PREFLIGHT_OK, cargo->moves == 0 ?
+						   "nothing is written there" :
+						   "no endurance was told of the target, so no wear limits it", NULL);
+}
+
+static void
+put_wear(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierWears  *wears;
+
+	if (RecoveryInProgress())
+	{
+		tier_preflight_put(row, "wear", TIER_PREFLIGHT_WARNING,
+						   "not known: a standby does not see it", "Ask the primary.");
+		return;
+	}
+	tier_catalog_enter(&scope);
+	wears = tier_wears_load(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	put_wear_of(row, call, cargo, wears);
+}
+
 static void
 put_lock(TierResultRow *row, const TierCargo *cargo, const Outlook *outlook)
 {
@@ -335,6 +407,7 @@ tier_preflight_forecast_rows(TierResultRow *row, const TierMoveCall *call, const
 	put_pause(row);
 	put_time(row, cargo, &outlook);
 	put_bytes(row, cargo);
+	put_wear(row, call, cargo);
 	put_lock(row, cargo, &outlook);
 	tier_gate_forget();
 	put_start(row, call, cargo);

@@ -18,6 +18,8 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/shmem.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/shmem.h"
@@ -280,4 +282,34 @@ tier_shmem_keep_claims(const Oid *database_oids, int n)
 				break;
 			}
 	tier_shmem->nclaims = kept;
+}
+
+bool
+tier_shmem_wear_is_news(const char *device, TimestampTz now)
+{
+	TierWornDevice *place = NULL;
+	bool		is_news = true;
+	NameData	name;
+
+	if (tier_shmem == NULL)
+		return true;
+	namestrcpy(&name, device);
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < TIER_MAX_WORN_DEVICES; i++)
+	{
+		TierWornDevice *worn = &tier_shmem->worn[i];
+		bool		counts = worn->told_at > now - USECS_PER_DAY && worn->told_at <= now;
+
+		if (counts && strcmp(NameStr(worn->device), NameStr(name)) == 0)
+			is_news = false;
+		else if (!counts && place == NULL)
+			place = worn;
+	}
+	if (is_news && place != NULL)
+	{
+		place->device = name;
+		place->told_at = now;
+	}
+	LWLockRelease(tier_shmem->lock);
+	return is_news;
 }

@@ -128,6 +128,16 @@ typedef struct TierMoverControl
 												 * administrator's */
 } TierMoverControl;
 
+/* Of more devices each database warns for itself. */
+#define TIER_MAX_WORN_DEVICES 64
+
+/* Which device was warned of, by whichever database; told_at is 0: the place is free. */
+typedef struct TierWornDevice
+{
+	NameData	device;
+	TimestampTz told_at;		/* by tier_clock_now */
+} TierWornDevice;
+
 /* All zero at the start of the server; rebuilt by the launcher and the workers. */
 typedef struct TierShmem
 {
@@ -142,6 +152,7 @@ typedef struct TierShmem
 	TierDatabaseSlot databases[TIER_MAX_DATABASES];
 	TierClaim	claims[TIER_MAX_CLAIMS];
 	TierMoverControl movers;
+	TierWornDevice worn[TIER_MAX_WORN_DEVICES];
 } TierShmem;
 
 extern TierShmem *tier_shmem;
@@ -166,6 +177,12 @@ extern void tier_shmem_notify(Oid database_oid);
  * of them, the last; what others have done is seen when its worker runs by itself.
  */
 extern void tier_shmem_notify_later(Oid database_oid, TransactionId xid);
+
+/*
+ * True once a day for each device, whichever database asks: a device is the same for all of
+ * them.  Always without preload.
+ */
+extern bool tier_shmem_wear_is_news(const char *device, TimestampTz now);
 
 /*
  * Publishes what this database calls its tablespaces, replacing what it said

@@ -107,6 +107,15 @@ plural(int n)
 	return n == 1 ? "" : "s";
 }
 
+/* The setting that tier_units_required_s() comes from. */
+static const char *
+required_text(void)
+{
+	return tier_units_required_s() > tier_observation_period_min * 60.0 ?
+		"tiered_storage.evidence_interval, four of them, says how long" :
+		"tiered_storage.observation_period says how long";
+}
+
 /*
  * The same relations, to be decided about by other options: what is known of them is not
  * looked up again, and how sure it would be is not asked.
@@ -307,8 +316,8 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				 errdetail("If all goes on as it is, %d relation%s would be advised to move then.",
 						   then, plural(then)) :
 				 errdetail("Nothing that was seen so far would move a relation then."),
-				 errhint("tiered_storage.observation_period says how long; "
-						 "recommend_placement(true) shows what is known.")));
+				 errhint("%s; recommend_placement(true) shows what is known.",
+						 required_text())));
 	}
 	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
 		ereport(NOTICE,
@@ -371,7 +380,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
 				 errdetail("The figures are those of this short time, and will change."),
-				 errhint("tiered_storage.observation_period says how long it takes.")));
+				 errhint("%s it takes.", required_text())));
 }
 
 char *

@@ -14,6 +14,8 @@
 #include "nodes/bitmapset.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/decide/wear.h"
 
@@ -149,7 +151,8 @@ tier_wear_warn(void)
 	{
 		const TierWear *wear = &wears->rows[i];
 
-		if (!wear->is_exceeded || !tier_catalog_wear_is_news(wear->device))
+		if (!wear->is_exceeded || !tier_catalog_wear_is_news(wear->device) ||
+			!tier_shmem_wear_is_news(wear->device, tier_clock_now()))
 			continue;
 		ereport(WARNING,
 				(errmsg("tier \"%s\" wears out", NameStr(wear->tier_name)),

@@ -49,7 +49,7 @@ extern char *tier_wears_reason(const TierWears *wears, const TierSet *set,
  */
 extern void tier_wear_tell(const TierSet *set, const List *to_tablespaces);
 
-/* Warns of each device that is worn too fast, once a day.  Inside of a scope. */
+/* Warns of each device that is worn too fast, one database once a day.  Inside of a scope. */
 extern void tier_wear_warn(void);
 
 #endif							/* TIER_DECIDE_WEAR_H */

@@ -94,25 +94,33 @@ COMMENT ON FUNCTION _tiered_storage.may_estimate(oid) IS
 'whether the current user may call estimate_compression() for a relation';
 
 /*
- * Only of what is shown is a file looked at.  A condition of the user's is not asked about what
- * is not.
+ * That there is an estimate everybody sees who may use the view; its figures, which are those of
+ * the data, only who may read these.  A condition of the user's is not asked about more, and of
+ * the others no file is looked at.
  */
 CREATE VIEW tiered_storage.compression_estimates WITH (security_barrier) AS
 	SELECT e.relation_oid::pg_catalog.regclass AS relation, e.algorithm,
-		e.ratio, e.ratio_low, e.ratio_high,
-		e.size_bytes, e.pieces, e.sampled_pieces, e.estimated_at,
-		m.ratio AS measured_ratio, m.reason AS measured_reason, e.unused_reason
+		CASE WHEN r.may_read THEN e.ratio END AS ratio,
+		CASE WHEN r.may_read THEN e.ratio_low END AS ratio_low,
+		CASE WHEN r.may_read THEN e.ratio_high END AS ratio_high,
+		e.size_bytes, e.pieces, CASE WHEN r.may_read THEN e.sampled_pieces END AS sampled_pieces,
+		e.estimated_at, m.ratio AS measured_ratio,
+		CASE WHEN r.may_read THEN m.reason
+			ELSE 'not shown: this role may not read all rows of the table' END AS measured_reason,
+		e.unused_reason
 	FROM _tiered_storage.last_estimates e
-	CROSS JOIN LATERAL _tiered_storage.measured_compression(e.relation_oid) m
-	WHERE _tiered_storage.may_estimate(e.relation_oid);
+	CROSS JOIN LATERAL (
+		SELECT _tiered_storage.may_estimate(e.relation_oid) AS may_read OFFSET 0) r
+	LEFT JOIN LATERAL _tiered_storage.measured_compression(
+		CASE WHEN r.may_read THEN e.relation_oid END) m ON true;
 COMMENT ON VIEW tiered_storage.compression_estimates IS
 'what estimate_compression() has found last of each relation and algorithm, beside what its file '
-'system has made of it where it is now; of what the user may ask that function for';
+'system has made of it where it is now; figures only of what the user may ask that function for';
 COMMENT ON COLUMN tiered_storage.compression_estimates.relation IS
 'table, partition, materialized view, index or TOAST table';
 COMMENT ON COLUMN tiered_storage.compression_estimates.algorithm IS 'zstd, lz4, zlib or lzo';
 COMMENT ON COLUMN tiered_storage.compression_estimates.ratio IS
-'bytes of data per byte stored';
+'bytes of data per byte stored; null, like what follows from it: see measured_reason';
 COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_low IS
 'lower end of its interval of 90 %';
 COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_high IS
@@ -127,6 +135,7 @@ COMMENT ON COLUMN tiered_storage.compression_estimates.estimated_at IS 'when';
 COMMENT ON COLUMN tiered_storage.compression_estimates.measured_ratio IS
 'bytes of data per byte stored now, by its files; null: not known';
 COMMENT ON COLUMN tiered_storage.compression_estimates.measured_reason IS
-'why it is not known, such as a file system that does not compress';
+'why it is not known, such as a file system that does not compress, or that figures are not shown '
+'to who may not read all rows of the table';
 COMMENT ON COLUMN tiered_storage.compression_estimates.unused_reason IS
 'why the placement does not go by it any more; null: it does';

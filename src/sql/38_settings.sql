@@ -126,6 +126,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_wal_sync(boolean) IS
  * The first change of a page after a checkpoint takes its image along.  With checkpoints
  * further apart there are at best as many images fewer as checkpoints; the server begins one
  * when the WAL since the last has reached max_wal_size / (1 + checkpoint_completion_target).
+ * Where there are few already, that is not worth a longer recovery: a tenth of the WAL at least.
  */
 CREATE FUNCTION _tiered_storage.settings_of_images(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
@@ -170,15 +171,18 @@ AS $$
 	sized AS (
 		SELECT k.*, ceil(k.wal_bytes * k.new_timeout_s / 3600 * k.spread * 1.1 / 1073741824)
 			* 1073741824 AS new_max_bytes,
-			1 - k.share * (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0)))
-				AS ratio,
+			r.ratio, k.dominate AND r.ratio <= 0.9 AS gains,
 			format('full-page images are %s %% of the WAL, if they are as large in all databases; '
 				'%s checkpoints an hour',
 				round((k.share * 100)::numeric), round(k.checkpoints::numeric, 1)) AS reason
-		FROM known k)
+		FROM known k
+		CROSS JOIN LATERAL (SELECT 1 - k.share
+			* (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0))) AS ratio) r)
 	SELECT NULL::name, NULL::name, a.setting, a.current_value,
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
-		CASE WHEN s.dominate AND a.no_room THEN 'there is no room for twice as much more WAL'
+		CASE WHEN s.gains AND a.no_room THEN 'there is no room for twice as much more WAL'
+			WHEN s.dominate AND NOT s.gains AND a.setting <> 'wal_compression'
+				THEN s.reason || ', with fewer of which the WAL would not be less by a tenth'
 			WHEN a.worth OR s.dominate THEN s.reason
 			WHEN s.share IS NULL AND s.wal_bytes >= 1e8
 				THEN 'how large images are is not known: no WAL of this database was read'
@@ -192,7 +196,7 @@ AS $$
 	CROSS JOIN LATERAL (VALUES
 		('checkpoint_timeout', current_setting('checkpoint_timeout'),
 			round(s.new_timeout_s::numeric) || 's',
-			s.dominate AND s.new_timeout_s > s.timeout_s
+			s.gains AND s.new_timeout_s > s.timeout_s
 				AND (s.new_max_bytes <= s.max_bytes OR NOT r.no_room),
 			s.new_max_bytes > s.max_bytes AND r.no_room, s.ratio,
 			format('at best %s of the WAL; recovery after a crash takes up to %s times as long',
@@ -200,7 +204,7 @@ AS $$
 				round((s.new_timeout_s / s.timeout_s)::numeric, 1))),
 		('max_wal_size', current_setting('max_wal_size'),
 			round(s.new_max_bytes / 1073741824) || 'GB',
-			s.dominate AND s.new_max_bytes > s.max_bytes AND NOT r.no_room,
+			s.gains AND s.new_max_bytes > s.max_bytes AND NOT r.no_room,
 			s.new_max_bytes > s.max_bytes AND r.no_room, s.ratio,
 			format('checkpoints each %s s, not before; at best %s of the WAL',
 				round(s.new_timeout_s::numeric), to_char(s.ratio * 100, 'FM990%'))),
@@ -246,7 +250,12 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_io_method(boolean) IS
 'what recommend_settings() says of asynchronous I/O';
 
-/* Of the server as a whole only where it runs: a standby has other devices. */
+/*
+ * Of the server as a whole only where it runs: a standby has other devices.
+ *
+ * ALTER SYSTEM is read after all other files, so that it wins over what is included; it does not
+ * over the command line, which containers and cluster managers use, nor over databases and roles.
+ */
 CREATE FUNCTION tiered_storage.recommend_settings(
 	include_all boolean DEFAULT false,
 	OUT tier_name name, OUT tablespace_name name, OUT setting text,
@@ -275,8 +284,18 @@ AS $$
 		FROM pg_settings s
 		WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
 	SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
-		a.calibrated_at, a.reason, a.command, a.effect, a.expected_ratio, a.requires, a.is_assumed
+		a.calibrated_at, concat_ws('; ', a.reason, CASE WHEN o.is_fixed
+			THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: '
+				'change it there'
+			WHEN o.has_own THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays' END),
+		CASE WHEN o.is_fixed THEN NULL ELSE a.command END, a.effect, a.expected_ratio,
+		CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed
 	FROM advice a
+	LEFT JOIN LATERAL (SELECT s.source = 'command line' AS is_fixed,
+			EXISTS (SELECT FROM pg_db_role_setting r CROSS JOIN unnest(r.setconfig) c
+				WHERE starts_with(c, a.setting || '=')) AS has_own
+		FROM pg_settings s WHERE s.name = a.setting AND starts_with(a.command, 'ALTER SYSTEM')) o
+		ON true
 	ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_settings(boolean) IS

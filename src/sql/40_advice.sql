@@ -38,7 +38,11 @@ COMMENT ON FUNCTION tiered_storage.recommend_placement(
 CREATE FUNCTION _tiered_storage.short_reason(reason text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN length(c.line) > 41 THEN left(c.line, 38) || '...' ELSE c.line END
+	/* At the end of a word; a name of one word is cut. */
+	SELECT CASE WHEN length(c.line) <= 41 THEN c.line
+		WHEN left(c.line, 39) ~ '\s'
+			THEN regexp_replace(left(c.line, 39), '[\s,]+\S*$', '') || '...'
+		ELSE left(c.line, 38) || '...' END
 	FROM regexp_replace(short_reason.reason,
 			'(: [0-9,.e+-]+ (s/h|cheaper)|, [0-9,.e+-]+ s/h more|; ).*$', '') a (line),
 		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',

@@ -144,6 +144,59 @@ is( checkpoints(0, 48, '40e9'),
 	'checkpoints that are requested');
 is(checkpoints(24, 0, '1e8'), '', 'little WAL');
 
+# Who has set it: another file does not win over ALTER SYSTEM, a database or a role does.
+my $who =
+  "SELECT string_agg(setting || ': ' || COALESCE(substring(reason from '; (where ALTER .*|it is set .*)'), '-') || ', ' || COALESCE(command, 'no command') || ', ' || requires, chr(10) ORDER BY setting)
+	FROM tiered_storage.recommend_settings() WHERE setting ~ '^(max_wal|wal_comp)'";
+checkpoints(24, 0, '4e9');
+my $method = ask(
+	"SELECT CASE WHEN 'lz4' = ANY (enumvals) THEN 'lz4' ELSE 'pglz' END FROM pg_settings WHERE name = 'wal_compression'"
+);
+$node->append_conf('other.conf', 'max_wal_size = 1GB');
+$node->append_conf('postgresql.conf', "include 'other.conf'");
+$node->reload;
+my $alter = "-, ALTER SYSTEM SET max_wal_size = '2GB';, reload";
+is( ask($who),
+	"max_wal_size: $alter\nwal_compression: -, ALTER SYSTEM SET wal_compression = '$method';, reload",
+	'set in a file that is included');
+ask('ALTER DATABASE postgres SET wal_compression = off');
+is( ask($who),
+	"max_wal_size: $alter\nwal_compression: where ALTER DATABASE or ALTER ROLE has set it, that stays, ALTER SYSTEM SET wal_compression = '$method';, reload",
+	'set for a database');
+ask('ALTER DATABASE postgres RESET wal_compression');
+$node->stop;
+system_or_bail(
+	'pg_ctl', '-w', '-s', '-D',
+	$node->data_dir, '-l', $node->logfile, '-o',
+	'-c max_wal_size=1GB', 'start');
+$node->_update_pid(1);
+run_cycle($node, 'postgres');
+checkpoints(24, 0, '4e9');
+is( ask($who),
+	"max_wal_size: it is set on the server's command line, which wins over ALTER SYSTEM: change it there, no command, restart\nwal_compression: -, ALTER SYSTEM SET wal_compression = '$method';, reload",
+	'set on the command line');
+ask("ALTER SYSTEM SET max_wal_size = '2GB'");
+$node->reload;
+is(ask('SHOW max_wal_size'), '1GB', '... which does win');
+ask('ALTER SYSTEM RESET max_wal_size');
+$node->stop;
+$node->start;
+run_cycle($node, 'postgres');
+
+# Checkpoints are rare already: with fewer of them nothing is gained. Last: 1 - 0.8 * (1 - 3 / 3.5).
+is( checkpoints(6, 0, '4e9'),
+	'wal_compression 0.60',
+	'no more checkpoints than there would be');
+is( ask("SELECT DISTINCT recommended_value, command, reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal)'"
+	),
+	'||full-page images are 80 % of the WAL, if they are as large in all databases; 3.0 checkpoints an hour, with fewer of which the WAL would not be less by a tenth',
+	'... and why');
+is(checkpoints(1, 1, '9e9'), 'wal_compression 0.60', 'rare checkpoints');
+is(checkpoints(0, 0, '4e9'), 'wal_compression 0.60', 'no checkpoint');
+is( checkpoints(7, 0, '4e9'),
+	'checkpoint_timeout 1200s 0.89, max_wal_size 2GB 0.89, wal_compression 0.60',
+	'just enough of them');
+
 # The WAL of this database is images, but it is a small part of the server's.
 is(checkpoints(24, 0, '4e9', 0.01), '', 'few images in all of the WAL');
 is( checkpoints(24, 0, '4e9', 100),

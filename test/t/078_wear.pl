@@ -409,7 +409,13 @@ is( value_of(
 	'slow',
 	'a policy by age is carried out');
 
-# What a person calls is done, and told.
+# What a person calls is done, and told; preflight() says so before.
+my $preflight =
+  "SELECT verdict, finding, remedy FROM tiered_storage.preflight('t', 'fast') WHERE check_name = 'wear'";
+like(
+	value_of($preflight),
+	qr/^warning\|tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB; what only the load asks for is not moved there\|SELECT \* FROM tiered_storage\.wear/,
+	'preflight() warns of it');
 my ($out, $err);
 $node->psql(
 	'postgres',
@@ -450,15 +456,31 @@ run_cycle($node, 'postgres');
 is(warnings() - $warned, 1, 'the worker warns');
 run_cycle($node, 'postgres');
 is(warnings() - $warned, 1, 'once');
+
+# The other database sees the same, and does not say it once more.
+$node->safe_psql('other', 'CALL tiered_storage.sample()');
+is( $node->safe_psql(
+		'other',
+		'SELECT wear_exceeded FROM tiered_storage.wear WHERE tier_name = \'fast\''
+	),
+	't',
+	'it wears out for the other database, too');
+run_cycle($node, 'other');
+is(warnings() - $warned, 1, 'which does not warn of the same device');
 sample(25);
 run_cycle($node, 'postgres');
 is(warnings() - $warned, 2, 'and again on the next day');
+run_cycle($node, 'other');
+is(warnings() - $warned, 2, 'by one of them');
 
 # Within the budget again, the policy goes on.
 value_of(
 	"SELECT tiered_storage.alter_tier(t, endurance_tbw => 1000) FROM unnest('{fast,slow}'::name[]) t"
 );
 is(wear('wear_exceeded'), 'f', 'a better device');
+is( value_of($preflight =~ s/'fast'/'slow'/r),
+	'ok|tier "slow" is written to less than it endures|',
+	'preflight(): within the budget');
 unlike(value_of($waits), qr/wears out/, 'nothing waits for it');
 
 ######################################################################
