@@ -164,6 +164,28 @@ SELECT count(*) AS changed FROM (TABLE old_catalog EXCEPT SELECT * FROM regress_
 DROP VIEW regress_up_view;
 DROP FUNCTION regress_up_function;
 
+-- Nor would what others commit meanwhile be lost: it has to be seen.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+ALTER EXTENSION tiered_storage UPDATE;
+ROLLBACK;
+
+-- What was granted on is not in the way.
+CREATE ROLE regress_up_first;
+CREATE ROLE regress_up_second;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_up_first WITH GRANT OPTION;
+SET ROLE regress_up_first;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_up_second;
+RESET ROLE;
+BEGIN;
+SET LOCAL client_min_messages = error;
+ALTER EXTENSION tiered_storage UPDATE;
+SELECT has_schema_privilege('regress_up_first', 'tiered_storage', 'USAGE WITH GRANT OPTION') AS first,
+	has_schema_privilege('regress_up_second', 'tiered_storage', 'USAGE') AS second;
+ROLLBACK;
+REVOKE ALL ON SCHEMA tiered_storage FROM regress_up_first CASCADE;
+DROP ROLE regress_up_first;
+DROP ROLE regress_up_second;
+
 -- All of the rows, with all that was in them; a worker comes only afterwards.
 SET client_min_messages = error;
 BEGIN;
