@@ -313,8 +313,8 @@ CREATE VIEW tiered_storage.node_gaps AS
 	SELECT * FROM _tiered_storage.node_gaps();
 COMMENT ON VIEW tiered_storage.node_gaps IS
 'tiers and policies on shards that a node of Citus lacks and others have, as one that was added '
-'later (a policy that is enabled there), and the statement that gives them to it; a node that does not answer has a row with the '
-'error';
+'later (a policy that is enabled there), and the statement that gives them to it; a node that '
+'does not answer has a row with the error';
 COMMENT ON COLUMN tiered_storage.node_gaps.node_id IS
 'number of the node in pg_dist_node; 0: it is not there';
 COMMENT ON COLUMN tiered_storage.node_gaps.node_name IS 'host name or address of the node';

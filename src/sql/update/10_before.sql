@@ -17,8 +17,8 @@ DO $$
 BEGIN
 	IF pg_catalog.current_setting('transaction_isolation')
 			OPERATOR(pg_catalog.<>) 'read committed' THEN
-		RAISE EXCEPTION 'extension "tiered_storage" cannot be updated by a transaction of isolation '
-				'level "%"', pg_catalog.current_setting('transaction_isolation')
+		RAISE EXCEPTION 'extension "tiered_storage" cannot be updated by a transaction of '
+				'isolation level "%"', pg_catalog.current_setting('transaction_isolation')
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				HINT = 'Update it in a transaction of isolation level "read committed".';
 	END IF;
@@ -206,7 +206,8 @@ BEGIN
 			AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner
 			AND a.grantor OPERATOR(pg_catalog.=) n.nspowner
 	LOOP
-		EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA tiered_storage FROM %s CASCADE', r.grantee);
+		EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA tiered_storage FROM %s CASCADE',
+			r.grantee);
 	END LOOP;
 END
 $$;
@@ -224,7 +225,8 @@ BEGIN
 		JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
 			AND e.extname OPERATOR(pg_catalog.=) 'tiered_storage'
 		CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) i
-		CROSS JOIN LATERAL (SELECT CASE i.type WHEN 'view' THEN 'VIEW' ELSE 'ROUTINE' END AS kind) k
+		CROSS JOIN LATERAL (SELECT CASE i.type WHEN 'view' THEN 'VIEW' ELSE 'ROUTINE' END
+			AS kind) k
 		WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
 			AND d.deptype OPERATOR(pg_catalog.=) 'e'
 			AND (i.type OPERATOR(pg_catalog.=) 'view'
