@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,14 @@ static bool
 same(double a, double b)
 {
 	return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
+}
+
+/* Exactly; what is between the members of a struct is nothing. */
+static bool
+has_figures(const TierCostProfile *p, const TierCostProfile *expected)
+{
+	return memcmp(p, expected, offsetof(TierCostProfile, calibrated)) == 0 &&
+		p->calibrated == expected->calibrated;
 }
 
 /* One that is sold like gp3: 3,000 requests of 1 ms and 125 MB/s for 0.08, more for money. */
@@ -81,7 +90,7 @@ test_sold(void)
 	TierVolume	v = sold();
 	TierCostProfile p = tier_volume_profile(&v, 500, NAN, NAN);
 
-	ok(memcmp(&p, &v.figures, sizeof(p)) == 0, "sold: what comes with it are its figures");
+	ok(has_figures(&p, &v.figures), "sold: what comes with it are its figures");
 	ok(same(tier_volume_requests(&v, 500), 3000) && same(tier_volume_throughput(&v, 1), 125),
 	   "sold: of whatever size");
 	/* 500 * 0.08 */
