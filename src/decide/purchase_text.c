@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/purchase_text.c
- *		What other hardware is, and what it is worth, in one sentence.
+ *		Words for other hardware: what it is, how much less is waited with it, at what price.
  *
  *-------------------------------------------------------------------------
  */

@@ -61,4 +61,5 @@ COMMENT ON COLUMN tiered_storage.purchase_options.price_performance IS
 'work for the price of a GB, today''s mix is 1; null: not known';
 COMMENT ON COLUMN tiered_storage.purchase_options.bound_by IS
 'what most of clients'' time would go into: cpu, device, wal, temp, lock, other; null: not known';
-COMMENT ON COLUMN tiered_storage.purchase_options.verdict IS 'what it is worth, in one sentence';
+COMMENT ON COLUMN tiered_storage.purchase_options.verdict IS
+'how much less is waited, at what price, or why that is not known';
