@@ -619,7 +619,7 @@ is( join(',',
 		grep { $rows->{$_}[1] =~ /^not known/ } sort keys %$rows),
 	join(',',
 		map { "$_: warning" }
-		  qw(archive backup capacity directory locks slots space standbys start wal)
+		  qw(archive backup capacity directory locks slots space standbys start wal wear)
 	),
 	'and what it cannot know is never ok');
 like(
