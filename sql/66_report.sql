@@ -150,6 +150,9 @@ INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oi
 	SELECT m.move_id, m.relation_oid, 0, '{}', '{}', '2030-01-04', 'device', 20, 9.5 FROM _tiered_storage.move m WHERE m.state = 'done';
 SELECT tiered_storage.report('2029-01-01', '2029-02-01'); \echo :SQLSTATE
 SELECT tiered_storage.report('2030-01-03', '2030-01-05') AS page \gset
+-- What the last night brought; where that is all of the period, it has been said.
+SELECT regexp_replace((regexp_match(:'page', 'last 24 h: (.*?)</small>'))[1], '<[^>]*>', '', 'g') AS last_day,
+	tiered_storage.report('2030-01-04', '2030-01-05') ~ 'last 24 h' AS in_a_day;
 SELECT * FROM regress_reasons(:'page') WHERE section <> 'writes';
 
 -- The tags and attributes of the page, whatever names there are; ASCII only, and nothing that

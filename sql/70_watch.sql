@@ -36,6 +36,9 @@ SELECT count(*) AS lines FROM tiered_storage.activity WHERE name ~ '\n' OR now ~
 
 SELECT v AS view, regress_width(v) BETWEEN 40 AND 100 AS fits FROM unnest('{tiered_storage.activity,tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
 SELECT _tiered_storage.clip(E'one\nof\ttwo', 20), _tiered_storage.clip(repeat('x', 21), 20), length(_tiered_storage.clip(repeat('ä', 21), 20)), _tiered_storage.clip(NULL, 20) IS NULL;
+-- Sentences lose whole words, unless one word is most of it.
+SELECT _tiered_storage.clip_words(w, 20) FROM unnest(ARRAY['twenty letters in it', 'one word too many, here', 'one word that, breaks', 'one word too much.and',
+	'short ' || repeat('x', 20), E'a\nline and one more line', NULL]) w;
 
 DROP TABLE regress_w_big, "regress_w a name of
 several lines that is longer than what a screen has room for";

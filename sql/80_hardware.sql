@@ -33,6 +33,17 @@ SELECT tiered_storage.set_device_profile('regress_disk', 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.set_device_profile('regress_disk', random_read_ms => 'Infinity'); \echo :SQLSTATE
 SELECT tiered_storage.set_device_profile('regress_disk', most_gb => 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.set_device_profile('regress_disk', prices_as_of => 'infinity'); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('regress_disk', prices_as_of => '5874897-12-31'); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('regress_disk', prices_as_of => '4713-01-01 BC'); \echo :SQLSTATE
+-- Most and least, of what is given, was given and comes with the extension.
+SELECT tiered_storage.set_device_profile('regress_disk', least_gb => 2, most_gb => 1); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('regress_flash', least_gb => 1); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('cloud_gp3', included_iops => 20000); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('cloud_gp3', most_mb_per_s => 100); \echo :SQLSTATE
+-- A key of an index that does not fit into it, and what nobody can show in a table.
+SELECT tiered_storage.set_device_profile((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 512) i), 1); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('regress_disk', provider => repeat('é', 32)); \echo :SQLSTATE
+SELECT tiered_storage.set_device_profile('regress_disk', price_source => repeat('x', 1025)); \echo :SQLSTATE
 SELECT tiered_storage.set_device_profile(NULL); \echo :SQLSTATE
 SELECT tiered_storage.reset_device_profile('regress_new'); \echo :SQLSTATE
 
@@ -53,7 +64,7 @@ SELECT tiered_storage.set_device_profile('regress_flash', 2000000);
 SELECT price_per_gb_month FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
 SELECT tiered_storage.reset_device_profile('regress_flash'); \echo :SQLSTATE
 -- What comes with the extension is there again.
-SELECT tiered_storage.set_device_profile('cloud_gp3', 0.07);
+SELECT tiered_storage.set_device_profile('cloud_gp3', 0.07, least_gb => 20000, most_gb => 0);
 SELECT tiered_storage.reset_device_profile('cloud_gp3');
 SELECT price_per_gb_month, prices_as_of, is_edited FROM tiered_storage.device_profiles() WHERE profile = 'cloud_gp3';
 

@@ -151,7 +151,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 	SET extra_float_digits = 1
 AS $$
 	WITH moves AS MATERIALIZED (
-		SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place
+		SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place,
+			m.finished_at >= to_at - interval '24 hours' AS is_of_last_day
 		FROM tiered_storage.moves m
 		WHERE m.started_at < to_at AND (m.finished_at IS NULL OR m.finished_at >= from_at)),
 	total AS (
@@ -161,6 +162,10 @@ AS $$
 			count(*) FILTER (WHERE m.state = 'running') AS running,
 			count(*) FILTER (WHERE m.state = 'interrupted') AS interrupted,
 			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done'), 0) AS done_bytes,
+			count(*) FILTER (WHERE m.state = 'done' AND m.is_of_last_day) AS day_done,
+			count(*) FILTER (WHERE m.state = 'failed' AND m.is_of_last_day) AS day_failed,
+			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done' AND m.is_of_last_day), 0)
+				AS day_done_bytes,
 			max(m.lock_held_ms) AS longest_lock_ms,
 			percentile_disc(0.5) WITHIN GROUP (ORDER BY m.lock_held_ms) AS median_lock_ms,
 			count(m.measured_saved_io_s_per_hour) AS measured,

@@ -140,13 +140,15 @@ AS $$
 			|| CASE WHEN (m.moves ->> 'moves')::integer > jsonb_array_length(m.moves -> 'rows')
 				THEN format(', %s of %s', jsonb_array_length(m.moves -> 'rows'),
 					m.moves ->> 'moves') ELSE '' END,
-			'{Relation,From,To,State,Began,#Size,#Took,#Lock held,#Lock waited for,#Predicted '
-				'saving,
-				#Measured saving,Asked for by,Why,Error}',
+			'{Relation,From,To,State,Error,Began,#Size,#Took,#Lock held,#Lock waited for,
+				#Predicted saving,#Measured saving,Asked for by,Why}',
 			(SELECT string_agg(_tiered_storage.report_row(
 				_tiered_storage.report_name(r ->> 'relation'),
 				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'from_tier'),
 				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'to_tier'), r ->> 'state',
+				CASE WHEN r ->> 'error' IS NOT NULL THEN '<span class="why">'
+					|| _tiered_storage.report_escape(left(r ->> 'error', 500)) || '</span>'
+						END,
 				_tiered_storage.report_time((r ->> 'started_at')::timestamptz),
 				_tiered_storage.report_value((r ->> 'size_bytes')::float8, 'bytes'),
 				_tiered_storage.report_value((r ->> 'elapsed_ms')::float8, 'ms'),

@@ -227,7 +227,15 @@ BEGIN
 		|| _tiered_storage.report_tile('Moves in the period',
 			_tiered_storage.report_value((moved ->> 'done')::float8) || '&nbsp;done',
 			concat_ws(', ', _tiered_storage.report_value(failed) || ' failed', 'longest lock '
-				|| _tiered_storage.report_value((moved ->> 'longest_lock_ms')::float8, 'ms')))
+				|| _tiered_storage.report_value((moved ->> 'longest_lock_ms')::float8, 'ms'))
+				|| CASE WHEN (facts ->> 'to')::timestamptz - (facts ->> 'from')::timestamptz
+					> interval '24 hours'
+					THEN '; last 24 h: '
+						|| _tiered_storage.report_value((moved ->> 'day_done')::float8)
+						|| ' done (' || _tiered_storage.report_value(
+							(moved ->> 'day_done_bytes')::float8, 'bytes') || '), '
+						|| _tiered_storage.report_value((moved ->> 'day_failed')::float8)
+						|| ' failed' ELSE '' END)
 		|| E'</dl>\n');
 END
 $$;

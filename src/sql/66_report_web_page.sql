@@ -61,7 +61,12 @@ background:var(--code);padding:2px 5px;border-radius:4px;overflow-wrap:anywhere}
 .card .fine{margin-top:2px}
 .gauge{display:block;width:100%;height:40px;margin:6px 0 2px}
 figure{margin:0 0 18px}
-.scroll{overflow-x:auto;max-width:100%;position:relative}
+.scroll{overflow-x:auto;max-width:100%;position:relative;
+background:linear-gradient(to right,var(--card) 40%,transparent) 0 0/40px 100% local,
+linear-gradient(to left,var(--card) 40%,transparent) 100% 0/40px 100% local,
+linear-gradient(to right,var(--line),transparent) 0 0/9px 100% scroll,
+linear-gradient(to left,var(--line),transparent) 100% 0/9px 100% scroll;
+background-repeat:no-repeat}
 .scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .chart{display:block;width:100%;min-width:760px;height:auto;font-size:12px}
 text{fill:var(--ink);font-size:12px}
@@ -106,7 +111,7 @@ linear-gradient(-45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,transparent
 .written{fill:var(--w3);background:var(--w3)}
 table{border-collapse:collapse;width:100%;font-size:14px;margin:0 0 14px}
 caption{text-align:left;font-weight:600;padding:10px 0 6px}
-th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);
+th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--line);
 vertical-align:top;
 white-space:nowrap}
 th{font-weight:400}
@@ -115,7 +120,8 @@ white-space:normal;min-width:56px}
 thead .n,td.n{text-align:right}
 th:last-child,td:last-child{padding-right:0}
 .why{display:block;white-space:normal;width:max-content;max-width:430px}
-td>code{display:inline-block;white-space:normal;width:max-content;max-width:430px}
+#recommendations .why{max-width:350px}
+#tiers .why,#budget .why,#files .why,#writes .why{width:auto;min-width:220px}
 time,data{white-space:nowrap}
 .pair{width:100px;height:14px;display:block}
 summary{cursor:pointer;color:var(--accent);padding:6px 0}
@@ -126,15 +132,19 @@ padding:6px}
 footer{color:var(--dim);font-size:14px;padding-bottom:40px}
 @media (max-width:600px){header,main,footer{padding:0 12px}header{padding-top:22px}
 section{padding:16px 14px}
-h1{font-size:24px}.answer{font-size:18px}}
+h1{font-size:24px}.answer{font-size:18px}
+th:first-child:not(:only-child){position:sticky;left:0;background:var(--card);max-width:150px;
+white-space:normal;overflow-wrap:anywhere}th:first-child[scope=row]{min-width:124px}}
 @media print{@page{size:A4;margin:14mm}:root{--page:#fff}body{background:#fff;font-size:11px}
 header,main,footer{max-width:none;padding:0}nav{display:none}
 section{border:0;border-top:1px solid var(--line);border-radius:0;padding:12px 0;margin:0}
 figure,.card,.tile,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
-.scroll{overflow:visible}.chart{min-width:0}table{font-size:8px}th,td{padding-right:6px}
-thead th{font-size:8px;min-width:0}.why,td>code{width:auto;max-width:none;font-size:8px}
-th,td{white-space:normal;overflow-wrap:anywhere}td.n{white-space:nowrap}
-thead th{overflow-wrap:normal}.tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}
+.scroll{overflow:visible;background:none}.chart{min-width:0}table{font-size:8px}
+th,td{padding-right:6px}thead th{font-size:8px;min-width:0}
+.why,td>code{width:auto!important;min-width:0!important;max-width:none!important;font-size:8px}
+th,td{white-space:normal}td.n{white-space:nowrap}
+tbody th,.why,td>code{overflow-wrap:anywhere}
+.tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}
 .answer{font-size:15px}#heat details{display:none}}
 $css$ || (SELECT string_agg(format('.t%s{fill:var(--t%1$s);background:var(--t%1$s)}', n), E'\n')
 		FROM generate_series(0, 5) n)

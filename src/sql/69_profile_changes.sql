@@ -10,6 +10,19 @@ DECLARE
 	bad text;
 	missing text;
 BEGIN
+	/* The name is the key of an index, and all three are shown in tables; before they are
+	 * part of a message. */
+	SELECT format('It has %s bytes, and may have %s.', octet_length(v.value), v.most), v.property
+		INTO bad, missing
+	FROM (VALUES
+		('profile', p.profile, 63), ('provider', p.provider, 63),
+		('price_source', p.price_source, 1024)) v (property, value, most)
+	WHERE octet_length(v.value) > v.most
+	LIMIT 1;
+	IF bad IS NOT NULL THEN
+		RAISE EXCEPTION '% is too long', missing
+			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
+	END IF;
 	SELECT format('%s is %s, and must be between %s and %s.', v.property, left(v.value::text, 40),
 		l.lowest, l.highest) INTO bad
 	FROM (VALUES
@@ -42,9 +55,32 @@ BEGIN
 	IF bad IS NULL AND NOT isfinite(p.prices_as_of) THEN
 		bad := 'prices_as_of is no day.';
 	END IF;
+	/* A contract may begin later; a year that nobody lives in is a slip of the keyboard. */
+	IF bad IS NULL AND p.prices_as_of NOT BETWEEN '1970-01-01' AND '2199-12-31' THEN
+		bad := format('prices_as_of is %s, and must be between %s and %s.', p.prices_as_of,
+			date '1970-01-01', date '2199-12-31');
+	END IF;
 	IF bad IS NOT NULL THEN
 		RAISE EXCEPTION 'invalid device profile "%"', p.profile
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
+	END IF;
+	/* With what comes with the extension in the place of what was not given; no most is 0. */
+	SELECT format('%s is %s, and %s is %s.', v.lower, v.least, v.upper, v.most) INTO bad
+	FROM (SELECT) x LEFT JOIN _tiered_storage.default_profiles() d ON d.profile = p.profile
+	CROSS JOIN LATERAL (VALUES
+		('least_gb', COALESCE(p.least_gb, d.least_gb),
+			'most_gb', COALESCE(p.most_gb, d.most_gb)),
+		('included_iops', COALESCE(p.included_iops, d.included_iops),
+			'most_iops', COALESCE(p.most_iops, d.most_iops)),
+		('included_mb_per_s', COALESCE(p.included_mb_per_s, d.included_mb_per_s),
+			'most_mb_per_s', COALESCE(p.most_mb_per_s, d.most_mb_per_s)))
+		v (lower, least, upper, most)
+	WHERE v.most > 0 AND v.least > v.most
+	LIMIT 1;
+	IF bad IS NOT NULL THEN
+		RAISE EXCEPTION 'invalid device profile "%"', p.profile
+			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad,
+				HINT = 'Give both; a limit of 0 is none.';
 	END IF;
 	SELECT string_agg(v.property, ', ') INTO missing
 	FROM (VALUES

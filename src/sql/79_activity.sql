@@ -11,6 +11,19 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.clip(text, integer) IS
 'a text in one line of at most so many characters';
 
+/* A name says most by its letters, a sentence by its words; one word too long is cut. */
+CREATE FUNCTION _tiered_storage.clip_words(what text, width integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT CASE WHEN length(t) <= clip_words.width THEN t
+		WHEN length(w) > clip_words.width / 2 THEN w || '...'
+		ELSE left(t, clip_words.width - 3) || '...' END
+	FROM translate(clip_words.what, E'\n\r\t', '   ') t,
+		rtrim(regexp_replace(left(t, clip_words.width - 2), '\S*$', ''), ' ,;:') w
+$$;
+COMMENT ON FUNCTION _tiered_storage.clip_words(text, integer) IS
+'a text in one line of at most so many characters, without the words that do not fit';
+
 /* What was read lately is that of the last sample; how it is called in psql: \watch. */
 CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
 RETURNS SETOF record
@@ -115,7 +128,7 @@ COMMENT ON FUNCTION _tiered_storage.activity_rows() IS
 
 CREATE VIEW tiered_storage.activity AS
 	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,
-		_tiered_storage.clip(a.now, 52) AS now
+		_tiered_storage.clip_words(a.now, 52) AS now
 	FROM _tiered_storage.activity_rows() a;
 COMMENT ON VIEW tiered_storage.activity IS
 'what goes on, on one screen, for \watch: the worker, tiers, running moves, the queue, what is '

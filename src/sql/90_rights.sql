@@ -160,7 +160,7 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.node_definitions(), _tiered_storage.node_gaps(),
 	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
 	_tiered_storage.short_number(float8), _tiered_storage.clip(text, integer),
-	_tiered_storage.activity_rows() TO pg_monitor;
+	_tiered_storage.clip_words(text, integer), _tiered_storage.activity_rows() TO pg_monitor;
 
 GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice(integer),
 	_tiered_storage.report_curve(),
