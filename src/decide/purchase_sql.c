@@ -117,6 +117,7 @@ tell_about(const TierPurchase *purchase, bool is_usual)
 	if (!(purchase->clients.active_s > 0.0))
 		ereport(NOTICE,
 				(errmsg("what clients wait for is not known"),
+				 errdetail("They count from an hour on in which they were sampled for a minute."),
 				 errhint("With tiered_storage in shared_preload_libraries their waits are "
 						 "sampled every tiered_storage.wait_sample_interval.")));
 }

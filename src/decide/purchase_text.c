@@ -220,6 +220,21 @@ longer_text(double low, double high)
 	return psprintf("%s more waiting", range_text(low, high));
 }
 
+/* The time that devices save an hour: both ends of it, as one of them alone may be nothing. */
+static char *
+device_time_text(double low_s, double high_s)
+{
+	char	   *from = tier_advice_number(Min(fabs(low_s), fabs(high_s)));
+	char	   *to = tier_advice_number(Max(fabs(low_s), fabs(high_s)));
+
+	if (low_s < 0.0 && high_s > 0.0)
+		return psprintf("from %s s/h more to %s s/h less", tier_advice_number(-low_s),
+						tier_advice_number(high_s));
+	return psprintf("%s%s%s s/h %s", strcmp(from, to) == 0 ? "" : from,
+					strcmp(from, to) == 0 ? "" : " to ", to,
+					low_s < 0.0 || high_s < 0.0 ? "more" : "less");
+}
+
 /* What clients' time goes into instead. */
 static const char *
 instead_text(int bound)
@@ -280,8 +295,8 @@ today_sentence(const TierPurchase *purchase)
 	{
 		case TIER_PURCHASE_DEVICES_ONLY:
 			return psprintf("what there is: moving everything to where it is best saves %s s/h "
-							"of device time; what clients gain is not known, nobody has looked "
-							"what they wait for",
+							"of device time; what clients gain is not known, too little was "
+							"seen of what they wait for",
 							tier_advice_number(Max(today->gain.io_s_low, 0.0)));
 		case TIER_PURCHASE_FASTER:
 		case TIER_PURCHASE_EITHER:
@@ -316,10 +331,9 @@ tier_purchase_sentence(const TierPurchase *purchase, const TierPurchaseOption *o
 			return psprintf("%s: %s less room than there has to be", subject,
 							tier_advice_bytes(option->missing_bytes));
 		case TIER_PURCHASE_DEVICES_ONLY:
-			return psprintf("%s: %s s/h %s device time, %s; what clients gain is not known, "
-							"nobody has looked what they wait for", subject,
-							tier_advice_number(fabs(gain->io_s_low + gain->io_s_high) / 2.0),
-							gain->io_s_low + gain->io_s_high < 0.0 ? "more" : "less", money);
+			return psprintf("%s: %s device time, %s; what clients gain is not known, too little "
+							"was seen of what they wait for", subject,
+							device_time_text(gain->io_s_low, gain->io_s_high), money);
 		case TIER_PURCHASE_ENOUGH:
 			return only != NULL && option->bound != TIER_BOUND_DEVICE ?
 				psprintf("%s: %s is enough for this database, %s", subject, only, money) :

@@ -47,8 +47,13 @@ BEGIN
 	LOOP
 		part := 'tier';
 		name := r.tier;
-		now := concat_ws(', ', round(100 * r.used_ratio::numeric) || ' % full',
-			pg_size_pretty(r.free_bytes) || ' free',
+		/* A capacity that is given ends before the file systems do; others may use it, too. */
+		now := concat_ws(', ',
+			CASE WHEN r.capacity_bytes < r.used_bytes + r.free_bytes
+				THEN format('%s of %s used here', pg_size_pretty(r.relation_bytes),
+					pg_size_pretty(r.capacity_bytes))
+				ELSE round(100 * r.used_ratio::numeric) || ' % full, '
+					|| pg_size_pretty(r.free_bytes) || ' free' END,
 			round(100 * r.busy_ratio::numeric) || ' % busy');
 		now := COALESCE(NULLIF(now, ''), 'nothing is known of its devices');
 		RETURN NEXT;
