@@ -83,6 +83,9 @@ typedef struct Work
 {
 	const TierPlacementProblem *problem;
 	int			nuses;			/* resources beside the size */
+	double		clients;
+	double		quiet_s;		/* the queue at QUIET_UTILISATION, */
+	double		quiet_slope;	/* and its slope */
 	Weights		weights;
 	double	   *cost;
 	double	   *use;
@@ -135,26 +138,19 @@ finite_or_0(double value)
 static double
 queue_slope(const Work *work, double utilisation)
 {
-	double		clients = tier_placement_clients(work->problem);
-
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_slope(utilisation, clients) -
-		tier_cost_queue_slope(QUIET_UTILISATION, clients);
+	return tier_cost_queue_slope(utilisation, work->clients) - work->quiet_slope;
 }
 
 /* As waiting counts: what is above the tangent at QUIET_UTILISATION.  Convex. */
 static double
 queue_cost(const Work *work, double utilisation)
 {
-	double		clients = tier_placement_clients(work->problem);
-
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_s(utilisation, clients) -
-		tier_cost_queue_s(QUIET_UTILISATION, clients) -
-		tier_cost_queue_slope(QUIET_UTILISATION, clients) *
-		S_PER_HOUR * (utilisation - QUIET_UTILISATION);
+	return tier_cost_queue_s(utilisation, work->clients) - work->quiet_s -
+		work->quiet_slope * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
 }
 
 /* May it be chosen for the unit?  Nobody enters a tier that remains too full. */
@@ -226,9 +222,6 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 		{
 			size_t		cell = (size_t) u * problem->ntiers + t;
 
-			for (int r = 1; r <= work->nuses; r++)
-				work->use[cell * work->nuses + r - 1] =
-					tier_placement_use(problem, cell, (TierPlacementResource) r);
 			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
 				unit_cost(work, u, t) +
 				weights->queue * work->slope[t] * problem->occupied_s[cell];
@@ -326,7 +319,10 @@ improve(Work *work, int *tier)
 	const TierPlacementProblem *problem = work->problem;
 	int			ntiers = problem->ntiers;
 	double		objective = value_of(work, tier);
+	double		queue[TIER_SOLVER_MAX_TIERS];
 
+	for (int t = 0; t < ntiers; t++)
+		queue[t] = queue_cost(work, work->totals[t].occupied_s / S_PER_HOUR);
 	for (int pass = 0; pass < IMPROVING_PASSES; pass++)
 	{
 		bool		improved = false;
@@ -337,28 +333,37 @@ improve(Work *work, int *tier)
 			int			from = tier[u];
 			int			best = -1;
 			double		best_gain = ROUNDING * objective;
+			double		cost;
+			double		relief;
 
 			if (problem->interrupted != NULL && u % 1024 == 0 &&
 				problem->interrupted(problem->interrupted_argument))
 				return objective;
 			if (from < 0 || from >= ntiers || !tier_placement_may_live(problem, u, from))
 				continue;
+			cost = unit_cost(work, u, from);
+			relief = queue[from] -
+				queue_cost(work, (work->totals[from].occupied_s -
+								  problem->occupied_s[first + from]) / S_PER_HOUR);
 			for (int t = 0; t < ntiers; t++)
 			{
 				const TierPlacementTotals *total = &work->totals[t];
-				double		before = work->totals[from].occupied_s;
+				double		saved;
 				double		gain;
 
-				if (t == from || !may_take(work, u, t) ||
+				if (t == from)
+					continue;
+
+				/* What it adds to the queue there can only make that less. */
+				saved = cost - unit_cost(work, u, t);
+				if (!(saved + work->weights.queue * relief > best_gain) ||
+					!may_take(work, u, t) ||
 					total->bytes + problem->stored_bytes[first + t] >
 					work->capacity[t] ||
 					exceeds_limit(work, t, first + t))
 					continue;
-				gain = unit_cost(work, u, from) - unit_cost(work, u, t) +
-					work->weights.queue *
-					(queue_cost(work, before / S_PER_HOUR) -
-					 queue_cost(work, (before - problem->occupied_s[first + from]) / S_PER_HOUR) +
-					 queue_cost(work, total->occupied_s / S_PER_HOUR) -
+				gain = saved + work->weights.queue *
+					(relief + queue[t] -
 					 queue_cost(work, (total->occupied_s + problem->occupied_s[first + t]) /
 								S_PER_HOUR));
 				if (gain > best_gain)
@@ -372,6 +377,8 @@ improve(Work *work, int *tier)
 			tier[u] = best;
 			tier_placement_count(problem, first + from, -1.0, &work->totals[from]);
 			tier_placement_count(problem, first + best, 1.0, &work->totals[best]);
+			queue[from] = queue_cost(work, work->totals[from].occupied_s / S_PER_HOUR);
+			queue[best] = queue_cost(work, work->totals[best].occupied_s / S_PER_HOUR);
 			improved = true;
 		}
 		if (!improved)
@@ -618,6 +625,10 @@ set_limits(Work *work)
 		for (int r = 1; r <= work->nuses; r++)
 			work->limit[t * work->nuses + r - 1] = work->kept[t].of[r];
 	}
+	for (size_t cell = 0; cell < (size_t) problem->nunits * problem->ntiers; cell++)
+		for (int r = 1; r <= work->nuses; r++)
+			work->use[cell * work->nuses + r - 1] =
+				tier_placement_use(problem, cell, (TierPlacementResource) r);
 	for (int u = 0; u < problem->nunits; u++)
 		work->start[u] = problem->current[u] >= 0 ? problem->current[u] : work->feasible[u];
 	tier_placement_add_up(problem, work->start, work->now);
@@ -754,6 +765,9 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	memset(&best, 0, sizeof(best));
 	work.problem = problem;
 	work.nuses = nuses;
+	work.clients = tier_placement_clients(problem);
+	work.quiet_s = tier_cost_queue_s(QUIET_UTILISATION, work.clients);
+	work.quiet_slope = tier_cost_queue_slope(QUIET_UTILISATION, work.clients);
 #define ARRAY(type, n) ((type *) (arrays[narrays++] = array(problem, (n), sizeof(type))))
 	work.cost = ARRAY(double, ncells);
 	work.use = ARRAY(double, ncells * nuses);
