@@ -652,6 +652,7 @@ tier_size_curve(PG_FUNCTION_ARGS)
 	curve.most_steps = npoints - (capacity >= 0);
 	curve.steps = palloc(sizeof(CurvePoint) * (curve.most_steps + 1));
 	advice->options.effort = CURVE_EFFORT / (2.0 * curve.most_steps);
+	advice->options.goes_on = true;
 	find_steps(&curve);
 
 	rows = palloc(sizeof(CurvePoint) * (curve.nsteps + 1));

@@ -274,10 +274,13 @@ relax(Work *work, int resource, const TierPlacementLimits *asked, TierPlacementL
 	  int *placement)
 {
 	memset(work->over, 0, sizeof(work->over));
-	for (int i = 0; i < MAX_TRIES; i++)
-		if ((!mark_over(work, resource, asked) && i > 0) ||
-			!relieve(work, resource, asked, kept, placement))
-			break;
+	if (resource == TIER_RESOURCE_BYTES && work->problem->fits != NULL)
+		memcpy(placement, work->problem->fits, sizeof(int) * work->problem->nunits);
+	else
+		for (int i = 0; i < MAX_TRIES; i++)
+			if ((!mark_over(work, resource, asked) && i > 0) ||
+				!relieve(work, resource, asked, kept, placement))
+				break;
 	tier_placement_add_up(work->problem, placement, work->totals);
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
@@ -317,7 +320,7 @@ end_work(Work *work)
 
 void
 tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *asked,
-					 TierPlacementLimits *kept, int *placement)
+					 TierPlacementLimits *kept, int *placement, int *fits)
 {
 	Work		work;
 
@@ -326,7 +329,11 @@ tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *a
 	tier_feasible_ask(problem, asked);
 	memcpy(kept, asked, sizeof(TierPlacementLimits) * problem->ntiers);
 	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+	{
 		relax(&work, r, asked, kept, placement);
+		if (r == TIER_RESOURCE_BYTES && fits != NULL)
+			memcpy(fits, placement, sizeof(int) * problem->nunits);
+	}
 	end_work(&work);
 }
 
