@@ -25,8 +25,12 @@
 /* Without this much more than the least, nothing but a puzzle of sizes would be left. */
 #define GIVE_WAY 5e-3
 
-/* Of one call of the solver: some milliseconds. */
+/*
+ * Of one call of the solver: some milliseconds.  What is within GIVE_WAY is good enough, but
+ * few units are placed exactly.
+ */
 #define EFFORT 5e5
+#define POLISH 3e4
 
 /* Tiers that turn out to have enough let the others have less; then again. */
 #define MAX_TRIES 3
@@ -208,6 +212,7 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 	call.use = work->use;
 	call.limit = limit;
 	call.effort = EFFORT;
+	call.polish = POLISH;
 	call.alloc = problem->alloc;
 	call.release = problem->release;
 	call.interrupted = problem->interrupted;
