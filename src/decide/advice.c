@@ -732,7 +732,10 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	if (scenario != TIER_SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 
-	/* Ends of ranges are near the middle, and have the same room, unless nothing grew. */
+	/*
+	 * Ends of ranges are near the middle, and have the same room, unless
+	 * nothing grew.
+	 */
 	for (int t = 0; t < ntiers; t++)
 		expected[t] = advice->placement.after[t].occupied_s;
 	if (scenario != TIER_SCENARIO_MIDDLE || advice->options.goes_on)

@@ -453,8 +453,8 @@ add_step(Curve *curve, double capacity)
 
 	/*
 	 * What must be there needs room, whatever the capacity is: with less, the
-	 * answer is that of a tier that is too full.  With just enough it is often one that is
-	 * known already.
+	 * answer is that of a tier that is too full.  With just enough it is
+	 * often one that is known already.
 	 */
 	if (least > capacity)
 	{
