@@ -485,7 +485,7 @@ solve_weighted(Work *work, int rounds, double effort, bool is_expected, Best *be
 	double		lower_bound = -INFINITY;
 	bool		is_last = is_expected || work->weights.queue <= 0;
 	bool		is_searched = false;
-	TierSolverResult solved;
+	TierSolverResult solved = {0};
 
 	best->exists = false;
 	for (int t = 0; t < problem->ntiers; t++)
