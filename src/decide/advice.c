@@ -651,6 +651,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
 	double	   *limit = solver_alloc(sizeof(double) * ntiers);
+	double	   *expected = solver_alloc(sizeof(double) * ntiers);
 	double	   *least = solver_alloc(sizeof(double) * nunits);
 	double	   *busy = numbers;
 	double	   *occupied = busy + ncells;
@@ -730,6 +731,17 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	 */
 	if (scenario != TIER_SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
+
+	/*
+	 * Ends of ranges are near the middle, and have the same room, unless
+	 * nothing grew.
+	 */
+	for (int t = 0; t < ntiers; t++)
+		expected[t] = advice->placement.after[t].occupied_s;
+	if (scenario != TIER_SCENARIO_MIDDLE || advice->options.goes_on)
+		problem.expected_s = expected;
+	if (scenario != TIER_SCENARIO_MIDDLE && scenario != TIER_SCENARIO_NO_GROWTH)
+		problem.fits = advice->placement.fits;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
 	most = give_up(&problem, result->tier);
@@ -761,6 +773,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(current);
 	pfree(endurance);
 	pfree(limit);
+	pfree(expected);
 	pfree(least);
 }
 
@@ -877,6 +890,7 @@ allocate_placement(TierAdvice *advice)
 		return;
 	placement->tier = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
 	placement->pushed_out_of = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
+	placement->fits = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
 	placement->now = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->after = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->byte_worth = palloc0(sizeof(double) * ntiers);

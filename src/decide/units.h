@@ -67,6 +67,8 @@ typedef struct TierAdviceOptions
 	bool		as_if_observed; /* what would be advised if all had been
 								 * observed for long enough */
 	bool		is_alone;		/* what other databases want does not count */
+	bool		goes_on;		/* the placement before is likely to be much
+								 * like this one */
 	bool		from_scratch;	/* as if all were bought and filled anew:
 								 * where relations are now does not count */
 	bool		spare_tier;		/* the last tier of the set is one that is not

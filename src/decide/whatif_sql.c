@@ -323,12 +323,14 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 
 /*
  * One answer of the curve: the best placement with `capacity`, the least with which it
- * fits, and with everything up to flat_until, as far as that was tried.
+ * fits, and with everything up to flat_until, as far as that was tried.  From nothing_from
+ * to the next step there is no other one: what is there would not fit.
  */
 typedef struct CurvePoint
 {
 	double		capacity;
 	double		flat_until;
+	double		nothing_from;	/* INFINITY: not known of any */
 	double		used;
 	double		busy_s;			/* of all tiers */
 	double		queue_s;
@@ -389,6 +391,7 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	tier_advice_decide(advice);
 	after = total_of(advice->placement.after, advice->set->ntiers);
 	point.capacity = point.flat_until = capacity;
+	point.nothing_from = INFINITY;
 	point.used = advice->placement.after[tier].bytes;
 	point.busy_s = after.busy_s;
 	point.queue_s = after.queue_s;
@@ -424,6 +427,18 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 	return tier_advice_limit(advice, tier, high) >= bytes ? high : most;
 }
 
+/* Notes that no answer begins from there to the next step. */
+static void
+mark_nothing(Curve *curve, double capacity)
+{
+	int			at = 0;
+
+	while (at + 1 < curve->nsteps && curve->steps[at + 1].capacity <= capacity)
+		at++;
+	if (at < curve->nsteps && curve->steps[at].capacity <= capacity)
+		curve->steps[at].nothing_from = Min(curve->steps[at].nothing_from, capacity);
+}
+
 /*
  * Adds the answer for a capacity as the step where it begins, and removes steps that
  * are no better than a smaller one.
@@ -438,10 +453,19 @@ add_step(Curve *curve, double capacity)
 
 	/*
 	 * What must be there needs room, whatever the capacity is: with less, the
-	 * answer is that of a tier that is too full.
+	 * answer is that of a tier that is too full.  With just enough it is
+	 * often one that is known already.
 	 */
 	if (least > capacity)
+	{
+		for (int i = 0; i < curve->nsteps; i++)
+			if (curve->steps[i].capacity == least)
+			{
+				mark_nothing(curve, capacity);
+				return;
+			}
 		point = solve_point(curve->advice, curve->tier, least);
+	}
 	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	point.flat_until = Max(capacity, point.capacity);
 	point.price = price_with(curve->advice, curve->tier, point.capacity);
@@ -465,6 +489,8 @@ add_step(Curve *curve, double capacity)
 		}
 	}
 	curve->nsteps = kept;
+	if (least > capacity)
+		mark_nothing(curve, capacity);
 }
 
 /*
@@ -483,14 +509,15 @@ next_capacity(Curve *curve)
 	for (int i = 0; i < curve->nsteps - 1; i++)
 	{
 		CurvePoint *step = &curve->steps[i];
-		double		width = step[1].capacity - step->flat_until;
+		double		end = Min(step[1].capacity, step->nothing_from);
+		double		width = end - step->flat_until;
 		double		area = width * (step->objective - step[1].objective);
 
 		if (width < Max(width_of_all * LEAST_STEP, 2.0) || area <= most)
 			continue;
 		most = area;
 		chosen = step;
-		capacity = step->was_flat ? step[1].capacity - 1.0 : floor(step->flat_until + width / 2.0);
+		capacity = step->was_flat ? end - 1.0 : floor(step->flat_until + width / 2.0);
 	}
 	if (chosen != NULL)
 		chosen->was_flat = false;
@@ -625,6 +652,7 @@ tier_size_curve(PG_FUNCTION_ARGS)
 	curve.most_steps = npoints - (capacity >= 0);
 	curve.steps = palloc(sizeof(CurvePoint) * (curve.most_steps + 1));
 	advice->options.effort = CURVE_EFFORT / (2.0 * curve.most_steps);
+	advice->options.goes_on = true;
 	find_steps(&curve);
 
 	rows = palloc(sizeof(CurvePoint) * (curve.nsteps + 1));

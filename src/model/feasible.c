@@ -25,8 +25,12 @@
 /* Without this much more than the least, nothing but a puzzle of sizes would be left. */
 #define GIVE_WAY 5e-3
 
-/* Of one call of the solver: some milliseconds. */
+/*
+ * Of one call of the solver: some milliseconds.  What is within GIVE_WAY is good enough, but
+ * few units are placed exactly.
+ */
 #define EFFORT 5e5
+#define POLISH 3e4
 
 /* Tiers that turn out to have enough let the others have less; then again. */
 #define MAX_TRIES 3
@@ -208,6 +212,7 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 	call.use = work->use;
 	call.limit = limit;
 	call.effort = EFFORT;
+	call.polish = POLISH;
 	call.alloc = problem->alloc;
 	call.release = problem->release;
 	call.interrupted = problem->interrupted;
@@ -274,10 +279,13 @@ relax(Work *work, int resource, const TierPlacementLimits *asked, TierPlacementL
 	  int *placement)
 {
 	memset(work->over, 0, sizeof(work->over));
-	for (int i = 0; i < MAX_TRIES; i++)
-		if ((!mark_over(work, resource, asked) && i > 0) ||
-			!relieve(work, resource, asked, kept, placement))
-			break;
+	if (resource == TIER_RESOURCE_BYTES && work->problem->fits != NULL)
+		memcpy(placement, work->problem->fits, sizeof(int) * work->problem->nunits);
+	else
+		for (int i = 0; i < MAX_TRIES; i++)
+			if ((!mark_over(work, resource, asked) && i > 0) ||
+				!relieve(work, resource, asked, kept, placement))
+				break;
 	tier_placement_add_up(work->problem, placement, work->totals);
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
@@ -317,7 +325,7 @@ end_work(Work *work)
 
 void
 tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *asked,
-					 TierPlacementLimits *kept, int *placement)
+					 TierPlacementLimits *kept, int *placement, int *fits)
 {
 	Work		work;
 
@@ -326,7 +334,11 @@ tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *a
 	tier_feasible_ask(problem, asked);
 	memcpy(kept, asked, sizeof(TierPlacementLimits) * problem->ntiers);
 	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+	{
 		relax(&work, r, asked, kept, placement);
+		if (r == TIER_RESOURCE_BYTES && fits != NULL)
+			memcpy(fits, placement, sizeof(int) * problem->nunits);
+	}
 	end_work(&work);
 }
 

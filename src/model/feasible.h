@@ -40,9 +40,11 @@ extern void tier_feasible_ask(const TierPlacementProblem *problem, TierPlacement
  * not be where he is has gone where he may be, if there is room; nobody comes to a
  * tier that remains too full.  asked and kept are equal if that placement keeps
  * what is asked.  What is beyond a limit may be half a per cent more than it has to be.
+ * fits, if not NULL, is what the placement was when only bytes counted: problem.fits of
+ * another load.
  */
 extern void tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *asked,
-								 TierPlacementLimits *kept, int *placement);
+								 TierPlacementLimits *kept, int *placement, int *fits);
 
 /*
  * By tier, the bytes by which its limit would have to be raised for all limits that are

@@ -54,13 +54,14 @@
 /* MONEY: time counts for this share of the price at most. */
 #define TIME_SHARE_OF_MONEY 1e-3
 
-/* BALANCED without a price for waiting: this many are tried. */
-#define SWEEP_POINTS 13
+/* BALANCED without a price for waiting: between the ends of the curve. */
 #define SWEEP_DECADES 6.0
-#define SWEEP_ROUNDS 2
-#define SWEEP_EFFORT 2e5
+#define SWEEP_ROUNDS 3
 
-/* When the budget is used up each call of the solver still searches for so long. */
+/*
+ * While prices and occupations do not agree yet, and when the budget is used up, a call of
+ * the solver searches for so long.
+ */
 #define LEAST_EFFORT 1e5
 
 /* What one unit of each kind of cost is worth in the objective. */
@@ -83,6 +84,9 @@ typedef struct Work
 {
 	const TierPlacementProblem *problem;
 	int			nuses;			/* resources beside the size */
+	double		clients;
+	double		quiet_s;		/* the queue at QUIET_UTILISATION, */
+	double		quiet_slope;	/* and its slope */
 	Weights		weights;
 	double	   *cost;
 	double	   *use;
@@ -91,6 +95,9 @@ typedef struct Work
 	double	   *utilisation;
 	double	   *at_least;		/* between these the utilisation is looked for */
 	double	   *at_most;
+	double	   *got;			/* utilisation with the last ones; negative:
+								 * none yet */
+	double	   *expected_s;		/* occupations to begin with */
 	double	   *solved_s;		/* occupation that the tangents led to */
 	double	   *slope;
 	double	   *used_of;
@@ -99,6 +106,7 @@ typedef struct Work
 	int		   *tier;
 	int		   *pushed;
 	int		   *feasible;
+	int		   *fits;
 	int		   *start;
 	TierPlacementLimits asked[TIER_SOLVER_MAX_TIERS];
 	TierPlacementLimits kept[TIER_SOLVER_MAX_TIERS];
@@ -117,6 +125,7 @@ typedef struct Best
 	double		lower_bound;
 	double		gap;
 	TierSolverStatus status;
+	bool		is_proven;		/* to be the best at its prices */
 } Best;
 
 static bool
@@ -135,26 +144,19 @@ finite_or_0(double value)
 static double
 queue_slope(const Work *work, double utilisation)
 {
-	double		clients = tier_placement_clients(work->problem);
-
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_slope(utilisation, clients) -
-		tier_cost_queue_slope(QUIET_UTILISATION, clients);
+	return tier_cost_queue_slope(utilisation, work->clients) - work->quiet_slope;
 }
 
 /* As waiting counts: what is above the tangent at QUIET_UTILISATION.  Convex. */
 static double
 queue_cost(const Work *work, double utilisation)
 {
-	double		clients = tier_placement_clients(work->problem);
-
 	if (utilisation <= QUIET_UTILISATION)
 		return 0.0;
-	return tier_cost_queue_s(utilisation, clients) -
-		tier_cost_queue_s(QUIET_UTILISATION, clients) -
-		tier_cost_queue_slope(QUIET_UTILISATION, clients) *
-		S_PER_HOUR * (utilisation - QUIET_UTILISATION);
+	return tier_cost_queue_s(utilisation, work->clients) - work->quiet_s -
+		work->quiet_slope * S_PER_HOUR * (utilisation - QUIET_UTILISATION);
 }
 
 /* May it be chosen for the unit?  Nobody enters a tier that remains too full. */
@@ -226,9 +228,6 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 		{
 			size_t		cell = (size_t) u * problem->ntiers + t;
 
-			for (int r = 1; r <= work->nuses; r++)
-				work->use[cell * work->nuses + r - 1] =
-					tier_placement_use(problem, cell, (TierPlacementResource) r);
 			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
 				unit_cost(work, u, t) +
 				weights->queue * work->slope[t] * problem->occupied_s[cell];
@@ -298,6 +297,7 @@ keep(const Work *work, const TierSolverResult *solved, double objective, Best *b
 	best->exists = true;
 	best->objective = objective;
 	best->status = solved->status;
+	best->is_proven = !solved->limit_hit && solved->gap <= ROUNDING;
 	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
 	memcpy(best->pushed, work->pushed, sizeof(int) * problem->nunits);
 	memcpy(best->dual_price, work->dual_price, sizeof(double) * nlimits);
@@ -326,7 +326,10 @@ improve(Work *work, int *tier)
 	const TierPlacementProblem *problem = work->problem;
 	int			ntiers = problem->ntiers;
 	double		objective = value_of(work, tier);
+	double		queue[TIER_SOLVER_MAX_TIERS];
 
+	for (int t = 0; t < ntiers; t++)
+		queue[t] = queue_cost(work, work->totals[t].occupied_s / S_PER_HOUR);
 	for (int pass = 0; pass < IMPROVING_PASSES; pass++)
 	{
 		bool		improved = false;
@@ -337,28 +340,37 @@ improve(Work *work, int *tier)
 			int			from = tier[u];
 			int			best = -1;
 			double		best_gain = ROUNDING * objective;
+			double		cost;
+			double		relief;
 
 			if (problem->interrupted != NULL && u % 1024 == 0 &&
 				problem->interrupted(problem->interrupted_argument))
 				return objective;
 			if (from < 0 || from >= ntiers || !tier_placement_may_live(problem, u, from))
 				continue;
+			cost = unit_cost(work, u, from);
+			relief = queue[from] -
+				queue_cost(work, (work->totals[from].occupied_s -
+								  problem->occupied_s[first + from]) / S_PER_HOUR);
 			for (int t = 0; t < ntiers; t++)
 			{
 				const TierPlacementTotals *total = &work->totals[t];
-				double		before = work->totals[from].occupied_s;
+				double		saved;
 				double		gain;
 
-				if (t == from || !may_take(work, u, t) ||
+				if (t == from)
+					continue;
+
+				/* What it adds to the queue there can only make that less. */
+				saved = cost - unit_cost(work, u, t);
+				if (!(saved + work->weights.queue * relief > best_gain) ||
+					!may_take(work, u, t) ||
 					total->bytes + problem->stored_bytes[first + t] >
 					work->capacity[t] ||
 					exceeds_limit(work, t, first + t))
 					continue;
-				gain = unit_cost(work, u, from) - unit_cost(work, u, t) +
-					work->weights.queue *
-					(queue_cost(work, before / S_PER_HOUR) -
-					 queue_cost(work, (before - problem->occupied_s[first + from]) / S_PER_HOUR) +
-					 queue_cost(work, total->occupied_s / S_PER_HOUR) -
+				gain = saved + work->weights.queue *
+					(relief + queue[t] -
 					 queue_cost(work, (total->occupied_s + problem->occupied_s[first + t]) /
 								S_PER_HOUR));
 				if (gain > best_gain)
@@ -372,6 +384,8 @@ improve(Work *work, int *tier)
 			tier[u] = best;
 			tier_placement_count(problem, first + from, -1.0, &work->totals[from]);
 			tier_placement_count(problem, first + best, 1.0, &work->totals[best]);
+			queue[from] = queue_cost(work, work->totals[from].occupied_s / S_PER_HOUR);
+			queue[best] = queue_cost(work, work->totals[best].occupied_s / S_PER_HOUR);
 			improved = true;
 		}
 		if (!improved)
@@ -399,76 +413,113 @@ gap_of(const Best *best)
 	return best->objective > 0 ? fmax(0.0, (best->objective - bound) / best->objective) : 0.0;
 }
 
+/* One call of the solver at the utilisations of the work, and what can be made of its answer. */
+static void
+solve_round(Work *work, double effort, TierSolverResult *solved, double *lower_bound, Best *best)
+{
+	const TierPlacementProblem *problem = work->problem;
+	double		objective;
+
+	for (int t = 0; t < problem->ntiers; t++)
+		work->slope[t] = work->weights.queue > 0 ? queue_slope(work, work->utilisation[t]) : 0;
+	solve_tangent(work, fmax(effort, LEAST_EFFORT), solved);
+	objective = value_of(work, work->tier);
+	for (int t = 0; t < problem->ntiers; t++)
+		work->solved_s[t] = work->totals[t].occupied_s;
+	if (is_finite(solved->lower_bound))
+		*lower_bound = fmax(*lower_bound, solved->lower_bound + tangent_constant(work));
+	if (work->weights.queue > 0 && !solved->interrupted && is_crowded(work, work->totals))
+		objective = improve(work, work->tier);
+	if (!is_answer(work, work->tier))
+	{
+		memcpy(work->tier, work->feasible, sizeof(int) * problem->nunits);
+		objective = value_of(work, work->tier);
+	}
+	if (!best->exists || objective < best->objective)
+		keep(work, solved, objective, best);
+}
+
 /*
- * The best placement for these weights, in at most so many rounds, which share the
- * effort: what one leaves of it is for those after it.  An answer that does not
- * keep the limits is none.
+ * The next utilisation to assume.  A device that gets more than was assumed was too cheap;
+ * one that gets the same as with the last one gets it with what is between them.
+ */
+static double
+next_utilisation(Work *work, int tier)
+{
+	double		assumed = fmin(work->utilisation[tier], FULL_UTILISATION);
+	double		got = fmin(work->solved_s[tier] / S_PER_HOUR, FULL_UTILISATION);
+	double		before = work->got[tier];
+
+	work->got[tier] = got;
+	if (got > assumed)
+		work->at_least[tier] = assumed;
+	else
+		work->at_most[tier] = assumed;
+	if (queue_slope(work, fmax(got, assumed)) <= 0 || fabs(got - assumed) < SAME_UTILISATION ||
+		(before >= 0.0 && fabs(got - before) < SAME_UTILISATION))
+		return got;
+	if (got > assumed ? work->at_most[tier] >= FULL_UTILISATION : work->at_least[tier] <= 0.0)
+		return (assumed + got) / 2.0;
+	return (work->at_least[tier] + work->at_most[tier]) / 2.0;
+}
+
+/* Assumes what a placement comes to. */
+static void
+assume(Work *work, const int *tier)
+{
+	tier_placement_add_up(work->problem, tier, work->totals);
+	for (int t = 0; t < work->problem->ntiers; t++)
+		work->utilisation[t] = work->totals[t].occupied_s / S_PER_HOUR;
+}
+
+/*
+ * The best placement for these weights, in at most so many rounds.  First prices and
+ * occupations have to agree, for which the solver need not search for long; what there is of
+ * effort is spent on the last one, or on the first, if it is likely that it is the last.  An
+ * answer that does not keep the limits is none.
  */
 static void
-solve_weighted(Work *work, int rounds, double effort, Best *best)
+solve_weighted(Work *work, int rounds, double effort, bool is_expected, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
 	double		lower_bound = -INFINITY;
+	bool		is_last = is_expected || work->weights.queue <= 0;
+	bool		is_searched = false;
+	TierSolverResult solved = {0};
 
 	best->exists = false;
 	for (int t = 0; t < problem->ntiers; t++)
 	{
-		work->utilisation[t] = work->now[t].occupied_s / S_PER_HOUR;
+		work->utilisation[t] = work->expected_s[t] / S_PER_HOUR;
 		work->at_least[t] = 0;
 		work->at_most[t] = FULL_UTILISATION;
+		work->got[t] = -1.0;
 	}
 	for (int round = 0; round < rounds; round++)
 	{
-		TierSolverResult solved;
-		double		objective;
-		double		tangent;
 		double		change = 0;
 
-		for (int t = 0; t < problem->ntiers; t++)
-			work->slope[t] = work->weights.queue > 0 ? queue_slope(work, work->utilisation[t]) : 0;
-		solve_tangent(work, fmax(effort, LEAST_EFFORT), &solved);
+		solve_round(work, is_last ? effort : LEAST_EFFORT, &solved, &lower_bound, best);
+		is_searched = is_last;
+		is_last = false;
 		effort -= solved.effort;
-		objective = value_of(work, work->tier);
-		for (int t = 0; t < problem->ntiers; t++)
-			work->solved_s[t] = work->totals[t].occupied_s;
-		tangent = tangent_constant(work);
-		if (is_finite(solved.lower_bound))
-			lower_bound = fmax(lower_bound, solved.lower_bound + tangent);
-		if (work->weights.queue > 0 && !solved.interrupted && is_crowded(work, work->totals))
-			objective = improve(work, work->tier);
-		if (!is_answer(work, work->tier))
-		{
-			memcpy(work->tier, work->feasible, sizeof(int) * problem->nunits);
-			objective = value_of(work, work->tier);
-		}
-		if (!best->exists || objective < best->objective)
-			keep(work, &solved, objective, best);
 		if (solved.interrupted || work->weights.queue <= 0)
 			break;
-
-		/*
-		 * A device that gets more than was assumed was too cheap.
-		 */
 		for (int t = 0; t < problem->ntiers; t++)
 		{
 			double		assumed = fmin(work->utilisation[t], FULL_UTILISATION);
-			double		got = fmin(work->solved_s[t] / S_PER_HOUR, FULL_UTILISATION);
 
-			if (got > assumed)
-				work->at_least[t] = assumed;
-			else
-				work->at_most[t] = assumed;
-			if (queue_slope(work, fmax(got, assumed)) <= 0 ||
-				fabs(got - assumed) < SAME_UTILISATION)
-				work->utilisation[t] = got;
-			else if (got > assumed && work->at_most[t] >= FULL_UTILISATION)
-				work->utilisation[t] = (assumed + got) / 2.0;
-			else
-				work->utilisation[t] = (work->at_least[t] + work->at_most[t]) / 2.0;
-			change = fmax(change, fabs(got - assumed));
+			work->utilisation[t] = next_utilisation(work, t);
+			change = fmax(change, fabs(work->got[t] - assumed));
 		}
 		if (change < SAME_UTILISATION)
 			break;
+		is_searched = false;
+	}
+	if (!is_searched && !solved.interrupted && !best->is_proven && effort > LEAST_EFFORT)
+	{
+		assume(work, best->tier);
+		solve_round(work, effort, &solved, &lower_bound, best);
 	}
 	best->lower_bound = fmin(lower_bound, best->objective);
 	best->gap = gap_of(best);
@@ -502,21 +553,31 @@ cheapest_tier(const TierPlacementProblem *problem, int unit)
 	return cheapest;
 }
 
+/* Money and waiting of the best placement at a price; the next one begins where it ends. */
+static void
+try_price(Work *work, double price, Best *best, double *money, double *wait)
+{
+	work->weights = balanced_weights(price);
+	solve_weighted(work, SWEEP_ROUNDS, 0.0, false, best);
+	tier_placement_add_up(work->problem, best->tier, work->totals);
+	*money = *wait = 0.0;
+	for (int t = 0; t < work->problem->ntiers; t++)
+	{
+		work->expected_s[t] = work->totals[t].occupied_s;
+		*money += work->totals[t].price;
+		*wait += work->totals[t].wait_s + work->totals[t].queue_s;
+	}
+}
+
 /*
- * Tries prices around the one at which both weigh the same with everything on the cheapest
- * tier, wherever it is now, so that the answer does not depend on that.
+ * The price at which money and waiting weigh the same with everything on the cheapest tier,
+ * wherever it is now, so that the answer does not depend on that.
  */
 static double
-find_price_per_wait_hour(Work *work, Best *best)
+middle_price(const TierPlacementProblem *problem)
 {
-	const TierPlacementProblem *problem = work->problem;
 	double		money = 0;
 	double		wait = 0;
-	double		tried[SWEEP_POINTS];
-	double		x[SWEEP_POINTS];
-	double		y[SWEEP_POINTS];
-	double		middle;
-	int			knee;
 
 	for (int u = 0; u < problem->nunits; u++)
 	{
@@ -527,22 +588,31 @@ find_price_per_wait_hour(Work *work, Best *best)
 		money += problem->price[(size_t) u * problem->ntiers + t];
 		wait += finite_or_0(problem->wait_s[(size_t) u * problem->ntiers + t]);
 	}
-	middle = money > 0 && wait > 0 ? money / (wait * HOURS_PER_MONTH / S_PER_HOUR) : 1.0;
-	for (int i = 0; i < SWEEP_POINTS; i++)
-	{
-		tried[i] = middle * pow(10.0, SWEEP_DECADES * ((double) i / (SWEEP_POINTS - 1) - 0.5));
-		work->weights = balanced_weights(tried[i]);
-		solve_weighted(work, SWEEP_ROUNDS, SWEEP_EFFORT, best);
-		tier_placement_add_up(problem, best->tier, work->totals);
-		x[i] = y[i] = 0;
-		for (int t = 0; t < problem->ntiers; t++)
-		{
-			x[i] += work->totals[t].price;
-			y[i] -= work->totals[t].wait_s + work->totals[t].queue_s;
-		}
-	}
-	knee = tier_placement_knee(x, y, SWEEP_POINTS);
-	return tried[knee < 0 ? SWEEP_POINTS / 2 : knee];
+	return money > 0 && wait > 0 ? money / (wait * HOURS_PER_MONTH / S_PER_HOUR) : 1.0;
+}
+
+/*
+ * Where the curve of money against waiting bends most: of its points the one that is
+ * farthest from the line between its ends.  That is the one that is best at the slope of
+ * this line, taken as a price.  A curve that does not bend there tells nothing.
+ */
+static double
+find_price_per_wait_hour(Work *work, Best *best)
+{
+	double		middle = middle_price(work->problem);
+	double		price;
+	double		x[3];
+	double		y[3];
+
+	try_price(work, middle * pow(10.0, -SWEEP_DECADES / 2.0), best, &x[0], &y[0]);
+	try_price(work, middle * pow(10.0, SWEEP_DECADES / 2.0), best, &x[2], &y[2]);
+	price = (x[2] - x[0]) / (y[0] - y[2]) / (HOURS_PER_MONTH / S_PER_HOUR);
+	if (!(price > 0.0) || !is_finite(price))
+		return middle;
+	try_price(work, price, best, &x[1], &y[1]);
+	for (int i = 0; i < 3; i++)
+		y[i] = -y[i];
+	return tier_placement_knee(x, y, 3) < 0 ? middle : price;
 }
 
 static void *
@@ -580,6 +650,9 @@ set_weights(Work *work, Best *best, double *price_per_wait_hour)
 	double		price = 0;
 	double		busy = 1.0;
 
+	for (int t = 0; t < problem->ntiers; t++)
+		work->expected_s[t] = problem->expected_s != NULL ? problem->expected_s[t] :
+			work->now[t].occupied_s;
 	*price_per_wait_hour = NAN;
 	switch (problem->objective)
 	{
@@ -611,13 +684,17 @@ set_limits(Work *work)
 {
 	const TierPlacementProblem *problem = work->problem;
 
-	tier_feasible_limits(problem, work->asked, work->kept, work->feasible);
+	tier_feasible_limits(problem, work->asked, work->kept, work->feasible, work->fits);
 	for (int t = 0; t < problem->ntiers; t++)
 	{
 		work->capacity[t] = work->kept[t].of[TIER_RESOURCE_BYTES];
 		for (int r = 1; r <= work->nuses; r++)
 			work->limit[t * work->nuses + r - 1] = work->kept[t].of[r];
 	}
+	for (size_t cell = 0; cell < (size_t) problem->nunits * problem->ntiers; cell++)
+		for (int r = 1; r <= work->nuses; r++)
+			work->use[cell * work->nuses + r - 1] =
+				tier_placement_use(problem, cell, (TierPlacementResource) r);
 	for (int u = 0; u < problem->nunits; u++)
 		work->start[u] = problem->current[u] >= 0 ? problem->current[u] : work->feasible[u];
 	tier_placement_add_up(problem, work->start, work->now);
@@ -714,6 +791,8 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 	memcpy(result->tier, best->tier, sizeof(int) * problem->nunits);
 	if (result->pushed_out_of != NULL)
 		memcpy(result->pushed_out_of, best->pushed, sizeof(int) * problem->nunits);
+	if (result->fits != NULL)
+		memcpy(result->fits, work->fits, sizeof(int) * problem->nunits);
 	if (result->now != NULL)
 		tier_placement_add_up(problem, problem->current, result->now);
 	tier_placement_add_up(problem, best->tier, work->totals);
@@ -754,6 +833,9 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	memset(&best, 0, sizeof(best));
 	work.problem = problem;
 	work.nuses = nuses;
+	work.clients = tier_placement_clients(problem);
+	work.quiet_s = tier_cost_queue_s(QUIET_UTILISATION, work.clients);
+	work.quiet_slope = tier_cost_queue_slope(QUIET_UTILISATION, work.clients);
 #define ARRAY(type, n) ((type *) (arrays[narrays++] = array(problem, (n), sizeof(type))))
 	work.cost = ARRAY(double, ncells);
 	work.use = ARRAY(double, ncells * nuses);
@@ -762,6 +844,8 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	work.utilisation = ARRAY(double, ntiers);
 	work.at_least = ARRAY(double, ntiers);
 	work.at_most = ARRAY(double, ntiers);
+	work.got = ARRAY(double, ntiers);
+	work.expected_s = ARRAY(double, ntiers);
 	work.solved_s = ARRAY(double, ntiers);
 	work.slope = ARRAY(double, ntiers);
 	work.used_of = ARRAY(double, nlimits);
@@ -770,6 +854,7 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	work.tier = ARRAY(int, problem->nunits);
 	work.pushed = ARRAY(int, problem->nunits);
 	work.feasible = ARRAY(int, problem->nunits);
+	work.fits = ARRAY(int, problem->nunits);
 	work.start = ARRAY(int, problem->nunits);
 	work.now = ARRAY(TierPlacementTotals, ntiers);
 	work.totals = ARRAY(TierPlacementTotals, ntiers);
@@ -781,7 +866,8 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	set_limits(&work);
 	set_weights(&work, &best, &result->price_per_wait_hour);
 	solve_weighted(&work, MAX_ROUNDS,
-				   problem->effort > 0 ? problem->effort : TIER_PLACEMENT_EFFORT, &best);
+				   problem->effort > 0 ? problem->effort : TIER_PLACEMENT_EFFORT,
+				   problem->expected_s != NULL, &best);
 	exchange_pairs(&work, &best);
 	undo_exchanges(&work, &best);
 	stay_if_better(&work, &best);

@@ -25,7 +25,7 @@ typedef enum TierPlacementBottleneck
 } TierPlacementBottleneck;
 
 /*
- * tier, pushed_out_of are by unit, the rest by tier, all from the caller; all
+ * tier, pushed_out_of, fits are by unit, the rest by tier, all from the caller; all
  * but tier may be NULL.  pushed_out_of is -1 for who is where it wants to be.
  * The objective is in device-seconds per hour for TIME, else in money per month.
  * byte_worth is by how much it would fall with one more byte on that tier.
@@ -38,6 +38,7 @@ typedef struct TierPlacementResult
 {
 	int		   *tier;
 	int		   *pushed_out_of;
+	int		   *fits;			/* exceeds the room by as little as possible */
 	TierPlacementTotals *now;
 	TierPlacementTotals *after;
 	double	   *byte_worth;

@@ -104,6 +104,12 @@ typedef struct TierPlacementProblem
 										 * waiting bends */
 	double		effort;			/* of all calls of the solver together; 0:
 								 * TIER_PLACEMENT_EFFORT */
+	const double *expected_s;	/* by tier: occupied_s of an answer that is
+								 * likely to be much like this one's; NULL:
+								 * none is known */
+	const int  *fits;			/* by unit: result.fits of a problem with the
+								 * same sizes, room, and rights, whatever the
+								 * load; NULL: none is known */
 	void	   *(*alloc) (size_t bytes);
 	void		(*release) (void *ptr);
 	bool		(*interrupted) (void *argument);

@@ -1132,6 +1132,118 @@ test_pairs(void)
 	is(swap(), 0, "pairs: limits that are not kept are no matter of pairs");
 }
 
+/* Between 0 and 1, always the same numbers. */
+static double
+next_random(unsigned *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (*state >> 8) / 16777216.0;
+}
+
+/* A slow tier that would be needed for more time than there is, and a smaller and dearer one. */
+static void
+begin_overloaded(unsigned seed)
+{
+	unsigned	state = seed;
+	double		slow_s = 0;
+	double		bytes = 0;
+
+	begin(2);
+	for (int i = 0; i < 300; i++)
+	{
+		double		size = 1e6 * exp(6.0 * next_random(&state));
+		double		reads = exp(8.0 * next_random(&state));
+		int			u = add_unit(size, 1);
+
+		costs(u, 0, reads * 2e-5, reads * 2e-5, size * 1e-7);
+		costs(u, 1, reads * 1e-2, reads * 1e-2, size * 4e-8);
+		c.move[u * 2] = size * 1e-8;
+		slow_s += reads * 1e-2;
+		bytes += size;
+	}
+	for (int u = 0; u < c.problem.nunits; u++)
+		for (int t = 0; t < 2; t++)
+		{
+			c.busy[u * 2 + t] *= 1.8 * 3600.0 / slow_s;
+			c.wait[u * 2 + t] = c.occupied[u * 2 + t] = c.busy[u * 2 + t];
+		}
+	c.available[0] = 0.7 * bytes;
+	c.available[1] = 0.9 * bytes;
+	c.problem.objective = TIER_OBJECTIVE_BALANCED;
+}
+
+static void
+money_and_wait(double price, double *money, double *wait)
+{
+	c.problem.price_per_wait_hour = price;
+	solve();
+	*money = c.after[0].price + c.after[1].price;
+	*wait = c.after[0].wait_s + c.after[0].queue_s + c.after[1].wait_s + c.after[1].queue_s;
+}
+
+/* The price that is found is as good as any: nothing is farther from the line of the ends. */
+static void
+test_price_of_waiting(void)
+{
+	double		worst = 0;
+
+	for (unsigned seed = 1; seed <= 10; seed++)
+	{
+		double		money[41];
+		double		wait[41];
+		double		found_money;
+		double		found_wait;
+		double		farthest = 0;
+
+		begin_overloaded(seed);
+		for (int i = 0; i < 41; i++)
+			money_and_wait(pow(10.0, i / 5.0 - 6.0), &money[i], &wait[i]);
+		money_and_wait(NAN, &found_money, &found_wait);
+		for (int i = 0; i < 41; i++)
+			farthest = fmax(farthest, (wait[0] - wait[i]) / (wait[0] - wait[40]) -
+							(money[i] - money[0]) / (money[40] - money[0]));
+		worst = fmax(worst, farthest - (wait[0] - found_wait) / (wait[0] - wait[40]) +
+					 (found_money - money[0]) / (money[40] - money[0]));
+	}
+	printf("# price of waiting: nearer to the line than the knee by %.3f\n", worst);
+	ok(worst < 0.1, "price of waiting: where the curve bends most");
+}
+
+/* What is known of a similar problem makes it quicker, and no worse. */
+static void
+test_expected(void)
+{
+	double		worst = 0;
+	bool		same = true;
+
+	for (unsigned seed = 1; seed <= 10; seed++)
+	{
+		double		expected[2];
+		double		objective;
+		int			fits[MAX_UNITS];
+		TierPlacementLimits kept[MAX_TIERS];
+
+		begin_overloaded(seed);
+		c.problem.objective = TIER_OBJECTIVE_TIME;
+		c.available[0] *= 0.1;
+		c.available[1] *= 0.9;
+		c.result.fits = fits;
+		solve();
+		memcpy(kept, c.kept, sizeof(kept));
+		objective = c.result.objective;
+		for (int t = 0; t < 2; t++)
+			expected[t] = c.after[t].occupied_s;
+		c.problem.expected_s = expected;
+		c.problem.fits = fits;
+		c.result.fits = NULL;
+		solve();
+		same &= memcmp(kept, c.kept, sizeof(TierPlacementLimits) * 2) == 0;
+		worst = fmax(worst, c.result.objective / objective - 1.0);
+	}
+	ok(same, "expected: limits are raised by as much");
+	ok(worst <= TIER_SOLVER_GAP, "expected: as good");
+}
+
 int
 main(void)
 {
@@ -1149,6 +1261,8 @@ main(void)
 	test_endurance_last();
 	test_least_violation();
 	test_pairs();
+	test_price_of_waiting();
+	test_expected();
 	test_over_time();
 	return done();
 }

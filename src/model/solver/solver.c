@@ -454,7 +454,8 @@ search(Attempt *attempt)
 		fmax(problem->gap_wanted, 2.0 * TIER_SOLVER_ROUNDING) : TIER_SOLVER_GAP;
 	all.effort_limit = run->effort + effort;
 	all.futile_limit = run->effort + FUTILE_SHARE * effort;
-	all.polish_limit = run->effort + fmin(POLISH_EFFORT, effort);
+	all.polish_limit = run->effort +
+		fmin(problem->polish > 0.0 ? problem->polish : POLISH_EFFORT, effort);
 
 	/*
 	 * All small units are where they are cheapest at the prices.  These are

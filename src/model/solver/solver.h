@@ -95,6 +95,7 @@ typedef enum TierSolverObstacle
  * effort: how many tier options may be looked at in the search for a proof;
  * 0: TIER_SOLVER_EFFORT.  What leads to a first good answer is done anyway: some
  * passes over the units.
+ * polish: of the effort, how much is spent when gap_wanted is proven; 0: a few milliseconds.
  * alloc never returns NULL.  It and interrupted may leave by longjmp: then
  * nothing is released here.
  * interrupted is asked every millisecond or so whether to stop at once, with
@@ -118,6 +119,7 @@ typedef struct TierSolverProblem
 	double		cost_epsilon;	/* in the unit of cost, >= 0 */
 	double		gap_wanted;
 	double		effort;
+	double		polish;
 	void	   *(*alloc) (size_t bytes);
 	void		(*release) (void *ptr);
 	bool		(*interrupted) (void *argument);
