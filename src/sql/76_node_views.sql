@@ -31,7 +31,7 @@ CREATE VIEW tiered_storage.node_tiers AS
 		t.rank, t.tier_name
 	$query$) n
 	LEFT JOIN LATERAL pg_catalog.jsonb_to_record(n.entry) AS e (
-		tier_name name, rank integer, tablespaces name[], profile text, capacity_bytes bigint,
+		tier_name name, rank integer, tablespaces text[], profile text, capacity_bytes bigint,
 		used_bytes bigint, free_bytes bigint, relation_bytes bigint, relations bigint) ON true;
 COMMENT ON VIEW tiered_storage.node_tiers IS
 'the tiers of all nodes of Citus, as the view tiers has them there; a node that does not '

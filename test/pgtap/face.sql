@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(11);
+SELECT plan(12);
 
 CREATE TEMP VIEW objects AS
 	SELECT d.classid, d.objid, i.type, i.schema, i.name, i.identity
@@ -40,6 +40,13 @@ SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' 
 SELECT is_empty($$ SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND COALESCE(col_description(c.oid, a.attnum), '') = '' $$,
 	'and so has each column of a view');
+-- Drivers hand an array of names on as a string.
+SELECT is_empty($$ SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+	WHERE c.relnamespace = 'tiered_storage'::regnamespace AND a.atttypid = 'name[]'::regtype
+	UNION ALL SELECT p.proname, a.name FROM pg_proc p, unnest(p.proallargtypes, p.proargmodes, p.proargnames) AS a (type, mode, name)
+	WHERE p.pronamespace = 'tiered_storage'::regnamespace AND a.type = 'name[]'::regtype AND a.mode NOT IN ('i', 'v')
+	UNION ALL SELECT p.proname, NULL FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND p.prorettype = 'name[]'::regtype $$,
+	'no column that users read is an array of names: they are arrays of text');
 SELECT is_empty($$ SELECT nspname FROM pg_namespace WHERE nspname IN ('tiered_storage', '_tiered_storage')
 	AND COALESCE(obj_description(oid, 'pg_namespace'), '') = '' $$, 'and both schemas');
 

@@ -569,7 +569,7 @@ SELECT is(pg_temp.columns_of('node_tiers'), $$
 	error text,
 	tier_name name,
 	rank integer,
-	tablespaces name[],
+	tablespaces text[],
 	profile text,
 	capacity_bytes bigint,
 	used_bytes bigint,
