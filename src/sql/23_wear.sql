@@ -127,11 +127,12 @@ AS $$
 					WHERE x.device NOT IN (SELECT s.device FROM _tiered_storage.device_state s)
 					ORDER BY x.counted_at DESC, x.device OFFSET 64)
 			RETURNING w.device)
-	DELETE FROM _tiered_storage.device_wear_given g WHERE g.device IN (SELECT x.device FROM gone x);
+	DELETE FROM _tiered_storage.device_wear_given g
+		WHERE g.device IN (SELECT x.device FROM gone x);
 $$;
 COMMENT ON FUNCTION _tiered_storage.forget_wear() IS
-'deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear() was '
-'told of them';
+'deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear() '
+'was told of them';
 
 /*
  * The pace is the mean of the seven days that were counted last.  Of less than a day it is

@@ -281,10 +281,12 @@ AS $$
 			GREATEST(0, 1 - p.fastest_ms / NULLIF(p.here_ms, 0)) AS gain
 		FROM part p JOIN total t USING (file_class)),
 	recovery AS (
-		SELECT CASE WHEN pg_is_in_recovery() THEN 'all: measured on the primary, whose devices this '
+		SELECT CASE WHEN pg_is_in_recovery()
+			THEN 'all: measured on the primary, whose devices this '
 			'standby does not know' END AS of_whom)
 	SELECT t.file_class, t.tier_name, t.reads, t.read_bytes, t.writes, t.write_bytes, t.wait_s,
-		t.place, true, CASE WHEN r.of_whom IS NULL THEN t.device END, t.fsyncs, t.io_s,
+		t.place, true, CASE WHEN r.of_whom IS NULL THEN t.device END, t.fsyncs,
+		t.io_s,
 		(SELECT CASE WHEN count(*) = count(s.wait_s * s.gain) THEN sum(s.wait_s * s.gain) END
 			FROM shared s WHERE s.file_class = t.file_class),
 		NULLIF(concat_ws('; ', NULLIF(t.null_reason, ''),
@@ -297,7 +299,8 @@ AS $$
 	FROM total t CROSS JOIN recovery r
 	UNION ALL
 	SELECT s.file_class, s.tier_name, s.reads, s.read_bytes, s.writes, s.write_bytes, s.wait_s,
-		s.place, false, CASE WHEN r.of_whom IS NULL THEN s.device END, s.fsyncs, s.io_s, s.wait_s * s.gain,
+		s.place, false, CASE WHEN r.of_whom IS NULL THEN s.device END,
+		s.fsyncs, s.io_s, s.wait_s * s.gain,
 		NULLIF(concat_ws('; ', NULLIF(s.null_reason, ''),
 			CASE WHEN s.wait_s IS NULL THEN 'waits: not known of this part' END, r.of_whom), '')
 	FROM shared s CROSS JOIN recovery r

@@ -276,7 +276,8 @@ AS $$
 			COALESCE(has_command AND k.kind = 'system' AND s.source = 'command line', false)
 				AS is_fixed,
 			COALESCE(has_command AND k.kind = 'system' AND s.source IS NOT NULL
-				AND NOT current_setting('allow_alter_system', true)::boolean, false) AS is_forbidden,
+				AND NOT current_setting('allow_alter_system', true)::boolean, false)
+				AS is_forbidden,
 			has_command AND EXISTS (SELECT FROM pg_db_role_setting r
 				CROSS JOIN unnest(r.setconfig) c
 				WHERE starts_with(c, setting_obstacle.setting || '=')

@@ -192,7 +192,8 @@ my $of_tablespace = sub {
 	);
 };
 my $its_command =
-  ask("SELECT command FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
+  ask(
+	"SELECT command FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
   );
 is( $of_tablespace->(),
 	"7|the current value is only this session's, by SET|$its_command",
@@ -324,8 +325,7 @@ is( $standby->safe_psql(
 	),
 	't|0|t',
 	'... and commands that fail there are none');
-is( $standby->safe_psql(
-		'postgres',
+is( $standby->safe_psql('postgres',
 		"SELECT DISTINCT device, written_bytes, used_fraction, substring(reason FROM '^this is a standby') FROM tiered_storage.wear WHERE tier_name IS NOT NULL AND device IS NOT NULL"
 	) =~ s/^[^|]+//r,
 	'|||this is a standby',
