@@ -113,17 +113,26 @@ COMMENT ON FUNCTION _tiered_storage.count_wear(timestamptz, text, float8, float8
 IS 'puts what a device was written in a period into the ledger, and how much of it pages of '
 'relations and WAL were (null: not known)';
 
-/* A disk that is away for a while finds its ledger again, but there is room for so many. */
+/*
+ * A disk that is away for a while finds its ledger again, but there is room for so many.  What
+ * somebody told of a disk goes with its ledger, without which nobody could say whether the next
+ * disk of this name is that one, and what was written to it since.
+ */
 CREATE FUNCTION _tiered_storage.forget_wear() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	DELETE FROM _tiered_storage.device_wear w
-		WHERE w.device IN (SELECT x.device FROM _tiered_storage.device_wear x
-				WHERE x.device NOT IN (SELECT s.device FROM _tiered_storage.device_state s)
-				ORDER BY x.counted_at DESC OFFSET 64);
+	WITH gone AS (
+		DELETE FROM _tiered_storage.device_wear w
+			WHERE w.device IN (SELECT x.device FROM _tiered_storage.device_wear x
+					WHERE x.device NOT IN (SELECT s.device FROM _tiered_storage.device_state s)
+					ORDER BY x.counted_at DESC, x.device OFFSET 64)
+			RETURNING w.device)
+	DELETE FROM _tiered_storage.device_wear_given g
+		WHERE g.device IN (SELECT x.device FROM gone x);
 $$;
 COMMENT ON FUNCTION _tiered_storage.forget_wear() IS
-'deletes the ledgers of devices that are gone, but for the last 64';
+'deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear() '
+'was told of them';
 
 /*
  * The pace is the mean of the seven days that were counted last.  Of less than a day it is
@@ -132,6 +141,8 @@ COMMENT ON FUNCTION _tiered_storage.forget_wear() IS
  *
  * TBW is that of all devices of a tier, each by the size of its file systems, and stated for
  * five years.  Tiers on one device share its life: the least that one of them tells counts.
+ *
+ * A standby has the ledger of the primary, whose devices are others, also of the same name.
  */
 CREATE FUNCTION _tiered_storage.wear_state(
 	OUT device text, OUT tier_name name, OUT shared_with text[],
@@ -188,12 +199,13 @@ AS $$
 			d.written, d.relations, d.wal, d.moved, g.given_at, g.written_bytes AS given_bytes,
 			g.used_fraction AS given_fraction,
 			GREATEST(0, COALESCE(w.written_bytes, 0) - COALESCE(g.ledger_bytes, 0)) AS since_given,
-			s.device IS NOT NULL AND s.counters_at IS NULL AS has_no_counters
+			s.device IS NOT NULL AND s.counters_at IS NULL AS has_no_counters, c.own
 		FROM limits l
-		LEFT JOIN _tiered_storage.device_wear w ON w.device = l.device
-		LEFT JOIN lately d ON d.device = l.device
-		LEFT JOIN _tiered_storage.device_wear_given g ON g.device = l.device
-		LEFT JOIN _tiered_storage.device_state s ON s.device = l.device),
+		CROSS JOIN (SELECT NOT pg_is_in_recovery() AS own) c
+		LEFT JOIN _tiered_storage.device_wear w ON w.device = l.device AND c.own
+		LEFT JOIN lately d ON d.device = l.device AND c.own
+		LEFT JOIN _tiered_storage.device_wear_given g ON g.device = l.device AND c.own
+		LEFT JOIN _tiered_storage.device_state s ON s.device = l.device AND c.own),
 	used AS (
 		SELECT f.*, CASE WHEN f.given_fraction IS NOT NULL
 				THEN f.given_fraction + COALESCE(f.since_given / f.bytes, 0)
@@ -209,7 +221,8 @@ AS $$
 			THEN (1 - u.fraction) * u.bytes / NULLIF(u.written, 0) / 365.25 END,
 		CASE WHEN u.fraction >= 1 THEN true ELSE u.written > u.per_day END,
 		NULLIF(concat_ws('; ',
-			CASE WHEN u.has_no_counters THEN 'the kernel does not count what is written to it'
+			CASE WHEN NOT u.own THEN 'this is a standby: only the primary counts, and its devices'
+				WHEN u.has_no_counters THEN 'the kernel does not count what is written to it'
 				WHEN u.period_s IS NULL THEN 'no two samples have counted what is written to it'
 				WHEN u.period_s < 86400 THEN 'less than a day was counted'
 				WHEN u.written = 0 THEN 'nothing was written to it lately' END,
@@ -218,7 +231,7 @@ AS $$
 			CASE WHEN u.wal_s = 0 THEN 'WAL: the device of pg_wal is not known' END,
 			CASE WHEN u.per_day IS NULL THEN
 				'its endurance is not known: tell it, alter_tier(endurance_tbw => ...)'
-				WHEN u.given_at IS NULL
+				WHEN u.own AND u.given_at IS NULL
 				THEN 'used_fraction: without what was written before counted_since' END), '')
 	FROM used u JOIN part p ON p.device = u.device
 	UNION ALL

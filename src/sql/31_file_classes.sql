@@ -211,6 +211,8 @@ COMMENT ON FUNCTION _tiered_storage.file_io_parts() IS
  * Waits are sampled by class.  A part has its share by how long the figures of its tier say
  * that its I/O takes, and would be waited for on the fastest tier in that proportion.
  * Relations on no tier are no part, and have their share by blocks.
+ *
+ * On a standby the figures are the primary's, and the devices are not.
  */
 CREATE FUNCTION _tiered_storage.file_class_io(
 	OUT file_class text, OUT tier_name name, OUT reads_per_hour float8,
@@ -277,9 +279,14 @@ AS $$
 		SELECT p.*, CASE WHEN t.n_here = t.n
 				THEN t.wait_s * t.partial * p.here_ms / NULLIF(t.here_ms, 0) END AS wait_s,
 			GREATEST(0, 1 - p.fastest_ms / NULLIF(p.here_ms, 0)) AS gain
-		FROM part p JOIN total t USING (file_class))
+		FROM part p JOIN total t USING (file_class)),
+	recovery AS (
+		SELECT CASE WHEN pg_is_in_recovery()
+			THEN 'all: measured on the primary, whose devices this '
+			'standby does not know' END AS of_whom)
 	SELECT t.file_class, t.tier_name, t.reads, t.read_bytes, t.writes, t.write_bytes, t.wait_s,
-		t.place, true, t.device, t.fsyncs, t.io_s,
+		t.place, true, CASE WHEN r.of_whom IS NULL THEN t.device END, t.fsyncs,
+		t.io_s,
 		(SELECT CASE WHEN count(*) = count(s.wait_s * s.gain) THEN sum(s.wait_s * s.gain) END
 			FROM shared s WHERE s.file_class = t.file_class),
 		NULLIF(concat_ws('; ', NULLIF(t.null_reason, ''),
@@ -288,14 +295,15 @@ AS $$
 				THEN 'all: there are no two samples yet'
 			WHEN t.file_class = 'log' THEN 'waits: no session waits for the log'
 			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries, '
-				'tiered_storage.wait_sample_interval)' END), '')
-	FROM total t
+				'tiered_storage.wait_sample_interval)' END, r.of_whom), '')
+	FROM total t CROSS JOIN recovery r
 	UNION ALL
 	SELECT s.file_class, s.tier_name, s.reads, s.read_bytes, s.writes, s.write_bytes, s.wait_s,
-		s.place, false, s.device, s.fsyncs, s.io_s, s.wait_s * s.gain,
+		s.place, false, CASE WHEN r.of_whom IS NULL THEN s.device END,
+		s.fsyncs, s.io_s, s.wait_s * s.gain,
 		NULLIF(concat_ws('; ', NULLIF(s.null_reason, ''),
-			CASE WHEN s.wait_s IS NULL THEN 'waits: not known of this part' END), '')
-	FROM shared s
+			CASE WHEN s.wait_s IS NULL THEN 'waits: not known of this part' END, r.of_whom), '')
+	FROM shared s CROSS JOIN recovery r
 	WHERE s.file_class IN ('relations', 'slru')
 		OR s.file_class = 'temp' AND (SELECT t.n FROM total t WHERE t.file_class = 'temp') > 1
 $$;

@@ -45,7 +45,8 @@ AS $$
 				format('a page at random takes %s ms, that is %s times as long as one in '
 					'sequence; one of ten is taken to come from the device',
 					round(c.random_read_ms::numeric, 3),
-					round((c.random_read_ms / c.sequential_page_ms)::numeric))),
+					round((c.random_read_ms / c.sequential_page_ms)::numeric,
+						CASE WHEN c.random_read_ms < c.sequential_page_ms THEN 2 ELSE 0 END))),
 			('effective_io_concurrency', c.io_concurrency::text,
 				format('the device serves %s requests at once',
 					round(c.parallelism::numeric, 1))),
@@ -78,7 +79,10 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.settings_of_tablespaces() IS
 'what recommend_settings() says of planner costs and concurrency';
 
-/* A difference counts from a tenth on, and from twice its standard error. */
+/*
+ * A difference counts from a tenth on, from twice its standard error, and from a second an hour
+ * that syncs take less, where it is known how many there are.
+ */
 CREATE FUNCTION _tiered_storage.settings_of_wal_sync(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -89,22 +93,28 @@ AS $$
 			AND d.path = c.path AND d.device IS NOT DISTINCT FROM c.device
 		WHERE c.calibrated_at = (SELECT max(x.calibrated_at)
 			FROM tiered_storage.wal_calibration x)),
-	compared AS (
+	measured AS (
 		SELECT s.method, h.write_ms AS here, h.calibrated_at, b.method AS best,
 			b.write_ms AS there,
 			COALESCE(b.write_ms < 0.9 * h.write_ms
 				AND h.write_ms - b.write_ms > 2 * sqrt(h.error_ms ^ 2 + b.error_ms ^ 2)
-				AND current_setting('fsync')::boolean, false) AS worth,
+				AND current_setting('fsync')::boolean, false) AS is_faster,
 			(SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour)
 				FROM tiered_storage.file_class_io f
 				WHERE f.file_class = 'wal' AND f.is_total) AS syncs
 		FROM (SELECT current_setting('wal_sync_method') AS method) s
 		LEFT JOIN last h ON h.method = s.method
-		LEFT JOIN LATERAL (SELECT l.* FROM last l ORDER BY l.write_ms LIMIT 1) b ON true)
+		LEFT JOIN LATERAL (SELECT l.* FROM last l ORDER BY l.write_ms LIMIT 1) b ON true),
+	compared AS (
+		SELECT m.*, m.is_faster AND COALESCE(m.syncs * (m.here - m.there) >= 1000, true) AS worth
+		FROM measured m)
 	SELECT NULL::name, NULL::name, 'wal_sync_method', c.method, CASE WHEN c.worth THEN c.best END,
 		c.calibrated_at,
 		CASE WHEN c.here IS NULL
 			THEN 'not measured where the WAL is now: SELECT * FROM tiered_storage.calibrate_wal()'
+			WHEN NOT c.worth AND c.is_faster THEN format('%s syncs an hour would take %s s less '
+				'with %s: too little', round(c.syncs::numeric),
+				round((c.syncs * (c.here - c.there) / 1000)::numeric, 2), c.best)
 			WHEN NOT c.worth THEN format('no method is faster than %s (%s ms) by a tenth and '
 				'beyond the error', c.method, round(c.here::numeric, 3))
 			ELSE format('a durable write of 8 kB takes %s ms with %s and %s ms with %s',
@@ -255,11 +265,60 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_io_method(boolean) IS
 'what recommend_settings() says of asynchronous I/O';
 
 /*
- * Of the server as a whole only where it runs: a standby has other devices.
- *
  * ALTER SYSTEM is read after all other files, so that it wins over what is included; it does not
- * over the command line, which containers and cluster managers use, nor over databases and roles.
+ * over the command line, which containers and cluster managers use, nor over databases and roles,
+ * and may be forbidden.  ALTER DATABASE wins over the command line, but not over roles.  What a
+ * tablespace has of its own wins over all of them.
  */
+CREATE FUNCTION _tiered_storage.setting_obstacle(setting text, tablespace_name name,
+	has_command boolean, OUT is_fixed boolean, OUT is_blocked boolean, OUT note text)
+RETURNS record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH source AS (
+		SELECT k.kind, s.source, has_command AND pg_is_in_recovery() AS on_standby,
+			COALESCE(has_command AND k.kind = 'system' AND s.source = 'command line', false)
+				AS is_fixed,
+			COALESCE(has_command AND k.kind = 'system' AND s.source IS NOT NULL
+				AND NOT current_setting('allow_alter_system', true)::boolean, false)
+				AS is_forbidden,
+			has_command AND EXISTS (SELECT FROM pg_db_role_setting r
+				CROSS JOIN unnest(r.setconfig) c
+				WHERE starts_with(c, setting_obstacle.setting || '=')
+					AND CASE k.kind WHEN 'system' THEN true WHEN 'database' THEN r.setrole <> 0
+						AND r.setdatabase IN (0, (SELECT d.oid FROM pg_database d
+							WHERE d.datname = current_database())) END) AS has_own,
+			EXISTS (SELECT FROM pg_tablespace t CROSS JOIN pg_options_to_table(t.spcoptions) o
+				WHERE t.spcname = setting_obstacle.tablespace_name
+					AND o.option_name = setting_obstacle.setting) AS has_option
+		FROM (SELECT CASE WHEN tablespace_name IS NOT NULL THEN 'tablespace'
+			WHEN setting = 'temp_tablespaces' THEN 'database' ELSE 'system' END AS kind) k
+		LEFT JOIN pg_settings s ON s.name = setting_obstacle.setting)
+	SELECT s.is_fixed, s.is_fixed OR s.is_forbidden OR s.on_standby,
+		NULLIF(concat_ws('; ',
+			CASE WHEN s.is_fixed THEN 'it is set on the server''s command line, which wins over '
+					'ALTER SYSTEM: change it there'
+				WHEN s.is_forbidden THEN 'allow_alter_system is off: set it where the server''s '
+					'configuration comes from'
+				WHEN s.on_standby THEN 'this is a standby: it is changed on the primary'
+				WHEN s.has_own AND s.kind = 'system'
+					THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays'
+				WHEN s.has_own THEN 'where ALTER ROLE has set it, that stays' END,
+			CASE WHEN s.kind <> 'database' AND NOT s.has_option THEN CASE
+				WHEN s.source = 'client' THEN 'the current value is only this session''s: its '
+					'client has set it (PGOPTIONS)'
+				WHEN s.source IN ('session', 'interactive')
+					THEN 'the current value is only this session''s, by SET'
+				WHEN s.source IN ('user', 'database user')
+					THEN format('the current value is that of role %s, by ALTER ROLE',
+						session_user) END END), '')
+	FROM source s
+$$;
+COMMENT ON FUNCTION _tiered_storage.setting_obstacle(text, name, boolean) IS
+'whether the command line sets a setting, whether nothing that recommend_settings() could say '
+'would set it, and what to know of who has set it';
+
+/* Of the server as a whole only where it runs: a standby has other devices. */
 CREATE FUNCTION tiered_storage.recommend_settings(
 	include_all boolean DEFAULT false,
 	OUT tier_name name, OUT tablespace_name name, OUT setting text,
@@ -282,24 +341,26 @@ AS $$
 			UNION ALL SELECT * FROM _tiered_storage.settings_of_io_method(i.all_of_them)) a
 		WHERE NOT pg_is_in_recovery()
 		UNION ALL
+		SELECT 2, NULL, NULL, s.name, CASE WHEN s.name <> 'pg_wal' THEN
+				current_setting(s.name) END, NULL, NULL,
+			'this is a standby: what was measured is the primary''s, ask there', NULL, NULL, NULL,
+			NULL, false
+		FROM unnest('{temp_tablespaces,pg_wal,wal_sync_method,checkpoint_timeout,max_wal_size,'
+			'wal_compression}'::text[]) s (name)
+		WHERE include_all AND pg_is_in_recovery()
+		UNION ALL
 		SELECT 3, NULL, NULL, s.name, s.setting, NULL, NULL,
 			'not touched: it would trade safety of the data for time', NULL, NULL, NULL, NULL,
 			false
 		FROM pg_settings s
 		WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
 	SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
-		a.calibrated_at, concat_ws('; ', a.reason, CASE WHEN o.is_fixed
-			THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: '
-				'change it there'
-			WHEN o.has_own THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays' END),
-		CASE WHEN o.is_fixed THEN NULL ELSE a.command END, a.effect, a.expected_ratio,
+		a.calibrated_at, concat_ws('; ', a.reason, o.note),
+		CASE WHEN NOT o.is_blocked THEN a.command END, a.effect, a.expected_ratio,
 		CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed
 	FROM advice a
-	LEFT JOIN LATERAL (SELECT s.source = 'command line' AS is_fixed,
-			EXISTS (SELECT FROM pg_db_role_setting r CROSS JOIN unnest(r.setconfig) c
-				WHERE starts_with(c, a.setting || '=')) AS has_own
-		FROM pg_settings s WHERE s.name = a.setting AND starts_with(a.command, 'ALTER SYSTEM')) o
-		ON true
+	CROSS JOIN LATERAL _tiered_storage.setting_obstacle(a.setting, a.tablespace_name,
+		a.command IS NOT NULL AND NOT starts_with(a.command, 'GRANT')) o
 	ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_settings(boolean) IS

@@ -164,6 +164,63 @@ is( ask($who),
 	"max_wal_size: $alter\nwal_compression: where ALTER DATABASE or ALTER ROLE has set it, that stays, ALTER SYSTEM SET wal_compression = '$method';, reload",
 	'set for a database');
 ask('ALTER DATABASE postgres RESET wal_compression');
+
+# What only this session has is not the server's.
+my $only = sub {
+	my ($options, $set) = @_;
+
+	local $ENV{PGOPTIONS} = $options;
+	return ask(
+		"$set; SELECT substring(reason FROM 'the current value.*'), command FROM tiered_storage.recommend_settings(true) WHERE setting = 'wal_compression'"
+	);
+};
+is( $only->('-c wal_compression=pglz', 'SELECT'),
+	"the current value is only this session's: its client has set it (PGOPTIONS)|",
+	'set by PGOPTIONS');
+is( $only->('', 'SET wal_compression = pglz'),
+	"the current value is only this session's, by SET|",
+	'set in the session');
+ask('ALTER ROLE CURRENT_USER SET wal_compression = pglz');
+like(
+	$only->('', 'SET jit = off'),
+	qr/^the current value is that of role .*, by ALTER ROLE\|$/,
+	'set for the role');
+ask('ALTER ROLE CURRENT_USER RESET wal_compression');
+my $of_tablespace = sub {
+	return ask(
+		"SET random_page_cost = 7; SELECT DISTINCT current_value, substring(reason FROM 'the current value.*'), command FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
+	);
+};
+my $its_command =
+  ask(
+	"SELECT command FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
+  );
+is( $of_tablespace->(),
+	"7|the current value is only this session's, by SET|$its_command",
+	'a cost of the session');
+ask('ALTER TABLESPACE fast SET (random_page_cost = 9)');
+is($of_tablespace->(), "9||$its_command", 'one of the tablespace wins');
+ask('ALTER TABLESPACE fast RESET (random_page_cost)');
+
+SKIP:
+{
+	skip 'allow_alter_system came with PostgreSQL 17', 2
+	  if ask('SHOW server_version_num') < 170000;
+
+	$node->append_conf('other.conf', 'allow_alter_system = off');
+	$node->reload;
+	is( ask($who =~ s/where ALTER/allow_alter_system/r),
+		"max_wal_size: allow_alter_system is off: set it where the server's configuration comes from, no command, reload\n"
+		  . "wal_compression: allow_alter_system is off: set it where the server's configuration comes from, no command, reload",
+		'ALTER SYSTEM is not allowed');
+	like(
+		ask("SELECT string_agg(DISTINCT command, ' ') FROM tiered_storage.recommend_settings()"
+		),
+		qr/^ALTER TABLESPACE/,
+		'... other statements are');
+	$node->append_conf('other.conf', 'allow_alter_system = on');
+	$node->reload;
+}
 $node->stop;
 system_or_bail(
 	'pg_ctl', '-w', '-s', '-D',
@@ -258,10 +315,21 @@ $standby->start;
 $node->wait_for_catchup($standby);
 is( $standby->safe_psql(
 		'postgres',
-		"SELECT string_agg(DISTINCT setting, ' ') FROM tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL"
+		"SELECT string_agg(setting, ' ' ORDER BY setting), count(recommended_value), count(command), min(reason) FROM tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL AND reason !~ '^not touched'"
 	),
-	'fsync full_page_writes synchronous_commit',
-	'a standby says nothing of the server as a whole');
+	"checkpoint_timeout max_wal_size pg_wal temp_tablespaces wal_compression wal_sync_method|0|0|this is a standby: what was measured is the primary's, ask there",
+	'a standby says nothing of the server as a whole, and why');
+is( $standby->safe_psql(
+		'postgres',
+		"SELECT count(*) > 0, count(command), bool_and(reason ~ 'this is a standby: it is changed on the primary') FROM tiered_storage.recommend_settings() WHERE tablespace_name IS NOT NULL"
+	),
+	't|0|t',
+	'... and commands that fail there are none');
+is( $standby->safe_psql('postgres',
+		"SELECT DISTINCT device, written_bytes, used_fraction, substring(reason FROM '^this is a standby') FROM tiered_storage.wear WHERE tier_name IS NOT NULL AND device IS NOT NULL"
+	) =~ s/^[^|]+//r,
+	'|||this is a standby',
+	'it does not know the wear of its devices');
 like(
 	error_of(
 		$standby, 'postgres',

@@ -283,6 +283,25 @@ foreach my $case (
 }
 is(wear('given_written_bytes'), '0', 'and nothing was changed by that');
 
+# Ledgers of disks that are gone are kept for 64 of them, with what was told.
+value_of(
+	q(INSERT INTO _tiered_storage.device_wear SELECT 'gone' || i, '{1}', l.at, l.at - i * interval '1 hour', 1, '0/0'
+	FROM generate_series(1, 65) i, (SELECT counted_at AS at FROM _tiered_storage.device_wear WHERE device = 'fakea') l;
+INSERT INTO _tiered_storage.device_wear_given SELECT device, counted_at, 1, NULL, 0 FROM _tiered_storage.device_wear WHERE device <> 'fakea';
+INSERT INTO _tiered_storage.device_wear_given VALUES ('never_seen', now(), 1, NULL, 0);
+CALL tiered_storage.sample())
+);
+is( value_of(
+		q(SELECT (SELECT count(*) FROM _tiered_storage.device_wear WHERE device <> 'fakea'),
+	string_agg(x.device, ' ') FROM (SELECT 'gone' || i FROM generate_series(1, 65) i UNION VALUES ('fakea'), ('never_seen')) x (device)
+	WHERE NOT EXISTS (SELECT FROM _tiered_storage.device_wear_given g WHERE g.device = x.device))
+	),
+	'64|gone65',
+	'a ledger that is forgotten takes along what was told');
+value_of(
+	"DELETE FROM _tiered_storage.device_wear_given WHERE device <> 'fakea'; DELETE FROM _tiered_storage.device_wear WHERE device <> 'fakea'"
+);
+
 # Another database has its own ledger of the same device.
 value_of('CREATE DATABASE other');
 $node->safe_psql(
