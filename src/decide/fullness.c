@@ -55,7 +55,8 @@ tier_fullness_level(const TierSet *set, int tier, const TierFullnessQuestion *qu
 		if (set->tablespaces[i].tier != tier)
 			continue;
 		flight = question->flight(set->tablespaces[i].oid, question->argument);
-		level.own_bytes += tier_set_counts_others(set, tier) ? flight.disk_bytes : flight.own_bytes;
+		level.own_bytes += tier_set_counts_others(set, tier) ? flight.disk_bytes :
+			flight.own_bytes;
 		level.disk_bytes += flight.disk_bytes;
 	}
 	level.own_bytes += tier_set_bytes_now(set, tier);

@@ -181,8 +181,8 @@ $node->safe_psql('other', 'CALL tiered_storage.migrate()');
 is(on_shared('other'), '',
 	'what a fullness policy of another database brings counts for the mark');
 like(
-	$node->safe_psql('other',
-		'SELECT last_result FROM tiered_storage.fullness_policies'),
+	$node->safe_psql(
+		'other', 'SELECT last_result FROM tiered_storage.fullness_policies'),
 	qr/and nothing can leave; tier "shared" has room for \d+ kB of \d+ kB/,
 	'which the policy says');
 let_go($stops, 'copying');
@@ -214,8 +214,7 @@ is( $node->safe_psql(
 	'that is no failure, after which it would have to wait');
 $node->safe_psql('other',
 	"CALL tiered_storage.move_relation('hot', 'fast_other')");
-$node->safe_psql($_,
-	"SELECT tiered_storage.remove_fullness_policy('fast')")
+$node->safe_psql($_, "SELECT tiered_storage.remove_fullness_policy('fast')")
   foreach qw(app other);
 
 # What returns: two tables of 600 kB in each database, which are read again.
