@@ -476,6 +476,7 @@ request_of(const TierAdvice *advice, const Candidate *candidate)
 	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
 	move.reason = tier_advice_reason(advice, candidate->unit);
 	move.is_optional = true;
+	move.mark = TIER_MARK_EMPTIED;
 	return move;
 }
 

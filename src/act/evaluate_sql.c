@@ -10,6 +10,7 @@
 #include "commands/tablespace.h"
 #include "utils/timestamp.h"
 
+#include "src/act/fullness.h"
 #include "src/act/new_partitions.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
@@ -159,7 +160,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
 	for (int i = 0; i < npolicies; i++)
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
-	tier_policy_find_returns(evaluations, npolicies, set, pins, now);
+	tier_policy_find_returns(evaluations, npolicies, set, pins, now, tier_fullness_flight);
 	for (int i = 0; i < npolicies; i++)
 	{
 		const TierEvaluation *evaluation = evaluations[i];

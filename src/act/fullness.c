@@ -305,6 +305,7 @@ tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 	request.for_owner = true;
 	request.policy_id = evaluation->policy->policy_id;
 	request.policy_kind = TIER_POLICY_FULLNESS;
+	request.mark = TIER_MARK_HIGH;
 	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
 	request.reason = tier_fullness_reason(evaluation, i);
 	return request;

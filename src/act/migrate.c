@@ -249,6 +249,7 @@ request_for(const Job *job, const TierSet *set, Oid relation_oid)
 	request.allow_lock = tier_move_max_lock_time_s != 0;
 	request.limit_lock_time = true;
 	request.is_optional = job->leaf->verdict == TIER_VERDICT_RETURNS;
+	request.mark = job->leaf->verdict == TIER_VERDICT_RETURNS ? TIER_MARK_STAY : TIER_MARK_NONE;
 	return request;
 }
 
@@ -262,7 +263,7 @@ evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPin
 
 	for (int i = 0; i < n; i++)
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
-	tier_policy_find_returns(evaluations, n, set, pins, now);
+	tier_policy_find_returns(evaluations, n, set, pins, now, tier_fullness_flight);
 	return evaluations;
 }
 

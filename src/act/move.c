@@ -40,6 +40,7 @@
 #include "src/base/clock.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
+#include "src/base/sql.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/move/online.h"
@@ -51,6 +52,7 @@
 #include "src/move/throttle.h"
 #include "src/base/transaction.h"
 #include "src/act/verify.h"
+#include "src/decide/fullness.h"
 
 /* Backoff before the second attempt under one lock, doubled each time, and its limit. */
 #define FIRST_BACKOFF_MS 100
@@ -87,6 +89,7 @@ typedef struct Move
 	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
 	Oid			extension_oid;	/* the same: that has it, and lets it be moved
 								 * there; 0: none */
+	bool		is_above_mark;	/* the same: that is why */
 	bool		is_locked;		/* the same: others have it, and it is for who
 								 * waits for nobody */
 
@@ -312,8 +315,8 @@ finish_record(Move *move, const TierMoveReport *report)
 	move->outcome.error = report->error;
 	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
 
-	/* That another process is at it is no failure either. */
-	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING ||
+	/* That another process is at it, or was faster, is no failure either. */
+	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING || move->is_above_mark ||
 		(report->state == TIER_STATE_SKIPPED && strcmp(report->sqlstate, "55006") == 0) ||
 		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
 	thrown = tier_attempt(finish_step, move);
@@ -378,6 +381,114 @@ tier_move_foresee(const TierMoveRequest *request, const TierSet *set)
 	return tier_preflight(&admission);
 }
 
+/* What moves that were announced before have still to write, of each tablespace of a set. */
+typedef struct Arriving
+{
+	const TierSet *set;
+	double	   *bytes;
+}			Arriving;
+
+static TierFullnessFlight
+arriving_of(Oid tablespace_oid, const void *argument)
+{
+	const		Arriving *arriving = argument;
+	TierFullnessFlight flight = {0};
+
+	for (int i = 0; i < arriving->set->ntablespaces; i++)
+		if (arriving->set->tablespaces[i].oid == tablespace_oid)
+			flight.own_bytes = flight.disk_bytes = arriving->bytes[i];
+	return flight;
+}
+
+/* A share of the tier's capacity; 0: there is none. */
+static double
+mark_of(TierMoveMark mark, const TierTier *tier)
+{
+	switch (mark)
+	{
+		case TIER_MARK_NONE:
+			break;
+		case TIER_MARK_EMPTIED:
+			return Max(tier->emptied_above, 0.0);
+		case TIER_MARK_HIGH:
+			return tier_fullness_high_mark(tier);
+		case TIER_MARK_STAY:
+			return tier_fullness_stay_mark(tier);
+	}
+	return 0.0;
+}
+
+/*
+ * The tier of the target as it will be with the move, and how full; NULL: it is filled up to no
+ * mark.  Announcements are looked at before the files and what the file systems have free: what
+ * somebody writes in between is counted twice and not missed.  What leaves the target is not
+ * counted before it has left.
+ */
+static const TierTier *
+level_of_target(const Move *move, int64 announced_us, TierFullnessLevel *level)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Arriving	arriving = {.set = move->set};
+	TierFullnessQuestion question = {.flight = arriving_of,.argument = &arriving};
+	TierCatalogScope scope;
+	const TierSet *set;
+	int			to;
+
+	arriving.bytes = palloc(sizeof(double) * Max(move->set->ntablespaces, 1));
+	for (int i = 0; i < move->set->ntablespaces; i++)
+		arriving.bytes[i] = tier_space_arriving(move->set->tablespaces[i].oid, announced_us);
+	if (!tier_catalog_try_enter(&scope))
+		return NULL;
+	set = tier_catalog_load_tiers(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	to = tier_set_tier_of_tablespace(set, move->request->tablespace_oid);
+	if (to < 0 || to == tier_set_tier_of_tablespace(set, move->info->tablespace_oid) ||
+		set->tiers[to].capacity_bytes <= 0)
+		return NULL;
+	*level = tier_fullness_level(set, to, &question);
+	return &set->tiers[to];
+}
+
+/*
+ * Would the target be above the mark?  Asked once the move is announced, so that of several
+ * which were decided on at the same moment, maybe in several databases, all but the first
+ * know of another.
+ */
+static TierObstacle
+mark_obstacle(const Move *move, int64 announced_us)
+{
+	TierObstacle obstacle = {NULL};
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context;
+	TierFullnessLevel level;
+	const TierTier *tier;
+	double		needed;
+	double		mark;
+
+	if (move->request->mark == TIER_MARK_NONE)
+		return obstacle;
+	context = AllocSetContextCreate(old_context, "tiered_storage mark", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	tier = level_of_target(move, announced_us, &level);
+	MemoryContextSwitchTo(old_context);
+	mark = tier == NULL ? 0.0 : mark_of(move->request->mark, tier);
+	needed = tier == NULL ? 0.0 : tier_cost_stored_bytes(move->size_bytes, &tier->profile);
+	if (mark > 0.0 && tier_fullness_bytes(&level) + needed > mark * level.capacity_bytes)
+	{
+		obstacle.sqlstate = ERRCODE_DISK_FULL;
+		obstacle.message = psprintf("tier \"%s\" would be above its watermark of %g %%",
+									NameStr(tier->name), 100.0 * mark);
+		obstacle.detail = psprintf("%s are needed, and %s of %s are taken, with what moves that "
+								   "began before have still to write.", tier_size_text(needed),
+								   tier_size_text(tier_fullness_bytes(&level)),
+								   tier_size_text(level.capacity_bytes));
+		obstacle.hint = "The next run decides again what is moved.";
+	}
+	MemoryContextDelete(context);
+	return obstacle;
+}
+
 static void
 preflight_step(void *argument)
 {
@@ -389,6 +500,11 @@ preflight_step(void *argument)
 	admission.announces = true;
 	move->extension_oid = tier_relation_table_extension(move->info);
 	move->obstacle = tier_preflight(&admission);
+	if (move->obstacle.message == NULL)
+	{
+		move->obstacle = mark_obstacle(move, tier_preflight_space(&admission)->announced_us);
+		move->is_above_mark = move->obstacle.message != NULL;
+	}
 	move->is_locked = move->request->only_if_free &&
 		tier_relation_count_lockers(move->request->relation_oid) > 0;
 }

@@ -25,6 +25,20 @@
 
 typedef struct TierMoveRequest TierMoveRequest;
 
+/*
+ * Up to which watermark its target may be filled by a move.  Who decides on moves goes by these,
+ * too, but others may decide at the same moment; of several, the mover lets in the first.
+ */
+typedef enum TierMoveMark
+{
+	TIER_MARK_NONE,
+	TIER_MARK_EMPTIED,			/* the high one, if a fullness policy empties
+								 * the tier */
+	TIER_MARK_HIGH,
+	TIER_MARK_STAY,				/* the low one, if a fullness policy empties
+								 * the tier, else the high one */
+}			TierMoveMark;
+
 /* One relation to move.  The mover knows no policy, only an id to record. */
 struct TierMoveRequest
 {
@@ -54,6 +68,7 @@ struct TierMoveRequest
 								 * others of its owner were (act/patience.h) */
 	bool		is_optional;	/* nobody but the load asks for it: it is not
 								 * moved to what wears out */
+	TierMoveMark mark;
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by
 								 * then */

@@ -397,6 +397,9 @@ extern void tier_catalog_maintain_estimates(void);
  */
 extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
 
+/* Is the tier's capacity less than its file systems have, so that the others' bytes count? */
+extern bool tier_set_counts_others(const TierSet *set, int tier);
+
 /*
  * Bytes that may be added to its file systems if the tier had this capacity; negative: so much of
  * the reserve is taken.  A capacity beyond the file systems' size is that of larger ones.

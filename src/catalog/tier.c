@@ -421,13 +421,19 @@ tier_set_room_on_disk(const TierSet *set, int tier, double capacity_bytes)
 		more * (1.0 - t->reserve_fraction);
 }
 
-double
-tier_set_bytes_now(const TierSet *set, int tier)
+bool
+tier_set_counts_others(const TierSet *set, int tier)
 {
 	const TierTier *t = &set->tiers[tier];
 
+	return is_less_than_disks(t, (double) t->capacity_bytes);
+}
+
+double
+tier_set_bytes_now(const TierSet *set, int tier)
+{
 	return stored_bytes(set, tier, tier_database_files_of_own) +
-		(is_less_than_disks(t, (double) t->capacity_bytes) ?
+		(tier_set_counts_others(set, tier) ?
 		 stored_bytes(set, tier, tier_database_files_of_others) : 0);
 }
 

@@ -55,24 +55,36 @@ tier_fullness_level(const TierSet *set, int tier, const TierFullnessQuestion *qu
 		if (set->tablespaces[i].tier != tier)
 			continue;
 		flight = question->flight(set->tablespaces[i].oid, question->argument);
-		level.own_bytes += flight.own_bytes;
+		level.own_bytes += tier_set_counts_others(set, tier) ? flight.disk_bytes :
+			flight.own_bytes;
 		level.disk_bytes += flight.disk_bytes;
 	}
 	level.own_bytes += tier_set_bytes_now(set, tier);
 	return level;
 }
 
+double
+tier_fullness_high_mark(const TierTier *tier)
+{
+	return tier->emptied_above > 0.0 ? tier->emptied_above : tier->high_watermark;
+}
+
+double
+tier_fullness_stay_mark(const TierTier *tier)
+{
+	return tier->emptied_to > 0.0 ? tier->emptied_to : tier->high_watermark;
+}
+
 static double
 room_of(const TierSet *set, int tier, const TierFullnessQuestion *question)
 {
 	const TierTier *t = &set->tiers[tier];
-	double		mark = t->emptied_above > 0.0 ? t->emptied_above : t->high_watermark;
 	TierFullnessLevel level;
 
 	if (t->capacity_bytes <= 0)
 		return INFINITY;
 	level = tier_fullness_level(set, tier, question);
-	return level.capacity_bytes * Min(mark, 1.0 - t->reserve_fraction) -
+	return level.capacity_bytes * Min(tier_fullness_high_mark(t), 1.0 - t->reserve_fraction) -
 		tier_fullness_bytes(&level);
 }
 

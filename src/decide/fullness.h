@@ -19,19 +19,22 @@
 #include "src/decide/advice.h"
 #include "src/model/fullness.h"
 
-/* Bytes by which a tablespace will be fuller when moves that are under way have ended. */
+/*
+ * Bytes by which a tablespace will be fuller when moves that are under way have ended, beside
+ * what their files have there already.
+ */
 typedef struct TierFullnessFlight
 {
-	double		own_bytes;		/* of relations of this database, beside what
-								 * their files have there already */
-	double		disk_bytes;		/* of its file system */
+	double		own_bytes;		/* of relations of this database */
+	double		disk_bytes;		/* of all databases */
 } TierFullnessFlight;
+
+typedef TierFullnessFlight (*TierFullnessFlightOf) (Oid tablespace_oid, const void *argument);
 
 /* What an evaluation is told.  OIDs are sorted. */
 typedef struct TierFullnessQuestion
 {
-	/* NULL: nothing is under way */
-	TierFullnessFlight (*flight) (Oid tablespace_oid, const void *argument);
+	TierFullnessFlightOf flight;	/* NULL: nothing is under way */
 	const void *argument;		/* the caller's */
 	const Oid  *moved;			/* by tiering policies in this run */
 	int			nmoved;
@@ -110,6 +113,13 @@ extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier,
  */
 extern void tier_fullness_find_room(TierFullnessEvaluation *evaluation, const TierSet *set,
 									const TierFullnessQuestion *question);
+
+/*
+ * Shares of the tier's capacity: up to where it is filled by what another tier sends away,
+ * and by what comes to stay, which a policy that empties it would send away again.
+ */
+extern double tier_fullness_high_mark(const TierTier *tier);
+extern double tier_fullness_stay_mark(const TierTier *tier);
 
 /* How full the tier is, 1 being full. */
 extern double tier_fullness_share(const TierFullnessEvaluation *evaluation);

@@ -19,7 +19,6 @@
 
 #include "src/base/clock.h"
 #include "src/base/settings.h"
-#include "src/decide/fullness.h"
 #include "src/decide/policy_return.h"
 #include "src/model/period.h"
 
@@ -72,6 +71,7 @@ typedef struct Returning
 	const TierSet *set;
 	const TierPins *pins;
 	TimestampTz now;
+	TierFullnessFlightOf flight;
 	LeafPlace  *places;			/* by OID, of enabled policies */
 	int			nplaces;
 	TierLastMove *moves;		/* by OID */
@@ -338,16 +338,16 @@ load_moves(Returning *returning, const Candidate *candidates, int n)
 	for (int t = 0; t < returning->set->ntiers; t++)
 	{
 		const TierTier *tier = &returning->set->tiers[t];
-		TierFullnessQuestion question = {0};
+		TierFullnessQuestion question = {.flight = returning->flight};
 		TierFullnessLevel level;
-		double		mark = tier->emptied_to > 0.0 ? tier->emptied_to : tier->high_watermark;
 
 		returning->room_bytes[t] = INFINITY;
 		if (tier->capacity_bytes <= 0)
 			continue;
 		level = tier_fullness_level(returning->set, t, &question);
 		returning->room_bytes[t] = level.capacity_bytes *
-			Min(mark, 1.0 - tier->reserve_fraction) - tier_fullness_bytes(&level);
+			Min(tier_fullness_stay_mark(tier), 1.0 - tier->reserve_fraction) -
+			tier_fullness_bytes(&level);
 	}
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
@@ -558,9 +558,9 @@ decide(Returning *returning, Candidate *candidate)
 
 void
 tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set,
-						 const TierPins *pins, TimestampTz now)
+						 const TierPins *pins, TimestampTz now, TierFullnessFlightOf flight)
 {
-	Returning	returning = {.set = set,.pins = pins,.now = now};
+	Returning	returning = {.set = set,.pins = pins,.now = now,.flight = flight};
 	int			ncandidates;
 	Candidate  *candidates = find_candidates(evaluations, n, set, now, &ncandidates);
 

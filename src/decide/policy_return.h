@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
+#include "src/decide/fullness.h"
 #include "src/decide/partition.h"
 
 /* A leap year: what is stored is checked for the same. */
@@ -28,10 +29,13 @@ extern double tier_policy_return_seconds(const TierPolicyRow *policy);
  * what others have moved; and it goes no further than to where no other policy
  * would move it again.  So who does what all policies ask for has nothing more to do.
  *
+ * flight: what moves of other processes will have done to a tablespace.
+ *
  * Outside of a scope, with an active snapshot.  What it adds lives in the current memory
  * context.
  */
 extern void tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set,
-									 const TierPins *pins, TimestampTz now);
+									 const TierPins *pins, TimestampTz now,
+									 TierFullnessFlightOf flight);
 
 #endif							/* TIER_POLICY_RETURN_H */

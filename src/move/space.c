@@ -168,21 +168,29 @@ add_others(TierSpace *space, int64 announced_us)
 }
 
 double
-tier_space_taken(const TierSpace *space, Oid tablespace_oid)
+tier_space_arriving(Oid tablespace_oid, int64 announced_us)
 {
 	double		bytes = 0;
 
-	/*
-	 * In this order: what somebody writes in between, and announces no more,
-	 * is then counted twice and not missed.
-	 */
 	for (int i = 0; i < MaxBackends; i++)
 	{
 		TierAnnouncement other;
 
-		if (is_ahead(i, space->announced_us, &other) && other.tablespace_oid == tablespace_oid)
+		if (is_ahead(i, announced_us, &other) && other.tablespace_oid == tablespace_oid)
 			bytes += other.bytes;
 	}
+	return bytes;
+}
+
+/*
+ * In this order: what somebody writes in between, and announces no more, is then counted
+ * twice and not missed.
+ */
+double
+tier_space_taken(const TierSpace *space, Oid tablespace_oid)
+{
+	double		bytes = tier_space_arriving(tablespace_oid, space->announced_us);
+
 	return bytes + tier_database_files_of_all(tablespace_oid);
 }
 

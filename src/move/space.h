@@ -112,6 +112,9 @@ extern TierShortage tier_space_look(Oid tablespace_oid, double reserve_bytes);
  */
 extern double tier_space_taken(const TierSpace *space, Oid tablespace_oid);
 
+/* The latter alone, of moves that were announced before announced_us. */
+extern double tier_space_arriving(Oid tablespace_oid, int64 announced_us);
+
 /* What moves of other processes, of all databases, will have done to a tablespace. */
 typedef struct TierSpaceFlight
 {

@@ -21,6 +21,7 @@ my $node = new_node(
 restart_after_crash = on
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
+tiered_storage.cooldown = 0
 ));
 $node->start;
 create_in_place_tablespace($node, $_) foreach qw(shared more);
@@ -128,6 +129,144 @@ cmp_ok(used(), '<=', $capacity, 'the tier is not overfull');
 $node->safe_psql('app',
 	"CALL tiered_storage.move_relation('one', 'pg_default')");
 $node->safe_psql('app', 'CHECKPOINT');
+
+# ---------------------------------------------------------------------
+note 'Watermarks';
+# ---------------------------------------------------------------------
+
+# Of the shared tier each database may fill half, or three quarters, of 2,000,000 bytes.
+sub set_mark
+{
+	my ($mark) = @_;
+
+	$node->safe_psql($_,
+		"SELECT tiered_storage.alter_tier('shared', capacity_bytes => 2000000, high_watermark => $mark, low_watermark => 0.4)"
+	) foreach qw(app other);
+	return;
+}
+
+sub on_shared
+{
+	my ($db) = @_;
+
+	return $node->safe_psql($db,
+		"SELECT COALESCE(string_agg(relname, ' ' ORDER BY relname), '') FROM pg_class WHERE reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'shared') AND relkind = 'r'"
+	);
+}
+
+sub bytes_of_shared
+{
+	return $node->safe_psql('app', "SELECT pg_tablespace_size('shared')");
+}
+
+# Each database has a fast tier of its own, which is too full for its table of 600 kB.
+foreach my $db (qw(app other))
+{
+	create_in_place_tablespace($node, "fast_$db", "slow_$db");
+	$node->safe_psql(
+		$db, qq(
+SELECT tiered_storage.add_tier('fast', '{fast_$db}', profile => 'nvme', rank => 0, capacity_bytes => 700000, high_watermark => 0.5, low_watermark => 0.1, reserve_fraction => 0);
+CREATE TABLE hot TABLESPACE fast_$db AS TABLE one;
+SELECT tiered_storage.add_fullness_policy('fast', 'shared');
+CALL tiered_storage.sample();
+));
+}
+set_mark(0.5);
+
+# The one has just begun to write.
+hold($stops, 'copying');
+my $emptying = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copying');
+$node->safe_psql('other', 'CALL tiered_storage.migrate()');
+is(on_shared('other'), '',
+	'what a fullness policy of another database brings counts for the mark');
+like(
+	$node->safe_psql(
+		'other', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+	qr/and nothing can leave; tier "shared" has room for \d+ kB of \d+ kB/,
+	'which the policy says');
+let_go($stops, 'copying');
+unlike(finish_sql($emptying), qr/WARNING|ERROR/, 'the first is done');
+is(on_shared('app'), 'hot', 'and is there');
+cmp_ok(bytes_of_shared(), '<=', 1_000_000, 'the tier is not above its mark');
+
+# The one has decided, and not yet announced itself, when the other comes and goes.
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('hot', 'fast_app')");
+$node->safe_psql('app', 'CHECKPOINT');
+hold($stops, 'leaving');
+$emptying = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'leaving');
+$node->safe_psql('other', 'CALL tiered_storage.migrate()');
+is(on_shared('other'), 'hot', 'who comes between is first');
+let_go($stops, 'leaving');
+like(
+	finish_sql($emptying),
+	qr/WARNING:  53100: could not move public.hot: tier "shared" would be above its watermark of 50 %/,
+	'and the other one asks again');
+is(on_shared('app'), '', 'so that it is not there, too');
+cmp_ok(bytes_of_shared(), '<=', 1_000_000, 'the tier is not above its mark');
+is( $node->safe_psql(
+		'app',
+		"SELECT state, sqlstate, (SELECT count(*) FROM tiered_storage.move_queue WHERE state = 'failed lately') FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1"
+	),
+	'skipped|53100|0',
+	'that is no failure, after which it would have to wait');
+$node->safe_psql('other',
+	"CALL tiered_storage.move_relation('hot', 'fast_other')");
+$node->safe_psql($_, "SELECT tiered_storage.remove_fullness_policy('fast')")
+  foreach qw(app other);
+
+# What returns: two tables of 600 kB in each database, which are read again.
+my $then = "SET tiered_storage.test_now = '2040-01-01 00:00:00+00'";
+foreach my $db (qw(app other))
+{
+	$node->safe_psql(
+		$db, qq(
+SELECT tiered_storage.add_tier('slow', '{slow_$db}', profile => 'hdd_7200', rank => 9, reserve_fraction => 0);
+CREATE TABLE r (k int, filler text) PARTITION BY LIST (k);
+CREATE TABLE r1 PARTITION OF r FOR VALUES IN (1) TABLESPACE slow_$db;
+CREATE TABLE r2 PARTITION OF r FOR VALUES IN (2) TABLESPACE slow_$db;
+INSERT INTO r SELECT k, filler FROM one, generate_series(1, 2) k;
+$then;
+SELECT pg_stat_force_next_flush();
+CALL tiered_storage.sample();
+SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'shared');
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01',
+	rewritten_at = NULL, last_written_at = '2039-01-01', last_read_at = '2039-12-31 23:00:00+00', random_fast = 200, random_slow = 200, heat_at = '2040-01-01';
+UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01', last_sample_at = '2040-01-01';
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT timestamptz '2040-01-01' - h * interval '1 hour', ('r' || k)::regclass, 3600, 1, 200, 0, 0, 0 FROM generate_series(1, 2) k, generate_series(1, 26) h;
+));
+}
+set_mark(0.75);
+hold($stops, 'copying');
+my $returning =
+  start_sql($node, 'app', $then, 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copying');
+set_mark(0.5);
+is( $node->safe_psql(
+		'other',
+		"$then; SELECT count(*) FROM tiered_storage.evaluate_policies() WHERE verdict <> 'returns' AND reason ~ 'tier \"shared\" has no room for it below its high watermark'"
+	),
+	'2',
+	'what returns to another database counts for the mark');
+set_mark(0.75);
+$node->safe_psql('other', "$then; CALL tiered_storage.migrate()");
+is(on_shared('other'), 'r1', 'there is room for one beside it');
+let_go($stops, 'copying');
+like(
+	finish_sql($returning),
+	qr/WARNING:  53100: could not move public.r2: tier "shared" would be above its watermark of 75 %/,
+	'so that the second of the others, which was to return, stays');
+is(on_shared('app'), 'r1', 'unlike the first');
+cmp_ok(bytes_of_shared(), '<=', 1_500_000, 'the tier is not above its mark');
+$node->safe_psql(
+	$_, qq(
+DROP TABLE r, hot;
+SELECT tiered_storage.alter_tier('shared', capacity_bytes => $capacity);
+CHECKPOINT;
+)) foreach qw(app other);
 
 # ---------------------------------------------------------------------
 note 'What ended in the middle';
