@@ -393,6 +393,14 @@ class Measured:
                 if len(self.scores[layout]) <= number:
                     self.measure(layout, number)
 
+    def print_spread(self):
+        """How far apart the same layout's measurements are: less than that no two layouts can be told apart by one of each."""
+        repeated = [values for values in self.scores.values() if len(values) > 1]
+        if repeated:
+            spreads = sorted((max(values) - min(values)) / statistics.median(values) for values in repeated)
+            print(f"  the same layout again: {len(repeated)} layouts, each measured {min(map(len, repeated))} times and more; from its slowest to its fastest"
+                  f" {100 * statistics.median(spreads):.0f} % of its median (median of the layouts), at most {100 * spreads[-1]:.0f} %")
+
     @staticmethod
     def later(values):
         """All rounds but the first: that has chosen them, by what it happened to see."""
@@ -517,6 +525,20 @@ def judge_layouts(bench, units, advice):
         verdict(text, good)
     judge_speedups(bench, {percent: statistics.median(measured.ratios(measured.same(frozenset(advice[percent])), all_hdd))
                            for percent in bench.capacities})
+    measured.print_spread()
+
+
+def judge_gains(bench, units, advice):
+    """Of the advice alone, and of what was predicted for it."""
+    measured = Measured(bench, units)
+    all_hdd = measured.same(frozenset())
+    ours = {percent: measured.same(frozenset(advice[percent])) for percent in bench.capacities}
+    for number in range(bench.options.rounds):
+        for layout in dict.fromkeys([all_hdd, *ours.values()]):
+            measured.measure(layout, number)
+    judge_speedups(bench, {percent: statistics.median(a / b for a, b in zip(measured.scores[layout], measured.scores[all_hdd]))
+                           for percent, layout in ours.items()})
+    measured.print_spread()
 
 
 def judge_speedups(bench, found):
@@ -706,27 +728,31 @@ def saturated(bench):
     plan = []
 
     def by_advice():
-        for row in bench.rows("SELECT relation, size_bytes, command FROM tiered_storage.recommend_placement() WHERE recommended_tier = 'ssd'"
-                              " ORDER BY saved_io_s_per_hour DESC"):
-            plan.append((row[0], int(row[1]), row[2]))
-        bench.raw(f"advised: {', '.join(name for name, _, _ in plan)}")
+        plan.clear()
+        for row in bench.rows("SELECT relation, size_bytes FROM tiered_storage.recommend_placement() WHERE recommended_tier = 'ssd'"):
+            plan.append((row[0], int(row[1])))
+        for row in bench.rows("SELECT relation, size_bytes / 1000000, current_tier, recommended_tier, confidence, round(saved_io_s_per_hour::numeric, 2), reason"
+                              " FROM tiered_storage.recommend_placement(include_unchanged => true) WHERE size_bytes >= 1000000"
+                              " ORDER BY saved_io_s_per_hour DESC NULLS LAST"):
+            bench.raw(f"advised: {row}")
         bench.raw_observed("the saturated HDD")
         return [("apply_placement", "CALL tiered_storage.apply_placement('insufficient data')")]
 
-    def altered(descending):
+    def altered():
         return [(name, f"ALTER {'INDEX' if bench.oids[name][1] == 'index' else 'TABLE'} {name} SET TABLESPACE ssd")
-                for name, _, _ in sorted(plan, key=lambda p: p[1], reverse=descending)]
+                for name, _ in sorted(plan, key=lambda p: p[1])]
 
     print(f"\n  saturated: {CLIENTS} clients as fast as they can for {SATURATED_PARTS * SATURATED_PART * bench.options.seconds} s, an SSD of {SATURATED_CAPACITY} %")
+    # What would it be otherwise?  The cache fills, and the kernel writes what is dirty.
+    saturate(bench, "nothing is moved", lambda: [])
     saturate(bench, "apply_placement()", by_advice)
     print("    moved, each with seconds since the first began, seconds it took, of these waiting for locks: " + "; ".join(
         f"{name} ({size} MB) {at} {took} {wait}{'' if state == 'done' else ' ' + state}" for name, size, at, took, wait, state in bench.rows(
             "SELECT relation || ' to ' || to_tier, size_bytes / 1000000, round(extract(epoch FROM started_at - min(started_at) OVER ()), 1),"
             " round((elapsed_ms / 1000.0)::numeric, 1), round((lock_wait_ms / 1000.0)::numeric, 1), state FROM tiered_storage.moves ORDER BY started_at")), flush=True)
-    for descending in (False, True):
-        mover = saturate(bench, f"ALTER ... SET TABLESPACE of the same, the {'largest' if descending else 'smallest'} first", lambda: altered(descending))
-        print("    moved, each with seconds since the first began, and seconds it took: " +
-              "; ".join(f"{name} {at:.1f} {took:.1f}" for name, at, took in mover.done), flush=True)
+    mover = saturate(bench, "ALTER ... SET TABLESPACE of the same, the smallest first", altered)
+    print("    moved, each with seconds since the first began, and seconds it took: " +
+          "; ".join(f"{name} {at:.1f} {took:.1f}" for name, at, took in mover.done), flush=True)
 
 
 def main():
@@ -737,7 +763,7 @@ def main():
     bench.sql("CALL tiered_storage.sample()")
     bench.load_units()
     print(f"\n{bench.family}: {len(bench.oids)} units, {bench.total / 1e6:.0f} MB\n")
-    if any(part in bench.options.parts for part in ("training", "layouts", "repeat")):
+    if any(part in bench.options.parts for part in ("training", "layouts", "repeat", "gains")):
         done, elapsed, rate, checkpoints = bench.train("hdd")
         judge_writes(bench, done, elapsed)
         units = bench.ask_units()
@@ -757,6 +783,8 @@ def main():
         stationary(bench)
     if "saturated" in bench.options.parts:
         saturated(bench)
+    if "gains" in bench.options.parts:
+        judge_gains(bench, units, from_hdd)
     if "layouts" in bench.options.parts:
         judge_layouts(bench, units, from_hdd)
     sys.stdout.flush()

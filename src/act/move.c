@@ -386,12 +386,12 @@ typedef struct Arriving
 {
 	const TierSet *set;
 	double	   *bytes;
-}			Arriving;
+} Arriving;
 
 static TierFullnessFlight
 arriving_of(Oid tablespace_oid, const void *argument)
 {
-	const		Arriving *arriving = argument;
+	const Arriving *arriving = argument;
 	TierFullnessFlight flight = {0};
 
 	for (int i = 0; i < arriving->set->ntablespaces; i++)

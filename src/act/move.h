@@ -37,7 +37,7 @@ typedef enum TierMoveMark
 	TIER_MARK_HIGH,
 	TIER_MARK_STAY,				/* the low one, if a fullness policy empties
 								 * the tier, else the high one */
-}			TierMoveMark;
+} TierMoveMark;
 
 /* One relation to move.  The mover knows no policy, only an id to record. */
 struct TierMoveRequest

@@ -65,10 +65,12 @@ AS $$
 			ELSE '' END,
 		format('ALTER TABLESPACE %I SET (%s = %s);', c.tablespace_name, c.setting, c.value),
 		CASE WHEN c.setting LIKE '%cost' THEN 'other plans, where costs decide; not predicted'
-			ELSE CASE WHEN c.current_value ~ '^[0-9]+$' AND c.current_value::numeric > c.value::numeric
-				THEN 'fewer reads at once, as the device serves no more, in '
-				ELSE 'more reads at once in ' END
-				|| CASE WHEN c.setting LIKE 'maintenance%' THEN 'maintenance' ELSE 'bitmap scans' END
+			ELSE CASE WHEN c.current_value ~ '^[0-9]+$'
+					AND c.current_value::numeric > c.value::numeric
+					THEN 'fewer reads at once, as the device serves no more, in '
+					ELSE 'more reads at once in ' END
+				|| CASE WHEN c.setting LIKE 'maintenance%' THEN 'maintenance'
+					ELSE 'bitmap scans' END
 				|| '; not predicted' END,
 		NULL::float8, 'nothing', c.calibrated_at IS NULL
 	FROM compared c
