@@ -509,6 +509,19 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 	return loads;
 }
 
+TimestampTz
+tier_catalog_history_begin(void)
+{
+	static const char sql[] =
+	"SELECT min(period_start) FROM _tiered_storage.relation_history";
+	Datum		begin;
+	bool		isnull;
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	begin = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? 0 : DatumGetTimestampTz(begin);
+}
+
 /*
  * The hours that are rolled up now: those that ended more than RAW_RETENTION ago, from where
  * the last roll-up ended.  False when no hour has ended since then.  (A clock that was set
