@@ -263,40 +263,51 @@ CREATE FUNCTION tiered_storage.recommend_settings(
 	OUT reason text, OUT command text, OUT effect text, OUT expected_ratio float8,
 	OUT requires text, OUT is_assumed boolean)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	WITH advice AS (
-		SELECT 1 AS place, a.* FROM _tiered_storage.settings_of_tablespaces() a
-		UNION ALL
-		SELECT 2, a.* FROM (SELECT COALESCE(include_all, false) AS all_of_them) i
-		CROSS JOIN LATERAL (
-			SELECT * FROM _tiered_storage.settings_of_temp(i.all_of_them)
-			UNION ALL SELECT * FROM _tiered_storage.settings_of_temp_rights()
-			UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_place(i.all_of_them)
-			UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_sync(i.all_of_them)
-			UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)
-			UNION ALL SELECT * FROM _tiered_storage.settings_of_io_method(i.all_of_them)) a
-		WHERE NOT pg_is_in_recovery()
-		UNION ALL
-		SELECT 3, NULL, NULL, s.name, s.setting, NULL, NULL,
-			'not touched: it would trade safety of the data for time', NULL, NULL, NULL, NULL,
-			false
-		FROM pg_settings s
-		WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
-	SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
-		a.calibrated_at, concat_ws('; ', a.reason, CASE WHEN o.is_fixed
-			THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: '
-				'change it there'
-			WHEN o.has_own THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays' END),
-		CASE WHEN o.is_fixed THEN NULL ELSE a.command END, a.effect, a.expected_ratio,
-		CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed
-	FROM advice a
-	LEFT JOIN LATERAL (SELECT s.source = 'command line' AS is_fixed,
-			EXISTS (SELECT FROM pg_db_role_setting r CROSS JOIN unnest(r.setconfig) c
-				WHERE starts_with(c, a.setting || '=')) AS has_own
-		FROM pg_settings s WHERE s.name = a.setting AND starts_with(a.command, 'ALTER SYSTEM')) o
-		ON true
-	ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY
+		WITH advice AS (
+			SELECT 1 AS place, a.* FROM _tiered_storage.settings_of_tablespaces() a
+			UNION ALL
+			SELECT 2, a.* FROM (SELECT COALESCE(include_all, false) AS all_of_them) i
+			CROSS JOIN LATERAL (
+				SELECT * FROM _tiered_storage.settings_of_temp(i.all_of_them)
+				UNION ALL SELECT * FROM _tiered_storage.settings_of_temp_rights()
+				UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_place(i.all_of_them)
+				UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_sync(i.all_of_them)
+				UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)
+				UNION ALL SELECT * FROM _tiered_storage.settings_of_io_method(i.all_of_them)) a
+			WHERE NOT pg_is_in_recovery()
+			UNION ALL
+			SELECT 3, NULL, NULL, s.name, s.setting, NULL, NULL,
+				'not touched: it would trade safety of the data for time', NULL, NULL, NULL, NULL,
+				false
+			FROM pg_settings s
+			WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
+		SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
+			a.calibrated_at, concat_ws('; ', a.reason, CASE WHEN o.is_fixed
+				THEN 'it is set on the server''s command line, which wins over ALTER SYSTEM: '
+					'change it there'
+				WHEN o.has_own
+				THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays' END),
+			CASE WHEN o.is_fixed THEN NULL ELSE a.command END, a.effect, a.expected_ratio,
+			CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed
+		FROM advice a
+		LEFT JOIN LATERAL (SELECT s.source = 'command line' AS is_fixed,
+				EXISTS (SELECT FROM pg_db_role_setting r CROSS JOIN unnest(r.setconfig) c
+					WHERE starts_with(c, a.setting || '=')) AS has_own
+			FROM pg_settings s
+			WHERE s.name = a.setting AND starts_with(a.command, 'ALTER SYSTEM')) o ON true
+		ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting;
+	IF NOT FOUND AND NOT EXISTS (SELECT FROM tiered_storage.tiers) THEN
+		RAISE NOTICE 'no setting is recommended: there is no tier'
+			USING DETAIL = 'Most settings follow from the figures of the devices.',
+				HINT = 'SELECT * FROM tiered_storage.discover_tiers() looks what devices there '
+					'are; add_tier() names them.';
+	END IF;
+END
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_settings(boolean) IS
 'settings that do not fit the figures of the tiers and what the server does, the recommended '
