@@ -634,7 +634,9 @@ tier_catalog_maintain_history(TimestampTz now)
 {
 	static const char history_sql[] =
 	"WITH noted AS (UPDATE _tiered_storage.sampler "
-	"SET history_since = least($1, greatest(history_since, $1 - make_interval(mins => $2)))) "
+	"SET history_since = least($1, greatest(history_since, $1 - make_interval(mins => $2))) "
+	"WHERE history_since IS NOT NULL OR EXISTS (SELECT FROM _tiered_storage.relation_history "
+	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)") ")) "
 	"DELETE FROM _tiered_storage.relation_history "
 	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
 	static const char moves_sql[] =
