@@ -113,6 +113,11 @@ SELECT relation, recommended_tier, round(saved_io_s_per_hour::numeric, 2) AS sav
 	FROM tiered_storage.recommend_placement(as_of => '2029-06-01');
 SELECT relation, round(saved_io_s_per_hour::numeric, 2) AS saved FROM tiered_storage.recommend_placement(as_of => '2029-05-26');
 SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2029-05-25'); \echo :SQLSTATE
+-- A time that is the number 0; and one after which there was nothing for long.
+SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2000-01-01 00:00+00'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.placement_summary(as_of => '2000-01-01 00:00+00'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2029-07-01'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2031-01-01'); \echo :SQLSTATE
 DELETE FROM _tiered_storage.relation_history WHERE period_start < '2029-12-01';
 
 ---------------------------------------------------------------------------

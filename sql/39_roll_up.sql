@@ -107,7 +107,8 @@ $$;
 SELECT * FROM regress_burst();
 SET tiered_storage.test_now = '2030-04-05 14:00+00';
 CALL tiered_storage.sample();
-SELECT rolled_up_until FROM _tiered_storage.sampler;
+-- Nothing is deleted yet.
+SELECT rolled_up_until, history_since FROM tiered_storage.sampler;
 SELECT * FROM regress_burst();
 
 ---------------------------------------------------------------------------

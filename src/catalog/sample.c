@@ -509,6 +509,19 @@ tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 	return loads;
 }
 
+TimestampTz
+tier_catalog_history_begin(void)
+{
+	static const char sql[] =
+	"SELECT min(period_start) FROM _tiered_storage.relation_history";
+	Datum		begin;
+	bool		isnull;
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	begin = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? 0 : DatumGetTimestampTz(begin);
+}
+
 /*
  * The hours that are rolled up now: those that ended more than RAW_RETENTION ago, from where
  * the last roll-up ended.  False when no hour has ended since then.  (A clock that was set
@@ -621,7 +634,9 @@ tier_catalog_maintain_history(TimestampTz now)
 {
 	static const char history_sql[] =
 	"WITH noted AS (UPDATE _tiered_storage.sampler "
-	"SET history_since = least($1, greatest(history_since, $1 - make_interval(mins => $2)))) "
+	"SET history_since = least($1, greatest(history_since, $1 - make_interval(mins => $2))) "
+	"WHERE history_since IS NOT NULL OR EXISTS (SELECT FROM _tiered_storage.relation_history "
+	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)") ")) "
 	"DELETE FROM _tiered_storage.relation_history "
 	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
 	static const char moves_sql[] =

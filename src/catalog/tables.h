@@ -506,6 +506,9 @@ typedef struct TierHistoryLoad
 extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
 												  int *nloads, TimestampTz *writes_since);
 
+/* When the oldest period of the history of relations began; 0: there is none. */
+extern TimestampTz tier_catalog_history_begin(void);
+
 /* A relation of which there is a state, and since when its history would be known. */
 typedef struct TierWatched
 {

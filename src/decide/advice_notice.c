@@ -15,6 +15,7 @@
 
 #include "access/xlog.h"
 #include "lib/stringinfo.h"
+#include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
@@ -235,6 +236,11 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 				(errmsg("what %s does is not counted, so nothing is known to be unread",
 						advice->uncounted),
 				 errhint("ALTER ROLE and ALTER DATABASE have set track_counts off.")));
+	else if (!pgstat_track_counts)
+		ereport(NOTICE,
+				(errmsg("track_counts is off: what is read and written is not counted, so nothing "
+						"is known to be unread"),
+				 errhint("Set track_counts = on in the server's configuration, then reload it.")));
 	if (advice->silent_standby != NULL)
 		ereport(NOTICE,
 				(errmsg("%s, so nothing is known to be unread", advice->silent_standby),

@@ -727,6 +727,25 @@ clients_of(const TierAdvice *advice)
 	return 1.0 + (peak > 0.0 ? Max(peak * advice->options.load_factor, 1.0) : MaxConnections);
 }
 
+/* There is no load of that time.  (0, which stands for now, has become -1.) */
+static void
+refuse_as_of(TimestampTz as_of, TimestampTz history_begin)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("nothing is known of the time before %s",
+					timestamptz_to_str(as_of == -1 ? 0 : as_of)),
+			 history_begin == 0 ?
+			 errdetail("No use of a relation has been recorded yet.") :
+			 history_begin >= as_of ?
+			 errdetail("What has been recorded begins at %s.", timestamptz_to_str(history_begin)) :
+			 errdetail("No use of a relation is recorded of the 14 days before it."),
+			 history_begin >= as_of && history_begin != 0 ?
+			 errhint("Give a later as_of; tiered_storage.history_retention says for how long the "
+					 "past is remembered.") :
+			 errhint("Without as_of the advice is by all that is known now.")));
+}
+
 void
 tier_units_load(TierAdvice *advice)
 {
@@ -745,6 +764,7 @@ tier_units_load(TierAdvice *advice)
 	TimestampTz history_writes_since = 0;
 	TierEstimateRow *estimates;
 	int			nestimates;
+	TimestampTz history_begin = 0;
 	int			nloads = 0;
 	int			npolicies;
 
@@ -764,16 +784,14 @@ tier_units_load(TierAdvice *advice)
 	estimates = tier_catalog_load_estimates(context, &nestimates);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
+	if (as_of != 0 && nloads == 0)
+		history_begin = tier_catalog_history_begin();
 	if (as_of == 0 || nloads > 0)
 		advice->client_time = tier_catalog_client_time(as_of);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (as_of != 0 && nloads == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("nothing is known of the time before %s", timestamptz_to_str(as_of)),
-				 errhint("tiered_storage.history_retention says for how long the past is "
-						 "remembered.")));
+		refuse_as_of(as_of, history_begin);
 
 	tier_groups_find(policies, npolicies);
 	advice->clients = clients_of(advice);

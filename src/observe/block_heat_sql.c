@@ -174,7 +174,15 @@ tier_block_heat(PG_FUNCTION_ARGS)
 									 tier_compat_locator_file_number(file), MAIN_FORKNUM) / BLCKSZ;
 	buckets.n = (int) Min(wanted, buckets.nblocks);
 	if (buckets.n == 0)
+	{
+		ereport(NOTICE,
+				(errmsg("%s has no blocks yet",
+						DatumGetCString(DirectFunctionCall1(regclassout,
+															PG_GETARG_DATUM(0)))),
+				 errhint("Ask again when there are rows in it; tables that inherit from it, if "
+						 "any, have their own.")));
 		return (Datum) 0;
+	}
 	buckets.buckets = palloc0(sizeof(Bucket) * buckets.n);
 	share = tier_buffers_visit_share(file, add_block, &buckets);
 
