@@ -164,7 +164,9 @@ BEGIN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('Policies on %s move there.', users),
-				HINT = 'Remove them first with tiered_storage.remove_tiering_policy().';
+				HINT = 'Remove them first with '
+					'tiered_storage.remove_tiering_policy(policy_id => ...); '
+					'tiered_storage.policies has the ids, also of tables that were dropped.';
 	END IF;
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
 		FROM tiered_storage.policies p
@@ -174,8 +176,9 @@ BEGIN
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('It is where policies on %s have new partitions '
 					'created, or return to.', users),
-				HINT = 'Change them first with tiered_storage.alter_tiering_policy(): '
-					'new_partitions_on, return_tier, or unset.';
+				HINT = 'Change them first with '
+					'tiered_storage.alter_tiering_policy(policy_id => ...): new_partitions_on, '
+					'return_tier, or unset; tiered_storage.policies has the ids.';
 	END IF;
 	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
 		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name;

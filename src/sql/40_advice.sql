@@ -40,16 +40,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET j
 AS $$
 	/* At the end of a word; a name of one word is cut. */
 	SELECT CASE WHEN length(c.line) <= 41 THEN c.line
-		WHEN left(c.line, 39) ~ '\s'
-			THEN regexp_replace(left(c.line, 39), '[\s,]+\S*$', '') || '...'
+		WHEN left(c.line, 39) ~ E'\\s'
+			THEN regexp_replace(left(c.line, 39), E'[\\s,]+\\S*$', '') || '...'
 		ELSE left(c.line, 38) || '...' END
 	FROM regexp_replace(short_reason.reason,
 			'(: [0-9,.e+-]+ (s/h|cheaper)|, [0-9,.e+-]+ s/h more|; ).*$', '') a (line),
 		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',
-			'\1 random reads/h, '), 'under ', '<'),
-			'^.*: makes room (for|on) ', 'makes room \1 ') b (line),
+			E'\\1 random reads/h, '), 'under ', '<'),
+			'^.*: makes room (for|on) ', E'makes room \\1 ') b (line),
 		regexp_replace(b.line, '^(.{10,41}), .*$',
-			CASE WHEN length(b.line) > 41 THEN '\1' ELSE '\&' END) c (line)
+			CASE WHEN length(b.line) > 41 THEN E'\\1' ELSE E'\\&' END) c (line)
 $$;
 COMMENT ON FUNCTION _tiered_storage.short_reason(text) IS
 'the first words of a reason of recommend_placement()';

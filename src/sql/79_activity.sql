@@ -19,12 +19,12 @@ AS $$
 		WHEN length(w) > clip_words.width / 2 THEN w || '...'
 		ELSE left(t, clip_words.width - 3) || '...' END
 	FROM translate(clip_words.what, E'\n\r\t', '   ') t,
-		rtrim(regexp_replace(left(t, clip_words.width - 2), '\S*$', ''), ' ,;:') w
+		rtrim(regexp_replace(left(t, clip_words.width - 2), E'\\S*$', ''), ' ,;:') w
 $$;
 COMMENT ON FUNCTION _tiered_storage.clip_words(text, integer) IS
 'a text in one line of at most so many characters, without the words that do not fit';
 
-/* What was read lately is that of the last sample; how it is called in psql: \watch. */
+/* What was read lately is that of the last sample; how it is called in psql: watch. */
 CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -136,7 +136,7 @@ CREATE VIEW tiered_storage.activity AS
 		_tiered_storage.clip_words(a.now, 52) AS now
 	FROM _tiered_storage.activity_rows() a;
 COMMENT ON VIEW tiered_storage.activity IS
-'what goes on, on one screen, for \watch: the worker, tiers, running moves, the queue, what is '
+E'what goes on, on one screen, for \\watch: the worker, tiers, running moves, the queue, what is '
 'hot';
 COMMENT ON COLUMN tiered_storage.activity.part IS
 'what the row is about: worker, tier, move (that runs), queue, hot (relations)';

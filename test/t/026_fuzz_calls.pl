@@ -772,7 +772,7 @@ like(
 		'app',
 		"SELECT * FROM tiered_storage.placement_summary(as_of => '4714-11-24 00:00 BC UTC')"
 	),
-	qr/ERROR:  55000: nothing is known/,
+	qr/ERROR:  22023: nothing is known of the time before/,
 	'the advice of when the calendar began');
 $node->safe_psql(
 	'app', q(
