@@ -22,12 +22,17 @@ our @EXPORT = qw(
 );
 
 # A server with the library preloaded (preload => 0: without), not yet started.
-# conf: more lines of the configuration.
+# conf: more lines of the configuration.  The second one of a test is another server, with a
+# system identifier of its own: an option of initdb keeps it from being a copy of a template.
+my $nodes = 0;
+
 sub new_node
 {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 	my %init = $options{standby} ? (allows_streaming => 1) : ();
+
+	$init{extra} = ['--no-instructions'] if $nodes++;
 
 	$node->init(%init);
 	$node->append_conf(
