@@ -38,6 +38,16 @@ BEGIN
 END
 $$;
 
+-- Each row of a table has as many cells as the table has heads: tables where that is not so.
+CREATE FUNCTION regress_ragged(page text) RETURNS TABLE (id text, heads bigint, cells bigint) LANGUAGE sql AS $$
+	SELECT DISTINCT t.m[1], h.n, c.n
+	FROM regexp_matches(page, '<table id="([^"]*?)">(.*?)</table>', 'g') t (m)
+	CROSS JOIN LATERAL (SELECT count(*) FROM regexp_matches(t.m[2], '<th scope="col"', 'g')) h (n)
+	CROSS JOIN LATERAL regexp_split_to_table(t.m[2], '</tr>') r (line)
+	CROSS JOIN LATERAL (SELECT count(*) FROM regexp_matches(r.line, '<(th scope="row"|td)', 'g')) c (n)
+	WHERE r.line ~ '<th scope="row"' AND h.n <> c.n
+$$;
+
 ---------------------------------------------------------------------------
 -- What cannot be a period
 ---------------------------------------------------------------------------
@@ -161,6 +171,7 @@ SELECT string_agg(DISTINCT m[1], ' ' ORDER BY m[1]) AS tags FROM regexp_matches(
 SELECT string_agg(DISTINCT a[1], ' ' ORDER BY a[1]) AS attributes
 FROM regexp_matches(:'page', '<[a-z0-9]+ [^<>]*>', 'g') t CROSS JOIN regexp_matches(t[1], '\s([^\s="'']+)="[^"]*"', 'g') a;
 SELECT :'page' ~ E'[^\\n\\t -~]' AS other_characters, :'page' ~* 'https?://|url\(|@import' AS external, regress_open(:'page') AS open;
+SELECT * FROM regress_ragged(:'page');
 SELECT DISTINCT m[1] FROM regexp_matches(:'page', '<bdi>([^<]*(?:script|img|table|cheap|gone)[^<]*)</bdi>', 'g') m ORDER BY 1;
 SELECT _tiered_storage.report_escape(E'a<b>&"''\x01\x1f\x7f\r\n`=') AS escaped, _tiered_storage.report_escape('') AS empty, _tiered_storage.report_escape(NULL) AS "null";
 SELECT _tiered_storage.report_escape(chr(228) || chr(8238) || chr(128) || chr(128512)) FROM pg_database
@@ -214,7 +225,7 @@ CROSS JOIN LATERAL _tiered_storage.report_heat('2030-01-05 00:00:30', '2030-01-0
 
 -- Numbers, as people read them.
 SELECT v, _tiered_storage.report_words(v, '') AS plain, _tiered_storage.report_words(v, 'bytes/h') AS bytes, _tiered_storage.report_words(v, '%') AS percent,
-	_tiered_storage.report_words(v, 'ms') AS ms
+	_tiered_storage.report_words(v, 'ms') AS ms, _tiered_storage.report_words(v, 'days') AS days
 FROM unnest('{0,0.0001,0.5,1,-3,9.999,99.99,999.9,1000,12345.6,1e12,1e17,Infinity,NaN}'::float8[]) v;
 SELECT t, array_agg(k ORDER BY k) FROM unnest('{0.003,10,7,50,123456}'::float8[]) t, _tiered_storage.report_ticks(t) k GROUP BY 1 ORDER BY 1;
 SELECT v, _tiered_storage.report_heat_step(v) FROM unnest('{0,0.5,1,2.9,3,9.9,10,30,1000,3e5}'::float8[]) v;
@@ -238,7 +249,7 @@ DROP SCHEMA "<script>alert(1)</script>" CASCADE;
 SELECT format('DROP TABLE %I', E'-->\n]]>\t</table></svg>\x01\x7f') AS statement \gset
 :statement;
 DROP TABLE regress_plain, regress_loved;
-DROP FUNCTION regress_numbers, regress_reasons, regress_open;
+DROP FUNCTION regress_numbers, regress_reasons, regress_open, regress_ragged;
 DROP EXTENSION tiered_storage CASCADE;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;

@@ -63,21 +63,21 @@ AS $$
 						'') AS marks
 		FROM placed p WHERE p.is_current OR p.is_knee)
 	SELECT _tiered_storage.report_section('budget', 'How much of the fast tier pays off',
-		'The device time that the best placement takes, for each size of '
+		'Device time and queues of the best placement, for each size of '
 		|| COALESCE('tier ' || _tiered_storage.report_name(facts #>> '{curve,tier_name}'),
 			'the fastest tier') || '. Beyond the knee more of it brings little.',
 		CASE WHEN r.n < 2 OR r.io_s IS NULL OR r.least IS NULL
 		THEN _tiered_storage.report_empty(COALESCE(
 			_tiered_storage.report_escape(facts #>> '{curve,why}'),
 			'Nothing is known yet that takes device time.'))
-		ELSE _tiered_storage.report_figure('size-curve', 'Device time by size of the tier',
+		ELSE _tiered_storage.report_figure('size-curve', 'Device time and queues by size of the tier',
 			'A stair that goes down as the tier becomes larger; today''s size and the knee are '
 			|| 'marked. The numbers are in the table below.', 960, 262,
 			COALESCE((SELECT v.ticks FROM vertical v), '')
 			|| COALESCE((SELECT h.ticks FROM horizontal h), '')
 			|| (SELECT format('<path class="curve" d="%s"/>', s.path) FROM stair s)
 			|| COALESCE((SELECT m.marks FROM marked m), '')
-			|| _tiered_storage.report_label(90, 10, 'tick', 'device time, s/h')
+			|| _tiered_storage.report_label(90, 10, 'tick', 'device time and queues, s/h')
 			|| _tiered_storage.report_label(935, 256, 'tick end', 'size of the tier'
 				|| CASE WHEN r.is_log THEN ', logarithmic' ELSE '' END))
 		|| _tiered_storage.report_table('curve-table', 'Sizes of the tier and what they are '

@@ -73,8 +73,9 @@ AS $$
 				_tiered_storage.report_value(v.first_per_s, v.unit),
 				_tiered_storage.report_value(v.second_per_s, v.unit),
 				'<svg class="pair" viewBox="0 0 100 14" aria-hidden="true">'
-				|| _tiered_storage.report_bar(0, 1, 100 * v.first_per_s / v.most, 5, 'before')
-				|| _tiered_storage.report_bar(0, 8, 100 * v.second_per_s / v.most, 5, 'now')
+				|| COALESCE(_tiered_storage.report_bar(0, 1, 100 * v.first_per_s / v.most, 5,
+					'before')
+				|| _tiered_storage.report_bar(0, 8, 100 * v.second_per_s / v.most, 5, 'now'), '')
 				|| '</svg>',
 				_tiered_storage.report_value((r ->> 'per_second_ratio')::float8, '&times;'),
 				_tiered_storage.report_value((r ->> 'first_per_transaction')::float8, v.unit),
@@ -82,9 +83,7 @@ AS $$
 					''
 				ORDER BY n)
 				FROM jsonb_array_elements(l.load -> 'rows') WITH ORDINALITY x (r, n)
-				CROSS JOIN LATERAL (SELECT COALESCE((r ->> 'first_per_s')::float8,
-					0) AS first_bar,
-					(r ->> 'first_per_s')::float8 AS first_per_s,
+				CROSS JOIN LATERAL (SELECT (r ->> 'first_per_s')::float8 AS first_per_s,
 					(r ->> 'second_per_s')::float8 AS second_per_s,
 					NULLIF(GREATEST((r ->> 'first_per_s')::float8,
 						(r ->> 'second_per_s')::float8),

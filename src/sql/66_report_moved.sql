@@ -160,10 +160,7 @@ AS $$
 					's/h'),
 				_tiered_storage.report_name(r ->> 'requested_by'),
 				'<span class="why">' || _tiered_storage.report_escape(r ->> 'reason')
-					|| '</span>',
-				CASE WHEN r ->> 'error' IS NOT NULL THEN '<span class="why">'
-					|| _tiered_storage.report_escape(left(r ->> 'error', 500)) || '</span>'
-						END), ''
+					|| '</span>'), ''
 				ORDER BY n)
 				FROM jsonb_array_elements(m.moves -> 'rows') WITH ORDINALITY x (r, n)))
 		|| '<h3>Predicted against measured</h3>' || _tiered_storage.report_effects(facts) END)

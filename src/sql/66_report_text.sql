@@ -139,6 +139,10 @@ BEGIN
 		RETURN _tiered_storage.report_digits(value / 60000) || '&nbsp;min';
 	ELSIF unit = 'ms' AND size >= 1000 THEN
 		RETURN _tiered_storage.report_digits(value / 1000) || '&nbsp;s';
+	ELSIF unit = 'days' AND size BETWEEN 1e-9 AND 0.05 THEN
+		RETURN _tiered_storage.report_digits(value * 1440) || '&nbsp;min';
+	ELSIF unit = 'days' AND size BETWEEN 0.05 AND 2 THEN
+		RETURN _tiered_storage.report_digits(value * 24) || '&nbsp;hours';
 	END IF;
 	RETURN _tiered_storage.report_digits(value)
 		|| CASE WHEN unit = '' THEN '' ELSE '&nbsp;' || unit END;

@@ -44,8 +44,9 @@ AS $$
 			(5, (facts ->> 'now')::timestamptz - k.since < k.needed,
 				'Whether the load is typical',
 				format('Observed for %s of %s (<code>observation_period</code>), so that no '
-					|| 'recommendation is firm.', justify_interval(date_trunc('minute',
-					(facts ->> 'now')::timestamptz - k.since)),
+					|| 'recommendation is firm.', justify_interval(date_trunc(
+						CASE WHEN (facts ->> 'now')::timestamptz - k.since < '1 hour' THEN 'second'
+							ELSE 'minute' END, (facts ->> 'now')::timestamptz - k.since)),
 					_tiered_storage.report_escape(facts #>> '{settings,observation_period}')),
 						NULL),
 			(6, k.worker IS DISTINCT FROM 'running' AND k.reason IS NOT NULL,

@@ -120,7 +120,7 @@ white-space:normal;min-width:56px}
 thead .n,td.n{text-align:right}
 th:last-child,td:last-child{padding-right:0}
 .why{display:block;white-space:normal;width:max-content;max-width:430px}
-#recommendations .why{max-width:350px}
+#recommendations .why{max-width:350px}#moves .why{max-width:800px}
 #tiers .why,#budget .why,#files .why,#writes .why{width:auto;min-width:220px}
 time,data{white-space:nowrap}
 .pair{width:100px;height:14px;display:block}
