@@ -393,6 +393,24 @@ $node->poll_query_until('app',
 stays(
 	qr/^waiting: standby "standby" is \d+ (kB|MB) behind \(move_max_lag is 1024 kB\)$/,
 	'a standby that lags');
+
+# Its WAL would fill pg_wal, which is worse than a tier that is full.
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
+	tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.5, low_watermark => 0.1)
+));
+stays(qr/^waiting: standby "standby" is /, 'also from a tier that is too full');
+like(
+	$node->safe_psql(
+		'app', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+	qr/ full, above 50\.0%.*; waiting: standby "standby" is /,
+	'which its policy says');
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.remove_fullness_policy('ssd'),
+	tiered_storage.alter_tier('ssd', unset => '{capacity_bytes}')
+));
 $node->safe_psql(
 	'app', q(
 CREATE ROLE stranger;
