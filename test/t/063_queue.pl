@@ -347,6 +347,27 @@ like(on_slow(), qr/d_21 d_22 d_23$/, 'but by the next run');
 is(queue(), '', 'which leaves nothing');
 is(stray_files($node, 'app'), '', 'and no file');
 
+# Just after a swap, of a table without TOAST: what has moved is not said to have failed.
+$node->safe_psql('app', 'ALTER TABLE d ALTER t SET STORAGE PLAIN');
+create_due(24);
+$stops = new_stops($node, 'app');
+hold($stops, 'swapped');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'swapped');
+set_version('99');
+let_go($stops, 'swapped');
+finish_sql($run);
+$stops->quit;
+like(on_slow(), qr/ d_24$/, 'one that ends just after its swap has moved');
+set_version($version);
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+is( $node->safe_psql(
+		'app',
+		"SELECT state, failures, next_attempt_at, error FROM tiered_storage.moves WHERE relation = 'd_24'"
+	),
+	'done|0||',
+	'as its record says');
+
 # ---------------------------------------------------------------------
 note 'Pressure';
 # ---------------------------------------------------------------------
