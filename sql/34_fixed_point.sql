@@ -58,6 +58,28 @@ CALL tiered_storage.migrate();
 DROP TABLE regress_f;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 
+-- A policy for an age brings a tier above the mark of its fullness policy, which sends on what
+-- was there before, then, after the cooldown, what came: further down, and nothing back.
+SET client_min_messages = warning;
+SET tiered_storage.cooldown = 0;
+CREATE TABLE regress_f (d date, t text) PARTITION BY RANGE (d);
+SELECT format('CREATE TABLE regress_f_%s PARTITION OF regress_f FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_1', i, date '2020-01-01' + i, date '2020-01-02' + i) FROM generate_series(1, 6) i \gexec
+INSERT INTO regress_f SELECT date '2020-01-01' + i, repeat('x', 1900) FROM generate_series(1, 6) i, generate_series(1, 100);
+SELECT tiered_storage.add_tiering_policy('regress_f', '30 days', 'regress_2') AS age_id, tiered_storage.alter_tier('regress_2', capacity_bytes => 4000000, high_watermark => 0.3, low_watermark => 0.15) \gset
+SELECT tiered_storage.add_fullness_policy('regress_2', 'regress_3') AS full_id \gset
+CALL tiered_storage.migrate();
+SELECT place, count(*) FROM regress_f_places WHERE relkind = 'r' GROUP BY 1;
+CALL tiered_storage.migrate();
+SELECT place, count(*) > 0 AS some FROM regress_f_places WHERE relkind = 'r' GROUP BY 1 ORDER BY 1;
+SELECT max(move_id) AS last_id FROM tiered_storage.moves \gset
+CALL tiered_storage.migrate();
+SELECT (SELECT count(*) FROM tiered_storage.moves WHERE move_id > :last_id) AS more,
+	(SELECT count(*) FROM tiered_storage.moves WHERE relation LIKE 'regress_f%' AND from_tier >= to_tier) AS back;
+SELECT tiered_storage.remove_fullness_policy('regress_2'), tiered_storage.remove_tiering_policy(policy_id => :age_id),
+	tiered_storage.alter_tier('regress_2', unset => '{capacity_bytes}', high_watermark => 0.9, low_watermark => 0.8) \g /dev/null
+DROP TABLE regress_f;
+RESET tiered_storage.cooldown;
+
 ---------------------------------------------------------------------------
 -- The advice has what is younger
 ---------------------------------------------------------------------------

@@ -45,7 +45,41 @@ CALL tiered_storage.move_relation('regress_b_own', 'regress_slow');
 UPDATE _tiered_storage.move SET size_bytes = 1000000000000;
 SELECT * FROM regress_reason;
 DELETE FROM _tiered_storage.move;
+
+---------------------------------------------------------------------------
+-- A tier above the mark of its fullness policy
+---------------------------------------------------------------------------
+
+-- Three tables of 200 kB each on 1 MB: when one has left, the tier is below its high watermark.
+SELECT format('CREATE TABLE regress_b_full_%s (x text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast; INSERT INTO regress_b_full_%1$s SELECT repeat(''x'', 1900) FROM generate_series(1, 100)', i) FROM generate_series(1, 3) i \gexec
+SET tiered_storage.cooldown = 0;
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1000000) \g /dev/null
+SELECT reason = 'not under pressure' AS may_begin, count(*) FROM regress_reason GROUP BY 1;
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1) AS full_id \gset
+SELECT cause, count(*) FROM tiered_storage.move_queue WHERE reason !~ '^waiting: the WAL' GROUP BY 1 ORDER BY 1;
+SELECT finding ~ 'of what is not asked for: waiting: the WAL' AS told FROM tiered_storage.preflight('regress_b_1', 'regress_slow') WHERE check_name = 'start';
+SET client_min_messages = notice;
+CALL tiered_storage.migrate(dry_run => true);
+SET client_min_messages = warning;
+-- What is due comes first, as ever; then what is needed to be below the mark, and no more.
+CALL tiered_storage.migrate();
+SELECT policy_kind, count(*) FROM tiered_storage.moves WHERE state = 'done' GROUP BY 1 ORDER BY 1;
+SELECT regexp_replace(last_result, '[0-9.]+', 'N', 'g') AS last_result FROM tiered_storage.fullness_policies;
+CALL tiered_storage.migrate();
+SELECT count(*) FROM tiered_storage.moves WHERE state = 'done';
+SELECT tiered_storage.remove_fullness_policy('regress_fast'),
+	tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+-- Where new partitions are created is set all the same: that moves nothing, and spares moves.
+SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, new_partitions_on => 'regress_fast') \g /dev/null
+SET client_min_messages = notice;
+CALL tiered_storage.migrate();
+SET client_min_messages = warning;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, unset => '{new_partitions_on}') \g /dev/null
+DROP TABLE regress_b_full_1, regress_b_full_2, regress_b_full_3;
 DELETE FROM _tiered_storage.load_history;
+CALL tiered_storage.migrate();
+CALL tiered_storage.move_relation('regress_b_1', 'regress_fast');
+DELETE FROM _tiered_storage.move;
 
 ---------------------------------------------------------------------------
 -- Devices

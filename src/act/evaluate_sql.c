@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "src/act/fullness.h"
+#include "src/act/level.h"
 #include "src/act/new_partitions.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"

@@ -217,6 +217,7 @@ tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
 		.to_tablespace_oid = request->tablespace_oid,
 		.bytes = (double) tier_relation_disk_bytes(info),
 		.is_optional = request->is_optional,
+		.pressing = request->pressing,
 		.earlier_bytes = foresight->bytes,
 		.earlier_s = foresight->seconds
 	};

@@ -32,6 +32,7 @@
 #include "src/act/batch.h"
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
+#include "src/act/level.h"
 #include "src/act/move.h"
 #include "src/act/patience.h"
 #include "src/base/debug.h"
@@ -39,7 +40,6 @@
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
-#include "src/move/space.h"
 #include "src/server/relation.h"
 
 /* Makes the lock differ from other locks of a tablespace. */
@@ -47,17 +47,6 @@
 
 /* In the log. */
 #define CAUSE "fullness policies"
-
-TierFullnessFlight
-tier_fullness_flight(Oid tablespace_oid, const void *argument)
-{
-	TierSpaceFlight space = tier_space_flight(tablespace_oid);
-	TierFullnessFlight flight;
-
-	flight.own_bytes = space.to_write_own_bytes - space.leaving_own_bytes;
-	flight.disk_bytes = space.to_write_bytes - space.leaving_bytes;
-	return flight;
-}
 
 /* ---------------------------------------------------------------------
  * One process at a time
@@ -294,6 +283,16 @@ begin_batch(Emptying *emptying)
 	emptying->summary->batch_id = tier_batch_begin(CAUSE, result->nleaving, bytes);
 }
 
+/* Until the tier is below its high watermark, with what will come to it. */
+static TierPressing
+pressing(const TierFullnessEvaluation *evaluation)
+{
+	const TierFullnessProblem *problem = &evaluation->problem;
+
+	return tier_fullness_bytes(&problem->level) > problem->level.capacity_bytes * problem->high ?
+		TIER_PRESSING_YES : TIER_PRESSING_NO;
+}
+
 TierMoveRequest
 tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 {
@@ -306,6 +305,7 @@ tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 	request.policy_id = evaluation->policy->policy_id;
 	request.policy_kind = TIER_POLICY_FULLNESS;
 	request.mark = TIER_MARK_HIGH;
+	request.pressing = pressing(evaluation);
 	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
 	request.reason = tier_fullness_reason(evaluation, i);
 	return request;
@@ -380,6 +380,7 @@ has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
 	planned.to_tablespace_oid = emptying->evaluation->members[i].to_tablespace;
 	planned.bytes = (double) tier_relation_disk_bytes(info);
 	planned.by_worker = emptying->run->by_worker;
+	planned.pressing = pressing(emptying->evaluation);
 	start = tier_gate_ask(emptying->evaluation->advice->set, &planned);
 	if (start.may_begin)
 		return false;
@@ -402,7 +403,7 @@ is_closed(Emptying *emptying)
 
 	if (emptying->run->ignore_windows)
 		return false;
-	start = tier_gate_ask_any(emptying->evaluation->advice->set);
+	start = tier_gate_ask_any(emptying->evaluation->advice->set, TIER_PRESSING_YES);
 	if (!start.may_begin)
 		note_waiting(emptying, start.reason, emptying->evaluation->result.nleaving);
 	return !start.may_begin;
@@ -810,7 +811,7 @@ is_open(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation
 
 	if (foretelling->run->ignore_windows)
 		return true;
-	start = tier_gate_ask_any(evaluation->advice->set);
+	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
 	for (int i = 0; i < result->norder && !start.may_begin; i++)
 		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
 			announce(evaluation, result->order[i], start.reason);

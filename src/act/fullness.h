@@ -66,7 +66,4 @@ extern TierFullnessSummary tier_fullness_announce(const TierFullnessRun *run,
 /* The move of member i of the evaluation, without its batch. */
 extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
 
-/* What moves of other processes will have done to a tablespace; the argument is ignored. */
-extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *argument);
-
 #endif							/* TIER_ACT_FULLNESS_H */

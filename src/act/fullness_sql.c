@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "src/act/fullness.h"
+#include "src/act/level.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_evaluate_fullness);

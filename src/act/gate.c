@@ -16,6 +16,7 @@
 
 #include "src/compat.h"
 #include "src/act/gate.h"
+#include "src/act/level.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
@@ -33,8 +34,16 @@
 static TierMoveWindows *windows = NULL;
 static TierPressure *pressure = NULL;	/* whenever there are windows; */
 static TierWears *wears = NULL; /* so is this */
+static List *levels = NIL;		/* of tiers that were asked for since: Level */
 static MemoryContext gate_context = NULL;
 static int64 loaded_at_us;		/* means nothing while there are none */
+
+/* Of a tier, found out when it is asked for, since its files are looked at. */
+typedef struct Level
+{
+	NameData	tier_name;
+	bool		is_above_mark;
+}			Level;
 
 void
 tier_gate_forget(void)
@@ -60,6 +69,7 @@ load(void)
 		gate_context = AllocSetContextCreate(TopMemoryContext, "tiered_storage gate",
 											 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextReset(gate_context);
+	levels = NIL;
 	loaded = tier_move_windows_load(gate_context);
 	pressure = tier_pressure_load(gate_context);
 	wears = tier_wears_load(gate_context);
@@ -68,6 +78,42 @@ load(void)
 	windows = loaded;
 	loaded_at_us = tier_clock_monotonic_us();
 	return true;
+}
+
+/* Is there more on the tier than a fullness policy wants to be there? */
+static bool
+is_above_mark(const TierSet *set, Oid tablespace_oid)
+{
+	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
+	MemoryContext old_context;
+	ListCell   *cell;
+	Level	   *level;
+	bool		is_above;
+
+	if (tier < 0 || set->tiers[tier].emptied_above <= 0.0)
+		return false;
+	foreach(cell, levels)
+	{
+		level = lfirst(cell);
+		if (strcmp(NameStr(level->tier_name), NameStr(set->tiers[tier].name)) == 0)
+			return level->is_above_mark;
+	}
+	is_above = tier_level_is_above_mark(tablespace_oid);
+	old_context = MemoryContextSwitchTo(gate_context);
+	level = palloc(sizeof(Level));
+	level->tier_name = set->tiers[tier].name;
+	level->is_above_mark = is_above;
+	levels = lappend(levels, level);
+	MemoryContextSwitchTo(old_context);
+	return is_above;
+}
+
+static bool
+is_pressing(const TierSet *set, const TierPlannedMove *move)
+{
+	if (move->pressing != TIER_PRESSING_BY_LEVEL)
+		return move->pressing == TIER_PRESSING_YES;
+	return !move->is_optional && is_above_mark(set, move->from_tablespace_oid);
 }
 
 TierMoveStart
@@ -80,8 +126,14 @@ tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 	start = tier_move_windows_ask(windows, set, move);
 	if (!start.may_begin)
 		return start;
-	start.reason = tier_pressure_reason(pressure, set, move->from_tablespace_oid,
-										move->to_tablespace_oid);
+	start.reason = tier_pressure_stops(pressure);
+	if (start.reason == NULL)
+	{
+		start.reason = tier_pressure_slows(pressure, set, move->from_tablespace_oid,
+										   move->to_tablespace_oid);
+		if (start.reason != NULL && is_pressing(set, move))
+			start.reason = NULL;
+	}
 	if (start.reason == NULL && move->is_optional)
 		start.reason = tier_wears_reason(wears, set, move->to_tablespace_oid);
 	start.may_begin = start.reason == NULL;
@@ -92,11 +144,20 @@ tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 }
 
 TierMoveStart
-tier_gate_ask_any(const TierSet *set)
+tier_gate_ask_any(const TierSet *set, TierPressing pressing)
 {
-	TierPlannedMove nothing = {0};
+	TierPlannedMove nothing = {.pressing = pressing};
 
 	return tier_gate_ask(set, &nothing);
+}
+
+TierMoveStart
+tier_gate_ask_windows(const TierSet *set)
+{
+	TierPlannedMove nothing = {0};
+	TierMoveStart start = {true, 0, 0.0, NULL, false};
+
+	return load() ? tier_move_windows_ask(windows, set, &nothing) : start;
 }
 
 /* When the worker of this database does something the next time; 0: at once. */

@@ -24,7 +24,10 @@
 extern TierMoveStart tier_gate_ask(const TierSet *set, const TierPlannedMove *move);
 
 /* The same of a move of next to nothing: is any window open? */
-extern TierMoveStart tier_gate_ask_any(const TierSet *set);
+extern TierMoveStart tier_gate_ask_any(const TierSet *set, TierPressing pressing);
+
+/* Is any open?  For what moves nothing, but has to be done while it disturbs least. */
+extern TierMoveStart tier_gate_ask_windows(const TierSet *set);
 
 /* What is known is looked up again: a move has ended, or something else begins. */
 extern void tier_gate_forget(void);

@@ -31,6 +31,7 @@
 #include "src/act/batch.h"
 #include "src/act/foresee.h"
 #include "src/act/gate.h"
+#include "src/act/level.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/act/new_partitions.h"
@@ -911,7 +912,7 @@ apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool 
 		return;
 
 	/* What is advised need not be found out while nothing of it may begin. */
-	start = tier_gate_ask_any(set);
+	start = tier_gate_ask_any(set, TIER_PRESSING_NO);
 	if (foresight == NULL && !ignore_windows && !start.may_begin)
 	{
 		summary->placement_waits = true;

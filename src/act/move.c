@@ -614,7 +614,8 @@ window_step(void *argument)
 		.to_tablespace_oid = move->request->tablespace_oid,
 		.bytes = (double) move->size_bytes,
 		.by_worker = MyBackendType == B_BG_WORKER,
-		.is_optional = move->request->is_optional
+		.is_optional = move->request->is_optional,
+		.pressing = move->request->pressing
 	};
 	TierMoveStart start = tier_gate_ask(move->set, &planned);
 

@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
+#include "src/decide/move_window.h"
 #include "src/move/online.h"
 #include "src/move/preflight.h"
 
@@ -68,6 +69,7 @@ struct TierMoveRequest
 								 * others of its owner were (act/patience.h) */
 	bool		is_optional;	/* nobody but the load asks for it: it is not
 								 * moved to what wears out */
+	TierPressing pressing;
 	TierMoveMark mark;
 	bool		for_owner;		/* who requests it is whoever owns it: it is
 								 * not moved when that is somebody else by

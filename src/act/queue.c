@@ -23,6 +23,7 @@
 #include "src/act/foresee.h"
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
+#include "src/act/level.h"
 #include "src/act/migrate.h"
 #include "src/act/queue.h"
 #include "src/base/settings.h"
@@ -139,7 +140,8 @@ waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *re
 		.to_tablespace_oid = entry->to_tablespace_oid,
 		.bytes = entry->bytes,
 		.by_worker = true,
-		.is_optional = request->is_optional
+		.is_optional = request->is_optional,
+		.pressing = request->pressing
 	};
 	TierMoveStart start;
 

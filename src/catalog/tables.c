@@ -260,19 +260,33 @@ tier_catalog_datum(uint64 row, int column, bool *isnull)
 
 /*
  * A session that has moved something while the extension was updated could not say what came
- * of it, and may live on for days, idle.
+ * of it, and may live on for days, idle; nor can one that was killed just after its swap.
+ * Where the relation is by now tells it, unless a later move has brought it there.
  */
 void
 tier_catalog_refresh_identities(void)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.move m SET state = 'failed', finished_at = now(), "
-	"failures = failures + 1, next_attempt_at = now(), pid = NULL, backend_start = NULL, "
-	"error = 'the process that moved it ended before it was done' "
-	"WHERE m.move_id IN (SELECT r.move_id FROM _tiered_storage.move r "
+	"WITH ended AS (SELECT r.move_id, EXISTS (SELECT FROM pg_catalog.pg_class c "
+	"LEFT JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid "
+	"CROSS JOIN (SELECT d.dattablespace FROM pg_catalog.pg_database d "
+	"WHERE d.datname = current_database()) own "
+	"WHERE c.oid = r.relation_oid "
+	"AND COALESCE(NULLIF(c.reltablespace, 0), own.dattablespace) = r.to_tablespace_oid "
+	"AND (t.oid IS NULL OR t.reltablespace = c.reltablespace)) "
+	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l "
+	"WHERE l.relation_oid = r.relation_oid AND l.move_id > r.move_id) AS arrived "
+	"FROM _tiered_storage.move r "
 	"WHERE r.state = 'running' AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a "
 	"WHERE a.pid = r.pid AND a.backend_start = r.backend_start "
-	"AND a.state IS DISTINCT FROM 'idle') FOR UPDATE OF r SKIP LOCKED)";
+	"AND a.state IS DISTINCT FROM 'idle') FOR UPDATE OF r SKIP LOCKED) "
+	"UPDATE _tiered_storage.move m SET finished_at = now(), pid = NULL, backend_start = NULL, "
+	"state = CASE WHEN e.arrived THEN 'done' ELSE 'failed' END, "
+	"failures = m.failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
+	"next_attempt_at = CASE WHEN e.arrived THEN NULL ELSE now() END, "
+	"error = CASE WHEN e.arrived THEN NULL "
+	"ELSE 'the process that moved it ended before it was done' END "
+	"FROM ended e WHERE e.move_id = m.move_id";
 
 	tier_catalog_execute("SELECT _tiered_storage.refresh_identities()", 0, NULL, NULL, NULL);
 	tier_catalog_execute(sql, 0, NULL, NULL, NULL);

@@ -237,7 +237,7 @@ tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 						 result->nleaving, result->nleaving == 1 ? "relation" : "relations",
 						 tier_advice_bytes(result->leaving_bytes),
 						 result->nleaving == 1 ? "leaves" : "leave",
-						 percent(result->after_bytes / problem->level.capacity_bytes));
+						 percent(Max(result->after_bytes, 0.0) / problem->level.capacity_bytes));
 	append_forecast(&line, evaluation);
 	append_crash_room(&line, problem);
 	return line.data;

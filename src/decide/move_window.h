@@ -34,7 +34,18 @@ typedef struct TierMoveWindows
 /* Inside of a scope; the result lives in the given context. */
 extern TierMoveWindows *tier_move_windows_load(MemoryContext context);
 
-/* One move, as far as windows are concerned. */
+/*
+ * Does a move make room on a tier that is above its high watermark, so that it does not wait
+ * for what moves make worse, but do not stop?
+ */
+typedef enum TierPressing
+{
+	TIER_PRESSING_BY_LEVEL,		/* as full as the tier is that it leaves */
+	TIER_PRESSING_NO,
+	TIER_PRESSING_YES,
+}			TierPressing;
+
+/* One move, as far as windows and pressure are concerned. */
 typedef struct TierPlannedMove
 {
 	Oid			from_tablespace_oid;
@@ -43,6 +54,7 @@ typedef struct TierPlannedMove
 	bool		by_worker;		/* tiered_storage.worker_rate_limit counts */
 	bool		is_optional;	/* only the load asks for it: advice, or the
 								 * return of a policy */
+	TierPressing pressing;
 	double		earlier_bytes;	/* of moves that are made before, from now on */
 	double		earlier_s;		/* and how long these take */
 } TierPlannedMove;

@@ -6,7 +6,8 @@
  * All that a move copies goes into the WAL.  Where that cannot leave the server in time,
  * to standbys, readers of slots or the archive, a move fills pg_wal; where it makes
  * checkpoints come early, everybody writes more full-page images; and a device that is
- * busy all the time has none for a copy.
+ * busy all the time has none for a copy.  The first stops everybody in the end.  The others
+ * make everything slower, as a tier that is full would not: there it cannot be written at all.
  *
  *-------------------------------------------------------------------------
  */
@@ -83,13 +84,18 @@ busy_text(const TierSet *set, Oid tablespace_oid, double fraction)
 }
 
 char *
-tier_pressure_reason(const TierPressure *pressure, const TierSet *set, Oid from_tablespace_oid,
-					 Oid to_tablespace_oid)
+tier_pressure_stops(const TierPressure *pressure)
+{
+	return pressure->wal_lag.reader == TIER_WAL_NOBODY ? NULL :
+		psprintf("waiting: %s", tier_wal_lag_text(&pressure->wal_lag));
+}
+
+char *
+tier_pressure_slows(const TierPressure *pressure, const TierSet *set, Oid from_tablespace_oid,
+					Oid to_tablespace_oid)
 {
 	Oid			places[] = {from_tablespace_oid, to_tablespace_oid};
 
-	if (pressure->wal_lag.reader != TIER_WAL_NOBODY)
-		return psprintf("waiting: %s", tier_wal_lag_text(&pressure->wal_lag));
 	if (are_checkpoints_forced(pressure))
 		return psprintf("waiting: the WAL forces checkpoints, %.0f of the last %.0f",
 						pressure->checkpoints.requested,

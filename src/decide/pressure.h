@@ -27,11 +27,20 @@ typedef struct TierPressure
 extern TierPressure *tier_pressure_load(MemoryContext context);
 
 /*
- * Why nobody should begin to move something from one of these tablespaces to the other one
- * now (0: any), in words, in the current memory context; NULL: nothing speaks against it.
- * Outside of a scope: names that the current user may not know are left out.
+ * Why nobody should begin to move something now, in words, in the current memory context;
+ * NULL: nothing speaks against it.  Outside of a scope: names that the current user may not
+ * know are left out.
+ *
+ * The WAL cannot leave the server in time, which ends with a full pg_wal and everybody at a
+ * standstill: nothing is so urgent.
  */
-extern char *tier_pressure_reason(const TierPressure *pressure, const TierSet *set,
-								  Oid from_tablespace_oid, Oid to_tablespace_oid);
+extern char *tier_pressure_stops(const TierPressure *pressure);
+
+/*
+ * Others are slowed down by it, from one of these tablespaces to the other one (0: any): what
+ * leaves a tier that is too full does not wait for that.
+ */
+extern char *tier_pressure_slows(const TierPressure *pressure, const TierSet *set,
+								 Oid from_tablespace_oid, Oid to_tablespace_oid);
 
 #endif							/* TIER_PRESSURE_H */

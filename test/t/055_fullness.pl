@@ -47,10 +47,9 @@ $node->safe_psql('postgres',
 
 # Tables of 4 MB, a tenth of the fast disk, without TOAST.
 my $names = join(', ', map { "'x'::name AS n$_" } 1 .. 14);
-foreach my $db ('app', 'other')
+create_databases($node, qw(app other));
+foreach my $db (qw(app other))
 {
-	$node->safe_psql('postgres', "CREATE DATABASE $db");
-	prepare_matter($node, $db);
 	my $added = notices_of(
 		$node, $db, qq(
 CREATE EXTENSION tiered_storage;

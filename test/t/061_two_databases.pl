@@ -28,10 +28,9 @@ create_in_place_tablespace($node, $_) foreach qw(shared more);
 
 # Of 1,000,000 bytes each database wants 600 kB: there is room for either, not for both.
 my $capacity = 1_000_000;
+create_databases($node, qw(app other));
 foreach my $db (qw(app other))
 {
-	$node->safe_psql('postgres', "CREATE DATABASE $db");
-	prepare_matter($node, $db);
 	$node->safe_psql(
 		$db, qq(
 CREATE EXTENSION tiered_storage;
@@ -232,18 +231,15 @@ $then;
 SELECT pg_stat_force_next_flush();
 CALL tiered_storage.sample();
 SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'shared');
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01',
-	rewritten_at = NULL, last_written_at = '2039-01-01', last_read_at = '2039-12-31 23:00:00+00', random_fast = 200, random_slow = 200, heat_at = '2040-01-01';
-UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01', last_sample_at = '2040-01-01';
-INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-	SELECT timestamptz '2040-01-01' - h * interval '1 hour', ('r' || k)::regclass, 3600, 1, 200, 0, 0, 0 FROM generate_series(1, 2) k, generate_series(1, 26) h;
 ));
+	seem_read($node, $db, 'r1', 'r2');
 }
 set_mark(0.75);
-hold($stops, 'copying');
+# Nothing of it is written yet.
+hold($stops, 'registered');
 my $returning =
   start_sql($node, 'app', $then, 'CALL tiered_storage.migrate()');
-wait_stopped($stops, 'copying');
+wait_stopped($stops, 'registered');
 set_mark(0.5);
 is( $node->safe_psql(
 		'other',
@@ -254,7 +250,7 @@ is( $node->safe_psql(
 set_mark(0.75);
 $node->safe_psql('other', "$then; CALL tiered_storage.migrate()");
 is(on_shared('other'), 'r1', 'there is room for one beside it');
-let_go($stops, 'copying');
+let_go($stops, 'registered');
 like(
 	finish_sql($returning),
 	qr/WARNING:  53100: could not move public.r2: tier "shared" would be above its watermark of 75 %/,

@@ -347,6 +347,27 @@ like(on_slow(), qr/d_21 d_22 d_23$/, 'but by the next run');
 is(queue(), '', 'which leaves nothing');
 is(stray_files($node, 'app'), '', 'and no file');
 
+# Just after a swap, of a table without TOAST: what has moved is not said to have failed.
+$node->safe_psql('app', 'ALTER TABLE d ALTER t SET STORAGE PLAIN');
+create_due(24);
+$stops = new_stops($node, 'app');
+hold($stops, 'swapped');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'swapped');
+set_version('99');
+let_go($stops, 'swapped');
+finish_sql($run);
+$stops->quit;
+like(on_slow(), qr/ d_24$/, 'one that ends just after its swap has moved');
+set_version($version);
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+is( $node->safe_psql(
+		'app',
+		"SELECT state, failures, next_attempt_at, error FROM tiered_storage.moves WHERE relation = 'd_24'"
+	),
+	'done|0||',
+	'as its record says');
+
 # ---------------------------------------------------------------------
 note 'Pressure';
 # ---------------------------------------------------------------------
@@ -393,6 +414,26 @@ $node->poll_query_until('app',
 stays(
 	qr/^waiting: standby "standby" is \d+ (kB|MB) behind \(move_max_lag is 1024 kB\)$/,
 	'a standby that lags');
+
+# Its WAL would fill pg_wal, which is worse than a tier that is full.
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
+	tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.5, low_watermark => 0.1)
+));
+stays(
+	qr/^waiting: standby "standby" is /,
+	'also from a tier that is too full');
+like(
+	$node->safe_psql(
+		'app', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+	qr/ full, above 50\.0%.*; waiting: standby "standby" is /,
+	'which its policy says');
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.remove_fullness_policy('ssd'),
+	tiered_storage.alter_tier('ssd', unset => '{capacity_bytes}')
+));
 $node->safe_psql(
 	'app', q(
 CREATE ROLE stranger;

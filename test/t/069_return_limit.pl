@@ -36,12 +36,8 @@ INSERT INTO r SELECT k, repeat('x', 500) FROM generate_series(1, 5) k, generate_
 SELECT pg_stat_force_next_flush();
 CALL tiered_storage.sample();
 SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'fast');
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01',
-	rewritten_at = NULL, last_written_at = '2039-01-01', last_read_at = '2039-12-31 23:00:00+00', random_fast = 200, random_slow = 200, heat_at = '2040-01-01';
-UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01', last_sample_at = '2040-01-01';
-INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-	SELECT timestamptz '2040-01-01' - h * interval '1 hour', ('r' || k)::regclass, 3600, 1, 200, 0, 0, 0 FROM generate_series(1, 5) k, generate_series(1, 26) h;
 ));
+seem_read($node, 'postgres', map { "r$_" } 1 .. 5);
 
 is( $node->safe_psql(
 		'postgres',

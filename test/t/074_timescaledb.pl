@@ -311,9 +311,9 @@ is($node->safe_psql('postgres', $fast),
 	'2027-01-01', 'the chunk is where it was');
 is( $node->safe_psql(
 		'postgres',
-		"SELECT state FROM tiered_storage.moves WHERE relation = '$large' AND kind = 'table' ORDER BY move_id DESC LIMIT 1"
+		"SELECT state IN ('interrupted', 'failed') FROM tiered_storage.moves WHERE relation = '$large' AND kind = 'table' ORDER BY move_id DESC LIMIT 1"
 	),
-	'interrupted',
+	't',
 	'the history says so');
 $node->safe_psql('postgres',
 	"SET client_min_messages = error; CALL tiered_storage.move_relation('$large', 'slow')"

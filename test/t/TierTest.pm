@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(
-  new_node create_in_place_tablespace create_measurements
+  new_node create_in_place_tablespace create_databases seem_read create_measurements
   create_partition tablespaces_of fingerprint
   error_of notices_of reload_with wait_for_cycle run_cycle worker_of sampled_since
   wait_for_lock_wait log_lines start_sql finish_sql start_writers stop_writers
@@ -75,6 +75,39 @@ sub create_in_place_tablespace
 
 	$node->safe_psql('postgres', qq(CREATE TABLESPACE "$_" LOCATION ''))
 	  foreach @names;
+	return;
+}
+
+# Several that share the server's tablespaces, ready for stop points.
+sub create_databases
+{
+	my ($node, @names) = @_;
+
+	foreach my $name (@names)
+	{
+		$node->safe_psql('postgres', "CREATE DATABASE $name");
+		prepare_matter($node, $name);
+	}
+	return;
+}
+
+# In the database nothing was written for a year before 2040-01-01, and all was observed for
+# longer; the given relations have been read 200 times an hour for the last 26 hours.  After a
+# sample.
+sub seem_read
+{
+	my ($node, $db, @relations) = @_;
+	my $names = join ',', @relations;
+
+	$node->safe_psql(
+		$db, qq(
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01',
+	rewritten_at = NULL, last_written_at = '2039-01-01', last_read_at = '2039-12-31 23:00:00+00', random_fast = 200, random_slow = 200, heat_at = '2040-01-01';
+UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01', last_sample_at = '2040-01-01';
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT timestamptz '2040-01-01' - h * interval '1 hour', name::regclass, 3600, 1, 200, 0, 0, 0
+	FROM unnest('{$names}'::text[]) name, generate_series(1, 26) h;
+));
 	return;
 }
 

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/level.c
+ *		How full tiers are at this moment, with what is being moved.
+ *
+ * Runs in whoever moves or asks about moves.  What is looked at is not locked: files, what
+ * file systems have free, and the announcements of other processes (move/space.h).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "src/act/level.h"
+#include "src/catalog/tables.h"
+#include "src/move/space.h"
+
+TierFullnessFlight
+tier_fullness_flight(Oid tablespace_oid, const void *argument)
+{
+	TierSpaceFlight space = tier_space_flight(tablespace_oid);
+	TierFullnessFlight flight;
+
+	flight.own_bytes = space.to_write_own_bytes - space.leaving_own_bytes;
+	flight.disk_bytes = space.to_write_bytes - space.leaving_bytes;
+	return flight;
+}
+
+static bool
+is_above_mark(const TierSet *set, int tier)
+{
+	TierFullnessQuestion question = {.flight = tier_fullness_flight};
+	TierFullnessLevel level;
+
+	if (tier < 0 || set->tiers[tier].capacity_bytes <= 0 || set->tiers[tier].emptied_above <= 0.0)
+		return false;
+	level = tier_fullness_level(set, tier, &question);
+	return tier_fullness_bytes(&level) > level.capacity_bytes * set->tiers[tier].emptied_above;
+}
+
+bool
+tier_level_is_above_mark(Oid tablespace_oid)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage level",
+												  ALLOCSET_DEFAULT_SIZES);
+	TierCatalogScope scope;
+	bool		is_above = false;
+
+	MemoryContextSwitchTo(context);
+	if (tier_catalog_try_enter(&scope))
+	{
+		const TierSet *set = tier_catalog_load_tiers(context);
+
+		tier_catalog_leave(&scope);
+		MemoryContextSwitchTo(context);
+		is_above = is_above_mark(set, tier_set_tier_of_tablespace(set, tablespace_oid));
+	}
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return is_above;
+}
