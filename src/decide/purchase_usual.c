@@ -100,7 +100,7 @@ try_without(Usual *usual, int tier)
 	double		bytes;
 	TierPurchaseChange *change;
 
-	if (usual->purchase->ntiers < 2 ||
+	if (usual->purchase->ntiers < 2 || tier_purchase_holds_catalogs(usual->purchase, tier) ||
 		tier_purchase_stuck(usual->purchase, tier, &bytes) != NULL)
 		return;
 	change = add_option(usual, tier);
