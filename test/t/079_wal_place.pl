@@ -209,7 +209,7 @@ like(
 reads(10, 10000);
 is(advice('recommended_value'), '', 'what reads would wait there is counted');
 is( advice('reason'),
-	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and, with the waits of reads, by ten seconds an hour',
+	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and ten seconds an hour, with the waits of reads: the best is "ssd", a sync would take 2.00 ms there',
 	'... and what they wait now is said');
 reads(0, 0);
 
@@ -219,6 +219,30 @@ is( advice('reason'),
 	'a sync takes 50.00 ms on "hdd", 2.00 ms on "ssd" (busy 0 %)',
 	'what the server has measured');
 is(advice('expected_ratio'), '0.04', '... and what of it is left');
+
+# A disk like this one, of its own: 36000 * 0.08 / 0.92 * 8 ms are what 100 reads a second wait here.
+ask('UPDATE wal_tier SET io_s = NULL');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8)");
+is(advice('recommended_value'), '', 'no faster, and nothing else waits');
+reads(100, 0);
+like(
+	advice("concat_ws('; ', reason, effect)"),
+	qr/^a sync takes 9\.69 ms on "hdd", 8\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 60\.9 s less, reads wait for them 250\.4 s less here and 0\.0 s more there;/,
+	'reads decide');
+
+# Syncs that take half of what calibration found take half of it there, too: 36000 * 0.04 / 0.96 * 4 ms.
+ask('UPDATE wal_tier SET io_s = 36000 * 0.004');
+like(
+	advice("concat_ws('; ', reason, effect)"),
+	qr/^a sync takes 4\.00 ms on "hdd", 4\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 0\.0 s less, reads wait for them 60\.0 s less here and 0\.0 s more there;/,
+	'compared by what was measured in the same way');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 9)");
+like(
+	advice('effect'),
+	qr/^36000 syncs an hour take 18\.0 s more, reads wait for them 60\.0 s less/,
+	'syncs may take longer');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 2)");
+reads(0, 0);
 ask('UPDATE wal_tier SET io_s = NULL');
 
 # ---------------------------------------------------------------------
