@@ -250,6 +250,12 @@ RESET client_min_messages;
 SELECT option FROM tiered_storage.simulate_hardware() WHERE option ~ '^no ';
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_base": {"remove": true}}'); \echo :SQLSTATE
 SELECT option FROM tiered_storage.simulate_hardware('{"regress_base": {"profile": "regress_flash"}}') WHERE option <> 'today';
+-- A smaller one has to hold what else is on it.
+SELECT tiered_storage.alter_tier('regress_base', unset => '{capacity_bytes}') \g /dev/null
+SET client_min_messages = warning;
+SELECT COALESCE(bool_and((h.changed->'regress_base'->>'capacity_gb')::float8 * 1e9 >= t.used_bytes), true) AS holds_all
+	FROM tiered_storage.simulate_hardware() h, tiered_storage.tiers t WHERE t.tier_name = 'regress_base' AND h.option ~ '^regress_base - ';
+RESET client_min_messages;
 SELECT tiered_storage.remove_tier('regress_base', true) \g /dev/null
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
 

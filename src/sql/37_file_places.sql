@@ -283,7 +283,11 @@ AS $$
 			p.syncs * p.there_ms / 1000 + p.read_wait_s AS there_s
 		FROM _tiered_storage.wal_places() p CROSS JOIN need n),
 	best AS (
-		SELECT c.* FROM compared c
+		SELECT c.*, (SELECT u.tier_name FROM compared u
+			WHERE u.there_s < 0.8 * u.here_s AND u.here_s - u.there_s >= 10
+				AND NOT COALESCE(u.fits, false)
+			ORDER BY u.there_s, u.tier_name LIMIT 1) AS full_tier
+		FROM compared c
 		ORDER BY c.fits DESC NULLS LAST, c.there_s, c.there_ms, c.rank, c.tier_name LIMIT 1)
 	SELECT CASE WHEN v.worth THEN c.tier_name ELSE c.wal_tier END, NULL::name, 'pg_wal', c.path,
 		CASE WHEN v.worth THEN v.target END, c.here_at,
@@ -306,9 +310,12 @@ AS $$
 				WHEN NOT COALESCE(c.fits, false) THEN
 					format('no other calibrated tier has room for %s of WAL',
 						pg_size_pretty(c.need_bytes::bigint))
-				ELSE format('no calibrated tier is faster by a fifth and ten seconds an hour, with '
-					'the waits of reads: the best is "%s", a sync would take %s ms there',
-					c.tier_name, round(c.there_ms::numeric, 2)) END) END,
+				ELSE format('no calibrated tier with room is faster by a fifth and ten seconds an '
+					'hour, with the waits of reads: the best is "%s", a sync would take %s ms there',
+					c.tier_name, round(c.there_ms::numeric, 2))
+					|| CASE WHEN c.full_tier IS NULL THEN '' ELSE format('; "%s" would be, and has '
+						'no room for %s', c.full_tier, pg_size_pretty(c.need_bytes::bigint)) END
+				END) END,
 		CASE WHEN v.worth THEN _tiered_storage.wal_move_command(v.target) END,
 		CASE WHEN v.worth THEN format('%s syncs an hour take %s s %s%s; there is room for %s, '
 			'and the WAL may need %s; remove what was copied when the server has started%s',

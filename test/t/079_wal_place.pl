@@ -209,7 +209,7 @@ like(
 reads(10, 10000);
 is(advice('recommended_value'), '', 'what reads would wait there is counted');
 is( advice('reason'),
-	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and ten seconds an hour, with the waits of reads: the best is "ssd", a sync would take 2.00 ms there',
+	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier with room is faster by a fifth and ten seconds an hour, with the waits of reads: the best is "ssd", a sync would take 2.00 ms there',
 	'... and what they wait now is said');
 reads(0, 0);
 
@@ -241,9 +241,19 @@ like(
 	advice('effect'),
 	qr/^36000 syncs an hour take 18\.0 s more, reads wait for them 60\.0 s less/,
 	'syncs may take longer');
-ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 2)");
 reads(0, 0);
 ask('UPDATE wal_tier SET io_s = NULL');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8, tablespaces => '{fast}'),
+	tiered_storage.add_tier('full', '{a_full}', profile => 'nvme', fsync_ms => 1)"
+);
+ask("INSERT INTO _tiered_storage.tier_calibration VALUES ('full', now(), 'fsync_ms', 'ms', 1, 1, 1, 'x')"
+);
+like(
+	advice('reason'),
+	qr/: the best is "ssd", a sync would take 8\.00 ms there; "full" would be, and has no room for 1024 MB$/,
+	'what is faster and full');
+ask("SELECT tiered_storage.remove_tier('full'), tiered_storage.alter_tier('ssd', fsync_ms => 2, tablespaces => '{a_full,fast}')"
+);
 
 # ---------------------------------------------------------------------
 # A device of its own, which is of no tier
@@ -271,7 +281,7 @@ like(measured('open_sync', 10, 'path'),
 	$hint, 'not what is measured of tiers');
 like(
 	measured('fdatasync', 1, 'path'),
-	qr/^the WAL is on $where; a sync takes 1\.00 ms, and those of an hour 1\.0 % of it; no calibrated tier is faster/,
+	qr/^the WAL is on $where; a sync takes 1\.00 ms, and those of an hour 1\.0 % of it; no calibrated tier with room is faster/,
 	'a fast one');
 is(advice('recommended_value'), '', '... stays');
 like(
