@@ -184,8 +184,7 @@ check_catalogs(const TierPurchase *purchase, const TierPurchaseChange *change)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("tier \"%s\" cannot be removed", name),
 			 errdetail("The system catalogs are there, and have to be somewhere."),
-			 errhint("Ask for another device instead of it, "
-					 "{\"%s\": {\"profile\": \"...\"}}, or for less of it, with capacity_gb.",
+			 errhint("Ask for another device instead of it: {\"%s\": {\"profile\": \"...\"}}.",
 					 name)));
 }
 
