@@ -311,10 +311,11 @@ AS $$
 					format('no other calibrated tier has room for %s of WAL',
 						pg_size_pretty(c.need_bytes::bigint))
 				ELSE format('no calibrated tier with room is faster by a fifth and ten seconds an '
-					'hour, with the waits of reads: the best is "%s", a sync would take %s ms there',
-					c.tier_name, round(c.there_ms::numeric, 2))
-					|| CASE WHEN c.full_tier IS NULL THEN '' ELSE format('; "%s" would be, and has '
-						'no room for %s', c.full_tier, pg_size_pretty(c.need_bytes::bigint)) END
+						'hour, with the waits of reads: the best is "%s", a sync would take '
+						'%s ms there', c.tier_name, round(c.there_ms::numeric, 2))
+					|| CASE WHEN c.full_tier IS NULL THEN '' ELSE
+						format('; "%s" would be, and has no room for %s', c.full_tier,
+							pg_size_pretty(c.need_bytes::bigint)) END
 				END) END,
 		CASE WHEN v.worth THEN _tiered_storage.wal_move_command(v.target) END,
 		CASE WHEN v.worth THEN format('%s syncs an hour take %s s %s%s; there is room for %s, '
