@@ -78,6 +78,10 @@ UPDATE _tiered_storage.file_state SET places = '{regress_ts_slow}';
 SELECT * FROM advice;
 DELETE FROM _tiered_storage.file_state;
 
+-- A device that finds a page at random sooner than it reads one in sequence.
+SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 0.002, sequential_read_mb_per_s => 100) \g /dev/null
+SELECT substring(reason FROM '^.* in sequence') AS reason FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tier_name = 'regress_slow';
+
 -- Measuring the methods. (What becomes of it needs fsync: test/t/076_settings.pl.)
 \set VERBOSITY default
 SELECT * FROM tiered_storage.calibrate_wal(NULL);

@@ -196,6 +196,12 @@ SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": "NaN"}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": 1e400}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"capacity_gb": 0}}'); \echo :SQLSTATE
+-- A size in which no block has room.
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"capacity_gb": 0.000008191}}'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": 1e-9}}'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_more": {"profile": "regress_flash", "capacity_gb": 1e-300}}'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": null}}'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": null}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": 1, "capacity_gb": 2}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": 1}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"remove": false}}'); \echo :SQLSTATE
@@ -215,7 +221,9 @@ SELECT count(*) FROM tiered_storage.simulate_hardware(load_factor => NULL); \ech
 -- What is pinned there must have room; too little for the rest is said.
 SELECT tiered_storage.pin('regress_l1', 'regress_slow') \g /dev/null
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_slow": {"remove": true}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_slow": {"capacity_gb": 0.000001}}'); \echo :SQLSTATE
+SELECT tiered_storage.pin('regress_l2', 'regress_slow') \g /dev/null
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_slow": {"capacity_gb": 0.00001}}'); \echo :SQLSTATE
+SELECT tiered_storage.unpin('regress_l2') \g /dev/null
 SELECT option, less, reason IS NOT NULL AS says_why, h.verdict FROM regress_hardware('{"regress_slow": {"capacity_gb": 0.000008192}}') h
 	JOIN tiered_storage.simulate_hardware('{"regress_slow": {"capacity_gb": 0.000008192}}') s USING (option);
 SELECT option FROM tiered_storage.simulate_hardware() WHERE option ~ '^no ';
@@ -230,6 +238,25 @@ SELECT tiered_storage.remove_tier('regress_fast') \g /dev/null
 RESET client_min_messages;
 SELECT option, verdict FROM regress_hardware() WHERE option !~ 'regress_slow:';
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_slow": {"remove": true}}'); \echo :SQLSTATE
+
+---------------------------------------------------------------------------
+-- The tier of the system catalogs
+---------------------------------------------------------------------------
+
+-- It cannot be done without, empty of tables as it is; the other one can.
+SET client_min_messages = warning;
+SELECT tiered_storage.add_tier('regress_base', '{pg_default}', profile => 'regress_disk', rank => 2, reserve_fraction => 0, compressed => false, capacity_bytes => 81920) \g /dev/null
+RESET client_min_messages;
+SELECT option FROM tiered_storage.simulate_hardware() WHERE option ~ '^no ';
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_base": {"remove": true}}'); \echo :SQLSTATE
+SELECT option FROM tiered_storage.simulate_hardware('{"regress_base": {"profile": "regress_flash"}}') WHERE option <> 'today';
+-- A smaller one has to hold what else is on it.
+SELECT tiered_storage.alter_tier('regress_base', unset => '{capacity_bytes}') \g /dev/null
+SET client_min_messages = warning;
+SELECT COALESCE(bool_and((h.changed->'regress_base'->>'capacity_gb')::float8 * 1e9 >= t.used_bytes), true) AS holds_all
+	FROM tiered_storage.simulate_hardware() h, tiered_storage.tiers t WHERE t.tier_name = 'regress_base' AND h.option ~ '^regress_base - ';
+RESET client_min_messages;
+SELECT tiered_storage.remove_tier('regress_base', true) \g /dev/null
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
 
 SET client_min_messages = warning;

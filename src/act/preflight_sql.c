@@ -531,7 +531,8 @@ put_directory(Survey *survey)
 		tier_preflight_put(survey->row, "directory", TIER_PREFLIGHT_WARNING,
 						   psprintf("directory \"%s\" is %s", device->path,
 									device->exists ? "not writable" : "missing"),
-						   "Is its file system mounted, and mounted read-write?");
+						   "Is its file system mounted, and mounted read-write, and may the "
+						   "server look into it?");
 	else
 		tier_preflight_put(survey->row, "directory", TIER_PREFLIGHT_OK,
 						   "the directory of the tablespace is there and can be written to", NULL);

@@ -8,13 +8,9 @@
  * The placement is found for the middle, and then for each end of each range, and as if
  * nothing grew; advice that is another one then is tentative, and says what it depends on.
  *
- * Some rules stand above cost.  One whose tablespace belongs to no tier is left
- * alone; one that is pinned belongs to the pin's tier, for which no observation
- * is needed; one that is of the age of a policy stays where the policy wants it; one
- * that was moved lately stays for tiered_storage.cooldown; one that has
- * not been observed for tiered_storage.observation_period is never
- * sent to a slower tier.  And of what the placement moves, what saves next to nothing is
- * left where it is; each by itself, if it is smaller than tiered_storage.advice_min_size.
+ * Rules stand above cost (see decide/advice_rules.c).  And of what the placement moves, what
+ * saves next to nothing is left where it is; each by itself, if it is smaller than
+ * tiered_storage.advice_min_size.
  *
  *-------------------------------------------------------------------------
  */
@@ -101,229 +97,9 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 }
 
 /* ---------------------------------------------------------------------
- * What is allowed
+ * What is known when it begins
  * ---------------------------------------------------------------------
  */
-
-/*
- * Is its load known from before the first sample above all?  How much was read and written then
- * is known, but not whether in one night.  So it keeps a relation from being sent to a slower
- * tier, and is no reason to send it to a faster one.
- */
-static bool
-is_from_past(const TierAdviceUnit *unit)
-{
-	return 2.0 * (unit->past_reads + unit->past_writes) >
-		unit->load.random_reads + unit->load.sequential_reads + unit->load.page_writes;
-}
-
-bool
-tier_advice_awaits_use(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	if (unit->current_tier < 0 || !is_from_past(unit))
-		return false;
-	for (int t = 0; t < advice->set->ntiers; t++)
-		if (advice->set->tiers[t].rank < advice->set->tiers[unit->current_tier].rank)
-			return true;
-	return false;
-}
-
-const char *
-tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
-{
-	if (unit->current_tier < 0)
-		return tier == unit->current_tier ? NULL : "is in no tier";
-	if (advice->is_gone[tier])
-		return "would have to be on a tier that is not there";
-	if (!unit->is_selected)
-		return tier == unit->current_tier ? NULL : "is not among what was asked for";
-	if (unit->immovable != NULL)
-		return tier == unit->current_tier ? NULL : "cannot be moved";
-	if (unit->pinned_tier >= 0 && tier != unit->pinned_tier)
-		return "is pinned to another tier";
-	if (tier == unit->current_tier)
-		return NULL;
-	if (advice->why_closed[tier] != NULL)
-		return "would have to go to a tier where nothing can be put";
-	if (unit->pinned_tier >= 0)
-		return NULL;
-	if (OidIsValid(unit->extension_oid))
-		return "belongs to an extension";
-	if (unit->policy_tier >= 0)
-		return "is kept on its tier by a tiering policy";
-	if (tier < unit->policy_floor)
-		return "is kept from faster tiers by a tiering policy";
-	if (!advice->takes[tier])
-		return "would have to go to a tier that was not asked for";
-	if (advice->options.from_scratch)
-		return NULL;
-	if (unit->resides_s > 0.0)
-		return "was moved lately and stays where it is";
-	if (advice->is_urgent[tier])
-		return "would have to go to a tier that is too full";
-	if (advice->reserve_missing[tier] > 0.0)
-		return "would have to go to a tier of whose reserve other files have taken";
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && !advice->options.as_if_observed &&
-		!advice->is_urgent[unit->current_tier] &&
-		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
-		return "has not been observed for long enough to be sent to a slower tier";
-	if (is_from_past(unit) && !advice->options.as_if_observed &&
-		advice->set->tiers[tier].rank < advice->set->tiers[unit->current_tier].rank)
-		return "has not been used enough since the first sample to be sent to a faster tier";
-	return NULL;
-}
-
-static void
-mark_tiers(TierAdvice *advice)
-{
-	const TierSet *set = advice->set;
-	ListCell   *cell;
-
-	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
-	advice->is_urgent = palloc0(sizeof(bool) * Max(set->ntiers, 1));
-	advice->why_closed = palloc0(sizeof(char *) * Max(set->ntiers, 1));
-	advice->is_gone = palloc0(sizeof(bool) * Max(set->ntiers, 1));
-	for (int t = 0; t < set->ntiers; t++)
-	{
-		advice->takes[t] = advice->options.tiers == NIL;
-		advice->why_closed[t] = tier_set_why_closed(set, t);
-		advice->is_gone[t] = NameStr(set->tiers[t].name)[0] == '\0';
-		if (advice->is_gone[t])
-			advice->why_closed[t] = NULL;
-	}
-	foreach(cell, advice->options.tiers)
-	{
-		int			tier = tier_set_find_tier(set, lfirst(cell));
-
-		if (tier < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("tier \"%s\" does not exist", (char *) lfirst(cell)),
-					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
-		advice->takes[tier] = true;
-	}
-}
-
-void
-tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, double *bytes)
-{
-	for (int t = 0; t < advice->set->ntiers; t++)
-		bytes[t] = 0.0;
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		const TierAdviceUnit *unit = &advice->units[i];
-		int			tier = as_advised ? unit->recommended_tier : unit->current_tier;
-
-		if (tier >= 0)
-			bytes[tier] += tier_advice_stored(advice, unit, tier);
-	}
-}
-
-static void
-compute_used(TierAdvice *advice)
-{
-	advice->used_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	advice->available_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	advice->others_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
-	for (int t = 0; t < advice->set->ntiers; t++)
-		advice->others_bytes[t] = NAN;
-	advice->others_written_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	tier_advice_add_bytes(advice, false, advice->used_bytes);
-}
-
-/* What other databases have of it; looked up once. */
-static double
-others_bytes(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	const TierTier *t = &advice->set->tiers[tier];
-
-	if (capacity_bytes < 0 || (t->device_bytes >= 0 && capacity_bytes >= t->device_bytes))
-		return 0.0;
-	if (isnan(advice->others_bytes[tier]))
-		advice->others_bytes[tier] = tier_set_others_bytes(advice->set, tier, capacity_bytes);
-	return advice->others_bytes[tier];
-}
-
-/*
- * Bytes that may be added to a capacity that is less than its disks have, beside what other
- * databases have of it; INFINITY: it is no less.
- */
-static double
-room_beside_others(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	const TierTier *t = &advice->set->tiers[tier];
-	double		others = others_bytes(advice, tier, capacity_bytes);
-
-	if (others <= 0.0)
-		return INFINITY;
-	return capacity_bytes * (1.0 - t->reserve_fraction) - others - advice->used_bytes[tier];
-}
-
-/*
- * What the units may take of a tier that a fullness policy empties: nothing is added
- * above its low watermark, or the policy would soon send away what the advice has
- * brought; what is there stays up to the high one.
- */
-static double
-within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	const TierTier *t = &advice->set->tiers[tier];
-	double		used = advice->used_bytes[tier];
-	double		others = t->free_bytes < 0 ? 0.0 :
-	Max(capacity_bytes - t->free_bytes - Max(0.0, capacity_bytes - t->device_bytes) - used, 0.0);
-
-	others = Max(others, others_bytes(advice, tier, capacity_bytes));
-	if (!(t->emptied_to > 0.0 && t->emptied_to < t->emptied_above))
-		return INFINITY;
-	return Max(Min(Max(used, capacity_bytes * t->emptied_to - others),
-				   capacity_bytes * t->emptied_above - others), 0.0);
-}
-
-double
-tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	double		room;
-
-	if (advice->is_gone[tier])
-		return 0.0;
-	if (advice->why_closed[tier] != NULL)
-		return advice->used_bytes[tier];
-	if (capacity_bytes < 0)
-		return INFINITY;
-	room = Min(tier_set_room_on_disk(advice->set, tier, capacity_bytes),
-			   room_beside_others(advice, tier, capacity_bytes));
-	return Min(Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
-				   within_watermarks(advice, tier, capacity_bytes)),
-			   advice->used_bytes[tier] + Max(room, 0.0));
-}
-
-double
-tier_advice_share(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	const TierShared *shared = advice->shared[tier];
-	double	   *shares;
-	double		share = INFINITY;
-
-	if (shared == NULL || shared->n < 2 || shared->own < 0)
-		return INFINITY;
-	shares = palloc(sizeof(double) * shared->n);
-	if (tier_share_price(advice->set, tier, shared, capacity_bytes, shares) > 0.0)
-		share = advice->options.from_scratch ? shares[shared->own] :
-			tier_share_allows(advice->used_bytes[tier], shares[shared->own]);
-	pfree(shares);
-	return share;
-}
-
-double
-tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	return Min(tier_advice_available(advice, tier, capacity_bytes) -
-			   advice->growth[tier].forecast.other,
-			   tier_advice_share(advice, tier, capacity_bytes));
-}
 
 static void
 apply_override(double *value, double override)
@@ -464,8 +240,7 @@ tier_advice_load(const TierAdviceOptions *options)
 	tier_compression_mark(advice);
 	if (advice->options.as_of == 0)
 		tier_advice_load_growth(advice, tier_clock_now());
-	mark_tiers(advice);
-	compute_used(advice);
+	tier_advice_load_rules(advice);
 	load_shared(advice);
 	if (advice->options.as_of == 0)
 		load_wear(advice);

@@ -4,8 +4,8 @@
  *		From what was observed to where each relation should live.
  *
  * In three steps: decide/units.c makes units of what is known of relations,
- * decide/advice.c asks for the best placement, decide/advice_text.c says why,
- * and decide/advice_limits.c which limits are in the way.
+ * decide/advice.c asks for the best placement that decide/advice_rules.c allows,
+ * decide/advice_text.c says why, and decide/advice_limits.c which limits are in the way.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,6 +34,9 @@ extern TierAdvice *tier_advice_make(const TierAdviceOptions *options);
  */
 extern TierAdvice *tier_advice_load(const TierAdviceOptions *options);
 extern void tier_advice_decide(TierAdvice *advice);
+
+/* Which tiers may be used, for options.tiers, and what is on them; a part of loading. */
+extern void tier_advice_load_rules(TierAdvice *advice);
 
 /*
  * Which end of which range: of sequential reads, of all reads, of write requests; or that

@@ -405,7 +405,8 @@ closed_hint(const TierAdvice *advice, int tier)
 
 	for (int i = 0; i < advice->set->ntablespaces; i++)
 		if (advice->set->tablespaces[i].tier == tier)
-			return pstrdup("Is its file system mounted, and mounted read-write?");
+			return pstrdup("Is its file system mounted, and mounted read-write, and may the "
+						   "server look into it?");
 	return psprintf("SELECT tiered_storage.alter_tier(%s, tablespaces => '{...}') gives it one, "
 					"tiered_storage.remove_tier(%s) removes it.", name, name);
 }

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_tablespace_d.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -393,6 +394,15 @@ tier_purchase_stuck(const TierPurchase *purchase, int tier, double *bytes)
 			found = unit;
 	}
 	return found;
+}
+
+bool
+tier_purchase_holds_catalogs(const TierPurchase *purchase, int tier)
+{
+	const TierSet *set = purchase->advice->set;
+
+	return tier_set_tier_of_tablespace(set, DEFAULTTABLESPACE_OID) == tier ||
+		tier_set_tier_of_tablespace(set, MyDatabaseTableSpace) == tier;
 }
 
 /* ---------------------------------------------------------------------

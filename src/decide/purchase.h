@@ -106,6 +106,12 @@ extern void tier_purchase_mark_gone(TierPurchase *purchase, const TierPurchaseOp
 extern const TierAdviceUnit *tier_purchase_stuck(const TierPurchase *purchase, int tier,
 												 double *bytes);
 
+/*
+ * Are the system catalogs there, which nothing here moves: those of this database, or those that
+ * all databases share, beside pg_default?  Whoever buys something has to put them somewhere.
+ */
+extern bool tier_purchase_holds_catalogs(const TierPurchase *purchase, int tier);
+
 extern void tier_purchase_evaluate(TierPurchase *purchase, TierPurchaseOption *option);
 
 /* Device time and queues of all tiers, if a tier had this size, and what would be on it then. */

@@ -163,6 +163,31 @@ check_volume(const Parse *parse)
 			   tier_volume_throughput(volume, gb), purchase->volumes[v].name);
 }
 
+/* A size that holds nothing is a slip of the unit. */
+static void
+check_size(const Parse *parse, const char *key, double gb)
+{
+	if (gb * TIER_PURCHASE_BYTES_PER_GB < BLCKSZ)
+		refuse(psprintf("\"%s\" of tier \"%s\" is less than one block of %d bytes.", key,
+						parse->tier_name, BLCKSZ));
+}
+
+/* Catalogs stay where they are, on another device if one likes. */
+static void
+check_catalogs(const TierPurchase *purchase, const TierPurchaseChange *change)
+{
+	const char *name = NameStr(purchase->tiers[change->tier].name);
+
+	if (!change->is_removed || !tier_purchase_holds_catalogs(purchase, change->tier))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("tier \"%s\" cannot be removed", name),
+			 errdetail("The system catalogs are there, and have to be somewhere."),
+			 errhint("Ask for another device instead of it: {\"%s\": {\"profile\": \"...\"}}.",
+					 name)));
+}
+
 /* What cannot leave must have room. */
 static void
 check_stuck(const TierPurchase *purchase, const TierPurchaseChange *change)
@@ -209,6 +234,8 @@ check_change(Parse *parse)
 				 errmsg("tier \"%s\" does not exist", parse->tier_name),
 				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers; a new one "
 						 "has a profile and capacity_gb.")));
+	check_size(parse, "add_gb", parse->add_gb);
+	check_size(parse, "capacity_gb", change->gb);
 	if (!isnan(parse->add_gb))
 	{
 		if (is_new || !isnan(change->gb))
@@ -236,7 +263,10 @@ check_option(TierPurchase *purchase, const TierPurchaseOption *option)
 		refuse("No tier would be left.");
 	tier_purchase_mark_gone(purchase, option);
 	for (int i = 0; i < option->nchanges; i++)
+	{
+		check_catalogs(purchase, &option->changes[i]);
 		check_stuck(purchase, &option->changes[i]);
+	}
 }
 
 /* ---------------------------------------------------------------------

@@ -354,7 +354,8 @@ check_directory(TierAdmission *admission)
 	obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
 								target->device->path, NameStr(target->name),
 								target->device->exists ? "not writable" : "missing");
-	obstacle.hint = "Is its file system mounted, and mounted read-write?";
+	obstacle.hint = "Is its file system mounted, and mounted read-write, and may the "
+		"server look into it?";
 	obstacle.sqlstate = ERRCODE_UNDEFINED_FILE;
 	return obstacle;
 }

@@ -202,7 +202,9 @@ COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
  * from what was measured: by calibrate_tier(), or, of a device that no tier is on, by
  * calibrate_wal() in place, with whatever else there is.  Where the WAL is now, the server itself
  * measures both with track_wal_io_timing, also what waits for a limit that the kernel puts on
- * the device, which does not make it busy.
+ * the device, which does not make it busy.  If that is less than what calibration found of syncs
+ * without a pause between them, no sync needs more than that here, and as much less elsewhere:
+ * two devices are compared by what was measured of both in the same way.
  */
 CREATE FUNCTION _tiered_storage.wal_places(
 	OUT wal_tier name, OUT path text, OUT device text, OUT kind text, OUT shares_device boolean,
@@ -214,6 +216,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH wal AS (
 		SELECT f.tier_name, c.syncs, f.io_s_per_hour * 1000 / NULLIF(c.syncs, 0) AS timed_ms,
+			COALESCE((SELECT LEAST(1, f.io_s_per_hour * 1000 / c.syncs / t.fsync_ms)
+				FROM tiered_storage.tiers t
+				WHERE t.tier_name = f.tier_name AND t.calibrated_at IS NOT NULL
+					AND f.io_s_per_hour > 0 AND c.syncs > 0), 1) AS of_calibrated,
 			d.path, d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
 		FROM tiered_storage.file_class_io f
 		CROSS JOIN LATERAL (SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs) c
@@ -226,13 +232,14 @@ AS $$
 			ORDER BY c.calibrated_at DESC LIMIT 1) m ON true
 		WHERE f.file_class = 'wal' AND f.is_total AND current_setting('fsync')::boolean),
 	load AS (
-		SELECT t.tier_name, t.random_read_ms, t.fsync_ms, t.calibrated_at, t.rank, t.devices,
+		SELECT t.tier_name, t.random_read_ms, s.fsync_ms, t.calibrated_at, t.rank, t.devices,
 			b.reads_per_hour, CASE WHEN w.syncs >= 0
-				THEN LEAST(0.95, w.syncs * t.fsync_ms / 3.6e6) END AS sync_rho,
+				THEN LEAST(0.95, w.syncs * s.fsync_ms / 3.6e6) END AS sync_rho,
 			CASE WHEN b.busy IS NOT NULL THEN LEAST(0.95, GREATEST(0, b.busy
 				- CASE WHEN t.tier_name = w.tier_name
-					THEN COALESCE(w.syncs, 0) * t.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
+					THEN COALESCE(w.syncs, 0) * s.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
 		FROM tiered_storage.tiers t CROSS JOIN wal w
+		CROSS JOIN LATERAL (SELECT t.fsync_ms * w.of_calibrated AS fsync_ms) s
 		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy,
 				sum(i.reads_1d_per_s) * 3600 AS reads_per_hour
 			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
@@ -271,11 +278,17 @@ AS $$
 	compared AS (
 		SELECT p.*, n.bytes AS need_bytes, count(p.tier_name) OVER () AS others,
 			p.room_bytes >= n.bytes AND p.mount_point IS NOT NULL AS fits,
-			p.syncs * (p.here_ms - p.there_ms) / 1000 AS saved_s
+			p.syncs * (p.here_ms - p.there_ms) / 1000 AS saved_s,
+			p.syncs * p.here_ms / 1000 + p.data_wait_s AS here_s,
+			p.syncs * p.there_ms / 1000 + p.read_wait_s AS there_s
 		FROM _tiered_storage.wal_places() p CROSS JOIN need n),
 	best AS (
-		SELECT c.* FROM compared c
-		ORDER BY c.fits DESC NULLS LAST, c.there_ms, c.rank, c.tier_name LIMIT 1)
+		SELECT c.*, (SELECT u.tier_name FROM compared u
+			WHERE u.there_s < 0.8 * u.here_s AND u.here_s - u.there_s >= 10
+				AND NOT COALESCE(u.fits, false)
+			ORDER BY u.there_s, u.tier_name LIMIT 1) AS full_tier
+		FROM compared c
+		ORDER BY c.fits DESC NULLS LAST, c.there_s, c.there_ms, c.rank, c.tier_name LIMIT 1)
 	SELECT CASE WHEN v.worth THEN c.tier_name ELSE c.wal_tier END, NULL::name, 'pg_wal', c.path,
 		CASE WHEN v.worth THEN v.target END, c.here_at,
 		CASE WHEN v.worth THEN format('a sync takes %s ms on %s, %s ms on "%s" (busy %s %%)',
@@ -297,12 +310,18 @@ AS $$
 				WHEN NOT COALESCE(c.fits, false) THEN
 					format('no other calibrated tier has room for %s of WAL',
 						pg_size_pretty(c.need_bytes::bigint))
-				ELSE 'no calibrated tier is faster by a fifth and, with the waits of reads, by '
-					'ten seconds an hour' END) END,
+				ELSE format('no calibrated tier with room is faster by a fifth and ten seconds an '
+						'hour, with the waits of reads: the best is "%s", a sync would take '
+						'%s ms there', c.tier_name, round(c.there_ms::numeric, 2))
+					|| CASE WHEN c.full_tier IS NULL THEN '' ELSE
+						format('; "%s" would be, and has no room for %s', c.full_tier,
+							pg_size_pretty(c.need_bytes::bigint)) END
+				END) END,
 		CASE WHEN v.worth THEN _tiered_storage.wal_move_command(v.target) END,
-		CASE WHEN v.worth THEN format('%s syncs an hour take %s s less%s; there is room for %s, '
+		CASE WHEN v.worth THEN format('%s syncs an hour take %s s %s%s; there is room for %s, '
 			'and the WAL may need %s; remove what was copied when the server has started%s',
-			round(c.syncs::numeric), round(c.saved_s::numeric, 1),
+			round(c.syncs::numeric), round(abs(c.saved_s)::numeric, 1),
+			CASE WHEN c.saved_s < 0 THEN 'more' ELSE 'less' END,
 			CASE WHEN c.data_wait_s + c.read_wait_s >= 0.1 THEN
 				format(', reads wait for them %s s less here and %s s more there',
 					round(c.data_wait_s::numeric, 1), round(c.read_wait_s::numeric, 1))
@@ -314,8 +333,8 @@ AS $$
 		CASE WHEN v.worth THEN 'restart' END, false
 	FROM best c
 	CROSS JOIN LATERAL (SELECT
-		COALESCE(c.fits AND c.there_ms < 0.8 * c.here_ms
-			AND c.saved_s + c.data_wait_s - c.read_wait_s >= 10, false) AS worth,
+		COALESCE(c.fits AND c.there_s < 0.8 * c.here_s AND c.here_s - c.there_s >= 10, false)
+			AS worth,
 		rtrim(c.mount_point, '/') || '/pg_wal-'
 			|| (SELECT s.system_identifier FROM pg_control_system() s) AS target,
 		CASE WHEN c.wal_tier IS NOT NULL THEN format('"%s"', c.wal_tier)

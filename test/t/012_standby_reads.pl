@@ -468,8 +468,12 @@ is( $standby->safe_psql(
 	6,
 	'but shows');
 $standby->safe_psql('app', 'SELECT count(*) FROM tiered_storage.heat_peaks');
-$standby->safe_psql('app',
-	'SELECT count(*) FROM tiered_storage.file_class_io');
+is( $standby->safe_psql(
+		'app',
+		"SELECT count(device), bool_and(null_reason ~ 'all: measured on the primary') FROM tiered_storage.file_class_io"
+	),
+	'0|t',
+	'figures of files are not those of its devices');
 $standby->safe_psql('app',
 	'SELECT count(*) FROM tiered_storage.recommend_partitioning(0, true)');
 

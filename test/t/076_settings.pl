@@ -304,6 +304,22 @@ is( ask("SELECT reason FROM tiered_storage.recommend_settings(true) WHERE settin
 	"the WAL is on \"hdd\"; the WAL's tier and another one must have been calibrated and sampled",
 	'and why');
 
+# Of 36000 syncs an hour, 0.4 and 1.8 s.
+sub sync_row
+{
+	my ($ms) = @_;
+
+	ask("UPDATE _tiered_storage.wal_calibration SET error_ms = 0, device = (SELECT device FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'), write_ms = CASE method WHEN 'fdatasync' THEN 0.1 ELSE $ms END"
+	);
+	return ask(
+		"SELECT recommended_value, reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'wal_sync_method'"
+	);
+}
+is( sync_row(0.089),
+	'|36000 syncs an hour would take 0.40 s less with open_datasync: too little',
+	'less than a second an hour');
+like(sync_row(0.05), qr/^open_datasync\|/, 'more than that');
+
 # ---------------------------------------------------------------------
 # A standby
 # ---------------------------------------------------------------------

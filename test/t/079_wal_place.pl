@@ -209,7 +209,7 @@ like(
 reads(10, 10000);
 is(advice('recommended_value'), '', 'what reads would wait there is counted');
 is( advice('reason'),
-	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier is faster by a fifth and, with the waits of reads, by ten seconds an hour',
+	'the WAL is on "hdd"; a sync takes 9.69 ms, and those of an hour 9.7 % of it; since data are there, syncs wait 60.9 s an hour for them, and reads 25.0 s for syncs; no calibrated tier with room is faster by a fifth and ten seconds an hour, with the waits of reads: the best is "ssd", a sync would take 2.00 ms there',
 	'... and what they wait now is said');
 reads(0, 0);
 
@@ -219,7 +219,41 @@ is( advice('reason'),
 	'a sync takes 50.00 ms on "hdd", 2.00 ms on "ssd" (busy 0 %)',
 	'what the server has measured');
 is(advice('expected_ratio'), '0.04', '... and what of it is left');
+
+# A disk like this one, of its own: 36000 * 0.08 / 0.92 * 8 ms are what 100 reads a second wait here.
 ask('UPDATE wal_tier SET io_s = NULL');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8)");
+is(advice('recommended_value'), '', 'no faster, and nothing else waits');
+reads(100, 0);
+like(
+	advice("concat_ws('; ', reason, effect)"),
+	qr/^a sync takes 9\.69 ms on "hdd", 8\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 60\.9 s less, reads wait for them 250\.4 s less here and 0\.0 s more there;/,
+	'reads decide');
+
+# Syncs that take half of what calibration found take half of it there, too: 36000 * 0.04 / 0.96 * 4 ms.
+ask('UPDATE wal_tier SET io_s = 36000 * 0.004');
+like(
+	advice("concat_ws('; ', reason, effect)"),
+	qr/^a sync takes 4\.00 ms on "hdd", 4\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 0\.0 s less, reads wait for them 60\.0 s less here and 0\.0 s more there;/,
+	'compared by what was measured in the same way');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 9)");
+like(
+	advice('effect'),
+	qr/^36000 syncs an hour take 18\.0 s more, reads wait for them 60\.0 s less/,
+	'syncs may take longer');
+reads(0, 0);
+ask('UPDATE wal_tier SET io_s = NULL');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8, tablespaces => '{fast}'),
+	tiered_storage.add_tier('full', '{a_full}', profile => 'nvme', fsync_ms => 1)"
+);
+ask("INSERT INTO _tiered_storage.tier_calibration VALUES ('full', now(), 'fsync_ms', 'ms', 1, 1, 1, 'x')"
+);
+like(
+	advice('reason'),
+	qr/: the best is "ssd", a sync would take 8\.00 ms there; "full" would be, and has no room for 1024 MB$/,
+	'what is faster and full');
+ask("SELECT tiered_storage.remove_tier('full'), tiered_storage.alter_tier('ssd', fsync_ms => 2, tablespaces => '{a_full,fast}')"
+);
 
 # ---------------------------------------------------------------------
 # A device of its own, which is of no tier
@@ -247,7 +281,7 @@ like(measured('open_sync', 10, 'path'),
 	$hint, 'not what is measured of tiers');
 like(
 	measured('fdatasync', 1, 'path'),
-	qr/^the WAL is on $where; a sync takes 1\.00 ms, and those of an hour 1\.0 % of it; no calibrated tier is faster/,
+	qr/^the WAL is on $where; a sync takes 1\.00 ms, and those of an hour 1\.0 % of it; no calibrated tier with room is faster/,
 	'a fast one');
 is(advice('recommended_value'), '', '... stays');
 like(
