@@ -429,10 +429,10 @@ typedef enum Wording
 static char *
 tiers_text(const TierAdvice *advice, Wording wording)
 {
-	StringInfoData text;
+	StringInfoData line;
 	const char *separator = "; see ";
 
-	initStringInfo(&text);
+	initStringInfo(&line);
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		char	   *name = pstrdup(NameStr(advice->set->tiers[t].name));
@@ -441,13 +441,13 @@ tiers_text(const TierAdvice *advice, Wording wording)
 		if (remark == NULL)
 			continue;
 		if (wording == NAME_ONLY)
-			appendStringInfo(&text, "%s%s", separator, tier_advice_clipped(name, NAME_CHARACTERS));
+			appendStringInfo(&line, "%s%s", separator, tier_advice_clipped(name, NAME_CHARACTERS));
 		else
-			appendStringInfo(&text, "; %s %s", name, wording == ALL_REMARKS ? remark :
+			appendStringInfo(&line, "; %s %s", name, wording == ALL_REMARKS ? remark :
 							 pnstrdup(remark, strcspn(remark, ";")));
 		separator = ", ";
 	}
-	return text.data;
+	return line.data;
 }
 
 char *

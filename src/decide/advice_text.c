@@ -536,6 +536,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		move;
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
+	const char *standby = wanted < 0 ? "" :
+	NameStr(advice->set->tiers[wanted].smallest_standby);
 
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
@@ -555,9 +557,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						"of a standby would be too busy" :
 						tier_advice_is_shared(advice, wanted) ?
 						"saves other databases more" :
-						NameStr(advice->set->tiers[wanted].smallest_standby)[0] != '\0' ?
-						psprintf("of standby %s is full",
-								 short_name(NameStr(advice->set->tiers[wanted].smallest_standby))) :
+						standby[0] != '\0' ?
+						psprintf("of standby %s is full", short_name(standby)) :
 						does_not_fit(advice, unit, wanted) ?
 						psprintf("has no room for its %s",
 								 tier_advice_bytes(tier_advice_stored(advice, unit, wanted))) :

@@ -44,7 +44,8 @@ AS $$
 			THEN regexp_replace(left(c.line, 39), E'[\\s,]+\\S*$', '') || '...'
 		ELSE left(c.line, 38) || '...' END
 	FROM regexp_replace(short_reason.reason,
-			'(: (over |under )?[0-9,.]+ (s/h|cheaper)|, (over )?[0-9,.]+ s/h more|; ).*$', '') a (line),
+			'(: (over |under )?[0-9,.]+ (s/h|cheaper)|, (over )?[0-9,.]+ s/h more|; ).*$',
+			'') a (line),
 		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',
 			E'\\1 random reads/h, '), 'under ', '<'),
 			'^.*: makes room (for|on) ', E'makes room \\1 ') b (line),

@@ -149,8 +149,8 @@ COMMENT ON COLUMN tiered_storage.write_amplification.is_total IS
 COMMENT ON COLUMN tiered_storage.write_amplification.row_changes_per_hour IS
 'rows changed per hour';
 COMMENT ON COLUMN tiered_storage.write_amplification.row_bytes_per_hour IS
-'size of the changed rows in bytes per hour; null: not known, as tables that they are in were never '
-'analyzed';
+'size of the changed rows in bytes per hour; null: not known, as tables that they are in were '
+'never analyzed';
 COMMENT ON COLUMN tiered_storage.write_amplification.page_write_bytes_per_hour IS
 'pages written for them, in bytes per hour';
 COMMENT ON COLUMN tiered_storage.write_amplification.maintenance_write_bytes_per_hour IS
