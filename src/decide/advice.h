@@ -160,8 +160,8 @@ extern char *tier_advice_bytes(double bytes);
 /* A price: "0.80", "12", "under 0.01". */
 extern char *tier_advice_money(double money);
 
-/* Cuts the text, in place, at so many characters, of which the last are "..." then. */
-extern char *tier_advice_clipped(char *text, int characters);
+/* Cuts the line, in place, at so many characters, of which the last are "..." then. */
+extern char *tier_advice_clipped(char *line, int characters);
 
 /* "12 March", or with the year if it is another one. */
 extern char *tier_advice_date(TimestampTz at);

@@ -275,32 +275,32 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 char *
 tier_advice_number(double number)
 {
-	char	   *text = palloc(TIER_NUMBER_TEXT);
+	char	   *words = palloc(TIER_NUMBER_TEXT);
 
-	tier_number_text(number, text);
-	return text;
+	tier_number_text(number, words);
+	return words;
 }
 
 char *
 tier_advice_bytes(double bytes)
 {
-	char	   *text = palloc(TIER_NUMBER_TEXT);
+	char	   *words = palloc(TIER_NUMBER_TEXT);
 
-	tier_bytes_text(bytes, text);
-	return text;
+	tier_bytes_text(bytes, words);
+	return words;
 }
 
 char *
 tier_advice_money(double money)
 {
-	char	   *text = palloc(TIER_NUMBER_TEXT);
+	char	   *words = palloc(TIER_NUMBER_TEXT);
 
-	tier_money_text(money, text);
-	return text;
+	tier_money_text(money, words);
+	return words;
 }
 
 char *
-tier_advice_clipped(char *text, int characters)
+tier_advice_clipped(char *line, int characters)
 {
 	if (pg_mbstrlen(text) > characters)
 		strcpy(text +pg_mbcharcliplen(text, strlen(text), characters - 3), "...");
