@@ -302,9 +302,9 @@ tier_advice_money(double money)
 char *
 tier_advice_clipped(char *line, int characters)
 {
-	if (pg_mbstrlen(text) > characters)
-		strcpy(text +pg_mbcharcliplen(text, strlen(text), characters - 3), "...");
-	return text;
+	if (pg_mbstrlen(line) > characters)
+		strcpy(line + pg_mbcharcliplen(line, strlen(line), characters - 3), "...");
+	return line;
 }
 
 /* A name that leaves room for the rest of a reason: it may have 63 characters. */
