@@ -29,6 +29,9 @@
 /* Money per month that is rounded to nothing. */
 #define LEAST_PRICE 5e-3
 
+/* Device-seconds per hour that nobody asks for. */
+#define LEAST_SAVED_S 0.01
+
 /* What the units are, as far as that decides about them. */
 typedef struct Counts
 {
@@ -473,13 +476,14 @@ tier_advice_headline(const TierAdvice *advice, int most)
 		appendStringInfo(&line, "%d move%s: %s s/h of device time %s",
 						 counts.changed, plural(counts.changed),
 						 tier_advice_number(fabs(saved_s)), saved_s >= 0 ? "saved" : "more");
-		if (fabs(cheaper) >= LEAST_PRICE)
+		if (fabs(cheaper) >= LEAST_PRICE ||
+			(cheaper > 0.0 && advice->options.objective != TIER_OBJECTIVE_TIME))
 			appendStringInfo(&line, ", %s a month %s", tier_advice_money(fabs(cheaper)),
 							 cheaper >= 0 ? "cheaper" : "dearer");
 	}
 	else
 		appendStringInfoString(&line, "no move");
-	if (advice->options.objective == TIER_OBJECTIVE_TIME && advice->dropped.gain >= 5e-4)
+	if (advice->options.objective == TIER_OBJECTIVE_TIME && advice->dropped.gain >= LEAST_SAVED_S)
 		add_part(&line, psprintf("%d left out that would save %s s/h together",
 								 advice->dropped.units,
 								 tier_advice_number(advice->dropped.gain)), room);
