@@ -311,7 +311,7 @@ DROP FUNCTION regress_width();
 SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
 	('read 12,300,000 times/h at random, under 1% from disk: 1,230 s/h here, 12 s/h on ssd; if that goes on, 1 to 2 reads/h'),
 	('scans read 12 GB/h: 120 s/h here, 3 s/h on ssd, mostly of standby a'), ('12,300 pages/h written: 12 s/h here, 0.1 s/h on ssd; if 1 to 2 writes/h stay apart'),
-	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'), ('not read since 12 September 2024: 1.2e-05 cheaper a month, 0 s/h more'),
+	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'), ('not read since 12 September 2024: under 0.01 cheaper a month, 0 s/h more'),
 	('next to no I/O, the page cache has what is read: makes room for what gains more from ssd, 0 s/h more'),
 	('scans read 1.2 MB/h: makes room on ssd, which is too full, 0.2 s/h more; observed for 5 hours of 7 days'), ('makes room on ssd, which is too full'),
 	('pinned to ssd; unlogged, so the move locks it for 12 s'), ('makes room for what gains more from a_tier_with_a_very_long_name, 3 s/h more'),

@@ -103,6 +103,46 @@ SELECT tiered_storage.add_tier(repeat('ö', 31), '{pg_default}', profile => 'hdd
 SELECT tiered_storage.pin('regress_v_a', repeat('ö', 31)) \g /dev/null
 SELECT bool_and(length(reason) BETWEEN 1 AND 120) AS short FROM tiered_storage.recommend_placement(true);
 SELECT tiered_storage.unpin('regress_v_a') \g /dev/null
+-- Nor does it matter what the numbers are: each objective at each price, with each load, known for minutes and for years.
+SELECT tiered_storage.alter_tier('regress_fast', new_name => repeat('é', 31)), tiered_storage.alter_tier('regress_slow', new_name => repeat('w', 63)) \g /dev/null
+CREATE FUNCTION regress_sentences() RETURNS TABLE (source text, sentence text) LANGUAGE plpgsql AS $$
+DECLARE
+	goal text;
+	price float8;
+	rate float8;
+	known interval;
+	tiers jsonb;
+BEGIN
+	SET LOCAL client_min_messages = warning;
+	FOREACH rate IN ARRAY '{0,0.07,1e6,1e15}'::float8[] LOOP
+		FOREACH known IN ARRAY '{20 minutes,4000 days}'::interval[] LOOP
+			UPDATE _tiered_storage.relation_state SET observed_since = heat_at - known, sampled_since = heat_at - known, proven_since = heat_at - known,
+				random_fast = rate, random_slow = rate, device_random_fast = rate, device_random_slow = rate, hits_slow = rate * 1e5,
+				sequential_fast = rate / 3, sequential_slow = rate / 3, device_sequential_fast = rate / 3, device_sequential_slow = rate / 3,
+				changes_fast = rate / 7, changes_slow = rate / 7;
+			FOREACH price IN ARRAY '{1e-9,1e6}'::float8[] LOOP
+				tiers := jsonb_build_object(repeat('é', 31), jsonb_build_object('price_per_gb_month', price), repeat('w', 63), jsonb_build_object('price_per_gb_month', price / 3));
+				FOREACH goal IN ARRAY '{time,money,balanced}'::text[] LOOP
+					RETURN QUERY SELECT 'recommend_placement', r.reason FROM tiered_storage.recommend_placement(true, overrides => tiers, objective => goal) r
+						UNION ALL SELECT 'headline', s.reason FROM tiered_storage.placement_summary(overrides => tiers, objective => goal) s WHERE s.tier_name IS NULL
+						UNION ALL SELECT 'tier', s.reason FROM tiered_storage.placement_summary(overrides => tiers, objective => goal) s WHERE s.tier_name IS NOT NULL
+						UNION ALL SELECT 'simulate_placement', s.reason FROM tiered_storage.simulate_placement(load_factor => 1e6, overrides => tiers, objective => goal) s
+						UNION ALL SELECT 'explain_placement', e.reason FROM tiered_storage.explain_placement('regress_v_a', overrides => tiers, objective => goal) e;
+				END LOOP;
+			END LOOP;
+			RETURN QUERY SELECT 'recommendations', concat_ws(' ', r.saves, r.reason) FROM tiered_storage.recommendations r;
+		END LOOP;
+	END LOOP;
+END
+$$;
+BEGIN;
+SELECT source, count(DISTINCT sentence) > 3 AS many, bool_and(length(sentence) <= CASE source WHEN 'recommendations' THEN 60 ELSE 120 END)
+		FILTER (WHERE source IN ('recommend_placement', 'headline', 'recommendations')) AS short,
+	bool_or(sentence ~ '[0-9]e[+-]?[0-9]|\m(inf|nan)\M') AS exponent
+	FROM regress_sentences() WHERE sentence IS NOT NULL GROUP BY source ORDER BY source COLLATE "C";
+ROLLBACK;
+DROP FUNCTION regress_sentences();
+SELECT tiered_storage.alter_tier(repeat('é', 31), new_name => 'regress_fast'), tiered_storage.alter_tier(repeat('w', 63), new_name => 'regress_slow') \g /dev/null
 
 ---------------------------------------------------------------------------
 -- What nobody reads

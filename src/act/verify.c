@@ -32,6 +32,7 @@
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_writes.h"
+#include "src/storage/page_cache.h"
 #include "src/act/verify.h"
 
 /* In one sample. */
@@ -70,6 +71,7 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	bool		is_known = false;
 	int			n;
 
+	tier_pagecache_memory(&basis.memory_is_new, &basis.memory_fills);
 	*before_s_per_hour = *predicted_s_per_hour = NAN;
 	states = tier_catalog_load_unit(CurrentMemoryContext, info->relation_oid, &n);
 	for (int i = 0; i < n; i++)

@@ -18,10 +18,16 @@
 
 static char *test_now_string = NULL;
 
+bool
+tier_clock_is_set(void)
+{
+	return test_now_string != NULL && test_now_string[0] != '\0';
+}
+
 TimestampTz
 tier_clock_now(void)
 {
-	if (test_now_string == NULL || test_now_string[0] == '\0')
+	if (!tier_clock_is_set())
 		return GetCurrentTimestamp();
 	return DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in,
 												   CStringGetDatum(test_now_string),

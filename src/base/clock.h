@@ -20,6 +20,9 @@
  */
 extern TimestampTz tier_clock_now(void);
 
+/* Is it the time of a test? */
+extern bool tier_clock_is_set(void);
+
 /*
  * Microseconds since some moment in the past, by a clock that nobody sets and
  * that never goes back: for durations, pauses and deadlines.  The same in all

@@ -160,6 +160,12 @@ extern char *tier_advice_duration(double seconds);
 /* "3.2 GB" */
 extern char *tier_advice_bytes(double bytes);
 
+/* A price: "0.80", "12", "under 0.01". */
+extern char *tier_advice_money(double money);
+
+/* Cuts the line, in place, at so many characters, of which the last are "..." then. */
+extern char *tier_advice_clipped(char *line, int characters);
+
 /* "12 March", or with the year if it is another one. */
 extern char *tier_advice_date(TimestampTz at);
 
@@ -196,8 +202,11 @@ extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_i
  */
 extern void tier_advice_notice_unknown(const TierAdvice *advice);
 
-/* What the advice comes to, in one sentence: what is left out, and why. */
-extern char *tier_advice_headline(const TierAdvice *advice);
+/*
+ * What the advice comes to, in one sentence: what is left out, and why.  What counts least is
+ * left out where it has no room in `most` characters.
+ */
+extern char *tier_advice_headline(const TierAdvice *advice, int most);
 
 /* The name of its relation, for a message. */
 extern char *tier_advice_relation_name(const TierAdviceUnit *unit);

@@ -290,15 +290,12 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 								  "the profile is wrong, use calibrate_tier()",
 								  100.0 * now->occupied_s / S_PER_HOUR));
 	if (endures > 0 && written > endures)
-		add_remark(line, psprintf("is written to %s times as much as it endures: "
-								  "%s GB a day of %s%s",
+		add_remark(line, psprintf("is written to %s times as much as it endures: %s a day of %s%s",
 								  tier_advice_number(written / endures),
-								  tier_advice_number(written / 1e9),
-								  tier_advice_number(endures / 1e9),
+								  tier_advice_bytes(written), tier_advice_bytes(endures),
 								  advice->others_written_bytes[tier] <= 0.0 ? "" :
 								  psprintf(", %s of it not by these relations",
-										   tier_advice_number(advice->others_written_bytes[tier] /
-															  1e9))));
+										   tier_advice_bytes(advice->others_written_bytes[tier]))));
 	if (tier_advice_is_too_full(advice, tier))
 		add_remark(line, psprintf("is too full by %s",
 								  tier_advice_bytes(advice->now_bytes[tier] -

@@ -15,6 +15,7 @@
 
 #include "access/xlog.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -26,7 +27,10 @@
 #include "src/model/evidence.h"
 
 /* Money per month that is rounded to nothing. */
-#define LEAST_PRICE 5e-4
+#define LEAST_PRICE 5e-3
+
+/* Device-seconds per hour that nobody asks for. */
+#define LEAST_SAVED_S 0.01
 
 /* What the units are, as far as that decides about them. */
 typedef struct Counts
@@ -304,7 +308,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 							   "nothing is recommended, though tiers %s are too full: "
 							   "what is there may not leave them, or has no room elsewhere",
 							   nfull, full),
-				 errdetail("%s", tier_advice_headline(advice)),
+				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
 				 errhint("Give a tier more room, or unpin what may leave.")));
 	else if (counts.insufficient + counts.held >= counts.selected - counts.small &&
 			 !advice->options.as_if_observed)
@@ -339,7 +343,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended yet: how much was read and written before the "
 						"first sample is known, but not whether that goes on"),
-				 errdetail("%s", tier_advice_headline(advice)),
+				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
 				 errhint("Ask again when the usual work has gone on for %s or more.",
 						 tier_advice_duration(TIER_EVIDENCE_RATE * tier_evidence_interval_s))));
 	else
@@ -353,10 +357,10 @@ tier_advice_notice_empty(const TierAdvice *advice)
 						"better") :
 				 errmsg("nothing is recommended: all relations are where they are best, "
 						"or moving them would save too little"),
-				 errdetail("%s", tier_advice_headline(advice)),
+				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
 				 cheaper >= Max(tier_advice_min_saved_price, 0.005) ?
 				 errhint("recommend_placement(objective => 'money') would save %s a month.",
-						 tier_advice_number(cheaper)) : 0));
+						 tier_advice_money(cheaper)) : 0));
 	}
 }
 
@@ -389,14 +393,77 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				 errhint("%s it takes.", required_text())));
 }
 
+/* Stands for what has no room. */
+#define MORE "; ..."
+
+/* Besides a word that there is more. */
+static bool
+fits(const StringInfoData *line, const char *part, int room)
+{
+	return pg_mbstrlen(line->data) + 2 + pg_mbstrlen(part) + (int) strlen(MORE) <= room;
+}
+
+/* What counts most comes first: of what has no room, only that there is more. */
+static void
+add_part(StringInfo line, const char *part, int room)
+{
+	int			end = line->len - (int) strlen(MORE);
+
+	if (end > 0 && strcmp(line->data + end, MORE) == 0)
+		return;
+	if (fits(line, part, room))
+		appendStringInfo(line, "; %s", part);
+	else
+		appendStringInfoString(line, MORE);
+}
+
+/* How much is said of a tier of which there is something to say. */
+typedef enum Wording
+{
+	ALL_REMARKS,
+	FIRST_REMARK,
+	NAME_ONLY,
+}			Wording;
+
+/* Of a name in a headline. */
+#define NAME_CHARACTERS 30
+
+/* "; ssd is too full by 2 GB; would ...", or "; see ssd"; all of it is in the tier's own row. */
+static char *
+tiers_text(const TierAdvice *advice, Wording wording)
+{
+	StringInfoData line;
+	const char *separator = "; see ";
+
+	initStringInfo(&line);
+	for (int t = 0; t < advice->set->ntiers; t++)
+	{
+		char	   *name = pstrdup(NameStr(advice->set->tiers[t].name));
+		char	   *remark = tier_advice_tier_remark(advice, t);
+
+		if (remark == NULL)
+			continue;
+		if (wording == NAME_ONLY)
+			appendStringInfo(&line, "%s%s", separator, tier_advice_clipped(name, NAME_CHARACTERS));
+		else
+			appendStringInfo(&line, "; %s %s", name, wording == ALL_REMARKS ? remark :
+							 pnstrdup(remark, strcspn(remark, ";")));
+		separator = ", ";
+	}
+	return line.data;
+}
+
 char *
-tier_advice_headline(const TierAdvice *advice)
+tier_advice_headline(const TierAdvice *advice, int most)
 {
 	const TierPlacementResult *placement = &advice->placement;
 	Counts		counts = count_units(advice);
 	StringInfoData line;
 	double		saved_s = 0.0;
 	double		cheaper = 0.0;
+	char	   *tiers = tiers_text(advice, NAME_ONLY);
+	char	   *longer;
+	int			room = most - pg_mbstrlen(tiers);
 
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
@@ -409,36 +476,41 @@ tier_advice_headline(const TierAdvice *advice)
 		appendStringInfo(&line, "%d move%s: %s s/h of device time %s",
 						 counts.changed, plural(counts.changed),
 						 tier_advice_number(fabs(saved_s)), saved_s >= 0 ? "saved" : "more");
-		if (fabs(cheaper) >= LEAST_PRICE)
-			appendStringInfo(&line, ", %s a month %s", tier_advice_number(fabs(cheaper)),
+		if (fabs(cheaper) >= LEAST_PRICE ||
+			(cheaper > 0.0 && advice->options.objective != TIER_OBJECTIVE_TIME))
+			appendStringInfo(&line, ", %s a month %s", tier_advice_money(fabs(cheaper)),
 							 cheaper >= 0 ? "cheaper" : "dearer");
 	}
 	else
 		appendStringInfoString(&line, "no move");
-	if (advice->dropped.gain >= 5e-4)
-		appendStringInfo(&line, "; %d left out that would save %s%s together",
-						 advice->dropped.units,
-						 tier_advice_number(advice->dropped.gain),
-						 advice->options.objective == TIER_OBJECTIVE_TIME ? " s/h" : " a month");
+	if (advice->options.objective == TIER_OBJECTIVE_TIME && advice->dropped.gain >= LEAST_SAVED_S)
+		add_part(&line, psprintf("%d left out that would save %s s/h together",
+								 advice->dropped.units,
+								 tier_advice_number(advice->dropped.gain)), room);
+	else if (advice->options.objective != TIER_OBJECTIVE_TIME &&
+			 advice->dropped.gain >= LEAST_PRICE)
+		add_part(&line, psprintf("%d left out that would save %s a month together",
+								 advice->dropped.units,
+								 tier_advice_money(advice->dropped.gain)), room);
 	if (counts.small > 0)
-		appendStringInfo(&line, "; %d smaller than %s", counts.small,
-						 setting("advice_min_size"));
+		add_part(&line, psprintf("%d smaller than %s", counts.small, setting("advice_min_size")),
+				 room);
 	if (counts.events > 0)
-		appendStringInfo(&line, "; %d loaded or used only once so far", counts.events);
+		add_part(&line, psprintf("%d loaded or used only once so far", counts.events), room);
 	if (counts.too_new > 0)
-		appendStringInfo(&line, "; %d observed for too short a time", counts.too_new);
+		add_part(&line, psprintf("%d observed for too short a time", counts.too_new), room);
 	if (counts.unused > 0)
-		appendStringInfo(&line, "; %d (%s) not read since %s",
-						 counts.unused, tier_advice_bytes(counts.unused_bytes),
-						 tier_advice_date(counts.unused_since));
+		add_part(&line, psprintf("%d (%s) not read since %s", counts.unused,
+								 tier_advice_bytes(counts.unused_bytes),
+								 tier_advice_date(counts.unused_since)), room);
 	if (counts.held > 0)
-		appendStringInfo(&line, "; %d held by pins, policies or the cooldown", counts.held);
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		char	   *remark = tier_advice_tier_remark(advice, t);
-
-		if (remark != NULL)
-			appendStringInfo(&line, "; %s %s", NameStr(advice->set->tiers[t].name), remark);
-	}
-	return line.data;
+		add_part(&line, psprintf("%d held by pins, policies or the cooldown", counts.held), room);
+	longer = tiers_text(advice, FIRST_REMARK);
+	if (pg_mbstrlen(line.data) + pg_mbstrlen(longer) <= most)
+		tiers = longer;
+	longer = tiers_text(advice, ALL_REMARKS);
+	if (pg_mbstrlen(line.data) + pg_mbstrlen(longer) <= most)
+		tiers = longer;
+	appendStringInfoString(&line, tiers);
+	return tier_advice_clipped(line.data, most);
 }

@@ -24,6 +24,7 @@
 #include "src/decide/growth.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/model/wording.h"
 #include "src/server/relation.h"
 
 /* Blocks: what is rarer than this is not worth a word. */
@@ -42,6 +43,9 @@
 #define LEAST_ROOM 0.05
 
 #define S_PER_HOUR 3600.0
+
+/* Of a name in a reason. */
+#define NAME_CHARACTERS 30
 
 /* The parts of a load. */
 enum
@@ -177,9 +181,9 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 							 tier_advice_busy(advice, unit, from), NameStr(tiers[from].name));
 		else if (cheaper > 0)
 			appendStringInfo(&buffer,
-							 "; on %s it costs %.4f less per month%s and %.3f s more device "
+							 "; on %s it costs %s less per month%s and %.3f s more device "
 							 "time per hour",
-							 NameStr(tiers[to].name), cheaper,
+							 NameStr(tiers[to].name), tier_advice_money(cheaper),
 							 tiers[to].price_is_assumed || tiers[from].price_is_assumed ?
 							 " (at assumed prices)" : "",
 							 Max(-saved, 0.0));
@@ -271,46 +275,49 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 char *
 tier_advice_number(double number)
 {
-	char	   *digits;
-	char	   *answer;
-	int			ndigits;
-	int			n = 0;
+	char	   *words = palloc(TIER_NUMBER_TEXT);
 
-	if (fabs(number) < 5e-4)
-		return pstrdup("0");
-	if (fabs(number) < 9.5)
-		return psprintf(fabs(number) < 0.095 ? "%.1g" : "%.2g", number);
-	if (fabs(number) > 1e3)
-	{
-		double		unit = pow(10.0, floor(log10(fabs(number))) - 2);
-
-		number = rint(number / unit) * unit;
-	}
-	digits = psprintf("%.0f", number);
-	ndigits = strlen(digits);
-	answer = palloc(ndigits * 2 + 1);
-	for (int i = 0; i < ndigits; i++)
-	{
-		if (i > 0 && (ndigits - i) % 3 == 0 && digits[i - 1] != '-')
-			answer[n++] = ',';
-		answer[n++] = digits[i];
-	}
-	answer[n] = '\0';
-	return answer;
+	tier_number_text(number, words);
+	return words;
 }
 
 char *
 tier_advice_bytes(double bytes)
 {
-	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
-	int			unit = 0;
+	char	   *words = palloc(TIER_NUMBER_TEXT);
 
-	while (bytes >= 1000.0 && unit < (int) lengthof(units) - 1)
-	{
-		bytes /= 1000.0;
-		unit++;
-	}
-	return psprintf("%s %s", tier_advice_number(bytes), units[unit]);
+	tier_bytes_text(bytes, words);
+	return words;
+}
+
+char *
+tier_advice_money(double money)
+{
+	char	   *words = palloc(TIER_NUMBER_TEXT);
+
+	tier_money_text(money, words);
+	return words;
+}
+
+char *
+tier_advice_clipped(char *line, int characters)
+{
+	if (pg_mbstrlen(line) > characters)
+		strcpy(line + pg_mbcharcliplen(line, strlen(line), characters - 3), "...");
+	return line;
+}
+
+/* A name that leaves room for the rest of a reason: it may have 63 characters. */
+static char *
+short_name(const char *name)
+{
+	return tier_advice_clipped(pstrdup(name), NAME_CHARACTERS);
+}
+
+static char *
+tier_name(const TierAdvice *advice, int tier)
+{
+	return short_name(NameStr(advice->set->tiers[tier].name));
 }
 
 char *
@@ -380,16 +387,19 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 			part = p;
 		}
 	}
+	if (reads < LEAST_PER_HOUR && part != PART_WRITES)
+		return idle_text(unit);
 	switch (part)
 	{
 		case PART_SEQUENTIAL:
-			return psprintf("scans read %s/h",
-							tier_advice_bytes(unit->load.sequential_reads * BLCKSZ));
+			share = reads / Max(requests, reads);
+			return psprintf("scans read %s/h%s",
+							tier_advice_bytes(unit->load.sequential_reads / share * BLCKSZ),
+							share > 0.995 ? "" : share < 0.005 ? ", under 1% from disk" :
+							psprintf(", %.0f%% from disk", 100.0 * share));
 		case PART_WRITES:
 			return psprintf("%s pages/h written", tier_advice_number(unit->load.page_writes));
 	}
-	if (reads < LEAST_PER_HOUR)
-		return idle_text(unit);
 
 	/*
 	 * What is in memory was read at random as often as the rest, for all that
@@ -434,7 +444,7 @@ tier_advice_unused_since(const TierAdviceUnit *unit)
 static char *
 reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	const char *there = NameStr(advice->set->tiers[unit->recommended_tier].name);
+	const char *there = tier_name(advice, unit->recommended_tier);
 	int			from = unit->current_tier;
 	int			to = unit->recommended_tier;
 	double		here_s = tier_advice_busy(advice, unit, from);
@@ -449,25 +459,23 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return psprintf("%s: %s s/h here, %s s/h on %s%s%s", use_text(advice, unit, from, to),
 						tier_advice_number(here_s), tier_advice_number(there_s), there,
 						standby == NULL ? "" : ", mostly of standby ",
-						standby == NULL ? "" : standby);
+						standby == NULL ? "" : short_name(standby));
 	use = since != 0 ? psprintf("not read since %s", tier_advice_date(since)) :
 		use_text(advice, unit, from, to);
 	if (advice->options.objective != TIER_OBJECTIVE_TIME && cheaper > 0)
-		return psprintf(cheaper >= 0.01 ?
-						"%s: %.2f cheaper a month, %s s/h more" :
-						"%s: %.2g cheaper a month, %s s/h more",
-						use, cheaper, tier_advice_number(Max(there_s - here_s, 0.0)));
+		return psprintf("%s: %s cheaper a month, %s s/h more", use, tier_advice_money(cheaper),
+						tier_advice_number(Max(there_s - here_s, 0.0)));
 	if (unit->is_urgent)
 		return psprintf("makes room on %s, which is too full",
-						NameStr(advice->set->tiers[from].name));
+						tier_name(advice, from));
 	if (tier_advice_is_too_full(advice, from))
 		return psprintf("%s: makes room on %s, which is too full, %s s/h more", use,
-						NameStr(advice->set->tiers[from].name),
+						tier_name(advice, from),
 						tier_advice_number(Max(there_s - here_s, 0.0)));
 	return psprintf(unit->depends_on_growth ?
 					"%s: makes room for what grows on %s, %s s/h more" :
 					"%s: makes room for what gains more from %s, %s s/h more", use,
-					NameStr(advice->set->tiers[from].name),
+					tier_name(advice, from),
 					tier_advice_number(Max(there_s - here_s, 0.0)));
 }
 
@@ -481,7 +489,7 @@ is_new(const TierAdviceUnit *unit)
 static char *
 reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	const char *here = NameStr(advice->set->tiers[unit->current_tier].name);
+	const char *here = tier_name(advice, unit->current_tier);
 	double		busy_s = tier_advice_busy(advice, unit, unit->current_tier);
 	double		cooldown_s = tier_cooldown_min * 60.0;
 	TimestampTz since;
@@ -490,7 +498,7 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return psprintf("cannot be moved: %s", unit->immovable);
 	if (OidIsValid(unit->extension_oid))
 		return psprintf("belongs to extension %s: stays unless it is pinned elsewhere",
-						extension_name(unit));
+						short_name(extension_name(unit)));
 	if (unit->policy_tier >= 0)
 		return psprintf("put on %s by a tiering policy", here);
 	if (unit->resides_s > 0.0)
@@ -507,7 +515,9 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 		if (unit->last_used_at != 0 && is_over_a_day_ago(unit->last_used_at))
 			return psprintf("loaded or used once, and not since %s",
 							tier_advice_date(unit->last_used_at));
-		return pstrdup("loaded or used once lately: whether that goes on is not known yet");
+		return pstrdup(unit->filling_reads > 0.5 * (unit->event_reads + unit->event_writes) ?
+					   "what was read has filled memory: whether that goes on is not known yet" :
+					   "loaded or used once lately: whether that goes on is not known yet");
 	}
 	if (busy_s < LEAST_SAVED_S)
 		return idle_text(unit);
@@ -526,6 +536,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		move;
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
+	const char *standby = wanted < 0 ? "" :
+	NameStr(advice->set->tiers[wanted].smallest_standby);
 
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
@@ -536,7 +548,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->depends_on_growth)
 		return pstrdup("if others go on growing");
 	if (wanted >= 0 && wanted != unit->recommended_tier)
-		return psprintf("%s %s", NameStr(advice->set->tiers[wanted].name),
+		return psprintf("%s %s", tier_name(advice, wanted),
 						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
@@ -545,9 +557,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						"of a standby would be too busy" :
 						tier_advice_is_shared(advice, wanted) ?
 						"saves other databases more" :
-						NameStr(advice->set->tiers[wanted].smallest_standby)[0] != '\0' ?
-						psprintf("of standby %s is full",
-								 NameStr(advice->set->tiers[wanted].smallest_standby)) :
+						standby[0] != '\0' ?
+						psprintf("of standby %s is full", short_name(standby)) :
 						does_not_fit(advice, unit, wanted) ?
 						psprintf("has no room for its %s",
 								 tier_advice_bytes(tier_advice_stored(advice, unit, wanted))) :
@@ -556,7 +567,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return NULL;
 	if (unit->unexplained > 0.0)
 		return psprintf("%.0f%% of the reads of %s are unexplained",
-						100.0 * Min(unit->unexplained, 1.0), unit->device);
+						100.0 * Min(unit->unexplained, 1.0), short_name(unit->device));
 	if (unit->depends_on_sequential)
 		return psprintf("if %s to %s reads/h are sequential",
 						tier_advice_number(unit->sequential_low),
@@ -621,7 +632,7 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->current_tier < 0)
 		return pstrdup("its tablespace belongs to no tier");
 	if (unit->pinned_tier >= 0)
-		reason = psprintf("pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
+		reason = psprintf("pinned to %s", tier_name(advice, unit->pinned_tier));
 	else if (unit->recommended_tier != unit->current_tier)
 		reason = reason_to_go(advice, unit);
 	else
@@ -637,11 +648,7 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->looked_into > 0.0 &&
 		pg_mbstrlen(reason) + 2 + strlen(vacuum_text(unit)) <= TIER_REASON_CHARACTERS)
 		reason = psprintf("%s; %s", reason, vacuum_text(unit));
-
-	/* Names of tiers may have 63 bytes each. */
-	if (pg_mbstrlen(reason) > TIER_REASON_CHARACTERS)
-		reason[pg_mbcharcliplen(reason, strlen(reason), TIER_REASON_CHARACTERS)] = '\0';
-	return reason;
+	return tier_advice_clipped(reason, TIER_REASON_CHARACTERS);
 }
 
 /*

@@ -181,7 +181,7 @@ money_text(double delta)
 {
 	if (fabs(delta) < LEAST_PRICE)
 		return pstrdup("at the same price");
-	return psprintf("%s a month %s", tier_advice_number(fabs(delta)),
+	return psprintf("%s a month %s", tier_advice_money(fabs(delta)),
 					delta > 0.0 ? "more" : "less");
 }
 

@@ -31,6 +31,7 @@
 #include "src/server/distributed.h"
 #include "src/server/file_size.h"
 #include "src/server/relation.h"
+#include "src/storage/page_cache.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/decide/partition.h"
@@ -175,6 +176,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->write_requests_high += load.write_requests_high;
 	unit->event_reads += load.event_reads;
 	unit->event_writes += load.event_writes;
+	unit->filling_reads += load.filling_reads;
 	unit->past_reads += load.past_reads;
 	unit->past_writes += load.past_writes;
 	unit->misses_per_hour += load.misses;
@@ -222,6 +224,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
 		.are_means = advice->options.as_of != 0,
 	};
+
+	tier_pagecache_memory(&basis.memory_is_new, &basis.memory_fills);
 
 	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -537,6 +541,7 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
+		unit->filling_reads *= factor;
 		unit->past_reads *= factor;
 		unit->past_writes *= factor;
 		unit->growth_per_hour *= factor;

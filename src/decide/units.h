@@ -125,6 +125,8 @@ typedef struct TierAdviceUnit
 								 * since they came in too few intervals to be
 								 * a rate */
 	double		event_writes;	/* pages per hour, the same */
+	double		filling_reads;	/* of event_reads, those that have filled
+								 * memory */
 	double		past_reads;		/* blocks per hour in load that are only known
 								 * from before the first sample */
 	double		past_writes;	/* pages per hour, the same */

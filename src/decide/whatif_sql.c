@@ -230,7 +230,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	set_number(&row, 23, placement->lower_bound);
 	set_number(&row, 24, placement->gap);
 	set_number(&row, 25, placement->price_per_wait_hour);
-	tier_row_text(&row, 29, tier_advice_headline(advice));
+	tier_row_text(&row, 29, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
 	set_prediction(&row, 30, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;

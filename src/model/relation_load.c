@@ -297,20 +297,26 @@ tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
  * What is in the page cache was read from its device once to get there, and is again only if it
  * was pushed out: a restart of the machine is followed by an hour of such reads, and by none.
  * So of a relation most of which is there, as many reads as that is are no rate; as with
- * intervals, what is four times as much is one.
+ * intervals, what is four times as much is one.  As long as memory fills after a restart that is
+ * so of any part of a relation: nothing was read for a second time, and nobody knows yet how much
+ * of it the rest is.
  *
- * What the totals do not know, since it was before the first sample, the rate stands for.
+ * What the totals do not know, since it was before the first sample, the rate stands for; and
+ * what was read into memory that was lost, they know too well.
  */
 static double
-lasting_part(const TierRelationStored *stored)
+lasting_part(const TierRelationStored *stored, const TierRelationLoadBasis *basis)
 {
 	double		resident = (double) stored->os_cached_bytes;
-	double		smoothed = stored->rates.device_random_slow + stored->rates.device_sequential_slow;
-	double		read = tier_larger(stored->totals.random_reads + stored->totals.sequential_reads,
-								   smoothed * TIER_HALF_LIFE_SLOW_S / SECONDS_PER_HOUR / log(2));
+	double		smoothed = (stored->rates.device_random_slow +
+							stored->rates.device_sequential_slow) *
+	TIER_HALF_LIFE_SLOW_S / SECONDS_PER_HOUR / log(2);
+	double		total = stored->totals.random_reads + stored->totals.sequential_reads;
+	double		read = basis->memory_is_new ? smoothed : tier_larger(total, smoothed);
 	double		times;
 
-	if (resident <= 0.0 || resident < RESIDENT_PART * stored->size_bytes || read <= 0.0)
+	if (basis->are_means || resident <= 0.0 || read <= 0.0 ||
+		(resident < RESIDENT_PART * stored->size_bytes && !basis->memory_fills))
 		return 1.0;
 	times = read / (resident / TIER_BLOCK_BYTES);
 	return tier_smaller(tier_larger(times - 1.0, 0.0) / (TIER_EVIDENCE_RATE - 1.0), 1.0);
@@ -337,7 +343,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	TierEvidenceJudgement read = judge(basis, stored, stored->evidence.reads,
 									   &stored->past_reads, misses);
 	double		error = relative_error(larger, observed_s(stored, now), &read);
-	double		lasting = basis->are_means ? 1.0 : lasting_part(stored);
+	double		lasting = lasting_part(stored, basis);
 	double		weight = read.weight * lasting;
 	double		reads = weight * larger;
 
@@ -348,6 +354,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->middle.random_reads += weight * (fast ? random_fast : random_slow);
 	load->middle.sequential_reads += weight * (fast ? sequential_fast : sequential_slow);
 	load->event_reads += (1.0 - weight) * larger;
+	load->filling_reads += read.weight * (1.0 - lasting) * larger;
 	load->past_reads += read.by_past * lasting * larger;
 
 	/* What lasts, and how well so few events tell a rate. */

@@ -40,6 +40,10 @@ typedef struct TierRelationLoadBasis
 	bool		are_means;		/* the rates are means over a time in the
 								 * past, of which is not known when in it
 								 * something happened */
+	bool		memory_is_new;	/* the machine was started within the last
+								 * day, with nothing in memory */
+	bool		memory_fills;	/* and has memory left since: nothing that was
+								 * read was pushed out */
 } TierRelationLoadBasis;
 
 /* The load of one relation or of several together; all of it per hour. */
@@ -55,6 +59,8 @@ typedef struct TierRelationLoad
 	double		event_reads;	/* blocks that are left out of middle, since
 								 * they came in too few intervals to be a rate */
 	double		event_writes;	/* pages, the same */
+	double		filling_reads;	/* of event_reads, those that have filled
+								 * memory */
 	double		past_reads;		/* blocks in middle of which is known only
 								 * that they were before the first sample */
 	double		past_writes;	/* pages, the same */

@@ -38,21 +38,21 @@ AS $$
 		CROSS JOIN LATERAL (VALUES
 			('seq_page_cost', c.seq_page_cost::text,
 				format('a page in sequence takes %s us, on the fastest tier %s us; one of ten is '
-					'taken to come from the device',
+					'from the device',
 					round((c.sequential_page_ms * 1000)::numeric, 1),
 					round((c.fastest_page_ms * 1000)::numeric, 1))),
 			('random_page_cost', c.random_page_cost::text,
-				format('a page at random takes %s ms, that is %s times as long as one in '
-					'sequence; one of ten is taken to come from the device',
-					round(c.random_read_ms::numeric, 3),
+				format('a page at random takes %s ms, %s times one in sequence; one of ten is '
+					'from the device',
+					trim_scale(round(c.random_read_ms::numeric, 3)),
 					round((c.random_read_ms / c.sequential_page_ms)::numeric,
 						CASE WHEN c.random_read_ms < c.sequential_page_ms THEN 2 ELSE 0 END))),
 			('effective_io_concurrency', c.io_concurrency::text,
 				format('the device serves %s requests at once',
-					round(c.parallelism::numeric, 1))),
+					trim_scale(round(c.parallelism::numeric, 1)))),
 			('maintenance_io_concurrency', c.io_concurrency::text,
 				format('the device serves %s requests at once',
-					round(c.parallelism::numeric, 1)))
+					trim_scale(round(c.parallelism::numeric, 1))))
 		) a (setting, value, reason)),
 	compared AS (
 		SELECT a.*, COALESCE(
@@ -61,7 +61,7 @@ AS $$
 			current_setting(a.setting)) AS current_value
 		FROM advice a)
 	SELECT c.tier_name, c.tablespace_name, c.setting, c.current_value, c.value, c.calibrated_at,
-		c.reason || CASE WHEN c.calibrated_at IS NULL THEN ' (by its profile: not calibrated)'
+		c.reason || CASE WHEN c.calibrated_at IS NULL THEN ' (profile, not calibrated)'
 			ELSE '' END,
 		format('ALTER TABLESPACE %I SET (%s = %s);', c.tablespace_name, c.setting, c.value),
 		CASE WHEN c.setting LIKE '%cost' THEN 'other plans, where costs decide; not predicted'

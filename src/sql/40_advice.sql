@@ -44,7 +44,8 @@ AS $$
 			THEN regexp_replace(left(c.line, 39), E'[\\s,]+\\S*$', '') || '...'
 		ELSE left(c.line, 38) || '...' END
 	FROM regexp_replace(short_reason.reason,
-			'(: [0-9,.e+-]+ (s/h|cheaper)|, [0-9,.e+-]+ s/h more|; ).*$', '') a (line),
+			'(: (over |under )?[0-9,.]+ (s/h|cheaper)|, (over )?[0-9,.]+ s/h more|; ).*$',
+			'') a (line),
 		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',
 			E'\\1 random reads/h, '), 'under ', '<'),
 			'^.*: makes room (for|on) ', E'makes room \\1 ') b (line),
@@ -58,7 +59,8 @@ COMMENT ON FUNCTION _tiered_storage.short_reason(text) IS
 CREATE FUNCTION _tiered_storage.short_number(number float8) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN abs(number) >= 1e15 THEN btrim(to_char(number, '9.9EEEE'))
+	SELECT CASE WHEN NOT abs(number) < 1e15
+			THEN CASE WHEN number > 0 THEN '> 999999999999999' ELSE '< -999999999999999' END
 		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 THEN 0
 			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END
 $$;

@@ -73,6 +73,8 @@ CREATE VIEW tiered_storage.write_amplification AS
 			CASE WHEN h.kind OPERATOR(pg_catalog.<>) 'index' AND s.tuples OPERATOR(pg_catalog.>) 0
 				THEN h.writes_per_hour OPERATOR(pg_catalog.*) s.size_bytes
 					OPERATOR(pg_catalog./) s.tuples END AS row_bytes,
+			h.kind OPERATOR(pg_catalog.<>) 'index'
+				AND NOT s.tuples OPERATOR(pg_catalog.>) 0 AS width_unknown,
 			h.page_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS page_bytes,
 			h.maintenance_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS maintenance_bytes,
 			h.wal_bytes_per_hour, h.full_page_image_bytes_per_hour
@@ -82,9 +84,10 @@ CREATE VIEW tiered_storage.write_amplification AS
 		CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8
 			AS block_size) b
 		WHERE h.write_source OPERATOR(pg_catalog.=) 'wal'),
-	tier AS (
+	summed AS (
 		SELECT r.tier_name, false AS is_total, pg_catalog.sum(r.row_changes) AS row_changes,
 			pg_catalog.sum(r.row_bytes) AS row_bytes,
+			pg_catalog.sum(r.row_changes) FILTER (WHERE r.width_unknown) AS unknown_changes,
 			pg_catalog.sum(r.page_bytes) AS page_bytes,
 			pg_catalog.sum(r.maintenance_bytes) AS maintenance_bytes,
 			pg_catalog.sum(r.wal_bytes_per_hour) AS wal_bytes,
@@ -92,9 +95,18 @@ CREATE VIEW tiered_storage.write_amplification AS
 		FROM relation r GROUP BY r.tier_name
 		UNION ALL
 		SELECT NULL, true, pg_catalog.sum(r.row_changes), pg_catalog.sum(r.row_bytes),
+			pg_catalog.sum(r.row_changes) FILTER (WHERE r.width_unknown),
 			pg_catalog.sum(r.page_bytes), pg_catalog.sum(r.maintenance_bytes),
 			pg_catalog.sum(r.wal_bytes_per_hour), pg_catalog.sum(r.full_page_image_bytes_per_hour)
 		FROM relation r),
+	tier AS (
+		SELECT s.tier_name, s.is_total, s.row_changes,
+			/* How wide one row in a hundred is may be unknown. */
+			CASE WHEN s.unknown_changes OPERATOR(pg_catalog.>) (0.01
+				OPERATOR(pg_catalog.*) s.row_changes) THEN NULL
+				ELSE COALESCE(s.row_bytes, 0) END AS row_bytes,
+			s.page_bytes, s.maintenance_bytes, s.wal_bytes, s.image_bytes
+		FROM summed s),
 	moved AS (
 		SELECT m.to_tier, pg_catalog.sum(COALESCE(m.copied_bytes
 			OPERATOR(pg_catalog.*) _tiered_storage.period_share(m.started_at,
@@ -113,7 +125,7 @@ CREATE VIEW tiered_storage.write_amplification AS
 		GROUP BY m.to_tier)
 	SELECT t.tier_name, t.is_total,
 		COALESCE(t.row_changes, 0) AS row_changes_per_hour,
-		COALESCE(t.row_bytes, 0) AS row_bytes_per_hour,
+		t.row_bytes AS row_bytes_per_hour,
 		COALESCE(t.page_bytes, 0) AS page_write_bytes_per_hour,
 		COALESCE(t.maintenance_bytes, 0) AS maintenance_write_bytes_per_hour,
 		COALESCE(m.bytes, 0) OPERATOR(pg_catalog./) 24 AS moved_bytes_per_hour,
@@ -137,7 +149,8 @@ COMMENT ON COLUMN tiered_storage.write_amplification.is_total IS
 COMMENT ON COLUMN tiered_storage.write_amplification.row_changes_per_hour IS
 'rows changed per hour';
 COMMENT ON COLUMN tiered_storage.write_amplification.row_bytes_per_hour IS
-'size of the changed rows in bytes per hour';
+'size of the changed rows in bytes per hour; null: not known, as tables that they are in were '
+'never analyzed';
 COMMENT ON COLUMN tiered_storage.write_amplification.page_write_bytes_per_hour IS
 'pages written for them, in bytes per hour';
 COMMENT ON COLUMN tiered_storage.write_amplification.maintenance_write_bytes_per_hour IS

@@ -577,7 +577,7 @@ foreach my $hours (8760, 8761.5)
 	($rows, $said) = ask('year', $hours, "objective => 'money'");
 	like(
 		$rows,
-		qr/^m_$_\|hdd\|$confidence\|not read since \d+ \w+( \d+)?: [\d.]+ cheaper a month/m,
+		qr/^m_$_\|hdd\|$confidence\|not read since \d+ \w+( \d+)?: (under )?[\d.]+ cheaper a month/m,
 		"a year: m_$_ is $confidence") foreach 2021 .. 2023;
 	like($rows, qr/^built\|hdd\|tentative\|/m,
 		'a year: an index was built, which cannot be told from use');

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * model/wording.h
+ *		Numbers as people say them: rounded, with units, never with an exponent.
+ *
+ * Every sentence with a number that was computed takes it from here, so that none of
+ * them is wider than it may be, whatever the number is.
+ *
+ * Pure.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_WORDING_H
+#define TIER_WORDING_H
+
+/* Any of these texts, with its end. */
+#define TIER_NUMBER_TEXT 32
+
+/*
+ * A count or an amount: "4,100", "12", "0.3"; what is nearer to nothing than half a
+ * thousandth is "0", what is beyond all measure "over 999,999,999,999,999", and what is no
+ * number "?".
+ */
+extern void tier_number_text(double number, char text[TIER_NUMBER_TEXT]);
+
+/* "3.2 GB", up to EB. */
+extern void tier_bytes_text(double bytes, char text[TIER_NUMBER_TEXT]);
+
+/* Without a currency, which nobody knows: "0.80", "12", "4,100"; "under 0.01", not "0.00". */
+extern void tier_money_text(double money, char text[TIER_NUMBER_TEXT]);
+
+#endif							/* TIER_WORDING_H */
