@@ -70,7 +70,8 @@ AS $$
 		THEN _tiered_storage.report_empty(COALESCE(
 			_tiered_storage.report_escape(facts #>> '{curve,why}'),
 			'Nothing is known yet that takes device time.'))
-		ELSE _tiered_storage.report_figure('size-curve', 'Device time and queues by size of the tier',
+		ELSE _tiered_storage.report_figure('size-curve',
+			'Device time and queues by size of the tier',
 			'A stair that goes down as the tier becomes larger; today''s size and the knee are '
 			|| 'marked. The numbers are in the table below.', 960, 262,
 			COALESCE((SELECT v.ticks FROM vertical v), '')
