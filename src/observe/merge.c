@@ -456,8 +456,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 		period->delta.row_changes = Max(period->delta.row_changes - period->live_rows, 0);
 
 	/*
-	 * The files of an idle relation have not changed; but who was busy before a
-	 * crash looks idle after it.
+	 * The files of an idle relation have not changed; but who was busy before
+	 * a crash looks idle after it.
 	 */
 	if (period->changed || merged->was_emptied || before->stored.maps_bytes < 0)
 	{
