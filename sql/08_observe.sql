@@ -117,7 +117,7 @@ SELECT tier_name, relation_bytes, relations FROM tiered_storage.tiers WHERE rela
 CALL tiered_storage.move_relation('regress_o', 'regress_cheap');
 SELECT count(*) AS moves FROM tiered_storage.moves;
 CALL tiered_storage.sample();
-SELECT tier_name, relations, relation_bytes = (SELECT sum(pg_relation_size(c.oid)) FROM pg_class c WHERE c.reltablespace = s.oid) AS bytes_are_right
+SELECT tier_name, relations, relation_bytes = (SELECT sum(pg_relation_size(c.oid, f)) FROM pg_class c, unnest('{main,fsm,vm,init}'::text[]) f WHERE c.reltablespace = s.oid) AS bytes_are_right
 	FROM tiered_storage.tiers JOIN pg_tablespace s ON s.spcname = ANY (tablespaces) ORDER BY rank;
 SELECT relation, tier_name, rewritten_at FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 VACUUM FULL regress_o;
@@ -127,6 +127,25 @@ TRUNCATE regress_o;
 :flush \g /dev/null
 CALL tiered_storage.sample();
 SELECT relation, size_bytes, cached_fraction FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
+-- The maps take room, too, also those of what was only vacuumed since; of a database that was updated nobody has looked at them yet.
+CREATE UNLOGGED TABLE regress_forks AS SELECT g FROM generate_series(1, 5000) g;
+CREATE INDEX regress_forks_g ON regress_forks (g);
+CALL tiered_storage.sample();
+VACUUM regress_forks;
+:flush \g /dev/null
+CALL tiered_storage.sample();
+CREATE VIEW regress_sizes AS
+	SELECT h.relation, size_bytes = (SELECT sum(pg_relation_size(h.relation, f)) FROM unnest('{main,fsm,vm,init}'::text[]) f) AS all_forks,
+		size_bytes > pg_relation_size(h.relation) AS more_than_main, size_bytes = r.r AS as_advised
+	FROM tiered_storage.heat h, LATERAL (SELECT size_bytes AS r FROM tiered_storage.recommend_placement(true) a WHERE a.relation = h.relation) r
+	WHERE h.relation::text ~ '^regress_forks' ORDER BY h.relation::text COLLATE "C";
+SELECT * FROM regress_sizes;
+UPDATE _tiered_storage.relation_state SET maps_bytes = -1;
+SELECT size_bytes = pg_relation_size(relation) AS main_alone FROM tiered_storage.heat WHERE relation = 'regress_forks'::regclass;
+CALL tiered_storage.sample();
+SELECT * FROM regress_sizes;
+DROP VIEW regress_sizes;
+DROP TABLE regress_forks;
 -- Dropped: forgotten with the next sample; its history stays for its time.
 SELECT 'regress_o'::regclass::oid AS dropped \gset
 SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;

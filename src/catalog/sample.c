@@ -56,6 +56,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("file_number", OIDOID, id.file_number),
 	COLUMN("kind", CHAROID, id.kind),
 	COLUMN("size_bytes", INT8OID, stored.size_bytes),
+	COLUMN("maps_bytes", INT8OID, stored.maps_bytes),
 	{"tuples", FLOAT8OID, offsetof(TierRelationState, id.tuples), false, 0, true, true},
 	COLUMN("cached_buffers", INT4OID, stored.cached_buffers),
 	COLUMN("dirty_buffers", INT4OID, stored.dirty_buffers),

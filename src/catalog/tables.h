@@ -409,7 +409,7 @@ extern double tier_set_room_on_disk(const TierSet *set, int tier, double capacit
 
 /*
  * Bytes, stored, that relations have of the tier's capacity at this moment, by their files,
- * whether a sample or anybody's catalogs know of them or not: main forks of this database's,
+ * whether a sample or anybody's catalogs know of them or not: all forks of this database's,
  * temporary ones included, and what other databases have, as above.
  */
 extern double tier_set_bytes_now(const TierSet *set, int tier);

@@ -29,7 +29,6 @@
 #include "src/model/relation_load.h"
 #include "src/server/counting.h"
 #include "src/server/distributed.h"
-#include "src/server/file_size.h"
 #include "src/server/relation.h"
 #include "src/storage/page_cache.h"
 #include "src/observe/merge.h"
@@ -129,26 +128,6 @@ finish_standby_shares(const TierAdvice *advice, TierAdviceUnit *unit)
 	}
 }
 
-/*
- * The maps of a relation, which take room and are moved along: a few blocks, but of many
- * small tables more than the tables.  Of the past nobody knows how large they were.
- */
-static double
-maps_bytes(const TierRelationState *state)
-{
-	const TierRelationId *id = &state->id;
-	double		bytes = 0.0;
-
-	if (state->stored.size_bytes <= 0)
-		return 0.0;
-	bytes += tier_file_size(id->tablespace_oid, id->file_number, FSM_FORKNUM);
-	if (id->kind != RELKIND_INDEX)
-		bytes += tier_file_size(id->tablespace_oid, id->file_number, VISIBILITYMAP_FORKNUM);
-	if (id->persistence == RELPERSISTENCE_UNLOGGED)
-		bytes += tier_file_size(id->tablespace_oid, id->file_number, INIT_FORKNUM);
-	return bytes;
-}
-
 /* Adds what one relation does to the unit that it belongs to. */
 static void
 add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
@@ -167,7 +146,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->load.page_writes += load.middle.page_writes;
 	unit->load.merged_writes += load.middle.merged_writes;
 	unit->load.size_bytes += load.middle.size_bytes;
-	unit->size_bytes += load.middle.size_bytes + maps_bytes(state);
+	unit->size_bytes += load.middle.size_bytes + Max(state->stored.maps_bytes, 0);
 	unit->sequential_low += load.sequential_low;
 	unit->sequential_high += load.sequential_high;
 	unit->reads_low += load.reads_low;

@@ -13,7 +13,7 @@
  *	load	 id and stored, as the last sample left them, in an array of their
  *			 own; period stays zero			(catalog/sample.c)
  *	collect	 id, counters and buffers, as they are now; the rest is zero, and
- *			 size_bytes and os_cached_bytes are -1	(observe/collect.c)
+ *			 size_bytes, maps_bytes and os_cached_bytes are -1	(observe/collect.c)
  *	take	 what happened elsewhere: on standbys, in the WAL; a sample only
  *			 (observe/standby.c, observe/writes.c)
  *	merge	 what was loaded comes to what was collected; the difference of the
@@ -140,6 +140,8 @@ typedef struct TierRelationStored
 	/* The file. */
 	int64_t		size_bytes;		/* main fork; -1 before merge, which looks at
 								 * the file of those that changed */
+	int64_t		maps_bytes;		/* the other forks, likewise; -1 as loaded of
+								 * a version that did not look */
 	int64_t		unclaimed_growth;	/* blocks that the file has grown by and
 									 * that no counter has for misses yet;
 									 * merge */

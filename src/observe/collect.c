@@ -78,6 +78,7 @@ append_relation(RelationList *list, Form_pg_class form)
 	state->id.tuples = form->reltuples;
 	state->period.known_pages = (BlockNumber) form->relpages;
 	state->stored.size_bytes = -1;
+	state->stored.maps_bytes = -1;
 	state->stored.os_cached_bytes = -1;
 	state->stored.source = TIER_SOURCE_STATISTICS;
 }

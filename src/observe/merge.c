@@ -213,6 +213,22 @@ was_active(const TierRelationPeriod *period)
 		period->standby.scans > 0 || period->standby.blocks_fetched > 0;
 }
 
+/*
+ * What takes room beside the main fork and is moved along: a few blocks, but of many small
+ * tables more than the tables.
+ */
+static int64
+maps_bytes(const TierRelationId *id)
+{
+	int64		bytes = tier_file_size(id->tablespace_oid, id->file_number, FSM_FORKNUM);
+
+	if (id->kind != RELKIND_INDEX)
+		bytes += tier_file_size(id->tablespace_oid, id->file_number, VISIBILITYMAP_FORKNUM);
+	if (id->persistence == RELPERSISTENCE_UNLOGGED)
+		bytes += tier_file_size(id->tablespace_oid, id->file_number, INIT_FORKNUM);
+	return bytes;
+}
+
 /* Is there anything to be stored? */
 static bool
 has_changed(const TierRelationState *state, const TierRelationState *before)
@@ -440,17 +456,22 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 		period->delta.row_changes = Max(period->delta.row_changes - period->live_rows, 0);
 
 	/*
-	 * The file of an idle relation has not changed; but who was busy before a
-	 * crash looks idle after it.
+	 * The files of an idle relation have not changed; but who was busy before
+	 * a crash looks idle after it.
 	 */
-	if (period->changed || merged->was_emptied)
+	if (period->changed || merged->was_emptied || before->stored.maps_bytes < 0)
 	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
 											MAIN_FORKNUM);
-		period->changed = period->changed || stored->size_bytes != before->stored.size_bytes;
+		stored->maps_bytes = maps_bytes(&state->id);
+		period->changed = period->changed || stored->size_bytes != before->stored.size_bytes ||
+			stored->maps_bytes != before->stored.maps_bytes;
 	}
 	else
+	{
 		stored->size_bytes = before->stored.size_bytes;
+		stored->maps_bytes = before->stored.maps_bytes;
+	}
 
 	if (before != NULL)
 		period->size_change = stored->size_bytes - before->stored.size_bytes;

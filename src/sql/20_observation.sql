@@ -13,6 +13,7 @@ CREATE TABLE _tiered_storage.relation_state
 	file_number oid NOT NULL,
 	kind "char" NOT NULL,
 	size_bytes bigint NOT NULL,
+	maps_bytes bigint NOT NULL,
 	tuples float8 NOT NULL,
 	cached_buffers integer NOT NULL,
 	dirty_buffers integer NOT NULL,
@@ -86,6 +87,9 @@ CREATE TABLE _tiered_storage.relation_state
 COMMENT ON TABLE _tiered_storage.relation_state IS
 'counters and smoothed rates of each relation at the last sample; use the view '
 'tiered_storage.heat';
+COMMENT ON COLUMN _tiered_storage.relation_state.maps_bytes IS
+'bytes of the free space map, the visibility map and the init fork, which size_bytes is without; '
+'-1: nobody has looked since 0.1.0';
 COMMENT ON COLUMN _tiered_storage.relation_state.observed_since IS
 'start of the time that the rates cover; before the first sample if the server''s statistics '
 'reach back further';

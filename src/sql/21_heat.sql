@@ -36,7 +36,7 @@ CREATE VIEW tiered_storage.heat AS
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
 			WHEN 'm' THEN 'materialized view' ELSE s.kind::pg_catalog.text END AS kind,
 		tt.tier_name,
-		s.size_bytes,
+		s.size_bytes OPERATOR(pg_catalog.+) GREATEST(s.maps_bytes, 0) AS size_bytes,
 		_tiered_storage.smoothed_rate(s.random_fast, a.idle_s, a.observed_s, 86400)
 			AS random_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_fast, a.idle_s, a.observed_s, 86400)
@@ -128,7 +128,7 @@ COMMENT ON COLUMN tiered_storage.heat.kind IS
 COMMENT ON COLUMN tiered_storage.heat.tier_name IS
 'current tier; null: its tablespace belongs to no tier';
 COMMENT ON COLUMN tiered_storage.heat.size_bytes IS
-'size of the main fork in bytes at the last sample';
+'size of all forks in bytes at the last sample';
 COMMENT ON COLUMN tiered_storage.heat.random_reads_per_hour IS
 'blocks read at random per hour that missed shared buffers, half-life 1 day';
 COMMENT ON COLUMN tiered_storage.heat.sequential_reads_per_hour IS

@@ -54,7 +54,9 @@ CREATE VIEW tiered_storage.tiers AS
 			WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name
 				AND d.total_bytes OPERATOR(pg_catalog.>=) 0) x) f ON true
 	LEFT JOIN LATERAL (
-		SELECT pg_catalog.sum(rs.size_bytes) AS relation_bytes, pg_catalog.count(*) AS relations
+		SELECT pg_catalog.sum(rs.size_bytes
+				OPERATOR(pg_catalog.+) GREATEST(rs.maps_bytes, 0)) AS relation_bytes,
+			pg_catalog.count(*) AS relations
 		FROM _tiered_storage.tier_tablespaces tt
 		JOIN _tiered_storage.relation_state rs
 			ON rs.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
@@ -94,7 +96,7 @@ COMMENT ON COLUMN tiered_storage.tiers.used_bytes IS
 COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS
 'bytes free on its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.relation_bytes IS
-'bytes of this database''s relations on the tier at the last sample';
+'bytes of this database''s relations on the tier at the last sample, all forks';
 COMMENT ON COLUMN tiered_storage.tiers.relations IS
 'number of this database''s relations on the tier at the last sample';
 COMMENT ON COLUMN tiered_storage.tiers.reserve_fraction IS

@@ -198,7 +198,7 @@ COMMENT ON VIEW tiered_storage.hot_relations IS
 'terminal; heat has everything';
 COMMENT ON COLUMN tiered_storage.hot_relations.relation IS 'relation, in at most 26 characters';
 COMMENT ON COLUMN tiered_storage.hot_relations.tier IS 'tier that it is on';
-COMMENT ON COLUMN tiered_storage.hot_relations.size IS 'size of its main fork';
+COMMENT ON COLUMN tiered_storage.hot_relations.size IS 'size of all forks';
 COMMENT ON COLUMN tiered_storage.hot_relations.random IS
 'random reads per hour that reached the device; null: none';
 COMMENT ON COLUMN tiered_storage.hot_relations.scanned IS
