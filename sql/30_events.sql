@@ -114,13 +114,14 @@ DECLARE
 	tiers jsonb;
 BEGIN
 	SET LOCAL client_min_messages = warning;
+	SET LOCAL tiered_storage.advice_min_saved_price = 0;
 	FOREACH rate IN ARRAY '{0,0.07,1e6,1e15}'::float8[] LOOP
 		FOREACH known IN ARRAY '{20 minutes,4000 days}'::interval[] LOOP
 			UPDATE _tiered_storage.relation_state SET observed_since = heat_at - known, sampled_since = heat_at - known, proven_since = heat_at - known,
 				random_fast = rate, random_slow = rate, device_random_fast = rate, device_random_slow = rate, hits_slow = rate * 1e5,
 				sequential_fast = rate / 3, sequential_slow = rate / 3, device_sequential_fast = rate / 3, device_sequential_slow = rate / 3,
 				changes_fast = rate / 7, changes_slow = rate / 7;
-			FOREACH price IN ARRAY '{1e-9,1e6}'::float8[] LOOP
+			FOREACH price IN ARRAY '{0.3,1e6}'::float8[] LOOP
 				tiers := jsonb_build_object(repeat('é', 31), jsonb_build_object('price_per_gb_month', price), repeat('w', 63), jsonb_build_object('price_per_gb_month', price / 3));
 				FOREACH goal IN ARRAY '{time,money,balanced}'::text[] LOOP
 					RETURN QUERY SELECT 'recommend_placement', r.reason FROM tiered_storage.recommend_placement(true, overrides => tiers, objective => goal) r

@@ -283,7 +283,8 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 	const TierTier *t = &advice->set->tiers[tier];
 	const TierPlacementTotals *now = &advice->placement.now[tier];
 	double		endures = t->profile.endurance_bytes_per_day;
-	double		written = now->written_bytes + advice->others_written_bytes[tier];
+	double		others = advice->others_written_bytes[tier];
+	double		written = now->written_bytes + others;
 
 	if (is_profile_wrong(now->occupied_s))
 		add_remark(line, psprintf("is measured at %.0f%% of its time by its profile: "
@@ -293,9 +294,9 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 		add_remark(line, psprintf("is written to %s times as much as it endures: %s a day of %s%s",
 								  tier_advice_number(written / endures),
 								  tier_advice_bytes(written), tier_advice_bytes(endures),
-								  advice->others_written_bytes[tier] <= 0.0 ? "" :
+								  others <= 0.0 ? "" :
 								  psprintf(", %s of it not by these relations",
-										   tier_advice_bytes(advice->others_written_bytes[tier]))));
+										   tier_advice_bytes(others))));
 	if (tier_advice_is_too_full(advice, tier))
 		add_remark(line, psprintf("is too full by %s",
 								  tier_advice_bytes(advice->now_bytes[tier] -

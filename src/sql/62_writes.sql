@@ -98,7 +98,7 @@ CREATE VIEW tiered_storage.write_amplification AS
 			pg_catalog.sum(r.row_changes) FILTER (WHERE r.width_unknown),
 			pg_catalog.sum(r.page_bytes), pg_catalog.sum(r.maintenance_bytes),
 			pg_catalog.sum(r.wal_bytes_per_hour), pg_catalog.sum(r.full_page_image_bytes_per_hour)
-		FROM relation r),
+		FROM relation r HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0),
 	tier AS (
 		SELECT s.tier_name, s.is_total, s.row_changes,
 			/* How wide one row in a hundred is may be unknown. */
