@@ -26,13 +26,14 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/decide/advice.h"
 #include "src/model/effect.h"
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_writes.h"
-#include "src/storage/page_cache.h"
+#include "src/storage/memory.h"
 #include "src/act/verify.h"
 
 /* In one sample. */
@@ -60,10 +61,13 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 {
 	const TierCostProfile *from = profile_of(set, info->tablespace_oid);
 	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
+	TierMemory	memory = tier_memory_look(tier_debug_root());
 	TierRelationLoadBasis basis = {
 		.now = tier_clock_now(),
 		.writes_since = tier_catalog_writes_since(),
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
+		.memory_is_new = memory.is_new,
+		.memory_fills = memory.fills,
 	};
 	TierRelationLoad load = {0};
 	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);
@@ -71,7 +75,6 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	bool		is_known = false;
 	int			n;
 
-	tier_pagecache_memory(&basis.memory_is_new, &basis.memory_fills);
 	*before_s_per_hour = *predicted_s_per_hour = NAN;
 	states = tier_catalog_load_unit(CurrentMemoryContext, info->relation_oid, &n);
 	for (int i = 0; i < n; i++)

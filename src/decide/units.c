@@ -22,6 +22,7 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_writes.h"
 #include "src/base/settings.h"
@@ -30,7 +31,7 @@
 #include "src/server/counting.h"
 #include "src/server/distributed.h"
 #include "src/server/relation.h"
-#include "src/storage/page_cache.h"
+#include "src/storage/memory.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/decide/partition.h"
@@ -197,14 +198,15 @@ static void
 build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationState *states,
 			int nstates, TimestampTz now)
 {
+	TierMemory	memory = tier_memory_look(tier_debug_root());
 	TierRelationLoadBasis basis = {
 		.now = now,
 		.writes_since = advice->writes_since,
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
 		.are_means = advice->options.as_of != 0,
+		.memory_is_new = memory.is_new,
+		.memory_fills = memory.fills,
 	};
-
-	tier_pagecache_memory(&basis.memory_is_new, &basis.memory_fills);
 
 	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

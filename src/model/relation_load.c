@@ -17,9 +17,6 @@
 /* Two standard errors of what is counted. */
 #define STANDARD_ERRORS 2.0
 
-/* Of a relation, most. */
-#define RESIDENT_PART 0.5
-
 /* As pg_class has them. */
 #define KIND_INDEX 'i'
 #define PERSISTENCE_PERMANENT 'p'
@@ -295,11 +292,11 @@ tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
 
 /*
  * What is in the page cache was read from its device once to get there, and is again only if it
- * was pushed out: a restart of the machine is followed by an hour of such reads, and by none.
- * So of a relation most of which is there, as many reads as that is are no rate; as with
- * intervals, what is four times as much is one.  As long as memory fills after a restart that is
- * so of any part of a relation: nothing was read for a second time, and nobody knows yet how much
- * of it the rest is.
+ * is pushed out: a restart of the machine is followed by an hour of such reads, and by none.  As
+ * long as there is free memory nothing is: of each relation as many reads as are in the page
+ * cache are no rate, however small a part of it that is, since nobody knows how much of the rest
+ * is read; as with intervals, what is four times as much is one.  Once memory is full, each
+ * read pushes out what another one needs again.
  *
  * What the totals do not know, since it was before the first sample, the rate stands for; and
  * what was read into memory that was lost, they know too well.
@@ -315,8 +312,7 @@ lasting_part(const TierRelationStored *stored, const TierRelationLoadBasis *basi
 	double		read = basis->memory_is_new ? smoothed : tier_larger(total, smoothed);
 	double		times;
 
-	if (basis->are_means || resident <= 0.0 || read <= 0.0 ||
-		(resident < RESIDENT_PART * stored->size_bytes && !basis->memory_fills))
+	if (basis->are_means || !basis->memory_fills || resident <= 0.0 || read <= 0.0)
 		return 1.0;
 	times = read / (resident / TIER_BLOCK_BYTES);
 	return tier_smaller(tier_larger(times - 1.0, 0.0) / (TIER_EVIDENCE_RATE - 1.0), 1.0);

@@ -42,8 +42,8 @@ typedef struct TierRelationLoadBasis
 								 * something happened */
 	bool		memory_is_new;	/* the machine was started within the last
 								 * day, with nothing in memory */
-	bool		memory_fills;	/* and has memory left since: nothing that was
-								 * read was pushed out */
+	bool		memory_fills;	/* memory is free that the page cache may
+								 * take: nothing that was read is pushed out */
 } TierRelationLoadBasis;
 
 /* The load of one relation or of several together; all of it per hour. */

@@ -27,17 +27,14 @@
 #ifdef __linux__
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <sys/vfs.h>
 #endif
 
 #include "common/pg_prng.h"
 #include "miscadmin.h"
-#include "datatype/timestamp.h"
 #include "storage/fd.h"
 
 #include "src/compat.h"
-#include "src/base/clock.h"
 #include "src/base/debug.h"
 #include "src/storage/device.h"
 #include "src/storage/page_cache.h"
@@ -50,9 +47,6 @@
 /* Beyond, so many pieces of this size, one in each equal part of the range. */
 #define LOOK_PIECES				256
 #define PIECE_BYTES				(512 * 1024)
-
-/* So much of memory is free as long as it fills; the kernel keeps a little of it free always. */
-#define FREE_PART				0.1
 
 #define NOT_KNOWN				(-1)
 #define NO_FILE					(-2)
@@ -357,17 +351,4 @@ tier_pagecache_look(RelFileLocator file, BlockNumber first_block, BlockNumber nb
 	if (length > whole_bytes)
 		return sample_bytes(path, offset, length, look);
 	return range_bytes(path, offset, length, look, &look->cached_bytes);
-}
-
-void
-tier_pagecache_memory(bool *is_new, bool *fills)
-{
-#ifdef __linux__
-	struct sysinfo info;
-
-	*is_new = !tier_clock_is_set() && sysinfo(&info) == 0 && info.uptime < SECS_PER_DAY;
-	*fills = *is_new && (double) info.freeram > FREE_PART * (double) info.totalram;
-#else
-	*is_new = *fills = false;
-#endif
 }

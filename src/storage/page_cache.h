@@ -53,13 +53,6 @@ extern bool tier_pagecache_look(RelFileLocator file, BlockNumber first_block,
  */
 extern bool tier_pagecache_counts_readers(Oid tablespace_oid);
 
-/*
- * Was the machine started within the last day, and does it still have memory that nobody has
- * used?  Neither, if that is not known, and by the clock of a test, which may be any day.  A
- * container that was started on a machine that runs for longer is not told from others.
- */
-extern void tier_pagecache_memory(bool *is_new, bool *fills);
-
 /* "cachestat", "mincore", or NULL: which of them the next look would use. */
 extern const char *tier_pagecache_method(void);
 

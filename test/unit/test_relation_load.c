@@ -378,7 +378,7 @@ test_clock_set_back(void)
 	   before.middle.page_writes);
 }
 
-/* Of what is in memory as a whole each block may have been read for once. */
+/* As long as memory fills each block that is there may have been read for once. */
 static void
 test_warming(void)
 {
@@ -391,10 +391,13 @@ test_warming(void)
 	rates->random_slow = rates->device_random_slow = 1;
 	state.stored.totals.random_reads = 900;
 	state.stored.os_cached_bytes = 950 * 8192;
+	is(load_of(&state, basis).middle.random_reads, 200, "once memory is full all reads count");
+	basis.memory_fills = true;
 	load = load_of(&state, basis);
 	ok(load.middle.random_reads == 0.0 && load.reads_low == 0.0,
 	   "what memory was filled by is not read again");
 	is(load.event_reads, 200, "it is set apart");
+	is(load.filling_reads, 200, "and it is known why");
 	ok(load.reads_high >= 200, "and may come again");
 
 	state.stored.totals.random_reads = 2375;
@@ -406,34 +409,23 @@ test_warming(void)
 	is(load_of(&state, basis).middle.random_reads, 200,
 	   "what the rate knows beyond the totals counts");
 	rates->random_slow = rates->device_random_slow = 1;
-	state.stored.os_cached_bytes = 490 * 8192;
-	is(load_of(&state, basis).middle.random_reads, 200, "what is not in memory is");
-	state.stored.os_cached_bytes = -1;
-	is(load_of(&state, basis).middle.random_reads, 200, "or may not be");
-
-	/* A day after the machine was started: memory was empty, and fills. */
 	state.stored.os_cached_bytes = 300 * 8192;
 	state.stored.totals.random_reads = 290;
-	is(load_of(&state, basis).middle.random_reads, 200, "a smaller part of it may have been");
-	basis.memory_is_new = basis.memory_fills = true;
 	rates->random_slow = rates->device_random_slow = 290 * log(2) / (14 * 24);
-	load = load_of(&state, basis);
-	ok(load.middle.random_reads == 0.0 && load.reads_low == 0.0 && load.reads_high >= 200,
-	   "not while memory fills after a restart: no block was read twice");
-	is(load.filling_reads, 200, "and it is known why");
-	rates->random_slow = rates->device_random_slow = 1200 * log(2) / (14 * 24);
-	is(load_of(&state, basis).middle.random_reads, 200, "what is read again and again is a rate");
-	rates->random_slow = rates->device_random_slow = 290 * log(2) / (14 * 24);
-	basis.memory_fills = false;
-	is(load_of(&state, basis).middle.random_reads, 200,
-	   "once memory is full, it may be pushed out again");
+	is(load_of(&state, basis).middle.random_reads, 0,
+	   "nor what a small part was filled by");
+	state.stored.os_cached_bytes = -1;
+	is(load_of(&state, basis).middle.random_reads, 200, "what may not be there is");
+
+	/* On the day after a restart of the machine. */
 	state.stored.os_cached_bytes = 950 * 8192;
 	state.stored.totals.random_reads = 5000;
 	rates->random_slow = rates->device_random_slow = 1000 * log(2) / (14 * 24);
+	is(load_of(&state, basis).middle.random_reads, 200, "else all that was read counts");
+	basis.memory_is_new = true;
 	ok(load_of(&state, basis).middle.random_reads < 0.02 * 200,
 	   "what was read for the memory before the restart says nothing of this one");
 	basis.memory_is_new = false;
-	is(load_of(&state, basis).middle.random_reads, 200, "else all that was read counts");
 	state.stored.totals.random_reads = 900;
 	rates->random_slow = rates->device_random_slow = 1;
 	basis.are_means = true;

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/memory.h
+ *		Whether the server's memory is full, so that what is read pushes out something.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MEMORY_H
+#define TIER_MEMORY_H
+
+#include "postgres.h"
+
+/* Neither is true of what is not known, nor by the clock of a test, which may be any day. */
+typedef struct TierMemory
+{
+	bool		is_new;			/* the machine was started within the last day */
+	bool		fills;			/* some is free that the page cache may still take */
+} TierMemory;
+
+/*
+ * Of this process, hence of the server: the machine, and each memory cgroup that it is in and
+ * that has a limit.  `root` is put before /proc and /sys.  No lock, nothing stays open; a few
+ * small files are read.  Errors only for memory, file descriptors and interrupts.
+ */
+extern TierMemory tier_memory_look(const char *root);
+
+#endif							/* TIER_MEMORY_H */
