@@ -160,7 +160,7 @@ SELECT count(*) FROM _tiered_storage.partition_default;
 -- The last tablespace of the tier is dropped before it was set.
 CREATE TABLESPACE regress_ts_gone LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_gone', '{regress_ts_gone}', profile => 'nvme', rank => 0);
+SELECT tiered_storage.add_tier('regress_gone', '{regress_ts_gone}', profile => 'nvme', rank => 0, capacity_bytes => 1000000000);
 RESET client_min_messages;
 CREATE TABLE regress_n_v (at date NOT NULL) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_n_v', '90 days', 'regress_slow', new_partitions_on => 'regress_gone') AS id \gset
