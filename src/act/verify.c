@@ -67,7 +67,7 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 		.writes_since = tier_catalog_writes_since(),
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
 		.memory_is_new = memory.is_new,
-		.memory_fills = memory.fills,
+		.memory_fills = memory.is_free && tier_catalog_read_bytes() <= memory.bytes,
 	};
 	TierRelationLoad load = {0};
 	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);

@@ -267,6 +267,19 @@ tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
 	tier_catalog_execute(sql, 5, types, values, nulls);
 }
 
+double
+tier_catalog_read_bytes(void)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (tier_catalog_execute("SELECT sum(size_bytes)::float8 FROM _tiered_storage.relation_state "
+							 "WHERE random_slow + sequential_slow > 0", 0, NULL, NULL, NULL) == 0)
+		return 0.0;
+	value = tier_catalog_datum(0, 1, &isnull);
+	return isnull ? 0.0 : DatumGetFloat8(value);
+}
+
 TierRelationState *
 tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 {

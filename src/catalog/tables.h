@@ -486,6 +486,9 @@ extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *n
 extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid relation_oid,
 												 int *nstates);
 
+/* The bytes of all relations of which anything was read since they are observed. */
+extern double tier_catalog_read_bytes(void);
+
 /* The same for the table that it is, or is an index of, and all indexes of that. */
 extern TierRelationState *tier_catalog_load_table(MemoryContext context, Oid relation_oid,
 												  int *nstates);

@@ -423,7 +423,7 @@ typedef enum Wording
 	ALL_REMARKS,
 	FIRST_REMARK,
 	NAME_ONLY,
-}			Wording;
+} Wording;
 
 /* Of a name in a headline. */
 #define NAME_CHARACTERS 30

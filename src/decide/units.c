@@ -193,6 +193,18 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 	return NULL;
 }
 
+/* As tier_catalog_read_bytes(). */
+static double
+read_bytes(const TierRelationState *states, int nstates)
+{
+	double		bytes = 0.0;
+
+	for (int i = 0; i < nstates; i++)
+		if (states[i].stored.rates.random_slow + states[i].stored.rates.sequential_slow > 0.0)
+			bytes += (double) states[i].stored.size_bytes;
+	return bytes;
+}
+
 /* Tables, materialized views and their indexes are units; TOAST goes along. */
 static void
 build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationState *states,
@@ -205,7 +217,7 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
 		.are_means = advice->options.as_of != 0,
 		.memory_is_new = memory.is_new,
-		.memory_fills = memory.fills,
+		.memory_fills = memory.is_free && read_bytes(states, nstates) <= memory.bytes,
 	};
 
 	advice->units = palloc_extended(sizeof(TierAdviceUnit) * Max(nstates, 1),

@@ -293,10 +293,11 @@ tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
 /*
  * What is in the page cache was read from its device once to get there, and is again only if it
  * is pushed out: a restart of the machine is followed by an hour of such reads, and by none.  As
- * long as there is free memory nothing is: of each relation as many reads as are in the page
- * cache are no rate, however small a part of it that is, since nobody knows how much of the rest
- * is read; as with intervals, what is four times as much is one.  Once memory is full, each
- * read pushes out what another one needs again.
+ * long as there is free memory nothing is, and if all that is read fits, nothing will be: of
+ * each relation as many reads as are in the page cache are no rate, however small a part of it
+ * that is, since nobody knows how much of the rest is read; as with intervals, what is four times
+ * as much is one.  What does not fit is read again and again, and how much of it is read now is
+ * the best that is known of that.
  *
  * What the totals do not know, since it was before the first sample, the rate stands for; and
  * what was read into memory that was lost, they know too well.

@@ -43,7 +43,8 @@ typedef struct TierRelationLoadBasis
 	bool		memory_is_new;	/* the machine was started within the last
 								 * day, with nothing in memory */
 	bool		memory_fills;	/* memory is free that the page cache may
-								 * take: nothing that was read is pushed out */
+								 * take, and all that is read fits in it:
+								 * nothing of that is pushed out */
 } TierRelationLoadBasis;
 
 /* The load of one relation or of several together; all of it per hour. */

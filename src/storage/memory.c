@@ -17,6 +17,9 @@
 #include "src/storage/memory.h"
 #include "src/storage/mount.h"
 
+/* Of /proc/meminfo. */
+#define KILOBYTE				1024.0
+
 /* So much is free as long as memory fills; the kernel keeps a little of it free always. */
 #define FREE_PART				0.1
 
@@ -43,30 +46,34 @@ read_number(const char *directory, const char *name, double *number)
 	return end != value;
 }
 
-static bool
-is_full(double used, double limit)
+static void
+note(TierMemory * memory, double limit, double used)
 {
-	return used > (1.0 - FREE_PART) * limit;
+	if (limit < memory->bytes)
+		memory->bytes = limit;
+	if (used > (1.0 - FREE_PART) * limit)
+		memory->is_free = false;
 }
 
-static bool
-cgroup_is_full(const char *directory)
+static void
+note_cgroup(TierMemory * memory, const char *directory)
 {
 	double		limit;
 	double		used;
 
-	return (read_number(directory, "memory.max", &limit) &&
-			read_number(directory, "memory.current", &used) && is_full(used, limit)) ||
+	if ((read_number(directory, "memory.max", &limit) &&
+		 read_number(directory, "memory.current", &used)) ||
 		(read_number(directory, "memory.limit_in_bytes", &limit) &&
-		 read_number(directory, "memory.usage_in_bytes", &used) && is_full(used, limit));
+		 read_number(directory, "memory.usage_in_bytes", &used)))
+		note(memory, limit, used);
 }
 
 /*
  * A group counts against the limits of those above it.  In a container the names may be those
  * outside, and only the uppermost directory there.
  */
-static bool
-any_cgroup_is_full(const char *root, const char *mounted, char *name)
+static void
+note_cgroups(TierMemory * memory, const char *root, const char *mounted, char *name)
 {
 	char		directory[MAXPGPATH];
 
@@ -74,35 +81,32 @@ any_cgroup_is_full(const char *root, const char *mounted, char *name)
 	{
 		char	   *slash;
 
-		if (tier_path_build(directory, "%s%s%s", root, mounted, name) &&
-			cgroup_is_full(directory))
-			return true;
+		if (tier_path_build(directory, "%s%s%s", root, mounted, name))
+			note_cgroup(memory, directory);
 		if ((slash = strrchr(name, '/')) == NULL)
 			break;
 		*slash = '\0';
 	}
-	return false;
 }
 
 /* Lines are "5:cpuset,memory:/name" and, of the second version, "0::/name". */
-static bool
-cgroup_line_is_full(const char *root, char *line)
+static void
+note_cgroup_line(TierMemory * memory, const char *root, char *line)
 {
 	char	   *controllers = strchr(line, ':');
 	char	   *name = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
 
 	if (name == NULL)
-		return false;
+		return;
 	*controllers++ = '\0';
 	*name++ = '\0';
 	name[strcspn(name, "\n")] = '\0';
 	if (*controllers == '\0')
-		return any_cgroup_is_full(root, UNIFIED, name);
+		note_cgroups(memory, root, UNIFIED, name);
 	for (char *controller = strtok(controllers, ","); controller != NULL;
 		 controller = strtok(NULL, ","))
 		if (strcmp(controller, "memory") == 0)
-			return any_cgroup_is_full(root, SEPARATE, name);
-	return false;
+			note_cgroups(memory, root, SEPARATE, name);
 }
 
 static bool
@@ -116,7 +120,7 @@ meminfo_line(const char *line, double *total, double *unused)
 }
 
 static bool
-machine_has_free_memory(const char *root)
+note_machine(TierMemory * memory, const char *root)
 {
 	char		path[MAXPGPATH];
 	char		line[LINE_BYTES];
@@ -131,39 +135,43 @@ machine_has_free_memory(const char *root)
 	for (int i = 0; i < MAX_LINES && !known && fgets(line, sizeof(line), file) != NULL; i++)
 		known = meminfo_line(line, &total, &unused);
 	FreeFile(file);
-	return known && !is_full(total - unused, total);
+	if (!known)
+		return false;
+	memory->bytes = total * KILOBYTE;
+	memory->is_free = true;
+	note(memory, memory->bytes, (total - unused) * KILOBYTE);
+	return true;
 }
 
-static bool
-groups_have_free_memory(const char *root)
+static void
+note_groups(TierMemory * memory, const char *root)
 {
 	char		path[MAXPGPATH];
 	char		line[LINE_BYTES];
-	bool		full = false;
 	FILE	   *file;
 
 	if (!tier_path_build(path, "%s/proc/self/cgroup", root) ||
 		(file = AllocateFile(path, "r")) == NULL)
-		return true;			/* there are no groups */
-	for (int i = 0; i < MAX_LINES && !full && fgets(line, sizeof(line), file) != NULL; i++)
+		return;
+	for (int i = 0; i < MAX_LINES && fgets(line, sizeof(line), file) != NULL; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		full = cgroup_line_is_full(root, line);
+		note_cgroup_line(memory, root, line);
 	}
 	FreeFile(file);
-	return !full;
 }
 
 TierMemory
 tier_memory_look(const char *root)
 {
-	TierMemory	memory = {false, false};
+	TierMemory	memory = {false, false, 0.0};
 	char		proc[MAXPGPATH];
 	double		uptime_s;
 
 	if (tier_clock_is_set() || !tier_path_build(proc, "%s/proc", root))
 		return memory;
 	memory.is_new = read_number(proc, "uptime", &uptime_s) && uptime_s < SECS_PER_DAY;
-	memory.fills = machine_has_free_memory(root) && groups_have_free_memory(root);
+	if (note_machine(&memory, root))
+		note_groups(&memory, root);
 	return memory;
 }

@@ -10,16 +10,21 @@
 
 #include "postgres.h"
 
-/* Neither is true of what is not known, nor by the clock of a test, which may be any day. */
+/*
+ * Nothing is true of what is not known, nor by the clock of a test, which may be any day;
+ * and no bytes are there.
+ */
 typedef struct TierMemory
 {
 	bool		is_new;			/* the machine was started within the last day */
-	bool		fills;			/* some is free that the page cache may still take */
-} TierMemory;
+	bool		is_free;		/* some is, which the page cache may still
+								 * take */
+	double		bytes;			/* what there is of it for the server */
+}			TierMemory;
 
 /*
- * Of this process, hence of the server: the machine, and each memory cgroup that it is in and
- * that has a limit.  `root` is put before /proc and /sys.  No lock, nothing stays open; a few
+ * Of this process, hence of the server: the machine's, and that of each memory cgroup that it is
+ * in and that has a limit.  `root` is put before /proc and /sys.  No lock, nothing stays open; a few
  * small files are read.  Errors only for memory, file descriptors and interrupts.
  */
 extern TierMemory tier_memory_look(const char *root);
