@@ -53,12 +53,23 @@ CALL tiered_storage.sample();
 -- A report, however much it reads, is a day or two.
 SELECT regress_read('regress_r_1', 1000000, 1, 47);
 SELECT relation, from_tier, to_tier, verdict FROM regress_verdicts ORDER BY 1;
+-- Whenever somebody looks: days that are counted back from then cut it anywhere.
+SELECT regress_cool(), regress_read('regress_r_1', 1000000, 3, 49);
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT regress_cool(), regress_read('regress_r_1', 1000000, 24, 49);
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- Nor are two of an hour that lie on either side of where they are cut, or two nights.
+SELECT set_config('tiered_storage.test_now', '2040-02-01 00:30:00+00', false), regress_cool(), regress_read('regress_r_1', 1000000, 24, 24), regress_read('regress_r_1', 1000000, 48, 48) \g /dev/null
+UPDATE _tiered_storage.relation_history SET period_start = period_start - interval '30 minutes';
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false), regress_cool(), regress_read('regress_r_1', 1000000, 1, 5), regress_read('regress_r_1', 1000000, 44, 53) \g /dev/null
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- A day on which it was read less is a break.
 SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('regress_r_1', 1000, 1, 24), regress_read('regress_r_1', 1000, 49, 72);
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- At night nobody works.  What the policy has not moved stays where it is.
 SELECT regress_cool() \g /dev/null
-SELECT regress_read('regress_r_1', 290, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 290, d * 24 + 8, d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
+SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 288, d * 24 + 8, d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
 SELECT * FROM regress_verdicts ORDER BY relation;
 SELECT tiered_storage.alter_tiering_policy('regress_r', enabled => false);
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
