@@ -218,6 +218,57 @@ SELECT count(*) FROM _tiered_storage.move;
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 100, return_after => '1 day');
 
 ---------------------------------------------------------------------------
+-- Rebuilt
+---------------------------------------------------------------------------
+
+-- The index of that name on that table is what was moved, though it is another relation by now; and
+-- what is left behind is said.
+CREATE TABLE regress_r_x (k int, v int) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_x_k ON regress_r_x (k) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
+INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
+SELECT tiered_storage.alter_tiering_policy('regress_a', enabled => false);
+SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow', below_reads_per_hour => 10, return_when_reads_per_hour => 100, return_after => '1 day');
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+SELECT regress_cool();
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT 'regress_r_x_k'::regclass::oid AS first_oid \gset
+REINDEX INDEX CONCURRENTLY regress_r_x_k;
+ALTER INDEX regress_r_x_v RENAME TO regress_r_x_old;
+CREATE INDEX regress_r_x_v2 ON regress_r_x (v) TABLESPACE regress_ts_slow;
+DROP INDEX regress_r_x_old;
+BEGIN;
+CALL tiered_storage.undo_move(:batch, dry_run => true);
+ROLLBACK;
+SET client_min_messages = warning;
+CALL tiered_storage.sample();
+RESET client_min_messages;
+SELECT regress_read('regress_r_x', 1000, 1, 24);
+SELECT relation, verdict, reason FROM regress_verdicts WHERE relation ~ 'x';
+SELECT DISTINCT relation_oid = :first_oid AS is_first, relation_oid = 'regress_r_x_k'::regclass AS is_rebuilt FROM _tiered_storage.move WHERE relation_name = 'public.regress_r_x_k';
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+-- Once more, by undo_move().
+SELECT regress_cool();
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+REINDEX TABLE CONCURRENTLY regress_r_x;
+SELECT tiered_storage.remove_tiering_policy('regress_r_x');
+CALL tiered_storage.undo_move(:batch);
+SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+DROP TABLE regress_r_x;
+
+---------------------------------------------------------------------------
 -- Refused
 ---------------------------------------------------------------------------
 

@@ -545,7 +545,8 @@ decide(Returning *returning, Candidate *candidate)
 	TierLeaf   *leaf = candidate->leaf;
 	List	   *members = NIL;
 	int64		bytes = 0;
-	const char *why = NULL;
+	const char *last_why = NULL;
+	const char *stays = NULL;	/* the first that does */
 	ListCell   *cell;
 	TierReturnVerdict verdict =
 	tier_policy_returns(&leaf->partition.use, &candidate->evaluation->conditions,
@@ -559,11 +560,19 @@ decide(Returning *returning, Candidate *candidate)
 		return;
 	foreach(cell, candidate->members)
 	{
+		const char *why = NULL;
 		TierReturn *found = find_return(returning, candidate, lfirst_oid(cell), &why);
 		TierRelationInfo info;
 
-		if (found == NULL || !tier_relation_lookup(found->relation_oid, &info))
+		if (!tier_relation_lookup(lfirst_oid(cell), &info))
 			continue;
+		if (found == NULL)
+		{
+			last_why = why;
+			if (stays == NULL && why != NULL)
+				stays = psprintf("%s stays, as %s", info.name, why);
+			continue;
+		}
 		leaf->returns = lappend(leaf->returns, found);
 		members = lappend_oid(members, found->relation_oid);
 		bytes += tier_relation_disk_bytes(&info);
@@ -571,7 +580,7 @@ decide(Returning *returning, Candidate *candidate)
 	if (leaf->returns == NIL)
 	{
 		leaf->reason = psprintf("%s; %s, but %s", leaf->reason, rate_text(candidate),
-								why != NULL ? why : "it has gone");
+								last_why != NULL ? last_why : "it has gone");
 		return;
 	}
 	leaf->verdict = TIER_VERDICT_RETURNS;
@@ -579,7 +588,8 @@ decide(Returning *returning, Candidate *candidate)
 	leaf->pending_bytes = bytes;
 	leaf->return_tier = ((TierReturn *) linitial(leaf->returns))->tier;
 	leaf->to_tablespace = ((TierReturn *) linitial(leaf->returns))->tablespace_oid;
-	leaf->reason = rate_text(candidate);
+	leaf->reason = stays == NULL ? rate_text(candidate) :
+		psprintf("%s; %s", rate_text(candidate), stays);
 }
 
 void

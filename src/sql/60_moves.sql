@@ -43,8 +43,11 @@ CREATE TABLE _tiered_storage.move
 	error text,
 	sqlstate text,
 	pid integer,
-	backend_start timestamptz
+	backend_start timestamptz,
+	table_oid oid
 );
+COMMENT ON COLUMN _tiered_storage.move.table_oid IS
+'of an index its table, by which the index is found again once it has been rebuilt as another one';
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
 COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
@@ -58,6 +61,38 @@ COMMENT ON SEQUENCE _tiered_storage.move_batch IS
 CREATE INDEX move_undo_of_idx ON _tiered_storage.move (undo_of) WHERE undo_of IS NOT NULL;
 CREATE INDEX move_running_idx ON _tiered_storage.move (move_id)
 	WHERE state OPERATOR(pg_catalog.=) 'running';
+
+/*
+ * REINDEX CONCURRENTLY, or whoever creates an index anew to take the place of an old one, leaves
+ * another relation with the name of the first.
+ */
+CREATE FUNCTION _tiered_storage.rebuilt_index(table_oid oid, index_name text) RETURNS oid
+LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT i.indexrelid
+	FROM pg_index i
+	CROSS JOIN LATERAL _tiered_storage.relation_entry(i.indexrelid) c
+	WHERE i.indrelid = table_oid AND i.indisvalid
+		AND format('%I.%I', c.nspname, c.relname) = index_name
+$$;
+COMMENT ON FUNCTION _tiered_storage.rebuilt_index(oid, text) IS
+'the index of a table that has this name now, qualified and quoted; null: none';
+
+CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH gone AS MATERIALIZED (
+		SELECT m.move_id, m.relation_oid,
+			_tiered_storage.rebuilt_index(m.table_oid, m.relation_name) AS index_oid
+		FROM _tiered_storage.move m
+		WHERE m.table_oid IS NOT NULL AND m.state <> 'running'
+			AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = m.relation_oid)
+		FOR UPDATE OF m SKIP LOCKED)
+	UPDATE _tiered_storage.move m SET relation_oid = g.index_oid
+		FROM gone g WHERE g.move_id = m.move_id AND g.index_oid <> g.relation_oid
+$$;
+COMMENT ON FUNCTION _tiered_storage.refresh_moves() IS
+'what is recorded of an index that was rebuilt becomes that of the index in its place';
 
 /*
  * Files that are being created and that no relation has yet.  The row is committed before
