@@ -30,14 +30,15 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
-#include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 #include "src/decide/birth_room.h"
 #include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_conditions.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
+#include "src/decide/policy_shards.h"
 #include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
@@ -45,148 +46,6 @@
 PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_alter_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_remove_tiering_policy);
-
-static void
-subtract_step(void *argument)
-{
-	(void) DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(tier_clock_now()),
-							   IntervalPGetDatum((Interval *) argument));
-}
-
-static bool
-is_negative_or_infinite(const Interval *interval, bool zero_too)
-{
-	Interval	zero;
-	PGFunction	less = zero_too ? interval_le : interval_lt;
-
-	memset(&zero, 0, sizeof(zero));
-	return tier_compat_interval_is_infinite(interval) ||
-		DatumGetBool(DirectFunctionCall2(less, IntervalPGetDatum(interval),
-										 IntervalPGetDatum(&zero)));
-}
-
-/* Nothing is of no age, but everything is idle for no time. */
-static void
-check_interval(const char *argument, const Interval *interval, bool may_be_zero)
-{
-	ErrorData  *error;
-
-	if (is_negative_or_infinite(interval, !may_be_zero))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 may_be_zero ? errmsg("%s must not be negative or infinite", argument) :
-				 errmsg("%s must be more than zero, and not infinite", argument)));
-
-	/*
-	 * An interval that reaches beyond the calendar would fail at every
-	 * evaluation.
-	 */
-	error = tier_attempt(subtract_step, unconstify(Interval *, interval));
-	if (error != NULL && error->sqlerrcode == ERRCODE_DATETIME_VALUE_OUT_OF_RANGE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s reaches back beyond the calendar", argument)));
-	if (error != NULL)
-		ReThrowError(error);
-}
-
-/*
- * A session hands on what it has used a minute later at the latest (PGSTAT_MAX_INTERVAL of
- * the server): who has used nothing for less than that is not known.
- */
-static void
-check_idle_interval(const char *argument, const Interval *interval)
-{
-	TimestampTz now = tier_clock_now();
-	TimestampTz since;
-
-	check_interval(argument, interval, false);
-	since = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
-													TimestampTzGetDatum(now),
-													IntervalPGetDatum(interval)));
-	if (since > now - USECS_PER_MINUTE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least a minute", argument),
-				 errdetail("What a session has used may be in the statistics of the server "
-						   "only a minute later.")));
-}
-
-/* What is read returns at a rate at which it does not leave again. */
-static void
-check_return(const TierPolicyRow *policy)
-{
-	if (isnan(policy->return_reads_per_hour))
-	{
-		if (policy->has_return_after || policy->has_return_tier)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_after and return_tier are for return_when_reads_per_hour"),
-					 errhint("Give return_when_reads_per_hour, or leave them out.")));
-		return;
-	}
-	if (!(policy->return_reads_per_hour > 0.0) || isinf(policy->return_reads_per_hour))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_when_reads_per_hour must be more than zero, "
-						"and not infinite")));
-	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_when_reads_per_hour must be above below_reads_per_hour"),
-				 errdetail("What returns at %g reads per hour would leave again below %g.",
-						   policy->return_reads_per_hour, policy->below_reads_per_hour)));
-	if (policy->has_return_after)
-	{
-		check_interval("return_after", &policy->return_after, false);
-		if (tier_policy_return_seconds(policy) > TIER_LONGEST_RETURN_AFTER_S ||
-			tier_policy_return_seconds(policy) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_after must be more than zero, and not more than a year")));
-	}
-	if (policy->has_return_tier &&
-		(strcmp(NameStr(policy->return_tier), NameStr(policy->tier_name)) == 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_tier must be another tier than that of the policy")));
-}
-
-/* Is there a condition, and are all of them such as can be true? */
-static void
-check_conditions(const TierPolicyRow *policy)
-{
-	if (!policy->has_move_after && !tier_policy_asks_for_use(policy))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the tiering policy has no condition"),
-				 errdetail("It would move everything at once."),
-				 errhint("Give at least one of move_after, idle_for, no_writes_for and "
-						 "below_reads_per_hour; all that are given must be true.")));
-	if (policy->has_move_after)
-		check_interval("move_after", &policy->move_after, true);
-	else if (policy->age_from_newest || policy->key.unit != NULL || policy->key.has_epoch ||
-			 policy->key.shift != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("age_from, key_unit, key_epoch and key_shift are for move_after"),
-				 errhint("Give move_after, or leave them out.")));
-	if (policy->has_index_tier && !policy->include_indexes)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("index_tier is for policies that include indexes"),
-				 errhint("Leave it out, or set include_indexes => true.")));
-	if (policy->has_idle_for)
-		check_idle_interval("idle_for", &policy->idle_for);
-	if (policy->has_no_writes_for)
-		check_idle_interval("no_writes_for", &policy->no_writes_for);
-	if (!isnan(policy->below_reads_per_hour) &&
-		(!(policy->below_reads_per_hour > 0.0) || isinf(policy->below_reads_per_hour)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
-	check_return(policy);
-}
 
 /* Sets what is given of idle_for, no_writes_for and below_reads_per_hour. */
 static void
@@ -530,85 +389,6 @@ check_what_for(FunctionCallInfo fcinfo)
 		tier_require_argument(fcinfo, 0, "relation");
 }
 
-static void
-append_interval(StringInfo statement, const char *argument, bool is_given,
-				const Interval *interval)
-{
-	if (is_given)
-		appendStringInfo(statement, "%s => '%s', ", argument,
-						 DatumGetCString(DirectFunctionCall1(interval_out,
-															 IntervalPGetDatum(interval))));
-}
-
-static void
-append_literal(StringInfo statement, const char *argument, const char *value)
-{
-	if (value != NULL)
-		appendStringInfo(statement, "%s => %s, ", argument, quote_literal_cstr(value));
-}
-
-static void
-append_number(StringInfo statement, const char *argument, float8 value)
-{
-	if (!isnan(value))
-		appendStringInfo(statement, "%s => %s, ", argument,
-						 DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(value))));
-}
-
-/* How the key becomes an age. */
-static void
-append_key(StringInfo statement, const TierPolicyRow *policy)
-{
-	append_literal(statement, "age_from", policy->age_from_newest ? "newest" : NULL);
-	append_literal(statement, "key_unit", policy->key.unit);
-	append_literal(statement, "key_epoch",
-				   policy->key.has_epoch ? timestamptz_to_str(policy->key.epoch) : NULL);
-	if (policy->key.shift != 0)
-		appendStringInfo(statement, "key_shift => %d, ", policy->key.shift);
-}
-
-static void
-append_return(StringInfo statement, const TierPolicyRow *policy)
-{
-	append_number(statement, "return_when_reads_per_hour", policy->return_reads_per_hour);
-	append_interval(statement, "return_after", policy->has_return_after, &policy->return_after);
-	append_literal(statement, "return_tier",
-				   policy->has_return_tier ? NameStr(policy->return_tier) : NULL);
-}
-
-/* The same policy for the shards on all nodes, with all that was given. */
-static char *
-statement_for_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy)
-{
-	char	   *name = get_rel_name(policy->relation_oid);
-	char	   *schema = get_namespace_name(get_rel_namespace(policy->relation_oid));
-	StringInfoData statement;
-
-	if (name == NULL || schema == NULL)
-		return NULL;
-	initStringInfo(&statement);
-	appendStringInfo(&statement,
-					 "SELECT * FROM tiered_storage.add_tiering_policy_on_all_nodes(%s, ",
-					 quote_literal_cstr(quote_qualified_identifier(schema, name)));
-	append_interval(&statement, "move_after", policy->has_move_after, &policy->move_after);
-	append_interval(&statement, "idle_for", policy->has_idle_for, &policy->idle_for);
-	append_interval(&statement, "no_writes_for", policy->has_no_writes_for,
-					&policy->no_writes_for);
-	append_number(&statement, "below_reads_per_hour", policy->below_reads_per_hour);
-	append_key(&statement, policy);
-	append_return(&statement, policy);
-	append_literal(&statement, "time_zone",
-				   PG_ARGISNULL(ADD_TIME_ZONE) ? NULL : policy->time_zone);
-	append_literal(&statement, "index_tier",
-				   policy->has_index_tier ? NameStr(policy->index_tier) : NULL);
-	if (!policy->include_indexes)
-		appendStringInfoString(&statement, "include_indexes => false, ");
-	if (!PG_ARGISNULL(ADD_IF_NOT_EXISTS) && PG_GETARG_BOOL(ADD_IF_NOT_EXISTS))
-		appendStringInfoString(&statement, "if_not_exists => true, ");
-	appendStringInfo(&statement, "tier => %s)", quote_literal_cstr(NameStr(policy->tier_name)));
-	return statement.data;
-}
-
 /* A policy on shards says so, and one that says so is on shards. */
 static void
 check_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierRelationInfo *info,
@@ -627,7 +407,9 @@ check_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierRel
 				 errhint("Leave on_shards out.")));
 	if (policy->has_new_partitions_on)
 		refuse_new_partitions();
-	statement = statement_for_shards(fcinfo, policy);
+	statement = tier_policy_statement_for_shards(policy, !PG_ARGISNULL(ADD_TIME_ZONE),
+												 !PG_ARGISNULL(ADD_IF_NOT_EXISTS) &&
+												 PG_GETARG_BOOL(ADD_IF_NOT_EXISTS));
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("%s %s has its rows in shards of Citus",
@@ -650,25 +432,6 @@ check_relation(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierRelationInfo 
 	policy->owner_oid = info->owner_oid;
 	policy->relation_kind = info->kind;
 	policy->relation_name = info->name;
-}
-
-/* A policy on several tables leaves those out that are empty, as their rows are in shards. */
-static void
-notice_shells(const TierPolicyRow *policy)
-{
-	Oid			first_oid;
-	int			n = policy->is_group ? tier_group_count_shells(policy, &first_oid) : 0;
-	TierRelationInfo first;
-
-	if (n == 0 || !tier_relation_lookup(first_oid, &first))
-		return;
-	ereport(NOTICE,
-			(errmsg("the policy moves none of the tables whose rows are in shards of Citus, "
-					"but the shards among its tables"),
-			 n == 1 ? errdetail("This is %s.", first.name) :
-			 errdetail("These are %s and %d more.", first.name, n - 1),
-			 errhint("tiered_storage.add_tiering_policy_on_all_nodes() is for the shards of a "
-					 "table, wherever they are.")));
 }
 
 Datum
@@ -720,7 +483,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 1. Is it well-formed? */
 	policy.age_from_newest = check_age_from(age_from);
-	check_conditions(&policy);
+	tier_policy_check_conditions(&policy);
 	policy.time_zone = check_time_zone(fcinfo, ADD_TIME_ZONE);
 	if (policy.is_group)
 		check_group_conditions(&policy);
@@ -752,7 +515,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	else
 	{
 		warn_no_room(&policy, set);
-		notice_shells(&policy);
+		tier_policy_notice_shells(&policy);
 	}
 	PG_RETURN_INT32(policy_id);
 }
@@ -1005,7 +768,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.key.shift = PG_GETARG_INT32(ALTER_KEY_SHIFT);
 	if (!PG_ARGISNULL(ALTER_TIME_ZONE))
 		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
-	check_conditions(&altered);
+	tier_policy_check_conditions(&altered);
 	if (altered.is_group)
 		check_group_conditions(&altered);
 	else

@@ -235,10 +235,11 @@ SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 day
 	seem_read($node, $db, 'r1', 'r2');
 }
 set_mark(0.75);
-hold($stops, 'copying');
+# Nothing of it is written yet.
+hold($stops, 'registered');
 my $returning =
   start_sql($node, 'app', $then, 'CALL tiered_storage.migrate()');
-wait_stopped($stops, 'copying');
+wait_stopped($stops, 'registered');
 set_mark(0.5);
 is( $node->safe_psql(
 		'other',
@@ -249,7 +250,7 @@ is( $node->safe_psql(
 set_mark(0.75);
 $node->safe_psql('other', "$then; CALL tiered_storage.migrate()");
 is(on_shared('other'), 'r1', 'there is room for one beside it');
-let_go($stops, 'copying');
+let_go($stops, 'registered');
 like(
 	finish_sql($returning),
 	qr/WARNING:  53100: could not move public.r2: tier "shared" would be above its watermark of 75 %/,

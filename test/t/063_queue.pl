@@ -421,7 +421,9 @@ $node->safe_psql(
 SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
 	tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.5, low_watermark => 0.1)
 ));
-stays(qr/^waiting: standby "standby" is /, 'also from a tier that is too full');
+stays(
+	qr/^waiting: standby "standby" is /,
+	'also from a tier that is too full');
 like(
 	$node->safe_psql(
 		'app', 'SELECT last_result FROM tiered_storage.fullness_policies'),
