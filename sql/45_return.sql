@@ -269,6 +269,40 @@ SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
 DROP TABLE regress_r_x;
 
 ---------------------------------------------------------------------------
+-- What is due first takes the room below the mark
+---------------------------------------------------------------------------
+
+-- The queue and a dry run say what the run then does.
+CREATE TABLE regress_d (d date, v text) PARTITION BY RANGE (d);
+CREATE TABLE regress_r_d PARTITION OF regress_d FOR VALUES FROM ('2039-01-01') TO ('2040-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_e (k int, v text) TABLESPACE regress_ts_slow;
+INSERT INTO regress_d SELECT '2039-02-02', repeat('x', 500) FROM generate_series(1, 3000);
+INSERT INTO regress_r_e SELECT 1, repeat('x', 500) FROM generate_series(1, 3000);
+VACUUM regress_d, regress_r_e;
+SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap', below_reads_per_hour => 10, return_when_reads_per_hour => 100, return_after => '1 day');
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+SELECT regress_cool() \g /dev/null
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+CHECKPOINT;
+SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow');
+SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3, capacity_bytes => ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint) \g /dev/null
+SELECT regress_read('regress_r_e', 1000, 1, 24);
+SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ '_[de]$' ORDER BY 1;
+SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+\set VERBOSITY terse
+CALL tiered_storage.migrate(dry_run => true);
+CALL tiered_storage.migrate();
+\set VERBOSITY default
+SELECT * FROM regress_places WHERE relname ~ '_[de]$' ORDER BY 1;
+SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+DROP TABLE regress_d, regress_r_e;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies WHERE relation IS NULL;
+
+---------------------------------------------------------------------------
 -- Refused
 ---------------------------------------------------------------------------
 
