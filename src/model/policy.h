@@ -65,7 +65,7 @@ typedef struct TierPartition
 	bool		is_immovable;	/* by anybody */
 	bool		not_allowed;	/* to the role of the policy */
 	bool		has_no_age;		/* what it is in is not partitioned by a time */
-	bool		is_empty;		/* no block in it */
+	bool		is_empty;		/* no row in it, as far as is known */
 	bool		on_target;		/* it and what moves along is there already,
 								 * or on a slower one */
 	bool		on_slower_tier; /* the same, and the table is on a slower one */
@@ -158,16 +158,17 @@ typedef struct TierReturnTime
 	int			nparts;
 	int			nslots;			/* of each part */
 	int			least_slots;	/* in which it must be read, of each part */
-} TierReturnTime;
+}			TierReturnTime;
 
 extern TierReturnTime tier_policy_return_time(double seconds);
 
 typedef enum TierReturnVerdict
 {
 	TIER_RETURN_NO,				/* not read enough */
-	TIER_RETURN_BUNCHED,		/* each part has the mean, but as a report may have it */
+	TIER_RETURN_BUNCHED,		/* each part has the mean, but as a report may
+								 * have it */
 	TIER_RETURN_YES
-} TierReturnVerdict;
+}			TierReturnVerdict;
 
 /*
  * Does it return?  reads_per_hour is the rate in each slot, the latest first.
