@@ -43,7 +43,7 @@ typedef struct Level
 {
 	NameData	tier_name;
 	bool		is_above_mark;
-}			Level;
+} Level;
 
 void
 tier_gate_forget(void)

@@ -43,7 +43,7 @@ typedef enum TierPressing
 	TIER_PRESSING_BY_LEVEL,		/* as full as the tier is that it leaves */
 	TIER_PRESSING_NO,
 	TIER_PRESSING_YES,
-}			TierPressing;
+} TierPressing;
 
 /* One move, as far as windows and pressure are concerned. */
 typedef struct TierPlannedMove

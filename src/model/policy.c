@@ -261,7 +261,10 @@ tier_policy_return_time(double seconds)
 	time.nparts = (int) ceil(seconds / 86400.0);
 	time.nslots = (int) ceil(seconds / time.nparts / 3600.0);
 
-	/* Four hours of a day: more than a nightly report, fewer than a working day. */
+	/*
+	 * Four hours of a day: more than a nightly report, fewer than a working
+	 * day.
+	 */
 	time.least_slots = (time.nslots + 5) / 6;
 	return time;
 }
