@@ -125,6 +125,13 @@ SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+-- What was given up as its window had closed waits for that, and has not failed.
+UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relation_name = 'public.regress_w_2013', state = 'skipped', attempts = 1, failures = 0,
+	error = 'waiting for window all', next_attempt_at = clock_timestamp() + interval '1 minute'
+	WHERE relation_name = 'public.regress_w_2011';
+SELECT relation, state, reason ~ '^waiting for window' AS waits_for_window, next_attempt_at FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
+SELECT tiered_storage.alter_move_window('all', max_bytes => 1000000000) \g /dev/null
+SELECT state, reason LIKE 'next attempt at %' AS is_tried_again FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
 DROP TABLE regress_w;
 
 RESET tiered_storage.test_now;

@@ -186,13 +186,36 @@ begin_entry(Making *making, const TierMoveRequest *request, TierQueueCause cause
 	return entry;
 }
 
+/*
+ * What was given up without a failure is tried again soon, unless a window has to open before: a
+ * move that waited for resume() until its window had closed.
+ */
+static void
+wait_for_opening(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
+				 const TierRelationInfo *info)
+{
+	TierMoveStart start;
+
+	if (entry->state != TIER_QUEUE_FAILED || entry->failures > 0)
+		return;
+	start = tier_foresee_start(making->foresight, info, request, true);
+	if (start.may_begin || start.at <= entry->next_attempt_at)
+		return;
+	entry->state = TIER_QUEUE_WAITING;
+	entry->reason = start.reason;
+	entry->next_attempt_at = 0;
+}
+
 /* Sets its state, unless it has failed lately.  True: nothing keeps it from being moved. */
 static bool
 judge(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
 	  const TierRelationInfo *info, const char *reason)
 {
 	if (entry->reason != NULL)
+	{
+		wait_for_opening(making, entry, request, info);
 		return false;
+	}
 	if (reason == NULL)
 		reason = waits_for(making, entry, request, info);
 	entry->state = reason != NULL || !making->worker_moves ? TIER_QUEUE_WAITING :
