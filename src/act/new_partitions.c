@@ -164,8 +164,7 @@ still_wanted(const TierBirthplace *place)
 /*
  * Why it is not set now, in words; NULL: nothing speaks against it.  Nobody has to bear an
  * error for a window, nor for a pause, which are for moves: this one moves nothing.  So it
- * does not wait for pressure, either: what is created in the wrong place has to be moved
- * later.
+ * waits for no pressure, either: what is created in the wrong place has to be moved later.
  */
 static const char *
 why_waiting(const TierBirthplace *place, const TierSet *set, bool ignore_windows)
