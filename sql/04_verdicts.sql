@@ -320,6 +320,15 @@ SELECT relation, verdict, reason FROM regress_verdicts;
 -- Emptied, it says nothing again.
 TRUNCATE regress_newest_5, regress_newest_4;
 SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
+-- So does what has blocks, but no row: by an insert that was rolled back, or when all are deleted.
+BEGIN;
+INSERT INTO regress_newest VALUES ('2026-02-15');
+ROLLBACK;
+INSERT INTO regress_newest VALUES ('2026-12-15');
+DELETE FROM regress_newest_5;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_relation_size('regress_newest_4') > 0 AND pg_relation_size('regress_newest_5') > 0 AS "have blocks";
+SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
 -- With no data at all age counts from now.
 TRUNCATE regress_newest;
 SELECT relation, verdict, reason FROM regress_verdicts;

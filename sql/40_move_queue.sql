@@ -110,6 +110,30 @@ SELECT count(*) > 0 AS may FROM tiered_storage.move_queue;
 RESET ROLE;
 DROP ROLE regress_nobody;
 
+-- What comes first uses up the bytes of a window.
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_fullness_policy(policy_id => :fullness) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+DELETE FROM _tiered_storage.move;
+CREATE TABLE regress_w (d date, v text) PARTITION BY RANGE (d);
+SELECT format('CREATE TABLE regress_w_%s PARTITION OF regress_w FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_fast', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2011, 2015) y \gexec
+INSERT INTO regress_w SELECT make_date(y, 2, 2), repeat('x', 500) FROM generate_series(2011, 2015) y, generate_series(1, 100);
+SELECT tiered_storage.add_tiering_policy('regress_w', '30 days', 'regress_slow') \g /dev/null
+SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00', max_bytes => (2.5 * pg_table_size('regress_w_2011'))::bigint) \g /dev/null
+SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+-- What was given up as its window had closed waits for that, and has not failed.
+UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relation_name = 'public.regress_w_2013', state = 'skipped', attempts = 1, failures = 0,
+	error = 'waiting for window all', next_attempt_at = clock_timestamp() + interval '1 minute'
+	WHERE relation_name = 'public.regress_w_2011';
+SELECT relation, state, reason ~ '^waiting for window' AS waits_for_window, next_attempt_at FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
+SELECT tiered_storage.alter_move_window('all', max_bytes => 1000000000) \g /dev/null
+SELECT state, reason LIKE 'next attempt at %' AS is_tried_again FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
+DROP TABLE regress_w;
+
 RESET tiered_storage.test_now;
 DROP FUNCTION regress_pause;
 DROP VIEW regress_queue;

@@ -30,6 +30,12 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => tiered_storage.add_tier
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', age_from => 'newest'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', new_partitions_on => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'fortnights'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_shift => 99); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_shift => -5); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_epoch => 'infinity'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'yyyymm', key_epoch => '2020-01-01'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_shift => 1); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_nothing'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.policies;
 
@@ -41,6 +47,8 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after =>
 SELECT relation, relation_name, in_schema, names_like, tier_name, last_result FROM tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow', if_not_exists => true) = :schema AS same;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'fortnights'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'seconds', key_shift => 2000000000); \echo :SQLSTATE
 CREATE TABLE regress_g.log_d (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_g.log_d_old PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
 CREATE TABLE regress_g.log_d_new PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-05-01') TO ('2026-06-01');

@@ -755,10 +755,10 @@ foresee(const Foretelling *foretelling, const Candidate *candidate, TierMoveStar
 		!tier_relation_lookup(request.relation_oid, &info))
 		return obstacle;
 	if (!foretelling->request->ignore_windows)
-		*start = tier_foresee_start(foresight, &info, &request);
+		*start = tier_foresee_start(foresight, &info, &request, false);
 	tier_foresight_ask(foresight, &request, &info, NULL, tier_relation_disk_bytes(&info),
 					   &admission);
-	obstacle = tier_preflight(&admission);
+	obstacle = tier_foresight_obstacle(foresight, &request, &admission);
 	if (obstacle.message == NULL && start->may_begin)
 	{
 		tier_foresight_count(foresight, &admission);

@@ -287,14 +287,28 @@ may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 	return false;
 }
 
+/* What is not moved back though the batch has moved it. */
+typedef struct Left
+{
+	int			elsewhere;
+	int			gone;
+} Left;
+
 /* For ereport and for a dry run; NULL: nothing. */
 static char *
-elsewhere_text(int elsewhere)
+left_text(const Left *left)
 {
-	if (elsewhere == 0)
+	const char *elsewhere = left->elsewhere == 0 ? "" : left->elsewhere == 1 ?
+	"1 relation was left alone, because it has been moved since." :
+	psprintf("%d relations were left alone, because they have been moved since.",
+			 left->elsewhere);
+	const char *gone = left->gone == 0 ? "" : left->gone == 1 ?
+	"1 relation does not exist any more." :
+	psprintf("%d relations do not exist any more.", left->gone);
+
+	if (left->elsewhere == 0 && left->gone == 0)
 		return NULL;
-	return elsewhere == 1 ? "1 relation was left alone, because it has been moved since." :
-		psprintf("%d relations were left alone, because they have been moved since.", elsewhere);
+	return psprintf("%s%s%s", elsewhere, left->elsewhere != 0 && left->gone != 0 ? " " : "", gone);
 }
 
 /* What undoing the batch would do. */
@@ -305,7 +319,7 @@ announce_undo(const Past *past)
 	double		moved_bytes = 0;
 	int			moved = 0;
 	int			not_moved = 0;
-	int			elsewhere = 0;
+	Left		left = {0};
 
 	for (int i = 0; i < past->n; i++)
 	{
@@ -315,10 +329,13 @@ announce_undo(const Past *past)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!tier_relation_lookup(past->moves[i].relation_oid, &info))
+		{
+			left.gone++;
 			continue;
+		}
 		if (info.tablespace_oid != past->moves[i].to_tablespace_oid)
 		{
-			elsewhere++;
+			left.elsewhere++;
 			continue;
 		}
 		request.relation_oid = info.relation_oid;
@@ -334,9 +351,9 @@ announce_undo(const Past *past)
 		}
 	}
 	if (moved == 0 && not_moved == 0)
-		report_nothing_to_undo(past, elsewhere);
+		report_nothing_to_undo(past, left.elsewhere);
 	else
-		tier_foresee_report(moved, moved_bytes, not_moved, elsewhere_text(elsewhere));
+		tier_foresee_report(moved, moved_bytes, not_moved, left_text(&left));
 }
 
 Datum
@@ -345,10 +362,11 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	Past		past = {0};
 	Batch		batch = {0};
 	LOCKTAG		lock;
-	volatile int elsewhere = 0;
+	volatile Left left = {0};
 	volatile int refused = 0;
 	volatile bool is_over = false;
 	char	   *policies;
+	char	   *left_behind;
 	TierPolicyKind kind;
 	int			npolicies;
 
@@ -382,10 +400,13 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			if (is_over)
 				break;
 			if (!tier_relation_lookup(move->relation_oid, &info))
+			{
+				left.gone++;
 				continue;
+			}
 			if (info.tablespace_oid != move->to_tablespace_oid)
 			{
-				elsewhere++;
+				left.elsewhere++;
 				continue;
 			}
 			if (!may_move_back(&info, move))
@@ -409,16 +430,17 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (batch.batch_id == 0)
 	{
-		report_nothing_to_undo(&past, elsewhere);
+		report_nothing_to_undo(&past, left.elsewhere);
 		PG_RETURN_NULL();
 	}
 	tier_batch_end(batch.batch_id, "undo_move()", batch.moved, batch.moved_bytes,
 				   batch.not_moved, 0);
 	policies = tier_migrate_policies_of(past.batch_id, &npolicies, &kind);
+	left_behind = left_text(unvolatize(Left *, &left));
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch.batch_id, batch.moved, batch.not_moved),
-			 elsewhere == 0 ? 0 : errdetail_internal("%s", elsewhere_text(elsewhere)),
+			 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind),
 			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
 			 errhint("When the tier is too full again, fullness policies %s would move them "
 					 "again: SELECT tiered_storage.alter_fullness_policy(policy_id => id, "

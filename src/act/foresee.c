@@ -20,8 +20,10 @@
 
 #include "src/compat.h"
 #include "src/act/foresee.h"
+#include "src/act/level.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
+#include "src/move/throttle.h"
 #include "src/server/relation.h"
 
 /* What the moves counted so far add to a tablespace, or take from it. */
@@ -39,6 +41,8 @@ typedef struct Place
 	TierStandbyRoom *rooms;		/* the same */
 	int			nrooms;
 	double		tier_bytes;		/* negative: not known yet, or not limited */
+	bool		has_level;
+	TierFullnessLevel level;	/* of its tier, without the flows */
 	List	   *flows;			/* Flow: those on its file system */
 	int			nflows;			/* that were looked at for that */
 } Place;
@@ -67,6 +71,7 @@ tier_foresight_create(const TierSet *set)
 static Place *
 find_place(TierForesight *foresight, Oid tablespace_oid)
 {
+	MemoryContext old_context;
 	ListCell   *cell;
 	Place	   *place;
 
@@ -76,10 +81,12 @@ find_place(TierForesight *foresight, Oid tablespace_oid)
 		if (place->tablespace_oid == tablespace_oid)
 			return place;
 	}
+	old_context = MemoryContextSwitchTo(foresight->context);
 	place = palloc0(sizeof(Place));
 	place->tablespace_oid = tablespace_oid;
 	place->tier_bytes = -1;
 	foresight->places = lappend(foresight->places, place);
+	MemoryContextSwitchTo(old_context);
 	return place;
 }
 
@@ -169,6 +176,30 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 	MemoryContextSwitchTo(old_context);
 }
 
+TierObstacle
+tier_foresight_obstacle(TierForesight *foresight, const TierMoveRequest *request,
+						TierAdmission *admission)
+{
+	TierObstacle obstacle = tier_preflight(admission);
+	const TierSet *set = foresight->set;
+	int			to = tier_set_tier_of_tablespace(set, request->tablespace_oid);
+	Place	   *place = find_place(foresight, request->tablespace_oid);
+	TierFullnessQuestion question = {.flight = tier_fullness_flight};
+	TierFullnessLevel level;
+
+	if (obstacle.message != NULL || request->mark == TIER_MARK_NONE || to < 0 ||
+		to == tier_set_tier_of_tablespace(set, admission->info->tablespace_oid) ||
+		set->tiers[to].capacity_bytes <= 0)
+		return obstacle;
+	if (!place->has_level)
+		place->level = tier_fullness_level(set, to, &question);
+	place->has_level = true;
+	level = place->level;
+	level.own_bytes += earlier_tier_bytes(foresight, place);
+	level.disk_bytes += earlier_tier_bytes(foresight, place);
+	return tier_move_mark_obstacle(request->mark, &set->tiers[to], &level, admission->size_bytes);
+}
+
 void
 tier_foresight_count(TierForesight *foresight, const TierAdmission *admission)
 {
@@ -210,12 +241,13 @@ tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid)
 
 TierMoveStart
 tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
-				   const TierMoveRequest *request)
+				   const TierMoveRequest *request, bool by_worker)
 {
 	TierPlannedMove planned = {
 		.from_tablespace_oid = info->tablespace_oid,
 		.to_tablespace_oid = request->tablespace_oid,
 		.bytes = (double) tier_relation_disk_bytes(info),
+		.by_worker = by_worker,
 		.is_optional = request->is_optional,
 		.pressing = request->pressing,
 		.earlier_bytes = foresight->bytes,
@@ -223,6 +255,19 @@ tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
 	};
 
 	return tier_gate_ask(foresight->set, &planned);
+}
+
+/* Of a CALL, which waits itself, as does the worker. */
+static const char *
+paused_text(void)
+{
+	return tier_throttle_is_paused() ? "waiting: moves are paused, see resume()" : NULL;
+}
+
+const char *
+tier_foresee_waiting(const TierMoveStart *start)
+{
+	return start->may_begin ? paused_text() : start->reason;
 }
 
 static char *
@@ -261,7 +306,7 @@ tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
 		return false;
 	*bytes = tier_relation_disk_bytes(info);
 	tier_foresight_ask(foresight, request, info, pins, *bytes, &admission);
-	obstacle = tier_preflight(&admission);
+	obstacle = tier_foresight_obstacle(foresight, request, &admission);
 	if (obstacle.message == NULL)
 	{
 		if (now)
@@ -294,5 +339,7 @@ tier_foresee_report(int moved, double bytes, int not_moved, const char *detail)
 	ereport(NOTICE,
 			(errmsg("dry run: relations that would be moved: %d (%s), not moved: %d",
 					moved, tier_size_text(bytes), not_moved),
-			 detail == NULL ? 0 : errdetail_internal("%s", detail)));
+			 detail == NULL ? 0 : errdetail_internal("%s", detail),
+			 paused_text() == NULL ? 0 :
+			 errhint("Moves are paused: they would wait for tiered_storage.resume().")));
 }

@@ -32,6 +32,14 @@ extern void tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *
 							   const TierRelationInfo *info, const TierPins *pins,
 							   int64 size_bytes, TierAdmission *admission);
 
+/*
+ * What is in the way of it, the watermark included up to which the request may fill its target,
+ * with what the moves counted so far bring there and take away.
+ */
+extern TierObstacle tier_foresight_obstacle(TierForesight *foresight,
+											const TierMoveRequest *request,
+											TierAdmission *admission);
+
 /* The move of this admission is made by then. */
 extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *admission);
 
@@ -53,7 +61,10 @@ extern bool tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest
 /* When would a move begin for which moves of the series have gone before? */
 extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 										const TierRelationInfo *info,
-										const TierMoveRequest *request);
+										const TierMoveRequest *request, bool by_worker);
+
+/* For what it would wait now, in words: that, or that moves are paused; NULL: for nothing. */
+extern const char *tier_foresee_waiting(const TierMoveStart *start);
 
 /* A move that was counted takes so long; NaN: nobody knows. */
 extern void tier_foresight_spend(TierForesight *foresight, double seconds);

@@ -744,13 +744,13 @@ foretell_move(const Foretelling *foretelling, const TierFullnessEvaluation *eval
 	int64		bytes;
 
 	if (!foretelling->run->ignore_windows)
-		start = tier_foresee_start(foretelling->foresight, info, &request);
+		start = tier_foresee_start(foretelling->foresight, info, &request, false);
 	if (!tier_foresee_quietly(foretelling->foresight, &request, evaluation->advice->pins,
 							  start.may_begin, info, &bytes))
 		return false;
 	if (start.may_begin)
 		tier_foresight_spend(foretelling->foresight, start.seconds);
-	announce(evaluation, i, start.may_begin ? NULL : start.reason);
+	announce(evaluation, i, tier_foresee_waiting(&start));
 	return start.may_begin || start.at != 0 || start.under_pressure;
 }
 

@@ -376,13 +376,14 @@ announce_member(DryRun *run, const Job *job, Oid relation_oid)
 	TierMoveRequest request = request_for(job, run->set, relation_oid);
 	TierMoveStart start = {.may_begin = true,.seconds = NAN};
 	char	   *target = get_tablespace_name(request.tablespace_oid);
+	const char *waiting;
 	TierRelationInfo info;
 	int64		bytes;
 
 	if (!tier_relation_lookup(relation_oid, &info))
 		return;
 	if (!run->ignore_windows)
-		start = tier_foresee_start(run->foresight, &info, &request);
+		start = tier_foresee_start(run->foresight, &info, &request, false);
 	if (!tier_foresee_quietly(run->foresight, &request, run->pins, start.may_begin, &info, &bytes))
 	{
 		run->in_vain = lappend_oid(run->in_vain, relation_oid);
@@ -395,13 +396,13 @@ announce_member(DryRun *run, const Job *job, Oid relation_oid)
 		if (job->leaf->verdict == TIER_VERDICT_RETURNS)
 			run->return_bytes += bytes;
 	}
+	waiting = tier_foresee_waiting(&start);
 	ereport(NOTICE,
 			(errmsg("would move %s %s to tier \"%s\"",
 					tier_relation_kind_name(info.kind), info.name,
 					NameStr(target_of(job, run->set, relation_oid)->name)),
 			 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?", job->leaf->reason,
-					   start.may_begin ? "" :
-					   psprintf(" Now it would be %s.", start.reason))));
+					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
 }
 
 /* What the run would move, and what not and why. */

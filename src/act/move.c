@@ -418,6 +418,27 @@ mark_of(TierMoveMark mark, const TierTier *tier)
 	return 0.0;
 }
 
+TierObstacle
+tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFullnessLevel *level,
+						int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL};
+	double		share = mark_of(mark, tier);
+	double		needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
+
+	if (share <= 0.0 || tier_fullness_bytes(level) + needed <= share * level->capacity_bytes)
+		return obstacle;
+	obstacle.sqlstate = ERRCODE_DISK_FULL;
+	obstacle.message = psprintf("tier \"%s\" would be above its watermark of %g %%",
+								NameStr(tier->name), 100.0 * share);
+	obstacle.detail = psprintf("%s are needed, and %s of %s are taken, with what moves that "
+							   "began before have still to write.", tier_size_text(needed),
+							   tier_size_text(tier_fullness_bytes(level)),
+							   tier_size_text(level->capacity_bytes));
+	obstacle.hint = "The next run decides again what is moved.";
+	return obstacle;
+}
+
 /*
  * The tier of the target as it will be with the move, and how full; NULL: it is filled up to no
  * mark.  Announcements are looked at before the files and what the file systems have free: what
@@ -463,8 +484,6 @@ mark_obstacle(const Move *move, int64 announced_us)
 	MemoryContext context;
 	TierFullnessLevel level;
 	const TierTier *tier;
-	double		needed;
-	double		mark;
 
 	if (move->request->mark == TIER_MARK_NONE)
 		return obstacle;
@@ -472,19 +491,8 @@ mark_obstacle(const Move *move, int64 announced_us)
 	MemoryContextSwitchTo(context);
 	tier = level_of_target(move, announced_us, &level);
 	MemoryContextSwitchTo(old_context);
-	mark = tier == NULL ? 0.0 : mark_of(move->request->mark, tier);
-	needed = tier == NULL ? 0.0 : tier_cost_stored_bytes(move->size_bytes, &tier->profile);
-	if (mark > 0.0 && tier_fullness_bytes(&level) + needed > mark * level.capacity_bytes)
-	{
-		obstacle.sqlstate = ERRCODE_DISK_FULL;
-		obstacle.message = psprintf("tier \"%s\" would be above its watermark of %g %%",
-									NameStr(tier->name), 100.0 * mark);
-		obstacle.detail = psprintf("%s are needed, and %s of %s are taken, with what moves that "
-								   "began before have still to write.", tier_size_text(needed),
-								   tier_size_text(tier_fullness_bytes(&level)),
-								   tier_size_text(level.capacity_bytes));
-		obstacle.hint = "The next run decides again what is moved.";
-	}
+	if (tier != NULL)
+		obstacle = tier_move_mark_obstacle(move->request->mark, tier, &level, move->size_bytes);
 	MemoryContextDelete(context);
 	return obstacle;
 }

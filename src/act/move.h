@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
+#include "src/decide/fullness.h"
 #include "src/decide/move_window.h"
 #include "src/move/online.h"
 #include "src/move/preflight.h"
@@ -140,6 +141,10 @@ extern TierMoveReport tier_move_one(const TierMoveRequest *request);
  * gone.
  */
 extern bool tier_move_is_needed(Oid relation_oid, Oid tablespace_oid);
+
+/* Would the tier of the target, which is as full as that, be above the mark with so much more? */
+extern TierObstacle tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier,
+											const TierFullnessLevel *level, int64 size_bytes);
 
 /*
  * Why it would not be tried now, by the checks that tier_move_one() itself makes; for a dry

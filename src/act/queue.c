@@ -113,18 +113,19 @@ backoff_text(const TierFailedMove *failed)
  */
 static const char *
 obstacle_text(Making *making, const TierMoveRequest *request, const TierRelationInfo *info,
-			  bool others_leave)
+			  bool others_leave, double seconds)
 {
 	TierAdmission admission;
 	TierObstacle obstacle;
 
 	tier_foresight_ask(making->foresight, request, info, making->pins,
 					   tier_relation_disk_bytes(info), &admission);
-	obstacle = tier_preflight(&admission);
+	obstacle = tier_foresight_obstacle(making->foresight, request, &admission);
 	if (obstacle.message == NULL ||
 		(others_leave && obstacle.sqlstate == ERRCODE_DISK_FULL))
 	{
 		tier_foresight_count(making->foresight, &admission);
+		tier_foresight_spend(making->foresight, seconds);
 		return NULL;
 	}
 	return psprintf("waiting: %s", obstacle.message);
@@ -135,14 +136,6 @@ static const char *
 waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *request,
 		  const TierRelationInfo *info)
 {
-	TierPlannedMove planned = {
-		.from_tablespace_oid = entry->from_tablespace_oid,
-		.to_tablespace_oid = entry->to_tablespace_oid,
-		.bytes = entry->bytes,
-		.by_worker = true,
-		.is_optional = request->is_optional,
-		.pressing = request->pressing
-	};
 	TierMoveStart start;
 
 	if (!OidIsValid(entry->to_tablespace_oid))
@@ -151,10 +144,10 @@ waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *re
 						NameStr(making->set->tiers[entry->to_tier].name));
 	if (making->held_up != NULL)
 		return making->held_up;
-	start = tier_gate_ask(making->set, &planned);
+	start = tier_foresee_start(making->foresight, info, request, true);
 	if (!start.may_begin)
 		return start.reason;
-	return obstacle_text(making, request, info, entry->cause == TIER_CAUSE_ADVICE);
+	return obstacle_text(making, request, info, entry->cause == TIER_CAUSE_ADVICE, start.seconds);
 }
 
 /* With all but what it waits for; NULL: it is listed already, or gone. */
@@ -193,18 +186,42 @@ begin_entry(Making *making, const TierMoveRequest *request, TierQueueCause cause
 	return entry;
 }
 
-/* Sets its state, unless it has failed lately. */
+/*
+ * What was given up without a failure is tried again soon, unless a window has to open before: a
+ * move that waited for resume() until its window had closed.
+ */
 static void
+wait_for_opening(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
+				 const TierRelationInfo *info)
+{
+	TierMoveStart start;
+
+	if (entry->state != TIER_QUEUE_FAILED || entry->failures > 0)
+		return;
+	start = tier_foresee_start(making->foresight, info, request, true);
+	if (start.may_begin || start.at <= entry->next_attempt_at)
+		return;
+	entry->state = TIER_QUEUE_WAITING;
+	entry->reason = start.reason;
+	entry->next_attempt_at = 0;
+}
+
+/* Sets its state, unless it has failed lately.  True: nothing keeps it from being moved. */
+static bool
 judge(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
 	  const TierRelationInfo *info, const char *reason)
 {
 	if (entry->reason != NULL)
-		return;
+	{
+		wait_for_opening(making, entry, request, info);
+		return false;
+	}
 	if (reason == NULL)
 		reason = waits_for(making, entry, request, info);
 	entry->state = reason != NULL || !making->worker_moves ? TIER_QUEUE_WAITING :
 		TIER_QUEUE_READY;
 	entry->reason = reason != NULL ? reason : making->worker_text;
+	return reason == NULL;
 }
 
 /* ---------------------------------------------------------------------
@@ -262,18 +279,6 @@ limit_text(const Making *making)
 					tier_size_text(making->left_bytes));
 }
 
-/* NULL: it may return today, or nothing limits that; then there is less for the next. */
-static const char *
-take_of_limit(Making *making, const TierDueMove *due, const TierQueueEntry *entry)
-{
-	if (!due->returns || entry->reason != NULL)
-		return NULL;
-	if (entry->bytes > making->left_bytes)
-		return limit_text(making);
-	making->left_bytes -= entry->bytes;
-	return NULL;
-}
-
 static void
 add_due(Making *making)
 {
@@ -286,9 +291,14 @@ add_due(Making *making)
 		TierQueueEntry *entry = begin_entry(making, &due[i].request, TIER_CAUSE_TIERING,
 											due[i].to_tier, &info);
 
-		if (entry != NULL)
-			judge(making, entry, &due[i].request, &info,
-				  take_of_limit(making, &due[i], entry));
+		bool		is_beyond = entry != NULL && due[i].returns &&
+		entry->bytes > making->left_bytes;
+
+		/* What does not begin takes nothing of the limit. */
+		if (entry != NULL &&
+			judge(making, entry, &due[i].request, &info, is_beyond ? limit_text(making) : NULL) &&
+			due[i].returns)
+			making->left_bytes -= entry->bytes;
 	}
 }
 
@@ -311,7 +321,7 @@ add_leaving_of(Making *making, const TierFullnessEvaluation *evaluation)
 							tier_set_tier_of_tablespace(making->set, request.tablespace_oid),
 							&info);
 		if (entry != NULL)
-			judge(making, entry, &request, &info, NULL);
+			(void) judge(making, entry, &request, &info, NULL);
 	}
 }
 
@@ -356,7 +366,7 @@ add_advised(Making *making)
 			reason = "waiting: what has to leave its new tier first has no room either";
 		else if (moves[i].is_spare)
 			reason = "waiting: what it would make room for cannot be moved now";
-		judge(making, entry, request, &info, reason);
+		(void) judge(making, entry, request, &info, reason);
 	}
 }
 

@@ -25,6 +25,10 @@
 
 #define MOVE_NARGS 22
 
+/* By which an index is found again that is rebuilt as another relation; else null. */
+#define TABLE_OF_INDEX \
+	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = $1)"
+
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
@@ -77,7 +81,7 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
 	"before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
 	"elapsed_ms = NULL, waited_ms = NULL, error = NULL, sqlstate = NULL, "
-	"pid = $13, backend_start = $19 "
+	"pid = $13, backend_start = $19, table_oid = " TABLE_OF_INDEX " "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
 	"AND m.state IN ('failed', 'skipped') "
@@ -87,9 +91,9 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
 	"size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
 	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of, from_tablespace_oid, "
-	"to_tablespace_oid, policy_kind) "
+	"to_tablespace_oid, policy_kind, table_oid) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
-	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22) "
+	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22, " TABLE_OF_INDEX ") "
 	"RETURNING move_id";
 	static const Oid types[MOVE_NARGS] = {
 		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
@@ -254,7 +258,10 @@ TierBatchMove *
 tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 {
 	static const char sql[] =
-	"SELECT m.relation_oid, f.oid, t.oid FROM _tiered_storage.move m "
+	"SELECT CASE WHEN EXISTS (SELECT FROM _tiered_storage.relation_entry(m.relation_oid)) "
+	"THEN m.relation_oid "
+	"ELSE COALESCE(_tiered_storage.rebuilt_index(m.table_oid, m.relation_name), "
+	"m.relation_oid) END, f.oid, t.oid FROM _tiered_storage.move m "
 	"JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
 	"JOIN pg_catalog.pg_tablespace t ON t.oid = m.to_tablespace_oid "
 	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";

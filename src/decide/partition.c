@@ -31,6 +31,7 @@
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
@@ -487,6 +488,23 @@ create_seen(void)
 }
 
 /*
+ * What was rolled back, or deleted, leaves blocks behind until VACUUM.  The server's count of live
+ * rows may be wrong; if it is zero for what has rows, age counts from an earlier partition, and
+ * less is due.  Where nothing was counted, as after a crash, blocks are taken for rows.
+ */
+static bool
+holds_no_row(const TierRelationInfo *info)
+{
+	TierCompatTableStats stats;
+
+	if (tier_file_size(info->tablespace_oid, info->file_number, MAIN_FORKNUM) == 0)
+		return true;
+	return tier_compat_fetch_table_stats(info->relation_oid, false, &stats) &&
+		stats.live_tuples <= 0 &&
+		stats.tuples_inserted + stats.tuples_updated + stats.tuples_deleted > 0;
+}
+
+/*
  * Loads the leaves of the policy's table, with where they are.  leaf_oid: the others (0: of
  * none) matter only for what the age counts from.
  */
@@ -526,8 +544,7 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 			 (policy->has_idle_for || !isnan(policy->below_reads_per_hour))))
 			leaf->partition.use.is_observed = false;
 		if (policy->age_from_newest && OidIsValid(leaf->info.file_number))
-			leaf->partition.is_empty = tier_file_size(leaf->info.tablespace_oid,
-													  leaf->info.file_number, MAIN_FORKNUM) == 0;
+			leaf->partition.is_empty = holds_no_row(&leaf->info);
 	}
 	evaluation->nleaves = walk.n;
 	evaluation->leaves = walk.leaves;

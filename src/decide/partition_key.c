@@ -140,11 +140,11 @@ number_bits(Oid type_oid)
 	}
 }
 
-/* Of a count: from when, and which bits. */
+/* For a key of that type; of any type if it is 0. */
 static void
-check_count(const TierKeyConversion *conversion, TierPartitionKey *key)
+check_epoch_and_shift(const TierKeyConversion *conversion, Oid type_oid)
 {
-	int			bits = number_bits(key->type_oid);
+	int			bits = OidIsValid(type_oid) ? number_bits(type_oid) : number_bits(INT8OID);
 
 	if (conversion->has_epoch && TIMESTAMP_NOT_FINITE(conversion->epoch))
 		ereport(ERROR,
@@ -153,8 +153,54 @@ check_count(const TierKeyConversion *conversion, TierPartitionKey *key)
 	if (conversion->shift < 0 || conversion->shift >= bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 OidIsValid(type_oid) ?
 				 errmsg("key_shift must be between 0 and %d for a key of type %s", bits - 1,
-						format_type_be(key->type_oid))));
+						format_type_be(type_oid)) :
+				 errmsg("key_shift must be between 0 and %d", bits - 1)));
+}
+
+/* Only counts have these. */
+static void
+refuse_epoch_and_shift(const TierKeyConversion *conversion)
+{
+	if (conversion->has_epoch || conversion->shift != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is only for keys that count seconds, milliseconds, "
+						"microseconds or nanoseconds",
+						conversion->has_epoch ? "key_epoch" : "key_shift")));
+}
+
+/* NULL: none is named. */
+static const KeyUnit *
+require_unit(const TierKeyConversion *conversion)
+{
+	const KeyUnit *unit = conversion->unit == NULL ? NULL : find_unit(conversion->unit);
+
+	if (conversion->unit != NULL && unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid key unit \"%s\"", conversion->unit),
+				 errhint("Use %s for a number, uuidv7 for a uuid.", NUMBER_UNITS)));
+	return unit;
+}
+
+void
+tier_partition_check_conversion(const TierKeyConversion *conversion)
+{
+	const KeyUnit *unit = require_unit(conversion);
+
+	if (unit != NULL && unit->kind == TIER_KEY_COUNT)
+		check_epoch_and_shift(conversion, InvalidOid);
+	else
+		refuse_epoch_and_shift(conversion);
+}
+
+/* Of a count: from when, and which bits. */
+static void
+check_count(const TierKeyConversion *conversion, TierPartitionKey *key)
+{
+	check_epoch_and_shift(conversion, key->type_oid);
 	key->shift = conversion->shift;
 	key->epoch = conversion->has_epoch ? conversion->epoch :
 		-((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
@@ -164,19 +210,10 @@ check_count(const TierKeyConversion *conversion, TierPartitionKey *key)
 static void
 check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 {
-	const KeyUnit *unit = NULL;
+	const KeyUnit *unit = require_unit(conversion);
 	bool		is_number = number_bits(key->type_oid) > 0;
 	bool		fits;
 
-	if (conversion->unit != NULL)
-	{
-		unit = find_unit(conversion->unit);
-		if (unit == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid key unit \"%s\"", conversion->unit),
-					 errhint("Use %s for a number, uuidv7 for a uuid.", NUMBER_UNITS)));
-	}
 	switch (key->type_oid)
 	{
 		case DATEOID:
@@ -225,12 +262,8 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 	key->units_per_s = unit == NULL ? 0 : unit->units_per_s;
 	if (key->kind == TIER_KEY_COUNT)
 		check_count(conversion, key);
-	else if (conversion->has_epoch || conversion->shift != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is only for keys that count seconds, milliseconds, "
-						"microseconds or nanoseconds",
-						conversion->has_epoch ? "key_epoch" : "key_shift")));
+	else
+		refuse_epoch_and_shift(conversion);
 }
 
 void

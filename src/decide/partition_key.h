@@ -47,6 +47,12 @@ typedef struct TierPartitionKey
 extern bool tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns,
 									NameData *column, Oid *type_oid, bool *order_known);
 
+/*
+ * Raises an error unless it can be one for the keys of some tables, whatever their types, which
+ * is all that is known of a policy on many tables.
+ */
+extern void tier_partition_check_conversion(const TierKeyConversion *conversion);
+
 /* Can a key_epoch and a key_shift be given with this key_unit (or NULL)? */
 extern bool tier_partition_unit_counts(const char *unit);
 

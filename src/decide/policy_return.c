@@ -5,7 +5,8 @@
  *
  * A rate that has held is one that history shows for each day: the means of the sampler
  * remember a burst for days, and would take the report at the end of a month for use that
- * has begun again.
+ * has begun again.  So would a history that is looked at by days alone: a report that runs over
+ * midnight is read on two of them, wherever midnight is.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,9 +38,9 @@ typedef struct Candidate
 	TierEvaluation *evaluation;
 	TierLeaf   *leaf;
 	List	   *members;		/* OIDs: of what is on the policy's tier */
-	int			nparts;
-	double	   *reads_per_hour; /* in each part, the latest first */
-	TimestampTz until;			/* when the latest part ends */
+	TierReturnTime time;
+	double	   *reads_per_hour; /* in each slot of it, the latest first */
+	TimestampTz until;			/* when the latest slot ends */
 } Candidate;
 
 /* Whose reads are a candidate's. */
@@ -171,9 +172,10 @@ find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, Timesta
 			candidate->members = members_of(evaluations[i], candidate->leaf, set);
 			if (candidate->members == NIL)
 				continue;
-			candidate->nparts =
-				tier_policy_return_parts(tier_policy_return_seconds(evaluations[i]->policy));
-			candidate->reads_per_hour = palloc0(sizeof(double) * candidate->nparts);
+			candidate->time =
+				tier_policy_return_time(tier_policy_return_seconds(evaluations[i]->policy));
+			candidate->reads_per_hour = palloc0(sizeof(double) * candidate->time.nparts *
+												candidate->time.nslots);
 			candidate->until = now;
 			(*ncandidates)++;
 		}
@@ -196,21 +198,24 @@ compare_readers(const void *a, const void *b)
 	return left->candidate - right->candidate;
 }
 
-/* Shares a row of the history out among the parts that it is in. */
+/* Shares a row of the history out among the slots that it is in. */
 static void
 note_period(Candidate *candidate, const TierHistoryPeriod *period)
 {
-	double		part_s = tier_policy_return_seconds(candidate->evaluation->policy) /
-	candidate->nparts;
-	int64		part_us = (int64) (part_s * USECS_PER_SEC);
+	int			nslots = candidate->time.nparts * candidate->time.nslots;
+	double		slot_s = tier_policy_return_seconds(candidate->evaluation->policy) / nslots;
+	double		slot_us = slot_s * USECS_PER_SEC;
+	double		ago_us = (double) (candidate->until - period->start);
+	int			latest = (int) Max((ago_us - period->seconds * (double) USECS_PER_SEC) / slot_us -
+								   1.0, 0.0);
 
-	for (int i = 0; i < candidate->nparts; i++)
+	for (int i = latest; i < nslots && i * slot_us <= ago_us; i++)
 	{
-		TimestampTz until = candidate->until - i * part_us;
-		double		share = tier_period_share(period->start, period->seconds, until - part_us,
-											  until);
+		TimestampTz from = candidate->until - (int64) ((i + 1) * slot_us);
+		TimestampTz until = candidate->until - (int64) (i * slot_us);
+		double		share = tier_period_share(period->start, period->seconds, from, until);
 
-		candidate->reads_per_hour[i] += share * period->reads / part_s * SECS_PER_HOUR;
+		candidate->reads_per_hour[i] += share * period->reads / slot_s * SECS_PER_HOUR;
 	}
 }
 
@@ -507,14 +512,30 @@ static char *
 rate_text(const Candidate *candidate)
 {
 	const TierPolicyRow *policy = candidate->evaluation->policy;
-	double		least = candidate->reads_per_hour[0];
+	double		least = tier_policy_part_mean(candidate->reads_per_hour, candidate->time, 0);
 
-	for (int i = 1; i < candidate->nparts; i++)
-		least = Min(least, candidate->reads_per_hour[i]);
+	for (int i = 1; i < candidate->time.nparts; i++)
+		least = Min(least, tier_policy_part_mean(candidate->reads_per_hour, candidate->time, i));
 	return psprintf("at least %.1f reads per hour %s %s, return_when_reads_per_hour is %g", least,
-					candidate->nparts == 1 ? "for" : "on each day of",
+					candidate->time.nparts == 1 ? "for" : "on each day of",
 					tier_advice_duration(tier_policy_return_seconds(policy)),
 					policy->return_reads_per_hour);
+}
+
+/* What it would take besides the mean of each day. */
+static char *
+spread_text(const Candidate *candidate)
+{
+	const		TierReturnTime *time = &candidate->time;
+	double		seconds = tier_policy_return_seconds(candidate->evaluation->policy);
+	double		slot_s = seconds / (time->nparts * time->nslots);
+
+	if (time->nparts == 1)
+		return psprintf("in less than %s of it",
+						tier_advice_duration(time->least_slots * slot_s));
+	return psprintf("in less than %s of a day, or all of them within %s",
+					tier_advice_duration(time->least_slots * slot_s),
+					tier_advice_duration(seconds - seconds / time->nparts));
 }
 
 static void
@@ -524,20 +545,34 @@ decide(Returning *returning, Candidate *candidate)
 	TierLeaf   *leaf = candidate->leaf;
 	List	   *members = NIL;
 	int64		bytes = 0;
-	const char *why = NULL;
+	const char *last_why = NULL;
+	const char *stays = NULL;	/* the first that does */
 	ListCell   *cell;
+	TierReturnVerdict verdict =
+	tier_policy_returns(&leaf->partition.use, &candidate->evaluation->conditions,
+						candidate->reads_per_hour, candidate->time,
+						policy->return_reads_per_hour);
 
-	if (!tier_policy_returns(&leaf->partition.use, &candidate->evaluation->conditions,
-							 candidate->reads_per_hour, candidate->nparts,
-							 policy->return_reads_per_hour))
+	if (verdict == TIER_RETURN_BUNCHED)
+		leaf->reason = psprintf("%s; %s, but %s", leaf->reason, rate_text(candidate),
+								spread_text(candidate));
+	if (verdict != TIER_RETURN_YES)
 		return;
 	foreach(cell, candidate->members)
 	{
+		const char *why = NULL;
 		TierReturn *found = find_return(returning, candidate, lfirst_oid(cell), &why);
 		TierRelationInfo info;
 
-		if (found == NULL || !tier_relation_lookup(found->relation_oid, &info))
+		if (!tier_relation_lookup(lfirst_oid(cell), &info))
 			continue;
+		if (found == NULL)
+		{
+			last_why = why;
+			if (stays == NULL && why != NULL)
+				stays = psprintf("%s stays, as %s", info.name, why);
+			continue;
+		}
 		leaf->returns = lappend(leaf->returns, found);
 		members = lappend_oid(members, found->relation_oid);
 		bytes += tier_relation_disk_bytes(&info);
@@ -545,7 +580,7 @@ decide(Returning *returning, Candidate *candidate)
 	if (leaf->returns == NIL)
 	{
 		leaf->reason = psprintf("%s; %s, but %s", leaf->reason, rate_text(candidate),
-								why != NULL ? why : "it has gone");
+								last_why != NULL ? last_why : "it has gone");
 		return;
 	}
 	leaf->verdict = TIER_VERDICT_RETURNS;
@@ -553,7 +588,8 @@ decide(Returning *returning, Candidate *candidate)
 	leaf->pending_bytes = bytes;
 	leaf->return_tier = ((TierReturn *) linitial(leaf->returns))->tier;
 	leaf->to_tablespace = ((TierReturn *) linitial(leaf->returns))->tablespace_oid;
-	leaf->reason = rate_text(candidate);
+	leaf->reason = stays == NULL ? rate_text(candidate) :
+		psprintf("%s; %s", rate_text(candidate), stays);
 }
 
 void

@@ -324,6 +324,7 @@ check_group_conditions(const TierPolicyRow *policy)
 				 errmsg("%s is for a policy on one table",
 						policy->has_new_partitions_on ? "new_partitions_on" :
 						"age_from => 'newest'")));
+	tier_partition_check_conversion(&policy->key);
 }
 
 static bool

@@ -173,22 +173,100 @@ tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour)
 	return isnan(below_reads_per_hour) ? return_reads_per_hour / 2.0 : below_reads_per_hour;
 }
 
-bool
-tier_policy_returns(const TierPartitionUse *use, const TierPolicyConditions *conditions,
-					const double *reads_per_hour, int nparts, double return_reads_per_hour)
+/* Of a rate that sums of shares have, which are not exact. */
+#define ROUNDING 1e-9
+
+static bool
+is_reached(double reads_per_hour, double rate)
 {
-	if (nparts < 1 || !(use->reads_per_hour >= conditions->keep_reads_per_hour))
-		return false;
-	for (int i = 0; i < nparts; i++)
-		if (!(reads_per_hour[i] >= return_reads_per_hour))
-			return false;
-	return true;
+	return reads_per_hour >= rate * (1.0 - ROUNDING);
 }
 
-int
-tier_policy_return_parts(double seconds)
+static double
+mean_of(const double *reads_per_hour, int n)
 {
-	return seconds > 0.0 ? (int) ceil(seconds / 86400.0) : 1;
+	double		sum = 0.0;
+
+	for (int i = 0; i < n; i++)
+		sum += reads_per_hour[i];
+	return sum / n;
+}
+
+double
+tier_policy_part_mean(const double *reads_per_hour, TierReturnTime time, int part)
+{
+	return mean_of(reads_per_hour + part * time.nslots, time.nslots);
+}
+
+/* Is it read enough and often enough in the part that begins with this slot? */
+static bool
+part_holds(const double *reads_per_hour, TierReturnTime time, double rate)
+{
+	int			slots = 0;
+
+	for (int i = 0; i < time.nslots; i++)
+		slots += is_reached(reads_per_hour[i], rate);
+	return slots >= time.least_slots && is_reached(mean_of(reads_per_hour, time.nslots), rate);
+}
+
+/*
+ * From the end of the first slot in which it is read to the begin of the last one, which is
+ * how long it was read at least.
+ */
+static bool
+lasts(const double *reads_per_hour, TierReturnTime time, double rate)
+{
+	int			n = time.nparts * time.nslots;
+	int			latest = 0;
+	int			first = n - 1;
+
+	while (latest < n && !is_reached(reads_per_hour[latest], rate))
+		latest++;
+	while (first > latest && !is_reached(reads_per_hour[first], rate))
+		first--;
+	return time.nparts == 1 || first - latest - 1 >= (time.nparts - 1) * time.nslots;
+}
+
+TierReturnVerdict
+tier_policy_returns(const TierPartitionUse *use, const TierPolicyConditions *conditions,
+					const double *reads_per_hour, TierReturnTime time,
+					double return_reads_per_hour)
+{
+	int			half = time.nslots / 2;
+
+	if (time.nparts < 1 || !(use->reads_per_hour >= conditions->keep_reads_per_hour))
+		return TIER_RETURN_NO;
+	for (int i = 0; i < time.nparts; i++)
+		if (!is_reached(tier_policy_part_mean(reads_per_hour, time, i), return_reads_per_hour))
+			return TIER_RETURN_NO;
+	for (int i = 0; i < time.nparts; i++)
+	{
+		const double *part = reads_per_hour + i * time.nslots;
+
+		if (!part_holds(part, time, return_reads_per_hour) ||
+			(i + 1 < time.nparts && !part_holds(part + half, time, return_reads_per_hour)))
+			return TIER_RETURN_BUNCHED;
+	}
+	return lasts(reads_per_hour, time, return_reads_per_hour) ? TIER_RETURN_YES :
+		TIER_RETURN_BUNCHED;
+}
+
+TierReturnTime
+tier_policy_return_time(double seconds)
+{
+	TierReturnTime time = {1, 1, 1};
+
+	if (!(seconds > 0.0))
+		return time;
+	time.nparts = (int) ceil(seconds / 86400.0);
+	time.nslots = (int) ceil(seconds / time.nparts / 3600.0);
+
+	/*
+	 * Four hours of a day: more than a nightly report, fewer than a working
+	 * day.
+	 */
+	time.least_slots = (time.nslots + 5) / 6;
+	return time;
 }
 
 const char *

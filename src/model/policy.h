@@ -65,7 +65,7 @@ typedef struct TierPartition
 	bool		is_immovable;	/* by anybody */
 	bool		not_allowed;	/* to the role of the policy */
 	bool		has_no_age;		/* what it is in is not partitioned by a time */
-	bool		is_empty;		/* no block in it */
+	bool		is_empty;		/* no row in it, as far as is known */
 	bool		on_target;		/* it and what moves along is there already,
 								 * or on a slower one */
 	bool		on_slower_tier; /* the same, and the table is on a slower one */
@@ -150,20 +150,44 @@ extern TierPolicyVerdict tier_policy_judge_use(const TierPartitionUse *use,
 extern double tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour);
 
 /*
- * Does it return?  It has had the rate in each of the parts of the time for which it must
- * have had it, and its rate is still one at which the policy does not send it away, so that
- * it is never due and returning at once.
+ * How the time for which the rate must have held is divided: into parts of a day at most, since
+ * what works has nights, and these into slots of an hour at most.
  */
-extern bool tier_policy_returns(const TierPartitionUse *use,
-								const TierPolicyConditions *conditions,
-								const double *reads_per_hour, int nparts,
-								double return_reads_per_hour);
+typedef struct TierReturnTime
+{
+	int			nparts;
+	int			nslots;			/* of each part */
+	int			least_slots;	/* in which it must be read, of each part */
+}			TierReturnTime;
+
+extern TierReturnTime tier_policy_return_time(double seconds);
+
+typedef enum TierReturnVerdict
+{
+	TIER_RETURN_NO,				/* not read enough */
+	TIER_RETURN_BUNCHED,		/* each part has the mean, but as a report may
+								 * have it */
+	TIER_RETURN_YES
+}			TierReturnVerdict;
 
 /*
- * In how many equal parts a time is divided, in each of which the rate must have held: none
- * is longer than a day, since what works has nights.
+ * Does it return?  reads_per_hour is the rate in each slot, the latest first.
+ *
+ * Each part has the rate as its mean, and in some of its slots, wherever the parts begin: those
+ * that begin half a part later as well.  And from the first such slot to the last one it is as
+ * long as all parts but one.  So what runs once does not return while it runs for no longer than
+ * that, at whatever moment it is looked at, nor what runs for two nights.
+ *
+ * The rate of its use is still one at which the policy does not send it away, so that it is never
+ * due and returning at once.
  */
-extern int	tier_policy_return_parts(double seconds);
+extern TierReturnVerdict tier_policy_returns(const TierPartitionUse *use,
+											 const TierPolicyConditions *conditions,
+											 const double *reads_per_hour, TierReturnTime time,
+											 double return_reads_per_hour);
+
+/* The mean of a part, the latest is 0. */
+extern double tier_policy_part_mean(const double *reads_per_hour, TierReturnTime time, int part);
 
 /* A short English reason for a verdict, without numbers; never NULL. */
 extern const char *tier_policy_verdict_text(TierPolicyVerdict verdict);

@@ -277,7 +277,9 @@ BEGIN
 	PERFORM _tiered_storage.refresh_policies();
 	PERFORM _tiered_storage.refresh_partition_defaults();
 	PERFORM _tiered_storage.refresh_pins();
+	PERFORM _tiered_storage.refresh_moves();
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.refresh_identities() IS
-'updates the stored names and OIDs of tiers, policies and pins, and deletes pins that have ended';
+'updates the stored names and OIDs of tiers, policies, pins and moves, and deletes pins that have '
+'ended';

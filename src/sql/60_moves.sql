@@ -43,8 +43,11 @@ CREATE TABLE _tiered_storage.move
 	error text,
 	sqlstate text,
 	pid integer,
-	backend_start timestamptz
+	backend_start timestamptz,
+	table_oid oid
 );
+COMMENT ON COLUMN _tiered_storage.move.table_oid IS
+'of an index its table, by which the index is found again once it has been rebuilt as another one';
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
 COMMENT ON COLUMN _tiered_storage.move.waited_ms IS

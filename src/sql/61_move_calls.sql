@@ -170,3 +170,35 @@ COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
 'moves each partition that is due by a tiering policy, in a transaction for each relation, if a '
 'move window is open and the server not under pressure, or ignore_windows is true; dry_run only '
 'reports them';
+
+/*
+ * REINDEX CONCURRENTLY, or whoever creates an index anew to take the place of an old one, leaves
+ * another relation with the name of the first.
+ */
+CREATE FUNCTION _tiered_storage.rebuilt_index(table_oid oid, index_name text) RETURNS oid
+LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT i.indexrelid
+	FROM pg_index i
+	CROSS JOIN LATERAL _tiered_storage.relation_entry(i.indexrelid) c
+	WHERE i.indrelid = table_oid AND i.indisvalid
+		AND format('%I.%I', c.nspname, c.relname) = index_name
+$$;
+COMMENT ON FUNCTION _tiered_storage.rebuilt_index(oid, text) IS
+'the index of a table that has this name now, qualified and quoted; null: none';
+
+CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	WITH gone AS MATERIALIZED (
+		SELECT m.move_id, m.relation_oid,
+			_tiered_storage.rebuilt_index(m.table_oid, m.relation_name) AS index_oid
+		FROM _tiered_storage.move m
+		WHERE m.table_oid IS NOT NULL AND m.state <> 'running'
+			AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indexrelid = m.relation_oid)
+		FOR UPDATE OF m SKIP LOCKED)
+	UPDATE _tiered_storage.move m SET relation_oid = g.index_oid
+		FROM gone g WHERE g.move_id = m.move_id AND g.index_oid <> g.relation_oid
+$$;
+COMMENT ON FUNCTION _tiered_storage.refresh_moves() IS
+'what is recorded of an index that was rebuilt becomes that of the index in its place';

@@ -61,6 +61,24 @@ is(scalar(() = $err =~ /NOTICE:  would move/g),
 	1, 'a dry run says what would return');
 is(scalar(() = $err =~ /WARNING:  public\.r\d does not return today/g),
 	4, 'and what not');
+$node->safe_psql('postgres', 'SELECT tiered_storage.pause()');
+$node->psql(
+	'postgres',
+	'CALL tiered_storage.migrate(dry_run => true)',
+	stderr => \$err);
+like(
+	$err,
+	qr/Now it would be waiting: moves are paused/,
+	'a dry run says that moves are paused');
+$node->psql(
+	'postgres',
+	q(CALL tiered_storage.move_relation('r1', 'fast', dry_run => true)),
+	stderr => \$err);
+like(
+	$err,
+	qr/HINT:  Moves are paused: they would wait for tiered_storage.resume\(\)/,
+	'so does that of one relation');
+$node->safe_psql('postgres', 'SELECT tiered_storage.resume()');
 $node->psql('postgres', 'CALL tiered_storage.migrate()', stderr => \$err);
 is( $node->safe_psql(
 		'postgres',

@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
+#include <string.h>
 
 #include "src/model/policy.h"
 #include "tap.h"
@@ -167,25 +168,136 @@ test_keep(void)
 	ok(verdict == TIER_VERDICT_IN_USE, "keep: a rate that is no number is not below");
 }
 
+#define DAYS 3
+#define SLOTS (24 * DAYS)
+
+/* As it is seen at the end of an hour: what was read in these hours, which lie on one axis. */
+static TierReturnVerdict
+seen_at(const double *hours, int until_hour)
+{
+	TierPolicyConditions conditions = {.has_keep = true,.keep_reads_per_hour = 50.0};
+	TierPartitionUse use = {.reads_per_hour = 1000.0};
+	double		slots[SLOTS];
+
+	for (int i = 0; i < SLOTS; i++)
+		slots[i] = hours[until_hour - i];
+	return tier_policy_returns(&use, &conditions, slots, tier_policy_return_time(DAYS * 86400.0),
+							   100.0);
+}
+
+#define AXIS (24 * 14)
+
+/* What runs from one hour on, for so long. */
+static void
+run_for(double *hours, int from, int length, double rate)
+{
+	for (int h = from; h < from + length; h++)
+		hours[h] = rate;
+}
+
+/* At how many of the moments of two weeks does it return? */
+static int
+moments(const double *hours)
+{
+	int			n = 0;
+
+	for (int until = SLOTS - 1; until < AXIS; until++)
+		n += seen_at(hours, until) == TIER_RETURN_YES;
+	return n;
+}
+
 static void
 test_returns(void)
 {
 	TierPolicyConditions conditions = {.has_keep = true,.keep_reads_per_hour = 50.0};
 	TierPartitionUse use = {.reads_per_hour = 50.0};
-	double		steady[3] = {100.0, 100.0, 1000.0};
-	double		broken[3] = {1000.0, 99.9, 1000.0};
-	double		unknown[2] = {1000.0, NAN};
+	TierReturnTime three = tier_policy_return_time(3 * 86400.0);
+	TierReturnTime none = {0, 0, 0};
+	double		hours[AXIS];
+	double		slots[SLOTS];
 
-	ok(tier_policy_return_parts(3 * 86400.0) == 3 && tier_policy_return_parts(86401.0) == 2 &&
-	   tier_policy_return_parts(60.0) == 1 && tier_policy_return_parts(0.0) == 1,
-	   "returns: no part is longer than a day");
-	ok(tier_policy_returns(&use, &conditions, steady, 3, 100.0), "returns: it has held");
-	ok(!tier_policy_returns(&use, &conditions, broken, 3, 100.0), "returns: not after a break");
-	ok(!tier_policy_returns(&use, &conditions, unknown, 2, 100.0), "returns: no number");
-	ok(!tier_policy_returns(&use, &conditions, steady, 0, 100.0), "returns: nothing is known");
+	ok(three.nparts == 3 && three.nslots == 24 && three.least_slots == 4 &&
+	   tier_policy_return_time(86401.0).nparts == 2 && tier_policy_return_time(60.0).nparts == 1 &&
+	   tier_policy_return_time(60.0).nslots == 1 && tier_policy_return_time(0.0).nslots == 1,
+	   "returns: no part is longer than a day, and no slot longer than an hour");
+	ok(tier_policy_return_time(60.0).least_slots == 1 &&
+	   tier_policy_return_time(43200.0).least_slots == 2,
+	   "returns: a sixth of the slots");
+	run_for(slots, 0, SLOTS, 100.0);
+	ok(tier_policy_returns(&use, &conditions, slots, three, 100.0) == TIER_RETURN_YES,
+	   "returns: it has held");
+	run_for(slots, 24, 24, 99.9);
+	ok(tier_policy_returns(&use, &conditions, slots, three, 100.0) == TIER_RETURN_NO,
+	   "returns: not after a break");
+	run_for(slots, 24, 24, 100.0);
+	slots[30] = NAN;
+	ok(tier_policy_returns(&use, &conditions, slots, three, 100.0) == TIER_RETURN_NO,
+	   "returns: no number");
+	slots[30] = 100.0;
+	ok(tier_policy_returns(&use, &conditions, slots, none, 100.0) == TIER_RETURN_NO,
+	   "returns: nothing is known");
 	use.reads_per_hour = 49.9;
-	ok(!tier_policy_returns(&use, &conditions, steady, 3, 100.0),
+	ok(tier_policy_returns(&use, &conditions, slots, three, 100.0) == TIER_RETURN_NO,
 	   "returns: not at a rate at which it leaves");
+
+	/* Whoever works on three days in a row. */
+	memset(hours, 0, sizeof(hours));
+	for (int day = 5; day < 8; day++)
+		run_for(hours, day * 24 + 8, 9, 290.0);
+	ok(moments(hours) >= 6, "returns: three working days");
+	memset(hours, 0, sizeof(hours));
+	for (int day = 5; day < 8; day++)
+		run_for(hours, day * 24 + 8, 4, 600.0);
+	ok(moments(hours) >= 4, "returns: three mornings");
+}
+
+/* However much they read, and whenever somebody looks. */
+static void
+test_reports(void)
+{
+	double		hours[AXIS];
+	int			one = 0;
+	int			two = 0;
+	int			nights = 0;
+	int			short_ones = 0;
+
+	for (int length = 1; length <= 48; length++)
+	{
+		memset(hours, 0, sizeof(hours));
+		run_for(hours, 120, length, 1e6);
+		one += moments(hours);
+	}
+	ok(one == 0, "reports: one that runs for two days at most");
+
+	/* The first and the last hour of it are read in part only. */
+	memset(hours, 0, sizeof(hours));
+	run_for(hours, 120, 48, 1e6);
+	hours[119] = hours[168] = 500.0;
+	ok(moments(hours) > 0, "reports: one of more than two days is use");
+	for (int apart = 1; apart < 200; apart++)
+	{
+		memset(hours, 0, sizeof(hours));
+		hours[120] = hours[120 + apart] = 1e6;
+		two += moments(hours);
+	}
+	ok(two == 0, "reports: two of an hour, however far apart");
+	for (int apart = 1; apart <= 3; apart++)
+		for (int length = 1; length <= 12; length++)
+		{
+			memset(hours, 0, sizeof(hours));
+			run_for(hours, 120, length, 1e6);
+			run_for(hours, 120 + apart * 24, length, 1e6);
+			nights += moments(hours);
+		}
+	ok(nights == 0, "reports: two nights of half a day");
+	for (int length = 1; length < 4; length++)
+	{
+		memset(hours, 0, sizeof(hours));
+		for (int day = 2; day < 13; day++)
+			run_for(hours, day * 24 + 1, length, 1e6);
+		short_ones += moments(hours);
+	}
+	ok(short_ones == 0, "reports: one of three hours each night");
 }
 
 /* Nothing leaves and returns at once, or the two would take turns. */
@@ -200,6 +312,7 @@ test_exclusive(void)
 	{
 		double		rate = 1.0 + random_int(100);
 		double		below = random_int(2) ? NAN : rate * random_unit();
+		TierReturnTime two = {2, 1, 1};
 		double		held[2] = {200.0 * random_unit(), 200.0 * random_unit()};
 		TierPolicyConditions conditions = {.has_age = true,.age_us = 100,.has_keep = true};
 		TierPartition p = {.upper_kind = TIER_BOUND_FINITE,.upper_us = random_int(150)};
@@ -209,7 +322,7 @@ test_exclusive(void)
 		conditions.keep_reads_per_hour = tier_policy_keep(rate, below);
 		p.use.reads_per_hour = 200.0 * random_unit();
 		tier_policy_evaluate(&p, 1, &conditions, &verdict);
-		returns = tier_policy_returns(&p.use, &conditions, held, 2, rate);
+		returns = tier_policy_returns(&p.use, &conditions, held, two, rate) != TIER_RETURN_NO;
 		due += verdict == TIER_VERDICT_DUE;
 		returning += returns;
 		both += verdict == TIER_VERDICT_DUE && returns;
@@ -227,6 +340,7 @@ main(void)
 	test_all_of_them();
 	test_keep();
 	test_returns();
+	test_reports();
 	test_exclusive();
 	return done();
 }
