@@ -2,6 +2,8 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+-- However full the disks of this machine are.
+SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers WHERE tier_name LIKE 'regress%' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
 DELETE FROM _tiered_storage.sampler;

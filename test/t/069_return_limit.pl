@@ -28,8 +28,8 @@ create_in_place_tablespace($node, $_) for qw(fast slow);
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, capacity_bytes => 1000000000, reserve_fraction => 0, compressed => false),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, capacity_bytes => 1000000000, reserve_fraction => 0, compressed => false);
 CREATE TABLE r (k int, v text) PARTITION BY LIST (k);
 SELECT format('CREATE TABLE r%s PARTITION OF r FOR VALUES IN (%s) TABLESPACE slow', i, i) FROM generate_series(1, 5) i \gexec
 INSERT INTO r SELECT k, repeat('x', 500) FROM generate_series(1, 5) k, generate_series(1, 1000);
