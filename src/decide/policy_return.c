@@ -526,7 +526,7 @@ rate_text(const Candidate *candidate)
 static char *
 spread_text(const Candidate *candidate)
 {
-	const		TierReturnTime *time = &candidate->time;
+	const TierReturnTime *time = &candidate->time;
 	double		seconds = tier_policy_return_seconds(candidate->evaluation->policy);
 	double		slot_s = seconds / (time->nparts * time->nslots);
 

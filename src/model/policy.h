@@ -158,7 +158,7 @@ typedef struct TierReturnTime
 	int			nparts;
 	int			nslots;			/* of each part */
 	int			least_slots;	/* in which it must be read, of each part */
-}			TierReturnTime;
+} TierReturnTime;
 
 extern TierReturnTime tier_policy_return_time(double seconds);
 
@@ -168,7 +168,7 @@ typedef enum TierReturnVerdict
 	TIER_RETURN_BUNCHED,		/* each part has the mean, but as a report may
 								 * have it */
 	TIER_RETURN_YES
-}			TierReturnVerdict;
+} TierReturnVerdict;
 
 /*
  * Does it return?  reads_per_hour is the rate in each slot, the latest first.

@@ -47,7 +47,7 @@ read_number(const char *directory, const char *name, double *number)
 }
 
 static void
-note(TierMemory * memory, double limit, double used)
+note(TierMemory *memory, double limit, double used)
 {
 	if (limit < memory->bytes)
 		memory->bytes = limit;
@@ -56,7 +56,7 @@ note(TierMemory * memory, double limit, double used)
 }
 
 static void
-note_cgroup(TierMemory * memory, const char *directory)
+note_cgroup(TierMemory *memory, const char *directory)
 {
 	double		limit;
 	double		used;
@@ -73,7 +73,7 @@ note_cgroup(TierMemory * memory, const char *directory)
  * outside, and only the uppermost directory there.
  */
 static void
-note_cgroups(TierMemory * memory, const char *root, const char *mounted, char *name)
+note_cgroups(TierMemory *memory, const char *root, const char *mounted, char *name)
 {
 	char		directory[MAXPGPATH];
 
@@ -91,7 +91,7 @@ note_cgroups(TierMemory * memory, const char *root, const char *mounted, char *n
 
 /* Lines are "5:cpuset,memory:/name" and, of the second version, "0::/name". */
 static void
-note_cgroup_line(TierMemory * memory, const char *root, char *line)
+note_cgroup_line(TierMemory *memory, const char *root, char *line)
 {
 	char	   *controllers = strchr(line, ':');
 	char	   *name = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
@@ -120,7 +120,7 @@ meminfo_line(const char *line, double *total, double *unused)
 }
 
 static bool
-note_machine(TierMemory * memory, const char *root)
+note_machine(TierMemory *memory, const char *root)
 {
 	char		path[MAXPGPATH];
 	char		line[LINE_BYTES];
@@ -144,7 +144,7 @@ note_machine(TierMemory * memory, const char *root)
 }
 
 static void
-note_groups(TierMemory * memory, const char *root)
+note_groups(TierMemory *memory, const char *root)
 {
 	char		path[MAXPGPATH];
 	char		line[LINE_BYTES];

@@ -20,12 +20,12 @@ typedef struct TierMemory
 	bool		is_free;		/* some is, which the page cache may still
 								 * take */
 	double		bytes;			/* what there is of it for the server */
-}			TierMemory;
+} TierMemory;
 
 /*
  * Of this process, hence of the server: the machine's, and that of each memory cgroup that it is
- * in and that has a limit.  `root` is put before /proc and /sys.  No lock, nothing stays open; a few
- * small files are read.  Errors only for memory, file descriptors and interrupts.
+ * in and that has a limit.  `root` is put before /proc and /sys.  No lock, nothing stays open; a
+ * few small files are read.  Errors only for memory, file descriptors and interrupts.
  */
 extern TierMemory tier_memory_look(const char *root);
 
