@@ -122,7 +122,7 @@ foreach my $query (
 	'SELECT tablespace_name, tablespace_oid, path_exists, writable, device FROM tiered_storage.tablespace_devices() ORDER BY 1',
 	'SELECT tier_name, tablespaces, relation_bytes, relations FROM tiered_storage.tiers ORDER BY 1',
 	"SET client_min_messages = warning; SELECT tier_name, is_current FROM tiered_storage.explain_placement('m_2001_01') ORDER BY 1",
-	'SELECT relation, kind, current_tier, size_bytes FROM tiered_storage.recommend_placement(true) ORDER BY relation::oid',
+	'SELECT relation, kind, current_tier FROM tiered_storage.recommend_placement(true) ORDER BY relation::oid',
 	'SELECT relation, state, effect FROM tiered_storage.moves ORDER BY move_id',
 	'SELECT * FROM tiered_storage.move_batches',
 	'SELECT count(*) > 0 FROM tiered_storage.relation_buffers()',)
