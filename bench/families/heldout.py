@@ -600,15 +600,28 @@ def judge_overfull(bench):
                 f" {int(available) / 1e6:.0f} MB", int(moves) > 0 and int(after) <= int(available))
 
 
+def start_report(bench, window):
+    return subprocess.Popen([f"{bench.options.bindir}/psql", "-X", "-q", "-A", "-t", "-c",
+                             bench.reports[(window + bench.options.seed) % len(bench.reports)]], stdout=subprocess.DEVNULL)
+
+
+def end_report(bench, report):
+    if report.wait() != 0:
+        sys.exit(f"{bench.family}: a report failed")
+
+
 def stationary(bench):
-    """With everything on the HDD at first, at four fifths of the rate that it can serve."""
+    """With everything on the HDD at first, at four fifths of the rate that it can serve beside a report: what it
+    could not serve would be done after the first moves, and the load would not be the same any more."""
     bench.reset()
     bench.sql("VACUUM", "CHECKPOINT")
     bench.drop_page_cache()
     bench.warm_up(bench.options.seed)
     bench.throttle()
     begin = time.monotonic()
-    rate = PART_OF_RATE * bench.run_load(WINDOW_S // 2, bench.options.seed + 2) / (time.monotonic() - begin)
+    report = start_report(bench, WINDOWS - 1)
+    rate = PART_OF_RATE * bench.run_load(WINDOW_S, bench.options.seed + 2) / (time.monotonic() - begin)
+    end_report(bench, report)
     bench.sql("CHECKPOINT", "SELECT pg_stat_reset()")
     bench.create_extension()
     bench.throttle()
@@ -618,16 +631,14 @@ def stationary(bench):
     for window in range(WINDOWS):
         begin = sampled = time.monotonic()
         load = bench.start_load(WINDOW_S, bench.options.seed + 200 + window, rate)
-        report = subprocess.Popen([f"{bench.options.bindir}/psql", "-X", "-q", "-A", "-t", "-c",
-                                   bench.reports[(window + bench.options.seed) % len(bench.reports)]], stdout=subprocess.DEVNULL)
+        report = start_report(bench, window)
         while load.poll() is None:
             time.sleep(0.2)
             if time.monotonic() - sampled >= WINDOW_S / 6 and time.monotonic() - begin < WINDOW_S - 2:
                 sampled = time.monotonic()
                 bench.sql("CALL tiered_storage.sample()")
         did = bench.end_load(load)
-        if report.wait() != 0:
-            sys.exit(f"{bench.family}: a report failed")
+        end_report(bench, report)
         bench.sql("CALL tiered_storage.sample()")
         # What has come meanwhile has room.
         bench.set_capacity(STATIONARY_CAPACITY, max(bench.size_now() - size, 0))

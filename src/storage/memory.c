@@ -168,9 +168,8 @@ tier_memory_look(const char *root)
 	char		proc[MAXPGPATH];
 	double		uptime_s;
 
-	if (tier_clock_is_set() || !tier_path_build(proc, "%s/proc", root))
-		return memory;
-	memory.is_new = read_number(proc, "uptime", &uptime_s) && uptime_s < SECS_PER_DAY;
+	memory.is_new = !tier_clock_is_set() && tier_path_build(proc, "%s/proc", root) &&
+		read_number(proc, "uptime", &uptime_s) && uptime_s < SECS_PER_DAY;
 	if (note_machine(&memory, root))
 		note_groups(&memory, root);
 	return memory;

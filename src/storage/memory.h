@@ -10,13 +10,12 @@
 
 #include "postgres.h"
 
-/*
- * Nothing is true of what is not known, nor by the clock of a test, which may be any day;
- * and no bytes are there.
- */
+/* Nothing is true of what is not known, and no bytes are there. */
 typedef struct TierMemory
 {
-	bool		is_new;			/* the machine was started within the last day */
+	bool		is_new;			/* the machine was started within the last
+								 * day; never by the clock of a test, which
+								 * may be any day */
 	bool		is_free;		/* some is, which the page cache may still
 								 * take */
 	double		bytes;			/* what there is of it for the server */
