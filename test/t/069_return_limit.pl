@@ -62,6 +62,11 @@ is(scalar(() = $err =~ /NOTICE:  would move/g),
 is(scalar(() = $err =~ /WARNING:  public\.r\d does not return today/g),
 	4, 'and what not');
 $node->safe_psql('postgres', 'SELECT tiered_storage.pause()');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT reason, count(*) FROM tiered_storage.move_queue GROUP BY 1)),
+	'waiting: moves are paused, see resume()|5',
+	'in a pause none takes anything of the limit');
 $node->psql(
 	'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)',
