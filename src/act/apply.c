@@ -459,7 +459,7 @@ has_to_wait(const TierApplyRequest *request, TierApplySummary *summary, const Ti
 	start = tier_gate_ask(advice->set, &planned);
 	if (start.may_begin)
 		return false;
-	if (summary->waiting++ == 0)
+	if (summary->counts.waiting++ == 0)
 		summary->why_waiting = start.reason;
 	return true;
 }
@@ -554,6 +554,7 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 	move.argument = &advised;
 	move.idle = request->idle;
 	move.is_tried_again = !is_last;
+	move.counts = &summary->counts;
 	report = tier_move_one(&move);
 	if (!is_last && tier_move_is_worth_retrying(&report))
 	{
@@ -561,7 +562,6 @@ move_one(const TierApplyRequest *request, TierApplySummary *summary, const TierA
 		return true;
 	}
 	tier_move_warn(&report, request->by_worker);
-	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
 	return false;
 }
 
@@ -782,7 +782,7 @@ foretell(const Foretelling *foretelling, const Candidate *candidate, bool is_las
 		return false;
 	if (obstacle.message != NULL)
 	{
-		summary->not_moved++;
+		summary->counts.not_moved++;
 		ereport(WARNING,
 				(errcode(obstacle.sqlstate),
 				 errmsg("would not move %s: %s", name_of(candidate->unit), obstacle.message),
@@ -793,10 +793,10 @@ foretell(const Foretelling *foretelling, const Candidate *candidate, bool is_las
 	announce(foretelling->advice, candidate, start.may_begin ? NULL : start.reason);
 	if (start.may_begin)
 	{
-		summary->moved++;
-		summary->moved_bytes += (int64) candidate->disk_bytes;
+		summary->counts.moved++;
+		summary->counts.moved_bytes += (int64) candidate->disk_bytes;
 	}
-	else if (summary->waiting++ == 0)
+	else if (summary->counts.waiting++ == 0)
 		summary->why_waiting = start.reason;
 	return true;
 }
@@ -810,7 +810,7 @@ foretell_all(const Foretelling *foretelling, Candidate *candidates, int n)
 
 	while (n > 0 && !is_last)
 	{
-		int			moved = foretelling->summary->moved;
+		int			moved = foretelling->summary->counts.moved;
 		int			kept = 0;
 
 		is_last = !got_on;
@@ -821,7 +821,7 @@ foretell_all(const Foretelling *foretelling, Candidate *candidates, int n)
 				candidates[kept++] = candidates[i];
 		}
 		n = kept;
-		got_on = foretelling->summary->moved > moved;
+		got_on = foretelling->summary->counts.moved > moved;
 	}
 }
 
@@ -896,7 +896,7 @@ tier_apply_announce(const TierApplyRequest *request)
 				 leave_out_moved(request->foresight, candidates, arrangement.possible));
 	tell_left(advice, candidates, &arrangement, summary.beyond_limit > 0, false);
 	tell_others(request, advice);
-	summary.not_moved += arrangement.left_over - summary.beyond_limit + arrangement.spare;
+	summary.counts.not_moved += arrangement.left_over - summary.beyond_limit + arrangement.spare;
 	tell_unsure(request, advice, &summary);
 	return summary;
 }
@@ -975,17 +975,26 @@ run_rounds(const TierApplyRequest *request, TierApplySummary *summary, const Tie
 
 	for (int round = 1; n > 0 && !is_last; round++)
 	{
-		int			moved = summary->moved;
+		int			moved = summary->counts.moved;
 
 		is_last = n == 1 || round == MOST_ROUNDS || !got_on;
 		n = run_round(request, summary, advice, candidates, n, is_last);
-		got_on = summary->moved > moved;
+		got_on = summary->counts.moved > moved;
 	}
 }
 
-static void
-run_batch(const TierApplyRequest *request, TierApplySummary *summary)
+/* What runs as one. */
+typedef struct Batch
 {
+	const TierApplyRequest *request;
+	TierApplySummary *summary;
+} Batch;
+
+static void
+run_batch(void *argument)
+{
+	const TierApplyRequest *request = ((Batch *) argument)->request;
+	TierApplySummary *summary = ((Batch *) argument)->summary;
 	MemoryContext context = CurrentMemoryContext;
 	Candidate  *candidates;
 	TierAdvice *advice;
@@ -996,7 +1005,7 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	/* 1. What, and in which order? */
 	advice = prepare(request, summary, &candidates, &arrangement);
 	possible = arrangement.possible;
-	summary->not_moved = arrangement.left_over - summary->beyond_limit + arrangement.spare;
+	summary->counts.not_moved = arrangement.left_over - summary->beyond_limit + arrangement.spare;
 	tell_nothing(request, advice, summary);
 	tell_unsure(request, advice, summary);
 	tell_wear(request, advice, candidates, arrangement.possible);
@@ -1008,14 +1017,12 @@ run_batch(const TierApplyRequest *request, TierApplySummary *summary)
 	for (int i = 0; i < possible; i++)
 		bytes += candidates[i].disk_bytes;
 	MemoryContextSwitchTo(context);
-	summary->batch_id = tier_batch_begin(CAUSE, possible, bytes);
+	summary->batch_id = tier_batch_begin(CAUSE, possible, bytes, &summary->counts);
 	if (summary->batch_id == 0)
 		return;					/* the extension has gone */
 	tier_pending_sweep();
 	tier_transaction_commit();
 	run_rounds(request, summary, advice, candidates, possible);
-	tier_batch_end(summary->batch_id, CAUSE, summary->moved, summary->moved_bytes,
-				   summary->not_moved, summary->waiting);
 }
 
 /*
@@ -1045,6 +1052,7 @@ TierApplySummary
 tier_apply_run(const TierApplyRequest *request)
 {
 	TierApplySummary summary = {0};
+	Batch		batch = {request, &summary};
 	LOCKTAG		tag;
 
 	if (!tier_apply_lock(&tag))
@@ -1054,7 +1062,7 @@ tier_apply_run(const TierApplyRequest *request)
 	}
 	PG_TRY();
 	{
-		run_batch(request, &summary);
+		tier_batch_run(run_batch, &batch);
 	}
 	PG_FINALLY();
 	{

@@ -44,17 +44,14 @@ typedef struct TierApplySummary
 								 * nothing was done */
 	int64		batch_id;		/* 0: there was nothing to do */
 	int			advised;		/* and allowed, within max_bytes */
-	int			moved;
-	int			not_moved;
+	TierMoveCounts counts;		/* waiting: advised, but not now */
 	int			others;			/* advised, but the role may not move them */
 	int			unsure;			/* advised, but with less confidence */
 	int			beyond_limit;	/* advised and sure enough, but with the
 								 * others more than max_bytes */
-	int			waiting;		/* advised, but not now; not among not_moved */
 	char	   *why_waiting;	/* of the first of them; NULL: none waits */
 	bool		is_told;		/* why nothing is moved */
 	bool		for_owners;		/* of the request */
-	int64		moved_bytes;
 } TierApplySummary;
 
 /*

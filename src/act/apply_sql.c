@@ -39,9 +39,7 @@ typedef struct Batch
 {
 	int64		batch_id;
 	int64		undo_of;		/* 0: none */
-	int			moved;
-	int			not_moved;
-	int64		moved_bytes;
+	TierMoveCounts counts;
 } Batch;
 
 static TierConfidence
@@ -104,9 +102,9 @@ tier_apply_report(const TierApplySummary *summary)
 	}
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
-					summary->batch_id, summary->moved, summary->not_moved),
+					summary->batch_id, summary->counts.moved, summary->counts.not_moved),
 			 tier_apply_others_detail(summary),
-			 summary->moved == 0 ? 0 :
+			 summary->counts.moved == 0 ? 0 :
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
 					 summary->batch_id)));
 }
@@ -116,7 +114,8 @@ report_dry_run(const TierApplySummary *summary)
 {
 	if (summary->is_told)
 		return;
-	tier_foresee_report(summary->moved, (double) summary->moved_bytes, summary->not_moved,
+	tier_foresee_report(summary->counts.moved, (double) summary->counts.moved_bytes,
+						summary->counts.not_moved,
 						others_text(summary));
 }
 
@@ -199,9 +198,9 @@ move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
 	request.undo_of = batch->undo_of;
 	request.predicted_s_per_hour = NAN;
 	request.reason = reason;
+	request.counts = &batch->counts;
 	report = tier_move_one(&request);
 	tier_move_warn(&report, false);
-	tier_move_count(&report, &batch->moved, &batch->not_moved, &batch->moved_bytes);
 }
 
 /* A batch that is to be undone, as it was when that was asked for. */
@@ -245,7 +244,7 @@ begin_undo(Batch *batch, const Past *past)
 		if (tier_relation_lookup(past->moves[i].relation_oid, &info))
 			bytes += (double) tier_relation_disk_bytes(&info);
 	}
-	batch->batch_id = tier_batch_begin("undo_move()", past->n, bytes);
+	batch->batch_id = tier_batch_begin("undo_move()", past->n, bytes, &batch->counts);
 }
 
 static void
@@ -356,15 +355,59 @@ announce_undo(const Past *past)
 		tier_foresee_report(moved, moved_bytes, not_moved, left_text(&left));
 }
 
+/* What is undone, and what has come of it. */
+typedef struct Undoing
+{
+	Past		past;
+	Batch		batch;
+	Left		left;
+	int			refused;
+	bool		is_over;		/* the extension is not what it was */
+} Undoing;
+
+static void
+undo_all(void *argument)
+{
+	Undoing    *undoing = argument;
+	const Past *past = &undoing->past;
+
+	for (int i = 0; i < past->n; i++)
+	{
+		const TierBatchMove *move = &past->moves[i];
+		TierRelationInfo info;
+
+		undoing->is_over = !tier_batch_may_go_on(false);
+		if (undoing->is_over)
+			break;
+		if (!tier_relation_lookup(move->relation_oid, &info))
+		{
+			undoing->left.gone++;
+			continue;
+		}
+		if (info.tablespace_oid != move->to_tablespace_oid)
+		{
+			undoing->left.elsewhere++;
+			continue;
+		}
+		if (!may_move_back(&info, move))
+		{
+			undoing->refused++;
+			continue;
+		}
+		if (undoing->batch.batch_id == 0)
+			begin_undo(&undoing->batch, past);
+		move_one(&undoing->batch, move->relation_oid, move->from_tablespace_oid,
+				 psprintf("undo of batch " INT64_FORMAT, past->batch_id));
+	}
+}
+
 Datum
 tier_undo_move(PG_FUNCTION_ARGS)
 {
-	Past		past = {0};
-	Batch		batch = {0};
+	Undoing		undoing = {0};
+	Past	   *past = &undoing.past;
+	const Batch *batch = &undoing.batch;
 	LOCKTAG		lock;
-	volatile Left left = {0};
-	volatile int refused = 0;
-	volatile bool is_over = false;
 	char	   *policies;
 	char	   *left_behind;
 	TierPolicyKind kind;
@@ -372,17 +415,17 @@ tier_undo_move(PG_FUNCTION_ARGS)
 
 	tier_require_argument(fcinfo, 0, "batch_id");
 	tier_require_argument(fcinfo, 1, "dry_run");
-	batch.undo_of = past.batch_id = PG_GETARG_INT64(0);
+	undoing.batch.undo_of = past->batch_id = PG_GETARG_INT64(0);
 	if (PG_GETARG_BOOL(1))
 	{
-		load_past(&past);
-		tier_migrate_require_claims(past.set, true);
-		announce_undo(&past);
+		load_past(past);
+		tier_migrate_require_claims(past->set, true);
+		announce_undo(past);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
-	load_past(&past);
-	tier_migrate_require_claims(past.set, false);
+	load_past(past);
+	tier_migrate_require_claims(past->set, false);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
@@ -391,34 +434,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		tier_apply_raise_busy();
 	PG_TRY();
 	{
-		for (int i = 0; i < past.n; i++)
-		{
-			const TierBatchMove *move = &past.moves[i];
-			TierRelationInfo info;
-
-			is_over = !tier_batch_may_go_on(false);
-			if (is_over)
-				break;
-			if (!tier_relation_lookup(move->relation_oid, &info))
-			{
-				left.gone++;
-				continue;
-			}
-			if (info.tablespace_oid != move->to_tablespace_oid)
-			{
-				left.elsewhere++;
-				continue;
-			}
-			if (!may_move_back(&info, move))
-			{
-				refused++;
-				continue;
-			}
-			if (batch.batch_id == 0)
-				begin_undo(&batch, &past);
-			move_one(&batch, move->relation_oid, move->from_tablespace_oid,
-					 psprintf("undo of batch " INT64_FORMAT, past.batch_id));
-		}
+		tier_batch_run(undo_all, &undoing);
 	}
 	PG_FINALLY();
 	{
@@ -426,20 +442,18 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	}
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
-	if (batch.batch_id == 0 && (refused > 0 || is_over))
+	if (batch->batch_id == 0 && (undoing.refused > 0 || undoing.is_over))
 		PG_RETURN_NULL();
-	if (batch.batch_id == 0)
+	if (batch->batch_id == 0)
 	{
-		report_nothing_to_undo(&past, left.elsewhere);
+		report_nothing_to_undo(past, undoing.left.elsewhere);
 		PG_RETURN_NULL();
 	}
-	tier_batch_end(batch.batch_id, "undo_move()", batch.moved, batch.moved_bytes,
-				   batch.not_moved, 0);
-	policies = tier_migrate_policies_of(past.batch_id, &npolicies, &kind);
-	left_behind = left_text(unvolatize(Left *, &left));
+	policies = tier_migrate_policies_of(past->batch_id, &npolicies, &kind);
+	left_behind = left_text(&undoing.left);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
-					batch.batch_id, batch.moved, batch.not_moved),
+					batch->batch_id, batch->counts.moved, batch->counts.not_moved),
 			 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind),
 			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
 			 errhint("When the tier is too full again, fullness policies %s would move them "

@@ -7,6 +7,9 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "storage/ipc.h"
+
 #include "src/compat.h"
 #include "src/act/batch.h"
 #include "src/base/clock.h"
@@ -14,20 +17,80 @@
 #include "src/catalog/tables.h"
 #include "src/move/progress.h"
 
+/* The batch of this process, from tier_batch_begin() to the end of tier_batch_run(). */
+static struct
+{
+	int64		batch_id;		/* 0: none, and the rest has no meaning */
+	const char *cause;
+	const TierMoveCounts *counts;
+	int64		began_us;		/* by tier_clock_monotonic_us */
+	double		waited_before_ms;	/* by all moves of this process until then */
+}			current;
+
 /*
- * When the batch of this process began, by tier_clock_monotonic_us, and what its moves had
- * waited by then; set by tier_batch_begin(), and of no meaning before.
+ * Logs what came of the batch, if there is one, of what is in memory: the transaction may have
+ * failed.  early: why it ended before all of it was tried; NULL: it did not.
  */
-static int64 began_us = 0;
-static double waited_before_ms = 0.0;
+static void
+end_batch(const char *early)
+{
+	int64		batch_id = current.batch_id;
+	const TierMoveCounts *counts = current.counts;
+	double		elapsed_ms = (tier_clock_monotonic_us() - current.began_us) / 1000.0;
+	double		waited_ms = tier_progress_waited_ms() - current.waited_before_ms;
+
+	if (batch_id == 0)
+		return;
+	current.batch_id = 0;
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("tiered_storage batch " INT64_FORMAT " ends, for %s: moved %d relations, "
+					INT64_FORMAT " bytes, in %s; not moved %d, waiting %d",
+					batch_id, current.cause, counts->moved, counts->moved_bytes,
+					tier_progress_time_text(elapsed_ms, waited_ms),
+					counts->not_moved, counts->waiting),
+			 early == NULL ? 0 : errdetail("It ended early: %s.", early)));
+}
+
+/* FATAL is caught by nobody; the callers of tier_batch_begin() are still on the stack. */
+static void
+end_at_exit(int code, Datum argument)
+{
+	end_batch("its process was terminated");
+}
+
+void
+tier_batch_run(void (*body) (void *argument), void *argument)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		body(argument);
+	}
+	PG_CATCH();
+	{
+		MemoryContext error_context = MemoryContextSwitchTo(context);
+
+		if (current.batch_id != 0)
+			end_batch(CopyErrorData()->message);
+		MemoryContextSwitchTo(error_context);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	end_batch(NULL);
+}
 
 int64
-tier_batch_begin(const char *cause, int relations, double bytes)
+tier_batch_begin(const char *cause, int relations, double bytes, const TierMoveCounts *counts)
 {
+	static bool ends_at_exit = false;
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	int64		batch_id = 0;
 
+	if (!ends_at_exit)
+		before_shmem_exit(end_at_exit, (Datum) 0);
+	ends_at_exit = true;
 	if (tier_catalog_try_enter(&scope))
 	{
 		batch_id = tier_catalog_next_batch();
@@ -35,29 +98,18 @@ tier_batch_begin(const char *cause, int relations, double bytes)
 	}
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
-	began_us = tier_clock_monotonic_us();
-	waited_before_ms = tier_progress_waited_ms();
-	if (batch_id != 0)
-		ereport(LOG_SERVER_ONLY,
-				(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
-						"%d relations, %.0f bytes",
-						batch_id, cause, relations, bytes)));
-	return batch_id;
-}
-
-void
-tier_batch_end(int64 batch_id, const char *cause, int moved, int64 moved_bytes, int not_moved,
-			   int waiting)
-{
 	if (batch_id == 0)
-		return;
+		return 0;
 	ereport(LOG_SERVER_ONLY,
-			(errmsg("tiered_storage batch " INT64_FORMAT " ends, for %s: moved %d relations, "
-					INT64_FORMAT " bytes, in %s; not moved %d, waiting %d",
-					batch_id, cause, moved, moved_bytes,
-					tier_progress_time_text((tier_clock_monotonic_us() - began_us) / 1000.0,
-											tier_progress_waited_ms() - waited_before_ms),
-					not_moved, waiting)));
+			(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
+					"%d relations, %.0f bytes",
+					batch_id, cause, relations, bytes)));
+	current.cause = cause;
+	current.counts = counts;
+	current.began_us = tier_clock_monotonic_us();
+	current.waited_before_ms = tier_progress_waited_ms();
+	current.batch_id = batch_id;
+	return batch_id;
 }
 
 bool

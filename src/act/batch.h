@@ -10,19 +10,23 @@
 
 #include "postgres.h"
 
+#include "src/act/move.h"
+
+/*
+ * Calls body(argument), in which one batch may begin, and ends that, however body() ends: by
+ * an error, a cancel or the end of the process, too.  What came of it is then in the log, by
+ * the counts of that moment.
+ */
+extern void tier_batch_run(void (*body) (void *argument), void *argument);
+
 /*
  * Begins a batch with its first move, and logs what it is about to move; `cause` is what
  * asks for it: "tiering policies".  Returns its number; 0: the extension has gone.  In a
- * transaction, outside of a scope; commits it.  A process has one batch at a time.
+ * transaction, outside of a scope; commits it.  Within tier_batch_run(); a process has one
+ * batch at a time.  *counts is of the caller of that.
  */
-extern int64 tier_batch_begin(const char *cause, int relations, double bytes);
-
-/*
- * Logs what came of it; nothing for number 0.  A batch that ends by an error or a cancel
- * has that in the log instead.
- */
-extern void tier_batch_end(int64 batch_id, const char *cause, int moved, int64 moved_bytes,
-						   int not_moved, int waiting);
+extern int64 tier_batch_begin(const char *cause, int relations, double bytes,
+							  const TierMoveCounts *counts);
 
 /*
  * ALTER EXTENSION does not wait for those who move.  What was updated meanwhile has another

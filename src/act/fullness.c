@@ -280,7 +280,8 @@ begin_batch(Emptying *emptying)
 	for (int i = 0; i < result->norder; i++)
 		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
 			bytes += emptying->evaluation->members[result->order[i]].unit->size_bytes;
-	emptying->summary->batch_id = tier_batch_begin(CAUSE, result->nleaving, bytes);
+	emptying->summary->batch_id = tier_batch_begin(CAUSE, result->nleaving, bytes,
+												   &emptying->summary->counts);
 }
 
 /* Until the tier is below its high watermark, with what will come to it. */
@@ -326,15 +327,16 @@ move_member(Emptying *emptying, int i)
 	request.is_wanted = is_still_wanted;
 	request.argument = emptying;
 	request.idle = emptying->run->idle;
+	request.counts = &emptying->summary->counts;
 	return tier_move_one(&request);
 }
 
 static void
 note_waiting(Emptying *emptying, const char *why, int n)
 {
-	if (emptying->summary->waiting == 0)
+	if (emptying->summary->counts.waiting == 0)
 		emptying->summary->why_waiting = MemoryContextStrdup(emptying->context, why);
-	emptying->summary->waiting += n;
+	emptying->summary->counts.waiting += n;
 }
 
 /* One that was to leave stays for now. */
@@ -479,8 +481,6 @@ move_next(Emptying *emptying, int i)
 		let_come(emptying, i, report.may_begin_at);
 	}
 	tier_move_warn(&report, emptying->run->by_worker);
-	tier_move_count(&report, &emptying->summary->moved, &emptying->summary->not_moved,
-					&emptying->summary->moved_bytes);
 	if (report.state == TIER_STATE_DONE)
 		emptying->moved++;
 	else if (report.state != TIER_STATE_NOT_NEEDED && !report.under_pressure)
@@ -628,6 +628,45 @@ count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
 	}
 }
 
+/* What the policies say, and what comes of it. */
+typedef struct Acting
+{
+	const TierFullnessRun *run;
+	const TierFullnessQuestion *question;
+	TierFullnessEvaluation *evaluations;
+	int			n;
+	TierFullnessSummary *summary;
+} Acting;
+
+/* The batch: from the slowest tier on, which makes room for the next. */
+static void
+empty_tiers(void *argument)
+{
+	const Acting *acting = argument;
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
+											   ALLOCSET_DEFAULT_SIZES);
+	TierPatience patience = {.context = context};
+
+	for (int i = 0; i < acting->n && !acting->summary->is_over; i++)
+	{
+		TierFullnessEvaluation *evaluation = &acting->evaluations[i];
+		Emptying	emptying = {0};
+
+		emptying.run = acting->run;
+		emptying.evaluation = evaluation;
+		emptying.summary = acting->summary;
+		emptying.question = acting->question;
+		emptying.patience = &patience;
+		emptying.context = context;
+		emptying.step = step;
+		if (evaluation->policy->is_enabled && evaluation->error == NULL &&
+			evaluation->result.is_needed)
+			empty_tier(&emptying);
+	}
+	MemoryContextDelete(step);
+}
+
 TierFullnessSummary
 tier_fullness_run(const TierFullnessRun *run)
 {
@@ -639,9 +678,7 @@ tier_fullness_run(const TierFullnessRun *run)
 		.backoff = run->backoff,.nbackoff = run->nbackoff
 	};
 	MemoryContext context = CurrentMemoryContext;
-	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
-											   ALLOCSET_DEFAULT_SIZES);
-	TierPatience patience = {.context = context};
+	Acting		acting = {run, &question, NULL, 0, &summary};
 	TierFullnessEvaluation *evaluations;
 	int			n;
 
@@ -666,25 +703,10 @@ tier_fullness_run(const TierFullnessRun *run)
 				   tier_fullness_summary(&evaluations[i]));
 	}
 
-	/* 2. Act, from the slowest tier on: it makes room for the next. */
-	for (int i = 0; i < n && !summary.is_over; i++)
-	{
-		Emptying	emptying = {0};
-
-		emptying.run = run;
-		emptying.evaluation = &evaluations[i];
-		emptying.summary = &summary;
-		emptying.question = &question;
-		emptying.patience = &patience;
-		emptying.context = context;
-		emptying.step = step;
-		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL &&
-			evaluations[i].result.is_needed)
-			empty_tier(&emptying);
-	}
-	MemoryContextDelete(step);
-	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
-				   summary.not_moved, summary.waiting);
+	/* 2. Act. */
+	acting.evaluations = evaluations;
+	acting.n = n;
+	tier_batch_run(empty_tiers, &acting);
 	return summary;
 }
 

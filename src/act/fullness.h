@@ -39,11 +39,8 @@ typedef struct TierFullnessSummary
 	int			too_full;		/* tiers from which something had to leave */
 	int			busy;			/* of these, another process empties */
 	int			leaving;		/* relations that had to */
-	int			moved;
-	int			not_moved;
-	int			waiting;		/* for a move window; not among not_moved */
+	TierMoveCounts counts;		/* waiting: have to leave, but not now */
 	char	   *why_waiting;	/* of the first of them; NULL: none waits */
-	int64		moved_bytes;
 	int64		batch_id;		/* of these moves; 0: none was begun */
 	bool		is_over;		/* the extension is not what it was, and
 								 * nothing more is moved */

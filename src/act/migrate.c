@@ -569,7 +569,8 @@ is_still_due(const TierMoveRequest *request)
 static void
 begin_batch(TierMigrateSummary *summary)
 {
-	summary->batch_id = tier_batch_begin(CAUSE, summary->due_relations, summary->due_bytes);
+	summary->batch_id = tier_batch_begin(CAUSE, summary->due_relations, summary->due_bytes,
+										 &summary->counts);
 }
 
 /*
@@ -588,7 +589,7 @@ has_to_wait(const Job *job, const TierSet *set, Oid relation_oid, bool by_worker
 	start = tier_gate_ask(set, &planned);
 	if (start.may_begin)
 		return false;
-	if (summary->waiting++ == 0)
+	if (summary->counts.waiting++ == 0)
 		summary->why_waiting = start.reason;
 	return true;
 }
@@ -612,6 +613,8 @@ typedef struct Run
 								 * the limit */
 	uint32		limited_hash;	/* of their OIDs */
 	char	   *limited_name;	/* of the first */
+	const Job  *jobs;
+	int			njobs;
 	TierMigrateSummary *summary;
 } Run;
 
@@ -674,14 +677,14 @@ move_member(Run *run, Decision *decision)
 	request.is_wanted = is_still_due;
 	request.argument = decision;
 	request.idle = run->idle;
+	request.counts = &summary->counts;
 	report = tier_move_one(&request);
 	tier_move_warn(&report, run->by_worker);
-	tier_move_count(&report, &summary->moved, &summary->not_moved, &summary->moved_bytes);
 	if (report.state == TIER_STATE_DONE)
 		run->done = lappend_oid(run->done, decision->relation_oid);
 	else if (report.state == TIER_STATE_SKIPPED || report.state == TIER_STATE_FAILED)
 		run->in_vain = lappend_oid(run->in_vain, decision->relation_oid);
-	if (report.state == TIER_STATE_WAITING && summary->waiting++ == 0)
+	if (report.state == TIER_STATE_WAITING && summary->counts.waiting++ == 0)
 		summary->why_waiting = report.error;
 	if (tier_move_was_busy(&report))
 		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
@@ -702,7 +705,7 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 		if (tier_relation_lookup(relation_oid, &info))
 			warn_no_tablespace(&info, target_of(job, run->set, relation_oid),
 							   run->by_worker ? LOG : WARNING);
-		summary->not_moved++;
+		summary->counts.not_moved++;
 		return true;
 	}
 	CHECK_FOR_INTERRUPTS();
@@ -727,13 +730,13 @@ run_member(Run *run, const Job *job, Oid relation_oid)
 	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
 		!OidIsValid(tier_partition_tablespace(decision.now.leaf, relation_oid)))
 	{
-		summary->not_moved++;
+		summary->counts.not_moved++;
 		return true;
 	}
 	if (!is_within_limit(&decision.now, relation_oid, run->by_worker, 0.0))
 	{
 		note_limited(run, relation_oid);
-		summary->not_moved++;
+		summary->counts.not_moved++;
 		return true;
 	}
 	if (run->ignore_windows ||
@@ -755,6 +758,23 @@ run_job(Run *run, const Job *job)
 		if (!run_member(run, job, lfirst_oid(cell)))
 			return;
 	}
+}
+
+/* The batch. */
+static void
+run_jobs(void *argument)
+{
+	Run		   *run = argument;
+
+	for (int i = 0; i < run->njobs && !run->is_over; i++)
+	{
+		run_job(run, &run->jobs[i]);
+		if (run->idle != NULL && run->idle->is_due())
+			run->idle->run();
+	}
+	MemoryContextSwitchTo(run->context);
+	if (run->by_worker)
+		log_limited(run);
 }
 
 /* What the set claims of other databases. */
@@ -1085,20 +1105,10 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 			.patience =
 		{
 			.context = context
-		},.summary = &summary
+		},.jobs = jobs,.njobs = njobs,.summary = &summary
 	};
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
-	for (int i = 0; i < njobs && !run.is_over; i++)
-	{
-		run_job(&run, &jobs[i]);
-		if (idle != NULL && idle->is_due())
-			idle->run();
-	}
-	MemoryContextSwitchTo(context);
-	if (by_worker)
-		log_limited(&run);
-	tier_batch_end(summary.batch_id, CAUSE, summary.moved, summary.moved_bytes,
-				   summary.not_moved, summary.waiting);
+	tier_batch_run(run_jobs, &run);
 	run.is_over = run.is_over || !tier_batch_may_go_on(by_worker);
 	if (!run.is_over && (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF))
 	{

@@ -56,11 +56,9 @@ typedef struct TierMigrateSummary
 	int			due;			/* partitions */
 	int			due_relations;	/* of these, with their indexes */
 	double		due_bytes;		/* of all files */
-	int			moved;
-	int			not_moved;		/* skipped or failed */
+	TierMoveCounts counts;		/* waiting: due, but not now */
 	int			no_longer_due;	/* by the time that they could begin; in no
 								 * other count */
-	int64		moved_bytes;
 	double		would_return_bytes; /* of a dry run: what that takes of
 									 * move_limit_per_day */
 	int64		batch_id;		/* of these moves; 0: none was begun */
@@ -68,7 +66,6 @@ typedef struct TierMigrateSummary
 	int			disabled;		/* of them */
 	int			failed;			/* of them: could not be evaluated */
 	int			partitions;		/* that were looked at */
-	int			waiting;		/* due, but not now; in no other count */
 	char	   *why_waiting;	/* of the first of them, or of what is
 								 * advised, in the memory context of the
 								 * caller; NULL: nothing waits */

@@ -195,16 +195,22 @@ tier_move_is_worth_retrying(const TierMoveReport *report)
 	return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE || sqlstate == ERRCODE_DISK_FULL;
 }
 
-void
-tier_move_count(const TierMoveReport *report, int *moved, int *not_moved, int64 *moved_bytes)
+/* What was in its place already is neither moved nor not moved. */
+static void
+count_move(const TierMoveRequest *request, const TierMoveReport *report)
 {
+	TierMoveCounts *counts = request->counts;
+
+	if (counts == NULL)
+		return;
 	if (report->state == TIER_STATE_DONE)
 	{
-		(*moved)++;
-		*moved_bytes += report->size_bytes;
+		counts->moved++;
+		counts->moved_bytes += report->size_bytes;
 	}
-	else if (report->state != TIER_STATE_NOT_NEEDED && report->state != TIER_STATE_WAITING)
-		(*not_moved)++;
+	else if ((report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED) &&
+			 !(request->is_tried_again && tier_move_is_worth_retrying(report)))
+		counts->not_moved++;
 }
 
 /* ---------------------------------------------------------------------
@@ -1207,6 +1213,7 @@ tier_move_one(const TierMoveRequest *request)
 	}
 
 	run_move(&move, why_not_online == NULL, started_at, &thrown, &late);
+	count_move(request, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		log_done(&move);
 	MemoryContextDelete(tiers_context);

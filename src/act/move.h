@@ -41,6 +41,15 @@ typedef enum TierMoveMark
 								 * the tier, else the high one */
 } TierMoveMark;
 
+/* What a series of moves has come to. */
+typedef struct TierMoveCounts
+{
+	int			moved;
+	int			not_moved;		/* skipped or failed; not what is tried again */
+	int			waiting;		/* may not begin now; not among not_moved */
+	int64		moved_bytes;
+} TierMoveCounts;
+
 /* One relation to move.  The mover knows no policy, only an id to record. */
 struct TierMoveRequest
 {
@@ -85,6 +94,12 @@ struct TierMoveRequest
 	bool		(*is_wanted) (const TierMoveRequest *request);
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing else to do */
+
+	/*
+	 * To which its end is added, also when a cancel is thrown; waiting is for
+	 * who has decided on it to count.  NULL: nobody counts.
+	 */
+	TierMoveCounts *counts;
 };
 
 typedef enum TierMoveState
@@ -130,7 +145,7 @@ extern bool tier_move_was_busy(const TierMoveReport *report);
  * non-atomically and no scope, snapshot or subtransaction open, since it commits:
  * before the move, so that it can be seen, after each attempt, and after the
  * record.  Ordinary errors of the move are caught, recorded and reported; a
- * cancel is recorded and thrown again.
+ * cancel is recorded, counted and thrown again.
  * Strings of the report live in the current memory context, which must outlive
  * transactions.
  */
@@ -156,12 +171,5 @@ extern TierMoveTarget tier_move_target(const TierMoveRequest *request);
 
 /* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
 extern void tier_move_warn(const TierMoveReport *report, bool by_worker);
-
-/*
- * Adds one move to the counts of a series.  What was in its place already is
- * neither moved nor not moved.
- */
-extern void tier_move_count(const TierMoveReport *report, int *moved, int *not_moved,
-							int64 *moved_bytes);
 
 #endif							/* TIER_MOVE_H */

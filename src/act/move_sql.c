@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
@@ -315,7 +316,8 @@ report_not_due(const TierMigrateSummary *summary)
 static void
 report_waiting(const TierMigrateSummary *summary)
 {
-	int			waiting = summary->waiting + summary->emptied.waiting + summary->applied.waiting;
+	int			waiting = summary->counts.waiting + summary->emptied.counts.waiting +
+		summary->applied.counts.waiting;
 
 	if (summary->why_waiting == NULL)
 		return;
@@ -360,8 +362,8 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 	else
 		ereport(NOTICE,
 				(errmsg("tiers that were too full: %d; relations moved: %d, not moved: %d",
-						emptied->too_full, emptied->moved, emptied->not_moved),
-				 emptied->moved == 0 ?
+						emptied->too_full, emptied->counts.moved, emptied->counts.not_moved),
+				 emptied->counts.moved == 0 ?
 				 errhint("SELECT * FROM tiered_storage.evaluate_fullness() "
 						 "says why not, for each.") :
 				 errhint("To move them back, disable the policy, "
@@ -398,15 +400,15 @@ tier_migrate(PG_FUNCTION_ARGS)
 	summary = tier_migrate_run(false, false, ignore_windows, NULL);
 	report_waiting(&summary);
 	tier_disconnect_nonatomic();
-	policies = summary.moved == 0 ? NULL : tier_migrate_policies_of(summary.batch_id, &npolicies,
-																	&kind);
+	policies = summary.counts.moved == 0 ? NULL :
+		tier_migrate_policies_of(summary.batch_id, &npolicies, &kind);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
 				(errmsg("partitions due: %d; relations moved: %d, not moved: %d%s",
-						summary.due, summary.moved, summary.not_moved,
+						summary.due, summary.counts.moved, summary.counts.not_moved,
 						summary.no_longer_due == 0 ? "" :
 						psprintf(", no longer due: %d", summary.no_longer_due)),
-				 summary.moved == 0 ? 0 :
+				 summary.counts.moved == 0 ? 0 :
 				 errhint("To move them back, %s%s, "
 						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
 						 npolicies > 1 ? "disable policies " : "disable the policy",
@@ -445,10 +447,19 @@ tier_mover_progress(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* A pause is of the server, and a standby may be promoted: it is no error there. */
 Datum
 tier_pause(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(tier_throttle_set_paused(true));
+	bool		was_new = tier_throttle_set_paused(true);
+
+	if (RecoveryInProgress())
+		ereport(NOTICE,
+				(errmsg("moves of this standby are paused from its promotion on"),
+				 errdetail("The primary moves on; a pause is of the server on which "
+						   "it is called."),
+				 errhint("Call it on the primary to pause the moves of that.")));
+	PG_RETURN_BOOL(was_new);
 }
 
 Datum

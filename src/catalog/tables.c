@@ -267,12 +267,12 @@ void
 tier_catalog_refresh_identities(void)
 {
 	static const char sql[] =
-	"WITH ended AS (SELECT r.move_id, EXISTS (SELECT FROM pg_catalog.pg_class c "
-	"LEFT JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid "
+	"WITH ended AS (SELECT r.move_id, EXISTS (SELECT "
+	"FROM _tiered_storage.relation_entry(r.relation_oid) c "
+	"LEFT JOIN LATERAL _tiered_storage.relation_entry(c.reltoastrelid) t ON true "
 	"CROSS JOIN (SELECT d.dattablespace FROM pg_catalog.pg_database d "
 	"WHERE d.datname = current_database()) own "
-	"WHERE c.oid = r.relation_oid "
-	"AND COALESCE(NULLIF(c.reltablespace, 0), own.dattablespace) = r.to_tablespace_oid "
+	"WHERE COALESCE(NULLIF(c.reltablespace, 0), own.dattablespace) = r.to_tablespace_oid "
 	"AND (t.oid IS NULL OR t.reltablespace = c.reltablespace)) "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = r.relation_oid AND l.move_id > r.move_id) AS arrived "

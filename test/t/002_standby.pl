@@ -172,6 +172,14 @@ foreach my $statement (
 		qr/ERROR:  25006: cannot execute \Q$name\E\(\) during recovery\n.*HINT:  Call it on the primary/s,
 		"$statement says what is the matter");
 }
+
+# A pause is of a server: this one is for the time after the promotion.
+like(
+	notices_of($standby, 'app', 'SELECT tiered_storage.pause()'),
+	qr/NOTICE:  00000: moves of this standby are paused from its promotion on\n.*HINT:  Call it on the primary/s,
+	'pause() says that the primary moves on');
+is($primary->safe_psql('app', 'SELECT tiered_storage.is_paused()'),
+	'f', 'which it does');
 is($standby->safe_psql('app', $launchers),
 	0, 'neither launcher nor worker runs there');
 is( log_lines(
@@ -195,6 +203,14 @@ my $changes =
 my $changed = $primary->safe_psql('app', $changes);
 $primary->stop('immediate');
 $standby->promote;
+is( $standby->safe_psql(
+		'app', q(
+SELECT tiered_storage.is_paused(), count(*) FILTER (WHERE state = 'done')
+FROM tiered_storage.moves WHERE relation ~ '^m_2001_03')
+	),
+	't|0',
+	'what was paused on the standby is so after its promotion');
+$standby->safe_psql('app', 'SELECT tiered_storage.resume()');
 ok( $standby->poll_query_until(
 		'app',
 		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_03' AND state = 'done'"

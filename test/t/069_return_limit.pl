@@ -62,6 +62,11 @@ is(scalar(() = $err =~ /NOTICE:  would move/g),
 is(scalar(() = $err =~ /WARNING:  public\.r\d does not return today/g),
 	4, 'and what not');
 $node->safe_psql('postgres', 'SELECT tiered_storage.pause()');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT reason, count(*) FROM tiered_storage.move_queue GROUP BY 1)),
+	'waiting: moves are paused, see resume()|5',
+	'in a pause none takes anything of the limit');
 $node->psql(
 	'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)',
@@ -92,6 +97,32 @@ is( $node->safe_psql(
 	),
 	'4|4',
 	'and then none more is to return today');
+
+# The worker, which may copy 1 MB a second, would not be done when its window closes; whoever
+# calls migrate() would.
+reload_with($node, 'tiered_storage.worker_rate_limit' => '1MB');
+$node->poll_query_until('postgres',
+	"SELECT current_setting('tiered_storage.worker_rate_limit') = '1MB'")
+  or die 'the limit is not set';
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.remove_tiering_policy('r');
+CREATE TABLE w (d date, v text) PARTITION BY RANGE (d);
+CREATE TABLE w_1 PARTITION OF w FOR VALUES FROM ('2030-01-01') TO ('2031-01-01') TABLESPACE fast;
+INSERT INTO w SELECT '2030-02-02', repeat('x', 500) FROM generate_series(1, 4000);
+SELECT tiered_storage.add_tiering_policy('w', '1 year', 'slow'), tiered_storage.add_move_window('evening', NULL, '20:00', '21:00', 'UTC');
+));
+my $late = "SET tiered_storage.test_now = '2040-01-01 20:59:59+00'";
+like(
+	$node->safe_psql(
+		'postgres', "$late; SELECT relation, reason FROM tiered_storage.move_queue"),
+	qr/^w_1\|waiting for window evening, opens 2040-01-02 20:00 UTC: /,
+	'the queue goes by how fast the worker is');
+like(
+	notices_of(
+		$node, 'postgres', "$late; CALL tiered_storage.migrate(dry_run => true)"),
+	qr/would move table public\.w_1 to tier "slow"\nDETAIL:  .*now \(2040-01-01 20:59:59\+00\)\.$/m,
+	'a dry run does not');
 $node->stop;
 
 done_testing();

@@ -1,0 +1,249 @@
+# The line in the log at the end of a batch: it has the numbers, however the batch ends.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+plan skip_all => 'no debug build of the library'
+  unless $ENV{TIER_DEBUG_LIBDIR};
+
+# A worker looks when it is told to.
+my $node = new_node(
+	'main', conf => q(
+tiered_storage.auto_migrate = off
+tiered_storage.sample_interval = '1h'
+tiered_storage.migrate_interval = 1
+));
+$node->start;
+create_in_place_tablespace($node, 'fast', 'slow');
+create_databases($node, 'app');
+
+# Nothing has TOAST: each relation is one file.
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
+SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
+CREATE TABLE d (d date, n int) PARTITION BY RANGE (d);
+SELECT tiered_storage.add_tiering_policy('d', '30 days', 'hdd');
+));
+
+# A partition that is due, with rows.
+sub create_due
+{
+	foreach my $n (@_)
+	{
+		my ($from, $to) = (2000 + $n, 2001 + $n);
+
+		$node->safe_psql(
+			'app', qq(
+CREATE TABLE d_$n PARTITION OF d FOR VALUES FROM ('$from-01-01') TO ('$to-01-01') TABLESPACE fast;
+INSERT INTO d SELECT '$from-01-01', i FROM generate_series(1, 1000) i;
+));
+	}
+	return;
+}
+
+# Of the last moves of these.
+sub bytes_of
+{
+	my $names = join ',', @_;
+
+	return $node->safe_psql('app',
+		"SELECT sum(size_bytes) FROM (SELECT DISTINCT ON (relation) size_bytes FROM tiered_storage.moves WHERE relation = ANY ('{$names}') AND state = 'done' ORDER BY relation, move_id DESC) m"
+	);
+}
+
+# What the log says since then of the end of a batch, without its number and the time.
+sub end_since
+{
+	my ($offset) = @_;
+	my $end = log_lines($node, $offset, qr/batch \d+ ends|It ended early/);
+
+	$end =~ s/^.*? (LOG|DETAIL):  /$1: /mg;
+	$end =~
+	  s/batch \d+ ends, (.*) in [\d.]+ s(, paused or waiting for [\d.]+ s)?;/batch ends, $1 in T;/mg;
+	return $end;
+}
+
+sub ends
+{
+	my ($offset, $cause, $moved, $bytes, $not_moved, $why, $what) = @_;
+
+	is( end_since($offset),
+		"LOG: tiered_storage batch ends, for $cause: moved $moved relations, $bytes bytes, in T; not moved $not_moved, waiting 0"
+		  . ($why eq '' ? '' : "\nDETAIL: It ended early: $why."),
+		$what);
+	return;
+}
+
+# It has not ended before its process has gone.
+sub terminate
+{
+	my ($stops, $pid) = @_;
+
+	$stops->query_safe("SELECT pg_terminate_backend($pid)");
+	wait_for($stops,
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+	return;
+}
+
+my $stops = new_stops($node, 'app');
+my ($offset, $run, $pid);
+my $cancelled = 'canceling statement due to user request';
+my $killed = 'its process was terminated';
+
+# ---------------------------------------------------------------------
+note 'migrate()';
+# ---------------------------------------------------------------------
+
+# One has moved, the second is under way, the third not tried.
+create_due(1 .. 3);
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copied');
+$pid = step_to($stops, 'copied', 'registered');
+$stops->query_safe("SELECT pg_cancel_backend($pid)");
+like(finish_sql($run), qr/ERROR:  57014: $cancelled/, 'a cancel ends a run');
+ends($offset, 'tiering policies', 1, bytes_of('d_1'), 1, $cancelled,
+	'the log says what had come of it');
+let_go($stops, 'registered');
+
+# A cancel that comes when the relation has moved.
+$offset = -s $node->logfile;
+hold($stops, 'recorded');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+$pid = wait_stopped($stops, 'recorded');
+my $now = $stops->query_safe('SELECT clock_timestamp()');
+$stops->query_safe("SELECT pg_cancel_backend($pid)");
+
+# The record is completed all the same, past the same point.
+wait_for($stops,
+	"SELECT count(*) = 1 FROM pg_locks WHERE pid = $pid AND NOT granted AND waitstart > '$now'"
+);
+let_go($stops, 'recorded');
+finish_sql($run);
+ends($offset, 'tiering policies', 1, bytes_of('d_2'), 0, $cancelled,
+	'what has moved counts, though the run ended with it');
+
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+terminate($stops, wait_stopped($stops, 'copied'));
+finish_sql($run);
+ends($offset, 'tiering policies', 0, 0, 0, $killed,
+	'a session that is terminated says so');
+let_go($stops, 'copied');
+$offset = -s $node->logfile;
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+ends($offset, 'tiering policies', 1, bytes_of('d_3'), 0, '',
+	'one that comes to its end does not');
+
+# ---------------------------------------------------------------------
+note 'The worker';
+# ---------------------------------------------------------------------
+
+create_due(4, 5);
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
+wait_stopped($stops, 'copied');
+$pid = step_to($stops, 'copied', 'registered');
+terminate($stops, $pid);
+ends($offset, 'tiering policies', 1, bytes_of('d_4'), 0, $killed,
+	'one that is terminated says what it has moved');
+reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+let_go($stops, 'registered');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+
+# ---------------------------------------------------------------------
+note 'undo_move()';
+# ---------------------------------------------------------------------
+
+my $batch = $node->safe_psql(
+	'app', q(
+SELECT batch_id FROM tiered_storage.move_batches WHERE moves_done > 0 ORDER BY batch_id DESC LIMIT 1));
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app', "CALL tiered_storage.undo_move($batch)");
+$pid = wait_stopped($stops, 'copied');
+$stops->query_safe("SELECT pg_cancel_backend($pid)");
+finish_sql($run);
+let_go($stops, 'copied');
+ends($offset, 'undo_move()', 0, 0, 1, $cancelled, 'is cancelled');
+
+# ---------------------------------------------------------------------
+note 'Fullness policies, and an error between two moves';
+# ---------------------------------------------------------------------
+
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.remove_tiering_policy('d');
+CREATE TABLE f_1 TABLESPACE fast AS SELECT generate_series(1, 10000) n;
+CREATE TABLE f_2 TABLESPACE fast AS SELECT generate_series(1, 10000) n;
+CALL tiered_storage.sample();
+SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
+	tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.5, low_watermark => 0.1);
+));
+$offset = -s $node->logfile;
+like(
+	error_of(
+		$node, 'app',
+		q(SET tiered_storage.debug_fault = 'looked_at:error'; CALL tiered_storage.migrate())
+	),
+	qr/ERROR:  XX000: fault at "looked_at"/,
+	'an error ends a run');
+ends($offset, 'fullness policies',
+	1, bytes_of('f_1', 'f_2'),
+	0, 'fault at "looked_at"',
+	'the log says what had come of it');
+$node->safe_psql(
+	'app', q(
+CALL tiered_storage.migrate();
+SELECT tiered_storage.remove_fullness_policy('ssd'),
+	tiered_storage.alter_tier('ssd', unset => '{capacity_bytes}')));
+
+# ---------------------------------------------------------------------
+note 'Advice';
+# ---------------------------------------------------------------------
+
+# What is pinned to another tier is advised to go there.
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.pin('f_1', 'ssd'), tiered_storage.pin('f_2', 'ssd');
+CALL tiered_storage.sample()));
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app',
+	"CALL tiered_storage.apply_placement('insufficient data')");
+wait_stopped($stops, 'copied');
+$pid = step_to($stops, 'copied', 'registered');
+$stops->query_safe("SELECT pg_cancel_backend($pid)");
+finish_sql($run);
+my ($first) = split /\n/,
+  $node->safe_psql(
+	'app', q(
+SELECT c.relname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE t.spcname = 'fast' AND c.relname ~ '^f_'
+));
+ends($offset, 'advice', 1, bytes_of($first // 'nothing'),
+	1, $cancelled, 'a cancel ends apply_placement(), too');
+let_go($stops, 'registered');
+
+my $log = slurp_file($node->logfile);
+my @begun = $log =~ /batch (\d+) begins/g;
+my @ended = $log =~ /batch (\d+) ends/g;
+is("@ended", "@begun", 'each batch has one line at its end');
+
+$stops->quit;
+$node->stop;
+done_testing();
