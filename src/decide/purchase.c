@@ -277,6 +277,9 @@ remark_of(const TierPurchase *purchase, const TierPurchaseOption *option)
 		const TierPurchaseChange *change = change_of(option, t);
 		char	   *violation = advice->is_gone[t] ? NULL : tier_advice_violation(advice, t);
 
+		if (violation != NULL && advice->taken_bytes[t] > 0.0)
+			violation = psprintf("%s, beside %s of other files", violation,
+								 tier_advice_bytes(advice->taken_bytes[t]));
 		if (violation != NULL)
 			all = psprintf("%s%s%s %s", all == NULL ? "" : all, all == NULL ? "" : "; ",
 						   change != NULL && change->new_name != NULL ? change->new_name :
