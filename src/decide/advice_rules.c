@@ -204,12 +204,11 @@ tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today)
 {
 	double		unused = today->free_bytes - today->reserve_fraction * today->device_bytes;
 
-	if (today->free_bytes < 0 || today->capacity_bytes < today->device_bytes)
+	if (today->device_used_bytes < 0 || today->capacity_bytes < today->device_bytes)
 		return 0.0;
 	unused += (1.0 - today->reserve_fraction) *
 		((double) today->capacity_bytes - (double) today->device_bytes);
-	return Max((double) today->device_bytes - (double) today->free_bytes -
-			   advice->used_bytes[tier] + Min(unused, 0.0), 0.0);
+	return Max((double) today->device_used_bytes - advice->used_bytes[tier] + Min(unused, 0.0), 0.0);
 }
 
 double

@@ -225,7 +225,7 @@ check_stuck(const TierPurchase *purchase, const TierPurchaseChange *change)
 			 errmsg("tier \"%s\" cannot be removed", NameStr(tier->name)) :
 			 errmsg("tier \"%s\" cannot be so small", NameStr(tier->name)),
 			 errdetail_internal("%s", what_stays(others, bytes, unit)),
-			 unit != NULL ?
+			 change->is_removed || room >= others ?
 			 errhint("explain_placement() says what keeps it there, such as a pin.") :
 			 errhint("If these are elsewhere then, tell what of the file systems the tier may "
 					 "use: alter_tier(%s, capacity_bytes => ...).",
@@ -247,6 +247,10 @@ check_change(Parse *parse)
 			refuse(psprintf("Tier \"%s\" is removed: it has no other key.", parse->tier_name));
 		return;
 	}
+	if (!is_new && change->volume < 0 && isnan(parse->add_gb) && isnan(change->gb) &&
+		isnan(change->price_per_gb_month) && isnan(change->requests) &&
+		isnan(change->throughput))
+		refuse(psprintf("Nothing of tier \"%s\" changes.", parse->tier_name));
 	if (is_new && (change->volume < 0 || isnan(change->gb)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
