@@ -305,6 +305,8 @@ AS $$
 						round(c.data_wait_s::numeric, 1)) END,
 				CASE WHEN c.here_ms IS NULL AND c.wal_tier IS NULL
 					THEN 'no sync was measured there: SELECT * FROM tiered_storage.calibrate_wal()'
+				WHEN (c.here_ms IS NULL OR c.others = 0) AND k.is_hidden THEN
+					'how busy devices are is not known: the kernel''s counters are not to be seen'
 				WHEN c.here_ms IS NULL OR c.others = 0 THEN
 					'the WAL''s tier and another one must have been calibrated and sampled'
 				WHEN NOT COALESCE(c.fits, false) THEN
@@ -332,6 +334,11 @@ AS $$
 		CASE WHEN v.worth THEN c.there_ms / c.here_ms END,
 		CASE WHEN v.worth THEN 'restart' END, false
 	FROM best c
+	CROSS JOIN (SELECT count(*) > 0 AND count(i.sampled_at) = 0
+			AND EXISTS (SELECT FROM _tiered_storage.file_period()) AS is_hidden
+		FROM tiered_storage.tiers t
+		LEFT JOIN tiered_storage.device_io i ON i.device = ANY (t.devices)
+		WHERE t.calibrated_at IS NOT NULL) k
 	CROSS JOIN LATERAL (SELECT
 		COALESCE(c.fits AND c.there_s < 0.8 * c.here_s AND c.here_s - c.there_s >= 10, false)
 			AS worth,
