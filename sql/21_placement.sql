@@ -407,6 +407,7 @@ SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capac
 SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": {}}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": -1}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e19}}'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e400}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"random_read_ms": 0}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"compression_ratio": 0.5}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve(NULL); \echo :SQLSTATE

@@ -46,6 +46,7 @@ SELECT tiered_storage.set_device_profile('regress_disk', provider => repeat('é'
 SELECT tiered_storage.set_device_profile('regress_disk', price_source => repeat('x', 1025)); \echo :SQLSTATE
 SELECT tiered_storage.set_device_profile(NULL); \echo :SQLSTATE
 SELECT tiered_storage.reset_device_profile('regress_new'); \echo :SQLSTATE
+SELECT tiered_storage.reset_device_profile(NULL); \echo :SQLSTATE
 
 SET client_min_messages = warning;
 DO $$
@@ -191,6 +192,7 @@ SELECT count(*) FROM tiered_storage.simulate_hardware('[1]'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('[{}]'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware((SELECT jsonb_agg('{"regress_fast": {"add_gb": 1}}'::jsonb) FROM generate_series(1, 49))); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": 1}'); \echo :SQLSTATE
+SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"size": 1}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": -1}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_hardware('{"regress_fast": {"add_gb": "NaN"}}'); \echo :SQLSTATE

@@ -266,7 +266,7 @@ typedef struct TierTablespace
 
 /*
  * A row of tier, and what the file systems beneath its tablespaces said when the
- * set was loaded: device_bytes, free_bytes and, unless a person has set it,
+ * set was loaded: device_bytes, free_bytes, device_used_bytes and, unless a person has set it,
  * capacity_bytes.  Nothing of it changes afterwards; free space that must be
  * right is looked up again (see move/space.h).
  */
@@ -290,6 +290,8 @@ typedef struct TierTier
 	int64		device_bytes;	/* size of its distinct file systems; -1:
 								 * unknown */
 	int64		free_bytes;		/* of these; -1: unknown */
+	int64		device_used_bytes;	/* of these, by everything on them, without
+									 * what they reserve; -1: unknown */
 	double		endurance_tbw;	/* 10^12 bytes in TIER_ENDURANCE_DAYS; 0: not
 								 * known */
 	double		endurance_dwpd; /* times device_bytes in a day; 0: not known */

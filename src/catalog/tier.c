@@ -43,7 +43,7 @@ read_tier(TierTier *tier, uint64 row)
 	tier->capacity_bytes = DatumGetInt64(tier_catalog_datum(row, 14, &isnull));
 	if (isnull)
 		tier->capacity_bytes = -1;
-	tier->free_bytes = -1;
+	tier->free_bytes = tier->device_used_bytes = -1;
 	tier->profile.compression_ratio = DatumGetFloat8(tier_catalog_datum(row, 15, &isnull));
 	if (isnull || !tier->compressed)
 		tier->profile.compression_ratio = 0;
@@ -105,6 +105,7 @@ add_up_file_systems(TierSet *set, int tier_index)
 			continue;
 		total = Max(total, 0) + device->total_bytes;
 		tier->free_bytes = Max(tier->free_bytes, 0) + Max(device->free_bytes, 0);
+		tier->device_used_bytes = Max(tier->device_used_bytes, 0) + Max(device->used_bytes, 0);
 	}
 	tier->device_bytes = total;
 	if (tier->capacity_bytes < 0)
@@ -244,7 +245,8 @@ tier_set_add_spare(TierSet *set)
 	spare->compressed = false;
 	spare->emptied_above = spare->emptied_to = 0;
 	spare->endurance_tbw = spare->endurance_dwpd = 0;
-	spare->capacity_bytes = spare->device_bytes = spare->free_bytes = spare->standby_bytes = -1;
+	spare->capacity_bytes = spare->device_bytes = spare->free_bytes = -1;
+	spare->device_used_bytes = spare->standby_bytes = -1;
 }
 
 int

@@ -100,8 +100,10 @@ set_override(TierOverride *override, const char *name, const JsonbValue *value, 
 			continue;
 		if (value->type != jbvNumeric)
 			refuse_overrides(what, psprintf("The value of \"%s\" is not a number.", name));
-		number = DatumGetFloat8(DirectFunctionCall1(numeric_float8,
-													NumericGetDatum(value->val.numeric)));
+		/* What does not fit is infinite, and refused. */
+		number = strtod(DatumGetCString(DirectFunctionCall1(numeric_out,
+															NumericGetDatum(value->val.numeric))),
+						NULL);
 		if (number < key->least || (number == key->least && !key->least_is_allowed) ||
 			!(number < key->most))
 			refuse_overrides(what, psprintf("The value of \"%s\" is out of range.", name));

@@ -143,6 +143,7 @@ compute_used(TierAdvice *advice)
 	advice->others_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
 	for (int t = 0; t < advice->set->ntiers; t++)
 		advice->others_bytes[t] = NAN;
+	advice->taken_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->others_written_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
@@ -199,6 +200,18 @@ within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)
 }
 
 double
+tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today)
+{
+	double		unused = today->free_bytes - today->reserve_fraction * today->device_bytes;
+
+	if (today->device_used_bytes < 0 || today->capacity_bytes < today->device_bytes)
+		return 0.0;
+	unused += (1.0 - today->reserve_fraction) *
+		((double) today->capacity_bytes - (double) today->device_bytes);
+	return Max((double) today->device_used_bytes - advice->used_bytes[tier] + Min(unused, 0.0), 0.0);
+}
+
+double
 tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
 	double		room;
@@ -211,7 +224,8 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 		return INFINITY;
 	room = Min(tier_set_room_on_disk(advice->set, tier, capacity_bytes),
 			   room_beside_others(advice, tier, capacity_bytes));
-	return Min(Min(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction),
+	return Min(Min(Max(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction) -
+					   advice->taken_bytes[tier], 0.0),
 				   within_watermarks(advice, tier, capacity_bytes)),
 			   advice->used_bytes[tier] + Max(room, 0.0));
 }

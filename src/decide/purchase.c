@@ -58,16 +58,29 @@ restore_tiers(TierPurchase *purchase)
 	TierAdvice *advice = purchase->advice;
 
 	memcpy(advice->set->tiers, purchase->tiers, sizeof(TierTier) * advice->set->ntiers);
+	memset(advice->taken_bytes, 0, sizeof(double) * advice->set->ntiers);
 	tier_purchase_mark_gone(purchase, &purchase->today);
 }
 
-/* What is bought comes to the disk, whatever of that other files have; what goes was free. */
-static void
-set_capacity(TierTier *tier, double gb)
+double
+tier_purchase_others(const TierPurchase *purchase, int tier)
 {
+	return tier_advice_taken(purchase->advice, tier, &purchase->tiers[tier]);
+}
+
+/*
+ * What is bought comes to the disk, whatever of that other files have; these need as much of a
+ * smaller one.
+ */
+static void
+set_capacity(TierPurchase *purchase, int t, double gb)
+{
+	TierTier   *tier = &purchase->advice->set->tiers[t];
 	double		bytes = Min(gb * TIER_PURCHASE_BYTES_PER_GB, MOST_BYTES);
 	double		more = tier->capacity_bytes < 0 ? 0.0 : bytes - tier->capacity_bytes;
 
+	if (more < 0.0)
+		purchase->advice->taken_bytes[t] = tier_purchase_others(purchase, t);
 	if (more > 0.0 && tier->free_bytes >= 0)
 	{
 		tier->device_bytes = (int64) Min(tier->device_bytes + more, MOST_BYTES);
@@ -116,7 +129,7 @@ apply_change(TierPurchase *purchase, const TierPurchaseChange *change)
 	if (change->is_removed)
 		return;
 	if (!isnan(change->gb))
-		set_capacity(tier, change->gb);
+		set_capacity(purchase, change->tier, change->gb);
 	if (change->volume >= 0)
 		replace_device(purchase, change, tier);
 	else
@@ -264,6 +277,9 @@ remark_of(const TierPurchase *purchase, const TierPurchaseOption *option)
 		const TierPurchaseChange *change = change_of(option, t);
 		char	   *violation = advice->is_gone[t] ? NULL : tier_advice_violation(advice, t);
 
+		if (violation != NULL && advice->taken_bytes[t] > 0.0)
+			violation = psprintf("%s, beside %s of other files", violation,
+								 tier_advice_bytes(advice->taken_bytes[t]));
 		if (violation != NULL)
 			all = psprintf("%s%s%s %s", all == NULL ? "" : all, all == NULL ? "" : "; ",
 						   change != NULL && change->new_name != NULL ? change->new_name :
@@ -362,7 +378,7 @@ tier_purchase_try_size(TierPurchase *purchase, int tier, double gb, double *byte
 	/* The device is what it is: only its room is another one. */
 	CHECK_FOR_INTERRUPTS();
 	restore_tiers(purchase);
-	set_capacity(&purchase->advice->set->tiers[tier], gb);
+	set_capacity(purchase, tier, gb);
 	tier_advice_decide(purchase->advice);
 	*bytes = advice->placement.after[tier].bytes;
 	for (int t = 0; t < advice->set->ntiers; t++)

@@ -99,6 +99,9 @@ extern TierPurchase *tier_purchase_load(double load_factor, int noptions);
 /* The size of a tier as it is: the capacity, or what is stored where that is not known. */
 extern double tier_purchase_gb(const TierPurchase *purchase, int tier);
 
+/* See tier_advice_taken(). */
+extern double tier_purchase_others(const TierPurchase *purchase, int tier);
+
 /* Which tiers are not there with this option; until the next one is evaluated. */
 extern void tier_purchase_mark_gone(TierPurchase *purchase, const TierPurchaseOption *option);
 

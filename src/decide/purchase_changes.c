@@ -188,29 +188,48 @@ check_catalogs(const TierPurchase *purchase, const TierPurchaseChange *change)
 					 name)));
 }
 
-/* What cannot leave must have room. */
+/* Of files that are not the advice's, and what cannot leave. */
+static char *
+what_stays(double others, double stuck, const TierAdviceUnit *unit)
+{
+	char	   *files = psprintf("%s of its file systems are other files", tier_advice_bytes(others));
+	char	   *relations;
+
+	if (unit == NULL)
+		return psprintf("%s.", files);
+	relations = psprintf("%s of it may not be anywhere else, such as %s",
+						 tier_advice_bytes(stuck), tier_advice_relation_name(unit));
+	return others > 0.0 ? psprintf("%s, and %s.", files, relations) : psprintf("%s.", relations);
+}
+
+/* What cannot leave must have room, beside the files of others in a device that is smaller. */
 static void
 check_stuck(const TierPurchase *purchase, const TierPurchaseChange *change)
 {
 	const TierTier *tier = &purchase->tiers[change->tier];
-	double		reserve = tier->reserve_fraction;
+	double		room = change->gb * TIER_PURCHASE_BYTES_PER_GB * (1.0 - tier->reserve_fraction);
+	double		others = 0.0;
 	double		bytes;
 	const TierAdviceUnit *unit;
 
 	if (change->new_name != NULL || (!change->is_removed && isnan(change->gb)))
 		return;
 	unit = tier_purchase_stuck(purchase, change->tier, &bytes);
-	if (unit == NULL || (!change->is_removed &&
-						 change->gb * TIER_PURCHASE_BYTES_PER_GB * (1.0 - reserve) >= bytes))
+	if (!change->is_removed && change->gb < tier_purchase_gb(purchase, change->tier))
+		others = tier_purchase_others(purchase, change->tier);
+	if (change->is_removed ? unit == NULL : room >= bytes + others)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 change->is_removed ?
 			 errmsg("tier \"%s\" cannot be removed", NameStr(tier->name)) :
 			 errmsg("tier \"%s\" cannot be so small", NameStr(tier->name)),
-			 errdetail("%s of it may not be anywhere else, such as %s.",
-					   tier_advice_bytes(bytes), tier_advice_relation_name(unit)),
-			 errhint("explain_placement() says what keeps it there, such as a pin.")));
+			 errdetail_internal("%s", what_stays(others, bytes, unit)),
+			 change->is_removed || room >= others ?
+			 errhint("explain_placement() says what keeps it there, such as a pin.") :
+			 errhint("If these are elsewhere then, tell what of the file systems the tier may "
+					 "use: alter_tier(%s, capacity_bytes => ...).",
+					 quote_literal_cstr(NameStr(tier->name)))));
 }
 
 static void
@@ -228,6 +247,10 @@ check_change(Parse *parse)
 			refuse(psprintf("Tier \"%s\" is removed: it has no other key.", parse->tier_name));
 		return;
 	}
+	if (!is_new && change->volume < 0 && isnan(parse->add_gb) && isnan(change->gb) &&
+		isnan(change->price_per_gb_month) && isnan(change->requests) &&
+		isnan(change->throughput))
+		refuse(psprintf("Nothing of tier \"%s\" changes.", parse->tier_name));
 	if (is_new && (change->volume < 0 || isnan(change->gb)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

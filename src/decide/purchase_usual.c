@@ -169,18 +169,6 @@ try_more(Usual *usual, int tier, double all)
 	try_size(usual, tier, size[n - 1]);
 }
 
-/* What other files have of its file systems, which a smaller one would have to hold, too. */
-static double
-others_gb(const TierPurchase *purchase, int tier)
-{
-	const TierTier *t = &purchase->tiers[tier];
-
-	if (t->free_bytes < 0 || t->capacity_bytes < t->device_bytes)
-		return 0.0;
-	return Max(t->device_bytes - t->free_bytes - purchase->advice->used_bytes[tier], 0.0) /
-		TIER_PURCHASE_BYTES_PER_GB;
-}
-
 static void
 try_sizes(Usual *usual, int tier)
 {
@@ -198,7 +186,8 @@ try_sizes(Usual *usual, int tier)
 	if (more > gb * LEAST_MORE)
 		try_more(usual, tier, more);
 	(void) tier_purchase_stuck(purchase, tier, &bytes);
-	best = (Max(best, bytes / TIER_PURCHASE_BYTES_PER_GB) + others_gb(purchase, tier)) /
+	best = (Max(best, bytes / TIER_PURCHASE_BYTES_PER_GB) +
+			tier_purchase_others(purchase, tier) / TIER_PURCHASE_BYTES_PER_GB) /
 		(1.0 - reserve) * SPARE_ROOM;
 	if (best > 0.0 && round_up(best) < gb * MUCH_SMALLER)
 		try_size(usual, tier, round_up(best));

@@ -221,6 +221,9 @@ typedef struct TierAdvice
 	double	   *others_bytes;	/* by tier: what other databases have of a
 								 * capacity that is less than the disks have;
 								 * NaN: not asked for yet */
+	double	   *taken_bytes;	/* by tier: what other files have of a device
+								 * that is looked at in the place of its own,
+								 * which is larger; else 0 */
 	TierShared **shared;		/* by tier: who has to share it; NULL: nobody
 								 * publishes anything */
 	double	   *share_bytes;	/* by tier: what the units may take of what

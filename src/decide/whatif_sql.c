@@ -236,6 +236,27 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* A smaller capacity is what the tier may use of its disks: no files of others are in it. */
+static void
+notice_taken(const TierAdvice *advice, const TierAdvice *simulated, int tier)
+{
+	const TierTier *today = &advice->set->tiers[tier];
+	const TierTier *then = &simulated->set->tiers[tier];
+	double		others = tier_advice_taken(advice, tier, today);
+	double		placed = simulated->placement.after[tier].bytes;
+
+	if (others <= 0.0 || then->capacity_bytes >= today->capacity_bytes ||
+		placed + others <= then->capacity_bytes * (1.0 - then->reserve_fraction))
+		return;
+	ereport(NOTICE,
+			(errmsg("a device of %s for tier \"%s\" would be too small",
+					tier_advice_bytes((double) then->capacity_bytes), NameStr(today->name)),
+			 errdetail("%s would be placed there, and %s of its file systems are other files. "
+					   "The capacity is taken for what may be used beside these.",
+					   tier_advice_bytes(placed), tier_advice_bytes(others)),
+			 errhint("simulate_hardware() with capacity_gb asks for a device that holds both.")));
+}
+
 Datum
 tier_simulate_placement(PG_FUNCTION_ARGS)
 {
@@ -291,6 +312,7 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 		tier_row_clear(&row);
 		if (t < ntiers)
 		{
+			notice_taken(advice, simulated, t);
 			tier_row_name(&row, 0, NameStr(advice->set->tiers[t].name));
 			set_bytes(&row, 4, Min(advice->available_bytes[t], advice->share_bytes[t]));
 			set_bytes(&row, 5, Min(simulated->available_bytes[t], simulated->share_bytes[t]));

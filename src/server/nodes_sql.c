@@ -103,12 +103,13 @@ socket_of(int descriptor)
 	return fstat(descriptor, &file) == 0 && S_ISSOCK(file.st_mode) ? file.st_ino : 0;
 }
 
+/* Where /proc does not say, as many as the server opens at most. */
 static int
 highest_descriptor(void)
 {
 	DIR		   *directory = AllocateDir("/proc/self/fd");
 	struct dirent *entry;
-	int			highest = -1;
+	int			highest = directory == NULL ? max_files_per_process : -1;
 
 	while ((entry = ReadDirExtended(directory, "/proc/self/fd", DEBUG1)) != NULL)
 		highest = Max(highest, atoi(entry->d_name));

@@ -157,7 +157,7 @@ RETURNS SETOF record
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	WITH place AS MATERIALIZED (
-		SELECT d.device, tt.tier_name, d.file_system_id,
+		SELECT d.device, tt.tier_name, d.file_system_id, d.filesystem, d.path_exists,
 			CASE WHEN d.total_bytes > 0 THEN d.total_bytes::float8 END AS total_bytes
 		FROM tiered_storage.tablespace_devices() d
 		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
@@ -236,8 +236,16 @@ AS $$
 	FROM used u JOIN part p ON p.device = u.device
 	UNION ALL
 	SELECT NULL, t.tier_name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-		NULL, NULL, NULL, NULL, NULL, NULL, 'the device of its tablespaces is not known'
+		NULL, NULL, NULL, NULL, NULL, NULL, 'the device of its tablespaces is not known: '
+			|| CASE WHEN f.filesystem IS NOT NULL
+					THEN 'none is found in /sys beneath ' || f.filesystem
+				WHEN f.exist THEN 'the server does not see /proc/self/mountinfo'
+				WHEN f.n > 0 THEN 'their directories are not to be seen'
+				ELSE 'it has none' END
 	FROM _tiered_storage.tier t
+	CROSS JOIN LATERAL (SELECT min(p.filesystem) AS filesystem, bool_or(p.path_exists) AS exist,
+			count(*) AS n
+		FROM place p WHERE p.tier_name = t.tier_name) f
 	WHERE NOT EXISTS (SELECT FROM part p WHERE p.tier_name = t.tier_name)
 $$;
 COMMENT ON FUNCTION _tiered_storage.wear_state() IS

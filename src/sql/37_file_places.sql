@@ -203,8 +203,9 @@ COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
  * calibrate_wal() in place, with whatever else there is.  Where the WAL is now, the server itself
  * measures both with track_wal_io_timing, also what waits for a limit that the kernel puts on
  * the device, which does not make it busy.  If that is less than what calibration found of syncs
- * without a pause between them, no sync needs more than that here, and as much less elsewhere:
- * two devices are compared by what was measured of both in the same way.
+ * without a pause between them, no sync needs more than that here, and as much less on a device
+ * of the same kind: these two are compared by what was measured of both in the same way.  What
+ * pauses do for another kind was not measured; a disk turns meanwhile, flash does not.
  */
 CREATE FUNCTION _tiered_storage.wal_places(
 	OUT wal_tier name, OUT path text, OUT device text, OUT kind text, OUT shares_device boolean,
@@ -220,6 +221,8 @@ AS $$
 				FROM tiered_storage.tiers t
 				WHERE t.tier_name = f.tier_name AND t.calibrated_at IS NOT NULL
 					AND f.io_s_per_hour > 0 AND c.syncs > 0), 1) AS of_calibrated,
+			(SELECT t.profile FROM tiered_storage.tiers t WHERE t.tier_name = f.tier_name)
+				AS profile,
 			d.path, d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
 		FROM tiered_storage.file_class_io f
 		CROSS JOIN LATERAL (SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs) c
@@ -239,7 +242,8 @@ AS $$
 				- CASE WHEN t.tier_name = w.tier_name
 					THEN COALESCE(w.syncs, 0) * s.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
 		FROM tiered_storage.tiers t CROSS JOIN wal w
-		CROSS JOIN LATERAL (SELECT t.fsync_ms * w.of_calibrated AS fsync_ms) s
+		CROSS JOIN LATERAL (SELECT t.fsync_ms
+			* CASE WHEN t.profile = w.profile THEN w.of_calibrated ELSE 1 END AS fsync_ms) s
 		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy,
 				sum(i.reads_1d_per_s) * 3600 AS reads_per_hour
 			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
@@ -305,6 +309,8 @@ AS $$
 						round(c.data_wait_s::numeric, 1)) END,
 				CASE WHEN c.here_ms IS NULL AND c.wal_tier IS NULL
 					THEN 'no sync was measured there: SELECT * FROM tiered_storage.calibrate_wal()'
+				WHEN (c.here_ms IS NULL OR c.others = 0) AND k.is_hidden THEN
+					'how busy devices are is not known: the kernel''s counters are not to be seen'
 				WHEN c.here_ms IS NULL OR c.others = 0 THEN
 					'the WAL''s tier and another one must have been calibrated and sampled'
 				WHEN NOT COALESCE(c.fits, false) THEN
@@ -332,6 +338,11 @@ AS $$
 		CASE WHEN v.worth THEN c.there_ms / c.here_ms END,
 		CASE WHEN v.worth THEN 'restart' END, false
 	FROM best c
+	CROSS JOIN (SELECT count(*) > 0 AND count(i.sampled_at) = 0
+			AND EXISTS (SELECT FROM _tiered_storage.file_period()) AS is_hidden
+		FROM tiered_storage.tiers t
+		LEFT JOIN tiered_storage.device_io i ON i.device = ANY (t.devices)
+		WHERE t.calibrated_at IS NOT NULL) k
 	CROSS JOIN LATERAL (SELECT
 		COALESCE(c.fits AND c.there_s < 0.8 * c.here_s AND c.here_s - c.there_s >= 10, false)
 			AS worth,

@@ -208,6 +208,9 @@ DECLARE
 	users text;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.reset_device_profile()');
+	IF profile IS NULL THEN
+		RAISE EXCEPTION 'profile must not be null' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	IF NOT EXISTS (SELECT FROM tiered_storage.device_profiles() d
 		WHERE d.profile = reset_device_profile.profile) THEN

@@ -529,7 +529,7 @@ is(wear('written_bytes, given_written_bytes'),
 unlink "$root/proc/self/mountinfo", "$root/sys/dev/block/$major:$minor";
 sample(24);
 is( wear('device, wear_exceeded, reason'),
-	'||the device of its tablespaces is not known',
+	'||the device of its tablespaces is not known: the server does not see /proc/self/mountinfo',
 	'no device: a reason');
 is( value_of(
 		'SELECT count(*) FROM tiered_storage.tiers WHERE wear_exceeded IS NULL'

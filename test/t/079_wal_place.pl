@@ -230,8 +230,15 @@ like(
 	qr/^a sync takes 9\.69 ms on "hdd", 8\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 60\.9 s less, reads wait for them 250\.4 s less here and 0\.0 s more there;/,
 	'reads decide');
 
-# Syncs that take half of what calibration found take half of it there, too: 36000 * 0.04 / 0.96 * 4 ms.
+# Syncs that take half of what calibration found do so on a disk of that kind, and not on another: 36000 * 0.04 / 0.96 * 4 ms.
 ask('UPDATE wal_tier SET io_s = 36000 * 0.004');
+is(advice('recommended_value'), '', 'another kind of device has no pauses');
+like(
+	advice('reason'),
+	qr/: the best is "ssd", a sync would take 8\.00 ms there$/,
+	'... of which anything was measured');
+ask("UPDATE _tiered_storage.tier SET profile = 'hdd_7200' WHERE tier_name = 'ssd'"
+);
 like(
 	advice("concat_ws('; ', reason, effect)"),
 	qr/^a sync takes 4\.00 ms on "hdd", 4\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 0\.0 s less, reads wait for them 60\.0 s less here and 0\.0 s more there;/,
@@ -241,6 +248,8 @@ like(
 	advice('effect'),
 	qr/^36000 syncs an hour take 18\.0 s more, reads wait for them 60\.0 s less/,
 	'syncs may take longer');
+ask("UPDATE _tiered_storage.tier SET profile = 'sata_ssd' WHERE tier_name = 'ssd'"
+);
 reads(0, 0);
 ask('UPDATE wal_tier SET io_s = NULL');
 ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8, tablespaces => '{fast}'),
