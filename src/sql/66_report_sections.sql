@@ -134,7 +134,9 @@ DECLARE
 	usable bigint := (SELECT count(*) FROM jsonb_array_elements(facts -> 'tiers') t
 		WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL);
 	confidence text := '';
-	reason text := regexp_replace(total ->> 'reason', '^no move(; |$)', '');
+	/* A headline that is too long ends in dots. */
+	reason text := regexp_replace(regexp_replace(total ->> 'reason', '^no move(; |$)', ''),
+		'[;,]? *\.\.\.$', '; others for other reasons');
 	sentences text[];
 	coming text;
 	command text;
