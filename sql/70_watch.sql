@@ -6,12 +6,13 @@ CREATE TABLESPACE regress_w_slow LOCATION '';
 SELECT tiered_storage.add_tier('regress_w_a_long_name_of_a_tier', '{regress_w_slow}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
 SELECT tiered_storage.add_tier('fast', '{pg_default}', profile => 'nvme') \g /dev/null
 
--- As psql shows it: the widest value of each column, and what stands between them.
+-- As psql shows it: the widest value of each column, letters that are two columns wide counted twice, and what stands
+-- between them.
 CREATE FUNCTION regress_width(relation regclass) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	width bigint;
 BEGIN
-	EXECUTE format('SELECT sum(w) + 3 * count(*) - 1 FROM (SELECT key, greatest(max(length(value)), length(key)) AS w
+	EXECUTE format('SELECT sum(w) + 3 * count(*) - 1 FROM (SELECT key, greatest(max(length(value) + regexp_count(value, ''[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]'')), length(key)) AS w
 		FROM %s r, jsonb_each_text(to_jsonb(r)) GROUP BY key) c', relation) INTO width;
 	RETURN width;
 END
@@ -20,9 +21,12 @@ $$;
 CREATE TABLE regress_w_big AS SELECT i, repeat('x', 500) AS filler FROM generate_series(1, 2000) i;
 CREATE TABLE "regress_w a name of
 several lines that is longer than what a screen has room for" AS SELECT 1 AS i;
+CREATE TABLE regress_w_表の名前がとても長くて端末の幅に AS SELECT i, repeat('x', 500) AS filler FROM generate_series(1, 1000) i;
+DO $$ BEGIN EXECUTE format('CREATE TABLE %I AS SELECT 1 AS i', E'regress_w_\x1b[31mred'); END $$;
 CREATE INDEX regress_w_index_with_a_long_name_that_is_clipped ON regress_w_big (i);
 CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('regress_w_big', 'regress_w_a_long_name_of_a_tier', include_indexes => false);
+CALL tiered_storage.move_relation('regress_w_表の名前がとても長くて端末の幅に', 'regress_w_a_long_name_of_a_tier');
 SELECT relation, move, size ~ '^[0-9]+ kB$' AS size, took ~ '^[0-9.]+ s$' AS took, locked ~ '^[0-9.]+ ms$' AS locked, state FROM tiered_storage.recent_moves;
 SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at FROM tiered_storage.recent_moves;
 SELECT relation, tier, regexp_replace(size, '[0-9]+', 'N') AS size FROM tiered_storage.hot_relations WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
@@ -32,16 +36,22 @@ SELECT name = current_database() AS name, now ~ '^moves are paused; ' AS now FRO
 SELECT tiered_storage.resume() \g /dev/null
 SELECT name, now ~ '^[0-9]+ % full, [0-9]+ [A-Za-z]+ free' AS now FROM tiered_storage.activity WHERE part = 'tier' AND name IN ('fast', 'regress_w_a_long_name_of_a_tier');
 SELECT count(*) > 0 AS is_something_hot FROM tiered_storage.activity WHERE part = 'hot';
-SELECT count(*) AS lines FROM tiered_storage.activity WHERE name ~ '\n' OR now ~ '\n';
+SELECT count(*) AS lines FROM tiered_storage.activity WHERE name ~ '[\n\x1b]' OR now ~ '[\n\x1b]';
+SELECT count(*) AS lines FROM tiered_storage.hot_relations WHERE relation ~ '[\n\x1b]';
 
 SELECT v AS view, regress_width(v) BETWEEN 40 AND 100 AS fits FROM unnest('{tiered_storage.activity,tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
 SELECT _tiered_storage.clip(E'one\nof\ttwo', 20), _tiered_storage.clip(repeat('x', 21), 20), length(_tiered_storage.clip(repeat('ä', 21), 20)), _tiered_storage.clip(NULL, 20) IS NULL;
+-- Columns of a screen, not characters: wide letters, accents of their own, what moves the cursor.
+SELECT v, _tiered_storage.clip(v, 9) AS clipped, _tiered_storage.clip_words(v, 9) AS words
+	FROM unnest(ARRAY[repeat('表', 4), repeat('表', 5), 'x' || repeat('表', 4), repeat(U&'e\0301', 9), repeat(U&'e\0301', 10), '表の 名前']) v;
+SELECT _tiered_storage.clip(E'a\x1b[31mb\x7f\u0085c\u2028d', 20) COLLATE "C" ~ '^a \[31mb  c' AS harmless, _tiered_storage.clip('ab', 0), _tiered_storage.first_columns('ab', -1) = '' AS nothing;
 -- Sentences lose whole words, unless one word is most of it.
 SELECT _tiered_storage.clip_words(w, 20) FROM unnest(ARRAY['twenty letters in it', 'one word too many, here', 'one word that, breaks', 'one word too much.and',
 	'short ' || repeat('x', 20), E'a\nline and one more line', NULL]) w;
 
 DROP TABLE regress_w_big, "regress_w a name of
-several lines that is longer than what a screen has room for";
+several lines that is longer than what a screen has room for", regress_w_表の名前がとても長くて端末の幅に;
+DO $$ BEGIN EXECUTE format('DROP TABLE %I', E'regress_w_\x1b[31mred'); END $$;
 DROP FUNCTION regress_width;
 DROP EXTENSION tiered_storage CASCADE;
 DROP TABLESPACE regress_w_slow;

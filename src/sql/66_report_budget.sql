@@ -49,6 +49,7 @@ AS $$
 			SELECT power(10::float8, e), ln(power(10::float8, e) / r.least) / ln(r.most / r.least)
 			FROM generate_series(ceil(log(r.least))::integer, floor(log(r.most))::integer) e
 			WHERE r.is_log) t),
+	/* The label of the knee may be on the line of today. */
 	marked AS (
 		SELECT string_agg(CASE WHEN p.is_current THEN format('<path class="today" '
 				|| 'd="M%s 14v206"/>', round(p.x::numeric, 1))
@@ -60,7 +61,7 @@ AS $$
 				|| _tiered_storage.report_label(p.x + CASE WHEN p.x > 700 THEN -10 ELSE 10 END,
 					p.y - 10, CASE WHEN p.x > 700 THEN 'note end' ELSE 'note' END, 'knee '
 					|| _tiered_storage.report_words(p.capacity, 'bytes')) ELSE '' END,
-						'') AS marks
+						'' ORDER BY p.is_knee) AS marks
 		FROM placed p WHERE p.is_current OR p.is_knee)
 	SELECT _tiered_storage.report_section('budget', 'How much of the fast tier pays off',
 		'Device time and queues of the best placement, for each size of '

@@ -134,7 +134,9 @@ DECLARE
 	usable bigint := (SELECT count(*) FROM jsonb_array_elements(facts -> 'tiers') t
 		WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL);
 	confidence text := '';
-	reason text := regexp_replace(total ->> 'reason', '^no move(; |$)', '');
+	/* A headline that is too long ends in dots. */
+	reason text := regexp_replace(regexp_replace(total ->> 'reason', '^no move(; |$)', ''),
+		'[;,]? *\.\.\.$', '; others for other reasons');
 	sentences text[];
 	coming text;
 	command text;
@@ -258,7 +260,10 @@ AS $$
 				_tiered_storage.report_value(v.capacity, 'bytes'),
 				_tiered_storage.report_value(v.used_bytes, 'bytes'),
 				_tiered_storage.report_value(v.disk_bytes, 'bytes'))
-			ELSE format('%s used of %s, %s of it by this database',
+			ELSE format(CASE WHEN v.relation_bytes > v.used_bytes
+					THEN '%s used of %s, although the relations of this database are %s: they are '
+						'compressed, or have holes'
+					ELSE '%s used of %s, %s of it by this database' END,
 				_tiered_storage.report_value(v.used_bytes, 'bytes'),
 				_tiered_storage.report_value(v.capacity, 'bytes'),
 				_tiered_storage.report_value(v.relation_bytes, 'bytes')) END)
@@ -281,14 +286,17 @@ AS $$
 			round((1000 * LEAST(1, v.used))::numeric), class,
 			round((1000 * LEAST(1, v.used, v.relation_bytes / v.capacity))::numeric),
 			round((1000 * v.low)::numeric), round((1000 * v.high)::numeric)) END
-		|| format('<p class="fine">Marks: %s low, %s high; reserve %s. %s</p></div>' || E'\n',
+		|| format('<p class="fine">Marks: %s low, %s high; reserve %s. %s</p>%s</div>' || E'\n',
 			_tiered_storage.report_value(v.low, '%'), _tiered_storage.report_value(v.high, '%'),
 			_tiered_storage.report_value(v.reserve, '%'),
 			CASE WHEN v.days <= 0 THEN '<strong>No room is left.</strong>'
 				WHEN v.days <= 3650 THEN format('<strong>Full in %s</strong>, growing %s.',
 				_tiered_storage.report_value(v.days, 'days'),
 				_tiered_storage.report_value(v.growth, 'bytes/day'))
-			ELSE 'Not foreseen to fill up.' END)
+			ELSE 'Not foreseen to fill up.' END,
+			COALESCE('<p class="remark">' || _tiered_storage.report_name(tier ->> 'tier_name')
+				|| ' ' || _tiered_storage.report_escape(NULLIF(summary ->> 'reason', ''))
+				|| '.</p>', ''))
 	FROM (SELECT CASE WHEN b.capacity < 0.99 * b.disk_bytes
 			THEN GREATEST(b.relation_bytes / NULLIF(b.capacity, 0), b.used_bytes / b.disk_bytes)
 			ELSE b.used_bytes / NULLIF(b.capacity, 0) END AS used, b.used_bytes, b.capacity,

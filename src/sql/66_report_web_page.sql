@@ -59,6 +59,7 @@ background:var(--code);padding:2px 5px;border-radius:4px;overflow-wrap:anywhere}
 .card .big{font-size:28px;font-weight:600;color:var(--ink);line-height:1.3}
 .big small{font-size:14px;font-weight:400;color:var(--dim)}
 .card .fine{margin-top:2px}
+.card .remark{color:var(--ink);margin-top:2px}
 .gauge{display:block;width:100%;height:40px;margin:6px 0 2px}
 figure{margin:0 0 18px}
 .scroll{overflow-x:auto;max-width:100%;position:relative;
@@ -71,7 +72,7 @@ background-repeat:no-repeat}
 .chart{display:block;width:100%;min-width:760px;height:auto;font-size:12px}
 text{fill:var(--ink);font-size:12px}
 .tick,.dim{fill:var(--dim)}
-.note{font-weight:600}
+.note{font-weight:600;paint-order:stroke;stroke:var(--card);stroke-width:4px;stroke-linejoin:round}
 .mid{text-anchor:middle}.end{text-anchor:end}
 .grid{stroke:var(--line);stroke-width:1;fill:none}
 .axis{stroke:var(--dim);stroke-width:1;fill:none}
@@ -122,6 +123,7 @@ th:last-child,td:last-child{padding-right:0}
 .why{display:block;white-space:normal;width:max-content;max-width:430px}
 #recommendations .why{max-width:350px}#moves .why{max-width:800px}
 #tiers .why,#budget .why,#files .why,#writes .why{width:auto;min-width:220px}
+#writes .why{min-width:150px}
 time,data{white-space:nowrap}
 .pair{width:100px;height:14px;display:block}
 summary{cursor:pointer;color:var(--accent);padding:6px 0}
@@ -133,15 +135,21 @@ footer{color:var(--dim);font-size:14px;padding-bottom:40px}
 @media (max-width:600px){header,main,footer{padding:0 12px}header{padding-top:22px}
 section{padding:16px 14px}
 h1{font-size:24px}.answer{font-size:18px}
-th:first-child:not(:only-child){position:sticky;left:0;background:var(--card);max-width:150px;
-white-space:normal;overflow-wrap:anywhere}th:first-child[scope=row]{min-width:124px}}
+#budget .why,#files .why,#writes .why{width:max-content}
+th:first-child:not(:only-child){position:sticky;left:0;background:var(--card);max-width:165px;
+white-space:normal;overflow-wrap:anywhere}th:first-child[scope=row]{min-width:124px;font-size:13px}
+#recommendations th[scope=row],#moves th[scope=row]{min-width:158px}}
 @media print{@page{size:A4;margin:14mm}:root{--page:#fff}body{background:#fff;font-size:11px}
 header,main,footer{max-width:none;padding:0}nav{display:none}
 section{border:0;border-top:1px solid var(--line);border-radius:0;padding:12px 0;margin:0}
-figure,.card,.tile,tr{break-inside:avoid}h2,h3,caption{break-after:avoid}
+figure,.card,.tile,tr,.lead{break-inside:avoid}h2,h3,caption,.lead{break-after:avoid}
+#recommendations{break-before:page}
+#recommendations th:last-child,#recommendations td:last-child{display:none}
 .scroll{overflow:visible;background:none}.chart{min-width:0}table{font-size:8px}
 th,td{padding-right:6px}thead th{font-size:8px;min-width:0}
 .why,td>code{width:auto!important;min-width:0!important;max-width:none!important;font-size:8px}
+#recommendations .why,#moves .why{min-width:130px!important}
+code{font-size:.95em}
 th,td{white-space:normal}td.n{white-space:nowrap}
 tbody th,.why,td>code{overflow-wrap:anywhere}
 .tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}

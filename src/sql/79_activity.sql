@@ -2,27 +2,34 @@
 -- Short forms, for people who watch: a hundred columns wide.
 ---------------------------------------------------------------------------
 
+CREATE FUNCTION _tiered_storage.first_columns(what text, width integer) RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'tier_first_columns';
+COMMENT ON FUNCTION _tiered_storage.first_columns(text, integer) IS
+'the beginning of a text, in one line, that a screen shows in at most so many columns';
+
 CREATE FUNCTION _tiered_storage.clip(what text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN length(t) > clip.width THEN left(t, clip.width - 3) || '...' ELSE t END
-	FROM translate(clip.what, E'\n\r\t', '   ') t
+	SELECT CASE WHEN length(t) = length(clip.what) THEN t
+		ELSE _tiered_storage.first_columns(t, clip.width - 3) || '...' END
+	FROM _tiered_storage.first_columns(clip.what, clip.width) t
 $$;
 COMMENT ON FUNCTION _tiered_storage.clip(text, integer) IS
-'a text in one line of at most so many characters';
+'a text in one line of at most so many columns of a screen';
 
 /* A name says most by its letters, a sentence by its words; one word too long is cut. */
 CREATE FUNCTION _tiered_storage.clip_words(what text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT CASE WHEN length(t) <= clip_words.width THEN t
+	SELECT CASE WHEN length(t) = length(clip_words.what) THEN t
 		WHEN length(w) > clip_words.width / 2 THEN w || '...'
-		ELSE left(t, clip_words.width - 3) || '...' END
-	FROM translate(clip_words.what, E'\n\r\t', '   ') t,
-		rtrim(regexp_replace(left(t, clip_words.width - 2), E'\\S*$', ''), ' ,;:') w
+		ELSE _tiered_storage.first_columns(t, clip_words.width - 3) || '...' END
+	FROM _tiered_storage.first_columns(clip_words.what, clip_words.width) t,
+		rtrim(regexp_replace(_tiered_storage.first_columns(t, clip_words.width - 2),
+			E'\\S*$', ''), ' ,;:') w
 $$;
 COMMENT ON FUNCTION _tiered_storage.clip_words(text, integer) IS
-'a text in one line of at most so many characters, without the words that do not fit';
+'a text in one line of at most so many columns of a screen, without the words that do not fit';
 
 /* What was read lately is that of the last sample; how it is called in psql: watch. */
 CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
@@ -141,9 +148,9 @@ E'what goes on, on one screen, for \\watch: the worker, tiers, running moves, th
 COMMENT ON COLUMN tiered_storage.activity.part IS
 'what the row is about: worker, tier, move (that runs), queue, hot (relations)';
 COMMENT ON COLUMN tiered_storage.activity.name IS
-'database, tier or relation, in at most 34 characters';
+'database, tier or relation, in at most 34 columns of a screen';
 COMMENT ON COLUMN tiered_storage.activity.now IS
-'what it does now, in at most 52 characters';
+'what it does now, in at most 52 columns of a screen';
 
 CREATE VIEW tiered_storage.recent_moves AS
 	SELECT pg_catalog.to_char(m.started_at, 'MM-DD HH24:MI') AS at,
@@ -161,7 +168,8 @@ COMMENT ON VIEW tiered_storage.recent_moves IS
 'the moves, latest first, in the width of a terminal; moves has everything';
 COMMENT ON COLUMN tiered_storage.recent_moves.at IS
 'month, day and time at which the last attempt started';
-COMMENT ON COLUMN tiered_storage.recent_moves.relation IS 'relation, in at most 26 characters';
+COMMENT ON COLUMN tiered_storage.recent_moves.relation IS
+'relation, in at most 26 columns of a screen';
 COMMENT ON COLUMN tiered_storage.recent_moves.move IS 'from where to where';
 COMMENT ON COLUMN tiered_storage.recent_moves.size IS 'size of all forks, TOAST included';
 COMMENT ON COLUMN tiered_storage.recent_moves.took IS 'duration of the last attempt';
@@ -196,7 +204,8 @@ CREATE VIEW tiered_storage.hot_relations AS
 COMMENT ON VIEW tiered_storage.hot_relations IS
 'relations that are not empty, those first whose reads take most device time, in the width of a '
 'terminal; heat has everything';
-COMMENT ON COLUMN tiered_storage.hot_relations.relation IS 'relation, in at most 26 characters';
+COMMENT ON COLUMN tiered_storage.hot_relations.relation IS
+'relation, in at most 26 columns of a screen';
 COMMENT ON COLUMN tiered_storage.hot_relations.tier IS 'tier that it is on';
 COMMENT ON COLUMN tiered_storage.hot_relations.size IS 'size of all forks';
 COMMENT ON COLUMN tiered_storage.hot_relations.random IS

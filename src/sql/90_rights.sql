@@ -160,7 +160,8 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text),
 	_tiered_storage.node_definitions(), _tiered_storage.node_gaps(),
 	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
-	_tiered_storage.short_number(float8), _tiered_storage.clip(text, integer),
+	_tiered_storage.short_number(float8), _tiered_storage.first_columns(text, integer),
+	_tiered_storage.clip(text, integer),
 	_tiered_storage.clip_words(text, integer), _tiered_storage.activity_rows() TO pg_monitor;
 
 GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice(integer),
