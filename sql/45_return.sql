@@ -61,11 +61,28 @@ SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_cool(), regress_read('regress_r_1', 1000000, 24, 49);
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- Nor are two of an hour that lie on either side of where they are cut, or two nights.
-SELECT set_config('tiered_storage.test_now', '2040-02-01 00:30:00+00', false), regress_cool(), regress_read('regress_r_1', 1000000, 24, 24), regress_read('regress_r_1', 1000000, 48, 48) \g /dev/null
+SELECT regress_cool(), regress_read('regress_r_1', 1000000, 24, 24), regress_read('regress_r_1', 1000000, 48, 48) \g /dev/null
 UPDATE _tiered_storage.relation_history SET period_start = period_start - interval '30 minutes';
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false), regress_cool(), regress_read('regress_r_1', 1000000, 1, 5), regress_read('regress_r_1', 1000000, 44, 53) \g /dev/null
+SELECT regress_cool(), regress_read('regress_r_1', 1000000, 1, 5), regress_read('regress_r_1', 1000000, 44, 53) \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- Nor is one of three hours each night, wherever the hours are cut; one of six is use.
+CREATE FUNCTION regress_nights(starts interval, minutes int) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+		SELECT '2040-01-31 00:00+00'::timestamptz - d * interval '1 day' + starts + m * interval '1 minute', 'regress_r_1'::regclass, 60, 1, 100000, 0, 0, 0
+		FROM generate_series(0, 2) d, generate_series(0, minutes - 1) m;
+	UPDATE _tiered_storage.relation_state SET random_fast = 1000000 WHERE relation_oid = 'regress_r_1'::regclass $$;
+SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool(), regress_nights('02:00', 180) \g /dev/null
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT regress_cool(), regress_nights('02:29', 180) \g /dev/null
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT regress_cool(), regress_nights('02:29', 360) \g /dev/null
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- What had a shorter time before it was refused is looked at by that.
+UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
+SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
+UPDATE _tiered_storage.policy SET return_after = NULL;
+SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false) \g /dev/null
 -- A day on which it was read less is a break.
 SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('regress_r_1', 1000, 1, 24), regress_read('regress_r_1', 1000, 49, 72);
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -322,6 +339,10 @@ SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_ho
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 'Infinity'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => -1); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '0'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 microsecond'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '59.999999 seconds'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 minute');
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '-1 day'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '13 months'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_slow'); \echo :SQLSTATE

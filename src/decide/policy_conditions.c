@@ -115,10 +115,10 @@ check_return(const TierPolicyRow *policy)
 	{
 		check_interval("return_after", &policy->return_after, false);
 		if (tier_policy_return_seconds(policy) > TIER_LONGEST_RETURN_AFTER_S ||
-			tier_policy_return_seconds(policy) <= 0)
+			tier_policy_return_seconds(policy) < SECS_PER_MINUTE)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_after must be more than zero, and not more than a year")));
+					 errmsg("return_after must be at least a minute, and not more than a year")));
 	}
 	if (policy->has_return_tier &&
 		(strcmp(NameStr(policy->return_tier), NameStr(policy->tier_name)) == 0))

@@ -40,7 +40,7 @@ typedef struct Candidate
 	List	   *members;		/* OIDs: of what is on the policy's tier */
 	TierReturnTime time;
 	double	   *reads_per_hour; /* in each slot of it, the latest first */
-	TimestampTz until;			/* when the latest slot ends */
+	TimestampTz until;			/* when the latest slot ends; see slots_until() */
 } Candidate;
 
 /* Whose reads are a candidate's. */
@@ -145,6 +145,23 @@ is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }
 
+/*
+ * Where slots are hours, they are those of the history that is rolled up: cut elsewhere, what
+ * was read in one of its hours would seem to have been read in two.  What has been read since
+ * the last one ended has to wait for the next.
+ */
+static TimestampTz
+slots_until(const Candidate *candidate, TimestampTz now)
+{
+	double		slot_s = tier_policy_return_seconds(candidate->evaluation->policy) /
+	(candidate->time.nparts * candidate->time.nslots);
+	int64		into_hour = now % USECS_PER_HOUR;
+
+	if (slot_s != SECS_PER_HOUR || candidate->time.nslots == 1)
+		return now;
+	return now - (into_hour < 0 ? into_hour + USECS_PER_HOUR : into_hour);
+}
+
 static Candidate *
 find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, TimestampTz now,
 				int *ncandidates)
@@ -176,7 +193,7 @@ find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, Timesta
 				tier_policy_return_time(tier_policy_return_seconds(evaluations[i]->policy));
 			candidate->reads_per_hour = palloc0(sizeof(double) * candidate->time.nparts *
 												candidate->time.nslots);
-			candidate->until = now;
+			candidate->until = slots_until(candidate, now);
 			(*ncandidates)++;
 		}
 	return candidates;
@@ -206,10 +223,13 @@ note_period(Candidate *candidate, const TierHistoryPeriod *period)
 	double		slot_s = tier_policy_return_seconds(candidate->evaluation->policy) / nslots;
 	double		slot_us = slot_s * USECS_PER_SEC;
 	double		ago_us = (double) (candidate->until - period->start);
-	int			latest = (int) Max((ago_us - period->seconds * (double) USECS_PER_SEC) / slot_us -
-								   1.0, 0.0);
+	double		latest = Max((ago_us - period->seconds * (double) USECS_PER_SEC) / slot_us - 1.0,
+							 0.0);
 
-	for (int i = latest; i < nslots && i * slot_us <= ago_us; i++)
+	/* Far more slots ago than an int may count, or at no time at all. */
+	if (!(latest < nslots))
+		return;
+	for (int i = (int) latest; i < nslots && i * slot_us <= ago_us; i++)
 	{
 		TimestampTz from = candidate->until - (int64) ((i + 1) * slot_us);
 		TimestampTz until = candidate->until - (int64) (i * slot_us);
@@ -293,7 +313,7 @@ read_history(Candidate *candidates, int n, TimestampTz now)
 	tier_catalog_enter(&scope);
 	tier_catalog_visit_history_since(relations, reading.nreaders,
 									 now - (int64) (longest_s * USECS_PER_SEC) -
-									 LONGEST_PERIOD_US, visit, &reading);
+									 USECS_PER_HOUR - LONGEST_PERIOD_US, visit, &reading);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 }

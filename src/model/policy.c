@@ -262,10 +262,11 @@ tier_policy_return_time(double seconds)
 	time.nslots = (int) ceil(seconds / time.nparts / 3600.0);
 
 	/*
-	 * Four hours of a day: more than a nightly report, fewer than a working
-	 * day.
+	 * Five hours of a day: a report of three hours, which may begin at any
+	 * minute, is in four of them at most; and they are fewer than a working
+	 * day has.
 	 */
-	time.least_slots = (time.nslots + 5) / 6;
+	time.least_slots = time.nslots > 1 ? (time.nslots + 5) / 6 + 1 : 1;
 	return time;
 }
 

@@ -176,7 +176,8 @@ typedef enum TierReturnVerdict
  * Each part has the rate as its mean, and in some of its slots, wherever the parts begin: those
  * that begin half a part later as well.  And from the first such slot to the last one it is as
  * long as all parts but one.  So what runs once does not return while it runs for no longer than
- * that, at whatever moment it is looked at, nor what runs for two nights.
+ * that, at whatever moment it is looked at, nor what runs for two nights, or each night for
+ * an eighth of a day.
  *
  * The rate of its use is still one at which the policy does not send it away, so that it is never
  * due and returning at once.

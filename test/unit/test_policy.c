@@ -216,13 +216,14 @@ test_returns(void)
 	double		hours[AXIS];
 	double		slots[SLOTS];
 
-	ok(three.nparts == 3 && three.nslots == 24 && three.least_slots == 4 &&
+	ok(three.nparts == 3 && three.nslots == 24 && three.least_slots == 5 &&
 	   tier_policy_return_time(86401.0).nparts == 2 && tier_policy_return_time(60.0).nparts == 1 &&
 	   tier_policy_return_time(60.0).nslots == 1 && tier_policy_return_time(0.0).nslots == 1,
 	   "returns: no part is longer than a day, and no slot longer than an hour");
 	ok(tier_policy_return_time(60.0).least_slots == 1 &&
-	   tier_policy_return_time(43200.0).least_slots == 2,
-	   "returns: a sixth of the slots");
+	   tier_policy_return_time(43200.0).least_slots == 3 &&
+	   tier_policy_return_time(7200.0).least_slots == 2,
+	   "returns: one more than a sixth of the slots");
 	run_for(slots, 0, SLOTS, 100.0);
 	ok(tier_policy_returns(&use, &conditions, slots, three, 100.0) == TIER_RETURN_YES,
 	   "returns: it has held");
@@ -247,7 +248,7 @@ test_returns(void)
 	ok(moments(hours) >= 6, "returns: three working days");
 	memset(hours, 0, sizeof(hours));
 	for (int day = 5; day < 8; day++)
-		run_for(hours, day * 24 + 8, 4, 600.0);
+		run_for(hours, day * 24 + 8, 5, 600.0);
 	ok(moments(hours) >= 4, "returns: three mornings");
 }
 
@@ -290,14 +291,15 @@ test_reports(void)
 			nights += moments(hours);
 		}
 	ok(nights == 0, "reports: two nights of half a day");
-	for (int length = 1; length < 4; length++)
+	/* Of what begins within an hour, the first and the last one have the rest. */
+	for (int length = 1; length < 5; length++)
 	{
 		memset(hours, 0, sizeof(hours));
 		for (int day = 2; day < 13; day++)
 			run_for(hours, day * 24 + 1, length, 1e6);
 		short_ones += moments(hours);
 	}
-	ok(short_ones == 0, "reports: one of three hours each night");
+	ok(short_ones == 0, "reports: one of three hours each night, wherever the hours are cut");
 }
 
 /* Nothing leaves and returns at once, or the two would take turns. */
