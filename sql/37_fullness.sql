@@ -71,6 +71,10 @@ CALL regress_observe();
 SELECT * FROM regress_says;
 CALL tiered_storage.migrate(dry_run => true);
 SELECT * FROM regress_fill;
+-- It says that moves are paused.
+SELECT tiered_storage.pause();
+CALL tiered_storage.migrate(dry_run => true);
+SELECT tiered_storage.resume();
 -- It knows what windows have left.  What waits for one leaves then, and nothing hotter in its place.
 SELECT tiered_storage.add_move_window('little', NULL, '0:00', '24:00', 'UTC', max_bytes => pg_table_size('regress_b') + 8192, jitter => '0') \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);

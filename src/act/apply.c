@@ -790,7 +790,8 @@ foretell(const Foretelling *foretelling, const Candidate *candidate, bool is_las
 				 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
 		return true;
 	}
-	announce(foretelling->advice, candidate, start.may_begin ? NULL : start.reason);
+	announce(foretelling->advice, candidate,
+			 foretelling->request->foresight == NULL ? NULL : tier_foresee_waiting(&start));
 	if (start.may_begin)
 	{
 		summary->counts.moved++;

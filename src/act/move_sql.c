@@ -317,7 +317,7 @@ static void
 report_waiting(const TierMigrateSummary *summary)
 {
 	int			waiting = summary->counts.waiting + summary->emptied.counts.waiting +
-		summary->applied.counts.waiting;
+	summary->applied.counts.waiting;
 
 	if (summary->why_waiting == NULL)
 		return;

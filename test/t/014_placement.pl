@@ -222,6 +222,12 @@ $dry =
   notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
 like($dry, qr/would move public\.hot_2 /, 'but a day later it does');
 like($dry, qr/1 relation is advised to move/, 'one');
+$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would move public\.hot_2 .*\nDETAIL: .* Now it would be waiting: moves are paused, see resume\(\)\./,
+	'and says that moves are paused');
+$node->safe_psql('app', 'SELECT tiered_storage.resume()');
 like(
 	$dry,
 	qr/would not move public\.hot_poor: permission denied for tablespace fast\nDETAIL:  It is advised to move to tier "fast"\.\nHINT:  GRANT CREATE ON TABLESPACE fast TO poor allows it\./,

@@ -115,12 +115,14 @@ SELECT tiered_storage.add_tiering_policy('w', '1 year', 'slow'), tiered_storage.
 my $late = "SET tiered_storage.test_now = '2040-01-01 20:59:59+00'";
 like(
 	$node->safe_psql(
-		'postgres', "$late; SELECT relation, reason FROM tiered_storage.move_queue"),
+		'postgres',
+		"$late; SELECT relation, reason FROM tiered_storage.move_queue"),
 	qr/^w_1\|waiting for window evening, opens 2040-01-02 20:00 UTC: /,
 	'the queue goes by how fast the worker is');
 like(
 	notices_of(
-		$node, 'postgres', "$late; CALL tiered_storage.migrate(dry_run => true)"),
+		$node, 'postgres',
+		"$late; CALL tiered_storage.migrate(dry_run => true)"),
 	qr/would move table public\.w_1 to tier "slow"\nDETAIL:  .*now \(2040-01-01 20:59:59\+00\)\.$/m,
 	'a dry run does not');
 $node->stop;

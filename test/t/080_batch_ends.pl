@@ -114,8 +114,8 @@ wait_stopped($stops, 'copied');
 $pid = step_to($stops, 'copied', 'registered');
 $stops->query_safe("SELECT pg_cancel_backend($pid)");
 like(finish_sql($run), qr/ERROR:  57014: $cancelled/, 'a cancel ends a run');
-ends($offset, 'tiering policies', 1, bytes_of('d_1'), 1, $cancelled,
-	'the log says what had come of it');
+ends($offset, 'tiering policies',
+	1, bytes_of('d_1'), 1, $cancelled, 'the log says what had come of it');
 let_go($stops, 'registered');
 
 # A cancel that comes when the relation has moved.
@@ -132,7 +132,8 @@ wait_for($stops,
 );
 let_go($stops, 'recorded');
 finish_sql($run);
-ends($offset, 'tiering policies', 1, bytes_of('d_2'), 0, $cancelled,
+ends($offset, 'tiering policies',
+	1, bytes_of('d_2'), 0, $cancelled,
 	'what has moved counts, though the run ended with it');
 
 $offset = -s $node->logfile;
@@ -140,13 +141,13 @@ hold($stops, 'copied');
 $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
 terminate($stops, wait_stopped($stops, 'copied'));
 finish_sql($run);
-ends($offset, 'tiering policies', 0, 0, 0, $killed,
-	'a session that is terminated says so');
+ends($offset, 'tiering policies',
+	0, 0, 0, $killed, 'a session that is terminated says so');
 let_go($stops, 'copied');
 $offset = -s $node->logfile;
 $node->safe_psql('app', 'CALL tiered_storage.migrate()');
-ends($offset, 'tiering policies', 1, bytes_of('d_3'), 0, '',
-	'one that comes to its end does not');
+ends($offset, 'tiering policies',
+	1, bytes_of('d_3'), 0, '', 'one that comes to its end does not');
 
 # ---------------------------------------------------------------------
 note 'The worker';
@@ -160,7 +161,8 @@ $node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 wait_stopped($stops, 'copied');
 $pid = step_to($stops, 'copied', 'registered');
 terminate($stops, $pid);
-ends($offset, 'tiering policies', 1, bytes_of('d_4'), 0, $killed,
+ends($offset, 'tiering policies',
+	1, bytes_of('d_4'), 0, $killed,
 	'one that is terminated says what it has moved');
 reload_with($node, 'tiered_storage.auto_migrate' => 'off');
 let_go($stops, 'registered');
@@ -172,7 +174,8 @@ note 'undo_move()';
 
 my $batch = $node->safe_psql(
 	'app', q(
-SELECT batch_id FROM tiered_storage.move_batches WHERE moves_done > 0 ORDER BY batch_id DESC LIMIT 1));
+SELECT batch_id FROM tiered_storage.move_batches WHERE moves_done > 0 ORDER BY batch_id DESC LIMIT 1)
+);
 $offset = -s $node->logfile;
 hold($stops, 'copied');
 $run = start_sql($node, 'app', "CALL tiered_storage.undo_move($batch)");
@@ -198,14 +201,17 @@ SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
 $offset = -s $node->logfile;
 like(
 	error_of(
-		$node, 'app',
+		$node,
+		'app',
 		q(SET tiered_storage.debug_fault = 'looked_at:error'; CALL tiered_storage.migrate())
 	),
 	qr/ERROR:  XX000: fault at "looked_at"/,
 	'an error ends a run');
-ends($offset, 'fullness policies',
+ends(
+	$offset, 'fullness policies',
 	1, bytes_of('f_1', 'f_2'),
-	0, 'fault at "looked_at"',
+	0,
+	'fault at "looked_at"',
 	'the log says what had come of it');
 $node->safe_psql(
 	'app', q(
@@ -230,8 +236,7 @@ wait_stopped($stops, 'copied');
 $pid = step_to($stops, 'copied', 'registered');
 $stops->query_safe("SELECT pg_cancel_backend($pid)");
 finish_sql($run);
-my ($first) = split /\n/,
-  $node->safe_psql(
+my ($first) = split /\n/, $node->safe_psql(
 	'app', q(
 SELECT c.relname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE t.spcname = 'fast' AND c.relname ~ '^f_'
 ));

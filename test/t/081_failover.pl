@@ -37,8 +37,7 @@ my %standby =
   map { $_ => PostgreSQL::Test::Cluster->new($_) } qw(window lag);
 foreach my $name (sort keys %standby)
 {
-	$standby{$name}
-	  ->init_from_backup($primary, 'copy', has_streaming => 1);
+	$standby{$name}->init_from_backup($primary, 'copy', has_streaming => 1);
 	$standby{$name}->start;
 }
 $primary->safe_psql(
@@ -95,7 +94,8 @@ sub rows
 {
 	my ($server) = @_;
 
-	return fingerprint($server, 'app', "(SELECT * FROM d WHERE d <> '2002-01-01')");
+	return fingerprint($server, 'app',
+		"(SELECT * FROM d WHERE d <> '2002-01-01')");
 }
 
 # A worker moves nothing before a sample is taken, and tells when it has looked.
@@ -138,13 +138,13 @@ wait_stopped($stops, 'recorded');
 hold($stops, 'copied');
 my $copying = start_sql($primary, 'app', sprintf $moving, 'd_4');
 wait_stopped($stops, 'copied');
+
 foreach (1 .. 2)
 {
 	step_to($stops, 'copied', 'registered');
 	step_to($stops, 'registered', 'copied');
 }
-my $window =
-  'waiting for window night, opens 2030-01-02 03:00 UTC';
+my $window = 'waiting for window night, opens 2030-01-02 03:00 UTC';
 my $failed =
   qr/d_2\|failed\|1\|next attempt at T after 1 failure: \Q$unlogged\E/;
 like(
@@ -235,9 +235,8 @@ wait_for_worker(
 	"SELECT string_agg(relation::text, ' ') = 'd_2' FROM tiered_storage.move_queue",
 	'what has waited for the standby is moved by it');
 like(queue($promoted), qr/^$failed$/, 'what has failed is known');
-is( record($promoted, 'd_6', 'd_7'),
-	"d_6|done|1\nd_7|done|0",
-	'what was interrupted was tried again');
+is(record($promoted, 'd_6', 'd_7'),
+	"d_6|done|1\nd_7|done|0", 'what was interrupted was tried again');
 is(tablespaces_of($promoted, 'app', map { "d_$_" } 1, 3 .. 7),
 	'slow', 'everything is in its place');
 is(rows($promoted), $rows, 'with all rows');
