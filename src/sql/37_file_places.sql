@@ -288,8 +288,8 @@ AS $$
 		FROM _tiered_storage.wal_places() p CROSS JOIN need n),
 	best AS (
 		SELECT c.*, (SELECT u.tier_name FROM compared u
+			/* Where the best is not worth it, none of these has room. */
 			WHERE u.there_s < 0.8 * u.here_s AND u.here_s - u.there_s >= 10
-				AND NOT COALESCE(u.fits, false)
 			ORDER BY u.there_s, u.tier_name LIMIT 1) AS full_tier
 		FROM compared c
 		ORDER BY c.fits DESC NULLS LAST, c.there_s, c.there_ms, c.rank, c.tier_name LIMIT 1)

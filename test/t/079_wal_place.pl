@@ -261,6 +261,16 @@ like(
 	advice('reason'),
 	qr/: the best is "ssd", a sync would take 8\.00 ms there; "full" would be, and has no room for 1024 MB$/,
 	'what is faster and full');
+
+# With room it has the quickest sync, for which 36,000,000 reads would wait 0.01 / 0.99 * 1 ms each.
+ask("UPDATE place SET device = 'sdc', free_bytes = 1e12 WHERE tablespace = 'a_full';
+	INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('sdc', 0, 10000);
+	SELECT tiered_storage.alter_tier('ssd', fsync_ms => 2)");
+is(advice('recommended_value'),
+	"/fast/pg_wal-$identifier",
+	'not the quickest sync, but the least waiting');
+ask("UPDATE place SET device = 'sdb', free_bytes = 0 WHERE tablespace = 'a_full'; DELETE FROM io WHERE device = 'sdc'"
+);
 ask("SELECT tiered_storage.remove_tier('full'), tiered_storage.alter_tier('ssd', fsync_ms => 2, tablespaces => '{a_full,fast}')"
 );
 
