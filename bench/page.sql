@@ -7,7 +7,7 @@ SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{ssd}', profile => 'nvme', rank => 0,
 		capacity_bytes => 60000000000, price_per_gb_month => 0.20, endurance_dwpd => 1),
 	tiered_storage.add_tier('hdd', '{hdd,pg_default}', profile => 'hdd_7200', rank => 1,
-		price_per_gb_month => 0.03);
+		capacity_bytes => 200000000000, price_per_gb_month => 0.03);
 SELECT set_config('page.relations', :'relations', false);
 DO $$
 BEGIN
@@ -22,7 +22,8 @@ BEGIN
 END
 $$;
 SELECT setseed(0.25);
--- How hot each is: the n-th hottest as 1/n; and files of nothing but holes, 150 GB together.
+-- How hot each is: the n-th hottest as 1/n, together less than what the hard disk can do; and
+-- files of nothing but holes, 150 GB together.
 CREATE TEMP TABLE heat AS
 	SELECT oid AS relation_oid, row_number() OVER (ORDER BY random()) AS n, exp(6 * random()) AS size FROM pg_class
 	WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i');
@@ -34,10 +35,10 @@ UPDATE _tiered_storage.relation_state s SET evidence_interval_s = 0, heat_at = n
 	observed_since = now() - :days * interval '1 day', sampled_since = now() - :days * interval '1 day',
 	proven_since = now() - :days * interval '1 day',
 	tuples = s.size_bytes / 100.0,
-	hits_slow = 0, scans_slow = 0, random_slow = 2e5 / h.n, random_fast = 2e5 / h.n,
-	sequential_slow = 4e5 / h.n, sequential_fast = 4e5 / h.n, sequential_low_slow = 3e5 / h.n,
-	sequential_high_slow = 5e5 / h.n, device_random_fast = 2e5 / h.n, device_random_slow = 2e5 / h.n,
-	device_sequential_fast = 4e5 / h.n, device_sequential_slow = 4e5 / h.n,
+	hits_slow = 0, scans_slow = 0, random_slow = 1.6e4 / h.n, random_fast = 1.6e4 / h.n,
+	sequential_slow = 3.2e4 / h.n, sequential_fast = 3.2e4 / h.n, sequential_low_slow = 2.4e4 / h.n,
+	sequential_high_slow = 4e4 / h.n, device_random_fast = 1.6e4 / h.n, device_random_slow = 1.6e4 / h.n,
+	device_sequential_fast = 3.2e4 / h.n, device_sequential_slow = 3.2e4 / h.n,
 	changes_fast = 1e4 / h.n, changes_slow = 1e4 / h.n, page_writes_fast = 5e3 / h.n,
 	page_writes_slow = 5e3 / h.n, wal_bytes_fast = 4e7 / h.n, image_bytes_fast = 2.5e7 / h.n
 	FROM heat h WHERE h.relation_oid = s.relation_oid;
@@ -46,7 +47,7 @@ UPDATE _tiered_storage.sampler SET last_sample_at = now(), history_since = now()
 -- By day more than by night, on Sundays little; some come only later, some go out of use.
 INSERT INTO _tiered_storage.relation_history
 	SELECT date_trunc('hour', now()) - hour * interval '1 hour', h.relation_oid, 3600, 10,
-		(2e5 / h.n * day.factor * (0.5 + random()))::bigint, (4e5 / h.n * day.factor)::bigint, 1000, 10,
+		(1.6e4 / h.n * day.factor * (0.5 + random()))::bigint, (3.2e4 / h.n * day.factor)::bigint, 1000, 10,
 		(5e3 / h.n * day.factor)::bigint
 	FROM heat h
 	CROSS JOIN generate_series(1, :days * 24, GREATEST(1, (:days * 24.0 * :relations / :rows)::integer)) step

@@ -20,10 +20,9 @@ PG_FUNCTION_INFO_V1(tier_first_columns);
 Datum
 tier_first_columns(PG_FUNCTION_ARGS)
 {
-	text	   *what = PG_GETARG_TEXT_PP(0);
+	const char *at = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int			width = PG_GETARG_INT32(1);
-	const char *at = VARDATA_ANY(what);
-	const char *end = at + VARSIZE_ANY_EXHDR(what);
+	const char *end = at + strlen(at);
 	int			used = 0;
 	StringInfoData line;
 
