@@ -69,13 +69,30 @@ CALL tiered_storage.migrate();
 SELECT count(*) FROM tiered_storage.moves WHERE state = 'done';
 SELECT tiered_storage.remove_fullness_policy('regress_fast'),
 	tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+DROP TABLE regress_b_full_1, regress_b_full_2, regress_b_full_3;
+-- What is due does not wait until enough has left, and then it does: the queue and a dry run say so before.
+CREATE TABLE regress_b_due (d date, x text) PARTITION BY RANGE (d);
+SELECT format('CREATE TABLE regress_b_due_%1$s PARTITION OF regress_b_due FOR VALUES FROM (''201%1$s-01-01'') TO (''201%2$s-01-01'') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', i, i + 1) FROM generate_series(1, 6) i \gexec
+INSERT INTO regress_b_due SELECT make_date(2010 + i, 6, 1), repeat('x', 1900) FROM generate_series(1, 6) i, generate_series(1, 100);
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 2000000) \g /dev/null
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1),
+	tiered_storage.add_tiering_policy('regress_b_due', '30 days', 'regress_slow') AS due \gset
+DELETE FROM _tiered_storage.move;
+SELECT relation, cause, reason ~ '^waiting: the WAL' AS waits FROM tiered_storage.move_queue ORDER BY place;
+SET client_min_messages = notice;
+CALL tiered_storage.migrate(dry_run => true);
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+SELECT relation, policy_kind, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT tiered_storage.remove_fullness_policy('regress_fast'), tiered_storage.remove_tiering_policy(policy_id => :due),
+	tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+DROP TABLE regress_b_due;
 -- Where new partitions are created is set all the same: that moves nothing, and spares moves.
 SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, new_partitions_on => 'regress_fast') \g /dev/null
 SET client_min_messages = notice;
 CALL tiered_storage.migrate();
 SET client_min_messages = warning;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, unset => '{new_partitions_on}') \g /dev/null
-DROP TABLE regress_b_full_1, regress_b_full_2, regress_b_full_3;
 DELETE FROM _tiered_storage.load_history;
 CALL tiered_storage.migrate();
 CALL tiered_storage.move_relation('regress_b_1', 'regress_fast');

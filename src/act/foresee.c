@@ -131,11 +131,11 @@ earlier_bytes(const TierForesight *foresight, Place *place)
 	return bytes;
 }
 
-/* The same for the tier that the place belongs to. */
+/* The same for the tier that the tablespace belongs to. */
 static double
-earlier_tier_bytes(const TierForesight *foresight, const Place *place)
+earlier_tier_bytes(const TierForesight *foresight, Oid tablespace_oid)
 {
-	int			tier = tier_set_tier_of_tablespace(foresight->set, place->tablespace_oid);
+	int			tier = tier_set_tier_of_tablespace(foresight->set, tablespace_oid);
 	double		bytes = 0;
 	ListCell   *cell;
 
@@ -172,7 +172,7 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 	place->tier_bytes = tier_preflight_tier_bytes(admission);
 	place->space->earlier_bytes = earlier_bytes(foresight, place);
 	if (place->tier_bytes >= 0)
-		admission->tier_bytes = Max(place->tier_bytes + earlier_tier_bytes(foresight, place), 0);
+		admission->tier_bytes = Max(place->tier_bytes + earlier_tier_bytes(foresight, place->tablespace_oid), 0);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -195,8 +195,8 @@ tier_foresight_obstacle(TierForesight *foresight, const TierMoveRequest *request
 		place->level = tier_fullness_level(set, to, &question);
 	place->has_level = true;
 	level = place->level;
-	level.own_bytes += earlier_tier_bytes(foresight, place);
-	level.disk_bytes += earlier_tier_bytes(foresight, place);
+	level.own_bytes += earlier_tier_bytes(foresight, place->tablespace_oid);
+	level.disk_bytes += earlier_tier_bytes(foresight, place->tablespace_oid);
 	return tier_move_mark_obstacle(request->mark, &set->tiers[to], &level, admission->size_bytes);
 }
 
@@ -251,6 +251,7 @@ tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
 		.is_optional = request->is_optional,
 		.pressing = request->pressing,
 		.earlier_bytes = foresight->bytes,
+		.earlier_from_bytes = earlier_tier_bytes(foresight, info->tablespace_oid),
 		.earlier_s = foresight->seconds
 	};
 

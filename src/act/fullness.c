@@ -294,6 +294,15 @@ pressing(const TierFullnessEvaluation *evaluation)
 		TIER_PRESSING_YES : TIER_PRESSING_NO;
 }
 
+void
+tier_fullness_foretold(TierFullnessEvaluation *evaluation, int i)
+{
+	take_away(&evaluation->problem, &evaluation->units[i]);
+	if (evaluation->result.places[i] >= 0)
+		evaluation->problem.place_bytes[evaluation->result.places[i]] -=
+			evaluation->units[i].place_bytes;
+}
+
 TierMoveRequest
 tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 {
@@ -787,12 +796,7 @@ foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation
 		if (!still_fits(evaluation, evaluation->advice->set, i, &info))
 			return;
 		if (foretell_move(foretelling, evaluation, i, &info))
-		{
-			take_away(&evaluation->problem, &evaluation->units[i]);
-			if (evaluation->result.places[i] >= 0)
-				evaluation->problem.place_bytes[evaluation->result.places[i]] -=
-					evaluation->units[i].place_bytes;
-		}
+			tier_fullness_foretold(evaluation, i);
 	}
 	set_aside(evaluation, i, "it was looked at");
 }

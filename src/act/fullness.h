@@ -63,4 +63,10 @@ extern TierFullnessSummary tier_fullness_announce(const TierFullnessRun *run,
 /* The move of member i of the evaluation, without its batch. */
 extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
 
+/*
+ * As if member i had left: what is foretold next is judged by how full the tier is then, as
+ * it will be in the run.
+ */
+extern void tier_fullness_foretold(TierFullnessEvaluation *evaluation, int i);
+
 #endif							/* TIER_ACT_FULLNESS_H */

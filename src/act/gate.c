@@ -42,7 +42,7 @@ static int64 loaded_at_us;		/* means nothing while there are none */
 typedef struct Level
 {
 	NameData	tier_name;
-	bool		is_above_mark;
+	double		above_mark_bytes;
 } Level;
 
 void
@@ -80,32 +80,32 @@ load(void)
 	return true;
 }
 
-/* Is there more on the tier than a fullness policy wants to be there? */
-static bool
-is_above_mark(const TierSet *set, Oid tablespace_oid)
+/* How much more is on the tier than a fullness policy wants to be there? */
+static double
+above_mark_bytes(const TierSet *set, Oid tablespace_oid)
 {
 	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
 	MemoryContext old_context;
 	ListCell   *cell;
 	Level	   *level;
-	bool		is_above;
+	double		bytes;
 
 	if (tier < 0 || set->tiers[tier].emptied_above <= 0.0)
-		return false;
+		return 0.0;
 	foreach(cell, levels)
 	{
 		level = lfirst(cell);
 		if (strcmp(NameStr(level->tier_name), NameStr(set->tiers[tier].name)) == 0)
-			return level->is_above_mark;
+			return level->above_mark_bytes;
 	}
-	is_above = tier_level_is_above_mark(tablespace_oid);
+	bytes = tier_level_above_mark_bytes(tablespace_oid);
 	old_context = MemoryContextSwitchTo(gate_context);
 	level = palloc(sizeof(Level));
 	level->tier_name = set->tiers[tier].name;
-	level->is_above_mark = is_above;
+	level->above_mark_bytes = bytes;
 	levels = lappend(levels, level);
 	MemoryContextSwitchTo(old_context);
-	return is_above;
+	return bytes;
 }
 
 static bool
@@ -113,7 +113,8 @@ is_pressing(const TierSet *set, const TierPlannedMove *move)
 {
 	if (move->pressing != TIER_PRESSING_BY_LEVEL)
 		return move->pressing == TIER_PRESSING_YES;
-	return !move->is_optional && is_above_mark(set, move->from_tablespace_oid);
+	return !move->is_optional &&
+		above_mark_bytes(set, move->from_tablespace_oid) + move->earlier_from_bytes > 0.0;
 }
 
 TierMoveStart

@@ -27,26 +27,26 @@ tier_fullness_flight(Oid tablespace_oid, const void *argument)
 	return flight;
 }
 
-static bool
-is_above_mark(const TierSet *set, int tier)
+static double
+above_mark_bytes(const TierSet *set, int tier)
 {
 	TierFullnessQuestion question = {.flight = tier_fullness_flight};
 	TierFullnessLevel level;
 
 	if (tier < 0 || set->tiers[tier].capacity_bytes <= 0 || set->tiers[tier].emptied_above <= 0.0)
-		return false;
+		return 0.0;
 	level = tier_fullness_level(set, tier, &question);
-	return tier_fullness_bytes(&level) > level.capacity_bytes * set->tiers[tier].emptied_above;
+	return tier_fullness_bytes(&level) - level.capacity_bytes * set->tiers[tier].emptied_above;
 }
 
-bool
-tier_level_is_above_mark(Oid tablespace_oid)
+double
+tier_level_above_mark_bytes(Oid tablespace_oid)
 {
 	MemoryContext old_context = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage level",
 												  ALLOCSET_DEFAULT_SIZES);
 	TierCatalogScope scope;
-	bool		is_above = false;
+	double		bytes = 0.0;
 
 	MemoryContextSwitchTo(context);
 	if (tier_catalog_try_enter(&scope))
@@ -55,9 +55,9 @@ tier_level_is_above_mark(Oid tablespace_oid)
 
 		tier_catalog_leave(&scope);
 		MemoryContextSwitchTo(context);
-		is_above = is_above_mark(set, tier_set_tier_of_tablespace(set, tablespace_oid));
+		bytes = above_mark_bytes(set, tier_set_tier_of_tablespace(set, tablespace_oid));
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);
-	return is_above;
+	return bytes;
 }

@@ -16,9 +16,10 @@
 extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *argument);
 
 /*
- * Is the tier of the tablespace above the high watermark of an enabled fullness policy?  Looks
- * at its files.  In a transaction, outside of a scope.
+ * By how many bytes the tier of the tablespace is above the high watermark of an enabled
+ * fullness policy; not above zero: it is not, or there is none.  Looks at its files.  In a
+ * transaction, outside of a scope.
  */
-extern bool tier_level_is_above_mark(Oid tablespace_oid);
+extern double tier_level_above_mark_bytes(Oid tablespace_oid);
 
 #endif							/* TIER_LEVEL_H */

@@ -303,7 +303,7 @@ add_due(Making *making)
 }
 
 static void
-add_leaving_of(Making *making, const TierFullnessEvaluation *evaluation)
+add_leaving_of(Making *making, TierFullnessEvaluation *evaluation)
 {
 	const TierFullnessResult *result = &evaluation->result;
 
@@ -320,8 +320,8 @@ add_leaving_of(Making *making, const TierFullnessEvaluation *evaluation)
 		entry = begin_entry(making, &request, TIER_CAUSE_FULLNESS,
 							tier_set_tier_of_tablespace(making->set, request.tablespace_oid),
 							&info);
-		if (entry != NULL)
-			(void) judge(making, entry, &request, &info, NULL);
+		if (entry != NULL && judge(making, entry, &request, &info, NULL))
+			tier_fullness_foretold(evaluation, member);
 	}
 }
 

@@ -56,6 +56,8 @@ typedef struct TierPlannedMove
 								 * return of a policy */
 	TierPressing pressing;
 	double		earlier_bytes;	/* of moves that are made before, from now on */
+	double		earlier_from_bytes; /* that these bring to the tier that it
+									 * leaves, or take away: less than zero */
 	double		earlier_s;		/* and how long these take */
 } TierPlannedMove;
 

@@ -120,7 +120,10 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	}
 	entry->total += reads + writes;
 
-	first = (int) Max(0.0, floor(((double) start - (double) receiver->grid) / receiver->width_us));
+	/* A clock that was ahead may have written of times beyond all parts. */
+	first = (int) Min(receiver->n,
+					  Max(0.0, floor(((double) start - (double) receiver->grid) /
+									 receiver->width_us)));
 	last = (int) Min(receiver->n,
 					 ceil((end_us - (double) receiver->grid) / receiver->width_us)) - 1;
 	if (first == last && start >= receiver->from && end_us <= (double) receiver->until)
