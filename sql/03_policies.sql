@@ -174,6 +174,13 @@ SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_tiering_policy(policy_id => :a);
 SELECT relation FROM tiered_storage.policies;
+-- A policy stays with its table while another one takes the name; when the table is gone before a
+-- sample has seen its new name, it is for the one that has replaced it.
+ALTER TABLE regress_t RENAME TO regress_before;
+CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
+SELECT relation, relation_name FROM tiered_storage.policies;
+DROP TABLE regress_before;
+SELECT relation, relation_name FROM tiered_storage.policies;
 
 SET client_min_messages = warning;
 DROP SCHEMA "regress schema" CASCADE;
