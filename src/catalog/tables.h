@@ -290,8 +290,8 @@ typedef struct TierTier
 	int64		device_bytes;	/* size of its distinct file systems; -1:
 								 * unknown */
 	int64		free_bytes;		/* of these; -1: unknown */
-	int64		device_used_bytes;	/* of these, by everything on them, without
-									 * what they reserve; -1: unknown */
+	int64		device_used_bytes;	/* of these, by everything on them,
+									 * without what they reserve; -1: unknown */
 	double		endurance_tbw;	/* 10^12 bytes in TIER_ENDURANCE_DAYS; 0: not
 								 * known */
 	double		endurance_dwpd; /* times device_bytes in a day; 0: not known */

@@ -114,9 +114,10 @@ extern double tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *u
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /*
- * Bytes that files of others have of the file systems of a tier as it is today, which a smaller
- * device would have to hold, too; less what they have taken of its reserve, for nobody asks them to
- * give that back.  0 for a tier that is limited to a part of its file systems: they are on the rest.
+ * Bytes that files of others have of the file systems of a tier as it is today, which a
+ * smaller device would have to hold, too; less what they have taken of its reserve, for
+ * nobody asks them to give that back.  0 for a tier that is limited to a part of its file
+ * systems: they are on the rest.
  */
 extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today);
 

@@ -208,7 +208,8 @@ tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today)
 		return 0.0;
 	unused += (1.0 - today->reserve_fraction) *
 		((double) today->capacity_bytes - (double) today->device_bytes);
-	return Max((double) today->device_used_bytes - advice->used_bytes[tier] + Min(unused, 0.0), 0.0);
+	return Max((double) today->device_used_bytes - advice->used_bytes[tier] +
+			   Min(unused, 0.0), 0.0);
 }
 
 double

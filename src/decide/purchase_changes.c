@@ -192,7 +192,8 @@ check_catalogs(const TierPurchase *purchase, const TierPurchaseChange *change)
 static char *
 what_stays(double others, double stuck, const TierAdviceUnit *unit)
 {
-	char	   *files = psprintf("%s of its file systems are other files", tier_advice_bytes(others));
+	char	   *files = psprintf("%s of its file systems are other files",
+							  tier_advice_bytes(others));
 	char	   *relations;
 
 	if (unit == NULL)

@@ -62,6 +62,7 @@ CREATE OR REPLACE FUNCTION tiered_storage.tablespace_devices(OUT tablespace_name
 		1000000000000, 1000000000000 - p.free_bytes, p.free_bytes, r.profile
 	FROM public.real_devices() r JOIN public.place p ON p.tablespace = r.tablespace_name $$;
 CREATE TABLE io (LIKE tiered_storage.device_io);
+ALTER TABLE io ALTER sampled_at SET DEFAULT now();
 INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('sda', 0.2, 0), ('sdb', 0, 0);
 CREATE OR REPLACE VIEW tiered_storage.device_io AS SELECT * FROM io;
 CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
@@ -220,6 +221,24 @@ is( advice('reason'),
 	'what the server has measured');
 is(advice('expected_ratio'), '0.04', '... and what of it is left');
 
+# Nine seconds an hour, of which a sixth would be left.
+ask('UPDATE wal_tier SET io_s = 36000 * 0.00025');
+ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 0.04)");
+is(advice('recommended_value'), '', 'too little for a restart');
+ask('UPDATE wal_tier SET io_s = 36000 * 0.00035');
+is(advice('recommended_value'),
+	"/fast/pg_wal-$identifier", 'twelve of them are not');
+
+# Not calibrated.
+ask("DELETE FROM _tiered_storage.tier_calibration WHERE tier_name = 'ssd'");
+is(advice('recommended_value'), '', 'what a profile says is not enough');
+like(
+	advice('reason'),
+	qr/ the WAL's tier and another one must have been calibrated and sampled$/,
+	'... and why');
+ask("INSERT INTO _tiered_storage.tier_calibration VALUES ('ssd', now(), 'fsync_ms', 'ms', 1, 1, 1, 'x')"
+);
+
 # A disk like this one, of its own: 36000 * 0.08 / 0.92 * 8 ms are what 100 reads a second wait here.
 ask('UPDATE wal_tier SET io_s = NULL');
 ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8)");
@@ -308,6 +327,24 @@ like(
 	qr/^a sync takes 10\.00 ms on $where, 2\.00 ms on "ssd" \(busy 0 %\)$/,
 	'a slow one');
 is(advice('expected_ratio'), '0.2', '... is left');
+ask("UPDATE _tiered_storage.wal_calibration SET device = 'another'");
+like(advice('reason'), $hint, 'measured on another device');
+measured('fdatasync', 10, 'path');
+SKIP:
+{
+	my $device =
+	  ask(
+		"SELECT device FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'"
+	  );
+
+	skip 'the device of the WAL is not known here', 1 if $device eq '';
+	ask("UPDATE place SET device = '$device' WHERE tablespace = 'fast'");
+	ask("INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('$device', 0, 0)"
+	);
+	is(advice('recommended_value'), '', 'not to where it is');
+	ask("UPDATE place SET device = 'sdb' WHERE tablespace = 'fast'");
+	ask("DELETE FROM io WHERE device = '$device'");
+}
 like(advice('effect'), qr/take 288\.0 s less; /, '... for so much');
 ask("UPDATE wal_tier SET tier = 'hdd'");
 

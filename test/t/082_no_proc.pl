@@ -56,14 +56,14 @@ my %arguments = (
 	wait_times => '');
 
 # These change what somebody has told, and look at no device.
-my $others = qr/^(add|alter|remove|set|reset|pin|unpin|pause|resume|undo|move|pull)_?/;
+my $others =
+  qr/^(add|alter|remove|set|reset|pin|unpin|pause|resume|undo|move|pull)(_|$)/;
 
 sub start_server
 {
 	my ($name, $conf, $start) = @_;
-	my $node = new_node(
-		$name,
-		conf => "tiered_storage.auto_migrate = off\n"
+	my $node = new_node($name,
+			conf => "tiered_storage.auto_migrate = off\n"
 		  . "tiered_storage.sample_interval = '1d'\n"
 		  . "track_io_timing = on\ntrack_wal_io_timing = on\nfsync = on\nmax_wal_size = 64MB\n"
 		  . $conf);
@@ -85,18 +85,23 @@ SELECT pg_stat_force_next_flush();
 sub check_server
 {
 	my ($node, $what) = @_;
-	my @functions = split /\n/, $node->safe_psql('postgres',
+	my @functions = split /\n/,
+	  $node->safe_psql('postgres',
 		"SELECT DISTINCT concat_ws('|', proname, prokind) FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace ORDER BY 1"
-	);
-	my @views = split /\n/, $node->safe_psql('postgres',
+	  );
+	my @views = split /\n/,
+	  $node->safe_psql('postgres',
 		"SELECT relname FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind = 'v' AND relname !~ '^node_' ORDER BY 1"
-	);
+	  );
 	my $ask = sub { return $node->safe_psql('postgres', @_) };
 	my @wrong;
 
 	note $what;
-	is($ask->('SELECT string_agg(DISTINCT tier_name, $$,$$) FROM tiered_storage.tiers'),
-		'unknown', "$what: a tier of a device that is not known");
+	is( $ask->(
+			'SELECT string_agg(DISTINCT tier_name, $$,$$) FROM tiered_storage.tiers'
+		),
+		'unknown',
+		"$what: a tier of a device that is not known");
 	$ask->(
 		q(SELECT tiered_storage.remove_tier('unknown');
 SELECT tiered_storage.add_tier('here', '{pg_default}', profile => 'hdd_7200', endurance_tbw => 100, reserve_fraction => 0),
@@ -104,6 +109,7 @@ SELECT tiered_storage.add_tier('here', '{pg_default}', profile => 'hdd_7200', en
 SELECT tiered_storage.calibrate_tier('there', 0.2, 8388608) \g /dev/null
 CALL tiered_storage.sample();)
 	);
+
 	foreach (@functions)
 	{
 		my ($name, $kind) = split /\|/;
@@ -118,8 +124,8 @@ CALL tiered_storage.sample();)
 	}
 	foreach my $view (@views)
 	{
-		my ($rc, $out, $err) = $node->psql('postgres',
-			"SELECT * FROM tiered_storage.$view");
+		my ($rc, $out, $err) =
+		  $node->psql('postgres', "SELECT * FROM tiered_storage.$view");
 		push @wrong, "$view: $err" if $rc != 0;
 	}
 	is(join("\n", @wrong), '', "$what: all that can be asked has an answer");
@@ -198,9 +204,10 @@ note 'Neither is mounted';
 my @hidden =
   ('unshare', '--user', '--map-current-user', '--mount', '--keep-caps');
 my @bare = (
-	'setpriv', '--inh-caps=-all', '--ambient-caps=-all',
-	'--bounding-set=-all');
-my $mask = 'mount -t tmpfs none /sys && mount -t tmpfs none /proc && exec "$@"';
+	'setpriv', '--inh-caps=-all',
+	'--ambient-caps=-all', '--bounding-set=-all');
+my $mask =
+  'mount -t tmpfs none /sys && mount -t tmpfs none /proc && exec "$@"';
 
 SKIP:
 {
@@ -212,10 +219,13 @@ SKIP:
 			my ($node) = @_;
 
 			system_or_bail(
-				@hidden, 'sh', '-c', $mask, '-', @bare,
-				$node->installed_command('pg_ctl'),
-				'--wait', '--pgdata', $node->data_dir, '--log',
-				$node->logfile, 'start');
+				@hidden, 'sh',
+				'-c', $mask,
+				'-', @bare,
+				$node->installed_command('pg_ctl'), '--wait',
+				'--pgdata', $node->data_dir,
+				'--log', $node->logfile,
+				'start');
 			$node->_update_pid(1);
 		});
 	is( $node->safe_psql(
@@ -258,7 +268,8 @@ SKIP:
 		"$root/proc/self", "$root/proc/sys/kernel/random",
 		"$root/sys/dev/block", "$root/sys/class/block",
 		"$root/sys/devices/fakea/queue");
-	$write->('proc/self/mountinfo',
+	$write->(
+		'proc/self/mountinfo',
 		"20 1 $major:$minor / / rw - ext4 /dev/fakea rw\n");
 	$write->('proc/self/cgroup', "0::/\n");
 	$write->('proc/meminfo', "MemTotal: 1000000 kB\nMemFree: 1000 kB\n");

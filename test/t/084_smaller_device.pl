@@ -23,8 +23,9 @@ my $disk = PostgreSQL::Test::Utils::tempdir;
 system_or_bail('mount', '-t', 'tmpfs', '-o', 'size=100m,mode=0700',
 	'tmpfs', $disk);
 mkdir "$disk/ts" or die "mkdir: $!";
-system_or_bail('dd', 'if=/dev/zero', "of=$disk/other", 'bs=1M', 'count=30',
-	'status=none');
+system_or_bail(
+	'dd', 'if=/dev/zero', "of=$disk/other", 'bs=1M',
+	'count=30', 'status=none');
 
 my $node = new_node(
 	'main',
@@ -82,12 +83,10 @@ like(
 	option('reason', '{"disk": {"capacity_gb": 0.05}}'),
 	qr/disk would remain too full by 2\.\d MB, .*, beside 31 MB of other files$/,
 	'... and why');
-unlike(
-	option('verdict', '{"disk": {"capacity_gb": 0.055}}'),
+unlike(option('verdict', '{"disk": {"capacity_gb": 0.055}}'),
 	qr/less room/, 'both fit');
 like(
-	option(
-		'verdict', '{"disk": {"capacity_gb": 0.05, "profile": "nvme"}}'),
+	option('verdict', '{"disk": {"capacity_gb": 0.05, "profile": "nvme"}}'),
 	qr/less room than there has to be$/,
 	'another device holds no more');
 unlike(
@@ -103,14 +102,14 @@ like(
 	qr/DETAIL:  31 MB of its file systems are other files, and 1\d MB of it may not be anywhere else, such as \S*t_1\.\nHINT:  explain_placement/,
 	'others, and what is pinned');
 unlike(
-	option('verdict',
+	option(
+		'verdict',
 		'[{"disk": {"capacity_gb": 0.044}, "more": {"profile": "nvme", "capacity_gb": 0.03}}]'
 	),
 	qr/less room/,
 	'both have room');
 ask("SELECT tiered_storage.unpin('t_1')");
-unlike(
-	option('verdict', '{"disk": {"add_gb": 0.01}}'),
+unlike(option('verdict', '{"disk": {"add_gb": 0.01}}'),
 	qr/less room/, 'more is never too little');
 
 # Each smaller size that is tried holds all of it.
@@ -123,8 +122,9 @@ is( ask("SELECT count(*), bool_and((changed->'disk'->>'capacity_gb')::float8 BET
 	),
 	'1|t',
 	'without others it would');
-system_or_bail('dd', 'if=/dev/zero', "of=$disk/other", 'bs=1M', 'count=30',
-	'status=none');
+system_or_bail(
+	'dd', 'if=/dev/zero', "of=$disk/other", 'bs=1M',
+	'count=30', 'status=none');
 
 # ---------------------------------------------------------------------
 note 'A reserve that others have taken';
@@ -154,8 +154,7 @@ like(
 unlike($simulate->(60000000), qr/too small/, 'it would not');
 ask("SELECT tiered_storage.alter_tier('disk', capacity_bytes => 40000000)");
 unlike($simulate->(30000000), qr/a device/, 'a part of a device is none');
-unlike(
-	option('verdict', '{"disk": {"capacity_gb": 0.03}}'),
+unlike(option('verdict', '{"disk": {"capacity_gb": 0.03}}'),
 	qr/less room/, 'others have the rest of it');
 like(
 	option('verdict', '{"disk": {"capacity_gb": 0.02}}'),
