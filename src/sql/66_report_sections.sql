@@ -136,7 +136,7 @@ DECLARE
 	confidence text := '';
 	/* A headline that is too long ends in dots. */
 	reason text := regexp_replace(regexp_replace(total ->> 'reason', '^no move(; |$)', ''),
-		'[;,]? *\.\.\.$', '; others for other reasons');
+		'[;,]? *[.]{3}$', '; others for other reasons');
 	sentences text[];
 	coming text;
 	command text;
