@@ -41,7 +41,7 @@ typedef struct TierRelationInfo
 	char		kind;			/* relkind */
 	char		persistence;
 	bool		is_system;
-	char	   *name;			/* schema-qualified and quoted */
+	char	   *name;			/* schema-qualified, quoted where needed */
 } TierRelationInfo;
 
 /* False when it does not exist (any more).  Strings in the current context. */
