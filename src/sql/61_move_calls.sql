@@ -174,11 +174,11 @@ COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
 /*
  * What is not there any more, nor replaced, is neither locked nor written: its record stays for
  * as long as any other, and there may be many.  REINDEX CONCURRENTLY gives the old index, which
- * is invalid from then on, a name of its own that says nothing.
+ * is invalid from then on, a name of its own that says nothing.  In a scope, so that names are
+ * quoted as ever.
  */
 CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET quote_all_identifiers = off
 AS $$
 	WITH here AS MATERIALIZED (
 		SELECT r.relation_oid AS old_oid, r.table_oid AS old_table_oid,
