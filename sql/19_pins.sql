@@ -213,6 +213,10 @@ SELECT tiered_storage.unpin('m_2011');
 \set VERBOSITY default
 SELECT tiered_storage.pin('hot');
 CALL tiered_storage.move_relation('hot', 'regress_fast');
+-- It is its own pin, however names are quoted.
+SET quote_all_identifiers = on;
+CALL tiered_storage.move_relation('hot', 'regress_fast');
+RESET quote_all_identifiers;
 CALL tiered_storage.move_relation('hot_i', 'regress_fast');
 CALL tiered_storage.move_relation('hot', 'regress_slow', index_target => 'regress_fast');
 CALL tiered_storage.move_relation('hot', 'regress_ts_nowhere');

@@ -287,6 +287,51 @@ CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
 DROP TABLE regress_r_x;
 
+-- Renamed, or in another schema, before it is rebuilt; and moved by a session that quotes all names.
+CREATE SCHEMA regress_r_s;
+CREATE TABLE regress_r_y (k int, v int, w int) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_y_k ON regress_r_y (k) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_y_v ON regress_r_y (v) TABLESPACE regress_ts_fast;
+CREATE INDEX "Regress ""r"".y" ON regress_r_y (w) TABLESPACE regress_ts_fast;
+INSERT INTO regress_r_y SELECT k, k, k FROM generate_series(1, 1000) k;
+SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow', below_reads_per_hour => 10);
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+SELECT regress_cool() \g /dev/null
+SET client_min_messages = warning;
+SET quote_all_identifiers = on;
+CALL tiered_storage.migrate();
+RESET quote_all_identifiers;
+SELECT tiered_storage.remove_tiering_policy('regress_r_y');
+SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
+CALL tiered_storage.move_relation('regress_r_y', 'regress_fast', include_indexes => false);
+ALTER INDEX regress_r_y_k RENAME TO regress_r_y_key;
+CALL tiered_storage.sample();
+SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
+ALTER TABLE regress_r_y SET SCHEMA regress_r_s;
+REINDEX TABLE CONCURRENTLY regress_r_s.regress_r_y;
+-- Before any sample knows of that, and after one does.
+SELECT undo_command IS NOT NULL AS can_be_undone FROM tiered_storage.move_batches WHERE batch_id = :batch;
+SELECT relation FROM tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
+CALL tiered_storage.sample();
+SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
+SELECT set_config('tiered_storage.test_now', '2040-02-04 08:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT relation, effect FROM tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
+RESET client_min_messages;
+CALL tiered_storage.undo_move(:batch);
+SELECT c.relname, t.tier_name FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace WHERE c.relnamespace = 'regress_r_s'::regnamespace ORDER BY 1;
+CALL tiered_storage.undo_move(:batch);
+-- What is gone for good costs nothing, and cannot be moved again.
+DROP TABLE regress_r_s.regress_r_y;
+SELECT string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) AS versions FROM _tiered_storage.move WHERE batch_id >= :batch \gset
+CALL tiered_storage.sample();
+SELECT count(*), string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) = :'versions' AS is_untouched FROM _tiered_storage.move WHERE batch_id >= :batch;
+CALL tiered_storage.undo_move(:batch);
+DROP SCHEMA regress_r_s;
+
 ---------------------------------------------------------------------------
 -- What is due first takes the room below the mark
 ---------------------------------------------------------------------------

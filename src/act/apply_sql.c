@@ -183,7 +183,8 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
-static void
+/* False: it has gone meanwhile. */
+static bool
 move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
 {
 	TierMoveRequest request;
@@ -201,6 +202,7 @@ move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
 	request.counts = &batch->counts;
 	report = tier_move_one(&request);
 	tier_move_warn(&report, false);
+	return !report.is_gone;
 }
 
 /* A batch that is to be undone, as it was when that was asked for. */
@@ -211,6 +213,7 @@ typedef struct Past
 	TierBatchMove *moves;		/* the last one first */
 	int			n;
 	int64		undone_by;		/* 0: no batch */
+	bool		may_redo;		/* something is where that has put it */
 } Past;
 
 /* Of a batch all of whose relations are elsewhere, or that has moved none. */
@@ -224,10 +227,18 @@ report_nothing_to_undo(const Past *past, int elsewhere)
 			 elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
 			 past->n == 0 ? errdetail("It has moved nothing.") :
 			 errdetail("Nothing that it moved exists any more."),
-			 past->undone_by == 0 ? 0 :
+			 !past->may_redo ? 0 :
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") "
 					 "would move the relations again.",
 					 past->undone_by)));
+}
+
+/* As it is at this moment: a batch may take hours.  False: it does not exist any more. */
+static bool
+look_up(const TierBatchMove *move, TierRelationInfo *info)
+{
+	return tier_relation_lookup(tier_relation_present(move->relation_oid, move->table_oid,
+													  NameStr(move->index_name)), info);
 }
 
 /* How much of it is where it was put is not known before each move. */
@@ -241,7 +252,7 @@ begin_undo(Batch *batch, const Past *past)
 		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
-		if (tier_relation_lookup(past->moves[i].relation_oid, &info))
+		if (look_up(&past->moves[i], &info))
 			bytes += (double) tier_relation_disk_bytes(&info);
 	}
 	batch->batch_id = tier_batch_begin("undo_move()", past->n, bytes, &batch->counts);
@@ -263,6 +274,7 @@ load_past(Past *past)
 	past->set = tier_catalog_load_tiers(context);
 	past->moves = tier_catalog_load_batch(context, past->batch_id, &past->n);
 	past->undone_by = tier_catalog_undone_by(past->batch_id);
+	past->may_redo = past->undone_by != 0 && tier_catalog_can_undo(past->undone_by);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 }
@@ -327,7 +339,7 @@ announce_undo(const Past *past)
 		int64		bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!tier_relation_lookup(past->moves[i].relation_oid, &info))
+		if (!look_up(&past->moves[i], &info))
 		{
 			left.gone++;
 			continue;
@@ -379,7 +391,7 @@ undo_all(void *argument)
 		undoing->is_over = !tier_batch_may_go_on(false);
 		if (undoing->is_over)
 			break;
-		if (!tier_relation_lookup(move->relation_oid, &info))
+		if (!look_up(move, &info))
 		{
 			undoing->left.gone++;
 			continue;
@@ -396,8 +408,9 @@ undo_all(void *argument)
 		}
 		if (undoing->batch.batch_id == 0)
 			begin_undo(&undoing->batch, past);
-		move_one(&undoing->batch, move->relation_oid, move->from_tablespace_oid,
-				 psprintf("undo of batch " INT64_FORMAT, past->batch_id));
+		if (!move_one(&undoing->batch, info.relation_oid, move->from_tablespace_oid,
+					  psprintf("undo of batch " INT64_FORMAT, past->batch_id)))
+			undoing->left.gone++;
 	}
 }
 

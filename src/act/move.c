@@ -23,6 +23,8 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -80,6 +82,9 @@ typedef struct Move
 	TierMoveReport *report;
 	int64		size_bytes;
 	int64		move_id;		/* of the record; 0: there is none */
+	Oid			table_oid;		/* of an index, see tier_relation_present();
+								 * else 0 */
+	char	   *index_name;		/* the same; else NULL */
 
 	bool		is_unwanted;	/* the last time that it was asked */
 	bool		has_entered;	/* by queue_step(): nothing keeps it waiting
@@ -93,9 +98,13 @@ typedef struct Move
 	bool		is_locked;		/* the same: others have it, and it is for who
 								 * waits for nobody */
 
-	/* Online, by parts_step(): see parts_to_move(); and whether it has gone. */
+	/*
+	 * Online, by parts_step(): see parts_to_move(); and what else has become
+	 * of it.
+	 */
 	List	   *parts;
 	bool		is_gone;
+	bool		is_rebuilt;		/* another index has taken its place */
 	bool		is_in_place;	/* the relation itself, by this move */
 
 	/* Of the last attempt under one lock; online moves do not use them. */
@@ -777,6 +786,12 @@ parts_to_move(Oid relation_oid, Oid tablespace_oid)
 	return parts;
 }
 
+static Oid
+present_oid(const Move *move)
+{
+	return tier_relation_present(move->request->relation_oid, move->table_oid, move->index_name);
+}
+
 /* May wait for the locks of catalogs, and so be cancelled. */
 static void
 parts_step(void *argument)
@@ -788,6 +803,7 @@ parts_step(void *argument)
 
 	move->parts = parts_to_move(relation_oid, move->request->tablespace_oid);
 	move->is_gone = !tier_relation_lookup(relation_oid, &info);
+	move->is_rebuilt = present_oid(move) != relation_oid;
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -842,6 +858,32 @@ end_after(Move *move, TierMoveReport *report, ErrorData **thrown)
 		(void) go_on_after(move, report, thrown);
 }
 
+/* Finds what is left to move; false: that has failed, or there is no use in going on. */
+static bool
+find_parts(Move *move, TierMoveReport *report, ErrorData **thrown)
+{
+	*thrown = tier_attempt(parts_step, move);
+	tier_transaction_commit();
+	if (*thrown == NULL)
+		return true;
+	end_after(move, report, thrown);
+	return false;
+}
+
+/*
+ * It was not moved, but has been rebuilt meanwhile.  Where somebody decides again what is moved,
+ * he is told; else tier_move_one() goes on with the index that there is now.
+ */
+static void
+report_rebuilt(const Move *move, TierMoveReport *report)
+{
+	if (move->request->is_wanted != NULL)
+		report_skipped(report, pstrdup("it was rebuilt meanwhile, and is another index by now"),
+					   "The next run decides whether that one is moved.", "55006");
+	else
+		report->state = TIER_STATE_NOT_NEEDED;
+}
+
 /* Moves one part; true to go on. */
 static bool
 move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
@@ -886,7 +928,11 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			report->under_pressure = true;
 			return false;
 		case TIER_ONLINE_REFUSED:
-			if (part.is_incomplete)
+			if (part.is_incomplete && !find_parts(move, report, thrown))
+				return false;
+			if (part.is_incomplete && move->is_rebuilt)
+				report_rebuilt(move, report);
+			else if (part.is_incomplete)
 				report_skipped(report, part.why, TIER_INCOMPLETE_HINT, "55000");
 			else
 				report_skipped(report, psprintf("it cannot be moved online: %s", part.why),
@@ -898,18 +944,6 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 			report_thrown(report, part.error);
 			return false;
 	}
-	return false;
-}
-
-/* Finds what is left to move; false: that has failed, or there is no use in going on. */
-static bool
-find_parts(Move *move, TierMoveReport *report, ErrorData **thrown)
-{
-	*thrown = tier_attempt(parts_step, move);
-	tier_transaction_commit();
-	if (*thrown == NULL)
-		return true;
-	end_after(move, report, thrown);
 	return false;
 }
 
@@ -928,11 +962,19 @@ move_online(Move *move, TierMoveReport *report)
 
 		if (!find_parts(move, report, &thrown))
 			return thrown;
-		if (move->parts == NIL || pass == MAX_PASSES)
+		if (move->parts == NIL || move->is_rebuilt || pass == MAX_PASSES)
 			break;
 		foreach(cell, move->parts)
 			if (!move_part(move, lfirst_oid(cell), report, &thrown))
 			return thrown;
+	}
+
+	/* What it was rebuilt as after its move is where that was. */
+	if (move->is_rebuilt)
+	{
+		if (report->state != TIER_STATE_DONE)
+			report_rebuilt(move, report);
+		return thrown;
 	}
 
 	/* Dropped after its TOAST table was moved. */
@@ -1163,8 +1205,9 @@ run_move(Move *move, bool online, int64 started_at, ErrorData **thrown, ErrorDat
 	PG_END_TRY();
 }
 
-TierMoveReport
-tier_move_one(const TierMoveRequest *request)
+/* *present is the relation, or what it was rebuilt as meanwhile. */
+static TierMoveReport
+move_as_it_is(const TierMoveRequest *request, Oid *present)
 {
 	TierMoveReport report;
 	MemoryContext tiers_context;
@@ -1180,9 +1223,11 @@ tier_move_one(const TierMoveRequest *request)
 	memset(&move, 0, sizeof(move));
 	move.result = TIER_MOVE_GONE;
 	report.state = TIER_STATE_NOT_NEEDED;
+	*present = request->relation_oid;
 
 	/* 1. Is it still there, and is there anything to do? */
-	if (!tier_relation_lookup(request->relation_oid, &info))
+	report.is_gone = !tier_relation_lookup(request->relation_oid, &info);
+	if (report.is_gone)
 		return report;
 	report.relation_name = info.name;
 	report.size_bytes = tier_relation_disk_bytes(&info);
@@ -1200,6 +1245,13 @@ tier_move_one(const TierMoveRequest *request)
 	move.context = CurrentMemoryContext;
 	move.report = &report;
 	move.size_bytes = report.size_bytes;
+	if (info.kind == RELKIND_INDEX)
+	{
+		move.table_oid = IndexGetRelation(info.relation_oid, true);
+		move.index_name = get_rel_name(info.relation_oid);
+		if (move.index_name == NULL)
+			move.table_oid = InvalidOid;	/* dropped in this moment */
+	}
 	move.outcome.lock_held_ms = -1;
 	move.outcome.lock_flush_ms = -1;
 	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
@@ -1223,5 +1275,26 @@ tier_move_one(const TierMoveRequest *request)
 		throw_cancel(late);
 	if (late != NULL)
 		ThrowErrorData(late);
+	*present = present_oid(&move);
+	report.is_gone = report.state == TIER_STATE_NOT_NEEDED &&
+		!tier_relation_lookup(*present, &info);
 	return report;
+}
+
+TierMoveReport
+tier_move_one(const TierMoveRequest *request)
+{
+	TierMoveRequest now = *request;
+
+	for (;;)
+	{
+		Oid			present;
+		TierMoveReport report = move_as_it_is(&now, &present);
+
+		if (present == now.relation_oid || report.state != TIER_STATE_NOT_NEEDED ||
+			request->is_wanted != NULL)
+			return report;
+		CHECK_FOR_INTERRUPTS();
+		now.relation_oid = present;
+	}
 }

@@ -116,6 +116,7 @@ typedef struct TierMoveReport
 {
 	TierMoveState state;
 	char	   *relation_name;	/* NULL when it was gone from the start */
+	bool		is_gone;		/* of NOT_NEEDED: that is why */
 	char	   *error;			/* NULL when done or not needed; why it waits */
 	char	   *detail;			/* NULL: none */
 	char	   *hint;			/* NULL: none */
@@ -145,7 +146,9 @@ extern bool tier_move_was_busy(const TierMoveReport *report);
  * non-atomically and no scope, snapshot or subtransaction open, since it commits:
  * before the move, so that it can be seen, after each attempt, and after the
  * record.  Ordinary errors of the move are caught, recorded and reported; a
- * cancel is recorded, counted and thrown again.
+ * cancel is recorded, counted and thrown again.  An index that is rebuilt as another
+ * one meanwhile (REINDEX CONCURRENTLY) is moved as what it is by then, unless
+ * somebody decides on that again anyway (is_wanted): then it is skipped.
  * Strings of the report live in the current memory context, which must outlive
  * transactions.
  */

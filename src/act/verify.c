@@ -335,6 +335,7 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 	int			n;
 
 	/* 1. What has left its place meanwhile, if only for a while. */
+	tier_catalog_follow_rebuilt();
 	tier_catalog_settle_gone(gone, ngone, now);
 
 	/* 2. The time of some is over, that of others begins. */

@@ -246,6 +246,24 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	tier_catalog_execute(insert_sql, 12, types, values, nulls);
 }
 
+/*
+ * An index that was built anew has begun to count anew: what its move was worth is measured of
+ * the index that there is now, from now on.
+ */
+void
+tier_catalog_follow_rebuilt(void)
+{
+	static const char sql[] =
+	"UPDATE _tiered_storage.move_effect e SET relation_oid = p.oid, observed_since = NULL, "
+	"totals = NULL, device = NULL, device_totals = NULL, scans = NULL "
+	"FROM _tiered_storage.move m CROSS JOIN LATERAL (SELECT "
+	"_tiered_storage.present_relation(m.relation_oid, m.table_oid, m.index_name)) p (oid) "
+	"WHERE e.settled_at IS NULL AND m.move_id = e.move_id AND m.table_oid IS NOT NULL "
+	"AND p.oid <> e.relation_oid";
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+}
+
 void
 tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
 {

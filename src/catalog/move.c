@@ -28,6 +28,8 @@
 /* By which an index is found again that is rebuilt as another relation; else null. */
 #define TABLE_OF_INDEX \
 	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = $1)"
+#define NAME_OF_INDEX \
+	"(SELECT c.relname FROM _tiered_storage.relation_entry($1) c WHERE c.relkind = 'i')"
 
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
@@ -81,7 +83,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
 	"before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
 	"elapsed_ms = NULL, waited_ms = NULL, error = NULL, sqlstate = NULL, "
-	"pid = $13, backend_start = $19, table_oid = " TABLE_OF_INDEX " "
+	"pid = $13, backend_start = $19, table_oid = " TABLE_OF_INDEX ", "
+	"index_name = " NAME_OF_INDEX " "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
 	"AND m.state IN ('failed', 'skipped') "
@@ -91,9 +94,10 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
 	"size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
 	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of, from_tablespace_oid, "
-	"to_tablespace_oid, policy_kind, table_oid) "
+	"to_tablespace_oid, policy_kind, table_oid, index_name) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
-	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22, " TABLE_OF_INDEX ") "
+	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22, " TABLE_OF_INDEX ", "
+	NAME_OF_INDEX ") "
 	"RETURNING move_id";
 	static const Oid types[MOVE_NARGS] = {
 		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
@@ -258,10 +262,8 @@ TierBatchMove *
 tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 {
 	static const char sql[] =
-	"SELECT CASE WHEN EXISTS (SELECT FROM _tiered_storage.relation_entry(m.relation_oid)) "
-	"THEN m.relation_oid "
-	"ELSE COALESCE(_tiered_storage.rebuilt_index(m.table_oid, m.relation_name), "
-	"m.relation_oid) END, f.oid, t.oid FROM _tiered_storage.move m "
+	"SELECT m.relation_oid, CASE WHEN m.index_name IS NOT NULL THEN m.table_oid END, "
+	"COALESCE(m.index_name, ''), f.oid, t.oid FROM _tiered_storage.move m "
 	"JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
 	"JOIN pg_catalog.pg_tablespace t ON t.oid = m.to_tablespace_oid "
 	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
@@ -275,8 +277,11 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 	for (int i = 0; i < *n; i++)
 	{
 		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+		value = tier_catalog_datum(i, 2, &isnull);
+		moves[i].table_oid = isnull ? InvalidOid : DatumGetObjectId(value);
+		moves[i].index_name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
+		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 4, &isnull));
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
 	}
 	return moves;
 }
@@ -313,6 +318,17 @@ tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
 		TIER_POLICY_TIERING;
 	policies = tier_catalog_datum(0, 2, &isnull);
 	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(policies));
+}
+
+bool
+tier_catalog_can_undo(int64 batch_id)
+{
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(batch_id);
+
+	return tier_catalog_execute("SELECT FROM tiered_storage.move_batches b "
+								"WHERE b.batch_id = $1 AND b.undo_command IS NOT NULL",
+								1, types, &value, NULL) > 0;
 }
 
 int64

@@ -1221,7 +1221,9 @@ extern int64 tier_catalog_next_batch(void);
 
 typedef struct TierBatchMove
 {
-	Oid			relation_oid;
+	Oid			relation_oid;	/* as it was then; see tier_relation_present() */
+	Oid			table_oid;		/* of an index; else 0 */
+	NameData	index_name;
 	Oid			from_tablespace_oid;
 	Oid			to_tablespace_oid;
 } TierBatchMove;
@@ -1242,6 +1244,9 @@ extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_i
 
 /* The last batch that has undone something of it; 0: none. */
 extern int64 tier_catalog_undone_by(int64 batch_id);
+
+/* Is anything where this batch has put it? */
+extern bool tier_catalog_can_undo(int64 batch_id);
 
 /* Deletes the row of a move that turned out not to be needed. */
 extern void tier_catalog_forget_move(int64 move_id);
@@ -1496,6 +1501,9 @@ typedef struct TierEffect
  * are still open as not measurable.
  */
 extern void tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now);
+
+/* Open rows of indexes that were rebuilt become those of what is in their place. */
+extern void tier_catalog_follow_rebuilt(void);
 
 /* Settles those of these relations that are not where they were moved to. */
 extern void tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now);

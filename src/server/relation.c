@@ -66,6 +66,29 @@
  * ---------------------------------------------------------------------
  */
 
+/*
+ * Whatever the session has set for SQL that the server writes: the name is stored, and compared
+ * with what others have stored.
+ */
+static char *
+qualified_name(const char *schema, const char *name)
+{
+	bool		quotes_all = quote_all_identifiers;
+	char	   *qualified;
+
+	quote_all_identifiers = false;
+	PG_TRY();
+	{
+		qualified = quote_qualified_identifier(schema, name);
+	}
+	PG_FINALLY();
+	{
+		quote_all_identifiers = quotes_all;
+	}
+	PG_END_TRY();
+	return qualified;
+}
+
 bool
 tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
 {
@@ -87,7 +110,7 @@ tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
 	info->persistence = form->relpersistence;
 	info->is_system = IsSystemClass(relation_oid, form) || relation_oid < FirstNormalObjectId;
 	schema = get_namespace_name(form->relnamespace);
-	info->name = quote_qualified_identifier(schema == NULL ? "?" : schema, NameStr(form->relname));
+	info->name = qualified_name(schema == NULL ? "?" : schema, NameStr(form->relname));
 	ReleaseSysCache(tuple);
 	return true;
 }

@@ -41,11 +41,19 @@ typedef struct TierRelationInfo
 	char		kind;			/* relkind */
 	char		persistence;
 	bool		is_system;
-	char	   *name;			/* schema-qualified and quoted */
+	char	   *name;			/* schema-qualified, quoted where needed */
 } TierRelationInfo;
 
 /* False when it does not exist (any more).  Strings in the current context. */
 extern bool tier_relation_lookup(Oid relation_oid, TierRelationInfo *info);
+
+/*
+ * The relation itself; or, of an index of this table that is gone or was replaced, the index that
+ * has its name now: REINDEX CONCURRENTLY, or whoever creates an index anew to take the place of
+ * an old one, leaves another relation.  table_oid is InvalidOid for what is no index.  An index
+ * is in the schema of its table, so that this may change meanwhile.
+ */
+extern Oid	tier_relation_present(Oid relation_oid, Oid table_oid, const char *index_name);
 
 /* "table", "index", "materialized view", ...: for messages and columns. */
 extern const char *tier_relation_kind_name(char kind);

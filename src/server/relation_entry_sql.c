@@ -22,10 +22,12 @@
 
 #include "src/compat.h"
 #include "src/base/sql.h"
+#include "src/server/relation.h"
 
 PG_FUNCTION_INFO_V1(tier_relation_entry);
 PG_FUNCTION_INFO_V1(tier_relation_entry_named);
 PG_FUNCTION_INFO_V1(tier_relation_persistence);
+PG_FUNCTION_INFO_V1(tier_present_relation);
 
 /* Columns of the result. */
 enum
@@ -101,4 +103,16 @@ tier_relation_persistence(PG_FUNCTION_ARGS)
 	persistence = ((Form_pg_class) GETSTRUCT(tuple))->relpersistence;
 	ReleaseSysCache(tuple);
 	PG_RETURN_CHAR(persistence);
+}
+
+/* _tiered_storage.present_relation(relation oid, table_oid oid, index_name name) */
+Datum
+tier_present_relation(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_OID(PG_GETARG_OID(0));
+	PG_RETURN_OID(tier_relation_present(PG_GETARG_OID(0), PG_GETARG_OID(1),
+										NameStr(*PG_GETARG_NAME(2))));
 }

@@ -26,6 +26,7 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/server/file_size.h"
@@ -100,6 +101,40 @@ tier_relation_parts(Oid relation_oid)
 	if (tier_relation_lookup(relation_oid, &info) && OidIsValid(info.toast_oid))
 		parts = lappend_oid(tier_relation_indexes(info.toast_oid), info.toast_oid);
 	return lappend_oid(parts, relation_oid);
+}
+
+/* Is it an index of this table, and complete? */
+static bool
+is_index_of(Oid relation_oid, Oid table_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(relation_oid));
+	bool		is_it = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+
+		is_it = form->indrelid == table_oid && form->indisvalid;
+		ReleaseSysCache(tuple);
+	}
+	return is_it;
+}
+
+Oid
+tier_relation_present(Oid relation_oid, Oid table_oid, const char *index_name)
+{
+	Oid			schema_oid;
+	Oid			index_oid;
+
+	/*
+	 * REINDEX CONCURRENTLY leaves the old one there, invalid, for as long as
+	 * anybody may use it.
+	 */
+	if (!OidIsValid(table_oid) || is_index_of(relation_oid, table_oid))
+		return relation_oid;
+	schema_oid = get_rel_namespace(table_oid);
+	index_oid = OidIsValid(schema_oid) ? get_relname_relid(index_name, schema_oid) : InvalidOid;
+	return is_index_of(index_oid, table_oid) ? index_oid : relation_oid;
 }
 
 /* The children of one relation, sorted; not those that are just detached. */

@@ -33,6 +33,14 @@ AS 'MODULE_PATHNAME', 'tier_relation_persistence';
 COMMENT ON FUNCTION _tiered_storage.relation_persistence(oid) IS
 'relpersistence of a relation; null: it does not exist';
 
+CREATE FUNCTION _tiered_storage.present_relation(relation oid, table_oid oid, index_name name)
+RETURNS oid
+LANGUAGE C STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_present_relation';
+COMMENT ON FUNCTION _tiered_storage.present_relation(oid, oid, name) IS
+'the relation itself, or the index that has taken its place: of this table, and of this name; '
+'table_oid is null for what is no index';
+
 CREATE FUNCTION tiered_storage.distributed_table(relation regclass)
 RETURNS regclass
 LANGUAGE C STABLE STRICT PARALLEL SAFE

@@ -44,10 +44,15 @@ CREATE TABLE _tiered_storage.move
 	sqlstate text,
 	pid integer,
 	backend_start timestamptz,
-	table_oid oid
+	table_oid oid,
+	index_name name
 );
+COMMENT ON COLUMN _tiered_storage.move.relation_name IS
+'qualified, as far as the last sample knew it';
 COMMENT ON COLUMN _tiered_storage.move.table_oid IS
 'of an index its table, by which the index is found again once it has been rebuilt as another one';
+COMMENT ON COLUMN _tiered_storage.move.index_name IS
+'of an index its name, for the same, as far as the last sample knew it';
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
 COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
@@ -169,8 +174,8 @@ COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
 'predicted saving; unmoved is the cost of the same load on the old tier';
 
 CREATE VIEW tiered_storage.moves AS
-	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
-			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
+	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(h.oid) IS NULL
+			THEN m.relation_name ELSE h.oid::pg_catalog.regclass::pg_catalog.text END
 			AS relation, m.kind,
 		m.from_tier, m.to_tier,
 		COALESCE((SELECT t.spcname FROM pg_catalog.pg_tablespace t
@@ -201,6 +206,8 @@ CREATE VIEW tiered_storage.moves AS
 		e.plan_change,
 		m.undo_of, m.policy_kind
 	FROM _tiered_storage.move m
+	CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m.relation_oid, m.table_oid,
+		m.index_name)) h (oid)
 	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
 	LEFT JOIN pg_catalog.pg_stat_activity a
 		ON a.pid OPERATOR(pg_catalog.=) m.pid
@@ -211,7 +218,8 @@ COMMENT ON VIEW tiered_storage.moves IS
 'device time per hour';
 COMMENT ON COLUMN tiered_storage.moves.move_id IS 'number of the move';
 COMMENT ON COLUMN tiered_storage.moves.relation IS
-'current name of the relation, or its name at the time of the move if it was dropped';
+'current name of the relation, or of the index that was built anew in its place; its last known '
+'name, if it was dropped';
 COMMENT ON COLUMN tiered_storage.moves.kind IS 'kind of relation: table, index, ...';
 COMMENT ON COLUMN tiered_storage.moves.from_tier IS 'tier that it was on; null: none';
 COMMENT ON COLUMN tiered_storage.moves.to_tier IS 'tier that it was to move to; null: none';
@@ -300,7 +308,8 @@ CREATE VIEW tiered_storage.move_batches AS
 				AS effect,
 		b.plan_changes,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
-				CROSS JOIN LATERAL _tiered_storage.relation_entry(d.relation_oid) c
+				CROSS JOIN LATERAL _tiered_storage.relation_entry(
+					_tiered_storage.present_relation(d.relation_oid, d.table_oid, d.index_name)) c
 				JOIN pg_catalog.pg_database x
 					ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 					AND d.to_tablespace_oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0

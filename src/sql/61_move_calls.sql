@@ -172,33 +172,42 @@ COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
 'reports them';
 
 /*
- * REINDEX CONCURRENTLY, or whoever creates an index anew to take the place of an old one, leaves
- * another relation with the name of the first.
+ * What is not there any more, nor replaced, is neither locked nor written: its record stays for
+ * as long as any other, and there may be many.  REINDEX CONCURRENTLY gives the old index, which
+ * is invalid from then on, a name of its own that says nothing.  In a scope, so that names are
+ * quoted as ever.
  */
-CREATE FUNCTION _tiered_storage.rebuilt_index(table_oid oid, index_name text) RETURNS oid
-LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT i.indexrelid
-	FROM pg_index i
-	CROSS JOIN LATERAL _tiered_storage.relation_entry(i.indexrelid) c
-	WHERE i.indrelid = table_oid AND i.indisvalid
-		AND format('%I.%I', c.nspname, c.relname) = index_name
-$$;
-COMMENT ON FUNCTION _tiered_storage.rebuilt_index(oid, text) IS
-'the index of a table that has this name now, qualified and quoted; null: none';
-
 CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	WITH gone AS MATERIALIZED (
-		SELECT m.move_id, m.relation_oid,
-			_tiered_storage.rebuilt_index(m.table_oid, m.relation_name) AS index_oid
+	WITH here AS MATERIALIZED (
+		SELECT r.relation_oid AS old_oid, r.table_oid AS old_table_oid,
+			r.index_name AS old_index_name, c.oid AS relation_oid,
+			format('%I.%I', c.nspname, c.relname) AS relation_name, i.indrelid AS table_oid,
+			CASE WHEN i.indrelid IS NOT NULL THEN c.relname END AS index_name
+		FROM (SELECT DISTINCT m.relation_oid, m.table_oid, m.index_name
+			FROM _tiered_storage.move m
+			WHERE _tiered_storage.relation_persistence(_tiered_storage.present_relation(
+				m.relation_oid, m.table_oid, m.index_name)) IS NOT NULL) r
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(
+			_tiered_storage.present_relation(r.relation_oid, r.table_oid, r.index_name)) c
+		LEFT JOIN pg_index i ON i.indexrelid = c.oid
+		WHERE i.indisvalid IS DISTINCT FROM false),
+	changed AS MATERIALIZED (
+		SELECT m.move_id, h.relation_oid, h.relation_name, h.table_oid, h.index_name
 		FROM _tiered_storage.move m
-		WHERE m.table_oid IS NOT NULL AND m.state <> 'running'
-			AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indexrelid = m.relation_oid)
+		JOIN here h ON h.old_oid = m.relation_oid
+			AND h.old_table_oid IS NOT DISTINCT FROM m.table_oid
+			AND h.old_index_name IS NOT DISTINCT FROM m.index_name
+		WHERE m.state <> 'running'
+			AND (m.relation_oid, m.relation_name, m.table_oid, m.index_name)
+				IS DISTINCT FROM (h.relation_oid, h.relation_name, h.table_oid, h.index_name)
 		FOR UPDATE OF m SKIP LOCKED)
-	UPDATE _tiered_storage.move m SET relation_oid = g.index_oid
-		FROM gone g WHERE g.move_id = m.move_id AND g.index_oid <> g.relation_oid
+	UPDATE _tiered_storage.move m
+		SET relation_oid = c.relation_oid, relation_name = c.relation_name,
+			table_oid = c.table_oid, index_name = c.index_name
+		FROM changed c WHERE c.move_id = m.move_id
 $$;
 COMMENT ON FUNCTION _tiered_storage.refresh_moves() IS
-'what is recorded of an index that was rebuilt becomes that of the index in its place';
+'updates the names of relations that were moved; what is recorded of an index that was rebuilt '
+'becomes that of the index in its place';

@@ -111,7 +111,7 @@ GRANT SELECT ON _tiered_storage.tier_tablespaces, _tiered_storage.move_shards,
 	_tiered_storage.device_profile TO pg_monitor;
 GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.relation_entry(oid), _tiered_storage.relation_entry(name, name),
-	_tiered_storage.relation_persistence(oid),
+	_tiered_storage.relation_persistence(oid), _tiered_storage.present_relation(oid, oid, name),
 	_tiered_storage.measured_compression(oid), _tiered_storage.may_estimate(oid),
 	_tiered_storage.smoothed_rate(float8, float8, float8, float8),
 	_tiered_storage.period_share(timestamptz, float8, timestamptz, timestamptz),
