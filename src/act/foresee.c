@@ -172,7 +172,8 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 	place->tier_bytes = tier_preflight_tier_bytes(admission);
 	place->space->earlier_bytes = earlier_bytes(foresight, place);
 	if (place->tier_bytes >= 0)
-		admission->tier_bytes = Max(place->tier_bytes + earlier_tier_bytes(foresight, place->tablespace_oid), 0);
+		admission->tier_bytes =
+			Max(place->tier_bytes + earlier_tier_bytes(foresight, place->tablespace_oid), 0);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -251,7 +252,8 @@ tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
 		.is_optional = request->is_optional,
 		.pressing = request->pressing,
 		.earlier_bytes = foresight->bytes,
-		.earlier_from_bytes = earlier_tier_bytes(foresight, info->tablespace_oid),
+		.earlier_from_bytes =
+		earlier_tier_bytes(foresight, info->tablespace_oid),
 		.earlier_s = foresight->seconds
 	};
 

@@ -285,6 +285,8 @@ report_not_due(const TierMigrateSummary *summary)
 	if (summary->policies == 0 && (tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ||
 								   summary->emptied.policies + summary->emptied.disabled > 0))
 		return true;			/* nobody expects one to be at work */
+	if (summary->disabled == summary->policies && summary->emptied.policies > 0)
+		return true;			/* others are at work */
 	if (summary->policies == 0)
 		ereport(NOTICE,
 				(errmsg("nothing is due: there is no tiering policy"),

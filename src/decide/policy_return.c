@@ -40,7 +40,8 @@ typedef struct Candidate
 	List	   *members;		/* OIDs: of what is on the policy's tier */
 	TierReturnTime time;
 	double	   *reads_per_hour; /* in each slot of it, the latest first */
-	TimestampTz until;			/* when the latest slot ends; see slots_until() */
+	TimestampTz until;			/* when the latest slot ends; see
+								 * slots_until() */
 } Candidate;
 
 /* Whose reads are a candidate's. */

@@ -7,7 +7,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use File::Basename qw(dirname);
-use File::Path qw(make_path remove_tree);
+use File::Path     qw(make_path remove_tree);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -45,8 +45,7 @@ SELECT pg_stat_force_next_flush();
 
 my $last = '2030-01-01 04:00:00+00';
 
-my $size =
-  $node->safe_psql('postgres', q(SELECT pg_relation_size('warm')));
+my $size = $node->safe_psql('postgres', q(SELECT pg_relation_size('warm')));
 plan skip_all => 'what is in the page cache is not known here'
   unless $node->safe_psql('postgres',
 	q(SELECT os_cached_bytes FROM tiered_storage.block_heat('warm', 1))) eq
@@ -66,13 +65,15 @@ CALL tiered_storage.sample();
 ));
 }
 # What filled the table is not the question.
-$node->safe_psql('postgres',
+$node->safe_psql(
+	'postgres',
 	q(UPDATE _tiered_storage.relation_state SET changes_fast = 0, changes_slow = 0, page_writes_fast = 0, page_writes_slow = 0, evidence_writes = ''
 		WHERE relation_oid = 'warm'::regclass)
 );
 
 my %machine = (
-	'proc/meminfo' => "MemTotal:        1000000 kB\nMemFree:          500000 kB\n",
+	'proc/meminfo' =>
+	  "MemTotal:        1000000 kB\nMemFree:          500000 kB\n",
 	'proc/self/cgroup' => "0::/\n",
 	'proc/uptime' => "864000.00 1000.00\n");
 
@@ -96,7 +97,8 @@ sub verdict
 SET tiered_storage.test_now = '@{[ $clock // $last ]}';
 SELECT CASE WHEN reason LIKE 'what was read has filled memory%' THEN 'fills'
 		WHEN reason LIKE 'read %' THEN 'a rate' ELSE reason END
-	FROM tiered_storage.recommend_placement(true) WHERE relation = 'warm'::regclass));
+	FROM tiered_storage.recommend_placement(true) WHERE relation = 'warm'::regclass)
+	);
 }
 
 sub megabytes
@@ -113,11 +115,13 @@ is( verdict(
 		{ 'proc/meminfo' => "MemTotal: 1000000 kB\nMemFree: 90000 kB\n" }),
 	'a rate',
 	'a tenth is not');
-is(verdict({ 'proc/meminfo' => "MemTotal: 15000 kB\nMemFree: 10000 kB\n" }),
-	'a rate', 'more is read than would fit');
+is( verdict({ 'proc/meminfo' => "MemTotal: 15000 kB\nMemFree: 10000 kB\n" }),
+	'a rate',
+	'more is read than would fit');
 is(verdict({ 'proc/meminfo' => undef }), 'a rate', 'nobody knows');
 foreach my $nonsense (
-	'', "\n\n",
+	'',
+	"\n\n",
 	"MemTotal: kB\nMemFree: kB\n",
 	"MemTotal: -5 kB\nMemFree: 3 kB\n",
 	"MemTotal: 1000000 kB\nMemFree: -1 kB\n",
@@ -135,13 +139,15 @@ foreach my $nonsense (
 
 # Of the second version, and of the first.
 foreach my $version (
-	{   line => "0::/system.slice/postgresql.service\n",
+	{
+		line => "0::/system.slice/postgresql.service\n",
 		place => 'sys/fs/cgroup',
 		limit => 'memory.max',
 		used => 'memory.current',
 		none => "max\n"
 	},
-	{   line =>
+	{
+		line =>
 		  "12:cpu,cpuacct:/other\n4:hugetlb,memory:/system.slice/postgresql.service\n0::/\n",
 		place => 'sys/fs/cgroup/memory',
 		limit => 'memory.limit_in_bytes',
@@ -158,13 +164,22 @@ foreach my $version (
 		[ "$above/postgresql.service", '200', '190', 'a rate', 'is full' ],
 		[ "$above/postgresql.service", '15', '5', 'a rate', 'is too small' ],
 		[ $above, '200', '190', 'a rate', 'above it is full' ],
-		[ $version->{place}, '200', '190', 'a rate', 'of the container is full' ],
-		[ "$version->{place}/other", '200', '190', 'fills', 'of others is full' ])
+		[
+			$version->{place}, '200',
+			'190', 'a rate',
+			'of the container is full'
+		],
+		[
+			"$version->{place}/other", '200',
+			'190', 'fills',
+			'of others is full'
+		])
 	{
 		my ($place, $limit, $used, $expected, $name) = @$case;
 
 		is( verdict(
-				{   %group,
+				{
+					%group,
 					"$place/$files[0]" => megabytes($limit),
 					"$place/$files[1]" => megabytes($used)
 				}),
@@ -172,7 +187,8 @@ foreach my $version (
 			"$version->{limit}: the group $name");
 	}
 	is( verdict(
-			{   %group,
+			{
+				%group,
 				"$above/$files[0]" => $version->{none},
 				"$above/$files[1]" => megabytes(1000)
 			}),
@@ -188,8 +204,7 @@ foreach my $nonsense (
 	"4:,,,:\n" x 1000)
 {
 	is(verdict({ 'proc/self/cgroup' => $nonsense }),
-		'fills',
-		'nonsense is no control group: ' . substr($nonsense, 0, 20));
+		'fills', 'nonsense is no control group: ' . substr($nonsense, 0, 20));
 }
 
 ######################################################################
@@ -201,7 +216,8 @@ $node->safe_psql('postgres',
 	q(UPDATE _tiered_storage.relation_state SET total_random_reads = total_random_reads * 5 WHERE relation_oid = 'warm'::regclass)
 );
 is(verdict({}), 'a rate', 'what was read five times is a rate');
-my $shift = "interval '1 s' * extract(epoch FROM '$last' - date_trunc('hour', now()))";
+my $shift =
+  "interval '1 s' * extract(epoch FROM '$last' - date_trunc('hour', now()))";
 $node->safe_psql(
 	'postgres', qq(
 UPDATE _tiered_storage.relation_state SET heat_at = heat_at - $shift, observed_since = observed_since - $shift,

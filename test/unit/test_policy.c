@@ -291,7 +291,11 @@ test_reports(void)
 			nights += moments(hours);
 		}
 	ok(nights == 0, "reports: two nights of half a day");
-	/* Of what begins within an hour, the first and the last one have the rest. */
+
+	/*
+	 * Of what begins within an hour, the first and the last one have the
+	 * rest.
+	 */
 	for (int length = 1; length < 5; length++)
 	{
 		memset(hours, 0, sizeof(hours));
