@@ -193,7 +193,7 @@ static char *
 what_stays(double others, double stuck, const TierAdviceUnit *unit)
 {
 	char	   *files = psprintf("%s of its file systems are other files",
-							  tier_advice_bytes(others));
+								 tier_advice_bytes(others));
 	char	   *relations;
 
 	if (unit == NULL)
