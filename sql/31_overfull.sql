@@ -18,7 +18,6 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CREATE PROCEDURE regress_observe(reads float8, days int DEFAULT 30) LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.sample();
-	DELETE FROM _tiered_storage.load_history;	-- however busy this machine is
 	UPDATE _tiered_storage.relation_state SET heat_at = clock_timestamp(), evidence_began_at = clock_timestamp() - interval '7 days', evidence_interval_s = 38400,
 		evidence_reads = decode(repeat('0000803f', 16), 'hex'), evidence_writes = decode(repeat('0000803f', 16), 'hex'),
 		observed_since = clock_timestamp() - interval '1 year', sampled_since = clock_timestamp() - days * interval '1 day', proven_since = clock_timestamp() - days * interval '1 day',
@@ -103,7 +102,7 @@ ALTER TABLE regress_o2 SET TABLESPACE regress_ts_fast;
 
 SET client_min_messages = warning;
 CREATE FUNCTION regress_curve(objective text, OUT points text) LANGUAGE sql AS $$
-	SELECT string_agg(concat_ws(' ', capacity_bytes / 8192, used_bytes / 8192, round(io_s_per_hour::numeric, 3), is_knee, is_current, reason), ', ' ORDER BY capacity_bytes, is_current)
+	SELECT string_agg(concat_ws(' ', capacity_bytes / 8192, used_bytes / 8192, round(io_s_per_hour::numeric), is_knee, is_current, reason), ', ' ORDER BY capacity_bytes, is_current)
 	FROM tiered_storage.tier_size_curve('regress_fast', objective => objective)
 $$;
 CALL regress_observe(8000);
