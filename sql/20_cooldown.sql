@@ -99,9 +99,24 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT * FROM regress_placed WHERE relation = 'regress_r_hand'::regclass;
 
+-- Nor what no sample has seen where it was before, or an index that was rebuilt since.
+RESET tiered_storage.test_now;
+CREATE TABLE regress_r_new (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_new_i ON regress_r_new (a) TABLESPACE regress_ts_fast;
+INSERT INTO regress_r_new VALUES (1);
+CALL tiered_storage.move_relation('regress_r_new', 'regress_slow');
+REINDEX INDEX CONCURRENTLY regress_r_new_i;
+SELECT relation, reason LIKE 'moved to regress\_slow % ago: stays for %' AS stays FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ '^regress_r_new' ORDER BY relation::text COLLATE "C";
+CALL tiered_storage.sample();
+SELECT relation, reason LIKE 'moved to regress\_slow % ago: stays for %' AS stays FROM tiered_storage.recommend_placement(true) WHERE relation::text ~ '^regress_r_new' ORDER BY relation::text COLLATE "C";
+-- But not what has been brought elsewhere since.
+ALTER TABLE regress_r_new SET TABLESPACE regress_ts_fast;
+DELETE FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_r_new'::regclass;
+SELECT relation, reason LIKE 'moved to regress\_slow % ago: stays for %' AS stays FROM tiered_storage.recommend_placement(true) WHERE relation = 'regress_r_new'::regclass;
+
 SET client_min_messages = warning;
 DROP VIEW regress_placed, regress_advice;
-DROP TABLE regress_r_stays, regress_r_ours, regress_r_hand, regress_r_toast;
+DROP TABLE regress_r_stays, regress_r_ours, regress_r_hand, regress_r_toast, regress_r_new;
 DROP PROCEDURE regress_heat;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

@@ -78,6 +78,27 @@ SELECT regress_cool(), regress_nights('02:29', 180) \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_cool(), regress_nights('02:29', 360) \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+-- Whatever time is asked for, at whatever hour somebody looks, and where hours are all that history has.
+CREATE FUNCTION regress_returns(after interval) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint := 0;
+BEGIN
+	UPDATE _tiered_storage.policy SET return_after = after;
+	FOR hour IN 0..23 LOOP
+		PERFORM regress_cool(), set_config('tiered_storage.test_now', ('2040-01-31 00:30+00'::timestamptz + hour * interval '1 hour')::text, false);
+		INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+			SELECT '2040-01-31 02:00+00'::timestamptz + h * interval '1 hour' - d * interval '1 day', 'regress_r_1'::regclass, 3600, 1, 1000000, 0, 0, 0
+			FROM generate_series(0, 9) d, generate_series(0, 3) h;
+		DELETE FROM _tiered_storage.relation_history WHERE period_start > current_setting('tiered_storage.test_now')::timestamptz;
+		UPDATE _tiered_storage.relation_state SET random_fast = 1000000, heat_at = current_setting('tiered_storage.test_now')::timestamptz WHERE relation_oid = 'regress_r_1'::regclass;
+		n := n + (SELECT count(*) FROM regress_verdicts WHERE relation = 'regress_r_1' AND verdict = 'returns');
+	END LOOP;
+	UPDATE _tiered_storage.policy SET return_after = NULL;
+	RETURN n;
+END
+$$;
+SELECT after, regress_returns(after) AS returns FROM unnest('{3 days,71 hours,70 hours,2 days 23:59,6 days 23 hours,60 hours,25 hours}'::interval[]) after;
+SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool(), regress_nights('02:29', 360) \g /dev/null
 -- What had a shorter time before it was refused is looked at by that.
 UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -265,6 +286,10 @@ DROP INDEX regress_r_x_old;
 BEGIN;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 ROLLBACK;
+-- Before any sample knows of that, and after one does.
+SELECT regress_read('regress_r_x', 1000, 1, 24);
+SELECT relation, verdict, reason FROM regress_verdicts WHERE relation ~ 'x';
+SELECT regress_cool();
 SET client_min_messages = warning;
 CALL tiered_storage.sample();
 RESET client_min_messages;

@@ -31,6 +31,10 @@
 #define NAME_OF_INDEX \
 	"(SELECT c.relname FROM _tiered_storage.relation_entry($1) c WHERE c.relkind = 'i')"
 
+/* The index of a row m of one, or what it was rebuilt as. */
+#define PRESENT_INDEX \
+	"_tiered_storage.present_relation(m.relation_oid, m.table_oid, m.index_name)"
+
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
@@ -212,12 +216,15 @@ TierLastMove *
 tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nrelations, int *n)
 {
 	static const char sql[] =
-	"SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
-	"CASE WHEN m.policy_kind = 'tiering' AND m.undo_of IS NULL THEN m.policy_id END, "
-	"m.from_tablespace_oid, m.from_tier, m.to_tablespace_oid, m.finished_at "
-	"FROM _tiered_storage.move m "
+	"SELECT DISTINCT ON (o.present_oid) o.present_oid, "
+	"CASE WHEN o.policy_kind = 'tiering' AND o.undo_of IS NULL THEN o.policy_id END, "
+	"o.from_tablespace_oid, o.from_tier, o.to_tablespace_oid, o.finished_at "
+	"FROM (SELECT m.*, m.relation_oid AS present_oid FROM _tiered_storage.move m "
 	"WHERE m.relation_oid = ANY ($1) AND m.state = 'done' "
-	"ORDER BY m.relation_oid, m.move_id DESC";
+	"UNION ALL SELECT m.*, " PRESENT_INDEX " FROM _tiered_storage.move m "
+	"WHERE m.index_name IS NOT NULL AND m.state = 'done' AND m.table_oid IN "
+	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = ANY ($1))) o "
+	"WHERE o.present_oid = ANY ($1) ORDER BY o.present_oid, o.move_id DESC";
 	static const Oid types[] = {OIDARRAYOID};
 	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
 	TierLastMove *moves;
@@ -245,6 +252,33 @@ tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nr
 			move->from_tier = *DatumGetName(tier);
 		move->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
 		move->finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 6, &isnull));
+	}
+	return moves;
+}
+
+TierRecentMove *
+tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since, TimestampTz until,
+							   int *n)
+{
+	static const char sql[] =
+	"SELECT CASE WHEN m.index_name IS NULL THEN m.relation_oid ELSE " PRESENT_INDEX " END, "
+	"m.to_tablespace_oid, m.finished_at FROM _tiered_storage.move m "
+	"WHERE m.state = 'done' AND m.finished_at > $1 AND m.finished_at <= $2";
+	static const Oid types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
+	Datum		values[] = {TimestampTzGetDatum(since), TimestampTzGetDatum(until)};
+	TierRecentMove *moves;
+	bool		isnull;
+
+	*n = (int) tier_catalog_execute(sql, 2, types, values, NULL);
+	moves = MemoryContextAllocExtended(context, sizeof(TierRecentMove) * Max(*n, 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < *n; i++)
+	{
+		Datum		relation = tier_catalog_datum(i, 1, &isnull);
+
+		moves[i].relation_oid = isnull ? InvalidOid : DatumGetObjectId(relation);
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		moves[i].finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 3, &isnull));
 	}
 	return moves;
 }

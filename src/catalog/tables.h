@@ -1216,6 +1216,20 @@ typedef struct TierLastMove
 extern TierLastMove *tier_catalog_load_last_moves(MemoryContext context, const Oid *relations,
 												  int nrelations, int *n);
 
+typedef struct TierRecentMove
+{
+	Oid			relation_oid;	/* or of what an index was rebuilt as; may be gone */
+	Oid			to_tablespace_oid;
+	TimestampTz finished_at;
+} TierRecentMove;
+
+/*
+ * What was moved after one time and not after another, in no order; a relation may be there more
+ * than once.  Inside of a scope.
+ */
+extern TierRecentMove *tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since,
+													  TimestampTz until, int *n);
+
 /* A number for moves that belong together; never used before, not even if rolled back. */
 extern int64 tier_catalog_next_batch(void);
 

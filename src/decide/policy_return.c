@@ -146,19 +146,24 @@ is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }
 
+/* An hour, or all of it where it is shorter. */
+static double
+slot_seconds(const Candidate *candidate)
+{
+	return Min(tier_policy_return_seconds(candidate->evaluation->policy), SECS_PER_HOUR);
+}
+
 /*
- * Where slots are hours, they are those of the history that is rolled up: cut elsewhere, what
- * was read in one of its hours would seem to have been read in two.  What has been read since
- * the last one ended has to wait for the next.
+ * Hours are those of the history that is rolled up: cut elsewhere, what was read in one of its
+ * hours would seem to have been read in two.  What has been read since the last one ended has to
+ * wait for the next.
  */
 static TimestampTz
 slots_until(const Candidate *candidate, TimestampTz now)
 {
-	double		slot_s = tier_policy_return_seconds(candidate->evaluation->policy) /
-	(candidate->time.nparts * candidate->time.nslots);
 	int64		into_hour = now % USECS_PER_HOUR;
 
-	if (slot_s != SECS_PER_HOUR || candidate->time.nslots == 1)
+	if (slot_seconds(candidate) < SECS_PER_HOUR)
 		return now;
 	return now - (into_hour < 0 ? into_hour + USECS_PER_HOUR : into_hour);
 }
@@ -221,7 +226,7 @@ static void
 note_period(Candidate *candidate, const TierHistoryPeriod *period)
 {
 	int			nslots = candidate->time.nparts * candidate->time.nslots;
-	double		slot_s = tier_policy_return_seconds(candidate->evaluation->policy) / nslots;
+	double		slot_s = slot_seconds(candidate);
 	double		slot_us = slot_s * USECS_PER_SEC;
 	double		ago_us = (double) (candidate->until - period->start);
 	double		latest = Max((ago_us - period->seconds * (double) USECS_PER_SEC) / slot_us - 1.0,
@@ -292,7 +297,8 @@ read_history(Candidate *candidates, int n, TimestampTz now)
 
 	for (int c = 0; c < n; c++)
 	{
-		longest_s = Max(longest_s, tier_policy_return_seconds(candidates[c].evaluation->policy));
+		longest_s = Max(longest_s, slot_seconds(&candidates[c]) *
+						candidates[c].time.nparts * candidates[c].time.nslots);
 		foreach(cell, readers_of(&candidates[c]))
 		{
 			Reader	   *reader = palloc(sizeof(Reader));
@@ -548,8 +554,8 @@ static char *
 spread_text(const Candidate *candidate)
 {
 	const TierReturnTime *time = &candidate->time;
-	double		seconds = tier_policy_return_seconds(candidate->evaluation->policy);
-	double		slot_s = seconds / (time->nparts * time->nslots);
+	double		slot_s = slot_seconds(candidate);
+	double		seconds = slot_s * time->nparts * time->nslots;
 
 	if (time->nparts == 1)
 		return psprintf("in less than %s of it",

@@ -725,6 +725,24 @@ clients_of(const TierAdvice *advice)
 	return 1.0 + (peak > 0.0 ? Max(peak * advice->options.load_factor, 1.0) : MaxConnections);
 }
 
+/*
+ * The sampler knows how long something has been where it is only if it has seen it elsewhere:
+ * not what was moved before its first sample, nor an index that was rebuilt since.
+ */
+static void
+mark_recent(TierAdvice *advice, const TierRecentMove *moves, int n, TimestampTz now)
+{
+	for (int i = 0; i < n; i++)
+	{
+		TierAdviceUnit *unit = find_unit(advice, moves[i].relation_oid);
+
+		if (unit != NULL && tier_set_tier_of_tablespace(advice->set, moves[i].to_tablespace_oid) ==
+			unit->current_tier)
+			unit->resides_s = Max(unit->resides_s, tier_cooldown_min * 60.0 -
+								  tier_seconds_between(moves[i].finished_at, now));
+	}
+}
+
 /* There is no load of that time.  (0, which stands for now, has become -1.) */
 static void
 refuse_as_of(TimestampTz as_of, TimestampTz history_begin)
@@ -762,6 +780,8 @@ tier_units_load(TierAdvice *advice)
 	TimestampTz history_writes_since = 0;
 	TierEstimateRow *estimates;
 	int			nestimates;
+	TierRecentMove *recent;
+	int			nrecent;
 	TimestampTz history_begin = 0;
 	int			nloads = 0;
 	int			npolicies;
@@ -780,6 +800,8 @@ tier_units_load(TierAdvice *advice)
 	devices = tier_catalog_load_devices(context);
 	growths = tier_catalog_load_growths(context);
 	estimates = tier_catalog_load_estimates(context, &nestimates);
+	recent = tier_catalog_load_recent_moves(context, now - tier_cooldown_min * USECS_PER_MINUTE,
+											now, &nrecent);
 	if (as_of != 0)
 		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
 	if (as_of != 0 && nloads == 0)
@@ -798,6 +820,7 @@ tier_units_load(TierAdvice *advice)
 		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
 	mark_unseen(advice, &view, &standbys, now);
 	build_units(advice, devices, view.states, view.nstates, now);
+	mark_recent(advice, recent, nrecent, now);
 	attach_estimates(advice, estimates, nestimates, view.states, view.nstates);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);

@@ -151,7 +151,8 @@ extern double tier_policy_keep(double return_reads_per_hour, double below_reads_
 
 /*
  * How the time for which the rate must have held is divided: into parts of a day at most, since
- * what works has nights, and these into slots of an hour at most.
+ * what works has nights, and these into slots of an hour, as many as it takes to be no shorter;
+ * less than an hour is one slot.
  */
 typedef struct TierReturnTime
 {
