@@ -156,14 +156,14 @@ slot_seconds(const Candidate *candidate)
 /*
  * Hours are those of the history that is rolled up: cut elsewhere, what was read in one of its
  * hours would seem to have been read in two.  What has been read since the last one ended has to
- * wait for the next.
+ * wait for the next; a single one has nothing to be told apart from.
  */
 static TimestampTz
 slots_until(const Candidate *candidate, TimestampTz now)
 {
 	int64		into_hour = now % USECS_PER_HOUR;
 
-	if (slot_seconds(candidate) < SECS_PER_HOUR)
+	if (candidate->time.nparts * candidate->time.nslots == 1)
 		return now;
 	return now - (into_hour < 0 ? into_hour + USECS_PER_HOUR : into_hour);
 }
