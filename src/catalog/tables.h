@@ -1222,14 +1222,14 @@ typedef struct TierRecentMove
 								 * gone */
 	Oid			to_tablespace_oid;
 	TimestampTz finished_at;
-}			TierRecentMove;
+} TierRecentMove;
 
 /*
  * What was moved after one time and not after another, in no order; a relation may be there more
  * than once.  Inside of a scope.
  */
-extern TierRecentMove * tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since,
-													   TimestampTz until, int *n);
+extern TierRecentMove *tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since,
+													  TimestampTz until, int *n);
 
 /* A number for moves that belong together; never used before, not even if rolled back. */
 extern int64 tier_catalog_next_batch(void);

@@ -730,7 +730,7 @@ clients_of(const TierAdvice *advice)
  * not what was moved before its first sample, nor an index that was rebuilt since.
  */
 static void
-mark_recent(TierAdvice *advice, const TierRecentMove * moves, int n, TimestampTz now)
+mark_recent(TierAdvice *advice, const TierRecentMove *moves, int n, TimestampTz now)
 {
 	for (int i = 0; i < n; i++)
 	{
