@@ -14,6 +14,8 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 SET intervalstyle = 'postgres';
 SET allow_in_place_tablespaces = true;
+-- As long as a commit is not flushed, VACUUM sets no hint bits, and who reads the page later changes it.
+SET synchronous_commit = on;
 -- Neither that the library is not preloaded, nor how long each move has taken.
 SET client_min_messages = error;
 SET tiered_storage.log_moves = off;

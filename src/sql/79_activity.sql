@@ -31,6 +31,27 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.clip_words(text, integer) IS
 'a text in one line of at most so many columns of a screen, without the words that do not fit';
 
+/* Three digits at most, so that its width is bounded. */
+CREATE FUNCTION _tiered_storage.short_quantity(number float8, step float8, VARIADIC units text[])
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT _tiered_storage.short_number(number / step ^ i) || units[i + 1]
+	FROM (SELECT CASE WHEN number < 999.5 THEN 0
+		ELSE least(floor(ln(number / 999.5) / ln(step)) + 1, cardinality(units) - 1) END::integer
+		AS i) unit
+$$;
+COMMENT ON FUNCTION _tiered_storage.short_quantity(float8, float8, text[]) IS
+'a number with about two digits in the unit that fits, each of which is so many times the one before';
+
+CREATE FUNCTION _tiered_storage.short_bytes(bytes float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT _tiered_storage.short_quantity(bytes, 1024, ' B', ' kB', ' MB', ' GB', ' TB', ' PB')
+$$;
+COMMENT ON FUNCTION _tiered_storage.short_bytes(float8) IS
+'bytes with about two digits, in at most six characters';
+
 /* What was read lately is that of the last sample; how it is called in psql: watch. */
 CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
 RETURNS SETOF record
@@ -154,13 +175,13 @@ COMMENT ON COLUMN tiered_storage.activity.now IS
 
 CREATE VIEW tiered_storage.recent_moves AS
 	SELECT pg_catalog.to_char(m.started_at, 'MM-DD HH24:MI') AS at,
-		_tiered_storage.clip(m.relation, 26) AS relation,
+		_tiered_storage.clip(m.relation, 23) AS relation,
 		_tiered_storage.clip(pg_catalog.concat(COALESCE(m.from_tier, m.from_tablespace), ' > ',
 			COALESCE(m.to_tier, m.to_tablespace)), 15) AS move,
-		pg_catalog.pg_size_pretty(m.size_bytes) AS size,
-		pg_catalog.concat(_tiered_storage.short_number(m.elapsed_ms OPERATOR(pg_catalog./) 1000),
-			' s') AS took,
-		pg_catalog.concat(_tiered_storage.short_number(m.lock_held_ms), ' ms') AS locked,
+		_tiered_storage.short_bytes(m.size_bytes) AS size,
+		_tiered_storage.short_quantity(m.elapsed_ms OPERATOR(pg_catalog./) 1000, 60,
+			' s', ' min', ' h') AS took,
+		_tiered_storage.short_quantity(m.lock_held_ms, 1000, ' ms', ' s') AS locked,
 		m.state
 	FROM tiered_storage.moves m
 	ORDER BY m.started_at DESC, m.move_id DESC;
@@ -169,26 +190,27 @@ COMMENT ON VIEW tiered_storage.recent_moves IS
 COMMENT ON COLUMN tiered_storage.recent_moves.at IS
 'month, day and time at which the last attempt started';
 COMMENT ON COLUMN tiered_storage.recent_moves.relation IS
-'relation, in at most 26 columns of a screen';
+'relation, in at most 23 columns of a screen';
 COMMENT ON COLUMN tiered_storage.recent_moves.move IS 'from where to where';
 COMMENT ON COLUMN tiered_storage.recent_moves.size IS 'size of all forks, TOAST included';
-COMMENT ON COLUMN tiered_storage.recent_moves.took IS 'duration of the last attempt';
+COMMENT ON COLUMN tiered_storage.recent_moves.took IS 'duration of the last attempt; null: it has not ended';
 COMMENT ON COLUMN tiered_storage.recent_moves.locked IS
-'longest time that the strong lock was held';
+'longest time that the strong lock was held; null: it was not yet';
 COMMENT ON COLUMN tiered_storage.recent_moves.state IS
 'running, done, failed, skipped or interrupted; why is in moves.error';
 
 CREATE VIEW tiered_storage.hot_relations AS
 	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 26) AS relation,
 		_tiered_storage.clip(h.tier_name::pg_catalog.text, 10) AS tier,
-		pg_catalog.pg_size_pretty(h.size_bytes) AS size,
-		_tiered_storage.short_number(NULLIF(h.device_random_reads_per_hour, 0))
+		_tiered_storage.short_bytes(h.size_bytes) AS size,
+		_tiered_storage.short_quantity(NULLIF(h.device_random_reads_per_hour, 0), 1000,
+				'', 'k', 'M', 'G', 'T')
 			OPERATOR(pg_catalog.||) '/h' AS random,
-		pg_catalog.pg_size_pretty(pg_catalog.round(NULLIF(h.device_sequential_reads_per_hour, 0)
-			::pg_catalog.numeric OPERATOR(pg_catalog.*) b.block_size))
+		_tiered_storage.short_bytes(NULLIF(h.device_sequential_reads_per_hour, 0)
+				OPERATOR(pg_catalog.*) b.block_size)
 			OPERATOR(pg_catalog.||) '/h' AS scanned,
-		pg_catalog.pg_size_pretty(pg_catalog.round(NULLIF(h.page_writes_per_hour, 0)
-			::pg_catalog.numeric OPERATOR(pg_catalog.*) b.block_size))
+		_tiered_storage.short_bytes(NULLIF(h.page_writes_per_hour, 0)
+				OPERATOR(pg_catalog.*) b.block_size)
 			OPERATOR(pg_catalog.||) '/h' AS written,
 		pg_catalog.to_char(h.last_used_at, 'MM-DD HH24:MI') AS used
 	FROM tiered_storage.heat h

@@ -162,7 +162,9 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
 	_tiered_storage.short_number(float8), _tiered_storage.first_columns(text, integer),
 	_tiered_storage.clip(text, integer),
-	_tiered_storage.clip_words(text, integer), _tiered_storage.activity_rows() TO pg_monitor;
+	_tiered_storage.clip_words(text, integer),
+	_tiered_storage.short_quantity(float8, float8, text[]), _tiered_storage.short_bytes(float8),
+	_tiered_storage.activity_rows() TO pg_monitor;
 
 GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice(integer),
 	_tiered_storage.report_curve(),

@@ -148,6 +148,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.on_all_nodes', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.require_shards', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_number', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_quantity', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_bytes', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.first_columns', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.clip', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.clip_words', 'pg_monitor', 'EXECUTE'),
