@@ -263,15 +263,17 @@ class Bench:
         self.raw_observed(tier)
         return done, elapsed, did / elapsed, began
 
-    def scale(self, elapsed):
+    def scale(self, elapsed, goes_on=False):
         """A rate of less than an hour is diluted to one: takes this time for an hour."""
         columns = [name for (name,) in self.rows(
             "SELECT attname FROM pg_attribute WHERE attrelid = '_tiered_storage.relation_state'::regclass AND attnum > 0"
             " AND NOT attisdropped AND attname ~ '_(fast|slow)$' AND atttypid = 'float8'::regtype")]
-        # Without intervals nothing speaks against a rate, and nothing is known of growth.
-        self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, " +
-                 ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns),
-                 "UPDATE _tiered_storage.tablespace_growth SET evidence_interval_s = 0")
+        self.sql("UPDATE _tiered_storage.relation_state SET " + ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns))
+        # Without intervals nothing speaks against a rate, and nothing is known of growth.  But as long as the load goes
+        # on, the next look begins the first interval, of which nothing is known but what was read just then.
+        if not goes_on:
+            self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0",
+                     "UPDATE _tiered_storage.tablespace_growth SET evidence_interval_s = 0")
 
     def raw_observed(self, tier):
         for row in self.rows(
@@ -713,7 +715,7 @@ def saturate(bench, way, statements):
             sampled = elapsed
             bench.sql("CALL tiered_storage.sample()")
         if mover is None and elapsed >= part:
-            bench.scale(elapsed)
+            bench.scale(elapsed, goes_on=True)
             mover = Mover(bench, statements())
             mover.start()
         waiting = int(bench.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pgbench'"))

@@ -742,29 +742,20 @@ static TierObstacle
 foresee(const Foretelling *foretelling, const Candidate *candidate, TierMoveStart *start)
 {
 	TierForesight *foresight = foretelling->request->foresight;
+	const TierForeseenRun how = {.ignore_windows = foretelling->request->ignore_windows};
 	TierObstacle obstacle = obstacle_of(foretelling->advice, candidate);
 	TierMoveRequest request = request_of(foretelling->advice, candidate);
-	TierAdmission admission;
-	TierRelationInfo info;
+	TierProspect prospect;
 
 	*start = (TierMoveStart)
 	{
 		.may_begin = true,.seconds = NAN
 	};
 	if (obstacle.message != NULL || foresight == NULL ||
-		!tier_relation_lookup(request.relation_oid, &info))
+		!tier_foresee_prospect(foresight, &request, NULL, &how, &prospect))
 		return obstacle;
-	if (!foretelling->request->ignore_windows)
-		*start = tier_foresee_start(foresight, &info, &request, false);
-	tier_foresight_ask(foresight, &request, &info, NULL, tier_relation_disk_bytes(&info),
-					   &admission);
-	obstacle = tier_foresight_obstacle(foresight, &request, &admission);
-	if (obstacle.message == NULL && start->may_begin)
-	{
-		tier_foresight_count(foresight, &admission);
-		tier_foresight_spend(foresight, start->seconds);
-	}
-	return obstacle;
+	*start = prospect.start;
+	return prospect.obstacle;
 }
 
 /*

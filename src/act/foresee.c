@@ -219,12 +219,6 @@ tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid)
 	return list_member_oid(foresight->moved, relation_oid);
 }
 
-void
-tier_foresight_spend(TierForesight *foresight, double seconds)
-{
-	foresight->seconds += isnan(seconds) ? 0.0 : seconds;
-}
-
 double
 tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid)
 {
@@ -299,41 +293,68 @@ announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 siz
 }
 
 bool
-tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
-					 const TierPins *pins, bool now, TierRelationInfo *info, int64 *bytes)
+tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
+					  const TierPins *pins, const TierForeseenRun *run, TierProspect *prospect)
 {
+	TierObstacle none = {0};
 	TierAdmission admission;
-	TierObstacle obstacle;
 
-	if (!tier_relation_lookup(request->relation_oid, info))
-		return false;
-	*bytes = tier_relation_disk_bytes(info);
-	tier_foresight_ask(foresight, request, info, pins, *bytes, &admission);
-	obstacle = tier_foresight_obstacle(foresight, request, &admission);
-	if (obstacle.message == NULL)
+	*prospect = (TierProspect)
 	{
-		if (now)
-			tier_foresight_count(foresight, &admission);
+		.start =
+		{
+			.may_begin = true,.seconds = NAN
+		}
+	};
+	if (!tier_relation_lookup(request->relation_oid, &prospect->info))
+		return false;
+	prospect->bytes = tier_relation_disk_bytes(&prospect->info);
+	if (!run->ignore_windows)
+		prospect->start = tier_foresee_start(foresight, &prospect->info, request, run->by_worker);
+	tier_foresight_ask(foresight, request, &prospect->info, pins, prospect->bytes, &admission);
+	prospect->obstacle = tier_foresight_obstacle(foresight, request, &admission);
+	if (run->room_comes && prospect->obstacle.sqlstate == ERRCODE_DISK_FULL)
+		prospect->obstacle = none;
+	if (prospect->obstacle.message != NULL)
 		return true;
+	prospect->begins = prospect->start.may_begin;
+	prospect->comes = prospect->begins || prospect->start.at != 0 ||
+		prospect->start.under_pressure;
+	if (prospect->begins)
+	{
+		tier_foresight_count(foresight, &admission);
+		foresight->seconds += isnan(prospect->start.seconds) ? 0.0 : prospect->start.seconds;
 	}
-	ereport(WARNING,
-			(errcode(obstacle.sqlstate),
-			 errmsg("would not move %s: %s", info->name, obstacle.message),
-			 obstacle.detail == NULL ? 0 : errdetail_internal("%s", obstacle.detail),
-			 obstacle.hint == NULL ? 0 : errhint("%s", obstacle.hint)));
-	return false;
+	return true;
+}
+
+void
+tier_foresee_warn(const TierProspect *prospect)
+{
+	const TierObstacle *obstacle = &prospect->obstacle;
+
+	if (obstacle->message != NULL)
+		ereport(WARNING,
+				(errcode(obstacle->sqlstate),
+				 errmsg("would not move %s: %s", prospect->info.name, obstacle->message),
+				 obstacle->detail == NULL ? 0 : errdetail_internal("%s", obstacle->detail),
+				 obstacle->hint == NULL ? 0 : errhint("%s", obstacle->hint)));
 }
 
 bool
 tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const TierPins *pins,
 			 int64 *bytes)
 {
-	TierRelationInfo info;
+	const TierForeseenRun run = {.ignore_windows = true};
+	TierProspect prospect;
 
-	if (!tier_foresee_quietly(foresight, request, pins, true, &info, bytes))
+	if (!tier_foresee_prospect(foresight, request, pins, &run, &prospect))
 		return false;
-	announce(request, &info, *bytes);
-	return true;
+	*bytes = prospect.bytes;
+	tier_foresee_warn(&prospect);
+	if (prospect.begins)
+		announce(request, &prospect.info, prospect.bytes);
+	return prospect.begins;
 }
 
 void

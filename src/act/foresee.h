@@ -50,24 +50,45 @@ extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *
 extern bool tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
 						 const TierPins *pins, int64 *bytes);
 
+/* Who would make the moves, and when. */
+typedef struct TierForeseenRun
+{
+	bool		by_worker;
+	bool		ignore_windows; /* begins also while move windows are closed */
+	bool		room_comes;		/* want of room is in nobody's way: others
+								 * leave first */
+} TierForeseenRun;
+
+/* What would become of one move of the series. */
+typedef struct TierProspect
+{
+	TierRelationInfo info;
+	int64		bytes;			/* that it would move */
+	TierMoveStart start;		/* what it would wait for, if for anything */
+	TierObstacle obstacle;		/* what is in its way; no message: nothing */
+	bool		begins;			/* it would be made now */
+	bool		comes;			/* it would be, now or when a move window
+								 * opens or pressure ends */
+} TierProspect;
+
 /*
- * The same, but what would be moved is left to the caller to say, *info; and it is counted
- * only if it would be moved now.
+ * The same, but all is left to the caller to say; a move that begins is counted, with the time
+ * that it takes.  False: the relation has gone.  With the tablespace that it goes to.
  */
-extern bool tier_foresee_quietly(TierForesight *foresight, const TierMoveRequest *request,
-								 const TierPins *pins, bool now, TierRelationInfo *info,
-								 int64 *bytes);
+extern bool tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
+								  const TierPins *pins, const TierForeseenRun *run,
+								  TierProspect *prospect);
 
 /* When would a move begin for which moves of the series have gone before? */
 extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 										const TierRelationInfo *info,
 										const TierMoveRequest *request, bool by_worker);
 
+/* Says in a WARNING what is in its way; nothing, if nothing is. */
+extern void tier_foresee_warn(const TierProspect *prospect);
+
 /* For what it would wait now, in words: that, or that moves are paused; NULL: for nothing. */
 extern const char *tier_foresee_waiting(const TierMoveStart *start);
-
-/* A move that was counted takes so long; NaN: nobody knows. */
-extern void tier_foresight_spend(TierForesight *foresight, double seconds);
 
 /* Is a move of it among those that were counted? */
 extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid);

@@ -25,6 +25,7 @@
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -292,15 +293,6 @@ pressing(const TierFullnessEvaluation *evaluation)
 
 	return tier_fullness_bytes(&problem->level) > problem->level.capacity_bytes * problem->high ?
 		TIER_PRESSING_YES : TIER_PRESSING_NO;
-}
-
-void
-tier_fullness_foretold(TierFullnessEvaluation *evaluation, int i)
-{
-	take_away(&evaluation->problem, &evaluation->units[i]);
-	if (evaluation->result.places[i] >= 0)
-		evaluation->problem.place_bytes[evaluation->result.places[i]] -=
-			evaluation->units[i].place_bytes;
 }
 
 TierMoveRequest
@@ -720,18 +712,20 @@ tier_fullness_run(const TierFullnessRun *run)
 }
 
 /* ---------------------------------------------------------------------
- * The dry run
+ * Without moving
  * ---------------------------------------------------------------------
  */
 
+/* What would leave, and who is told of it. */
 typedef struct Foretelling
 {
 	const TierFullnessRun *run;
-	TierForesight *foresight;
-	const TierFullnessQuestion *question;
+	TierFullnessQuestion question;
+	TierFullnessTell tell;
+	void	   *argument;
 } Foretelling;
 
-/* With what the dry run has moved before. */
+/* With what the series has moved before. */
 static TierFullnessFlight
 foreseen_flight(Oid tablespace_oid, const void *foresight)
 {
@@ -742,6 +736,151 @@ foreseen_flight(Oid tablespace_oid, const void *foresight)
 	flight.disk_bytes += bytes;
 	return flight;
 }
+
+/* As if member i had left. */
+static void
+foretold(TierFullnessEvaluation *evaluation, int i)
+{
+	take_away(&evaluation->problem, &evaluation->units[i]);
+	if (evaluation->result.places[i] >= 0)
+		evaluation->problem.place_bytes[evaluation->result.places[i]] -=
+			evaluation->units[i].place_bytes;
+}
+
+/* As move_next(). */
+static void
+foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation, int i)
+{
+	TierRelationInfo info;
+
+	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
+	{
+		if (!still_fits(evaluation, evaluation->advice->set, i, &info))
+			return;
+		if (foretelling->tell(foretelling->argument, evaluation, i, NULL))
+			foretold(evaluation, i);
+	}
+	set_aside(evaluation, i, "it was looked at");
+}
+
+/* As empty_locked() goes on from move to move. */
+static void
+foretell_tier(const Foretelling *foretelling, TierFullnessEvaluation *evaluation)
+{
+	const TierSet *set = evaluation->advice->set;
+	TierFullnessProblem *problem = &evaluation->problem;
+	TierFullnessResult *result = &evaluation->result;
+	int			next;
+
+	problem->level = tier_fullness_level(set, evaluation->tier, &foretelling->question);
+	problem->level.own_bytes += evaluation->arriving_bytes;
+	problem->level.disk_bytes += evaluation->arriving_bytes;
+	tier_fullness_find_room(evaluation, set, &foretelling->question);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		tier_fullness_decide(problem, result);
+		next = next_leaving(result);
+		if (next < 0)
+			break;
+		if (tier_fullness_look_again(evaluation, &foretelling->question, set, next))
+			foretell_next(foretelling, evaluation, next);
+		else
+			tier_fullness_arrange(problem, result);
+	}
+}
+
+/* Those that would leave have this in common; NULL: those of run->backoff. */
+static void
+tell_all(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation,
+		 const char *closed)
+{
+	const TierFullnessResult *result = &evaluation->result;
+	const TierFullnessRun *run = foretelling->run;
+
+	for (int i = 0; i < result->norder; i++)
+	{
+		int			u = result->order[i];
+		Oid			relation_oid = evaluation->members[u].unit->relation_oid;
+
+		CHECK_FOR_INTERRUPTS();
+		if (result->verdicts[u] != TIER_FULLNESS_LEAVES)
+			continue;
+		if (closed != NULL)
+			(void) foretelling->tell(foretelling->argument, evaluation, u, closed);
+		else if (run->nbackoff > 0 &&
+				 bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL)
+			(void) foretelling->tell(foretelling->argument, evaluation, u,
+									 "waiting: it could not be moved lately");
+	}
+}
+
+/* Is a move window open?  If not, that is said of each that would leave. */
+static bool
+is_open(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation)
+{
+	TierMoveStart start;
+
+	if (foretelling->run->ignore_windows)
+		return true;
+	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
+	if (!start.may_begin)
+		tell_all(foretelling, evaluation, start.reason);
+	return start.may_begin;
+}
+
+TierFullnessSummary
+tier_fullness_foretell(const TierFullnessRun *run, TierForesight *foresight,
+					   TierFullnessTell tell, void *argument)
+{
+	TierFullnessSummary summary = {0};
+	Foretelling foretelling = {
+		.run = run,
+		.question =
+		{
+			.flight = foreseen_flight,
+			.argument = foresight,
+			.moved = run->moved,.nmoved = run->nmoved,
+			.in_vain = run->in_vain,.nin_vain = run->nin_vain
+		},
+		.tell = tell,
+		.argument = argument
+	};
+	TierFullnessEvaluation *evaluations;
+	int			n;
+
+	evaluations = tier_fullness_evaluate(&foretelling.question, &n);
+	for (int i = 0; i < n; i++)
+	{
+		count(&summary, &evaluations[i]);
+		if (evaluations[i].error == NULL && evaluations[i].policy->is_enabled &&
+			evaluations[i].result.is_needed)
+			tell_all(&foretelling, &evaluations[i], NULL);
+	}
+	if (run->nbackoff > 0)
+	{
+		foretelling.question.backoff = run->backoff;
+		foretelling.question.nbackoff = run->nbackoff;
+		evaluations = tier_fullness_evaluate(&foretelling.question, &n);
+	}
+	for (int i = 0; i < n; i++)
+		if (evaluations[i].error == NULL && evaluations[i].policy->is_enabled &&
+			evaluations[i].result.is_needed && is_open(&foretelling, &evaluations[i]))
+			foretell_tier(&foretelling, &evaluations[i]);
+	return summary;
+}
+
+/* ---------------------------------------------------------------------
+ * The dry run
+ * ---------------------------------------------------------------------
+ */
+
+/* A dry run of what leaves. */
+typedef struct DryRun
+{
+	const TierFullnessRun *run;
+	TierForesight *foresight;
+} DryRun;
 
 /* waiting: for what it would wait now; NULL: for nothing. */
 static void
@@ -762,108 +901,34 @@ announce(const TierFullnessEvaluation *evaluation, int i, const char *waiting)
 					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
 }
 
-/*
- * Would it be moved, in this run or as soon as a window opens or pressure ends?  If not, it
- * says why.
- */
+/* A TierFullnessTell. */
 static bool
-foretell_move(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation, int i,
-			  TierRelationInfo *info)
+announce_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i,
+				 const char *closed)
 {
+	const DryRun *dry = argument;
+	const TierForeseenRun how = {.ignore_windows = dry->run->ignore_windows};
 	TierMoveRequest request = tier_fullness_request(evaluation, i);
-	TierMoveStart start = {.may_begin = true,.seconds = NAN};
-	int64		bytes;
+	TierProspect prospect;
 
-	if (!foretelling->run->ignore_windows)
-		start = tier_foresee_start(foretelling->foresight, info, &request, false);
-	if (!tier_foresee_quietly(foretelling->foresight, &request, evaluation->advice->pins,
-							  start.may_begin, info, &bytes))
+	if (closed != NULL)
+	{
+		announce(evaluation, i, closed);
 		return false;
-	if (start.may_begin)
-		tier_foresight_spend(foretelling->foresight, start.seconds);
-	announce(evaluation, i, tier_foresee_waiting(&start));
-	return start.may_begin || start.at != 0 || start.under_pressure;
-}
-
-/* As move_next(). */
-static void
-foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation, int i)
-{
-	TierRelationInfo info;
-
-	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
-	{
-		if (!still_fits(evaluation, evaluation->advice->set, i, &info))
-			return;
-		if (foretell_move(foretelling, evaluation, i, &info))
-			tier_fullness_foretold(evaluation, i);
 	}
-	set_aside(evaluation, i, "it was looked at");
-}
-
-/* As empty_locked() goes on from move to move. */
-static void
-foretell_tier(const Foretelling *foretelling, TierFullnessEvaluation *evaluation)
-{
-	const TierSet *set = evaluation->advice->set;
-	TierFullnessProblem *problem = &evaluation->problem;
-	TierFullnessResult *result = &evaluation->result;
-	int			next;
-
-	problem->level = tier_fullness_level(set, evaluation->tier, foretelling->question);
-	problem->level.own_bytes += evaluation->arriving_bytes;
-	problem->level.disk_bytes += evaluation->arriving_bytes;
-	tier_fullness_find_room(evaluation, set, foretelling->question);
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		tier_fullness_decide(problem, result);
-		next = next_leaving(result);
-		if (next < 0)
-			break;
-		if (tier_fullness_look_again(evaluation, foretelling->question, set, next))
-			foretell_next(foretelling, evaluation, next);
-		else
-			tier_fullness_arrange(problem, result);
-	}
-}
-
-/* False: no move window is open, and it says so of each that would leave. */
-static bool
-is_open(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation)
-{
-	const TierFullnessResult *result = &evaluation->result;
-	TierMoveStart start;
-
-	if (foretelling->run->ignore_windows)
-		return true;
-	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
-	for (int i = 0; i < result->norder && !start.may_begin; i++)
-		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
-			announce(evaluation, result->order[i], start.reason);
-	return start.may_begin;
+	if (!tier_foresee_prospect(dry->foresight, &request, evaluation->advice->pins, &how,
+							   &prospect))
+		return false;
+	tier_foresee_warn(&prospect);
+	if (prospect.obstacle.message == NULL)
+		announce(evaluation, i, tier_foresee_waiting(&prospect.start));
+	return prospect.comes;
 }
 
 TierFullnessSummary
 tier_fullness_announce(const TierFullnessRun *run, TierForesight *foresight)
 {
-	TierFullnessSummary summary = {0};
-	TierFullnessQuestion question = {
-		.flight = foreseen_flight,
-		.argument = foresight,
-		.moved = run->moved,.nmoved = run->nmoved,
-		.in_vain = run->in_vain,.nin_vain = run->nin_vain
-	};
-	Foretelling foretelling = {run, foresight, &question};
-	TierFullnessEvaluation *evaluations;
-	int			n;
+	DryRun		dry = {run, foresight};
 
-	evaluations = tier_fullness_evaluate(&question, &n);
-	for (int i = 0; i < n; i++)
-		count(&summary, &evaluations[i]);
-	for (int i = 0; i < n; i++)
-		if (evaluations[i].error == NULL && evaluations[i].policy->is_enabled &&
-			evaluations[i].result.is_needed && is_open(&foretelling, &evaluations[i]))
-			foretell_tier(&foretelling, &evaluations[i]);
-	return summary;
+	return tier_fullness_foretell(run, foresight, announce_leaving, &dry);
 }

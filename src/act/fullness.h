@@ -60,13 +60,24 @@ extern TierFullnessSummary tier_fullness_run(const TierFullnessRun *run);
 extern TierFullnessSummary tier_fullness_announce(const TierFullnessRun *run,
 												  TierForesight *foresight);
 
-/* The move of member i of the evaluation, without its batch. */
-extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
+/*
+ * What is told of relations that would leave, in the order of a run: member i of the evaluation.
+ * Why it does not leave now, for a reason that holds for all of them: `closed`; else NULL, and
+ * the answer is whether it leaves, now or when what it waits for is over: then what comes next is
+ * judged by how full the tier is without it.
+ */
+typedef bool (*TierFullnessTell) (void *argument, const TierFullnessEvaluation *evaluation, int i,
+								  const char *closed);
 
 /*
- * As if member i had left: what is foretold next is judged by how full the tier is then, as
- * it will be in the run.
+ * The same, told of by the caller; first of all those that would leave but for run->backoff,
+ * which counts for nothing.
  */
-extern void tier_fullness_foretold(TierFullnessEvaluation *evaluation, int i);
+extern TierFullnessSummary tier_fullness_foretell(const TierFullnessRun *run,
+												  TierForesight *foresight,
+												  TierFullnessTell tell, void *argument);
+
+/* The move of member i of the evaluation, without its batch. */
+extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
 
 #endif							/* TIER_ACT_FULLNESS_H */

@@ -373,33 +373,30 @@ typedef struct DryRun
 static void
 announce_member(DryRun *run, const Job *job, Oid relation_oid)
 {
+	const TierForeseenRun how = {.ignore_windows = run->ignore_windows};
 	TierMoveRequest request = request_for(job, run->set, relation_oid);
-	TierMoveStart start = {.may_begin = true,.seconds = NAN};
 	char	   *target = get_tablespace_name(request.tablespace_oid);
 	const char *waiting;
-	TierRelationInfo info;
-	int64		bytes;
+	TierProspect prospect;
 
-	if (!tier_relation_lookup(relation_oid, &info))
+	if (!tier_foresee_prospect(run->foresight, &request, run->pins, &how, &prospect))
 		return;
-	if (!run->ignore_windows)
-		start = tier_foresee_start(run->foresight, &info, &request, false);
-	if (!tier_foresee_quietly(run->foresight, &request, run->pins, start.may_begin, &info, &bytes))
+	if (prospect.obstacle.message != NULL)
 	{
 		run->in_vain = lappend_oid(run->in_vain, relation_oid);
+		tier_foresee_warn(&prospect);
 		return;
 	}
-	if (start.may_begin)
+	if (prospect.begins)
 	{
-		tier_foresight_spend(run->foresight, start.seconds);
 		run->done = lappend_oid(run->done, relation_oid);
 		if (job->leaf->verdict == TIER_VERDICT_RETURNS)
-			run->return_bytes += bytes;
+			run->return_bytes += prospect.bytes;
 	}
-	waiting = tier_foresee_waiting(&start);
+	waiting = tier_foresee_waiting(&prospect.start);
 	ereport(NOTICE,
 			(errmsg("would move %s %s to tier \"%s\"",
-					tier_relation_kind_name(info.kind), info.name,
+					tier_relation_kind_name(prospect.info.kind), prospect.info.name,
 					NameStr(target_of(job, run->set, relation_oid)->name)),
 			 errdetail("Tablespace \"%s\"; %s.%s", target ? target : "?", job->leaf->reason,
 					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
@@ -946,8 +943,8 @@ apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool 
 		tier_apply_run(&request);
 }
 
-static Oid *
-sorted_oids(const List *list, int *n)
+Oid *
+tier_migrate_sorted_oids(const List *list, int *n)
 {
 	Oid		   *oids = palloc_extended(sizeof(Oid) * Max(list_length(list), 1), MCXT_ALLOC_HUGE);
 	ListCell   *cell;
@@ -965,8 +962,8 @@ empty_tiers(const Run *run, const TierFullnessRun *how, TierMigrateSummary *summ
 {
 	TierFullnessRun emptying = *how;
 
-	emptying.moved = sorted_oids(run->done, &emptying.nmoved);
-	emptying.in_vain = sorted_oids(run->in_vain, &emptying.nin_vain);
+	emptying.moved = tier_migrate_sorted_oids(run->done, &emptying.nmoved);
+	emptying.in_vain = tier_migrate_sorted_oids(run->in_vain, &emptying.nin_vain);
 	summary->emptied = tier_fullness_run(&emptying);
 }
 
@@ -1078,8 +1075,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 			announce(&dry, &jobs[i]);
 		how.ignore_windows = ignore_windows;
 		summary.would_return_bytes = dry.return_bytes;
-		how.moved = sorted_oids(dry.done, &how.nmoved);
-		how.in_vain = sorted_oids(dry.in_vain, &how.nin_vain);
+		how.moved = tier_migrate_sorted_oids(dry.done, &how.nmoved);
+		how.in_vain = tier_migrate_sorted_oids(dry.in_vain, &how.nin_vain);
 		PushActiveSnapshot(GetTransactionSnapshot());
 		summary.emptied = tier_fullness_announce(&how, dry.foresight);
 		PopActiveSnapshot();

@@ -89,4 +89,7 @@ typedef struct TierMigrateSummary
 extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows,
 										   const TierIdle *idle);
 
+/* The OIDs of a list as a sorted array, *n of them. */
+extern Oid *tier_migrate_sorted_oids(const List *list, int *n);
+
 #endif							/* TIER_MIGRATE_H */

@@ -37,7 +37,7 @@ typedef struct Making
 {
 	TierQueue	queue;
 	int			room;			/* for entries */
-	HTAB	   *listed;			/* OIDs: each relation is tried once */
+	HTAB	   *listed;			/* Listed, by OID: each relation is tried once */
 	TierSet    *set;
 	TierPins   *pins;
 	TierFailedMove *failed;		/* by OID */
@@ -48,16 +48,16 @@ typedef struct Making
 	bool		worker_moves;
 	const char *worker_text;
 	const char *held_up;		/* why nothing at all begins; NULL: it may */
+	List	   *begun;			/* OIDs of what tiering policies would move
+								 * now */
+	List	   *in_vain;		/* and of what they cannot move */
 } Making;
 
-static bool
-is_listed(Making *making, Oid relation_oid)
+typedef struct Listed
 {
-	bool		found;
-
-	(void) hash_search(making->listed, &relation_oid, HASH_ENTER, &found);
-	return found;
-}
+	Oid			relation_oid;	/* the key */
+	int			entry;
+} Listed;
 
 static int
 compare_failed(const void *a, const void *b)
@@ -75,18 +75,41 @@ find_failed(const Making *making, Oid relation_oid)
 				   compare_failed);
 }
 
+/*
+ * An empty one.  NULL: the relation has one already, unless that is of a tiering policy that
+ * cannot move it: then that one is void.
+ */
 static TierQueueEntry *
-add_entry(Making *making)
+add_entry(Making *making, Oid relation_oid)
 {
 	TierQueue  *queue = &making->queue;
+	bool		found;
+	Listed	   *listed = hash_search(making->listed, &relation_oid, HASH_ENTER, &found);
 
+	if (found && !list_member_oid(making->in_vain, relation_oid))
+		return NULL;
+	if (found)
+		queue->entries[listed->entry].relation_oid = InvalidOid;
 	if (queue->n == making->room)
 	{
 		making->room *= 2;
 		queue->entries = repalloc_huge(queue->entries, sizeof(TierQueueEntry) * making->room);
 	}
+	listed->entry = queue->n;
 	memset(&queue->entries[queue->n], 0, sizeof(TierQueueEntry));
+	queue->entries[queue->n].relation_oid = relation_oid;
 	return &queue->entries[queue->n++];
+}
+
+static void
+leave_out_void(TierQueue *queue)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < queue->n; i++)
+		if (OidIsValid(queue->entries[i].relation_oid))
+			queue->entries[kept++] = queue->entries[i];
+	queue->n = kept;
 }
 
 /* ---------------------------------------------------------------------
@@ -107,49 +130,6 @@ backoff_text(const TierFailedMove *failed)
 					failed->failures == 1 ? "" : "s", error);
 }
 
-/*
- * What the mover's checks have against it, as things will be when its turn comes; NULL:
- * nothing.  What is advised waits for no room: others leave first.
- */
-static const char *
-obstacle_text(Making *making, const TierMoveRequest *request, const TierRelationInfo *info,
-			  bool others_leave, double seconds)
-{
-	TierAdmission admission;
-	TierObstacle obstacle;
-
-	tier_foresight_ask(making->foresight, request, info, making->pins,
-					   tier_relation_disk_bytes(info), &admission);
-	obstacle = tier_foresight_obstacle(making->foresight, request, &admission);
-	if (obstacle.message == NULL ||
-		(others_leave && obstacle.sqlstate == ERRCODE_DISK_FULL))
-	{
-		tier_foresight_count(making->foresight, &admission);
-		tier_foresight_spend(making->foresight, seconds);
-		return NULL;
-	}
-	return psprintf("waiting: %s", obstacle.message);
-}
-
-/* NULL: nothing. */
-static const char *
-waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *request,
-		  const TierRelationInfo *info)
-{
-	TierMoveStart start;
-
-	if (!OidIsValid(entry->to_tablespace_oid))
-		return psprintf("waiting: tier \"%s\" has no tablespace that it may use",
-						entry->to_tier < 0 ? "?" :
-						NameStr(making->set->tiers[entry->to_tier].name));
-	if (making->held_up != NULL)
-		return making->held_up;
-	start = tier_foresee_start(making->foresight, info, request, true);
-	if (!start.may_begin)
-		return start.reason;
-	return obstacle_text(making, request, info, entry->cause == TIER_CAUSE_ADVICE, start.seconds);
-}
-
 /* With all but what it waits for; NULL: it is listed already, or gone. */
 static TierQueueEntry *
 begin_entry(Making *making, const TierMoveRequest *request, TierQueueCause cause, int to_tier,
@@ -159,12 +139,12 @@ begin_entry(Making *making, const TierMoveRequest *request, TierQueueCause cause
 	const TierFailedMove *failed;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!tier_relation_lookup(request->relation_oid, info) ||
-		is_listed(making, request->relation_oid))
+	if (!tier_relation_lookup(request->relation_oid, info))
+		return NULL;
+	entry = add_entry(making, request->relation_oid);
+	if (entry == NULL)
 		return NULL;
 	failed = find_failed(making, request->relation_oid);
-	entry = add_entry(making);
-	entry->relation_oid = request->relation_oid;
 	entry->from_tablespace_oid = info->tablespace_oid;
 	entry->to_tablespace_oid = request->tablespace_oid;
 	entry->from_tier = tier_set_tier_of_tablespace(making->set, info->tablespace_oid);
@@ -206,22 +186,51 @@ wait_for_opening(Making *making, TierQueueEntry *entry, const TierMoveRequest *r
 	entry->next_attempt_at = 0;
 }
 
-/* Sets its state, unless it has failed lately.  True: nothing keeps it from being moved. */
-static bool
+/*
+ * Its reason: what it waits for, as things will be when its turn comes; NULL: nothing.  What is
+ * advised waits for no room: others leave first.  *prospect stays empty of what is never asked.
+ */
+static const char *
+waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *request,
+		  TierProspect *prospect)
+{
+	const TierForeseenRun run = {
+		.by_worker = true,.room_comes = entry->cause == TIER_CAUSE_ADVICE
+	};
+
+	if (!OidIsValid(entry->to_tablespace_oid))
+		return psprintf("waiting: tier \"%s\" has no tablespace that it may use",
+						entry->to_tier < 0 ? "?" :
+						NameStr(making->set->tiers[entry->to_tier].name));
+	if (RecoveryInProgress() ||
+		!tier_foresee_prospect(making->foresight, request, making->pins, &run, prospect))
+		return making->held_up;
+	if (making->held_up != NULL)
+		return making->held_up;
+	if (!prospect->start.may_begin)
+		return prospect->start.reason;
+	return prospect->obstacle.message == NULL ? NULL :
+		psprintf("waiting: %s", prospect->obstacle.message);
+}
+
+/* Sets its state, unless it has failed lately.  What would become of it in a run. */
+static TierProspect
 judge(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
 	  const TierRelationInfo *info, const char *reason)
 {
+	TierProspect prospect = {0};
+
 	if (entry->reason != NULL)
 	{
 		wait_for_opening(making, entry, request, info);
-		return false;
+		return prospect;
 	}
 	if (reason == NULL)
-		reason = waits_for(making, entry, request, info);
+		reason = waits_for(making, entry, request, &prospect);
 	entry->state = reason != NULL || !making->worker_moves ? TIER_QUEUE_WAITING :
 		TIER_QUEUE_READY;
 	entry->reason = reason != NULL ? reason : making->worker_text;
-	return reason == NULL;
+	return prospect;
 }
 
 /* ---------------------------------------------------------------------
@@ -250,10 +259,9 @@ add_running(Making *making, const TierRunningMove *moves, int n)
 	{
 		TierQueueEntry *entry;
 
-		if (is_listed(making, moves[i].relation_oid))
+		entry = add_entry(making, moves[i].relation_oid);
+		if (entry == NULL)
 			continue;
-		entry = add_entry(making);
-		entry->relation_oid = moves[i].relation_oid;
 		entry->from_tablespace_oid = moves[i].from_tablespace_oid;
 		entry->to_tablespace_oid = moves[i].to_tablespace_oid;
 		entry->from_tier = tier_set_tier_of_tablespace(making->set, entry->from_tablespace_oid);
@@ -293,51 +301,53 @@ add_due(Making *making)
 
 		bool		is_beyond = entry != NULL && due[i].returns &&
 		entry->bytes > making->left_bytes;
+		TierProspect prospect;
+
+		if (entry == NULL)
+			continue;
+		prospect = judge(making, entry, &due[i].request, &info,
+						 is_beyond ? limit_text(making) : NULL);
+		if (prospect.obstacle.message != NULL)
+			making->in_vain = lappend_oid(making->in_vain, entry->relation_oid);
+		if (!prospect.begins)
+			continue;
+		making->begun = lappend_oid(making->begun, entry->relation_oid);
 
 		/* What does not begin takes nothing of the limit. */
-		if (entry != NULL &&
-			judge(making, entry, &due[i].request, &info, is_beyond ? limit_text(making) : NULL) &&
-			due[i].returns)
+		if (due[i].returns)
 			making->left_bytes -= entry->bytes;
 	}
 }
 
-static void
-add_leaving_of(Making *making, TierFullnessEvaluation *evaluation)
+/* A TierFullnessTell. */
+static bool
+add_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i, const char *closed)
 {
-	const TierFullnessResult *result = &evaluation->result;
+	Making	   *making = argument;
+	TierMoveRequest request = tier_fullness_request(evaluation, i);
+	TierRelationInfo info;
+	TierQueueEntry *entry = begin_entry(making, &request, TIER_CAUSE_FULLNESS,
+										tier_set_tier_of_tablespace(making->set,
+																	request.tablespace_oid),
+										&info);
 
-	for (int i = 0; i < result->norder; i++)
-	{
-		int			member = result->order[i];
-		TierMoveRequest request = {0};
-		TierRelationInfo info;
-		TierQueueEntry *entry;
-
-		if (result->verdicts[member] != TIER_FULLNESS_LEAVES)
-			continue;
-		request = tier_fullness_request(evaluation, member);
-		entry = begin_entry(making, &request, TIER_CAUSE_FULLNESS,
-							tier_set_tier_of_tablespace(making->set, request.tablespace_oid),
-							&info);
-		if (entry != NULL && judge(making, entry, &request, &info, NULL))
-			tier_fullness_foretold(evaluation, member);
-	}
+	return entry != NULL && judge(making, entry, &request, &info, closed).comes;
 }
 
 static void
-add_leaving(Making *making)
+add_all_leaving(Making *making)
 {
-	TierFullnessQuestion question = {0};
-	TierFullnessEvaluation *evaluations;
-	int			n;
+	TierFullnessRun run = {.by_worker = true};
+	TierCatalogScope scope;
+	MemoryContext context = CurrentMemoryContext;
 
-	question.flight = tier_fullness_flight;
-	question.due_leave = true;
-	evaluations = tier_fullness_evaluate(&question, &n);
-	for (int i = 0; i < n; i++)
-		if (evaluations[i].policy->is_enabled && evaluations[i].error == NULL)
-			add_leaving_of(making, &evaluations[i]);
+	tier_catalog_enter(&scope);
+	run.backoff = tier_catalog_load_backoff(context, &run.nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	run.moved = tier_migrate_sorted_oids(making->begun, &run.nmoved);
+	run.in_vain = tier_migrate_sorted_oids(making->in_vain, &run.nin_vain);
+	(void) tier_fullness_foretell(&run, making->foresight, add_leaving, making);
 }
 
 static void
@@ -376,7 +386,7 @@ create_listed(void)
 	HASHCTL		control = {0};
 
 	control.keysize = sizeof(Oid);
-	control.entrysize = sizeof(Oid);
+	control.entrysize = sizeof(Listed);
 	control.hcxt = CurrentMemoryContext;
 	return hash_create("tiered_storage move queue", 256, &control,
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -426,7 +436,8 @@ tier_queue_load(void)
 
 	add_running(&making, running, nrunning);
 	add_due(&making);
-	add_leaving(&making);
+	add_all_leaving(&making);
 	add_advised(&making);
+	leave_out_void(&making.queue);
 	return making.queue;
 }
