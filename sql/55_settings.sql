@@ -1,6 +1,8 @@
 -- Settings: what is recommended from what was measured, and nothing where nothing is known.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+-- Of the server's, not of a session's.
+RESET synchronous_commit;
 -- Without tiers it says so.
 SELECT count(*) FROM tiered_storage.recommend_settings();
 \i :abs_srcdir/sql/include/three_tiers.sql
