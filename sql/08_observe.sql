@@ -146,6 +146,36 @@ CALL tiered_storage.sample();
 SELECT * FROM regress_sizes;
 DROP VIEW regress_sizes;
 DROP TABLE regress_forks;
+-- An index that is rebuilt concurrently goes on with the counters of the one before, and with what is known of that; a new one begins.
+CREATE TABLE regress_rebuilt (a int, b int, c int) WITH (autovacuum_enabled = off);
+INSERT INTO regress_rebuilt SELECT i, i, i FROM generate_series(1, 5000) i;
+CREATE INDEX regress_rebuilt_a ON regress_rebuilt (a);
+CREATE INDEX regress_rebuilt_b ON regress_rebuilt (b);
+CREATE INDEX regress_rebuilt_gone ON regress_rebuilt (c);
+VACUUM ANALYZE regress_rebuilt;
+:flush \g /dev/null
+CALL tiered_storage.sample();
+SET enable_seqscan = off;
+SELECT sum((SELECT count(*) FROM regress_rebuilt WHERE a = i)), sum((SELECT count(*) FROM regress_rebuilt WHERE b = i)) FILTER (WHERE i <= 3) FROM generate_series(1, 20) i;
+:flush \g /dev/null
+CALL tiered_storage.sample();
+CREATE VIEW regress_known AS SELECT s.relation_oid::regclass::text AS relation, s.relation_oid AS id, s.sampled_since, s.scans, s.last_read_at,
+		(SELECT sum(h.scans) FROM _tiered_storage.relation_history h WHERE h.relation_oid = s.relation_oid) AS history
+	FROM _tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid WHERE c.relname ~ '^regress_rebuilt_';
+CREATE TABLE regress_before AS SELECT * FROM regress_known;
+SELECT relation, scans, last_read_at IS NOT NULL AS was_read, history FROM regress_before ORDER BY 1;
+REINDEX TABLE CONCURRENTLY regress_rebuilt;
+DROP INDEX regress_rebuilt_gone;
+CREATE INDEX regress_rebuilt_new ON regress_rebuilt (c);
+SELECT count(*) FROM regress_rebuilt WHERE a = 1;
+:flush \g /dev/null
+CALL tiered_storage.sample();
+SELECT k.relation, k.id <> b.id AS rebuilt, k.sampled_since = b.sampled_since AS known, k.scans, k.last_read_at >= b.last_read_at AS last_read, k.history
+	FROM regress_known k LEFT JOIN regress_before b USING (relation) ORDER BY 1;
+SELECT count(*) AS of_nobody FROM _tiered_storage.relation_history h JOIN regress_before b ON b.id = h.relation_oid WHERE b.relation <> 'regress_rebuilt_gone';
+RESET enable_seqscan;
+DROP VIEW regress_known;
+DROP TABLE regress_rebuilt, regress_before;
 -- Dropped: forgotten with the next sample; its history stays for its time.
 SELECT 'regress_o'::regclass::oid AS dropped \gset
 SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;

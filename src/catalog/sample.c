@@ -52,6 +52,7 @@
 
 static const TierColumn state_columns[] = {
 	COLUMN("relation_oid", OIDOID, id.relation_oid),
+	COLUMN("heap_oid", OIDOID, id.heap_oid),
 	COLUMN("tablespace_oid", OIDOID, id.tablespace_oid),
 	COLUMN("file_number", OIDOID, id.file_number),
 	COLUMN("kind", CHAROID, id.kind),
@@ -372,6 +373,30 @@ store_history_sql(TimestampTz period_start)
 	return INSERT_HISTORY SELECT_ROWS " " ADD_TO_HISTORY;
 }
 
+/* What is remembered of an index that was rebuilt is of the one in its place. */
+static void
+follow_rebuilt(const TierRelationState *states, int nstates)
+{
+	static const char sql[] =
+	"UPDATE _tiered_storage.relation_history h SET relation_oid = x.relation_oid "
+	"FROM unnest($1, $2) x (relation_oid, rebuilt_from) "
+	"WHERE h.relation_oid = x.rebuilt_from";
+	static const Oid types[] = {OIDOID, OIDOID};
+	TierBulk   *bulk = tier_bulk_create(sql, 2, types);
+
+	for (int i = 0; i < nstates; i++)
+	{
+		Datum		values[2];
+
+		if (states[i].period.rebuilt_from == 0)
+			continue;
+		values[0] = ObjectIdGetDatum(states[i].id.relation_oid);
+		values[1] = ObjectIdGetDatum(states[i].period.rebuilt_from);
+		tier_bulk_add(bulk, values, NULL);
+	}
+	tier_bulk_finish(bulk);
+}
+
 void
 tier_catalog_store_sample(const TierRelationState *states, int nstates,
 						  const Oid *dropped, int ndropped,
@@ -401,6 +426,8 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 		if (states[i].period.changed)
 			bulk_add_state(bulk, &states[i]);
 	tier_bulk_finish(bulk);
+
+	follow_rebuilt(states, nstates);
 
 	/*
 	 * The first sample's counters belong to no period: they are the whole

@@ -116,7 +116,7 @@ typedef struct TierRelationId
 {
 	uint32_t	relation_oid;
 	uint32_t	heap_oid;		/* of an index or TOAST table its table, else
-								 * itself; not stored: 0 when loaded */
+								 * itself; 0 when loaded: not known */
 	uint32_t	owner_oid;		/* role; not stored */
 	uint32_t	tablespace_oid; /* never 0 */
 	uint32_t	file_number;
@@ -217,6 +217,9 @@ typedef struct TierRelationPeriod
 	bool		held_on_standby;	/* it was read there, or locked by who may
 									 * have read it */
 	TierWriteCounts writes;		/* see tier_writes_count */
+
+	/* merge: the index in whose place this one was put; 0: in nobody's. */
+	uint32_t	rebuilt_from;
 
 	/* merge: is it to be split, advanced, stored? */
 	bool		active;			/* some counter grew; if not, what follows up

@@ -237,6 +237,7 @@ has_changed(const TierRelationState *state, const TierRelationState *before)
 		memcmp(&state->stored.counters, &before->stored.counters, sizeof(TierCounters)) != 0 ||
 		state->id.file_number != before->id.file_number ||
 		state->id.tablespace_oid != before->id.tablespace_oid ||
+		state->id.heap_oid != before->id.heap_oid ||
 		state->stored.placed_at != before->stored.placed_at ||
 		state->stored.sampled_since != before->stored.sampled_since ||
 		state->stored.proven_since != before->stored.proven_since ||
@@ -400,6 +401,85 @@ note_maintenance(TierRelationState *state, const TierRelationState *before,
 	else if (maintained_at != 0 && has_passed(maintained_at, input))
 		maintained_at = 0;
 	stored->maintained_at = maintained_at;
+}
+
+/* Indexes of the last sample that have gone since. */
+typedef struct GoneIndexes
+{
+	const TierRelationState **states;
+	int			n;				/* NULL among them: it was found again */
+} GoneIndexes;
+
+static GoneIndexes
+find_gone_indexes(TierRelationState *states, int nstates, const TierMergeInput *input)
+{
+	GoneIndexes gone = {NULL, 0};
+
+	for (int j = 0; j < input->nlast; j++)
+	{
+		const TierRelationState *last = &input->last[j];
+
+		if (last->id.kind != RELKIND_INDEX ||
+			tier_collect_find(states, nstates, last->id.relation_oid) != NULL)
+			continue;
+		if (gone.states == NULL)
+			gone.states = palloc_extended(sizeof(TierRelationState *) * input->nlast,
+										  MCXT_ALLOC_HUGE);
+		gone.states[gone.n++] = last;
+	}
+	return gone;
+}
+
+/* By how much these counters have grown to those; negative: they cannot have. */
+static double
+distance(const TierCounters *then, const TierCounters *now)
+{
+	if (then->reset_at != now->reset_at || then->scans > now->scans ||
+		then->tuples_read > now->tuples_read || then->blocks_fetched > now->blocks_fetched ||
+		then->blocks_hit > now->blocks_hit)
+		return -1.0;
+	return (double) (now->scans - then->scans) + (double) (now->tuples_read - then->tuples_read) +
+		(double) (now->blocks_fetched - then->blocks_fetched) +
+		(double) (now->blocks_hit - then->blocks_hit);
+}
+
+/*
+ * In whose place is an index that the last sample has not seen?  REINDEX CONCURRENTLY puts a new
+ * one there and gives it the counters, so that all that was ever read of it would be of this
+ * period, and what was known of it would be lost.  A new index has none.  Of several that have
+ * gone it is the one whose counters are nearest; NULL: none.
+ */
+static const TierRelationState *
+find_rebuilt(TierRelationState *state, GoneIndexes *gone)
+{
+	double		least = -1.0;
+	int			found = -1;
+
+	if (state->id.kind != RELKIND_INDEX)
+		return NULL;
+	for (int i = 0; i < gone->n; i++)
+	{
+		const TierRelationState *candidate = gone->states[i];
+		double		grown;
+
+		if (candidate == NULL || candidate->id.heap_oid != state->id.heap_oid ||
+			candidate->stored.counters.scans + candidate->stored.counters.blocks_fetched == 0)
+			continue;
+		grown = distance(&candidate->stored.counters, &state->stored.counters);
+		if (grown < 0.0 || (found >= 0 && grown >= least))
+			continue;
+		least = grown;
+		found = i;
+	}
+	if (found >= 0)
+	{
+		const TierRelationState *before = gone->states[found];
+
+		gone->states[found] = NULL;
+		state->period.rebuilt_from = before->id.relation_oid;
+		return before;
+	}
+	return NULL;
 }
 
 /*
@@ -872,6 +952,7 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 {
 	MergePeriod merged = {.start = statistics_since()};
 	TierMergeResult result = {0};
+	GoneIndexes gone = find_gone_indexes(states, nstates, input);
 	int			nlost = 0;
 	int			j = 0;
 	int			k = 0;
@@ -893,6 +974,8 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 			j++;
 		if (j < input->nlast && input->last[j].id.relation_oid == state->id.relation_oid)
 			before = &input->last[j];
+		else if (gone.n > 0)
+			before = find_rebuilt(state, &gone);
 		result.saw_reset |= compare(state, before,
 									count_of(input->taken, state->id.relation_oid, &k),
 									table_of(states, nstates, state), &merged, input);
