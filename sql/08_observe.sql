@@ -155,12 +155,14 @@ CREATE INDEX regress_rebuilt_gone ON regress_rebuilt (c);
 VACUUM ANALYZE regress_rebuilt;
 :flush \g /dev/null
 CALL tiered_storage.sample();
+SELECT set_config('tiered_storage.test_now', (last_sample_at + interval '10 minutes')::text, false) FROM _tiered_storage.sampler \g /dev/null
 SET enable_seqscan = off;
 SELECT sum((SELECT count(*) FROM regress_rebuilt WHERE a = i)), sum((SELECT count(*) FROM regress_rebuilt WHERE b = i)) FILTER (WHERE i <= 3) FROM generate_series(1, 20) i;
 :flush \g /dev/null
 CALL tiered_storage.sample();
+SELECT set_config('tiered_storage.test_now', (last_sample_at + interval '10 minutes')::text, false) FROM _tiered_storage.sampler \g /dev/null
 CREATE VIEW regress_known AS SELECT s.relation_oid::regclass::text AS relation, s.relation_oid AS id, s.sampled_since, s.scans, s.last_read_at,
-		(SELECT sum(h.scans) FROM _tiered_storage.relation_history h WHERE h.relation_oid = s.relation_oid) AS history
+		(SELECT array_agg(h.scans ORDER BY h.period_start) FROM _tiered_storage.relation_history h WHERE h.relation_oid = s.relation_oid) AS history
 	FROM _tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid WHERE c.relname ~ '^regress_rebuilt_';
 CREATE TABLE regress_before AS SELECT * FROM regress_known;
 SELECT relation, scans, last_read_at IS NOT NULL AS was_read, history FROM regress_before ORDER BY 1;
@@ -174,6 +176,7 @@ SELECT k.relation, k.id <> b.id AS rebuilt, k.sampled_since = b.sampled_since AS
 	FROM regress_known k LEFT JOIN regress_before b USING (relation) ORDER BY 1;
 SELECT count(*) AS of_nobody FROM _tiered_storage.relation_history h JOIN regress_before b ON b.id = h.relation_oid WHERE b.relation <> 'regress_rebuilt_gone';
 RESET enable_seqscan;
+SET tiered_storage.test_now = '2030-01-01 08:00:00+00';
 DROP VIEW regress_known;
 DROP TABLE regress_rebuilt, regress_before;
 -- Dropped: forgotten with the next sample; its history stays for its time.
