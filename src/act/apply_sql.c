@@ -396,7 +396,6 @@ typedef struct Undoing
 	Past		past;
 	Batch		batch;
 	Left		left;
-	int			refused;
 	bool		is_over;		/* the extension is not what it was */
 } Undoing;
 
@@ -423,7 +422,7 @@ undo_all(void *argument)
 		}
 		if (!may_move_back(&info, move))
 		{
-			undoing->refused++;
+			undoing->batch.counts.not_moved++;
 			continue;
 		}
 		if (undoing->batch.batch_id == 0)
@@ -475,15 +474,19 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	}
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
-	if (batch->batch_id == 0 && (undoing.refused > 0 || undoing.is_over))
-		PG_RETURN_NULL();
+	left_behind = left_text(&undoing.left);
 	if (batch->batch_id == 0)
 	{
-		report_nothing_to_undo(past, &undoing.left);
+		if (batch->counts.not_moved > 0)
+			ereport(NOTICE,
+					(errmsg("batch " INT64_FORMAT " is not undone: relations moved: 0, "
+							"not moved: %d", past->batch_id, batch->counts.not_moved),
+					 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind)));
+		else if (!undoing.is_over)
+			report_nothing_to_undo(past, &undoing.left);
 		PG_RETURN_NULL();
 	}
 	policies = tier_migrate_policies_of(past->batch_id, &npolicies, &kind);
-	left_behind = left_text(&undoing.left);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch->batch_id, batch->counts.moved, batch->counts.not_moved),
