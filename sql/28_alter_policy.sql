@@ -78,6 +78,7 @@ GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
 GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint, boolean) TO regress_stranger;
 SELECT count(*) AS moves FROM _tiered_storage.move \gset
 SET ROLE regress_stranger;
+CALL tiered_storage.undo_move(1, dry_run => true);
 CALL tiered_storage.undo_move(1);
 RESET ROLE;
 SELECT count(*) = :moves AS nothing_is_recorded, count(next_attempt_at) AS backoffs FROM _tiered_storage.move;
@@ -167,6 +168,29 @@ CALL tiered_storage.undo_move(3);
 SELECT tiered_storage.alter_tiering_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id;
 CALL tiered_storage.migrate();
 DROP TABLE regress_p, regress_q;
+
+-- What is refused counts in a dry run and afterwards.
+CREATE ROLE regress_stranger;
+GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
+GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint, boolean) TO regress_stranger;
+GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_stranger;
+CREATE TABLE regress_p_first (n int) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_own (n int) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_last (n int) TABLESPACE regress_ts_fast;
+SET client_min_messages = warning;
+CALL tiered_storage.move_relation('regress_p_first', 'regress_slow');
+CALL tiered_storage.move_relation('regress_p_own', 'regress_slow');
+CALL tiered_storage.move_relation('regress_p_last', 'regress_slow');
+RESET client_min_messages;
+UPDATE _tiered_storage.move SET batch_id = 1000 WHERE relation_name ~ '_(first|own|last)$';
+ALTER TABLE regress_p_own OWNER TO regress_stranger;
+SET ROLE regress_stranger;
+CALL tiered_storage.undo_move(1000, dry_run => true);
+CALL tiered_storage.undo_move(1000);
+RESET ROLE;
+DROP TABLE regress_p_first, regress_p_own, regress_p_last;
+DROP OWNED BY regress_stranger;
+DROP ROLE regress_stranger;
 
 DROP TABLE regress_n;
 DROP VIEW regress_where;

@@ -357,6 +357,83 @@ SELECT count(*), string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) = :'
 CALL tiered_storage.undo_move(:batch);
 DROP SCHEMA regress_r_s;
 
+-- Names that were exchanged before one of the two was rebuilt: what was another index has not taken its place.
+CREATE TABLE regress_r_z (k int, v int) TABLESPACE regress_ts_slow;
+INSERT INTO regress_r_z SELECT k, k FROM generate_series(1, 1000) k;
+CREATE FUNCTION regress_moved(index regclass) RETURNS bigint LANGUAGE sql AS $$
+	UPDATE _tiered_storage.move SET batch_id = nextval('_tiered_storage.move_batch') WHERE relation_oid = index RETURNING batch_id;
+$$;
+CREATE PROCEDURE regress_exchange() LANGUAGE plpgsql AS $$
+BEGIN
+	ALTER INDEX regress_r_z_a RENAME TO regress_r_z_c;
+	ALTER INDEX regress_r_z_b RENAME TO regress_r_z_a;
+	ALTER INDEX regress_r_z_c RENAME TO regress_r_z_b;
+END
+$$;
+SET client_min_messages = warning;
+CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow;
+CALL tiered_storage.move_relation('regress_r_z_a', 'regress_slow');
+SELECT regress_moved('regress_r_z_a') AS batch \gset
+CALL regress_exchange();
+REINDEX INDEX CONCURRENTLY regress_r_z_b;
+RESET client_min_messages;
+SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = :batch;
+CALL tiered_storage.undo_move(:batch, dry_run => true);
+CALL tiered_storage.undo_move(:batch);
+CALL tiered_storage.sample();
+CALL tiered_storage.undo_move(:batch);
+SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+DROP INDEX regress_r_z_a, regress_r_z_b;
+-- It has come after the move, but a sample knows it.
+SET client_min_messages = warning;
+CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast;
+CALL tiered_storage.move_relation('regress_r_z_a', 'regress_slow');
+SELECT regress_moved('regress_r_z_a') AS batch \gset
+CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow;
+CALL tiered_storage.sample();
+CALL regress_exchange();
+DROP INDEX regress_r_z_b;
+CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow;
+RESET client_min_messages;
+CALL tiered_storage.undo_move(:batch);
+SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+DROP INDEX regress_r_z_a, regress_r_z_b;
+-- Both are rebuilt: the definition tells them apart, and finds the right one where names stay.
+SET client_min_messages = warning;
+CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast;
+CREATE INDEX regress_r_z_b ON regress_r_z (v) TABLESPACE regress_ts_slow;
+CALL tiered_storage.move_relation('regress_r_z_a', 'regress_slow');
+SELECT regress_moved('regress_r_z_a') AS columns \gset
+CALL regress_exchange();
+REINDEX TABLE CONCURRENTLY regress_r_z;
+RESET client_min_messages;
+CALL tiered_storage.undo_move(:columns);
+SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+DROP INDEX regress_r_z_a, regress_r_z_b;
+SET client_min_messages = warning;
+CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast WHERE v < 500;
+CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow WHERE v >= 500;
+CREATE INDEX regress_r_z_d ON regress_r_z ((k + v), (k - v)) TABLESPACE regress_ts_fast WHERE v < 500 OR v IS NULL;
+CREATE INDEX regress_r_z_e ON regress_r_z ((k + v), (k - v)) TABLESPACE regress_ts_fast WHERE v < 500 OR v IS NULL;
+CALL tiered_storage.move_relation('regress_r_z_a', 'regress_slow');
+CALL tiered_storage.move_relation('regress_r_z_d', 'regress_slow');
+CALL tiered_storage.move_relation('regress_r_z_e', 'regress_slow');
+SELECT regress_moved('regress_r_z_a') AS predicate, regress_moved('regress_r_z_d') AS rebuilt, regress_moved('regress_r_z_e') AS replaced \gset
+CALL regress_exchange();
+DROP INDEX regress_r_z_e;
+REINDEX TABLE CONCURRENTLY regress_r_z;
+CREATE INDEX regress_r_z_e ON regress_r_z
+	((k   +   v), (k - v)) TABLESPACE regress_ts_slow WHERE (v < 500) OR (v IS NULL);
+RESET client_min_messages;
+CALL tiered_storage.undo_move(:predicate);
+CALL tiered_storage.undo_move(:rebuilt);
+CALL tiered_storage.undo_move(:replaced);
+SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+DROP TABLE regress_r_z;
+DROP FUNCTION regress_moved;
+DROP PROCEDURE regress_exchange;
+
 ---------------------------------------------------------------------------
 -- What is due first takes the room below the mark
 ---------------------------------------------------------------------------

@@ -216,15 +216,57 @@ typedef struct Past
 	bool		may_redo;		/* something is where that has put it */
 } Past;
 
+/* What is not moved back though the batch has moved it. */
+typedef struct Left
+{
+	int			elsewhere;
+	int			uncertain;		/* indexes that are gone, whose name another
+								 * one has now */
+	int			gone;
+} Left;
+
+static void
+add_sentence(StringInfo sentences, int n, const char *one, const char *several)
+{
+	if (n != 0 && sentences->len > 0)
+		appendStringInfoChar(sentences, ' ');
+	if (n == 1)
+		appendStringInfoString(sentences, one);
+	else if (n > 1)
+		appendStringInfo(sentences, several, n);
+}
+
+/* For ereport and for a dry run; NULL: nothing. */
+static char *
+left_text(const Left *left)
+{
+	StringInfoData sentences;
+
+	initStringInfo(&sentences);
+	add_sentence(&sentences, left->elsewhere,
+				 "1 relation was left alone, because it has been moved since.",
+				 "%d relations were left alone, because they have been moved since.");
+	add_sentence(&sentences, left->uncertain,
+				 "1 index does not exist any more; what has its name now may not have taken its "
+				 "place, and was left alone.",
+				 "%d indexes do not exist any more; what has their names now may not have taken "
+				 "their places, and was left alone.");
+	add_sentence(&sentences, left->gone,
+				 "1 relation does not exist any more.",
+				 "%d relations do not exist any more.");
+	return sentences.len == 0 ? NULL : sentences.data;
+}
+
 /* Of a batch all of whose relations are elsewhere, or that has moved none. */
 static void
-report_nothing_to_undo(const Past *past, int elsewhere)
+report_nothing_to_undo(const Past *past, const Left *left)
 {
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": there is nothing to undo", past->batch_id),
 			 past->undone_by != 0 ?
 			 errdetail("Batch " INT64_FORMAT " has undone it.", past->undone_by) :
-			 elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
+			 left->uncertain != 0 ? errdetail_internal("%s", left_text(left)) :
+			 left->elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
 			 past->n == 0 ? errdetail("It has moved nothing.") :
 			 errdetail("Nothing that it moved exists any more."),
 			 !past->may_redo ? 0 :
@@ -233,12 +275,20 @@ report_nothing_to_undo(const Past *past, int elsewhere)
 					 past->undone_by)));
 }
 
-/* As it is at this moment: a batch may take hours.  False: it does not exist any more. */
+/*
+ * As it is at this moment: a batch may take hours.  False: it does not exist any more; it is
+ * counted, unless left is NULL.
+ */
 static bool
-look_up(const TierBatchMove *move, TierRelationInfo *info)
+look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 {
-	return tier_relation_lookup(tier_relation_present(move->relation_oid, move->table_oid,
-													  NameStr(move->index_name)), info);
+	bool		is_uncertain;
+
+	if (tier_relation_lookup(tier_relation_present(&move->identity, &is_uncertain), info))
+		return true;
+	if (left != NULL)
+		(*(is_uncertain ? &left->uncertain : &left->gone))++;
+	return false;
 }
 
 /* How much of it is where it was put is not known before each move. */
@@ -252,7 +302,7 @@ begin_undo(Batch *batch, const Past *past)
 		TierRelationInfo info;
 
 		CHECK_FOR_INTERRUPTS();
-		if (look_up(&past->moves[i], &info))
+		if (look_up(&past->moves[i], &info, NULL))
 			bytes += (double) tier_relation_disk_bytes(&info);
 	}
 	batch->batch_id = tier_batch_begin("undo_move()", past->n, bytes, &batch->counts);
@@ -298,30 +348,6 @@ may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 	return false;
 }
 
-/* What is not moved back though the batch has moved it. */
-typedef struct Left
-{
-	int			elsewhere;
-	int			gone;
-} Left;
-
-/* For ereport and for a dry run; NULL: nothing. */
-static char *
-left_text(const Left *left)
-{
-	const char *elsewhere = left->elsewhere == 0 ? "" : left->elsewhere == 1 ?
-	"1 relation was left alone, because it has been moved since." :
-	psprintf("%d relations were left alone, because they have been moved since.",
-			 left->elsewhere);
-	const char *gone = left->gone == 0 ? "" : left->gone == 1 ?
-	"1 relation does not exist any more." :
-	psprintf("%d relations do not exist any more.", left->gone);
-
-	if (left->elsewhere == 0 && left->gone == 0)
-		return NULL;
-	return psprintf("%s%s%s", elsewhere, left->elsewhere != 0 && left->gone != 0 ? " " : "", gone);
-}
-
 /* What undoing the batch would do. */
 static void
 announce_undo(const Past *past)
@@ -339,11 +365,8 @@ announce_undo(const Past *past)
 		int64		bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!look_up(&past->moves[i], &info))
-		{
-			left.gone++;
+		if (!look_up(&past->moves[i], &info, &left))
 			continue;
-		}
 		if (info.tablespace_oid != past->moves[i].to_tablespace_oid)
 		{
 			left.elsewhere++;
@@ -362,7 +385,7 @@ announce_undo(const Past *past)
 		}
 	}
 	if (moved == 0 && not_moved == 0)
-		report_nothing_to_undo(past, left.elsewhere);
+		report_nothing_to_undo(past, &left);
 	else
 		tier_foresee_report(moved, moved_bytes, not_moved, left_text(&left));
 }
@@ -373,7 +396,6 @@ typedef struct Undoing
 	Past		past;
 	Batch		batch;
 	Left		left;
-	int			refused;
 	bool		is_over;		/* the extension is not what it was */
 } Undoing;
 
@@ -391,11 +413,8 @@ undo_all(void *argument)
 		undoing->is_over = !tier_batch_may_go_on(false);
 		if (undoing->is_over)
 			break;
-		if (!look_up(move, &info))
-		{
-			undoing->left.gone++;
+		if (!look_up(move, &info, &undoing->left))
 			continue;
-		}
 		if (info.tablespace_oid != move->to_tablespace_oid)
 		{
 			undoing->left.elsewhere++;
@@ -403,7 +422,7 @@ undo_all(void *argument)
 		}
 		if (!may_move_back(&info, move))
 		{
-			undoing->refused++;
+			undoing->batch.counts.not_moved++;
 			continue;
 		}
 		if (undoing->batch.batch_id == 0)
@@ -455,15 +474,19 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	}
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
-	if (batch->batch_id == 0 && (undoing.refused > 0 || undoing.is_over))
-		PG_RETURN_NULL();
+	left_behind = left_text(&undoing.left);
 	if (batch->batch_id == 0)
 	{
-		report_nothing_to_undo(past, undoing.left.elsewhere);
+		if (batch->counts.not_moved > 0)
+			ereport(NOTICE,
+					(errmsg("batch " INT64_FORMAT " is not undone: relations moved: 0, "
+							"not moved: %d", past->batch_id, batch->counts.not_moved),
+					 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind)));
+		else if (!undoing.is_over)
+			report_nothing_to_undo(past, &undoing.left);
 		PG_RETURN_NULL();
 	}
 	policies = tier_migrate_policies_of(past->batch_id, &npolicies, &kind);
-	left_behind = left_text(&undoing.left);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch->batch_id, batch->counts.moved, batch->counts.not_moved),

@@ -25,6 +25,8 @@ static struct
 	const TierMoveCounts *counts;
 	int64		began_us;		/* by tier_clock_monotonic_us */
 	double		waited_before_ms;	/* by all moves of this process until then */
+	bool		is_cut_short;	/* nothing more was to be tried: the extension
+								 * is not what it was */
 }			current;
 
 /*
@@ -77,7 +79,7 @@ tier_batch_run(void (*body) (void *argument), void *argument)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	end_batch(NULL);
+	end_batch(current.is_cut_short ? "the extension was updated or dropped meanwhile" : NULL);
 }
 
 int64
@@ -108,6 +110,7 @@ tier_batch_begin(const char *cause, int relations, double bytes, const TierMoveC
 	current.counts = counts;
 	current.began_us = tier_clock_monotonic_us();
 	current.waited_before_ms = tier_progress_waited_ms();
+	current.is_cut_short = false;
 	current.batch_id = batch_id;
 	return batch_id;
 }
@@ -121,10 +124,13 @@ tier_batch_may_go_on(bool by_worker)
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
 	if (!is_the_same)
+	{
+		current.is_cut_short = true;
 		ereport(by_worker ? LOG : WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
 				 errdetail("What is left stays where it is until the next run, "
 						   "or until somebody asks for it again.")));
+	}
 	return is_the_same;
 }

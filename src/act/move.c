@@ -23,8 +23,6 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "catalog/index.h"
-#include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -82,9 +80,7 @@ typedef struct Move
 	TierMoveReport *report;
 	int64		size_bytes;
 	int64		move_id;		/* of the record; 0: there is none */
-	Oid			table_oid;		/* of an index, see tier_relation_present();
-								 * else 0 */
-	char	   *index_name;		/* the same; else NULL */
+	TierIndexIdentity identity; /* see tier_relation_present() */
 
 	bool		is_unwanted;	/* the last time that it was asked */
 	bool		has_entered;	/* by queue_step(): nothing keeps it waiting
@@ -786,12 +782,6 @@ parts_to_move(Oid relation_oid, Oid tablespace_oid)
 	return parts;
 }
 
-static Oid
-present_oid(const Move *move)
-{
-	return tier_relation_present(move->request->relation_oid, move->table_oid, move->index_name);
-}
-
 /* May wait for the locks of catalogs, and so be cancelled. */
 static void
 parts_step(void *argument)
@@ -803,7 +793,7 @@ parts_step(void *argument)
 
 	move->parts = parts_to_move(relation_oid, move->request->tablespace_oid);
 	move->is_gone = !tier_relation_lookup(relation_oid, &info);
-	move->is_rebuilt = present_oid(move) != relation_oid;
+	move->is_rebuilt = tier_relation_present(&move->identity, NULL) != relation_oid;
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -1245,13 +1235,7 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	move.context = CurrentMemoryContext;
 	move.report = &report;
 	move.size_bytes = report.size_bytes;
-	if (info.kind == RELKIND_INDEX)
-	{
-		move.table_oid = IndexGetRelation(info.relation_oid, true);
-		move.index_name = get_rel_name(info.relation_oid);
-		if (move.index_name == NULL)
-			move.table_oid = InvalidOid;	/* dropped in this moment */
-	}
+	tier_relation_identify(info.relation_oid, &move.identity);
 	move.outcome.lock_held_ms = -1;
 	move.outcome.lock_flush_ms = -1;
 	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
@@ -1275,7 +1259,7 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 		throw_cancel(late);
 	if (late != NULL)
 		ThrowErrorData(late);
-	*present = present_oid(&move);
+	*present = tier_relation_present(&move.identity, NULL);
 	report.is_gone = report.state == TIER_STATE_NOT_NEEDED &&
 		!tier_relation_lookup(*present, &info);
 	return report;

@@ -256,8 +256,8 @@ tier_catalog_follow_rebuilt(void)
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect e SET relation_oid = p.oid, observed_since = NULL, "
 	"totals = NULL, device = NULL, device_totals = NULL, scans = NULL "
-	"FROM _tiered_storage.move m CROSS JOIN LATERAL (SELECT "
-	"_tiered_storage.present_relation(m.relation_oid, m.table_oid, m.index_name)) p (oid) "
+	"FROM _tiered_storage.move m "
+	"CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m)) p (oid) "
 	"WHERE e.settled_at IS NULL AND m.move_id = e.move_id AND m.table_oid IS NOT NULL "
 	"AND p.oid <> e.relation_oid";
 

@@ -25,16 +25,6 @@
 
 #define MOVE_NARGS 22
 
-/* By which an index is found again that is rebuilt as another relation; else null. */
-#define TABLE_OF_INDEX \
-	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = $1)"
-#define NAME_OF_INDEX \
-	"(SELECT c.relname FROM _tiered_storage.relation_entry($1) c WHERE c.relkind = 'i')"
-
-/* The index of a row m of one, or what it was rebuilt as. */
-#define PRESENT_INDEX \
-	"_tiered_storage.present_relation(m.relation_oid, m.table_oid, m.index_name)"
-
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
@@ -87,8 +77,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
 	"before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
 	"elapsed_ms = NULL, waited_ms = NULL, error = NULL, sqlstate = NULL, "
-	"pid = $13, backend_start = $19, table_oid = " TABLE_OF_INDEX ", "
-	"index_name = " NAME_OF_INDEX " "
+	"pid = $13, backend_start = $19, (" TIER_SQL_INDEX_IDENTITY ") = "
+	"(SELECT " TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.index_identity($1)) "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
 	"AND m.state IN ('failed', 'skipped') "
@@ -98,10 +88,10 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"to_tablespace, from_tier, to_tier, state, requested_by, policy_id, reason, method, "
 	"size_bytes, started_at, pid, backend_start, batch_id, predicted_saved_io_s_per_hour, "
 	"before_io_s_per_hour, predicted_io_s_per_hour, undo_of, from_tablespace_oid, "
-	"to_tablespace_oid, policy_kind, table_oid, index_name) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
-	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22, " TABLE_OF_INDEX ", "
-	NAME_OF_INDEX ") "
+	"to_tablespace_oid, policy_kind, " TIER_SQL_INDEX_IDENTITY ") "
+	"SELECT $1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $12, clock_timestamp(), "
+	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22, " TIER_SQL_INDEX_IDENTITY " "
+	"FROM _tiered_storage.index_identity($1) "
 	"RETURNING move_id";
 	static const Oid types[MOVE_NARGS] = {
 		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
@@ -221,7 +211,7 @@ tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nr
 	"o.from_tablespace_oid, o.from_tier, o.to_tablespace_oid, o.finished_at "
 	"FROM (SELECT m.*, m.relation_oid AS present_oid FROM _tiered_storage.move m "
 	"WHERE m.relation_oid = ANY ($1) AND m.state = 'done' "
-	"UNION ALL SELECT m.*, " PRESENT_INDEX " FROM _tiered_storage.move m "
+	"UNION ALL SELECT m.*, _tiered_storage.present_relation(m) FROM _tiered_storage.move m "
 	"WHERE m.index_name IS NOT NULL AND m.state = 'done' AND m.table_oid IN "
 	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = ANY ($1))) o "
 	"WHERE o.present_oid = ANY ($1) ORDER BY o.present_oid, o.move_id DESC";
@@ -261,8 +251,8 @@ tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since, Timesta
 							   int *n)
 {
 	static const char sql[] =
-	"SELECT CASE WHEN m.index_name IS NULL THEN m.relation_oid ELSE " PRESENT_INDEX " END, "
-	"m.to_tablespace_oid, m.finished_at FROM _tiered_storage.move m "
+	"SELECT _tiered_storage.present_relation(m), m.to_tablespace_oid, m.finished_at "
+	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'done' AND m.finished_at > $1 AND m.finished_at <= $2";
 	static const Oid types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
 	Datum		values[] = {TimestampTzGetDatum(since), TimestampTzGetDatum(until)};
@@ -292,12 +282,31 @@ tier_catalog_next_batch(void)
 	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
 }
 
+void
+tier_catalog_read_identity(const Datum *values, const bool *nulls, TierIndexIdentity *identity)
+{
+	Datum	   *others;
+	int			n;
+
+	memset(identity, 0, sizeof(*identity));
+	identity->relation_oid = DatumGetObjectId(values[0]);
+	for (int i = 1; i < TIER_IDENTITY_COLUMNS; i++)
+		if (nulls[i])
+			return;
+	identity->table_oid = DatumGetObjectId(values[1]);
+	identity->name = *DatumGetName(values[2]);
+	identity->definition_hash = DatumGetInt64(values[3]);
+	deconstruct_array(DatumGetArrayTypeP(values[4]), OIDOID, sizeof(Oid), true, TYPALIGN_INT,
+					  &others, NULL, &n);
+	for (int i = 0; i < n; i++)
+		identity->others = lappend_oid(identity->others, DatumGetObjectId(others[i]));
+}
+
 TierBatchMove *
 tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 {
 	static const char sql[] =
-	"SELECT m.relation_oid, CASE WHEN m.index_name IS NOT NULL THEN m.table_oid END, "
-	"COALESCE(m.index_name, ''), f.oid, t.oid FROM _tiered_storage.move m "
+	"SELECT f.oid, t.oid, m.relation_oid, " TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.move m "
 	"JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
 	"JOIN pg_catalog.pg_tablespace t ON t.oid = m.to_tablespace_oid "
 	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
@@ -310,12 +319,17 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 	moves = MemoryContextAlloc(context, sizeof(TierBatchMove) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		value = tier_catalog_datum(i, 2, &isnull);
-		moves[i].table_oid = isnull ? InvalidOid : DatumGetObjectId(value);
-		moves[i].index_name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
-		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 4, &isnull));
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
+		Datum		identity[TIER_IDENTITY_COLUMNS];
+		bool		nulls[TIER_IDENTITY_COLUMNS];
+		MemoryContext old_context;
+
+		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		for (int k = 0; k < TIER_IDENTITY_COLUMNS; k++)
+			identity[k] = tier_catalog_datum(i, 3 + k, &nulls[k]);
+		old_context = MemoryContextSwitchTo(context);
+		tier_catalog_read_identity(identity, nulls, &moves[i].identity);
+		MemoryContextSwitchTo(old_context);
 	}
 	return moves;
 }

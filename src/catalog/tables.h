@@ -53,6 +53,7 @@
 #include "src/model/relation_state.h"
 #include "src/model/solver/solver.h"
 #include "src/model/volume.h"
+#include "src/server/relation.h"
 #include "src/storage/device.h"
 
 #define TIER_EXTENSION_NAME "tiered_storage"
@@ -1234,11 +1235,19 @@ extern TierRecentMove *tier_catalog_load_recent_moves(MemoryContext context, Tim
 /* A number for moves that belong together; never used before, not even if rolled back. */
 extern int64 tier_catalog_next_batch(void);
 
+/*
+ * The columns of _tiered_storage.move that have the identity of what was moved, for statements and
+ * functions; how many; and how it is read from them, in the current context.  What is no index
+ * has nulls but for the first.
+ */
+#define TIER_SQL_INDEX_IDENTITY "table_oid, index_name, definition_hash, other_indexes"
+#define TIER_IDENTITY_COLUMNS 5
+extern void tier_catalog_read_identity(const Datum *values, const bool *nulls,
+									   TierIndexIdentity *identity);
+
 typedef struct TierBatchMove
 {
-	Oid			relation_oid;	/* as it was then; see tier_relation_present() */
-	Oid			table_oid;		/* of an index; else 0 */
-	NameData	index_name;
+	TierIndexIdentity identity; /* as it was then; see tier_relation_present() */
 	Oid			from_tablespace_oid;
 	Oid			to_tablespace_oid;
 } TierBatchMove;

@@ -48,12 +48,31 @@ typedef struct TierRelationInfo
 extern bool tier_relation_lookup(Oid relation_oid, TierRelationInfo *info);
 
 /*
- * The relation itself; or, of an index of this table that is gone or was replaced, the index that
- * has its name now: REINDEX CONCURRENTLY, or whoever creates an index anew to take the place of
- * an old one, leaves another relation.  table_oid is InvalidOid for what is no index.  An index
- * is in the schema of its table, so that this may change meanwhile.
+ * By what an index is found again, as it was at some time: REINDEX CONCURRENTLY, or whoever
+ * creates an index anew to take the place of an old one, leaves another relation.  Its schema is
+ * that of its table, and may change meanwhile.
  */
-extern Oid	tier_relation_present(Oid relation_oid, Oid table_oid, const char *index_name);
+typedef struct TierIndexIdentity
+{
+	Oid			relation_oid;
+	Oid			table_oid;		/* 0: it is no index, and the rest has no
+								 * meaning */
+	NameData	name;
+	int64		definition_hash;	/* of columns, expressions and predicate */
+	List	   *others;			/* OIDs of the other indexes of its table that
+								 * were valid, sorted */
+} TierIndexIdentity;
+
+/* As it is now; what does not exist is no index.  In the current context. */
+extern void tier_relation_identify(Oid relation_oid, TierIndexIdentity *identity);
+
+/*
+ * The relation itself; or, of an index that is gone or was replaced, the one that has its name
+ * now, on the same table and of the same definition.  Names may have been exchanged before one of
+ * the two was rebuilt: what was another index then has not taken its place.  An index of that name
+ * of which this is not certain is not taken, and *is_uncertain is set, which may be NULL.
+ */
+extern Oid	tier_relation_present(const TierIndexIdentity *identity, bool *is_uncertain);
 
 /* "table", "index", "materialized view", ...: for messages and columns. */
 extern const char *tier_relation_kind_name(char kind);

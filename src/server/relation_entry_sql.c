@@ -15,7 +15,9 @@
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -27,7 +29,7 @@
 PG_FUNCTION_INFO_V1(tier_relation_entry);
 PG_FUNCTION_INFO_V1(tier_relation_entry_named);
 PG_FUNCTION_INFO_V1(tier_relation_persistence);
-PG_FUNCTION_INFO_V1(tier_present_relation);
+PG_FUNCTION_INFO_V1(tier_index_identity);
 
 /* Columns of the result. */
 enum
@@ -43,6 +45,14 @@ enum
 	ENTRY_TOAST,
 	ENTRY_PAGES,
 	ENTRY_VISIBLE_PAGES
+};
+
+enum
+{
+	IDENTITY_TABLE,
+	IDENTITY_NAME,
+	IDENTITY_HASH,
+	IDENTITY_OTHERS
 };
 
 /* One row, or none. */
@@ -105,14 +115,31 @@ tier_relation_persistence(PG_FUNCTION_ARGS)
 	PG_RETURN_CHAR(persistence);
 }
 
-/* _tiered_storage.present_relation(relation oid, table_oid oid, index_name name) */
+/* _tiered_storage.index_identity(oid) */
 Datum
-tier_present_relation(PG_FUNCTION_ARGS)
+tier_index_identity(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_OID(PG_GETARG_OID(0));
-	PG_RETURN_OID(tier_relation_present(PG_GETARG_OID(0), PG_GETARG_OID(1),
-										NameStr(*PG_GETARG_NAME(2))));
+	TierIndexIdentity identity;
+	TierResultRow row;
+	Datum	   *others;
+	int			n;
+
+	tier_relation_identify(PG_GETARG_OID(0), &identity);
+	tier_result_start(fcinfo, &row);
+	tier_row_clear(&row);
+	if (OidIsValid(identity.table_oid))
+	{
+		n = list_length(identity.others);
+		others = palloc(sizeof(Datum) * Max(n, 1));
+		for (int i = 0; i < n; i++)
+			others[i] = ObjectIdGetDatum(list_nth_oid(identity.others, i));
+		tier_row_datum(&row, IDENTITY_TABLE, ObjectIdGetDatum(identity.table_oid));
+		tier_row_datum(&row, IDENTITY_NAME, NameGetDatum(&identity.name));
+		tier_row_datum(&row, IDENTITY_HASH, Int64GetDatum(identity.definition_hash));
+		tier_row_datum(&row, IDENTITY_OTHERS,
+					   PointerGetDatum(construct_array(others, n, OIDOID, sizeof(Oid), true,
+													   TYPALIGN_INT)));
+	}
+	tier_row_put(&row);
+	return (Datum) 0;
 }

@@ -20,7 +20,9 @@
 #include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
+#include "nodes/nodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -120,21 +122,96 @@ is_index_of(Oid relation_oid, Oid table_oid)
 	return is_it;
 }
 
-Oid
-tier_relation_present(Oid relation_oid, Oid table_oid, const char *index_name)
+/* Adds an expression, as it is stored, less where in a statement it stood. */
+static uint64
+hash_expression(HeapTuple tuple, AttrNumber column, uint64 hash)
 {
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(INDEXRELID, tuple, column, &isnull);
+	char	   *tree;
+
+	if (isnull)
+		return hash_bytes_extended((const unsigned char *) "", 0, hash);
+	tree = nodeToString(stringToNode(TextDatumGetCString(value)));
+	return hash_bytes_extended((const unsigned char *) tree, strlen(tree), hash);
+}
+
+/* False: there is no such index. */
+static bool
+look_at_definition(Oid index_oid, Oid *table_oid, int64 *definition_hash)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index_oid));
+	Form_pg_index form;
+	uint64		hash;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_index) GETSTRUCT(tuple);
+	hash = hash_bytes_extended((const unsigned char *) form->indkey.values,
+							   sizeof(int16) * form->indkey.dim1, 0);
+	hash = hash_expression(tuple, Anum_pg_index_indexprs, hash);
+	*definition_hash = (int64) hash_expression(tuple, Anum_pg_index_indpred, hash);
+	*table_oid = form->indrelid;
+	ReleaseSysCache(tuple);
+	return true;
+}
+
+void
+tier_relation_identify(Oid relation_oid, TierIndexIdentity *identity)
+{
+	char	   *name = get_rel_name(relation_oid);
+
+	memset(identity, 0, sizeof(*identity));
+	identity->relation_oid = relation_oid;
+	if (name == NULL ||
+		!look_at_definition(relation_oid, &identity->table_oid, &identity->definition_hash))
+		return;
+	namestrcpy(&identity->name, name);
+	identity->others = list_delete_oid(tier_relation_indexes(identity->table_oid), relation_oid);
+	list_sort(identity->others, list_oid_cmp);
+}
+
+/*
+ * OIDs say nothing about what is older, as they begin anew at some time.  One that was of another
+ * index then, and is of a new one by now, is left alone with it.
+ */
+static bool
+has_taken_its_place(Oid index_oid, const TierIndexIdentity *identity)
+{
+	Oid			table_oid;
+	int64		definition_hash;
+
+	return !list_member_oid(identity->others, index_oid) &&
+		look_at_definition(index_oid, &table_oid, &definition_hash) &&
+		definition_hash == identity->definition_hash;
+}
+
+Oid
+tier_relation_present(const TierIndexIdentity *identity, bool *is_uncertain)
+{
+	Oid			table_oid = identity->table_oid;
 	Oid			schema_oid;
 	Oid			index_oid;
+
+	if (is_uncertain != NULL)
+		*is_uncertain = false;
 
 	/*
 	 * REINDEX CONCURRENTLY leaves the old one there, invalid, for as long as
 	 * anybody may use it.
 	 */
-	if (!OidIsValid(table_oid) || is_index_of(relation_oid, table_oid))
-		return relation_oid;
+	if (!OidIsValid(table_oid) || is_index_of(identity->relation_oid, table_oid))
+		return identity->relation_oid;
 	schema_oid = get_rel_namespace(table_oid);
-	index_oid = OidIsValid(schema_oid) ? get_relname_relid(index_name, schema_oid) : InvalidOid;
-	return is_index_of(index_oid, table_oid) ? index_oid : relation_oid;
+	index_oid = OidIsValid(schema_oid) ?
+		get_relname_relid(NameStr(identity->name), schema_oid) : InvalidOid;
+	if (!is_index_of(index_oid, table_oid))
+		return identity->relation_oid;
+	if (has_taken_its_place(index_oid, identity))
+		return index_oid;
+	if (is_uncertain != NULL)
+		*is_uncertain = true;
+	return identity->relation_oid;
 }
 
 /* The children of one relation, sorted; not those that are just detached. */

@@ -33,13 +33,15 @@ AS 'MODULE_PATHNAME', 'tier_relation_persistence';
 COMMENT ON FUNCTION _tiered_storage.relation_persistence(oid) IS
 'relpersistence of a relation; null: it does not exist';
 
-CREATE FUNCTION _tiered_storage.present_relation(relation oid, table_oid oid, index_name name)
-RETURNS oid
-LANGUAGE C STABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tier_present_relation';
-COMMENT ON FUNCTION _tiered_storage.present_relation(oid, oid, name) IS
-'the relation itself, or the index that has taken its place: of this table, and of this name; '
-'table_oid is null for what is no index';
+CREATE FUNCTION _tiered_storage.index_identity(
+	relation oid, OUT table_oid oid, OUT index_name name, OUT definition_hash bigint,
+	OUT other_indexes oid[])
+RETURNS SETOF record
+LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1
+AS 'MODULE_PATHNAME', 'tier_index_identity';
+COMMENT ON FUNCTION _tiered_storage.index_identity(oid) IS
+'by which an index is found again once it has been rebuilt as another relation; one row, of nulls '
+'for what is no index';
 
 CREATE FUNCTION tiered_storage.distributed_table(relation regclass)
 RETURNS regclass

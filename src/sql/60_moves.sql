@@ -45,7 +45,9 @@ CREATE TABLE _tiered_storage.move
 	pid integer,
 	backend_start timestamptz,
 	table_oid oid,
-	index_name name
+	index_name name,
+	definition_hash bigint,
+	other_indexes oid[]
 );
 COMMENT ON COLUMN _tiered_storage.move.relation_name IS
 'qualified, as far as the last sample knew it';
@@ -53,6 +55,12 @@ COMMENT ON COLUMN _tiered_storage.move.table_oid IS
 'of an index its table, by which the index is found again once it has been rebuilt as another one';
 COMMENT ON COLUMN _tiered_storage.move.index_name IS
 'of an index its name, for the same, as far as the last sample knew it';
+COMMENT ON COLUMN _tiered_storage.move.definition_hash IS
+'of an index a hash of its columns, expressions and predicate: one of another definition has not '
+'taken its place';
+COMMENT ON COLUMN _tiered_storage.move.other_indexes IS
+'of an index the other ones of its table as of when index_name was written: none of them has '
+'taken its place, whatever name it has by now';
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
 COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
@@ -66,6 +74,14 @@ COMMENT ON SEQUENCE _tiered_storage.move_batch IS
 CREATE INDEX move_undo_of_idx ON _tiered_storage.move (undo_of) WHERE undo_of IS NOT NULL;
 CREATE INDEX move_running_idx ON _tiered_storage.move (move_id)
 	WHERE state OPERATOR(pg_catalog.=) 'running';
+
+CREATE FUNCTION _tiered_storage.present_relation(move _tiered_storage.move)
+RETURNS oid
+LANGUAGE C STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_present_relation';
+COMMENT ON FUNCTION _tiered_storage.present_relation(_tiered_storage.move) IS
+'the relation itself, or the index that has taken its place: of the same table, name and '
+'definition, and not there before under another name';
 
 /*
  * Files that are being created and that no relation has yet.  The row is committed before
@@ -98,80 +114,6 @@ COMMENT ON COLUMN _tiered_storage.move.failed_limited_bytes IS
 'the part of failed_bytes that move_limit_per_day counts';
 COMMENT ON TABLE _tiered_storage.move IS
 'running and past moves; use the views tiered_storage.moves and tiered_storage.move_progress';
-
-/*
- * One row for each move that is done; deleted after the row of the move.  Written when the
- * move is done, when its load begins to be measured (observed_since), and when it is
- * settled: measured, or found to be not measurable.  Profiles are random read and write
- * ms, sequential read and write MB/s, fsync ms and parallelism of the tiers at the time of
- * the move, with the compression ratio, whether it is calibrated, and the corrections; totals
- * and device_totals are the total_* columns of relation_state and device_state at
- * observed_since.
- */
-CREATE TABLE _tiered_storage.move_effect
-(
-	move_id bigint NOT NULL PRIMARY KEY,
-	batch_id bigint,
-	relation_oid oid NOT NULL,
-	to_tablespace_oid oid NOT NULL,
-	from_profile float8[] NOT NULL,
-	to_profile float8[] NOT NULL,
-	from_factor float8,
-	observed_since timestamptz,
-	totals float8[],
-	device text,
-	device_totals float8[],
-	settled_at timestamptz,
-	not_measurable text,
-	source text,
-	unmoved_io_s_per_hour float8,
-	measured_io_s_per_hour float8,
-	batch_effect text,
-	scans_before float8[],
-	scans float8[],
-	plan_change text,
-	from_tablespace_oid oid,
-	from_work float8[],
-	to_work float8[]
-) WITH (fillfactor = 70);
-CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
-	WHERE settled_at IS NULL;
-CREATE INDEX move_effect_relation_oid_idx ON _tiered_storage.move_effect (relation_oid)
-	WHERE settled_at IS NULL;
-CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id)
-	WHERE batch_id IS NOT NULL;
-CREATE INDEX move_effect_device_idx ON _tiered_storage.move_effect (move_id)
-	WHERE source OPERATOR(pg_catalog.=) 'device';
-CREATE INDEX move_effect_unjudged_idx ON _tiered_storage.move_effect (batch_id)
-	WHERE batch_id IS NOT NULL AND batch_effect IS NULL;
-COMMENT ON TABLE _tiered_storage.move_effect IS
-'what completed moves are measured against, and the result; use the views tiered_storage.moves '
-'and tiered_storage.move_batches';
-COMMENT ON COLUMN _tiered_storage.move_effect.from_factor IS
-'measured time of the old tier''s device as a multiple of its profile''s, before the move; null: '
-'its figures are not reliable';
-COMMENT ON COLUMN _tiered_storage.move_effect.batch_effect IS
-'verdict on the batch when it was settled; null: not yet';
-
-COMMENT ON COLUMN _tiered_storage.move_effect.scans_before IS
-'sequential scans of the table and scans of its indexes before the move, and in how many hours';
-COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
-'counters of these at observed_since';
-COMMENT ON COLUMN _tiered_storage.move_effect.from_work IS
-'what from_factor was measured of: requests, random reads, bytes read sequentially, random '
-'writes, bytes written sequentially, and the device time in ms; null: not reliable';
-COMMENT ON COLUMN _tiered_storage.move_effect.to_work IS
-'the same of the new tier''s device while the move was measured';
-
-CREATE FUNCTION _tiered_storage.effect_verdict(
-	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8,
-	measured_io_s_per_hour float8)
-RETURNS text
-LANGUAGE C STABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tier_effect_verdict';
-COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
-'the verdict in the views moves and move_batches: how the measured cost compares with the '
-'predicted saving; unmoved is the cost of the same load on the old tier';
 
 CREATE VIEW tiered_storage.moves AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(h.oid) IS NULL
@@ -206,8 +148,7 @@ CREATE VIEW tiered_storage.moves AS
 		e.plan_change,
 		m.undo_of, m.policy_kind
 	FROM _tiered_storage.move m
-	CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m.relation_oid, m.table_oid,
-		m.index_name)) h (oid)
+	CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m)) h (oid)
 	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
 	LEFT JOIN pg_catalog.pg_stat_activity a
 		ON a.pid OPERATOR(pg_catalog.=) m.pid
@@ -309,7 +250,7 @@ CREATE VIEW tiered_storage.move_batches AS
 		b.plan_changes,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
 				CROSS JOIN LATERAL _tiered_storage.relation_entry(
-					_tiered_storage.present_relation(d.relation_oid, d.table_oid, d.index_name)) c
+					_tiered_storage.present_relation(d)) c
 				JOIN pg_catalog.pg_database x
 					ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 					AND d.to_tablespace_oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0

@@ -180,32 +180,31 @@ COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
 CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	WITH here AS MATERIALIZED (
-		SELECT r.relation_oid AS old_oid, r.table_oid AS old_table_oid,
-			r.index_name AS old_index_name, c.oid AS relation_oid,
-			format('%I.%I', c.nspname, c.relname) AS relation_name, i.indrelid AS table_oid,
-			CASE WHEN i.indrelid IS NOT NULL THEN c.relname END AS index_name
-		FROM (SELECT DISTINCT m.relation_oid, m.table_oid, m.index_name
-			FROM _tiered_storage.move m
-			WHERE _tiered_storage.relation_persistence(_tiered_storage.present_relation(
-				m.relation_oid, m.table_oid, m.index_name)) IS NOT NULL) r
-		CROSS JOIN LATERAL _tiered_storage.relation_entry(
-			_tiered_storage.present_relation(r.relation_oid, r.table_oid, r.index_name)) c
-		LEFT JOIN pg_index i ON i.indexrelid = c.oid
-		WHERE i.indisvalid IS DISTINCT FROM false),
+	WITH present AS MATERIALIZED (
+		SELECT m.move_id, m.relation_oid AS old_oid, _tiered_storage.present_relation(m) AS oid
+		FROM _tiered_storage.move m),
+	here AS MATERIALIZED (
+		SELECT c.oid, format('%I.%I', c.nspname, c.relname) AS relation_name, i.table_oid,
+			i.index_name, i.definition_hash, i.other_indexes
+		FROM (SELECT DISTINCT p.oid FROM present p) p
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(p.oid) c
+		CROSS JOIN LATERAL _tiered_storage.index_identity(p.oid) i
+		LEFT JOIN pg_index x ON x.indexrelid = c.oid
+		WHERE x.indisvalid IS DISTINCT FROM false),
 	changed AS MATERIALIZED (
-		SELECT m.move_id, h.relation_oid, h.relation_name, h.table_oid, h.index_name
+		SELECT m.move_id, h.*
 		FROM _tiered_storage.move m
-		JOIN here h ON h.old_oid = m.relation_oid
-			AND h.old_table_oid IS NOT DISTINCT FROM m.table_oid
-			AND h.old_index_name IS NOT DISTINCT FROM m.index_name
+		JOIN present p ON p.move_id = m.move_id AND p.old_oid = m.relation_oid
+		JOIN here h ON h.oid = p.oid
 		WHERE m.state <> 'running'
-			AND (m.relation_oid, m.relation_name, m.table_oid, m.index_name)
-				IS DISTINCT FROM (h.relation_oid, h.relation_name, h.table_oid, h.index_name)
+			AND (m.relation_oid, m.relation_name, m.table_oid, m.index_name, m.definition_hash,
+				m.other_indexes) IS DISTINCT FROM (h.oid, h.relation_name, h.table_oid,
+				h.index_name, h.definition_hash, h.other_indexes)
 		FOR UPDATE OF m SKIP LOCKED)
 	UPDATE _tiered_storage.move m
-		SET relation_oid = c.relation_oid, relation_name = c.relation_name,
-			table_oid = c.table_oid, index_name = c.index_name
+		SET relation_oid = c.oid, relation_name = c.relation_name, table_oid = c.table_oid,
+			index_name = c.index_name, definition_hash = c.definition_hash,
+			other_indexes = c.other_indexes
 		FROM changed c WHERE c.move_id = m.move_id
 $$;
 COMMENT ON FUNCTION _tiered_storage.refresh_moves() IS

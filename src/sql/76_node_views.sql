@@ -108,8 +108,8 @@ COMMENT ON COLUMN tiered_storage.node_heat.last_used_at IS
 
 /* By OID: whoever may see all moves may not use the schema of each name. */
 CREATE VIEW _tiered_storage.move_shards AS
-	SELECT m.move_id, tiered_storage.distributed_table(_tiered_storage.present_relation(
-		m.relation_oid, m.table_oid, m.index_name)::pg_catalog.regclass) AS table_oid
+	SELECT m.move_id, tiered_storage.distributed_table(
+		_tiered_storage.present_relation(m)::pg_catalog.regclass) AS table_oid
 	FROM _tiered_storage.move m;
 COMMENT ON VIEW _tiered_storage.move_shards IS
 'the table of Citus that the relation of a move is a shard of';

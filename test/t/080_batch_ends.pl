@@ -244,6 +244,63 @@ ends($offset, 'advice', 1, bytes_of($first // 'nothing'),
 	1, $cancelled, 'a cancel ends apply_placement(), too');
 let_go($stops, 'registered');
 
+# ---------------------------------------------------------------------
+note 'DROP EXTENSION, and an update';
+# ---------------------------------------------------------------------
+
+my $over = 'the extension was updated or dropped meanwhile';
+
+# As if: the library goes by the version.
+sub set_version
+{
+	my ($version) = @_;
+
+	$stops->query_safe(
+		"UPDATE pg_extension SET extversion = '$version' WHERE extname = 'tiered_storage'"
+	);
+	return;
+}
+
+my $version = $node->safe_psql('app',
+	"SELECT extversion FROM pg_extension WHERE extname = 'tiered_storage'");
+$node->safe_psql('app',
+	"DROP TABLE d; CREATE TABLE d (d date, n int) PARTITION BY RANGE (d); SELECT tiered_storage.add_tiering_policy('d', '30 days', 'hdd')"
+);
+create_due(1 .. 3);
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copied');
+set_version('99');
+let_go($stops, 'copied');
+like(
+	finish_sql($run),
+	qr/nothing more is moved: $over/,
+	'an update ends a run');
+set_version($version);
+ends($offset, 'tiering policies',
+	0, 0, 1, $over, 'the log says that there was more');
+
+# Who drops it waits for what is under way, which gives way, or is done before it looks.
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copied');
+my $drop = start_sql($node, 'app', 'DROP EXTENSION tiered_storage');
+wait_for($stops,
+	"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_extension'::regclass AND NOT granted"
+);
+let_go($stops, 'copied');
+is(finish_sql($drop), '', 'the extension is dropped');
+like(
+	finish_sql($run),
+	qr/nothing more is moved: $over/,
+	'which ends a run, too');
+like(
+	end_since($offset),
+	qr/batch ends.* (moved 1 .* not moved 0|moved 0 .* not moved 1), .*\nDETAIL: It ended early: $over\./,
+	'and the log says so');
+
 my $log = slurp_file($node->logfile);
 my @begun = $log =~ /batch (\d+) begins/g;
 my @ended = $log =~ /batch (\d+) ends/g;

@@ -1,0 +1,77 @@
+---------------------------------------------------------------------------
+-- What moves were worth: the store, and the verdict.
+---------------------------------------------------------------------------
+
+/*
+ * One row for each move that is done; deleted after the row of the move.  Written when the
+ * move is done, when its load begins to be measured (observed_since), and when it is
+ * settled: measured, or found to be not measurable.  Profiles are random read and write
+ * ms, sequential read and write MB/s, fsync ms and parallelism of the tiers at the time of
+ * the move, with the compression ratio, whether it is calibrated, and the corrections; totals
+ * and device_totals are the total_* columns of relation_state and device_state at
+ * observed_since.
+ */
+CREATE TABLE _tiered_storage.move_effect
+(
+	move_id bigint NOT NULL PRIMARY KEY,
+	batch_id bigint,
+	relation_oid oid NOT NULL,
+	to_tablespace_oid oid NOT NULL,
+	from_profile float8[] NOT NULL,
+	to_profile float8[] NOT NULL,
+	from_factor float8,
+	observed_since timestamptz,
+	totals float8[],
+	device text,
+	device_totals float8[],
+	settled_at timestamptz,
+	not_measurable text,
+	source text,
+	unmoved_io_s_per_hour float8,
+	measured_io_s_per_hour float8,
+	batch_effect text,
+	scans_before float8[],
+	scans float8[],
+	plan_change text,
+	from_tablespace_oid oid,
+	from_work float8[],
+	to_work float8[]
+) WITH (fillfactor = 70);
+CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
+	WHERE settled_at IS NULL;
+CREATE INDEX move_effect_relation_oid_idx ON _tiered_storage.move_effect (relation_oid)
+	WHERE settled_at IS NULL;
+CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id)
+	WHERE batch_id IS NOT NULL;
+CREATE INDEX move_effect_device_idx ON _tiered_storage.move_effect (move_id)
+	WHERE source OPERATOR(pg_catalog.=) 'device';
+CREATE INDEX move_effect_unjudged_idx ON _tiered_storage.move_effect (batch_id)
+	WHERE batch_id IS NOT NULL AND batch_effect IS NULL;
+COMMENT ON TABLE _tiered_storage.move_effect IS
+'what completed moves are measured against, and the result; use the views tiered_storage.moves '
+'and tiered_storage.move_batches';
+COMMENT ON COLUMN _tiered_storage.move_effect.from_factor IS
+'measured time of the old tier''s device as a multiple of its profile''s, before the move; null: '
+'its figures are not reliable';
+COMMENT ON COLUMN _tiered_storage.move_effect.batch_effect IS
+'verdict on the batch when it was settled; null: not yet';
+
+COMMENT ON COLUMN _tiered_storage.move_effect.scans_before IS
+'sequential scans of the table and scans of its indexes before the move, and in how many hours';
+COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
+'counters of these at observed_since';
+COMMENT ON COLUMN _tiered_storage.move_effect.from_work IS
+'what from_factor was measured of: requests, random reads, bytes read sequentially, random '
+'writes, bytes written sequentially, and the device time in ms; null: not reliable';
+COMMENT ON COLUMN _tiered_storage.move_effect.to_work IS
+'the same of the new tier''s device while the move was measured';
+
+CREATE FUNCTION _tiered_storage.effect_verdict(
+	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8,
+	measured_io_s_per_hour float8)
+RETURNS text
+LANGUAGE C STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_effect_verdict';
+COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
+'the verdict in the views moves and move_batches: how the measured cost compares with the '
+'predicted saving; unmoved is the cost of the same load on the old tier';
