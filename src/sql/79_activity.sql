@@ -42,7 +42,7 @@ AS $$
 		AS i) unit
 $$;
 COMMENT ON FUNCTION _tiered_storage.short_quantity(float8, float8, text[]) IS
-'a number with about two digits in the unit that fits, each of which is so many times the one before';
+'a number with about two digits in the unit that fits; each is so many times the one before';
 
 CREATE FUNCTION _tiered_storage.short_bytes(bytes float8) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -193,7 +193,8 @@ COMMENT ON COLUMN tiered_storage.recent_moves.relation IS
 'relation, in at most 23 columns of a screen';
 COMMENT ON COLUMN tiered_storage.recent_moves.move IS 'from where to where';
 COMMENT ON COLUMN tiered_storage.recent_moves.size IS 'size of all forks, TOAST included';
-COMMENT ON COLUMN tiered_storage.recent_moves.took IS 'duration of the last attempt; null: it has not ended';
+COMMENT ON COLUMN tiered_storage.recent_moves.took IS
+'duration of the last attempt; null: it has not ended';
 COMMENT ON COLUMN tiered_storage.recent_moves.locked IS
 'longest time that the strong lock was held; null: it was not yet';
 COMMENT ON COLUMN tiered_storage.recent_moves.state IS
