@@ -314,6 +314,8 @@ SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_che
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '59.9 seconds'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '1 second'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '-1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '2 mon -29 days'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '1 day -1 hour'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '178000000 years'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 0); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 'NaN'); \echo :SQLSTATE

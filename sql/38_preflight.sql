@@ -242,6 +242,14 @@ CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
 SELECT check_name, verdict, finding ~ '^public.regress_p(_pkey)? was moved less than a minute ago: advice leaves it there for 24 hours$' AS finding, remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_fast') WHERE check_name = 'cooldown';
+-- So it is if no sample has seen it before, and if its index was rebuilt since.
+CREATE TABLE regress_p_unseen (a int PRIMARY KEY);
+INSERT INTO regress_p_unseen SELECT generate_series(1, 1000);
+CALL tiered_storage.move_relation('regress_p_unseen', 'regress_slow');
+REINDEX INDEX CONCURRENTLY regress_p_unseen_pkey;
+SELECT r AS relation, verdict, finding ~ (' was moved less than a minute ago: advice leaves it there for 24 hours$') AS finding
+	FROM unnest('{regress_p_unseen,regress_p_unseen_pkey}'::regclass[]) r, tiered_storage.preflight(r, 'regress_fast') WHERE check_name = 'cooldown';
+DROP TABLE regress_p_unseen;
 SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name = 'lock';
 SET tiered_storage.cooldown = 0;
 SELECT verdict, finding FROM tiered_storage.preflight('regress_p', 'regress_fast') WHERE check_name = 'cooldown';

@@ -175,6 +175,12 @@ SELECT tiered_storage.alter_tiering_policy('regress_r', return_tier => 'regress_
 SELECT return_after, return_tier FROM tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
+-- What somebody has put there an hour ago, by a way that leaves no record, stays for the cooldown.
+BEGIN;
+SET LOCAL tiered_storage.cooldown = '2h';
+UPDATE _tiered_storage.relation_state SET placed_at = current_setting('tiered_storage.test_now')::timestamptz - interval '1 hour' WHERE relation_oid = 'regress_r_2'::regclass;
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
+ROLLBACK;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;

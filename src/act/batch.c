@@ -102,16 +102,18 @@ tier_batch_begin(const char *cause, int relations, double bytes, const TierMoveC
 	MemoryContextSwitchTo(context);
 	if (batch_id == 0)
 		return 0;
-	ereport(LOG_SERVER_ONLY,
-			(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
-					"%d relations, %.0f bytes",
-					batch_id, cause, relations, bytes)));
 	current.cause = cause;
 	current.counts = counts;
 	current.began_us = tier_clock_monotonic_us();
 	current.waited_before_ms = tier_progress_waited_ms();
 	current.is_cut_short = false;
+
+	/* After the line is written, an interrupt is let in: from here on it has an end. */
 	current.batch_id = batch_id;
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
+					"%d relations, %.0f bytes",
+					batch_id, cause, relations, bytes)));
 	return batch_id;
 }
 

@@ -510,9 +510,11 @@ tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since, Oid
 						 TimestampTz *placed_at)
 {
 	static const char sql[] =
-	"SELECT s.relation_oid, s.placed_at FROM _tiered_storage.relation_state s "
-	"WHERE s.relation_oid = ANY ($1) AND s.placed_at > $2 "
-	"ORDER BY s.placed_at DESC, s.relation_oid LIMIT 1";
+	"SELECT p.relation_oid, p.placed_at FROM (SELECT s.relation_oid, s.placed_at "
+	"FROM _tiered_storage.relation_state s WHERE s.placed_at > $2 UNION ALL "
+	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
+	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
+	"ORDER BY p.placed_at DESC, p.relation_oid LIMIT 1";
 	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
 	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
 	Datum		values[2];

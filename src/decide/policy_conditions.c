@@ -76,6 +76,14 @@ check_idle_interval(const char *argument, const Interval *interval)
 	TimestampTz since;
 
 	check_interval(argument, interval, false);
+
+	/* '1 mon -29 days' is two days in March, and minus one in February. */
+	if (interval->month < 0 || interval->day < 0 || interval->time < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must have no negative part", argument),
+				 errdetail("Months are of several lengths: how long it is would depend on the "
+						   "day.")));
 	since = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
 													TimestampTzGetDatum(now),
 													IntervalPGetDatum(interval)));

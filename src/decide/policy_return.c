@@ -436,6 +436,26 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 	return slowest;
 }
 
+/* For how long it stays yet, whoever has put it there; 0: no longer. */
+static double
+resides_s(const Returning *returning, Oid relation_oid)
+{
+	MemoryContext context = CurrentMemoryContext;
+	double		cooldown_s = tier_cooldown_min * (double) SECS_PER_MINUTE;
+	TierCatalogScope scope;
+	TimestampTz placed_at;
+	bool		was_placed;
+
+	tier_catalog_enter(&scope);
+	was_placed = tier_catalog_last_placed(&relation_oid, 1, returning->now -
+										  (TimestampTz) (cooldown_s * USECS_PER_SEC),
+										  &relation_oid, &placed_at);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return was_placed ?
+		Max(cooldown_s - tier_seconds_between(placed_at, returning->now), 0.0) : 0.0;
+}
+
 /* From where the policy has brought it, or where it is told to; -1: *why not. */
 static int
 origin_of(const Returning *returning, const Candidate *candidate, Oid relation_oid,
@@ -444,24 +464,22 @@ origin_of(const Returning *returning, const Candidate *candidate, Oid relation_o
 	const TierPolicyRow *policy = candidate->evaluation->policy;
 	const TierLastMove *move = bsearch(&relation_oid, returning->moves, returning->nmoves,
 									   sizeof(TierLastMove), compare_moves);
-	double		resides_s;
+	double		stays_s;
 	int			tier;
 
-	if (move == NULL && policy->has_return_tier)
-		return tier_set_find_tier(returning->set, NameStr(policy->return_tier));
-	if (move == NULL || move->policy_id != policy->policy_id ||
-		move->to_tablespace_oid != info->tablespace_oid)
+	if (move == NULL ? !policy->has_return_tier :
+		(move->policy_id != policy->policy_id ||
+		 move->to_tablespace_oid != info->tablespace_oid))
 	{
 		*why = move == NULL ? "it is not recorded that this policy has moved it" :
 			"this policy was not the last to move it";
 		return -1;
 	}
-	resides_s = tier_cooldown_min * (double) SECS_PER_MINUTE -
-		tier_seconds_between(move->finished_at, returning->now);
-	if (resides_s > 0.0)
+	stays_s = resides_s(returning, relation_oid);
+	if (stays_s > 0.0)
 	{
 		*why = psprintf("it was moved lately, and stays for another %s",
-						tier_advice_duration(resides_s));
+						tier_advice_duration(stays_s));
 		return -1;
 	}
 	if (policy->has_return_tier)
