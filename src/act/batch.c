@@ -108,7 +108,10 @@ tier_batch_begin(const char *cause, int relations, double bytes, const TierMoveC
 	current.waited_before_ms = tier_progress_waited_ms();
 	current.is_cut_short = false;
 
-	/* After the line is written, an interrupt is let in: from here on it has an end. */
+	/*
+	 * After the line is written, an interrupt is let in: from here on it has
+	 * an end.
+	 */
 	current.batch_id = batch_id;
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "

@@ -702,10 +702,10 @@ tier_catalog_maintain_history(TimestampTz now)
 
 	/*
 	 * What move_limit_per_day and move windows count is kept for a day in any
-	 * case, which has 25 hours once a year, and what cooldown asks for as long
-	 * as that is.  Where a policy lets anything
-	 * return, the last move of each relation is kept, whoever made it: it
-	 * says where that came from, or that it was not the policy that moved it.
+	 * case, which has 25 hours once a year, and what cooldown asks for as
+	 * long as that is.  Where a policy lets anything return, the last move of
+	 * each relation is kept, whoever made it: it says where that came from,
+	 * or that it was not the policy that moved it.
 	 */
 	values[1] = Int32GetDatum(Max(tier_history_retention_min, tier_cooldown_min));
 	tier_catalog_execute(moves_sql, 2, types, values, NULL);
