@@ -53,6 +53,7 @@
 static const TierColumn state_columns[] = {
 	COLUMN("relation_oid", OIDOID, id.relation_oid),
 	COLUMN("heap_oid", OIDOID, id.heap_oid),
+	COLUMN("name_hash", INT4OID, id.name_hash),
 	COLUMN("tablespace_oid", OIDOID, id.tablespace_oid),
 	COLUMN("file_number", OIDOID, id.file_number),
 	COLUMN("kind", CHAROID, id.kind),

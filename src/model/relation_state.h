@@ -117,6 +117,7 @@ typedef struct TierRelationId
 	uint32_t	relation_oid;
 	uint32_t	heap_oid;		/* of an index or TOAST table its table, else
 								 * itself; 0 when loaded: not known */
+	int32_t		name_hash;		/* 0 when loaded: not known */
 	uint32_t	owner_oid;		/* role; not stored */
 	uint32_t	tablespace_oid; /* never 0 */
 	uint32_t	file_number;

@@ -69,6 +69,8 @@ append_relation(RelationList *list, Form_pg_class form)
 	memset(state, 0, sizeof(TierRelationState));
 	state->id.relation_oid = form->oid;
 	state->id.heap_oid = form->oid;
+	state->id.name_hash = (int32) (hash_bytes((const unsigned char *) NameStr(form->relname),
+											  (int) strlen(NameStr(form->relname))) | 1);
 	state->id.owner_oid = form->relowner;
 	state->id.tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace :
 		MyDatabaseTableSpace;

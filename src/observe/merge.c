@@ -238,6 +238,7 @@ has_changed(const TierRelationState *state, const TierRelationState *before)
 		state->id.file_number != before->id.file_number ||
 		state->id.tablespace_oid != before->id.tablespace_oid ||
 		state->id.heap_oid != before->id.heap_oid ||
+		state->id.name_hash != before->id.name_hash ||
 		state->stored.placed_at != before->stored.placed_at ||
 		state->stored.sampled_since != before->stored.sampled_since ||
 		state->stored.proven_since != before->stored.proven_since ||
@@ -443,55 +444,59 @@ distance(const TierCounters *then, const TierCounters *now)
 		(double) (now->blocks_hit - then->blocks_hit);
 }
 
+/* That index is gone: is the new one of the same name, and with counters that may be its own? */
+static bool
+is_in_place_of(const TierRelationState *state, const TierRelationState *gone)
+{
+	return state->id.name_hash == gone->id.name_hash &&
+		(state->stored.counters.reset_at != gone->stored.counters.reset_at ||
+		 distance(&gone->stored.counters, &state->stored.counters) >= 0.0);
+}
+
 /*
- * In whose place is an index that the last sample has not seen?  REINDEX CONCURRENTLY puts a new
- * one there and gives it the counters, so that all that was ever read of it would be of this
- * period, and what was known of it would be lost.  A new index has none.  Of several that have
- * gone it is the one whose counters are nearest; NULL: none.
+ * An index that the last sample has not seen.  REINDEX CONCURRENTLY puts a new one in the place of
+ * another, with its name and its counters: then that is what is remembered of it; NULL: nothing
+ * is.  *copied: the counters of one that had another name, of which those of this one may be a
+ * copy, or else zeros: what was ever read of that is not of this period.
  */
 static const TierRelationState *
-find_rebuilt(TierRelationState *state, GoneIndexes *gone)
+find_rebuilt(TierRelationState *state, GoneIndexes *gone, const TierCounters **copied)
 {
 	double		least = -1.0;
-	int			found = -1;
 
-	if (state->id.kind != RELKIND_INDEX)
-		return NULL;
 	for (int i = 0; i < gone->n; i++)
 	{
 		const TierRelationState *candidate = gone->states[i];
 		double		grown;
 
-		if (candidate == NULL || candidate->id.heap_oid != state->id.heap_oid ||
-			candidate->stored.counters.scans + candidate->stored.counters.blocks_fetched == 0)
+		if (candidate == NULL || candidate->id.heap_oid != state->id.heap_oid)
 			continue;
+		if (is_in_place_of(state, candidate))
+		{
+			gone->states[i] = NULL;
+			state->period.rebuilt_from = candidate->id.relation_oid;
+			return candidate;
+		}
 		grown = distance(&candidate->stored.counters, &state->stored.counters);
-		if (grown < 0.0 || (found >= 0 && grown >= least))
-			continue;
-		least = grown;
-		found = i;
-	}
-	if (found >= 0)
-	{
-		const TierRelationState *before = gone->states[found];
-
-		gone->states[found] = NULL;
-		state->period.rebuilt_from = before->id.relation_oid;
-		return before;
+		if (grown >= 0.0 && (least < 0.0 || grown < least))
+		{
+			least = grown;
+			*copied = &candidate->stored.counters;
+		}
 	}
 	return NULL;
 }
 
 /*
- * Compares one relation with what is remembered of it; before NULL: nothing.
- * Returns whether its counters went backwards.
+ * Compares one relation with what is remembered of it; before NULL: nothing, and its counters
+ * have grown from those of `origin`.  Returns whether they went backwards.
  */
 static bool
-compare(TierRelationState *state, const TierRelationState *before, const TierAccessCount *count,
+compare(TierRelationState *state, const TierRelationState *before, const TierCounters *origin,
+		const TierAccessCount *count,
 		Oid table_oid, const MergePeriod *merged, const TierMergeInput *input)
 {
 	TimestampTz period_start = since_reset(state, merged->start, input);
-	static const TierCounters nothing;
 	TierRelationStored *stored = &state->stored;
 	TierRelationPeriod *period = &state->period;
 	bool		is_first_sample = input->last_sample_at == 0;
@@ -515,7 +520,7 @@ compare(TierRelationState *state, const TierRelationState *before, const TierAcc
 			stored->last_read_at = Min(period->last_scan_at, input->now);
 		stored->proven_since = proven_since(&state->id, input,
 											Max(period_start, merged->complete_since));
-		(void) compute_delta(state, &nothing);
+		(void) compute_delta(state, origin);
 
 		/*
 		 * What its table took before a new index was there did not concern
@@ -950,6 +955,7 @@ pass_on_lost_scans(TierRelationState *states, int nstates, TimestampTz now)
 TierMergeResult
 tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 {
+	static const TierCounters nothing;
 	MergePeriod merged = {.start = statistics_since()};
 	TierMergeResult result = {0};
 	GoneIndexes gone = find_gone_indexes(states, nstates, input);
@@ -969,14 +975,15 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
 	{
 		TierRelationState *state = &states[i];
 		const TierRelationState *before = NULL;
+		const TierCounters *origin = &nothing;
 
 		while (j < input->nlast && input->last[j].id.relation_oid < state->id.relation_oid)
 			j++;
 		if (j < input->nlast && input->last[j].id.relation_oid == state->id.relation_oid)
 			before = &input->last[j];
-		else if (gone.n > 0)
-			before = find_rebuilt(state, &gone);
-		result.saw_reset |= compare(state, before,
+		else if (gone.n > 0 && state->id.kind == RELKIND_INDEX)
+			before = find_rebuilt(state, &gone, &origin);
+		result.saw_reset |= compare(state, before, origin,
 									count_of(input->taken, state->id.relation_oid, &k),
 									table_of(states, nstates, state), &merged, input);
 

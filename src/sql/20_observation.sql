@@ -10,6 +10,7 @@ CREATE TABLE _tiered_storage.relation_state
 (
 	relation_oid oid NOT NULL PRIMARY KEY,
 	heap_oid oid NOT NULL DEFAULT 0,
+	name_hash integer NOT NULL DEFAULT 0,
 	tablespace_oid oid NOT NULL,
 	file_number oid NOT NULL,
 	kind "char" NOT NULL,
