@@ -313,8 +313,8 @@ add_due(Making *making)
 			continue;
 		making->begun = lappend_oid(making->begun, entry->relation_oid);
 
-		/* What does not begin takes nothing of the limit. */
-		if (due[i].returns)
+		/* What does not begin takes nothing of the limit, as in a pause. */
+		if (due[i].returns && making->held_up == NULL)
 			making->left_bytes -= entry->bytes;
 	}
 }
