@@ -98,7 +98,15 @@ BEGIN
 END
 $$;
 SELECT after, regress_returns(after) AS returns FROM unnest('{3 days,71 hours,70 hours,2 days 23:59,6 days 23 hours,60 hours,25 hours}'::interval[]) after;
-SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool(), regress_nights('02:29', 360) \g /dev/null
+-- A single hour is the last one, not the last full one, in which it was read for half an hour.
+SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool() \g /dev/null
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT '2040-01-31 08:30+00'::timestamptz + m * interval '10 minutes', 'regress_r_1'::regclass, 600, 1, 25, 0, 0, 0 FROM generate_series(0, 5) m;
+UPDATE _tiered_storage.relation_state SET random_fast = 1000, heat_at = '2040-01-31 09:30+00' WHERE relation_oid = 'regress_r_1'::regclass;
+UPDATE _tiered_storage.policy SET return_after = '1 hour';
+SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+UPDATE _tiered_storage.policy SET return_after = NULL;
+SELECT regress_cool(), regress_nights('02:29', 360) \g /dev/null
 -- What had a shorter time before it was refused is looked at by that.
 UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';

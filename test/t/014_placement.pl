@@ -434,6 +434,59 @@ like(
 	notices_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
 	qr/batch \d+: relations moved: 1, not moved: 1/,
 	'a batch that was terminated does not keep the next one out');
+
+# ---------------------------------------------------------------------
+note 'After what policies move';
+# ---------------------------------------------------------------------
+
+# Of a MB each; below the mark of the tier that both go to is room for one and a half.
+settle_with(
+	'tiered_storage.auto_migrate' => 'placement',
+	'tiered_storage.migrate_interval' => '1h');
+create_in_place_tablespace($node, 'first');
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.alter_tier('slow', rank => 3);
+SELECT tiered_storage.alter_tier('fast', rank => 2);
+SELECT tiered_storage.add_tier('first', '{first}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+CREATE TABLE hot_5 (a text) TABLESPACE slow;
+ALTER TABLE hot_5 ALTER a SET STORAGE PLAIN;
+INSERT INTO hot_5 SELECT repeat(md5(i::text), 200) FROM generate_series(1, 128) i;
+CREATE TABLE due (d date, a text) PARTITION BY RANGE (d);
+CREATE TABLE due_1 PARTITION OF due FOR VALUES FROM ('2000-01-01') TO ('2001-01-01') TABLESPACE first;
+ALTER TABLE due_1 ALTER a SET STORAGE PLAIN;
+INSERT INTO due SELECT '2000-01-01', a FROM hot_5;
+CHECKPOINT;
+CALL tiered_storage.sample();
+SELECT tiered_storage.alter_tier('fast', capacity_bytes => 2 * (pg_tablespace_size('fast') + pg_table_size('hot_5') * 3 / 2)),
+	tiered_storage.add_fullness_policy('fast', 'slow', high_watermark => 0.5, low_watermark => 0.49),
+	tiered_storage.add_tiering_policy('due', '30 days', 'fast');
+));
+heat(hot_5 => '9000');
+$dry =
+  notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
+like($dry, qr/would move .*public\.due_1 /,
+	'a dry run knows what policies bring to a tier before');
+like(
+	$dry,
+	qr/would not move public\.hot_5: tier "fast" would be above its watermark of 50 %/,
+	'so that what is advised would not be below its mark');
+notices_of($node, 'app', 'CALL tiered_storage.migrate()');
+is( $node->safe_psql(
+		'app',
+		"SELECT string_agg(concat_ws(' ', relname, spcname), ', ' ORDER BY relname) FROM pg_class c JOIN pg_tablespace t ON t.oid = reltablespace WHERE relname IN ('due_1', 'hot_5')"
+	),
+	'due_1 fast, hot_5 slow',
+	'and a run does the same');
+$node->safe_psql(
+	'app', q(
+SELECT tiered_storage.remove_tiering_policy('due');
+DROP TABLE due;
+));
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
+	qr/would move public\.hot_5 /,
+	'which it is without the other');
 $node->stop;
 
 done_testing();
