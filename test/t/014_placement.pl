@@ -465,7 +465,9 @@ SELECT tiered_storage.alter_tier('fast', capacity_bytes => 2 * (pg_tablespace_si
 heat(hot_5 => '9000');
 $dry =
   notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
-like($dry, qr/would move .*public\.due_1 /,
+like(
+	$dry,
+	qr/would move .*public\.due_1 /,
 	'a dry run knows what policies bring to a tier before');
 like(
 	$dry,

@@ -118,6 +118,10 @@ is( verdict(
 is( verdict({ 'proc/meminfo' => "MemTotal: 15000 kB\nMemFree: 10000 kB\n" }),
 	'a rate',
 	'more is read than would fit');
+is( verdict(
+		{ 'proc/meminfo' => "MemFree: 500000 kB\nMemTotal: 1000000 kB\n" }),
+	'fills',
+	'in any order');
 is(verdict({ 'proc/meminfo' => undef }), 'a rate', 'nobody knows');
 foreach my $nonsense (
 	'',
@@ -216,6 +220,9 @@ $node->safe_psql('postgres',
 	q(UPDATE _tiered_storage.relation_state SET total_random_reads = total_random_reads * 5 WHERE relation_oid = 'warm'::regclass)
 );
 is(verdict({}), 'a rate', 'what was read five times is a rate');
+is(verdict({ 'proc/uptime' => "7200.00 1000.00\n" }),
+	'a rate',
+	'when the machine was started says nothing of a clock that is set');
 my $shift =
   "interval '1 s' * extract(epoch FROM '$last' - date_trunc('hour', now()))";
 $node->safe_psql(
