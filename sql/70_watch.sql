@@ -29,7 +29,7 @@ CALL tiered_storage.move_relation('regress_w_big', 'regress_w_a_long_name_of_a_t
 CALL tiered_storage.move_relation('regress_w_表の名前がとても長くて端末の幅に', 'regress_w_a_long_name_of_a_tier');
 SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, took ~ '^[0-9.]+ s$' AS took, locked ~ '^[0-9.]+ ms$' AS locked, state FROM tiered_storage.recent_moves;
 SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at FROM tiered_storage.recent_moves;
-SELECT relation, tier, regexp_replace(size, '[0-9.]+', 'N') AS size FROM tiered_storage.hot_relations WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
+SELECT relation, tier, regexp_replace(size, '^[0-9.]+ [kM]B$', 'fits') AS size FROM tiered_storage.hot_relations WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
 
 SELECT tiered_storage.pause() \g /dev/null
 SELECT name = current_database() AS name, now ~ '^moves are paused; ' AS now FROM tiered_storage.activity WHERE part = 'worker';
