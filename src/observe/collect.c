@@ -18,6 +18,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
