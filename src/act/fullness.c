@@ -240,7 +240,9 @@ is_still_wanted(const TierMoveRequest *request)
 	{
 		TierFullnessLevel level = level_now(emptying, set);
 
-		is_wanted = tier_fullness_bytes(&level) > level.capacity_bytes * evaluation->problem.low;
+		/* Its own parts that have left are no reason for the rest to stay. */
+		is_wanted = tier_fullness_bytes(&level) + (double) request->moved_bytes >
+			level.capacity_bytes * evaluation->problem.low;
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);

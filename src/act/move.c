@@ -109,6 +109,7 @@ typedef struct Move
 
 	TierMoveResult result;		/* GONE until something was moved */
 	TierMoveOutcome outcome;	/* for the record; its state is set last */
+	int64		moved_bytes;	/* by parts that are moved */
 } Move;
 
 /* By tier_clock_monotonic_us. */
@@ -653,9 +654,10 @@ window_step(void *argument)
 static bool
 is_dropped_meanwhile(Move *move)
 {
-	const TierMoveRequest *request = move->request;
+	TierMoveRequest asked = *move->request;
 
-	if (request->is_wanted == NULL || request->is_wanted(request))
+	asked.moved_bytes = move->moved_bytes;
+	if (asked.is_wanted == NULL || asked.is_wanted(&asked))
 		return false;
 	report_skipped(move->report,
 				   MemoryContextStrdup(move->context,
@@ -906,6 +908,7 @@ move_part(Move *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
 		case TIER_ONLINE_DONE:
 			move->result = TIER_MOVE_DONE;
 			report->state = TIER_STATE_DONE;
+			move->moved_bytes += Max(part.copied_bytes, 0);
 			move->is_in_place = move->is_in_place || part_oid == move->request->relation_oid;
 			return go_on_after(move, report, thrown);
 		case TIER_ONLINE_NOT_NEEDED:
