@@ -505,6 +505,38 @@ tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 	return pace;
 }
 
+TierRecentMove *
+tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids, int nrelations,
+						 TimestampTz since, int *n)
+{
+	static const char sql[] =
+	"SELECT p.relation_oid, max(p.placed_at) FROM (SELECT s.relation_oid, s.placed_at "
+	"FROM _tiered_storage.relation_state s WHERE s.placed_at > $2 UNION ALL "
+	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
+	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
+	"GROUP BY 1 ORDER BY 1";
+	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
+	Datum		values[2];
+	TierRecentMove *placed;
+	bool		isnull;
+
+	for (int i = 0; i < nrelations; i++)
+		oids[i] = ObjectIdGetDatum(relation_oids[i]);
+	values[0] = PointerGetDatum(construct_array(oids, nrelations, OIDOID, sizeof(Oid), true,
+												TYPALIGN_INT));
+	values[1] = TimestampTzGetDatum(since);
+	*n = (int) tier_catalog_execute(sql, 2, types, values, NULL);
+	placed = MemoryContextAllocExtended(context, sizeof(TierRecentMove) * Max(*n, 1),
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < *n; i++)
+	{
+		placed[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		placed[i].finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 2, &isnull));
+	}
+	return placed;
+}
+
 bool
 tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since, Oid *relation_oid,
 						 TimestampTz *placed_at)

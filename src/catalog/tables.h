@@ -1232,6 +1232,13 @@ typedef struct TierRecentMove
 extern TierRecentMove *tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since,
 													  TimestampTz until, int *n);
 
+/*
+ * When relations, of these, were placed last, by whomever, if that was after `since`; by OID, each
+ * once, with no tablespace.  Inside of a scope.
+ */
+extern TierRecentMove *tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids,
+												int nrelations, TimestampTz since, int *n);
+
 /* A number for moves that belong together; never used before, not even if rolled back. */
 extern int64 tier_catalog_next_batch(void);
 

@@ -78,6 +78,8 @@ typedef struct Returning
 	int			nplaces;
 	TierLastMove *moves;		/* by OID */
 	int			nmoves;
+	TierRecentMove *placed;		/* within the cooldown, by OID */
+	int			nplaced;
 	double	   *room_bytes;		/* by tier; what returns takes of it */
 } Returning;
 
@@ -367,6 +369,9 @@ load_moves(Returning *returning, const Candidate *candidates, int n)
 	returning->room_bytes = palloc(sizeof(double) * Max(returning->set->ntiers, 1));
 	tier_catalog_enter(&scope);
 	returning->moves = tier_catalog_load_last_moves(context, relations, i, &returning->nmoves);
+	returning->placed = tier_catalog_load_placed(context, relations, i, returning->now -
+												 tier_cooldown_min * USECS_PER_MINUTE,
+												 &returning->nplaced);
 	for (int t = 0; t < returning->set->ntiers; t++)
 	{
 		const TierTier *tier = &returning->set->tiers[t];
@@ -436,24 +441,22 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 	return slowest;
 }
 
+static int
+compare_placed(const void *key, const void *placed)
+{
+	return oid_cmp(key, &((const TierRecentMove *) placed)->relation_oid);
+}
+
 /* For how long it stays yet, whoever has put it there; 0: no longer. */
 static double
 resides_s(const Returning *returning, Oid relation_oid)
 {
-	MemoryContext context = CurrentMemoryContext;
-	double		cooldown_s = tier_cooldown_min * (double) SECS_PER_MINUTE;
-	TierCatalogScope scope;
-	TimestampTz placed_at;
-	bool		was_placed;
+	const TierRecentMove *placed = bsearch(&relation_oid, returning->placed, returning->nplaced,
+										   sizeof(TierRecentMove), compare_placed);
 
-	tier_catalog_enter(&scope);
-	was_placed = tier_catalog_last_placed(&relation_oid, 1, returning->now -
-										  (TimestampTz) (cooldown_s * USECS_PER_SEC),
-										  &relation_oid, &placed_at);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	return was_placed ?
-		Max(cooldown_s - tier_seconds_between(placed_at, returning->now), 0.0) : 0.0;
+	return placed == NULL ? 0.0 :
+		Max(tier_cooldown_min * (double) SECS_PER_MINUTE -
+			tier_seconds_between(placed->finished_at, returning->now), 0.0);
 }
 
 /* From where the policy has brought it, or where it is told to; -1: *why not. */
