@@ -181,6 +181,8 @@ SELECT tiered_storage.alter_tier(NULL, rank => 1); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'floppy'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{price_per_gb_month}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes,NULL}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}', capacity_bytes => 1000); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', unset => '{endurance_tbw}', endurance_dwpd => 1, endurance_tbw => 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => ''); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{}'); \echo :SQLSTATE

@@ -296,6 +296,34 @@ RESET client_min_messages;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :b);
 
 ---------------------------------------------------------------------------
+-- Bounds that are no time
+---------------------------------------------------------------------------
+
+CREATE TABLE regress_odd (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE regress_odd_a PARTITION OF regress_odd FOR VALUES FROM (1) TO (202401) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_b PARTITION OF regress_odd FOR VALUES FROM (202401) TO (1000000000) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_c PARTITION OF regress_odd FOR VALUES FROM (1000000000) TO (MAXVALUE) TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_odd', '1 year', 'regress_slow', key_unit => 'yyyymm') > 0 AS added;
+SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
+-- Nor what is behind the calendar; what is infinite has no end.
+CREATE TABLE regress_odd_date (d date) PARTITION BY RANGE (d);
+CREATE TABLE regress_odd_date_a PARTITION OF regress_odd_date FOR VALUES FROM ('2020-01-01') TO ('5000000-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_date_b PARTITION OF regress_odd_date FOR VALUES FROM ('5000000-01-01') TO ('infinity') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_uuid (id uuid) PARTITION BY RANGE (id);
+CREATE TABLE regress_odd_uuid_a PARTITION OF regress_odd_uuid FOR VALUES FROM (MINVALUE) TO ('12345678-1234-4234-8234-123456789abc') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_uuid_b PARTITION OF regress_odd_uuid FOR VALUES FROM ('12345678-1234-4234-8234-123456789abc') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_numeric (n numeric) PARTITION BY RANGE (n);
+CREATE TABLE regress_odd_numeric_a PARTITION OF regress_odd_numeric FOR VALUES FROM (0) TO (1e30) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_numeric_b PARTITION OF regress_odd_numeric FOR VALUES FROM (1e30) TO ('Infinity') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.remove_tiering_policy('regress_odd') \g /dev/null
+SELECT tiered_storage.add_tiering_policy('regress_odd_date', '1 year', 'regress_slow'),
+	tiered_storage.add_tiering_policy('regress_odd_uuid', '1 year', 'regress_slow', key_unit => 'uuidv7'),
+	tiered_storage.add_tiering_policy('regress_odd_numeric', '1 year', 'regress_slow', key_unit => 'seconds', key_epoch => '294276-01-01') \g /dev/null
+SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
+DROP TABLE regress_odd, regress_odd_date, regress_odd_uuid, regress_odd_numeric;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+
+---------------------------------------------------------------------------
 -- Age from the newest partition
 ---------------------------------------------------------------------------
 

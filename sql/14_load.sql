@@ -246,6 +246,7 @@ SELECT tiered_storage.add_standby('s', 'x', 'host=y'); \echo :SQLSTATE
 SELECT tiered_storage.add_standby('s', conninfo => 'host=y'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s', if_exists => true);
+SELECT tiered_storage.remove_standby(NULL, if_exists => true); \echo :SQLSTATE
 -- Without dblink that is what the view says, and nothing fails.
 INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) SELECT 'Odd "one"', 'host=nowhere', rolname, oid FROM pg_roles WHERE rolname = current_user;
 CALL tiered_storage.pull_standby_statistics();

@@ -114,6 +114,19 @@ ALTER TABLE regress_r_new SET TABLESPACE regress_ts_fast;
 DELETE FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_r_new'::regclass;
 SELECT relation, reason LIKE '%moved to %' AS stays FROM tiered_storage.recommend_placement(true) WHERE relation = 'regress_r_new'::regclass;
 
+-- What is asked is known for as long, also beyond history_retention, which is 90 days.
+UPDATE _tiered_storage.move SET started_at = '2049-09-20', finished_at = '2049-09-20';
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2049-12-01';
+SET tiered_storage.cooldown = '120d';
+SELECT set_config('tiered_storage.test_now', '2050-01-01 01:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT count(*) > 0 AS known FROM _tiered_storage.move;
+RESET tiered_storage.cooldown;
+UPDATE _tiered_storage.sampler SET rolled_up_until = '2049-12-01';
+SELECT set_config('tiered_storage.test_now', '2050-01-01 02:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
+CALL tiered_storage.sample();
+SELECT count(*) > 0 AS known FROM _tiered_storage.move;
+
 SET client_min_messages = warning;
 DROP VIEW regress_placed, regress_advice;
 DROP TABLE regress_r_stays, regress_r_ours, regress_r_hand, regress_r_toast, regress_r_new;

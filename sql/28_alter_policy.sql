@@ -46,8 +46,18 @@ SELECT tiered_storage.alter_tiering_policy('regress_p', time_zone => 'Nowhere/La
 SELECT tiered_storage.alter_tiering_policy('regress_p', key_unit => 'seconds'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'lightyears'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_cheap', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy('regress_p', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy('regress_p', 'regress_cheap', policy_id => :slow, if_exists => true);
 SELECT tiered_storage.alter_tiering_policy(policy_id => -1, enabled => false, if_exists => true);
 SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM tiered_storage.policies WHERE policy_id = :slow;
+-- How an age is told goes with move_after; nothing of it comes back with it.
+SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'seconds', key_epoch => '2025-01-01 00:00:00+00', key_shift => 1, age_from => 'newest');
+SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day');
+SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+SELECT tiered_storage.alter_tiering_policy('regress_n', move_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_n', move_after => '1 day', key_unit => 'seconds');
+SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :n);
 
 ---------------------------------------------------------------------------

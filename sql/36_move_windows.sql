@@ -37,9 +37,12 @@ SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '1 d
 SELECT tiered_storage.alter_move_window('w', enabled => false);
 SELECT tiered_storage.alter_move_window('nightly', ends => '22:00');
 SELECT tiered_storage.alter_move_window('nightly', unset => '{starts}');
+SELECT tiered_storage.alter_move_window('nightly', unset => '{}');
 SELECT tiered_storage.alter_move_window('nightly', max_bytes => 1, unset => '{max_bytes}');
 SELECT tiered_storage.remove_move_window('w');
 SELECT tiered_storage.remove_move_window('w', if_exists => true);
+SELECT tiered_storage.alter_move_window(NULL, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_move_window(NULL, if_exists => true); \echo :SQLSTATE
 \set VERBOSITY terse
 SELECT tiered_storage.alter_move_window('nightly', days => '{fri}', starts => '23:00', time_zone => 'UTC', jitter => '1 hour', enabled => false) \g /dev/null
 SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows WHERE window_name = 'nightly';

@@ -366,13 +366,62 @@ SELECT tiered_storage.alter_fullness_policy('regress_slow', enabled => false) \g
 SELECT relation, verdict, place, to_tier FROM regress_says;
 SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_slow'), tiered_storage.remove_fullness_policy('regress_slow'), tiered_storage.alter_tier('regress_cold', capacity_bytes => 1000 * 8192) \g /dev/null
 
+-- What finds no room there, whatever leaves for it, lets nothing leave.
+SET client_min_messages = warning;
+DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 150 * 8192), tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
+CALL regress_table('regress_f1', 80, 0);
+CALL regress_table('regress_f2', 15, 50000);
+CALL regress_table('regress_s0', 75, 0, 'regress_ts_slow');
+CALL regress_table('regress_s1', 10, 100, 'regress_ts_slow');
+CALL regress_table('regress_s2', 10, 200, 'regress_ts_slow');
+CALL regress_observe();
+SELECT tiered_storage.pin('regress_s0', 'regress_slow'), tiered_storage.pin('regress_f2', 'regress_fast') \g /dev/null
+SELECT relation, verdict, place, to_tier, reason FROM regress_says;
+RESET client_min_messages;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT * FROM regress_result;
+-- What does, lets as much leave as it takes.
+SELECT tiered_storage.unpin('regress_f2'), tiered_storage.alter_tier('regress_slow', capacity_bytes => 110 * 8192) \g /dev/null
+CALL tiered_storage.migrate(dry_run => true);
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT * FROM regress_result;
+
+-- What waits for what is due on its tier is not about to come yet.
+SET client_min_messages = warning;
+DROP TABLE regress_f1, regress_f2, regress_s0, regress_s1, regress_s2;
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 50 * 8192) \g /dev/null
+CREATE TABLE regress_o (day date, value text) PARTITION BY RANGE (day);
+CREATE TABLE regress_o_2023 PARTITION OF regress_o FOR VALUES FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_o_2020 PARTITION OF regress_o FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+ALTER TABLE regress_o_2020 ALTER value SET STORAGE plain;
+ALTER TABLE regress_o_2023 ALTER value SET STORAGE plain;
+INSERT INTO regress_o SELECT '2020-02-02', repeat('x', 7900) FROM generate_series(1, 31);
+INSERT INTO regress_o SELECT '2023-02-02', repeat('x', 7900) FROM generate_series(1, 4);
+CALL regress_table('regress_f1', 30, 10);
+CALL regress_table('regress_f2', 27, 50000);
+DO $$ BEGIN FOR i IN 1 .. 8 LOOP CALL regress_table('regress_s' || i, 5, 100 * i, 'regress_ts_slow'); END LOOP; END $$;
+CALL regress_observe();
+SELECT tiered_storage.add_tiering_policy('regress_o', '1 year', 'regress_slow'), tiered_storage.add_tiering_policy('regress_o', '5 years', 'regress_cold') \g /dev/null
+RESET client_min_messages;
+SELECT * FROM regress_fill;
+CALL tiered_storage.migrate();
+SELECT * FROM regress_fill;
+SELECT relation, from_tier, to_tier, state FROM tiered_storage.moves WHERE batch_id >= (SELECT max(batch_id) - 1 FROM tiered_storage.moves) ORDER BY move_id;
+SET client_min_messages = warning;
+SELECT tiered_storage.remove_tiering_policy('regress_o', 'regress_slow'), tiered_storage.remove_tiering_policy('regress_o', 'regress_cold') \g /dev/null
+SELECT tiered_storage.remove_fullness_policy('regress_slow'), tiered_storage.alter_tier('regress_slow', capacity_bytes => 400 * 8192) \g /dev/null
+DROP TABLE regress_o, regress_s1, regress_s2, regress_s3, regress_s4, regress_s5, regress_s6, regress_s7, regress_s8;
+
 ---------------------------------------------------------------------------
 -- Days before
 ---------------------------------------------------------------------------
 
 -- It grows, and the target has room for less.
 SET client_min_messages = warning;
-DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
+DROP TABLE regress_f1, regress_f2;
 CALL regress_table('regress_s1', 355, 500, 'regress_ts_slow');
 CALL regress_table('regress_f1', 40, 1000);
 CALL regress_table('regress_f2', 30, 50000);
@@ -439,6 +488,9 @@ SELECT tiered_storage.alter_fullness_policy('regress_fast', low_watermark => 2);
 SELECT tiered_storage.alter_fullness_policy('regress_fast', high_watermark => 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{tier}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{NULL}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark}', high_watermark => 0.85); \echo :SQLSTATE
+SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark,low_watermark}', low_watermark => 0.85); \echo :SQLSTATE
 SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{low_watermark}'), tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_cold', high_watermark => 0.95);
 SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
 SELECT tiered_storage.remove_fullness_policy(); \echo :SQLSTATE

@@ -90,6 +90,7 @@ SELECT tiered_storage.alter_tiering_policy(policy_id => :id, enabled => true);
 
 SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{relation}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{NULL}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :id, unset => '{new_partitions_on}');
 SELECT new_partitions_on FROM tiered_storage.policies;
 ALTER TABLE regress_n_t_next SET TABLESPACE regress_ts_fast;

@@ -533,6 +533,54 @@ TABLE regress_r_properties;
 DROP VIEW regress_r_properties;
 
 DROP TABLE regress_r, regress_a;
+---------------------------------------------------------------------------
+-- What somebody has moved away and back, by a way that leaves no record
+---------------------------------------------------------------------------
+
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+CREATE TABLE regress_r_h (k int) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_i (k int) TABLESPACE regress_ts_fast;
+INSERT INTO regress_r_h SELECT generate_series(1, 1000);
+INSERT INTO regress_r_i SELECT generate_series(1, 1000);
+SELECT tiered_storage.add_tiering_policy('regress_r_h', tier => 'regress_slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day'),
+	tiered_storage.add_tiering_policy('regress_r_i', tier => 'regress_slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day') \g /dev/null
+CREATE PROCEDURE regress_look(day int) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('tiered_storage.test_now', ('2041-01-01 00:00+00'::timestamptz + day * interval '1 day')::text, false);
+	CALL tiered_storage.sample();
+END
+$$;
+SELECT pg_stat_force_next_flush() \g /dev/null
+CALL regress_look(0);
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+CALL regress_look(10);
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+-- What gets a new file where it is stays the policy's.
+CALL regress_look(11);
+ALTER TABLE regress_r_h SET TABLESPACE regress_ts_fast;
+VACUUM FULL regress_r_i;
+CALL regress_look(12);
+ALTER TABLE regress_r_h SET TABLESPACE regress_ts_slow;
+CALL regress_look(13);
+CALL regress_look(20);
+SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24), regress_read('regress_r_i', 1000, 1, 24) \g /dev/null
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ '[hi]$' ORDER BY 1;
+-- Nor to a tier that is named.  Once the policy has moved it again, it returns again.
+SELECT tiered_storage.alter_tiering_policy('regress_r_h', return_tier => 'regress_fast') \g /dev/null
+SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ 'h$';
+ALTER TABLE regress_r_h SET TABLESPACE regress_ts_fast;
+SELECT regress_cool() \g /dev/null
+CALL regress_look(30);
+SET client_min_messages = warning;
+CALL tiered_storage.migrate();
+RESET client_min_messages;
+CALL regress_look(40);
+SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24) \g /dev/null
+SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ 'h$';
+DROP TABLE regress_r_h, regress_r_i;
+DROP PROCEDURE regress_look;
 DROP VIEW regress_verdicts, regress_places;
 DROP FUNCTION regress_read, regress_cool;
 DROP EXTENSION tiered_storage;

@@ -483,6 +483,7 @@ typedef struct TierCompatBlockCounts
 	int64		fetched;
 	int64		hit;
 	int64		scans;
+	int64		tuples;			/* that scans have returned */
 } TierCompatBlockCounts;
 
 /* 16 took the prefixes off the names of the fields. */
@@ -493,10 +494,12 @@ tier_compat_block_counts(const PgStat_TableStatus *status, TierCompatBlockCounts
 	counts->fetched = status->counts.blocks_fetched;
 	counts->hit = status->counts.blocks_hit;
 	counts->scans = status->counts.numscans;
+	counts->tuples = status->counts.tuples_returned;
 #else
 	counts->fetched = status->t_counts.t_blocks_fetched;
 	counts->hit = status->t_counts.t_blocks_hit;
 	counts->scans = status->t_counts.t_numscans;
+	counts->tuples = status->t_counts.t_tuples_returned;
 #endif
 }
 

@@ -22,6 +22,7 @@
 #include "src/decide/advice_options.h"
 #include "src/act/apply.h"
 #include "src/act/batch.h"
+#include "src/act/claims.h"
 #include "src/act/foresee.h"
 #include "src/catalog/tables.h"
 #include "src/act/migrate.h"
@@ -130,7 +131,7 @@ require_claims(bool dry_run)
 	set = tier_catalog_load_tiers(context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	tier_migrate_require_claims(set, dry_run);
+	tier_claims_require(set, dry_run);
 }
 
 /*
@@ -321,6 +322,13 @@ load_past(Past *past)
 				 errmsg("batch " INT64_FORMAT " does not exist", past->batch_id),
 				 errhint("SELECT batch_id, undo_command "
 						 "FROM tiered_storage.move_batches lists the batches.")));
+	if (tier_batch_is_under_way(past->batch_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("batch " INT64_FORMAT " is still under way", past->batch_id),
+				 errhint("Wait until it ends, or cancel what runs it: "
+						 "SELECT * FROM tiered_storage.move_progress shows what is being moved, "
+						 "and by which process.")));
 	past->set = tier_catalog_load_tiers(context);
 	past->moves = tier_catalog_load_batch(context, past->batch_id, &past->n);
 	past->undone_by = tier_catalog_undone_by(past->batch_id);
@@ -330,8 +338,8 @@ load_past(Past *past)
 }
 
 /*
- * Before anything is recorded: what a stranger is refused must not count as a failure of the
- * relation, which would make the worker leave it alone.
+ * Before anything is recorded: what a stranger is refused, or has nowhere to go, must not count
+ * as a failure of the relation, which would make the worker leave it alone.
  */
 static bool
 may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
@@ -339,6 +347,16 @@ may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 	char	   *why;
 	char	   *hint;
 
+	if (!OidIsValid(move->from_tablespace_oid))
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("%s is not moved back: tablespace \"%s\", which it came from, "
+						"does not exist any more",
+						info->name, NameStr(move->from_tablespace)),
+				 errhint("CALL tiered_storage.move_relation() moves it elsewhere.")));
+		return false;
+	}
 	if (tier_relation_may_move(info, GetUserId(), move->from_tablespace_oid, &why, &hint))
 		return true;
 	ereport(WARNING,
@@ -451,13 +469,13 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(1))
 	{
 		load_past(past);
-		tier_migrate_require_claims(past->set, true);
+		tier_claims_require(past->set, true);
 		announce_undo(past);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
 	load_past(past);
-	tier_migrate_require_claims(past->set, false);
+	tier_claims_require(past->set, false);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();

@@ -15,18 +15,24 @@
 /*
  * Calls body(argument), in which one batch may begin, and ends that, however body() ends: by
  * an error, a cancel or the end of the process, too.  What came of it is then in the log, by
- * the counts of that moment.
+ * the counts of that moment.  body() may run another batch in between.
  */
 extern void tier_batch_run(void (*body) (void *argument), void *argument);
 
 /*
  * Begins a batch with its first move, and logs what it is about to move; `cause` is what
  * asks for it: "tiering policies".  Returns its number; 0: the extension has gone.  In a
- * transaction, outside of a scope; commits it.  Within tier_batch_run(); a process has one
- * batch at a time.  *counts is of the caller of that.
+ * transaction, outside of a scope; commits it.  Within tier_batch_run().  *counts is of the
+ * caller of that.
  */
 extern int64 tier_batch_begin(const char *cause, int relations, double bytes,
 							  const TierMoveCounts *counts);
+
+/*
+ * Does a process of this server still run that batch?  One of which nothing is recorded yet
+ * may be about to begin.  What is read of a batch after this has said false is complete.
+ */
+extern bool tier_batch_is_under_way(int64 batch_id);
 
 /*
  * ALTER EXTENSION does not wait for those who move.  What was updated meanwhile has another
@@ -35,5 +41,11 @@ extern int64 tier_batch_begin(const char *cause, int relations, double bytes,
  * worker, and a warning for a person.  In a transaction, outside of a scope; commits it.
  */
 extern bool tier_batch_may_go_on(bool by_worker);
+
+/*
+ * For a worker, between two moves: does auto_migrate not ask any more for what this is one of?
+ * least: from which of its values on it does.  The line at the end of the batch then says so.
+ */
+extern bool tier_batch_is_switched_off(int least);
 
 #endif							/* TIER_BATCH_H */

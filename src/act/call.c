@@ -46,7 +46,7 @@ resolve_target(const TierSet *set, const char *target)
 				 errhint("Name the tablespace that is meant, "
 						 "or rename the tier with tiered_storage.alter_tier().")));
 	}
-	tablespace_oid = tier_set_roomiest_tablespace(set, tier);
+	tablespace_oid = tier_set_usable_tablespace(set, tier, GetUserId());
 	if (!OidIsValid(tablespace_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -82,6 +82,7 @@ resolve_destination(const TierSet *set, const char *target)
 
 	destination.tablespace_oid = resolve_target(set, target);
 	destination.tier = tier_set_find_tier(set, target);
+	destination.is_chosen = destination.tier >= 0 && !OidIsValid(get_tablespace_oid(target, true));
 	return destination;
 }
 
@@ -267,6 +268,37 @@ tier_call_request(const TierMoveCall *call, const TierRelationInfo *member)
 	request.predicted_s_per_hour = NAN;
 	request.reason = "requested";
 	request.allow_lock = call->allow_lock;
+	return request;
+}
+
+/* Of what is on the tier already, only its TOAST table has to follow. */
+static bool
+is_chosen(const TierMoveCall *call, const TierRelationInfo *member)
+{
+	const TierDestination *to = destination_of(call, member);
+
+	return to->is_chosen && !is_there(member, to, call->set);
+}
+
+TierMoveRequest
+tier_call_request_now(const TierMoveCall *call, const TierRelationInfo *member)
+{
+	TierMoveRequest request = tier_call_request(call, member);
+	int			tier = destination_of(call, member)->tier;
+
+	if (is_chosen(call, member))
+		tier_move_choose(&request, NameStr(call->set->tiers[tier].name));
+	return request;
+}
+
+TierMoveRequest
+tier_call_request_after(const TierMoveCall *call, const TierRelationInfo *member,
+						const TierForesight *foresight)
+{
+	TierMoveRequest request = tier_call_request(call, member);
+
+	if (is_chosen(call, member))
+		tier_foresight_choose(foresight, &request);
 	return request;
 }
 

@@ -14,6 +14,7 @@
 
 #include "fmgr.h"
 
+#include "src/act/foresee.h"
 #include "src/act/move.h"
 #include "src/catalog/tables.h"
 #include "src/move/preflight.h"
@@ -22,8 +23,11 @@
 /* Where tables, and where indexes go. */
 typedef struct TierDestination
 {
-	Oid			tablespace_oid;
+	Oid			tablespace_oid; /* of a tier, which now has most free space */
 	int			tier;			/* -1: the tablespace alone was named */
+	bool		is_chosen;		/* the tier alone was named: for each
+								 * relation, its tablespace is chosen when its
+								 * turn comes */
 } TierDestination;
 
 /* Filled in once by tier_call_read(), and not changed afterwards. */
@@ -62,9 +66,21 @@ extern void tier_call_check(const TierMoveCall *call);
 /* Says what else somebody may have meant who names a table that others inherit from. */
 extern void tier_call_notice_inheritors(const TierMoveCall *call);
 
-/* The move of one of its relations, for the current user. */
+/*
+ * The move of one of its relations, for the current user, to the tablespace that the call was
+ * resolved to.
+ */
 extern TierMoveRequest tier_call_request(const TierMoveCall *call,
 										 const TierRelationInfo *member);
+
+/* The same, to what has most free space by now.  In a transaction, outside of a scope. */
+extern TierMoveRequest tier_call_request_now(const TierMoveCall *call,
+											 const TierRelationInfo *member);
+
+/* And with what the moves of the series before it have put there. */
+extern TierMoveRequest tier_call_request_after(const TierMoveCall *call,
+											   const TierRelationInfo *member,
+											   const TierForesight *foresight);
 
 /* Why there is nothing to move, in words: "table s.t is there already". */
 extern char *tier_call_nothing_text(const TierMoveCall *call);

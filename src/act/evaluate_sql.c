@@ -10,6 +10,7 @@
 #include "commands/tablespace.h"
 #include "utils/timestamp.h"
 
+#include "src/act/due.h"
 #include "src/act/fullness.h"
 #include "src/act/level.h"
 #include "src/act/new_partitions.h"
@@ -61,9 +62,37 @@ verdict_code(TierPolicyVerdict verdict)
 	return NULL;
 }
 
+/* Its reason, and if another policy decides where it goes, which. */
+static const char *
+reason_of(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set,
+		  const TierDecided *decided, int ndecided)
+{
+	Oid			relation_oid = leaf->pending == NIL ? InvalidOid : linitial_oid(leaf->pending);
+
+	if (!evaluation->policy->is_enabled ||
+		(leaf->verdict != TIER_VERDICT_DUE && leaf->verdict != TIER_VERDICT_RETURNS))
+		return leaf->reason;
+	for (int low = 0, high = ndecided; low < high;)
+	{
+		int			middle = low + (high - low) / 2;
+		const TierDecided *found = &decided[middle];
+
+		if (found->relation_oid < relation_oid)
+			low = middle + 1;
+		else if (found->relation_oid > relation_oid)
+			high = middle;
+		else if (found->policy_id == evaluation->policy->policy_id)
+			break;
+		else
+			return psprintf("%s; policy %d decides, for tier \"%s\"", leaf->reason,
+							found->policy_id, NameStr(set->tiers[found->to_tier].name));
+	}
+	return leaf->reason;
+}
+
 static void
 put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *leaf,
-		 const TierSet *set)
+		 const TierSet *set, const char *reason)
 {
 	const TierPartition *partition = &leaf->partition;
 
@@ -87,7 +116,7 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 		tier_row_name(row, 8, get_tablespace_name(leaf->to_tablespace));
 	if (leaf->pending_bytes >= 0)
 		tier_row_datum(row, 9, Int64GetDatum(leaf->pending_bytes));
-	tier_row_text(row, 10, leaf->reason);
+	tier_row_text(row, 10, reason);
 	tier_row_put(row);
 }
 
@@ -141,9 +170,11 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	TierUses   *uses;
 	TierBirthplace *places;
 	TierPartitionDefault *defaults;
+	TierDecided *decided;
 	TierResultRow row;
 	bool		any = false;
 	int			npolicies;
+	int			ndecided;
 	int			nplaces;
 	int			ndefaults;
 
@@ -162,6 +193,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	for (int i = 0; i < npolicies; i++)
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
 	tier_policy_find_returns(evaluations, npolicies, set, pins, now, tier_fullness_flight);
+	decided = tier_due_decided(evaluations, npolicies, &ndecided);
 	for (int i = 0; i < npolicies; i++)
 	{
 		const TierEvaluation *evaluation = evaluations[i];
@@ -179,7 +211,8 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 			tier_row_put(&row);
 		}
 		for (int j = 0; j < evaluation->nleaves; j++)
-			put_leaf(&row, evaluation, &evaluation->leaves[j], set);
+			put_leaf(&row, evaluation, &evaluation->leaves[j], set,
+					 reason_of(evaluation, &evaluation->leaves[j], set, decided, ndecided));
 	}
 	places = tier_birthplaces_find(policies, npolicies, set, defaults, ndefaults, &nplaces);
 	for (int i = 0; i < nplaces; i++)

@@ -15,6 +15,7 @@
 
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -32,6 +33,13 @@ typedef struct Flow
 	Oid			tablespace_oid;
 	double		bytes;			/* negative: it has fewer than before */
 } Flow;
+
+/* A move that would not begin now. */
+typedef struct Held
+{
+	Oid			relation_oid;
+	TierMoveStart start;
+} Held;
 
 /* A tablespace that moves go to. */
 typedef struct Place
@@ -53,7 +61,13 @@ struct TierForesight
 	const TierSet *set;
 	List	   *places;
 	List	   *flows;
-	List	   *moved;			/* OIDs: what the moves counted so far are of */
+	double	   *above_bytes;	/* by tier: by how much it is above the mark
+								 * of its fullness policy without these; NULL:
+								 * not looked at yet */
+	HTAB	   *moved;			/* OIDs: what the moves counted so far are of;
+								 * NULL: none yet */
+	List	  **held;			/* Held, by the tier that it would leave: not
+								 * these, apart from who has moved since */
 	double		bytes;			/* of the moves counted so far */
 	double		seconds;		/* that these take, as far as is known */
 };
@@ -65,6 +79,7 @@ tier_foresight_create(const TierSet *set)
 
 	foresight->context = CurrentMemoryContext;
 	foresight->set = set;
+	foresight->held = palloc0(sizeof(List *) * Max(set->ntiers, 1));
 	return foresight;
 }
 
@@ -178,6 +193,20 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 }
 
 TierObstacle
+tier_foresight_refusal(TierForesight *foresight, const TierMoveRequest *request)
+{
+	TierObstacle gone = {"it does not exist any more", NULL, NULL, ERRCODE_UNDEFINED_TABLE};
+	TierAdmission admission;
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(request->relation_oid, &info))
+		return gone;
+	tier_foresight_ask(foresight, request, &info, NULL, tier_relation_disk_bytes(&info),
+					   &admission);
+	return tier_preflight(&admission);
+}
+
+TierObstacle
 tier_foresight_obstacle(TierForesight *foresight, const TierMoveRequest *request,
 						TierAdmission *admission)
 {
@@ -209,14 +238,58 @@ tier_foresight_count(TierForesight *foresight, const TierAdmission *admission)
 	add_flow(foresight, admission->where.tablespace_oid, admission->size_bytes);
 	add_flow(foresight, admission->info->tablespace_oid, -(double) admission->size_bytes);
 	foresight->bytes += admission->size_bytes;
-	foresight->moved = lappend_oid(foresight->moved, admission->info->relation_oid);
+	if (foresight->moved == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof(Oid),
+			.entrysize = sizeof(Oid),
+			.hcxt = foresight->context
+		};
+
+		foresight->moved = hash_create("tiered_storage foreseen moves", 256, &control,
+									   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	hash_search(foresight->moved, &admission->info->relation_oid, HASH_ENTER, NULL);
 	MemoryContextSwitchTo(old_context);
+}
+
+/* A TierAddedBytes. */
+static double
+added_bytes(const TierTablespace *tablespace, const void *argument)
+{
+	const TierForesight *foresight = argument;
+	double		bytes = 0;
+	ListCell   *cell;
+
+	foreach(cell, foresight->flows)
+	{
+		const Flow *flow = lfirst(cell);
+		const TierTablespace *other = tier_set_tablespace(foresight->set, flow->tablespace_oid);
+
+		if (other != NULL && tier_set_same_file_system(other, tablespace))
+			bytes += flow->bytes;
+	}
+	return bytes;
+}
+
+void
+tier_foresight_choose(const TierForesight *foresight, TierMoveRequest *request)
+{
+	const TierSet *set = foresight->set;
+	int			to = tier_set_tier_of_tablespace(set, request->tablespace_oid);
+	TierRelationInfo info;
+
+	if (to >= 0 && tier_relation_lookup(request->relation_oid, &info) &&
+		tier_set_tier_of_tablespace(set, info.tablespace_oid) != to)
+		request->tablespace_oid = tier_set_usable_after(set, to, request->requester_oid,
+														added_bytes, foresight);
 }
 
 bool
 tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid)
 {
-	return list_member_oid(foresight->moved, relation_oid);
+	return foresight->moved != NULL &&
+		hash_search(foresight->moved, &relation_oid, HASH_FIND, NULL) != NULL;
 }
 
 double
@@ -232,6 +305,43 @@ tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid)
 			return flow->bytes;
 	}
 	return 0;
+}
+
+TierFullnessFlight
+tier_foresight_flight(Oid tablespace_oid, const void *foresight)
+{
+	TierFullnessFlight flight = tier_fullness_flight(tablespace_oid, NULL);
+	double		bytes = tier_foresight_flow(foresight, tablespace_oid);
+
+	flight.own_bytes += bytes;
+	flight.disk_bytes += bytes;
+	return flight;
+}
+
+Bitmapset *
+tier_foresight_above(TierForesight *foresight)
+{
+	const TierSet *set = foresight->set;
+	Bitmapset  *above = NULL;
+
+	if (foresight->above_bytes == NULL)
+	{
+		foresight->above_bytes = MemoryContextAlloc(foresight->context,
+													sizeof(double) * Max(set->ntiers, 1));
+		for (int i = 0; i < set->ntiers; i++)
+			foresight->above_bytes[i] = tier_level_above_bytes(set, i);
+	}
+	for (int i = 0; i < set->ntiers; i++)
+	{
+		double		bytes = foresight->above_bytes[i];
+
+		for (int t = 0; t < set->ntablespaces; t++)
+			if (set->tablespaces[t].tier == i)
+				bytes += tier_foresight_flow(foresight, set->tablespaces[t].oid);
+		if (bytes > 0.0)
+			above = bms_add_member(above, i);
+	}
+	return above;
 }
 
 TierMoveStart
@@ -292,11 +402,72 @@ announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 siz
 				 errdetail("It would be locked for the whole copy.")));
 }
 
+char *
+tier_foresee_room_text(const char *tier_name, const char *relation_name, const char *why_it_waits)
+{
+	return psprintf("waiting for room on tier \"%s\": %s, which leaves it, is %s",
+					tier_name, relation_name, why_it_waits);
+}
+
+static void
+hold(TierForesight *foresight, const TierProspect *prospect)
+{
+	int			from = tier_set_tier_of_tablespace(foresight->set, prospect->info.tablespace_oid);
+	MemoryContext old_context;
+	Held	   *held;
+
+	if (from < 0)
+		return;
+	old_context = MemoryContextSwitchTo(foresight->context);
+	held = palloc(sizeof(Held));
+	held->relation_oid = prospect->info.relation_oid;
+	held->start = prospect->start;
+	held->start.reason = pstrdup(prospect->start.reason);
+	foresight->held[from] = lappend(foresight->held[from], held);
+	MemoryContextSwitchTo(old_context);
+}
+
+/*
+ * There is no room for it.  If something waits that leaves its target, it is not tried before that
+ * has left; nor if it has to wait itself.
+ */
+static void
+wait_for_room(TierForesight *foresight, const TierMoveRequest *request,
+			  TierProspect *prospect)
+{
+	const TierObstacle none = {0};
+	int			to = tier_set_tier_of_tablespace(foresight->set, request->tablespace_oid);
+
+	if (!prospect->start.may_begin)
+	{
+		prospect->obstacle = none;
+		return;
+	}
+	while (to >= 0 && foresight->held[to] != NIL)
+	{
+		const Held *held = linitial(foresight->held[to]);
+		TierRelationInfo info;
+
+		/* What has left, or has gone, does so once and for all. */
+		if (tier_foresight_has_moved(foresight, held->relation_oid) ||
+			!tier_relation_lookup(held->relation_oid, &info))
+		{
+			foresight->held[to] = list_delete_first(foresight->held[to]);
+			continue;
+		}
+		prospect->start = held->start;
+		prospect->start.reason = tier_foresee_room_text(NameStr(foresight->set->tiers[to].name),
+														info.name, held->start.reason);
+		prospect->waits_for_room = true;
+		prospect->obstacle = none;
+		return;
+	}
+}
+
 bool
 tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 					  const TierPins *pins, const TierForeseenRun *run, TierProspect *prospect)
 {
-	TierObstacle none = {0};
 	TierAdmission admission;
 
 	*prospect = (TierProspect)
@@ -313,8 +484,8 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 		prospect->start = tier_foresee_start(foresight, &prospect->info, request, run->by_worker);
 	tier_foresight_ask(foresight, request, &prospect->info, pins, prospect->bytes, &admission);
 	prospect->obstacle = tier_foresight_obstacle(foresight, request, &admission);
-	if (run->room_comes && prospect->obstacle.sqlstate == ERRCODE_DISK_FULL)
-		prospect->obstacle = none;
+	if (run->room_may_come && prospect->obstacle.sqlstate == ERRCODE_DISK_FULL)
+		wait_for_room(foresight, request, prospect);
 	if (prospect->obstacle.message != NULL)
 		return true;
 	prospect->begins = prospect->start.may_begin;
@@ -325,6 +496,8 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 		tier_foresight_count(foresight, &admission);
 		foresight->seconds += isnan(prospect->start.seconds) ? 0.0 : prospect->start.seconds;
 	}
+	else
+		hold(foresight, prospect);
 	return true;
 }
 

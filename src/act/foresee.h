@@ -40,6 +40,19 @@ extern TierObstacle tier_foresight_obstacle(TierForesight *foresight,
 											const TierMoveRequest *request,
 											TierAdmission *admission);
 
+/*
+ * Why it would not be tried after the moves counted so far, by the checks that tier_move_one()
+ * itself makes, without the watermark.  Outside of a scope.
+ */
+extern TierObstacle tier_foresight_refusal(TierForesight *foresight,
+										   const TierMoveRequest *request);
+
+/*
+ * The tablespace of a move to another tier, of those that the tier has: by then, another one may
+ * have more free space.
+ */
+extern void tier_foresight_choose(const TierForesight *foresight, TierMoveRequest *request);
+
 /* The move of this admission is made by then. */
 extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *admission);
 
@@ -55,8 +68,8 @@ typedef struct TierForeseenRun
 {
 	bool		by_worker;
 	bool		ignore_windows; /* begins also while move windows are closed */
-	bool		room_comes;		/* want of room is in nobody's way: others
-								 * leave first */
+	bool		room_may_come;	/* what has no room is not tried while
+								 * something that leaves its target waits */
 } TierForeseenRun;
 
 /* What would become of one move of the series. */
@@ -66,6 +79,7 @@ typedef struct TierProspect
 	int64		bytes;			/* that it would move */
 	TierMoveStart start;		/* what it would wait for, if for anything */
 	TierObstacle obstacle;		/* what is in its way; no message: nothing */
+	bool		waits_for_room; /* start says what would make it */
 	bool		begins;			/* it would be made now */
 	bool		comes;			/* it would be, now or when a move window
 								 * opens or pressure ends */
@@ -84,6 +98,10 @@ extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 										const TierRelationInfo *info,
 										const TierMoveRequest *request, bool by_worker);
 
+/* For what it waits that has no room before that relation has left, which waits itself. */
+extern char *tier_foresee_room_text(const char *tier_name, const char *relation_name,
+									const char *why_it_waits);
+
 /* Says in a WARNING what is in its way; nothing, if nothing is. */
 extern void tier_foresee_warn(const TierProspect *prospect);
 
@@ -95,6 +113,15 @@ extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relatio
 
 /* By how much the moves counted so far change what a tablespace has. */
 extern double tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid);
+
+/* The same for tier_fullness_level(), and what moves of other processes do; of a TierForesight. */
+extern TierFullnessFlight tier_foresight_flight(Oid tablespace_oid, const void *foresight);
+
+/*
+ * The tiers, by index, that are above the high watermark of an enabled fullness policy after the
+ * moves counted so far.  Outside of a scope.
+ */
+extern Bitmapset *tier_foresight_above(TierForesight *foresight);
 
 /* What a dry run comes to, in a NOTICE; the detail may be NULL. */
 extern void tier_foresee_report(int moved, double bytes, int not_moved, const char *detail);

@@ -3,10 +3,10 @@
  * act/fullness.c
  *		Emptying tiers that are too full.
  *
- * Runs in the worker and in sessions that CALL migrate, after the tiering policies, whose
- * moves it sees.  The policies are evaluated once; then, before each move, it is asked
- * again how full the tier and its target are, and decided again what leaves next: others
- * may have freed or taken room meanwhile, or be about to.
+ * Runs in the worker and in sessions that CALL migrate, before, between and after what tiering
+ * policies move, which it sees.  The policies are evaluated once; then, before each move, it
+ * is asked again how full the tier and its target are, and decided again what leaves next:
+ * others may have freed or taken room meanwhile, or be about to.
  *
  * A tier is emptied by one process at a time: tablespaces belong to all databases, and
  * two workers that see the same tier too full would empty it twice.  So who begins takes
@@ -110,6 +110,9 @@ typedef struct Emptying
 {
 	const TierFullnessRun *run;
 	TierFullnessEvaluation *evaluation;
+	TierFullnessEvaluation *evaluations;	/* of all policies; it is one of
+											 * them */
+	int			n;
 	TierFullnessSummary *summary;
 	const TierFullnessQuestion *question;
 	MemoryContext context;		/* of what outlives a move */
@@ -117,6 +120,8 @@ typedef struct Emptying
 	const TierSet *set;			/* as of the last look_again(), in `step` */
 	TierFullnessUnit to_come;	/* sums of what leaves as soon as a move
 								 * window opens: nothing hotter has to */
+	double		to_come_places[TIER_FULLNESS_PLACES];	/* the same, by where it
+														 * goes to */
 	int			ncoming;
 	int			moved;
 	int			stayed;			/* that were to leave, and have not; but for
@@ -158,38 +163,41 @@ take_away(TierFullnessProblem *problem, const TierFullnessUnit *unit)
 	problem->has_begun = true;
 }
 
-/* With what will come to it from the next tier of a chain. */
-static TierFullnessLevel
-level_now(const Emptying *emptying, const TierSet *set)
+/* Does its policy ask for the same still, if with other marks?  In a catalog scope. */
+static bool
+asks_still(TierFullnessEvaluation *evaluation, const TierSet *set)
 {
-	const TierFullnessEvaluation *evaluation = emptying->evaluation;
-	TierFullnessLevel level = tier_fullness_level(set, evaluation->tier, emptying->question);
-
-	level.own_bytes += evaluation->arriving_bytes;
-	level.disk_bytes += evaluation->arriving_bytes;
-	return level;
+	return evaluation->error == NULL && is_same_set(evaluation, set) &&
+		tier_catalog_fullness_wants(evaluation->policy) && tier_fullness_follow(evaluation, set);
 }
 
 /*
- * The tiers as they are by now; NULL: the policy, or a tier of it, is another one or gone.
- * In the current memory context.
+ * The tiers as they are by now, and how full the one that is emptied is, with what is about to
+ * come to it; NULL: the policy, or a tier of it, is another one or gone.  In the current memory
+ * context.
  */
 static TierSet *
-load_if_wanted(const TierFullnessEvaluation *evaluation)
+load_if_wanted(const Emptying *emptying)
 {
 	MemoryContext context = CurrentMemoryContext;
+	int			this = (int) (emptying->evaluation - emptying->evaluations);
+	bool	   *wanted = palloc0(sizeof(bool) * emptying->n);
 	TierSet    *set;
 	TierCatalogScope scope;
-	bool		wanted;
 
 	if (!tier_catalog_try_enter(&scope))
 		return NULL;
 	set = tier_catalog_load_tiers(context);
-	wanted = is_same_set(evaluation, set) && tier_catalog_fullness_wants(evaluation->policy) &&
-		set->tiers[evaluation->tier].capacity_bytes > 0;
+	wanted[this] = asks_still(emptying->evaluation, set);
+	for (int i = this + 1; i < emptying->n && wanted[this]; i++)
+		wanted[i] = asks_still(&emptying->evaluations[i], set);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	return wanted ? set : NULL;
+	if (!wanted[this])
+		return NULL;
+	tier_fullness_look_at_arriving(emptying->evaluations, emptying->n, this, wanted, set,
+								   emptying->question);
+	return set;
 }
 
 /*
@@ -202,15 +210,16 @@ look_again(Emptying *emptying)
 	TierFullnessEvaluation *evaluation = emptying->evaluation;
 	TierFullnessProblem *problem = &evaluation->problem;
 	MemoryContext old_context = MemoryContextSwitchTo(emptying->step);
-	TierSet    *set = load_if_wanted(evaluation);
+	TierSet    *set = load_if_wanted(emptying);
 
 	if (set != NULL)
 	{
-		problem->level = level_now(emptying, set);
 		tier_fullness_find_room(evaluation, set, emptying->question);
 		problem->has_begun = emptying->moved > 0;
 		if (emptying->ncoming > 0)
 			take_away(problem, &emptying->to_come);
+		for (int p = 0; p < problem->nplaces; p++)
+			problem->place_bytes[p] -= emptying->to_come_places[p];
 		tier_fullness_decide_again(evaluation, set);
 	}
 	emptying->set = set;
@@ -227,7 +236,7 @@ static bool
 is_still_wanted(const TierMoveRequest *request)
 {
 	const Emptying *emptying = request->argument;
-	const TierFullnessEvaluation *evaluation = emptying->evaluation;
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
 	MemoryContext old_context = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage decision",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -235,14 +244,14 @@ is_still_wanted(const TierMoveRequest *request)
 	bool		is_wanted = false;
 
 	MemoryContextSwitchTo(context);
-	set = load_if_wanted(evaluation);
+	set = load_if_wanted(emptying);
 	if (set != NULL)
 	{
-		TierFullnessLevel level = level_now(emptying, set);
+		const TierFullnessLevel *level = &evaluation->problem.level;
 
 		/* Its own parts that have left are no reason for the rest to stay. */
-		is_wanted = tier_fullness_bytes(&level) + (double) request->moved_bytes >
-			level.capacity_bytes * evaluation->problem.low;
+		is_wanted = tier_fullness_bytes(level) + (double) request->moved_bytes >
+			level->capacity_bytes * evaluation->problem.low;
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);
@@ -285,6 +294,7 @@ begin_batch(Emptying *emptying)
 			bytes += emptying->evaluation->members[result->order[i]].unit->size_bytes;
 	emptying->summary->batch_id = tier_batch_begin(CAUSE, result->nleaving, bytes,
 												   &emptying->summary->counts);
+	emptying->summary->batches = emptying->summary->batch_id != 0;
 }
 
 /* Until the tier is below its high watermark, with what will come to it. */
@@ -357,6 +367,9 @@ let_come(Emptying *emptying, int i, TimestampTz at)
 	if (at == 0)
 		return;
 	add_unit(&emptying->to_come, &emptying->evaluation->units[i]);
+	if (emptying->evaluation->result.places[i] >= 0)
+		emptying->to_come_places[emptying->evaluation->result.places[i]] +=
+			emptying->evaluation->units[i].place_bytes;
 	emptying->ncoming++;
 }
 
@@ -451,6 +464,16 @@ still_fits(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
 		(place < 0 || unit->place_bytes <= evaluation->problem.place_bytes[place]);
 }
 
+static List *
+note_tried(List *tried, MemoryContext context, Oid relation_oid)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+
+	tried = lappend_oid(tried, relation_oid);
+	MemoryContextSwitchTo(old_context);
+	return tried;
+}
+
 /*
  * Moves one, which is set aside whatever comes of it; unless it is to be decided again, with
  * what it takes.
@@ -475,6 +498,9 @@ move_next(Emptying *emptying, int i)
 		return;
 	}
 	report = move_member(emptying, i);
+	emptying->summary->tried =
+		note_tried(emptying->summary->tried, emptying->context,
+				   evaluation->members[i].unit->relation_oid);
 	if (report.under_pressure)
 		hold_up(emptying, report.error, evaluation->result.nleaving -
 				(report.state == TIER_STATE_WAITING ? 0 : 1));
@@ -551,7 +577,7 @@ empty_locked(Emptying *emptying)
 
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(emptying->step);
-		if (emptying->run->by_worker && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+		if (emptying->run->by_worker && tier_batch_is_switched_off(TIER_AUTO_MIGRATE_POLICIES))
 			break;
 		if (!look_again(emptying) || (next = next_leaving(&evaluation->result)) < 0)
 		{
@@ -631,6 +657,35 @@ count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
 	}
 }
 
+void
+tier_fullness_add(TierFullnessSummary *sum, const TierFullnessSummary *more)
+{
+	TierFullnessSummary first = *sum;
+
+	*sum = *more;
+	sum->too_full = Max(first.too_full, more->too_full);
+	sum->busy = Max(first.busy, more->busy);
+	sum->leaving += first.leaving;
+	sum->counts.moved += first.counts.moved;
+	sum->counts.moved_bytes += first.counts.moved_bytes;
+	sum->counts.not_moved += first.counts.not_moved;
+	sum->counts.waiting += first.counts.waiting;
+	if (sum->why_waiting == NULL)
+		sum->why_waiting = first.why_waiting;
+	if (sum->batch_id == 0)
+		sum->batch_id = first.batch_id;
+	sum->batches += first.batches;
+	sum->tried = list_concat(first.tried, more->tried);
+	sum->is_over = first.is_over || more->is_over;
+}
+
+/* Is something to leave its tier, whose turn it is? */
+static bool
+has_turn(const TierFullnessQuestion *question, const TierFullnessEvaluation *evaluation)
+{
+	return tier_fullness_has_turn(evaluation, question) && evaluation->result.is_needed;
+}
+
 /* What the policies say, and what comes of it. */
 typedef struct Acting
 {
@@ -658,13 +713,14 @@ empty_tiers(void *argument)
 
 		emptying.run = acting->run;
 		emptying.evaluation = evaluation;
+		emptying.evaluations = acting->evaluations;
+		emptying.n = acting->n;
 		emptying.summary = acting->summary;
 		emptying.question = acting->question;
 		emptying.patience = &patience;
 		emptying.context = context;
 		emptying.step = step;
-		if (evaluation->policy->is_enabled && evaluation->error == NULL &&
-			evaluation->result.is_needed)
+		if (has_turn(acting->question, evaluation))
 			empty_tier(&emptying);
 	}
 	MemoryContextDelete(step);
@@ -677,8 +733,10 @@ tier_fullness_run(const TierFullnessRun *run)
 	TierFullnessQuestion question = {
 		.flight = tier_fullness_flight,
 		.moved = run->moved,.nmoved = run->nmoved,
+		.returning = run->returning,.nreturning = run->nreturning,
 		.in_vain = run->in_vain,.nin_vain = run->nin_vain,
-		.backoff = run->backoff,.nbackoff = run->nbackoff
+		.backoff = run->backoff,.nbackoff = run->nbackoff,
+		.not_yet = run->not_yet
 	};
 	MemoryContext context = CurrentMemoryContext;
 	Acting		acting = {run, &question, NULL, 0, &summary};
@@ -725,19 +783,8 @@ typedef struct Foretelling
 	TierFullnessQuestion question;
 	TierFullnessTell tell;
 	void	   *argument;
+	List	   *tried;			/* OIDs of what leaves, as far as can be seen */
 } Foretelling;
-
-/* With what the series has moved before. */
-static TierFullnessFlight
-foreseen_flight(Oid tablespace_oid, const void *foresight)
-{
-	TierFullnessFlight flight = tier_fullness_flight(tablespace_oid, NULL);
-	double		bytes = tier_foresight_flow(foresight, tablespace_oid);
-
-	flight.own_bytes += bytes;
-	flight.disk_bytes += bytes;
-	return flight;
-}
 
 /* As if member i had left. */
 static void
@@ -751,7 +798,7 @@ foretold(TierFullnessEvaluation *evaluation, int i)
 
 /* As move_next(). */
 static void
-foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation, int i)
+foretell_next(Foretelling *foretelling, TierFullnessEvaluation *evaluation, int i)
 {
 	TierRelationInfo info;
 
@@ -759,6 +806,7 @@ foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation
 	{
 		if (!still_fits(evaluation, evaluation->advice->set, i, &info))
 			return;
+		foretelling->tried = lappend_oid(foretelling->tried, info.relation_oid);
 		if (foretelling->tell(foretelling->argument, evaluation, i, NULL))
 			foretold(evaluation, i);
 	}
@@ -767,7 +815,7 @@ foretell_next(const Foretelling *foretelling, TierFullnessEvaluation *evaluation
 
 /* As empty_locked() goes on from move to move. */
 static void
-foretell_tier(const Foretelling *foretelling, TierFullnessEvaluation *evaluation)
+foretell_tier(Foretelling *foretelling, TierFullnessEvaluation *evaluation)
 {
 	const TierSet *set = evaluation->advice->set;
 	TierFullnessProblem *problem = &evaluation->problem;
@@ -840,10 +888,12 @@ tier_fullness_foretell(const TierFullnessRun *run, TierForesight *foresight,
 		.run = run,
 		.question =
 		{
-			.flight = foreseen_flight,
+			.flight = tier_foresight_flight,
 			.argument = foresight,
 			.moved = run->moved,.nmoved = run->nmoved,
-			.in_vain = run->in_vain,.nin_vain = run->nin_vain
+			.returning = run->returning,.nreturning = run->nreturning,
+			.in_vain = run->in_vain,.nin_vain = run->nin_vain,
+			.not_yet = run->not_yet
 		},
 		.tell = tell,
 		.argument = argument
@@ -855,8 +905,7 @@ tier_fullness_foretell(const TierFullnessRun *run, TierForesight *foresight,
 	for (int i = 0; i < n; i++)
 	{
 		count(&summary, &evaluations[i]);
-		if (evaluations[i].error == NULL && evaluations[i].policy->is_enabled &&
-			evaluations[i].result.is_needed)
+		if (has_turn(&foretelling.question, &evaluations[i]))
 			tell_all(&foretelling, &evaluations[i], NULL);
 	}
 	if (run->nbackoff > 0)
@@ -866,9 +915,10 @@ tier_fullness_foretell(const TierFullnessRun *run, TierForesight *foresight,
 		evaluations = tier_fullness_evaluate(&foretelling.question, &n);
 	}
 	for (int i = 0; i < n; i++)
-		if (evaluations[i].error == NULL && evaluations[i].policy->is_enabled &&
-			evaluations[i].result.is_needed && is_open(&foretelling, &evaluations[i]))
+		if (has_turn(&foretelling.question, &evaluations[i]) &&
+			is_open(&foretelling, &evaluations[i]))
 			foretell_tier(&foretelling, &evaluations[i]);
+	summary.tried = foretelling.tried;
 	return summary;
 }
 

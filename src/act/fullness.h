@@ -20,11 +20,14 @@ typedef struct TierFullnessRun
 	const Oid  *moved;			/* by tiering policies in this run, sorted:
 								 * nothing is moved twice */
 	int			nmoved;
+	const Oid  *returning;		/* what these bring back, sorted */
+	int			nreturning;
 	const Oid  *in_vain;		/* these could not move it in this run,
 								 * sorted: it may leave all the same */
 	int			nin_vain;
 	const Oid  *backoff;		/* relations that failed lately, sorted */
 	int			nbackoff;
+	const List *not_yet;		/* names of tiers that have no turn */
 	bool		ignore_windows; /* begins also while move windows are closed */
 	bool		by_worker;		/* respects auto_migrate, and limits the time
 								 * for what an owner has locked */
@@ -41,10 +44,17 @@ typedef struct TierFullnessSummary
 	int			leaving;		/* relations that had to */
 	TierMoveCounts counts;		/* waiting: have to leave, but not now */
 	char	   *why_waiting;	/* of the first of them; NULL: none waits */
-	int64		batch_id;		/* of these moves; 0: none was begun */
+	int64		batch_id;		/* of these moves; 0: none was begun; of
+								 * several the last one */
+	int			batches;		/* that were begun */
+	List	   *tried;			/* OIDs: moved, or could not be; in the memory
+								 * context of the caller */
 	bool		is_over;		/* the extension is not what it was, and
 								 * nothing more is moved */
 } TierFullnessSummary;
+
+/* Adds what came of another one, after the first. */
+extern void tier_fullness_add(TierFullnessSummary *sum, const TierFullnessSummary *more);
 
 /*
  * Evaluates the policies, records what they say, and moves what has to leave, as one

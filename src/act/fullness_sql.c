@@ -10,6 +10,7 @@
 #include "commands/tablespace.h"
 #include "fmgr.h"
 
+#include "src/act/due.h"
 #include "src/act/fullness.h"
 #include "src/act/level.h"
 #include "src/base/sql.h"
@@ -72,14 +73,19 @@ tier_evaluate_fullness(PG_FUNCTION_ARGS)
 	TierFullnessEvaluation *evaluations;
 	TierCatalogScope scope;
 	TierResultRow row;
+	const TierSet *set;
+	const TierPins *pins;
 	bool		any = false;
 	int			n;
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
+	set = tier_catalog_load_tiers(context);
+	pins = tier_catalog_load_pins(context);
 	question.backoff = tier_catalog_load_backoff(context, &question.nbackoff);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	question.returning = tier_due_returning(set, pins, &question.nreturning);
 	question.flight = tier_fullness_flight;
 	question.due_leave = true;
 	evaluations = tier_fullness_evaluate(&question, &n);

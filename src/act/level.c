@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "utils/memutils.h"
 
 #include "src/act/level.h"
@@ -27,14 +29,14 @@ tier_fullness_flight(Oid tablespace_oid, const void *argument)
 	return flight;
 }
 
-static double
-above_mark_bytes(const TierSet *set, int tier)
+double
+tier_level_above_bytes(const TierSet *set, int tier)
 {
 	TierFullnessQuestion question = {.flight = tier_fullness_flight};
 	TierFullnessLevel level;
 
 	if (tier < 0 || set->tiers[tier].capacity_bytes <= 0 || set->tiers[tier].emptied_above <= 0.0)
-		return 0.0;
+		return -INFINITY;
 	level = tier_fullness_level(set, tier, &question);
 	return tier_fullness_bytes(&level) - level.capacity_bytes * set->tiers[tier].emptied_above;
 }
@@ -55,9 +57,57 @@ tier_level_above_mark_bytes(Oid tablespace_oid)
 
 		tier_catalog_leave(&scope);
 		MemoryContextSwitchTo(context);
-		bytes = above_mark_bytes(set, tier_set_tier_of_tablespace(set, tablespace_oid));
+		bytes = tier_level_above_bytes(set, tier_set_tier_of_tablespace(set, tablespace_oid));
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);
 	return bytes;
+}
+
+Bitmapset *
+tier_levels_above(const TierSet *set)
+{
+	Bitmapset  *above = NULL;
+
+	for (int i = 0; i < set->ntiers; i++)
+		if (tier_level_above_bytes(set, i) > 0.0)
+			above = bms_add_member(above, i);
+	return above;
+}
+
+List *
+tier_levels_above_now(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	const TierSet *set;
+
+	if (!tier_catalog_try_enter(&scope))
+		return NIL;
+	set = tier_catalog_load_tiers(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return tier_level_names(set, tier_levels_above(set));
+}
+
+List *
+tier_level_names(const TierSet *set, const Bitmapset *tiers)
+{
+	List	   *names = NIL;
+	int			i = -1;
+
+	while ((i = bms_next_member(tiers, i)) >= 0)
+		names = lappend(names, pstrdup(NameStr(set->tiers[i].name)));
+	return names;
+}
+
+bool
+tier_level_is_named(const List *names, const char *name)
+{
+	const ListCell *cell;
+
+	foreach(cell, names)
+		if (strcmp(lfirst(cell), name) == 0)
+		return true;
+	return false;
 }

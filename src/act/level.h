@@ -10,6 +10,9 @@
 
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+
 #include "src/decide/fullness.h"
 
 /* What moves of other processes will have done to a tablespace; the argument is ignored. */
@@ -21,5 +24,20 @@ extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *a
  * transaction, outside of a scope.
  */
 extern double tier_level_above_mark_bytes(Oid tablespace_oid);
+
+/* The same for a tier of a set; -INFINITY: there is none.  Outside of a scope. */
+extern double tier_level_above_bytes(const TierSet *set, int tier);
+
+/* The tiers of the set, by index, of which that is more than zero. */
+extern Bitmapset *tier_levels_above(const TierSet *set);
+
+/* The same by name, of the tiers as they are now.  In a transaction, outside of a scope. */
+extern List *tier_levels_above_now(void);
+
+/* The names of tiers of the set, copied into the current memory context. */
+extern List *tier_level_names(const TierSet *set, const Bitmapset *tiers);
+
+/* Is it one of these names? */
+extern bool tier_level_is_named(const List *names, const char *name);
 
 #endif							/* TIER_LEVEL_H */

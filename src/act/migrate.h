@@ -14,41 +14,14 @@
 #include "src/act/fullness.h"
 #include "src/act/move.h"
 #include "src/catalog/tables.h"
+#include "src/decide/partition.h"
 #include "src/move/online.h"
-
-/*
- * Tells the other databases what this one calls its tablespaces.  NULL, or,
- * when another database was first with another name for one of them, a
- * message that says so; then nothing may be moved here.
- */
-extern char *tier_migrate_publish_claims(const TierSet *set);
-
-/* The same message without telling anybody, for who only asks. */
-extern char *tier_migrate_find_conflict(const TierSet *set);
-
-/* An error where nothing may be moved; a dry run tells the others nothing. */
-extern void tier_migrate_require_claims(const TierSet *set, bool dry_run);
 
 /*
  * The policies that asked for moves of a batch and are still enabled, *n of them:
  * "1, 2", in the current memory context; NULL: none.  They are of one kind.
  */
 extern char *tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind);
-
-/* One relation that a tiering policy would move now. */
-typedef struct TierDueMove
-{
-	TierMoveRequest request;	/* its tablespace is 0 where the tier has none
-								 * that can be used */
-	int			to_tier;		/* index into the set */
-	bool		returns;		/* within move_limit_per_day */
-} TierDueMove;
-
-/*
- * All that tiering policies would move, *n of them, in the order of a run.  Outside of a
- * scope, with an active snapshot; changes nothing.
- */
-extern TierDueMove *tier_migrate_due(const TierSet *set, const TierPins *pins, int *n);
 
 /* Counts of one run. */
 typedef struct TierMigrateSummary
@@ -72,8 +45,10 @@ typedef struct TierMigrateSummary
 	TierFullnessSummary emptied;	/* of fullness policies; not in the above */
 	bool		placement;		/* auto_migrate says so, and
 								 * move_limit_per_day is not used up */
-	bool		placement_waits;	/* if so: no move window is open */
-	TierApplySummary applied;	/* if none of it waits; not in the above */
+	bool		placement_waits;	/* if so: nothing of it may begin now, for
+									 * what is in applied.why_waiting */
+	TierApplySummary applied;	/* not in the above; its why_waiting is in the
+								 * memory context of the caller */
 } TierMigrateSummary;
 
 /*
@@ -88,8 +63,5 @@ typedef struct TierMigrateSummary
  */
 extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows,
 										   const TierIdle *idle);
-
-/* The OIDs of a list as a sorted array, *n of them. */
-extern Oid *tier_migrate_sorted_oids(const List *list, int *n);
 
 #endif							/* TIER_MIGRATE_H */

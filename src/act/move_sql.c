@@ -163,7 +163,7 @@ announce_call(const TierMoveCall *call)
 		CHECK_FOR_INTERRUPTS();
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		request = tier_call_request(call, &member);
+		request = tier_call_request_after(call, &member, foresight);
 		if (!tier_move_is_needed(request.relation_oid, request.tablespace_oid))
 			continue;
 		if (!tier_foresee(foresight, &request, call->pins, &bytes))
@@ -225,7 +225,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 			break;
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		request = tier_call_request(&call, &member);
+		request = tier_call_request_now(&call, &member);
 		report = tier_move_one(&request);
 		if (report.state == TIER_STATE_DONE)
 			add_moved(&moved, &member, request.tablespace_oid, &report);
@@ -249,6 +249,14 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
+/* Of what waits, why, and who does not wait. */
+static int
+errdetail_waiting(const char *why)
+{
+	errdetail("%c%s.", pg_toupper((unsigned char) why[0]), why + 1);
+	return errhint("CALL tiered_storage.migrate(ignore_windows => true) does not wait.");
+}
+
 /* What auto_migrate = placement has added to the policies. */
 static void
 report_placement(const TierMigrateSummary *summary, bool dry_run)
@@ -261,7 +269,8 @@ report_placement(const TierMigrateSummary *summary, bool dry_run)
 						"tiered_storage.move_limit_per_day is used up")));
 	else if (summary->placement_waits)
 		ereport(NOTICE,
-				(errmsg("nothing is moved as advised: no move window is open")));
+				(errmsg("nothing is moved as advised now"),
+				 errdetail_waiting(summary->applied.why_waiting)));
 	else if (summary->applied.is_busy)
 		ereport(NOTICE,
 				(errmsg("nothing is moved as advised: "
@@ -314,22 +323,19 @@ report_not_due(const TierMigrateSummary *summary)
 	return true;
 }
 
-/* What has to wait for a move window. */
+/* What is not moved now; of what is advised, nothing may have been asked about at all. */
 static void
 report_waiting(const TierMigrateSummary *summary)
 {
 	int			waiting = summary->counts.waiting + summary->emptied.counts.waiting +
 	summary->applied.counts.waiting;
 
-	if (summary->why_waiting == NULL)
+	if (waiting == 0)
 		return;
 	ereport(NOTICE,
-			(waiting == 0 ? errmsg("move windows are closed") :
-			 errmsg_plural("%d relation is not moved now", "%d relations are not moved now",
+			(errmsg_plural("%d relation is not moved now", "%d relations are not moved now",
 						   waiting, waiting),
-			 errdetail("%c%s.", pg_toupper((unsigned char) summary->why_waiting[0]),
-					   summary->why_waiting + 1),
-			 errhint("CALL tiered_storage.migrate(ignore_windows => true) does not wait.")));
+			 errdetail_waiting(summary->why_waiting)));
 }
 
 /* What fullness policies have added. */
@@ -368,6 +374,9 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 				 emptied->counts.moved == 0 ?
 				 errhint("SELECT * FROM tiered_storage.evaluate_fullness() "
 						 "says why not, for each.") :
+				 emptied->batches > 1 ?
+				 errhint("They were %d batches, which the view tiered_storage.move_batches lists "
+						 "with what moves them back.", emptied->batches) :
 				 errhint("To move them back, disable the policy, "
 						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
 						 emptied->batch_id)));
@@ -376,6 +385,7 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 Datum
 tier_migrate(PG_FUNCTION_ARGS)
 {
+	MemoryContext context = CurrentMemoryContext;
 	bool		dry_run;
 	bool		ignore_windows;
 	TierMigrateSummary summary;
@@ -401,6 +411,10 @@ tier_migrate(PG_FUNCTION_ARGS)
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
 	summary = tier_migrate_run(false, false, ignore_windows, NULL);
 	report_waiting(&summary);
+
+	/* What the run returns goes with the connection. */
+	if (summary.applied.why_waiting != NULL)
+		summary.applied.why_waiting = MemoryContextStrdup(context, summary.applied.why_waiting);
 	tier_disconnect_nonatomic();
 	policies = summary.counts.moved == 0 ? NULL :
 		tier_migrate_policies_of(summary.batch_id, &npolicies, &kind);

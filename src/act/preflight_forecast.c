@@ -15,8 +15,8 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/act/claims.h"
 #include "src/act/gate.h"
-#include "src/act/migrate.h"
 #include "src/act/preflight_rows.h"
 #include "src/base/settings.h"
 #include "src/decide/forecast.h"
@@ -361,7 +361,7 @@ put_pause(TierResultRow *row)
 static char *
 automatic_text(const TierMoveCall *call, const TierCargo *cargo)
 {
-	char	   *conflict = tier_migrate_find_conflict(call->set);
+	char	   *conflict = tier_claims_find_conflict(call->set);
 	ListCell   *cell;
 
 	if (conflict != NULL)

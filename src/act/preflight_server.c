@@ -174,7 +174,8 @@ static void
 put_backup(TierResultRow *row, const Readers *readers, double wal_bytes)
 {
 	if (readers->backups == 0)
-		tier_preflight_put(row, "backup", TIER_PREFLIGHT_OK, "no base backup is running", NULL);
+		tier_preflight_put(row, "backup", TIER_PREFLIGHT_OK,
+						   "no pg_basebackup is running; other backups are not seen", NULL);
 	else
 		tier_preflight_put(row, "backup", TIER_PREFLIGHT_WARNING,
 						   psprintf("%d base backup%s running%s: it needs %s more of WAL",

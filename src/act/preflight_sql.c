@@ -312,7 +312,7 @@ survey_relation(Survey *survey, Oid relation_oid)
 		if (blocked[check] && check == TIER_CHECK_OBJECT)
 			return;
 	}
-	request = tier_call_request(call, &info);
+	request = tier_call_request_after(call, &info, survey->foresight);
 	if (tier_move_is_needed(relation_oid, request.tablespace_oid))
 		survey_move(survey, &info, &request, blocked);
 }
@@ -343,11 +343,14 @@ survey_call(Survey *survey)
  * ---------------------------------------------------------------------
  */
 
-/* Behind what is true of so many of them, of which one is named. */
+/*
+ * Behind what is true of so many of them, of which one is named.  The partitioned table that is
+ * in the call is none of them, and is counted if it is refused, too.
+ */
 static char *
 count_text(int n, int of)
 {
-	return n <= 1 ? "" : psprintf(" (%d of %d)", n, of);
+	return n <= 1 ? "" : psprintf(" (%d of %d)", Min(n, of), of);
 }
 
 /* "It is so." goes on as "; it is so". */

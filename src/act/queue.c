@@ -20,11 +20,13 @@
 
 #include "src/compat.h"
 #include "src/act/apply.h"
+#include "src/act/claims.h"
+#include "src/act/dry_run.h"
+#include "src/act/due.h"
 #include "src/act/foresee.h"
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
 #include "src/act/level.h"
-#include "src/act/migrate.h"
 #include "src/act/queue.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
@@ -50,13 +52,21 @@ typedef struct Making
 	const char *held_up;		/* why nothing at all begins; NULL: it may */
 	List	   *begun;			/* OIDs of what tiering policies would move
 								 * now */
+	List	   *returning;		/* of what they bring back, now or later */
 	List	   *in_vain;		/* and of what they cannot move */
+	Bitmapset  *first;			/* tiers from which something goes first */
+	bool		has_emptied;	/* tiers that are too full have had their turn */
+	Bitmapset  *stuck;			/* and these have stayed so */
+	int			emptied_begun;	/* length of `begun` after that */
+	int			nforetold;		/* how often */
+	MemoryContext context;		/* of the queue */
 } Making;
 
 typedef struct Listed
 {
 	Oid			relation_oid;	/* the key */
 	int			entry;
+	bool		in_vain;		/* a tiering policy cannot move it */
 } Listed;
 
 static int
@@ -86,10 +96,12 @@ add_entry(Making *making, Oid relation_oid)
 	bool		found;
 	Listed	   *listed = hash_search(making->listed, &relation_oid, HASH_ENTER, &found);
 
-	if (found && !list_member_oid(making->in_vain, relation_oid))
+	if (found && !listed->in_vain)
 		return NULL;
 	if (found)
 		queue->entries[listed->entry].relation_oid = InvalidOid;
+	else
+		listed->in_vain = false;
 	if (queue->n == making->room)
 	{
 		making->room *= 2;
@@ -99,6 +111,15 @@ add_entry(Making *making, Oid relation_oid)
 	memset(&queue->entries[queue->n], 0, sizeof(TierQueueEntry));
 	queue->entries[queue->n].relation_oid = relation_oid;
 	return &queue->entries[queue->n++];
+}
+
+static void
+set_in_vain(Making *making, Oid relation_oid)
+{
+	Listed	   *listed = hash_search(making->listed, &relation_oid, HASH_FIND, NULL);
+
+	listed->in_vain = true;
+	making->in_vain = lappend_oid(making->in_vain, relation_oid);
 }
 
 static void
@@ -167,35 +188,41 @@ begin_entry(Making *making, const TierMoveRequest *request, TierQueueCause cause
 }
 
 /*
- * What was given up without a failure is tried again soon, unless a window has to open before: a
- * move that waited for resume() until its window had closed.
+ * What has failed is not tried again at its time if nothing begins then: all are held up, a window
+ * opens later, or the worker moves nothing.
  */
 static void
-wait_for_opening(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
-				 const TierRelationInfo *info)
+wait_for_more(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
+			  const TierRelationInfo *info)
 {
-	TierMoveStart start;
+	const char *reason = making->held_up;
 
-	if (entry->state != TIER_QUEUE_FAILED || entry->failures > 0)
-		return;
-	start = tier_foresee_start(making->foresight, info, request, true);
-	if (start.may_begin || start.at <= entry->next_attempt_at)
+	if (reason == NULL)
+	{
+		TierMoveStart start = tier_foresee_start(making->foresight, info, request, true);
+
+		if (!start.may_begin && start.at > entry->next_attempt_at)
+			reason = start.reason;
+	}
+	if (reason == NULL && !making->worker_moves)
+		reason = making->worker_text;
+	if (reason == NULL)
 		return;
 	entry->state = TIER_QUEUE_WAITING;
-	entry->reason = start.reason;
+	entry->reason = reason;
 	entry->next_attempt_at = 0;
 }
 
 /*
  * Its reason: what it waits for, as things will be when its turn comes; NULL: nothing.  What is
- * advised waits for no room: others leave first.  *prospect stays empty of what is never asked.
+ * advised may wait for others to leave first.  *prospect stays empty of what is never asked.
  */
 static const char *
 waits_for(Making *making, const TierQueueEntry *entry, const TierMoveRequest *request,
 		  TierProspect *prospect)
 {
 	const TierForeseenRun run = {
-		.by_worker = true,.room_comes = entry->cause == TIER_CAUSE_ADVICE
+		.by_worker = true,.room_may_come = entry->cause == TIER_CAUSE_ADVICE
 	};
 
 	if (!OidIsValid(entry->to_tablespace_oid))
@@ -222,7 +249,7 @@ judge(Making *making, TierQueueEntry *entry, const TierMoveRequest *request,
 
 	if (entry->reason != NULL)
 	{
-		wait_for_opening(making, entry, request, info);
+		wait_for_more(making, entry, request, info);
 		return prospect;
 	}
 	if (reason == NULL)
@@ -279,36 +306,99 @@ add_running(Making *making, const TierRunningMove *moves, int n)
 	}
 }
 
+/* left_bytes: of the day, when its turn comes. */
 static char *
-limit_text(const Making *making)
+limit_text(const TierQueueEntry *entry, double left_bytes)
 {
-	return psprintf("waiting: of move_limit_per_day (%s) %s are left today",
+	return psprintf("waiting: of move_limit_per_day (%s) %s are left today%s",
 					tier_size_text(tier_move_limit_per_day_mb * 1048576.0),
-					tier_size_text(making->left_bytes));
+					tier_size_text(left_bytes),
+					entry->bytes > left_bytes ? "" :
+					", too few for it with what has to leave its new tier first");
+}
+
+/* A TierFullnessTell. */
+static bool
+add_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i, const char *closed)
+{
+	Making	   *making = argument;
+	MemoryContext old_context = MemoryContextSwitchTo(making->context);
+	TierMoveRequest request = tier_fullness_request(evaluation, i);
+	int			to_tier = tier_set_tier_of_tablespace(making->set, request.tablespace_oid);
+	TierRelationInfo info;
+	TierQueueEntry *entry = begin_entry(making, &request, TIER_CAUSE_FULLNESS, to_tier, &info);
+	bool		comes = entry != NULL &&
+	judge(making, entry, &request, &info, closed == NULL ? NULL : pstrdup(closed)).comes;
+
+	MemoryContextSwitchTo(old_context);
+	return comes;
+}
+
+/* What is looked at for that is no longer needed after it, and it may be often. */
+static void
+add_all_leaving(Making *making)
+{
+	MemoryContext context = AllocSetContextCreate(making->context, "tiered_storage emptying",
+												  ALLOCSET_DEFAULT_SIZES);
+	TierFullnessRun run = {.by_worker = true};
+	TierFullnessSummary emptied;
+	TierCatalogScope scope;
+
+	MemoryContextSwitchTo(context);
+	tier_catalog_enter(&scope);
+	run.backoff = tier_catalog_load_backoff(context, &run.nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	run.moved = tier_due_sorted_oids(making->begun, &run.nmoved);
+	run.returning = tier_due_sorted_oids(making->returning, &run.nreturning);
+	run.in_vain = tier_due_sorted_oids(making->in_vain, &run.nin_vain);
+	run.not_yet = tier_level_names(making->set, making->first);
+	emptied = tier_fullness_foretell(&run, making->foresight, add_leaving, making);
+	MemoryContextSwitchTo(making->context);
+	making->nforetold++;
+	making->has_emptied = making->first == NULL;
+	making->stuck = bms_difference(tier_foresight_above(making->foresight), making->first);
+	making->begun = list_concat(making->begun, list_copy(emptied.tried));
+	making->emptied_begun = list_length(making->begun);
+	MemoryContextDelete(context);
+}
+
+/* As in a run: what waits for tiers that are too full comes after these. */
+static bool
+is_too_full(const Making *making)
+{
+	return bms_nonempty_difference(bms_difference(tier_foresight_above(making->foresight),
+												  making->first), making->stuck);
 }
 
 static void
 add_due(Making *making)
 {
 	int			n;
-	TierDueMove *due = tier_migrate_due(making->set, making->pins, &n);
+	TierDueMove *due = tier_due_list(making->set, making->pins, &n);
 
 	for (int i = 0; i < n; i++)
 	{
+		TierMoveRequest *request = &due[i].request;
 		TierRelationInfo info;
-		TierQueueEntry *entry = begin_entry(making, &due[i].request, TIER_CAUSE_TIERING,
-											due[i].to_tier, &info);
-
-		bool		is_beyond = entry != NULL && due[i].returns &&
-		entry->bytes > making->left_bytes;
+		TierQueueEntry *entry;
 		TierProspect prospect;
 
+		if (!due[i].comes_first)
+			making->first = NULL;
+		if (making->nforetold < TIER_MOST_FORETOLD - 1 && is_too_full(making))
+			add_all_leaving(making);
+		if (due[i].returns)
+			making->returning = lappend_oid(making->returning, request->relation_oid);
+		tier_foresight_choose(making->foresight, request);
+		entry = begin_entry(making, request, TIER_CAUSE_TIERING, due[i].to_tier, &info);
 		if (entry == NULL)
 			continue;
-		prospect = judge(making, entry, &due[i].request, &info,
-						 is_beyond ? limit_text(making) : NULL);
+		prospect = judge(making, entry, request, &info,
+						 due[i].returns && entry->bytes > making->left_bytes ?
+						 limit_text(entry, making->left_bytes) : NULL);
 		if (prospect.obstacle.message != NULL)
-			making->in_vain = lappend_oid(making->in_vain, entry->relation_oid);
+			set_in_vain(making, entry->relation_oid);
 		if (!prospect.begins)
 			continue;
 		making->begun = lappend_oid(making->begun, entry->relation_oid);
@@ -319,63 +409,38 @@ add_due(Making *making)
 	}
 }
 
-/* A TierFullnessTell. */
-static bool
-add_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i, const char *closed)
-{
-	Making	   *making = argument;
-	TierMoveRequest request = tier_fullness_request(evaluation, i);
-	TierRelationInfo info;
-	TierQueueEntry *entry = begin_entry(making, &request, TIER_CAUSE_FULLNESS,
-										tier_set_tier_of_tablespace(making->set,
-																	request.tablespace_oid),
-										&info);
-
-	return entry != NULL && judge(making, entry, &request, &info, closed).comes;
-}
-
-static void
-add_all_leaving(Making *making)
-{
-	TierFullnessRun run = {.by_worker = true};
-	TierCatalogScope scope;
-	MemoryContext context = CurrentMemoryContext;
-
-	tier_catalog_enter(&scope);
-	run.backoff = tier_catalog_load_backoff(context, &run.nbackoff);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	run.moved = tier_migrate_sorted_oids(making->begun, &run.nmoved);
-	run.in_vain = tier_migrate_sorted_oids(making->in_vain, &run.nin_vain);
-	(void) tier_fullness_foretell(&run, making->foresight, add_leaving, making);
-}
-
 static void
 add_advised(Making *making)
 {
 	TierAdvisedMove *moves;
+	double		left_bytes = making->left_bytes;
 	int			n;
 
 	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
 		return;
-	moves = tier_apply_list(making->left_bytes, &n);
+	moves = tier_apply_list(making->foresight, making->left_bytes, &n);
 	for (int i = 0; i < n; i++)
 	{
 		TierRelationInfo info;
-		const TierMoveRequest *request = &moves[i].request;
+		TierMoveRequest *request = &moves[i].request;
 		const char *reason = NULL;
-		TierQueueEntry *entry =
-		begin_entry(making, request, TIER_CAUSE_ADVICE,
-					tier_set_tier_of_tablespace(making->set, request->tablespace_oid), &info);
+		TierQueueEntry *entry;
 
+		tier_foresight_choose(making->foresight, request);
+		entry = begin_entry(making, request, TIER_CAUSE_ADVICE,
+							tier_set_tier_of_tablespace(making->set, request->tablespace_oid),
+							&info);
 		if (entry == NULL)
 			continue;
 		if (moves[i].is_beyond_limit)
-			reason = limit_text(making);
+			reason = limit_text(entry, left_bytes);
 		else if (moves[i].has_no_room)
-			reason = "waiting: what has to leave its new tier first has no room either";
+			reason = "waiting: its new tier has no room for it, and nothing that may leave that "
+				"first makes enough";
 		else if (moves[i].is_spare)
 			reason = "waiting: what it would make room for cannot be moved now";
+		else if (!moves[i].is_backed_off)
+			left_bytes = Max(left_bytes - entry->bytes, 0.0);
 		(void) judge(making, entry, request, &info, reason);
 	}
 }
@@ -393,13 +458,16 @@ create_listed(void)
 }
 
 static const char *
-held_up_text(void)
+held_up_text(const TierSet *set)
 {
+	char	   *conflict;
+
 	if (RecoveryInProgress())
 		return "waiting: the server is a standby, or recovers";
 	if (tier_throttle_is_paused())
 		return "waiting: moves are paused, see resume()";
-	return NULL;
+	conflict = tier_claims_find_conflict(set);
+	return conflict == NULL ? NULL : psprintf("waiting: %s", conflict);
 }
 
 TierQueue
@@ -411,6 +479,7 @@ tier_queue_load(void)
 	TierRunningMove *running;
 	int			nrunning;
 
+	making.context = context;
 	making.room = 64;
 	making.queue.entries = palloc(sizeof(TierQueueEntry) * making.room);
 	making.listed = create_listed();
@@ -427,7 +496,7 @@ tier_queue_load(void)
 	MemoryContextSwitchTo(context);
 	making.queue.set = making.set;
 	making.foresight = tier_foresight_create(making.set);
-	making.held_up = held_up_text();
+	making.held_up = held_up_text(making.set);
 	making.worker_text = tier_gate_worker_text(&making.worker_moves);
 	if (!making.worker_moves)
 		making.worker_text = psprintf("waiting for CALL tiered_storage.migrate(): %s",
@@ -435,8 +504,13 @@ tier_queue_load(void)
 	tier_gate_forget();
 
 	add_running(&making, running, nrunning);
+	making.first = tier_foresight_above(making.foresight);
 	add_due(&making);
-	add_all_leaving(&making);
+	making.first = NULL;
+	if (list_length(making.begun) != making.emptied_begun)
+		making.stuck = NULL;
+	if (!making.has_emptied || is_too_full(&making))
+		add_all_leaving(&making);
 	add_advised(&making);
 	leave_out_void(&making.queue);
 	return making.queue;

@@ -19,6 +19,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
+#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -34,7 +35,9 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/act/claims.h"
 #include "src/act/cycle.h"
+#include "src/act/level.h"
 #include "src/act/migrate.h"
 #include "src/act/worker.h"
 #include "src/base/attempt.h"
@@ -191,7 +194,7 @@ publish_claims(void)
 	set = tier_catalog_load_tiers(PortalContext);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(PortalContext);
-	return tier_migrate_publish_claims(set);
+	return tier_claims_publish(set);
 }
 
 static void
@@ -367,8 +370,44 @@ count_moving(void)
 	return n;
 }
 
+/* Which tiers are above the marks of their fullness policies: bits of hashes of their names. */
+static void
+look_at_levels(void *argument)
+{
+	uint64	   *above = argument;
+	ListCell   *cell;
+
+	foreach(cell, tier_levels_above_now())
+	{
+		const char *name = lfirst(cell);
+
+		*above |= UINT64CONST(1) << hash_bytes((const unsigned char *) name, strlen(name)) % 64;
+	}
+}
+
+/* The same; 0: none is.  If that cannot be told, it is in the log. */
+static uint64
+tiers_too_full(void)
+{
+	uint64		above = 0;
+	ErrorData  *error;
+
+	tier_transaction_start();
+	MemoryContextSwitchTo(PortalContext);
+	error = tier_attempt(look_at_levels, &above);
+	CommitTransactionCommand();
+	if (error == NULL)
+		return above;
+	ereport(LOG,
+			(errmsg("could not look how full the tiers are: %s", error->message),
+			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
+	FreeErrorData(error);
+	return 0;
+}
+
 /*
- * True once per migrate_interval, if the worker may move anything at all.  From
+ * True once per migrate_interval, and as soon as a sample finds a tier too full that was not when
+ * the last run ended; if the worker may move anything at all.  From
  * then on it does not count among the max_workers: a move may take hours, and wait
  * for others, but the other databases want to be sampled.  There are as many such
  * workers at most; one that finds no room asks again in the next cycle.
@@ -379,13 +418,17 @@ migrate_is_due(Oid database_oid)
 	TimestampTz now = GetCurrentTimestamp();
 	TierDatabaseSlot *slot;
 	bool		due = false;
+	uint64		above;
 
 	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
 		return false;
+	above = tiers_too_full();
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(database_oid, false);
+	if (slot != NULL)
+		slot->stays_full &= above;
 	if (slot != NULL && count_moving() < tier_max_workers &&
-		(slot->migrated_at > now ||
+		(slot->migrated_at > now || (above & ~slot->stays_full) != 0 ||
 		 now >= TimestampTzPlusMilliseconds(slot->migrated_at,
 											(int64) tier_migrate_interval_s * 1000)))
 	{
@@ -398,8 +441,21 @@ migrate_is_due(Oid database_oid)
 	return due;
 }
 
+/* What stays too full is not tried again before the next regular run. */
 static void
-migrate_once(void)
+note_fullness(Oid database_oid, uint64 stays_full)
+{
+	TierDatabaseSlot *slot;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(database_oid, false);
+	if (slot != NULL)
+		slot->stays_full = stays_full;
+	LWLockRelease(tier_shmem->lock);
+}
+
+static void
+migrate_once(Oid database_oid)
 {
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
 
@@ -416,6 +472,7 @@ migrate_once(void)
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
+	note_fullness(database_oid, tiers_too_full());
 }
 
 /* *problem: what keeps a healthy worker from moving anything, or NULL. */
@@ -430,7 +487,7 @@ run_cycle(Oid database_oid, char **problem)
 	if (state == TIER_WORKER_WAITING && publish_is_due())
 		publish_tiers();
 	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
-		migrate_once();
+		migrate_once(database_oid);
 	if (!sampled && *problem == NULL)
 		*problem = pstrdup("no sample was taken: a transaction that has taken one is still open");
 	return state;

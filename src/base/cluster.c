@@ -8,10 +8,13 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+#include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/base/cluster.h"
@@ -66,6 +69,19 @@ tier_cluster_init(void)
 	shmem_request_hook = cluster_request;
 	previous_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = cluster_startup;
+}
+
+bool
+tier_cluster_has_database(Oid database_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database_oid));
+	bool		exists;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	exists = ((Form_pg_database) GETSTRUCT(tuple))->datconnlimit != TIER_COMPAT_INVALID_DATABASE;
+	ReleaseSysCache(tuple);
+	return exists;
 }
 
 /* Keeps the rows of these databases, or those of all others; the lock is held exclusively. */

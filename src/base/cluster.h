@@ -45,6 +45,8 @@ typedef struct TierPublished
 								 * not known */
 	bool		capacity_is_given;
 	double		reserve_fraction;
+	double		high_watermark;
+	double		low_watermark;
 	double		price_per_gb_month;
 	double		random_read_ms;
 	double		sequential_read_mb_per_s;
@@ -54,6 +56,14 @@ typedef struct TierPublished
 	double		occupied_s;		/* of the device, per hour; 3600 is all */
 	TierShareDemand demand;
 } TierPublished;
+
+/*
+ * Is there still such a database?  Not if its DROP DATABASE was interrupted.  What one has said
+ * stays in shared memory until the launcher looks again, which may take a minute, so readers ask
+ * this, in a transaction and with no lock of shared memory held.  An OID is not given to another
+ * database as long as somebody remembers what the first one has said.
+ */
+extern bool tier_cluster_has_database(Oid database_oid);
 
 /* Installs the shared memory hooks; only while preloading. */
 extern void tier_cluster_init(void);

@@ -438,7 +438,7 @@ tier_guc_init(void)
 	DefineCustomIntVariable("tiered_storage.track_max_relations",
 							"Sets for about how many relations of all databases reads are "
 							"tracked between two samples.",
-							"Takes shared memory of about 250 bytes for each.",
+							"Takes shared memory of about 350 bytes for each.",
 							&tier_track_max_relations,
 							16384, 1024, 1024 * 1024,
 							preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0,

@@ -22,6 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/cluster.h"
 #include "src/base/shmem.h"
 
 #define TIER_TRANCHE_NAME "tiered_storage"
@@ -158,6 +159,46 @@ remove_claims(Oid database_oid)
 	tier_shmem->nclaims = kept;
 }
 
+void
+tier_shmem_withdraw_claims(Oid database_oid)
+{
+	if (tier_shmem == NULL)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	remove_claims(database_oid);
+	LWLockRelease(tier_shmem->lock);
+}
+
+static TierClaim *
+copy_claims(int *nclaims)
+{
+	TierClaim  *copy = palloc(sizeof(TierClaim) * TIER_MAX_CLAIMS);
+
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	*nclaims = tier_shmem->nclaims;
+	memcpy(copy, tier_shmem->claims, sizeof(TierClaim) * tier_shmem->nclaims);
+	LWLockRelease(tier_shmem->lock);
+	return copy;
+}
+
+/*
+ * Removes the claims of databases that are gone, of which the launcher has not heard yet.  Not
+ * while the lock is held, as the catalog is read.
+ */
+static void
+forget_dropped(void)
+{
+	int			nclaims;
+	TierClaim  *claims = copy_claims(&nclaims);
+
+	/* Those of one database stand together. */
+	for (int i = 0; i < nclaims; i++)
+		if ((i == 0 || claims[i].database_oid != claims[i - 1].database_oid) &&
+			!tier_cluster_has_database(claims[i].database_oid))
+			tier_shmem_withdraw_claims(claims[i].database_oid);
+	pfree(claims);
+}
+
 /* Another database's claim on the tablespace with another name; lock held. */
 static const TierClaim *
 find_conflict(const TierClaim *claim)
@@ -183,6 +224,7 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 	if (tier_shmem == NULL)
 		return -1;
 
+	forget_dropped();
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 
 	/*
@@ -227,6 +269,7 @@ tier_shmem_find_conflict(const TierClaim *claims, int nclaims, Oid *conflict_dat
 
 	if (tier_shmem == NULL)
 		return -1;
+	forget_dropped();
 	LWLockAcquire(tier_shmem->lock, LW_SHARED);
 	for (int i = 0; i < nclaims && conflict < 0; i++)
 	{
@@ -245,28 +288,11 @@ tier_shmem_find_conflict(const TierClaim *claims, int nclaims, Oid *conflict_dat
 TierClaim *
 tier_shmem_copy_claims(int *nclaims)
 {
-	TierClaim  *copy;
-
 	*nclaims = 0;
 	if (tier_shmem == NULL)
 		return NULL;
-
-	copy = palloc(sizeof(TierClaim) * TIER_MAX_CLAIMS);
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	*nclaims = tier_shmem->nclaims;
-	memcpy(copy, tier_shmem->claims, sizeof(TierClaim) * tier_shmem->nclaims);
-	LWLockRelease(tier_shmem->lock);
-	return copy;
-}
-
-void
-tier_shmem_withdraw_claims(Oid database_oid)
-{
-	if (tier_shmem == NULL)
-		return;
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	remove_claims(database_oid);
-	LWLockRelease(tier_shmem->lock);
+	forget_dropped();
+	return copy_claims(nclaims);
 }
 
 void

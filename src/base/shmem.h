@@ -63,6 +63,9 @@ typedef struct TierDatabaseSlot
 								 * in the next cycle */
 	bool		notified;		/* tier_shmem_notify came since the worker
 								 * began; asks for another cycle at once */
+	uint64		stays_full;		/* tiers that were above the marks of their
+								 * fullness policies after it had last
+								 * migrated, and since: a bit by name */
 	bool		is_moving;		/* RUNNING, and migrating: takes no place from
 								 * those who sample */
 	TransactionId prepared_xid; /* a prepared transaction whose commit is like
@@ -95,8 +98,10 @@ typedef struct TierDatabaseSlot
  *
  * All claims of a database are replaced at once by a process that is connected to
  * it, before that moves anything (tier_shmem_publish_claims), and removed when the
- * database is gone or has lost the extension.  Under tier_shmem->lock, like all
- * else here.  In no particular order; only the first nclaims mean anything.
+ * database has lost the extension, or is gone: by who reads them, or else by the
+ * launcher.  Those of one database stand together, else they are in no particular
+ * order; only the first nclaims mean anything.  Under tier_shmem->lock, like all else
+ * here.
  */
 typedef struct TierClaim
 {
@@ -185,6 +190,8 @@ extern void tier_shmem_notify_later(Oid database_oid, TransactionId xid);
 extern bool tier_shmem_wear_is_news(const char *device, TimestampTz now);
 
 /*
+ * The three that follow read claims, those of databases that exist: in a transaction.
+ *
  * Publishes what this database calls its tablespaces, replacing what it said
  * before.  A tablespace that another database has claimed with another tier
  * name is a conflict: it is not published, and the index of the first such

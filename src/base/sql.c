@@ -15,7 +15,9 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -158,4 +160,21 @@ tier_size_text(double bytes)
 	Datum		pretty = DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes));
 
 	return text_to_cstring(DatumGetTextPP(pretty));
+}
+
+bool
+tier_is_empty_array(FunctionCallInfo fcinfo, int argument)
+{
+	ArrayType  *array;
+
+	if (PG_ARGISNULL(argument))
+		return true;
+	array = PG_GETARG_ARRAYTYPE_P(argument);
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0;
+}
+
+char *
+tier_given_text(double number)
+{
+	return float8out_internal(number);
 }

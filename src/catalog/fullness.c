@@ -167,24 +167,24 @@ tier_catalog_delete_fullness(int policy_id)
 }
 
 bool
-tier_catalog_fullness_wants(const TierFullnessRow *row)
+tier_catalog_fullness_wants(TierFullnessRow *row)
 {
 	static const char sql[] =
-	"SELECT FROM _tiered_storage.fullness_policy WHERE policy_id = $1 AND tier_name = $2 "
-	"AND target_name = $3 AND high_watermark IS NOT DISTINCT FROM $4 "
-	"AND low_watermark IS NOT DISTINCT FROM $5 AND enabled";
-	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, FLOAT8OID, FLOAT8OID};
-	char		nulls[] = "     ";
+	"SELECT high_watermark, low_watermark FROM _tiered_storage.fullness_policy "
+	"WHERE policy_id = $1 AND tier_name = $2 AND target_name = $3 AND enabled";
+	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID};
 	NameData	tier = row->tier_name;
 	NameData	target = row->target_name;
-	Datum		values[5];
+	Datum		values[3];
 
 	values[0] = Int32GetDatum(row->policy_id);
 	values[1] = NameGetDatum(&tier);
 	values[2] = NameGetDatum(&target);
-	values[3] = nan_is_null(row->high_watermark, &nulls[3]);
-	values[4] = nan_is_null(row->low_watermark, &nulls[4]);
-	return tier_catalog_execute(sql, 5, types, values, nulls) > 0;
+	if (tier_catalog_execute(sql, 3, types, values, NULL) == 0)
+		return false;
+	row->high_watermark = float8_or_nan(0, 1);
+	row->low_watermark = float8_or_nan(0, 2);
+	return true;
 }
 
 /* A row that somebody has locked, to remove it perhaps, is left as it is. */

@@ -28,6 +28,12 @@
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
+/*
+ * After a move is done, for so long a sample may still find that by itself which had begun
+ * before.  Shorter than it takes somebody to move it away and back, with a sample each time.
+ */
+#define SAMPLE_UNDER_WAY "interval '1 minute'"
+
 /* Did a policy take it back to a faster tier? */
 #define IS_RETURN \
 	"(m.policy_kind = 'tiering' AND m.undo_of IS NULL AND " \
@@ -69,7 +75,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	static const char update_sql[] =
 	"UPDATE _tiered_storage.move m SET state = 'running', relation_name = $2, kind = $3, "
 	"(failed_at, failed_bytes, failed_limited_bytes) = (" FAILED_TRIES "), "
-	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, from_tier = $6, "
+	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, "
+	"to_tablespace_oid = $21, from_tier = $6, "
 	"to_tier = $7, requested_by = $8, policy_id = $9, policy_kind = $22, "
 	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
 	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
@@ -77,10 +84,10 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
 	"before_io_s_per_hour = $16, predicted_io_s_per_hour = $17, undo_of = $18, "
 	"elapsed_ms = NULL, waited_ms = NULL, error = NULL, sqlstate = NULL, "
-	"pid = $13, backend_start = $19, (" TIER_SQL_INDEX_IDENTITY ") = "
+	"pid = $13, backend_start = $19, placed_at = NULL, (" TIER_SQL_INDEX_IDENTITY ") = "
 	"(SELECT " TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.index_identity($1)) "
 	"WHERE m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
-	"WHERE l.relation_oid = $1) AND m.to_tablespace_oid = $21 "
+	"WHERE l.relation_oid = $1) AND (m.to_tablespace_oid = $21 OR m.to_tier = $7) "
 	"AND m.state IN ('failed', 'skipped') "
 	"RETURNING m.move_id";
 	static const char insert_sql[] =
@@ -155,15 +162,19 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"lock_flush_ms = $9, copied_bytes = $10, waited_ms = $12, "
 	"error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
 	"failures = CASE WHEN $2 = 'done' OR $11 THEN failures ELSE failures + 1 END, "
+	"costly_failures = CASE WHEN $2 = 'done' OR $11 OR $13 THEN costly_failures "
+	"ELSE costly_failures + 1 END, "
 	"next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
-	"least(interval '1 hour', interval '1 minute' * power(2, least(failures, 10))) END "
+	"least(interval '1 hour', interval '1 minute' * "
+	"CASE WHEN $13 THEN least(10, power(2, least(failures, 10))) "
+	"ELSE power(2, least(costly_failures, 10)) END) END "
 	"WHERE move_id = $1";
 	static const Oid types[] = {
 		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
-		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID
+		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID, BOOLOID
 	};
-	char		nulls[] = "            ";
-	Datum		values[12];
+	char		nulls[] = "             ";
+	Datum		values[13];
 
 	values[0] = Int64GetDatum(move_id);
 	values[1] = CStringGetTextDatum(outcome->state);
@@ -182,6 +193,7 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
 	values[10] = BoolGetDatum(outcome->is_tried_again);
 	values[11] = Float8GetDatum(outcome->waited_ms);
+	values[12] = BoolGetDatum(outcome->found_no_room);
 	tier_catalog_execute(sql, lengthof(types), types, values, nulls);
 }
 
@@ -208,7 +220,9 @@ tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nr
 	static const char sql[] =
 	"SELECT DISTINCT ON (o.present_oid) o.present_oid, "
 	"CASE WHEN o.policy_kind = 'tiering' AND o.undo_of IS NULL THEN o.policy_id END, "
-	"o.from_tablespace_oid, o.from_tier, o.to_tablespace_oid, o.finished_at "
+	"o.from_tablespace_oid, o.from_tier, o.to_tablespace_oid, o.finished_at, "
+	"EXISTS (SELECT FROM _tiered_storage.relation_state s WHERE s.relation_oid = o.present_oid "
+	"AND s.placed_at > o.placed_at + " SAMPLE_UNDER_WAY ") "
 	"FROM (SELECT m.*, m.relation_oid AS present_oid FROM _tiered_storage.move m "
 	"WHERE m.relation_oid = ANY ($1) AND m.state = 'done' "
 	"UNION ALL SELECT m.*, _tiered_storage.present_relation(m) FROM _tiered_storage.move m "
@@ -242,6 +256,7 @@ tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nr
 			move->from_tier = *DatumGetName(tier);
 		move->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
 		move->finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 6, &isnull));
+		move->placed_since = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
 	}
 	return moves;
 }
@@ -306,9 +321,9 @@ TierBatchMove *
 tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 {
 	static const char sql[] =
-	"SELECT f.oid, t.oid, m.relation_oid, " TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.move m "
-	"JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
-	"JOIN pg_catalog.pg_tablespace t ON t.oid = m.to_tablespace_oid "
+	"SELECT f.oid, m.from_tablespace, m.to_tablespace_oid, m.relation_oid, "
+	TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.move m "
+	"LEFT JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
 	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);
@@ -323,10 +338,12 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 		bool		nulls[TIER_IDENTITY_COLUMNS];
 		MemoryContext old_context;
 
-		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		value = tier_catalog_datum(i, 1, &isnull);
+		moves[i].from_tablespace_oid = isnull ? InvalidOid : DatumGetObjectId(value);
+		moves[i].from_tablespace = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
 		for (int k = 0; k < TIER_IDENTITY_COLUMNS; k++)
-			identity[k] = tier_catalog_datum(i, 3 + k, &nulls[k]);
+			identity[k] = tier_catalog_datum(i, 4 + k, &nulls[k]);
 		old_context = MemoryContextSwitchTo(context);
 		tier_catalog_read_identity(identity, nulls, &moves[i].identity);
 		MemoryContextSwitchTo(old_context);
@@ -404,9 +421,9 @@ tier_catalog_forget_move(int64 move_id)
 }
 
 void
-tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
+tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid)
 {
-	static const char sql[] =
+	static const char state_sql[] =
 	"UPDATE _tiered_storage.relation_state s "
 	"SET tablespace_oid = $2, file_number = u.relfilenode, "
 	"placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
@@ -416,13 +433,19 @@ tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 	TIER_SQL_UNIT_OF_RELATION " FOR UPDATE OF x SKIP LOCKED) o "
 	"CROSS JOIN LATERAL _tiered_storage.relation_entry(o.relation_oid) c) u "
 	"WHERE u.oid = s.relation_oid AND u.relfilenode <> s.file_number";
-	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
-	Datum		values[3];
+	static const char move_sql[] =
+	"UPDATE _tiered_storage.move m SET placed_at = $3 WHERE m.move_id = $4 "
+	"AND NOT EXISTS (SELECT FROM _tiered_storage.relation_state s "
+	"WHERE s.relation_oid = $1 AND s.tablespace_oid <> $2)";
+	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID, INT8OID};
+	Datum		values[4];
 
 	values[0] = ObjectIdGetDatum(relation_oid);
 	values[1] = ObjectIdGetDatum(tablespace_oid);
 	values[2] = TimestampTzGetDatum(tier_clock_now());
-	tier_catalog_execute(sql, 3, types, values, NULL);
+	values[3] = Int64GetDatum(move_id);
+	tier_catalog_execute(state_sql, 3, types, values, NULL);
+	tier_catalog_execute(move_sql, 4, types, values, NULL);
 }
 
 Oid *

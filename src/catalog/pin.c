@@ -118,14 +118,17 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	"INSERT INTO _tiered_storage.pin (relation_oid, schema_name, relation_name, "
 	"system_identifier, database_oid, tier_name, "
 	"until, include_indexes, pinned_by, pinned_by_oid, "
-	"owner_name, owner_oid, relation_kind, pinned_at) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp()) "
+	"owner_name, owner_oid, relation_kind, pinned_at, "
+	"table_oid, definition_hash, other_indexes) "
+	"SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp(), "
+	"i.table_oid, i.definition_hash, i.other_indexes FROM _tiered_storage.index_identity($1) i "
 	"ON CONFLICT (relation_oid, database_oid, system_identifier) DO UPDATE SET "
 	"tier_name = EXCLUDED.tier_name, until = EXCLUDED.until, "
 	"include_indexes = EXCLUDED.include_indexes, "
 	"pinned_by = EXCLUDED.pinned_by, pinned_by_oid = EXCLUDED.pinned_by_oid, "
 	"owner_name = EXCLUDED.owner_name, owner_oid = EXCLUDED.owner_oid, "
-	"relation_kind = EXCLUDED.relation_kind, "
+	"relation_kind = EXCLUDED.relation_kind, table_oid = EXCLUDED.table_oid, "
+	"definition_hash = EXCLUDED.definition_hash, other_indexes = EXCLUDED.other_indexes, "
 	"pinned_at = EXCLUDED.pinned_at, missing_since = NULL";
 	static const Oid types[] = {
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID,

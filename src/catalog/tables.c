@@ -283,6 +283,7 @@ tier_catalog_refresh_identities(void)
 	"UPDATE _tiered_storage.move m SET finished_at = now(), pid = NULL, backend_start = NULL, "
 	"state = CASE WHEN e.arrived THEN 'done' ELSE 'failed' END, "
 	"failures = m.failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
+	"costly_failures = m.costly_failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
 	"next_attempt_at = CASE WHEN e.arrived THEN NULL ELSE now() END, "
 	"error = CASE WHEN e.arrived THEN NULL "
 	"ELSE 'the process that moved it ended before it was done' END "

@@ -310,6 +310,29 @@ tier_set_tablespace(const TierSet *set, Oid tablespace_oid)
 	return NULL;
 }
 
+bool
+tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b)
+{
+	return a->oid == b->oid || (a->device->fs_id != 0 && a->device->fs_id == b->device->fs_id);
+}
+
+/*
+ * Has the candidate more free space?  Two on one file system have the same, though it may have
+ * changed between two looks at it.
+ */
+static bool
+is_roomier(const TierTablespace *candidate, const TierTablespace *best, TierAddedBytes added,
+		   const void *argument)
+{
+	double		more = (double) candidate->device->free_bytes - best->device->free_bytes;
+
+	if (tier_set_same_file_system(candidate, best))
+		return false;
+	if (added != NULL)
+		more -= added(candidate, argument) - added(best, argument);
+	return more > 0.0;
+}
+
 Oid
 tier_set_roomiest_tablespace(const TierSet *set, int tier)
 {
@@ -320,7 +343,7 @@ tier_set_roomiest_tablespace(const TierSet *set, int tier)
 		const TierTablespace *candidate = &set->tablespaces[i];
 
 		if (candidate->tier == tier &&
-			(best == NULL || candidate->device->free_bytes > best->device->free_bytes))
+			(best == NULL || is_roomier(candidate, best, NULL, NULL)))
 			best = candidate;
 	}
 	return best == NULL ? InvalidOid : best->oid;
@@ -337,6 +360,13 @@ tier_set_may_use_tablespace(const TierTablespace *tablespace, Oid role_oid)
 Oid
 tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
 {
+	return tier_set_usable_after(set, tier, role_oid, NULL, NULL);
+}
+
+Oid
+tier_set_usable_after(const TierSet *set, int tier, Oid role_oid, TierAddedBytes added,
+					  const void *argument)
+{
 	const TierTablespace *best = NULL;
 	bool		best_allowed = false;
 
@@ -349,7 +379,7 @@ tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid)
 			continue;
 		allowed = tier_set_may_use_tablespace(candidate, role_oid);
 		if (best == NULL || (allowed && !best_allowed) ||
-			(allowed == best_allowed && candidate->device->free_bytes > best->device->free_bytes))
+			(allowed == best_allowed && is_roomier(candidate, best, added, argument)))
 		{
 			best = candidate;
 			best_allowed = allowed;

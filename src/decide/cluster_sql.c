@@ -182,6 +182,10 @@ find_difference(const TierSet *set, int tier, const TierPublished *row, Differen
 	compare_capacity(difference, row, here);
 	compare_number(difference, "reserve_fraction", row->reserve_fraction, here->reserve_fraction,
 				   row->reserve_fraction != here->reserve_fraction);
+	compare_number(difference, "low_watermark", row->low_watermark, here->low_watermark,
+				   row->low_watermark != here->low_watermark);
+	compare_number(difference, "high_watermark", row->high_watermark, here->high_watermark,
+				   row->high_watermark != here->high_watermark);
 	compare_number(difference, "price_per_gb_month", row->price_per_gb_month,
 				   here->profile.price_per_gb_month,
 				   row->price_per_gb_month != here->profile.price_per_gb_month);

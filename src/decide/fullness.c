@@ -26,10 +26,13 @@
 #include "src/server/relation.h"
 
 /*
- * A move is some transactions whose commits wait for a flush (as in act/apply.c): of what is
- * small, most of its cost, for next to no room.
+ * A move is some transactions whose commits wait for a flush (as in act/apply_candidates.c): of
+ * what is small, most of its cost, for next to no room.
  */
 #define FLUSHES_PER_MOVE 4
+
+/* Looks at what comes to the tiers of a chain and has room there. */
+#define MOST_ROUNDS 16
 
 /* ---------------------------------------------------------------------
  * How full tiers are
@@ -94,8 +97,7 @@ is_same_place(const TierSet *set, const TierTablespace *tablespace, Oid place_oi
 	const TierTablespace *place = tier_set_tablespace(set, place_oid);
 
 	return tablespace->oid == place_oid ||
-		(place != NULL && place->device->fs_id != 0 &&
-		 place->device->fs_id == tablespace->device->fs_id);
+		(place != NULL && tier_set_same_file_system(tablespace, place));
 }
 
 /* The file systems of the target, where it has several: one tablespace of each. */
@@ -240,7 +242,9 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 		return TIER_FULLNESS_OF_EXTENSION;
 	}
 	if (is_among(unit->relation_oid, question->moved, question->nmoved) ||
-		(unit->is_due && !is_among(unit->relation_oid, question->in_vain, question->nin_vain)))
+		((unit->is_due ||
+		  is_among(unit->relation_oid, question->returning, question->nreturning)) &&
+		 !is_among(unit->relation_oid, question->in_vain, question->nin_vain)))
 	{
 		*why = "a tiering policy moves it";
 		return TIER_FULLNESS_DUE;
@@ -309,8 +313,7 @@ shares_file_system(const TierSet *set, Oid from_oid, Oid to_oid)
 	const TierTablespace *from = tier_set_tablespace(set, from_oid);
 	const TierTablespace *to = tier_set_tablespace(set, to_oid);
 
-	return from != NULL && to != NULL && from->device->fs_id != 0 &&
-		from->device->fs_id == to->device->fs_id;
+	return from != NULL && to != NULL && tier_set_same_file_system(from, to);
 }
 
 /* Seconds that both devices are busy with its move, the flushes of its commits included. */
@@ -435,11 +438,22 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 	}
 }
 
+/* Those that the policy does not have are the tier's. */
+static void
+set_marks(TierFullnessEvaluation *evaluation, const TierTier *tier)
+{
+	const TierFullnessRow *policy = evaluation->policy;
+
+	evaluation->problem.high = isnan(policy->high_watermark) ? tier->high_watermark :
+		policy->high_watermark;
+	evaluation->problem.low = isnan(policy->low_watermark) ? tier->low_watermark :
+		policy->low_watermark;
+}
+
 /* What is said of the tiers fits; else why not. */
 static char *
-check_policy(const TierFullnessEvaluation *evaluation)
+check_policy(const TierFullnessEvaluation *evaluation, const TierSet *set)
 {
-	const TierSet *set = evaluation->advice->set;
 	const TierTier *tier = &set->tiers[evaluation->tier];
 	const TierTier *target = &set->tiers[evaluation->target];
 
@@ -448,8 +462,9 @@ check_policy(const TierFullnessEvaluation *evaluation)
 						NameStr(tier->name));
 	if (!(evaluation->problem.low > 0.0 && evaluation->problem.low < evaluation->problem.high &&
 		  evaluation->problem.high <= 1.0))
-		return psprintf("its low watermark of %g is not below its high one of %g",
-						evaluation->problem.low, evaluation->problem.high);
+		return psprintf("its low watermark of %s is not below its high one of %s",
+						tier_given_text(evaluation->problem.low),
+						tier_given_text(evaluation->problem.high));
 	if (tier->capacity_bytes <= 0)
 		return psprintf("the capacity of tier \"%s\" is not known", NameStr(tier->name));
 	if (evaluation->advice->why_closed[evaluation->target] != NULL)
@@ -458,9 +473,37 @@ check_policy(const TierFullnessEvaluation *evaluation)
 	return NULL;
 }
 
+bool
+tier_fullness_follow(TierFullnessEvaluation *evaluation, const TierSet *set)
+{
+	double		high = evaluation->problem.high;
+	double		low = evaluation->problem.low;
+
+	set_marks(evaluation, &set->tiers[evaluation->tier]);
+	if (check_policy(evaluation, set) == NULL)
+		return true;
+	evaluation->problem.high = high;
+	evaluation->problem.low = low;
+	return false;
+}
+
+/* Looks once what the target can take now; for a start everything that comes has room. */
+static void
+keep_room(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question)
+{
+	TierFullnessProblem *problem = &evaluation->problem;
+
+	tier_fullness_find_room(evaluation, evaluation->advice->set, question);
+	evaluation->room_bytes = problem->target_bytes;
+	memcpy(evaluation->room_places, problem->place_bytes, sizeof(problem->place_bytes));
+	problem->target_bytes = INFINITY;
+	for (int p = 0; p < problem->nplaces; p++)
+		problem->place_bytes[p] = INFINITY;
+}
+
 static void
 begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
-				 const TierFullnessRow *policy, const TierFullnessQuestion *question)
+				 TierFullnessRow *policy, const TierFullnessQuestion *question)
 {
 	const TierTier *tier;
 	int			n = 0;
@@ -475,11 +518,8 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 		return;
 	}
 	tier = &advice->set->tiers[evaluation->tier];
-	evaluation->problem.high = isnan(policy->high_watermark) ? tier->high_watermark :
-		policy->high_watermark;
-	evaluation->problem.low = isnan(policy->low_watermark) ? tier->low_watermark :
-		policy->low_watermark;
-	evaluation->error = check_policy(evaluation);
+	set_marks(evaluation, tier);
+	evaluation->error = check_policy(evaluation, advice->set);
 	if (evaluation->error != NULL)
 		return;
 	for (int i = 0; i < advice->nunits; i++)
@@ -496,10 +536,8 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 	for (int i = 0; i < n; i++)
 		evaluation->result.places[i] = -1;
 	evaluation->problem.units = evaluation->units;
-	evaluation->problem.target_bytes = INFINITY;
 	find_places(evaluation);
-	for (int p = 0; p < evaluation->problem.nplaces; p++)
-		evaluation->problem.place_bytes[p] = INFINITY;
+	keep_room(evaluation, question);
 	evaluation->problem.level = tier_fullness_level(advice->set, evaluation->tier, question);
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -525,6 +563,20 @@ compare_evaluations(const void *a, const void *b)
 	return right->tier - left->tier;
 }
 
+bool
+tier_fullness_has_turn(const TierFullnessEvaluation *evaluation,
+					   const TierFullnessQuestion *question)
+{
+	const ListCell *cell;
+
+	foreach(cell, question->not_yet)
+	{
+		if (strcmp(lfirst(cell), NameStr(evaluation->policy->tier_name)) == 0)
+			return false;
+	}
+	return evaluation->policy->is_enabled && evaluation->error == NULL;
+}
+
 static TierFullnessEvaluation *
 evaluation_of(TierFullnessEvaluation *evaluations, int n, int tier)
 {
@@ -534,21 +586,83 @@ evaluation_of(TierFullnessEvaluation *evaluations, int n, int tier)
 	return NULL;
 }
 
-/* From the fastest tier down: what leaves it is about to come to the next. */
+/* So much is about to come. */
 static void
-pass_on(TierFullnessEvaluation *evaluations, int n)
+expect(TierFullnessEvaluation *evaluation, double bytes)
 {
+	evaluation->arriving_bytes += bytes;
+	evaluation->problem.level.own_bytes += bytes;
+	evaluation->problem.level.disk_bytes += bytes;
+}
+
+/*
+ * From the fastest tier down: what leaves it is about to come to the next, as far as there is
+ * room for it.  What has no turn yet is not about to come.
+ */
+static void
+pass_on(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *question)
+{
+	for (int i = 0; i < n; i++)
+	{
+		TierFullnessLevel *level = &evaluations[i].problem.level;
+
+		level->own_bytes -= evaluations[i].arriving_bytes;
+		level->disk_bytes -= evaluations[i].arriving_bytes;
+		evaluations[i].arriving_bytes = evaluations[i].passed_bytes = 0.0;
+	}
 	for (int i = n - 1; i >= 0; i--)
 	{
 		TierFullnessEvaluation *from = &evaluations[i];
 		TierFullnessEvaluation *to = evaluation_of(evaluations, n, from->target);
 
-		if (from->error != NULL || !from->policy->is_enabled || to == NULL)
+		if (!tier_fullness_has_turn(from, question) || to == NULL)
 			continue;
 		tier_fullness_decide(&from->problem, &from->result);
-		to->arriving_bytes += from->result.arriving_bytes;
-		to->problem.level.own_bytes += from->result.arriving_bytes;
-		to->problem.level.disk_bytes += from->result.arriving_bytes;
+		from->passed_bytes = from->result.arriving_bytes;
+		expect(to, from->passed_bytes);
+	}
+}
+
+/* As it is now, with nothing that is about to come. */
+static void
+look_at_level(TierFullnessEvaluation *evaluation, const TierSet *set,
+			  const TierFullnessQuestion *question)
+{
+	evaluation->arriving_bytes = 0.0;
+	evaluation->problem.level = tier_fullness_level(set, evaluation->tier, question);
+}
+
+/* From the fastest tier down, as pass_on(), and no further than evaluations[i]. */
+void
+tier_fullness_look_at_arriving(TierFullnessEvaluation *evaluations, int n, int i,
+							   const bool *wanted, const TierSet *set,
+							   const TierFullnessQuestion *question)
+{
+	double		settled_bytes = 0.0;
+
+	for (int j = i + 1; j < n; j++)
+		if (evaluation_of(evaluations, n, evaluations[j].target) == &evaluations[i])
+			settled_bytes += evaluations[j].passed_bytes;
+	look_at_level(&evaluations[i], set, question);
+	if (settled_bytes <= 0.0)
+		return;
+	for (int j = i + 1; j < n; j++)
+	{
+		if (evaluations[j].error != NULL)
+			continue;
+		look_at_level(&evaluations[j], set, question);
+		evaluations[j].problem.has_begun = false;
+	}
+	for (int j = n - 1; j > i; j--)
+	{
+		TierFullnessEvaluation *from = &evaluations[j];
+		TierFullnessEvaluation *to = evaluation_of(evaluations, n, from->target);
+
+		if (!tier_fullness_has_turn(from, question) || !wanted[j] || to == NULL ||
+			to < &evaluations[i])
+			continue;
+		tier_fullness_decide_again(from, set);
+		expect(to, Min(from->result.arriving_bytes, from->passed_bytes));
 	}
 }
 
@@ -593,15 +707,18 @@ find_room(TierFullnessEvaluation *evaluations, int i, int n, const TierFullnessQ
 	TierFullnessProblem *problem = &evaluation->problem;
 	const TierFullnessEvaluation *next = evaluation_of(evaluations, n, evaluation->target);
 
-	tier_fullness_find_room(evaluation, evaluation->advice->set, question);
+	problem->target_bytes = evaluation->room_bytes;
+	memcpy(problem->place_bytes, evaluation->room_places, sizeof(problem->place_bytes));
 	for (int j = 0; j < i; j++)
-		if (evaluations[j].error == NULL && evaluations[j].policy->is_enabled &&
+		if (tier_fullness_has_turn(&evaluations[j], question) &&
 			evaluations[j].target == evaluation->target)
 			book_room(evaluation, &evaluations[j]);
 	if (next == NULL || !next->policy->is_enabled)
 		return;
-	free_places(evaluation, next);
 	problem->later_bytes = problem->target_bytes + tier_fullness_can_leave(&next->problem);
+	if (!tier_fullness_has_turn(next, question))
+		return;
+	free_places(evaluation, next);
 	problem->target_bytes += next->result.leaving_bytes;
 }
 
@@ -617,6 +734,39 @@ decide_all(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestio
 		tier_fullness_decide(&evaluations[i].problem, &evaluations[i].result);
 		find_tablespaces(&evaluations[i], evaluations[i].advice->set);
 	}
+}
+
+/* Has what was to come turned out to have no room, whatever leaves its target? */
+static bool
+comes_less(const TierFullnessEvaluation *evaluations, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (evaluations[i].result.arriving_bytes < evaluations[i].passed_bytes)
+			return true;
+	return false;
+}
+
+/*
+ * A tier makes room for what another sends it, and that depends on the room that it makes.  At
+ * first everything that wants to come is expected; then what has room after all that has left for
+ * it, which is never more, until all that is expected comes.  A chain that does not get there
+ * soon expects nothing: then each tier looks after itself.
+ */
+static void
+settle(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *question)
+{
+	for (int round = 0; round < MOST_ROUNDS; round++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pass_on(evaluations, n, question);
+		decide_all(evaluations, n, question);
+		if (!comes_less(evaluations, n))
+			return;
+	}
+	for (int i = 0; i < n; i++)
+		evaluations[i].problem.target_bytes = -INFINITY;
+	pass_on(evaluations, n, question);
+	decide_all(evaluations, n, question);
 }
 
 TierFullnessEvaluation *
@@ -643,7 +793,6 @@ tier_fullness_evaluate(const TierFullnessQuestion *question, int *n)
 	for (int i = 0; i < *n; i++)
 		begin_evaluation(&evaluations[i], advice, &rows[i], question);
 	qsort(evaluations, *n, sizeof(TierFullnessEvaluation), compare_evaluations);
-	pass_on(evaluations, *n);
-	decide_all(evaluations, *n, question);
+	settle(evaluations, *n, question);
 	return evaluations;
 }

@@ -16,6 +16,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 #include "src/decide/advice.h"
 #include "src/model/fullness.h"
 
@@ -38,10 +40,16 @@ typedef struct TierFullnessQuestion
 	const void *argument;		/* the caller's */
 	const Oid  *moved;			/* by tiering policies in this run */
 	int			nmoved;
+	const Oid  *returning;		/* what they bring back now or as soon as it
+								 * may begin; of what is due they know
+								 * themselves */
+	int			nreturning;
 	const Oid  *in_vain;		/* these could not move it in this run */
 	int			nin_vain;
 	const Oid  *backoff;		/* that failed lately */
 	int			nbackoff;
+	const List *not_yet;		/* names of tiers that have no turn, so that
+								 * nothing is about to leave them */
 	bool		due_leave;		/* what a tiering policy moves next is as good
 								 * as gone: nothing is about to be moved */
 } TierFullnessQuestion;
@@ -59,17 +67,22 @@ typedef struct TierFullnessMember
 /* One policy.  The arrays belong to the evaluation. */
 typedef struct TierFullnessEvaluation
 {
-	const TierFullnessRow *policy;
+	TierFullnessRow *policy;	/* its watermarks as of the last look */
 	const TierAdvice *advice;
 	int			tier;			/* indexes into the set */
 	int			target;
 	char	   *error;			/* why it could not be evaluated; then what
 								 * follows means nothing */
 	double		arriving_bytes; /* that another policy will move to the tier */
+	double		passed_bytes;	/* of the target's arriving_bytes, what this
+								 * one sends */
 	TierFullnessProblem problem;	/* its units are those below */
 	TierFullnessResult result;
 	Oid			places[TIER_FULLNESS_PLACES];	/* one tablespace of each
 												 * place */
+	double		room_bytes;		/* that the target can take as it is, when
+								 * this was evaluated */
+	double		room_places[TIER_FULLNESS_PLACES];	/* and each place */
 	TierFullnessUnit *units;	/* what is on the tier, by OID */
 	TierFullnessMember *members;	/* the same */
 } TierFullnessEvaluation;
@@ -82,6 +95,27 @@ typedef struct TierFullnessEvaluation
  */
 extern TierFullnessEvaluation *tier_fullness_evaluate(const TierFullnessQuestion *question,
 													  int *n);
+
+/* Is it the policy's turn to let something leave, if its tier is too full? */
+extern bool tier_fullness_has_turn(const TierFullnessEvaluation *evaluation,
+								   const TierFullnessQuestion *question);
+
+/*
+ * Watermarks that the policy does not have are the tier's, as they are by now; false: what is
+ * said of the tiers does not fit any more.  The set has the same tiers.
+ */
+extern bool tier_fullness_follow(TierFullnessEvaluation *evaluation, const TierSet *set);
+
+/*
+ * Looks again what is about to come to evaluations[i], of the n of tier_fullness_evaluate():
+ * what has come meanwhile, or is not to leave its tier any more, is not.  Sets its
+ * arriving_bytes, never to more than were settled, and its level with them.  `wanted` says of
+ * each evaluation whether its policy asks for the same still, its marks followed.  The set has
+ * the same tiers.  In a transaction.
+ */
+extern void tier_fullness_look_at_arriving(TierFullnessEvaluation *evaluations, int n, int i,
+										   const bool *wanted, const TierSet *set,
+										   const TierFullnessQuestion *question);
 
 /*
  * Decides again on a problem whose levels were looked up again, and where what leaves goes.

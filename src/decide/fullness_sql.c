@@ -57,7 +57,8 @@ check_watermarks(const TierFullnessRow *row, const TierTier *tier)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid watermarks for the fullness policy of tier \"%s\": "
-					"low %g and high %g", NameStr(row->tier_name), low, high),
+					"low %s and high %s", NameStr(row->tier_name), tier_given_text(low),
+					tier_given_text(high)),
 			 isnan(row->high_watermark) == isnan(row->low_watermark) ? 0 :
 			 errdetail("The %s one was not given, and is that of the tier.",
 					   isnan(row->high_watermark) ? "high" : "low"),
@@ -134,10 +135,11 @@ warn_of_crash_room(const TierSet *set, const TierFullnessRow *row)
 	ereport(WARNING,
 			(errmsg("tier \"%s\" may have too little room after a crash",
 					NameStr(row->tier_name)),
-			 errdetail("At its high watermark of %g it has %s free, and max_wal_size is %s. "
+			 errdetail("At its high watermark of %s it has %s free, and max_wal_size is %s. "
 					   "PostgreSQL writes again what has left the tier since the last "
 					   "checkpoint, and does not start without room for it.",
-					   high, tier_size_text(Max(room, 0.0)), tier_size_text(wal_bytes)),
+					   tier_given_text(high), tier_size_text(Max(room, 0.0)),
+					   tier_size_text(wal_bytes)),
 			 enough > 0.0 ?
 			 errhint("Use a high_watermark of %g or less, or lower max_wal_size.", enough) :
 			 errhint("Lower max_wal_size.")));
@@ -240,18 +242,23 @@ enum
 };
 
 static void
-unset_property(TierFullnessRow *row, const char *property)
+unset_property(FunctionCallInfo fcinfo, TierFullnessRow *row, const char *property)
 {
-	if (property != NULL && strcmp(property, "high_watermark") == 0)
-		row->high_watermark = NAN;
-	else if (property != NULL && strcmp(property, "low_watermark") == 0)
-		row->low_watermark = NAN;
-	else
+	bool		is_high = property != NULL && strcmp(property, "high_watermark") == 0;
+	bool		is_low = property != NULL && strcmp(property, "low_watermark") == 0;
+
+	if (!is_high && !is_low)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("property \"%s\" of a fullness policy cannot be unset",
 						property ? property : "null"),
 				 errhint("high_watermark and low_watermark can be unset.")));
+	if (!PG_ARGISNULL(is_high ? ALTER_HIGH : ALTER_LOW))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("property \"%s\" of a fullness policy cannot be set and unset at once",
+						property)));
+	*(is_high ? &row->high_watermark : &row->low_watermark) = NAN;
 }
 
 static TierFullnessRow
@@ -276,7 +283,7 @@ altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
 						  &names, &nulls, &n);
 		for (int i = 0; i < n; i++)
-			unset_property(&result, nulls[i] ? NULL : TextDatumGetCString(names[i]));
+			unset_property(fcinfo, &result, nulls[i] ? NULL : TextDatumGetCString(names[i]));
 	}
 	return result;
 }
@@ -297,7 +304,8 @@ tier_alter_fullness_policy(PG_FUNCTION_ARGS)
 	require_which(fcinfo);
 	for (int i = ALTER_ENABLED; i < ALTER_IF_EXISTS; i++)
 	{
-		changes = changes || !PG_ARGISNULL(i);
+		changes = changes || (i == ALTER_UNSET ? !tier_is_empty_array(fcinfo, i) :
+							  !PG_ARGISNULL(i));
 		disables_only = disables_only && (i == ALTER_ENABLED || PG_ARGISNULL(i));
 	}
 	if (!changes)

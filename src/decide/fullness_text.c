@@ -62,6 +62,14 @@ percent(double share)
 	return psprintf("%.1f%%", 100.0 * share);
 }
 
+/* ", and 20 MB are about to come" */
+static char *
+arriving_text(const TierFullnessEvaluation *evaluation)
+{
+	return evaluation->arriving_bytes <= 0.0 ? "" :
+		psprintf(", %s are about to come", tier_advice_bytes(evaluation->arriving_bytes));
+}
+
 /* "it costs 0.2 s/h more there" */
 static char *
 loss_text(const TierFullnessEvaluation *evaluation, int i)
@@ -81,9 +89,9 @@ tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i)
 	switch (evaluation->result.verdicts[i])
 	{
 		case TIER_FULLNESS_LEAVES:
-			return psprintf("tier \"%s\" is %s full, and of what may leave, it loses least: %s",
+			return psprintf("tier \"%s\" is %s full%s, and of what may leave, it loses least: %s",
 							tier_name(evaluation, evaluation->tier),
-							percent(tier_fullness_share(evaluation)),
+							percent(tier_fullness_share(evaluation)), arriving_text(evaluation),
 							loss_text(evaluation, i));
 		case TIER_FULLNESS_STAYS:
 			return psprintf("colder ones make enough room; %s", loss_text(evaluation, i));
@@ -151,6 +159,12 @@ append_shortage(StringInfo line, const TierFullnessEvaluation *evaluation, doubl
 		appendStringInfo(line, "tier \"%s\" has room for %s of %s",
 						 tier_name(evaluation, evaluation->target), tier_advice_bytes(room),
 						 tier_advice_bytes(needed));
+		return;
+	}
+	if (leaving >= needed)
+	{
+		appendStringInfo(line, "of %s that may leave, tier \"%s\" has no room for enough",
+						 tier_advice_bytes(leaving), tier_name(evaluation, evaluation->target));
 		return;
 	}
 	obstacles = obstacles_text(evaluation);
@@ -223,10 +237,8 @@ tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 	if (evaluation->error != NULL)
 		return pstrdup(evaluation->error);
 	initStringInfo(&line);
-	appendStringInfo(&line, "%s full", percent(tier_fullness_share(evaluation)));
-	if (evaluation->arriving_bytes > 0.0)
-		appendStringInfo(&line, ", %s are about to come",
-						 tier_advice_bytes(evaluation->arriving_bytes));
+	appendStringInfo(&line, "%s full%s", percent(tier_fullness_share(evaluation)),
+					 arriving_text(evaluation));
 	if (!result->is_needed)
 		appendStringInfo(&line, ", not above %s", percent(problem->high));
 	else if (result->nleaving == 0)

@@ -160,7 +160,8 @@ why_not_now(const TierWindowAnswer *answer, const TierPlannedMove *move, double 
 			return psprintf(": less than its %s may still be moved in what is open",
 							tier_size_text(move->bytes));
 		case TIER_WINDOW_TOO_SHORT:
-			return psprintf(": it takes about %s, and what is open closes before",
+			return psprintf(": it takes %s%s, and what is open closes before",
+							seconds < SECS_PER_MINUTE ? "" : "about ",
 							tier_advice_duration(seconds));
 		default:
 			return "";
@@ -179,8 +180,8 @@ why_never(const TierMoveWindows *windows, const TierWindowAnswer *answer,
 	if (answer->is_too_large)
 		return psprintf("waiting: its %s are more than may be moved in any window",
 						tier_size_text(move->bytes));
-	return psprintf("waiting: it takes about %s, which is longer than any window is open",
-					tier_advice_duration(seconds));
+	return psprintf("waiting: it takes %s%s, which is longer than any window is open",
+					seconds < SECS_PER_MINUTE ? "" : "about ", tier_advice_duration(seconds));
 }
 
 /* The openings, without what earlier moves of a series use up of those that are open. */

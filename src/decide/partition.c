@@ -151,11 +151,16 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 		partition->lower_kind = TIER_BOUND_FINITE;
 		partition->lower_us = us;
 	}
-	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
-		tier_partition_bound_time(key, castNode(Const, upper->value),
-								  level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE :
-								  TIER_END_UPPER, &us) &&
-		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
+	if (upper->kind != PARTITION_RANGE_DATUM_VALUE)
+		return;
+	if (!tier_partition_bound_time(key, castNode(Const, upper->value),
+								   level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE :
+								   TIER_END_UPPER, &us))
+	{
+		if (!tier_partition_bound_is_endless(castNode(Const, upper->value)))
+			partition->has_odd_upper = true;
+	}
+	else if (partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us)
 	{
 		partition->upper_kind = TIER_BOUND_FINITE;
 		partition->upper_us = us;

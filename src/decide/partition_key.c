@@ -539,3 +539,29 @@ tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 	}
 	return false;
 }
+
+bool
+tier_partition_bound_is_endless(const Const *bound)
+{
+	/* Of a uuid, as its first 48 bits. */
+	static const uint8 greatest_time[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
+	if (bound->constisnull)
+		return false;
+	switch (bound->consttype)
+	{
+		case DATEOID:
+			return DATE_NOT_FINITE(DatumGetDateADT(bound->constvalue));
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return TIMESTAMP_NOT_FINITE(DatumGetTimestamp(bound->constvalue));
+		case NUMERICOID:
+			return numeric_is_inf(DatumGetNumeric(bound->constvalue)) ||
+				numeric_is_nan(DatumGetNumeric(bound->constvalue));
+		case UUIDOID:
+			return memcmp(DatumGetUUIDP(bound->constvalue)->data, greatest_time,
+						  sizeof(greatest_time)) == 0;
+		default:
+			return false;
+	}
+}

@@ -84,4 +84,7 @@ typedef enum TierBoundEnd
 extern bool tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 									  TierBoundEnd end, int64 *us);
 
+/* Is a bound infinite, or the greatest time, so that what is below it has no end? */
+extern bool tier_partition_bound_is_endless(const Const *bound);
+
 #endif							/* TIER_PARTITION_KEY_H */

@@ -117,8 +117,9 @@ check_return(const TierPolicyRow *policy)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("return_when_reads_per_hour must be above below_reads_per_hour"),
-				 errdetail("What returns at %g reads per hour would leave again below %g.",
-						   policy->return_reads_per_hour, policy->below_reads_per_hour)));
+				 errdetail("What returns at %s reads per hour would leave again below %s.",
+						   tier_given_text(policy->return_reads_per_hour),
+						   tier_given_text(policy->below_reads_per_hour))));
 	if (policy->has_return_after)
 	{
 		check_interval("return_after", &policy->return_after, false);

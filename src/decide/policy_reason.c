@@ -17,6 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/sql.h"
 #include "src/decide/policy_reason.h"
 
 static char *
@@ -87,8 +88,8 @@ append_idle_reason(StringInfo buffer, const TierPartitionUse *use, const TierPol
 									   use->writes_known_since_us));
 	}
 	if (!isnan(policy->below_reads_per_hour))
-		appendStringInfo(buffer, "%s%.1f reads per hour, below %g", buffer->len > 0 ? "; " : "",
-						 use->reads_per_hour, policy->below_reads_per_hour);
+		appendStringInfo(buffer, "%s%.1f reads per hour, below %s", buffer->len > 0 ? "; " : "",
+						 use->reads_per_hour, tier_given_text(policy->below_reads_per_hour));
 }
 
 static char *
@@ -128,10 +129,10 @@ in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
 		return psprintf("last written at %s, that is not %s ago",
 						time_text(use->last_written_us), interval_text(&policy->no_writes_for));
 	if (conditions->has_reads && !(use->reads_per_hour < conditions->below_reads_per_hour))
-		return psprintf("%.1f reads per hour, not below %g", use->reads_per_hour,
-						policy->below_reads_per_hour);
-	return psprintf("%.1f reads per hour, not below %g, half of those at which it returns",
-					use->reads_per_hour, conditions->keep_reads_per_hour);
+		return psprintf("%.1f reads per hour, not below %s", use->reads_per_hour,
+						tier_given_text(policy->below_reads_per_hour));
+	return psprintf("%.1f reads per hour, not below %s, half of those at which it returns",
+					use->reads_per_hour, tier_given_text(conditions->keep_reads_per_hour));
 }
 
 static char *
@@ -181,6 +182,10 @@ tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
 							"%s before %s, is due",
 							time_text(partition->upper_us),
 							time_text(grounds->conditions.age_us), age, from);
+		case TIER_VERDICT_OPEN_BOUND:
+			if (partition->has_odd_upper)
+				return pstrdup("its upper bound is no time that can be told");
+			return pstrdup(tier_policy_verdict_text(verdict));
 		case TIER_VERDICT_PINNED:
 			return psprintf("%s is pinned to %s", pinned->pinned_as,
 							NameStr(pinned->tier_name));

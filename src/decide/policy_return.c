@@ -20,6 +20,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/base/sql.h"
 #include "src/decide/policy_return.h"
 #include "src/model/period.h"
 
@@ -471,7 +472,7 @@ origin_of(const Returning *returning, const Candidate *candidate, Oid relation_o
 	int			tier;
 
 	if (move == NULL ? !policy->has_return_tier :
-		(move->policy_id != policy->policy_id ||
+		(move->policy_id != policy->policy_id || move->placed_since ||
 		 move->to_tablespace_oid != info->tablespace_oid))
 	{
 		*why = move == NULL ? "it is not recorded that this policy has moved it" :
@@ -564,10 +565,10 @@ rate_text(const Candidate *candidate)
 
 	for (int i = 1; i < candidate->time.nparts; i++)
 		least = Min(least, tier_policy_part_mean(candidate->reads_per_hour, candidate->time, i));
-	return psprintf("at least %.1f reads per hour %s %s, return_when_reads_per_hour is %g", least,
+	return psprintf("at least %.1f reads per hour %s %s, return_when_reads_per_hour is %s", least,
 					candidate->time.nparts == 1 ? "for" : "on each day of",
 					tier_advice_duration(tier_policy_return_seconds(policy)),
-					policy->return_reads_per_hour);
+					tier_given_text(policy->return_reads_per_hour));
 }
 
 /* What it would take besides the mean of each day. */

@@ -578,13 +578,20 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 static void
 complain_of_no_policy(FunctionCallInfo fcinfo, bool if_exists)
 {
-	char	   *which = PG_ARGISNULL(0) ? psprintf("tiering policy %d", PG_GETARG_INT32(2)) :
-	psprintf("tiering policy of relation %s",
-			 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
+	StringInfoData which;
 
+	initStringInfo(&which);
+	appendStringInfoString(&which, "tiering policy");
+	if (!PG_ARGISNULL(2))
+		appendStringInfo(&which, " %d", PG_GETARG_INT32(2));
+	if (!PG_ARGISNULL(0))
+		appendStringInfo(&which, " of relation %s",
+						 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
+	if (!PG_ARGISNULL(1))
+		appendStringInfo(&which, " for tier \"%s\"", NameStr(*PG_GETARG_NAME(1)));
 	ereport(if_exists ? NOTICE : ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
+			 errmsg("%s does not exist%s", which.data, if_exists ? ", skipping" : ""),
 			 if_exists ? 0 :
 			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
@@ -627,7 +634,10 @@ static const struct
 	{"return_tier", ALTER_RETURN + 2},
 };
 
-/* Without return_when_reads_per_hour nothing returns, so that the others mean nothing. */
+/*
+ * What means nothing without a property goes with it: how an age is told without move_after,
+ * and where to and after how long without return_when_reads_per_hour.
+ */
 static void
 unset_property(TierPolicyRow *policy, int argument)
 {
@@ -635,6 +645,9 @@ unset_property(TierPolicyRow *policy, int argument)
 	{
 		case ALTER_MOVE_AFTER:
 			policy->has_move_after = false;
+			policy->age_from_newest = false;
+			memset(&policy->key, 0, sizeof(policy->key));
+			policy->key_counts = tier_partition_unit_counts(NULL);
 			break;
 		case ALTER_IDLE_FOR:
 			policy->has_idle_for = false;
@@ -821,7 +834,8 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	{
 		if (i == ALTER_IF_EXISTS)
 			continue;
-		changes = changes || !PG_ARGISNULL(i);
+		changes = changes || (i == ALTER_UNSET ? !tier_is_empty_array(fcinfo, i) :
+							  !PG_ARGISNULL(i));
 		disables_only = disables_only && PG_ARGISNULL(i);
 	}
 	if (!changes)

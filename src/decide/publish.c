@@ -146,6 +146,8 @@ describe_tier(const TierAdvice *advice, int tier, TierPublished *row)
 	row->capacity_bytes = (double) t->capacity_bytes;
 	row->capacity_is_given = t->capacity_bytes != t->device_bytes;
 	row->reserve_fraction = t->reserve_fraction;
+	row->high_watermark = t->high_watermark;
+	row->low_watermark = t->low_watermark;
 	row->price_per_gb_month = t->profile.price_per_gb_month;
 	row->random_read_ms = t->profile.random_read_ms;
 	row->sequential_read_mb_per_s = t->profile.sequential_read_mb_per_s;

@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
@@ -49,11 +48,8 @@ tier_share_published(int *n)
 	*n = 0;
 	for (int i = 0; i < nrows; i++)
 	{
-		char	   *name = get_database_name(rows[i].database_oid);
-
-		if (name == NULL)
+		if (!tier_cluster_has_database(rows[i].database_oid))
 			continue;
-		pfree(name);
 		if (*n != i)
 			rows[*n] = rows[i];
 		(*n)++;

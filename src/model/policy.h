@@ -28,7 +28,8 @@ typedef struct TierKeyConversion
 typedef enum TierPartitionBound
 {
 	TIER_BOUND_FINITE,			/* time is meaningful */
-	TIER_BOUND_OPEN,			/* MINVALUE, MAXVALUE, or an infinite time */
+	TIER_BOUND_OPEN,			/* MINVALUE, MAXVALUE, an infinite time, or
+								 * none that can be told */
 	TIER_BOUND_NONE,			/* default partition, or below one */
 } TierPartitionBound;
 
@@ -60,6 +61,8 @@ typedef struct TierPartition
 	TierPartitionBound upper_kind;
 	int64_t		lower_us;		/* inclusive, the tightest of all levels */
 	int64_t		upper_us;		/* exclusive, the tightest of all levels */
+	bool		has_odd_upper;	/* an upper bound of some level is none of
+								 * these: it is no time that can be told */
 	bool		is_foreign;		/* a foreign table: not ours to move */
 	bool		is_temporary;
 	bool		is_immovable;	/* by anybody */

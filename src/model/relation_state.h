@@ -109,6 +109,12 @@ typedef struct TierWriteCounts
 } TierWriteCounts;
 
 /*
+ * In place of its name: the index is in the making, or is about to go and another one has its
+ * name.  Hashes of names are odd.
+ */
+#define TIER_INDEX_IS_INVALID 2
+
+/*
  * What pg_class says.  Set by collect, and changed by nobody; of a state that
  * was loaded, what pg_class said at the last sample, or after our last move.
  */
@@ -117,7 +123,9 @@ typedef struct TierRelationId
 	uint32_t	relation_oid;
 	uint32_t	heap_oid;		/* of an index or TOAST table its table, else
 								 * itself; 0 when loaded: not known */
-	int32_t		name_hash;		/* 0 when loaded: not known */
+	int32_t		name_hash;		/* of an index of its definition, too, or
+								 * TIER_INDEX_IS_INVALID; 0 when loaded: not
+								 * known */
 	uint32_t	owner_oid;		/* role; not stored */
 	uint32_t	tablespace_oid; /* never 0 */
 	uint32_t	file_number;
@@ -236,15 +244,21 @@ typedef struct TierRelationPeriod
 								 * or on a standby */
 
 	/* merge: what the counters show. */
-	TierCounters delta;			/* growth, blocks that were added taken out;
-								 * standbys included once the reads are split */
+	TierCounters delta;			/* growth, blocks that were added and what was
+								 * ignored taken out; standbys included once
+								 * the reads are split */
 	int64_t		added_blocks;	/* that the counters took for misses */
+	TierSplitIgnored ignored;	/* by applications that do not count as use:
+								 * taken out of delta */
+	bool		ignored_is_known;	/* else all that was ignored is in delta */
+	bool		only_ignored;	/* it is active because of that alone */
 
 	/* merge: what the executor and the statistics make of it. */
 	TierCostAttribution attribution;	/* reads that are use, standbys
 										 * included */
 	TierCostAttribution standby_attribution;	/* of these */
-	double		maintenance_reads;	/* misses here that are not use */
+	double		maintenance_reads;	/* misses here that are not use; those
+									 * that were ignored included in the end */
 	double		use_hits;		/* found in shared buffers, as far as the
 								 * misses were use; standbys included */
 

@@ -91,6 +91,43 @@ tier_split_sequential(const TierSplitReads *reads)
 }
 
 void
+tier_split_add_ignored(TierSplitIgnored *sum, const TierSplitIgnored *more)
+{
+	sum->scans += more->scans;
+	sum->tuples += more->tuples;
+	sum->hits += more->hits;
+	sum->misses += more->misses;
+	sum->plans += more->plans;
+}
+
+TierSplitIgnored
+tier_split_least_ignored(const TierSplitIgnored *ignored, const TierSplitIgnored *most)
+{
+	TierSplitIgnored least = *ignored;
+
+	least.scans = tier_smaller(ignored->scans, tier_amount(most->scans));
+	least.tuples = tier_smaller(ignored->tuples, tier_amount(most->tuples));
+	least.hits = tier_smaller(ignored->hits, tier_amount(most->hits));
+	least.misses = tier_smaller(ignored->misses, tier_amount(most->misses));
+	return least;
+}
+
+TierSplitIgnored
+tier_split_rest_of_ignored(const TierSplitIgnored *all, const TierSplitIgnored *used,
+						   const TierSplitIgnored *fresh)
+{
+	TierSplitIgnored rest = {0.0, 0.0, 0.0, 0.0, 0.0};
+
+	rest.scans = tier_smaller(tier_amount(all->scans - used->scans), fresh->scans);
+	rest.tuples = tier_smaller(tier_amount(all->tuples - used->tuples), fresh->tuples);
+	rest.hits = tier_smaller(tier_amount(all->hits - used->hits), fresh->hits);
+	rest.misses = tier_smaller(tier_amount(all->misses - used->misses), fresh->misses);
+	if (rest.scans + rest.tuples + rest.hits + rest.misses > 0.0)
+		rest.plans = fresh->plans;
+	return rest;
+}
+
+void
 tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 {
 	sum->random += more->random;
@@ -98,7 +135,6 @@ tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 	sum->random_variance += more->random_variance;
 	sum->sequential_variance += more->sequential_variance;
 	sum->added += more->added;
-	sum->ignored += more->ignored;
 	sum->hits += more->hits;
 	sum->plans += more->plans;
 	sum->measured += more->measured;
@@ -106,13 +142,14 @@ tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 	sum->shared += more->shared;
 	sum->shared_device += more->shared_device;
 	sum->bounded += more->bounded;
+	tier_split_add_ignored(&sum->ignored, &more->ignored);
 	tier_split_add_requests(&sum->requests, &more->requests, 1.0);
 }
 
 double
 tier_split_misses(const TierSplitPlans *plans)
 {
-	return plans->random + plans->sequential + plans->ignored;
+	return plans->random + plans->sequential + plans->ignored.misses;
 }
 
 /* Of all that were missed together, the relation's part as the odds say. */
@@ -299,7 +336,6 @@ tier_split_period(const TierSplitPeriod *period)
 	bool		is_sample = !(period->sample_rate >= 1.0);
 	double		random = tier_amount(plans->random);
 	double		sequential = tier_amount(plans->sequential);
-	double		ignored = tier_amount(plans->ignored);
 	double		error;
 	double		unseen;
 	double		seen;
@@ -318,15 +354,15 @@ tier_split_period(const TierSplitPeriod *period)
 	random -= result.added;
 
 	seen = random + sequential;
-	if (seen + ignored > misses)
+	if (seen > misses)
 	{
 		/* More than there was: sampling, or counted after the others. */
-		factor = misses / (seen + ignored);
+		factor = misses / seen;
 		result.used_share = factor;
 		rest = 0.0;
 	}
 	else
-		rest = misses - seen - ignored;
+		rest = misses - seen;
 
 	error = Z_95 *
 		sqrt(tier_amount(plans->random_variance) + tier_amount(plans->sequential_variance));

@@ -76,6 +76,31 @@ typedef struct TierSplitRequests
 } TierSplitRequests;
 
 /*
+ * What the counters of the server have, or will have, of reads of one relation that do not
+ * count as use.  Exact: whoever reads so is watched always.
+ */
+typedef struct TierSplitIgnored
+{
+	double		scans;
+	double		tuples;			/* that scans have returned */
+	double		hits;
+	double		misses;
+	double		plans;			/* or other statements */
+} TierSplitIgnored;
+
+/* Adds what others have read. */
+extern void tier_split_add_ignored(TierSplitIgnored *sum, const TierSplitIgnored *more);
+
+/* At most so much of each; plans as they are. */
+extern TierSplitIgnored tier_split_least_ignored(const TierSplitIgnored *ignored,
+												 const TierSplitIgnored *most);
+
+/* What of `all` is left without `used`, if it is no older than `fresh`. */
+extern TierSplitIgnored tier_split_rest_of_ignored(const TierSplitIgnored *all,
+												   const TierSplitIgnored *used,
+												   const TierSplitIgnored *fresh);
+
+/*
  * What tracked plans read of one relation in one period.  Each plan weighs
  * 1 / p, where p was its probability of being tracked, so these are unbiased
  * estimates for all plans; the variances say how far off they may be.
@@ -89,9 +114,10 @@ typedef struct TierSplitPlans
 	double		added;			/* of the random ones: where rows were
 								 * changed, so that they may be blocks that
 								 * were added */
-	double		ignored;		/* by applications that do not count as use */
 	double		hits;
 	double		plans;			/* tracked ones, not weighted */
+	TierSplitIgnored ignored;	/* by applications that do not count as use;
+								 * in none of the others, nor in a split */
 
 	/*
 	 * Of the sequential ones, those in plans of which the kernel counted what
@@ -158,7 +184,8 @@ extern TierSplitRequestShare tier_split_request_share(const TierSplitPlans *plan
 /* One relation in one period, from both sides. */
 typedef struct TierSplitPeriod
 {
-	double		misses;			/* by the statistics, added blocks taken out */
+	double		misses;			/* by the statistics; added blocks and what
+								 * was ignored taken out */
 	double		grown;			/* blocks that were taken out */
 	TierCostAttribution statistics; /* what these say by themselves */
 	bool		covered;		/* plans were tracked in all of the period */

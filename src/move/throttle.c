@@ -95,6 +95,7 @@ int64
 tier_throttle_charge(int64 bytes)
 {
 	int64		until = 0;
+	int64		own_until;
 
 	if (tier_move_rate_limit_mb > 0 && tier_shmem != NULL)
 	{
@@ -107,8 +108,17 @@ tier_throttle_charge(int64 bytes)
 
 	/* Nobody waits for what a background worker does: ours, or pg_cron's. */
 	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
-		until = Max(until, put_off(&worker_free_at, bytes, tier_worker_rate_limit_mb));
-	return Max(until, tier_pace_charge(bytes, until, limit_mb()));
+	{
+		own_until = put_off(&worker_free_at, bytes, tier_worker_rate_limit_mb);
+		until = Max(until, own_until);
+	}
+
+	/*
+	 * Max() evaluates what it returns twice, and each of these calls counts
+	 * the bytes.
+	 */
+	own_until = tier_pace_charge(bytes, until, limit_mb());
+	return Max(until, own_until);
 }
 
 static void

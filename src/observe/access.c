@@ -11,6 +11,9 @@
  * functions and triggers chance decides separately: a cheap plan may call a
  * function that reads much.
  *
+ * Of applications that are ignored each plan is watched, and COPY of a table, which has
+ * none: what they read is taken off what the server counts, and must be all of it.
+ *
  * Nothing is watched while no samples are taken: see tier_access_shared_wanted().
  *
  *-------------------------------------------------------------------------
@@ -21,10 +24,12 @@
 #include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "pgstat.h"
+#include "tcop/utility.h"
 #include "utils/guc.h"
 
 #include "src/compat.h"
 #include "src/observe/access.h"
+#include "src/observe/access_copy.h"
 #include "src/observe/access_shared.h"
 #include "src/observe/access_plan.h"
 #include "src/base/settings.h"
@@ -32,6 +37,10 @@
 static ExecutorStart_hook_type previous_executor_start = NULL;
 static ExecutorRun_hook_type previous_executor_run = NULL;
 static ExecutorFinish_hook_type previous_executor_finish = NULL;
+static ProcessUtility_hook_type previous_process_utility = NULL;
+
+/* Grows with each plan of this process that is watched. */
+static uint64 plans_begun = 0;
 
 static double
 watch_probability(const QueryDesc *query)
@@ -96,6 +105,7 @@ static void
 access_executor_start(QueryDesc *query, int eflags)
 {
 	double		probability;
+	bool		ignored;
 
 	if (previous_executor_start != NULL)
 		previous_executor_start(query, eflags);
@@ -110,12 +120,16 @@ access_executor_start(QueryDesc *query, int eflags)
 		tier_access_shared_note_uncounted();
 	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
-	probability = watch_probability(query);
+	ignored = is_ignored_application();
+	probability = ignored ? 1.0 : watch_probability(query);
 	if (probability < 1.0 &&
 		pg_prng_uint32(&pg_global_prng_state) >= probability * (PG_UINT32_MAX + 1.0))
 		return;
 	if (tier_access_shared_wanted())
-		tier_access_plan_watch(query, probability, is_ignored_application());
+	{
+		plans_begun++;
+		tier_access_plan_watch(query, probability, ignored);
+	}
 }
 
 /*
@@ -217,6 +231,45 @@ access_executor_finish(QueryDesc *query)
 		standard_ExecutorFinish(query);
 }
 
+/*
+ * Is it a COPY of a table whose reads are no use, and not within a plan that is counted?  That
+ * would have them, too.
+ */
+static bool
+is_ignored_copy(const Node *statement)
+{
+	const CopyStmt *copy;
+
+	if (!IsA(statement, CopyStmt))
+		return false;
+	copy = (const CopyStmt *) statement;
+	return !copy->is_from && copy->relation != NULL && tier_track_access &&
+		is_ignored_application() && !tier_access_plan_is_running() &&
+		tier_access_shared_wanted();
+}
+
+static void
+access_process_utility(PlannedStmt *statement, const char *query, bool read_only_tree,
+					   ProcessUtilityContext context, ParamListInfo parameters,
+					   QueryEnvironment *environment, DestReceiver *destination,
+					   QueryCompletion *completion)
+{
+	TierAccessCopy copy;
+	uint64		begun = plans_begun;
+
+	copy.n = 0;
+	if (is_ignored_copy(statement->utilityStmt))
+		tier_access_copy_begin(&copy, (const CopyStmt *) statement->utilityStmt);
+
+	(previous_process_utility != NULL ? previous_process_utility : standard_ProcessUtility)
+		(statement, query, read_only_tree, context, parameters, environment, destination,
+		 completion);
+
+	/* What plans within it have counted is not told from what they have not. */
+	if (copy.n > 0 && plans_begun == begun)
+		tier_access_copy_end(&copy);
+}
+
 void
 tier_access_init(void)
 {
@@ -228,4 +281,6 @@ tier_access_init(void)
 	ExecutorRun_hook = access_executor_run;
 	previous_executor_finish = ExecutorFinish_hook;
 	ExecutorFinish_hook = access_executor_finish;
+	previous_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = access_process_utility;
 }

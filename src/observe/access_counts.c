@@ -7,7 +7,9 @@
  * Each process collects in a small table of its own, and hands on to
  * access_shared.c at the end of a transaction: then, and not earlier, the
  * server's statistics of the same reads are on their way too.  The two are
- * compared for the same period, and must not be far apart in time.
+ * compared for the same period, and must not be far apart in time.  What is ignored
+ * has to be the same to the last scan: none of it leaves before that, and the server
+ * is asked to hand its statistics on at once.
  *
  * Coverage: what is drained by a transaction that aborts is lost.  Whether a
  * database's counts are complete since the last sample that was committed is
@@ -20,16 +22,21 @@
 
 #include "access/xact.h"
 #include "common/hashfn.h"
+#include "pgstat.h"
 #include "storage/ipc.h"
 #include "tcop/pquery.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/observe/access_counts.h"
 
-/* Relations that a process collects before it hands them on. */
+/*
+ * Relations that a process collects before it hands them on: three quarters of this.  Where it
+ * is ignored there may be more of them, in a larger table: a dump reads all in one transaction.
+ */
 #define LOCAL_SLOTS 128
-#define LOCAL_MAX 96
+#define MAX_LOCAL_SLOTS 32768
 
 /* What was found in buffers only is not urgent. */
 #define FLUSH_INTERVAL_S 1
@@ -48,8 +55,11 @@ typedef struct LocalEntry
 } LocalEntry;
 
 /* This process's, not yet handed on: changed by adding, and emptied by flush(). */
-static LocalEntry local_entries[LOCAL_SLOTS];
+static LocalEntry first_entries[LOCAL_SLOTS];
+static LocalEntry *local_entries = first_entries;	/* or a larger one */
+static int	local_slots = LOCAL_SLOTS;
 static int	nlocal = 0;			/* slots that are not free */
+static bool local_ignored = false;	/* something in them is ignored */
 static double local_misses = 0.0;	/* none: it is not urgent; of what could
 									 * not be handed on some at least */
 static double local_dropped = 0.0;	/* reads that found no room */
@@ -59,6 +69,18 @@ static void (*before_exit_callback) (void) = NULL;
 
 /* The sub-transaction level that has drained, 0: none. */
 static int	drained_at_level = 0;
+
+/* The large table goes when it is empty. */
+static void
+shrink(void)
+{
+	if (local_entries == first_entries)
+		return;
+	pfree(local_entries);
+	memset(first_entries, 0, sizeof(first_entries));
+	local_entries = first_entries;
+	local_slots = LOCAL_SLOTS;
+}
 
 /*
  * Hands on what can be handed on.  Without waiting, what is in a region that
@@ -71,7 +93,7 @@ flush(bool wait)
 	double		left_misses = 0.0;
 	int			todo = nlocal;
 
-	for (int i = 0; i < LOCAL_SLOTS && todo > 0; i++)
+	for (int i = 0; i < local_slots && todo > 0; i++)
 	{
 		LocalEntry *local = &local_entries[i];
 
@@ -98,6 +120,11 @@ flush(bool wait)
 		local->relation_oid = InvalidOid;
 	}
 	nlocal = left;
+	if (left == 0)
+	{
+		local_ignored = false;
+		shrink();
+	}
 	local_misses = left > 0 ? Max(left_misses, 1.0) : 0.0;
 	flushed_at = GetCurrentStatementStartTimestamp();
 
@@ -117,13 +144,11 @@ tier_access_counts_flush(void)
 
 /* The counts of this process for a relation; NULL: there is no room. */
 static TierSplitPlans *
-find_local(Oid relation_oid)
+find_slot(Oid relation_oid)
 {
-	uint32		slot = murmurhash32(relation_oid) % LOCAL_SLOTS;
+	uint32		slot = murmurhash32(relation_oid) % local_slots;
 
-	if (nlocal >= LOCAL_MAX)
-		flush(false);
-	for (int i = 0; i < LOCAL_SLOTS; i++, slot = (slot + 1) % LOCAL_SLOTS)
+	for (int i = 0; i < local_slots; i++, slot = (slot + 1) % local_slots)
 	{
 		LocalEntry *local = &local_entries[slot];
 
@@ -141,10 +166,51 @@ find_local(Oid relation_oid)
 	return NULL;
 }
 
+static bool
+is_full(void)
+{
+	return nlocal >= local_slots / 4 * 3;
+}
+
+/* Makes room for more; if there is no memory for it, all stays as it is. */
+static void
+grow(void)
+{
+	LocalEntry *old = local_entries;
+	int			nold = local_slots;
+	LocalEntry *entries;
+
+	if (local_slots >= MAX_LOCAL_SLOTS)
+		return;
+	entries = MemoryContextAllocExtended(TopMemoryContext, sizeof(LocalEntry) * local_slots * 4,
+										 MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+	if (entries == NULL)
+		return;
+	local_entries = entries;
+	local_slots *= 4;
+	nlocal = 0;
+	for (int i = 0; i < nold; i++)
+		if (OidIsValid(old[i].relation_oid))
+			tier_split_add_plans(find_slot(old[i].relation_oid), &old[i].plans);
+	if (old != first_entries)
+		pfree(old);
+}
+
+/* The same, after making room; ignored: rather in this process. */
+static TierSplitPlans *
+find_local(Oid relation_oid, bool ignored)
+{
+	if (is_full() && ignored)
+		grow();
+	if (is_full())
+		flush(false);
+	return find_slot(relation_oid);
+}
+
 void
 tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans)
 {
-	TierSplitPlans *local = find_local(relation_oid);
+	TierSplitPlans *local = find_local(relation_oid, false);
 
 	if (local == NULL)
 	{
@@ -158,12 +224,32 @@ tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans)
 void
 tier_access_counts_add_hits(Oid relation_oid, double hits)
 {
-	TierSplitPlans *local = find_local(relation_oid);
+	TierSplitPlans *local = find_local(relation_oid, false);
 
 	if (local == NULL)
 		return;
 	local->hits += hits;
 	local->plans += 1.0;
+}
+
+void
+tier_access_counts_add_ignored(Oid relation_oid, const TierCompatBlockCounts *counts)
+{
+	TierSplitPlans *local;
+	TierSplitIgnored ignored;
+
+	if (counts->scans <= 0 && counts->tuples <= 0 && counts->fetched <= 0)
+		return;
+	local = find_local(relation_oid, true);
+	if (local == NULL)
+		return;					/* it counts as use */
+	ignored.scans = counts->scans;
+	ignored.tuples = counts->tuples;
+	ignored.hits = counts->hit;
+	ignored.misses = counts->fetched - counts->hit;
+	ignored.plans = 1.0;
+	tier_split_add_ignored(&local->ignored, &ignored);
+	local_ignored = true;
 }
 
 static void
@@ -217,8 +303,14 @@ at_transaction_end(XactEvent event, void *arg)
 	}
 	if (nlocal == 0 || ActivePortal != NULL)
 		return;
-	if (local_misses > 0.0 ||
-		GetCurrentStatementStartTimestamp() - flushed_at > FLUSH_INTERVAL_S * USECS_PER_SEC)
+	if (local_ignored)
+	{
+		/* Nobody may look between the two. */
+		pgstat_force_next_flush();
+		flush(true);
+	}
+	else if (local_misses > 0.0 ||
+			 GetCurrentStatementStartTimestamp() - flushed_at > FLUSH_INTERVAL_S * USECS_PER_SEC)
 		flush(local_misses >= MANY_MISSES);
 }
 

@@ -14,6 +14,7 @@
 
 #include "postgres.h"
 
+#include "src/compat.h"
 #include "src/model/split.h"
 #include "src/observe/access_shared.h"
 
@@ -26,6 +27,14 @@ extern void tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans
 
 /* The same of a plan that found all in buffers, as most do: only these, weighted. */
 extern void tier_access_counts_add_hits(Oid relation_oid, double hits);
+
+/*
+ * The server has counted this for one statement of an application that is ignored.  As long as
+ * there is memory all of it is kept until the end of the transaction, when the server's own
+ * counts are handed on.  No catalog access, no error.
+ */
+extern void tier_access_counts_add_ignored(Oid relation_oid,
+										   const TierCompatBlockCounts *counts);
 
 /*
  * Before the first add in a process: sees to it that what is counted leaves it,

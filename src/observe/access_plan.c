@@ -149,7 +149,9 @@ end_reads(TierAccessPlan *plan, int64 misses)
 
 	if (misses > 0 || reads > 0)
 	{
-		plan->device_bytes += Max(ask_device_bytes() - plan->device_base, 0);
+		int64		device_bytes = ask_device_bytes() - plan->device_base;
+
+		plan->device_bytes += Max(device_bytes, 0);
 		plan->all_misses += reads;
 		plan->temp_blocks += pgBufferUsage.temp_blks_read - plan->temp_base;
 	}
@@ -173,7 +175,7 @@ resume_counting(TierAccessPlan *plan, bool may_look_up)
 	int64		requests = all_requests();
 
 	plan->requests_at_resume = requests;
-	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && plan->has_paused &&
+	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && plan->has_paused && !plan->ignored &&
 		requests == plan->requests_at_pause)
 		return;					/* nobody has read anything: all is as it was */
 	for (int i = 0; i < plan->nuses; i++)
@@ -248,7 +250,10 @@ pause_counting(TierAccessPlan *plan, bool may_look_up)
 
 	plan->has_paused = true;
 	plan->requests_at_pause = requests;
-	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && requests == plan->requests_at_resume)
+
+	/* Of what is ignored a scan of an empty table has to be known, too. */
+	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && !plan->ignored &&
+		requests == plan->requests_at_resume)
 		return;
 	for (int i = 0; i < plan->nuses; i++)
 	{
@@ -265,6 +270,7 @@ pause_counting(TierAccessPlan *plan, bool may_look_up)
 		use->own.fetched += more_fetched;
 		use->own.hit += Min(more_hit, more_fetched);
 		use->own.scans += Max(now.scans - use->base.scans, 0);
+		use->own.tuples += Max(now.tuples - use->base.tuples, 0);
 		use->base = now;
 		fetched += more_fetched;
 		misses += Max(more_fetched - more_hit, 0);
@@ -363,8 +369,10 @@ plan_reads(const TierAccessPlan *plan)
 static int64
 plan_device_bytes(const TierAccessPlan *plan)
 {
-	return plan->device_bytes +
-		(plan == current_plan ? Max(recent_device_bytes() - plan->device_base, 0) : 0);
+	int64		device_bytes = plan == current_plan ?
+	recent_device_bytes() - plan->device_base : 0;
+
+	return plan->device_bytes + Max(device_bytes, 0);
 }
 
 /*

@@ -173,6 +173,12 @@ struct TierAccessPlan
 extern void tier_access_relations_find(struct TierAccessPlan *plan, PlanState *root);
 
 /*
+ * A table that is locked, its TOAST table and the index of that, as far as they are there; 0: it
+ * is not observed.  Looks into catalogs.
+ */
+extern int	tier_access_relations_of_table(Oid relation_oid, Oid relation_oids[3]);
+
+/*
  * Adds a table whose rows are changed, if it is observed, with its TOAST table
  * and, where they have to take in entries, its indexes.  May look into catalogs.
  */

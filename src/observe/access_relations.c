@@ -197,6 +197,27 @@ is_observed(Relation rel)
 	}
 }
 
+int
+tier_access_relations_of_table(Oid relation_oid, Oid relation_oids[3])
+{
+	Relation	rel = RelationIdGetRelation(relation_oid);
+	Oid			toast_oid;
+	int			n = 0;
+
+	if (rel == NULL)
+		return 0;
+	prepare_caches();
+	toast_oid = rel->rd_rel->reltoastrelid;
+	if (is_observed(rel))
+		relation_oids[n++] = relation_oid;
+	RelationClose(rel);
+	if (n == 0 || !OidIsValid(toast_oid))
+		return n;
+	relation_oids[n++] = toast_oid;
+	relation_oids[n] = toast_index_of(toast_oid);
+	return OidIsValid(relation_oids[n]) ? n + 1 : n;
+}
+
 static void
 link_use(TierAccessPlan *plan, int use)
 {

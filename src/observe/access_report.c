@@ -234,37 +234,52 @@ report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_mis
 	memset(&plans, 0, sizeof(plans));
 	plans.plans = 1.0;
 	plans.hits = weight * use->own.hit;
-	if (plan->ignored)
-		plans.ignored = weight * misses;
-	else
+	plans.random = weight * random;
+	plans.sequential = weight * use->sequential;
+	plans.random_variance = weight * (weight - 1.0) * random * random;
+	plans.sequential_variance = weight * (weight - 1.0) * use->sequential * use->sequential;
+	if (use->is_changed && !use->is_late)
+		added = Min(random, rest_misses(use, &fetched));
+	plans.added = weight * added;
+	if (random_reads_are_counted(use))
+		bound_requests(plan, use, random - added, all_misses, &plans);
+	if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
 	{
-		plans.random = weight * random;
-		plans.sequential = weight * use->sequential;
-		plans.random_variance = weight * (weight - 1.0) * random * random;
-		plans.sequential_variance = weight * (weight - 1.0) * use->sequential * use->sequential;
-		if (use->is_changed && !use->is_late)
-			added = Min(random, rest_misses(use, &fetched));
-		plans.added = weight * added;
-		if (random_reads_are_counted(use))
-			bound_requests(plan, use, random - added, all_misses, &plans);
-		if (share >= 0.0 && share_is_its_own(share, misses, all_misses))
-		{
-			plans.measured = weight * use->sequential;
-			plans.measured_device = plans.measured * share;
-		}
-		else if (share < 0.0 && use->watched >= OWN_SHARE * misses &&
-				 random_reads_are_counted(use))
-		{
-			plans.measured = weight * use->sequential;
-			plans.measured_device = plans.measured * (use->requests.mid / use->watched);
-		}
-		else if (share >= 0.0)
-		{
-			plans.shared = weight * use->sequential;
-			plans.shared_device = plans.shared * share;
-		}
+		plans.measured = weight * use->sequential;
+		plans.measured_device = plans.measured * share;
+	}
+	else if (share < 0.0 && use->watched >= OWN_SHARE * misses &&
+			 random_reads_are_counted(use))
+	{
+		plans.measured = weight * use->sequential;
+		plans.measured_device = plans.measured * (use->requests.mid / use->watched);
+	}
+	else if (share >= 0.0)
+	{
+		plans.shared = weight * use->sequential;
+		plans.shared_device = plans.shared * share;
 	}
 	tier_access_counts_add(use->relation_oid, &plans);
+}
+
+/*
+ * Only what is certain: not what is inferred of partitions, nor, where the server counts them
+ * so, misses that may be blocks that were added.  The rest is taken for use.
+ */
+static void
+report_ignored(const TierAccessPlan *plan)
+{
+	for (int i = 0; i < plan->nuses; i++)
+	{
+		const RelationUse *use = &plan->uses[i];
+		TierCompatBlockCounts own = use->own;
+
+		if (use->is_late)
+			continue;
+		if (use->is_changed && TIER_COMPAT_EXTENSION_COUNTS_AS_MISS)
+			own.fetched = own.hit;
+		tier_access_counts_add_ignored(use->relation_oid, &own);
+	}
 }
 
 void
@@ -274,6 +289,11 @@ tier_access_report(TierAccessPlan *plan)
 	double		sequential = 0.0;
 	double		share;
 
+	if (plan->ignored)
+	{
+		report_ignored(plan);
+		return;
+	}
 	for (int i = 0; i < plan->nuses; i++)
 	{
 		const RelationUse *use = &plan->uses[i];

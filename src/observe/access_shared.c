@@ -28,6 +28,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/observe/access_shared.h"
 #include "src/server/io_workers.h"
@@ -43,6 +44,13 @@
  */
 #define EXPIRY_S (25 * 3600)
 
+/*
+ * What a sample takes before the statistics have it waits for them until the next one, and
+ * longer where samples follow each other fast: a session that is idle hands on its counters after
+ * ten seconds (PGSTAT_IDLE_INTERVAL of postgres.c).
+ */
+#define MOST_CARRIED_US INT64CONST(15000000)
+
 /* A region is full when this many of its slots are free: probes stay short. */
 #define FREE_SLOTS(slots) Max((slots) / 8, 8)
 
@@ -57,6 +65,9 @@ typedef struct AccessEntry
 	TierSplitPlans fresh;		/* since the last take; backends add to it */
 	TierSplitPlans carried;		/* given back by the last take: it came too
 								 * early for the statistics */
+	int64		carried_since_us;	/* when the first of that was taken, by
+									 * tier_clock_monotonic_us; 0: it is not
+									 * young any more */
 } AccessEntry;
 
 /*
@@ -407,14 +418,19 @@ compare_counts(const void *a, const void *b)
 }
 
 static void
-copy_entry(TierAccessTaken *taken, const AccessEntry *entry)
+copy_entry(TierAccessTaken *taken, const AccessEntry *entry, int64 now_us)
 {
 	TierAccessCount *count = &taken->counts[taken->n++];
+	bool		is_young = entry->carried_since_us != 0 &&
+	now_us - entry->carried_since_us < MOST_CARRIED_US;
 
 	count->relation_oid = entry->relation_oid;
-	count->fresh = entry->fresh;
+	count->young = entry->fresh;
 	count->plans = entry->fresh;
 	tier_split_add_plans(&count->plans, &entry->carried);
+	if (is_young)
+		count->young = count->plans;
+	count->young_since_us = is_young ? entry->carried_since_us : now_us;
 }
 
 /* The regions one by one; room is made before the lock is taken. */
@@ -422,6 +438,7 @@ static void
 read_entries(TierAccessTaken *taken, bool drain)
 {
 	Size		capacity = shared->region_slots;
+	int64		now_us = tier_clock_monotonic_us();
 
 	taken->counts = palloc_extended(sizeof(TierAccessCount) * capacity, MCXT_ALLOC_HUGE);
 	for (int region = 0; region < NREGIONS; region++)
@@ -439,7 +456,7 @@ read_entries(TierAccessTaken *taken, bool drain)
 			/* Another entry may move into the slot that is freed. */
 			while (entries[i].database_oid == MyDatabaseId)
 			{
-				copy_entry(taken, &entries[i]);
+				copy_entry(taken, &entries[i], now_us);
 				if (!drain)
 					break;
 				free_entry(region, i);
@@ -532,7 +549,7 @@ tier_access_shared_take_entries(TierAccessTaken *taken, bool drain)
 }
 
 void
-tier_access_shared_carry(Oid relation_oid, const TierSplitPlans *plans)
+tier_access_shared_carry(Oid relation_oid, const TierSplitPlans *plans, int64 since_us)
 {
 	uint32		hash = hash_of(MyDatabaseId, relation_oid);
 	int			region = region_of(hash);
@@ -541,7 +558,10 @@ tier_access_shared_carry(Oid relation_oid, const TierSplitPlans *plans)
 	LWLockAcquire(region_lock(region), LW_EXCLUSIVE);
 	entry = find_entry(region, hash, relation_oid);
 	if (entry != NULL)
+	{
 		entry->carried = *plans;
+		entry->carried_since_us = since_us;
+	}
 	LWLockRelease(region_lock(region));
 }
 

@@ -79,7 +79,10 @@ typedef struct TierAccessCount
 	Oid			relation_oid;
 	TierSplitPlans plans;		/* all of it, that is what came since the last
 								 * take, and what was carried over then */
-	TierSplitPlans fresh;		/* what came since */
+	TierSplitPlans young;		/* what came since, and what was carried over
+								 * a few seconds ago: the statistics may not
+								 * have it yet */
+	int64		young_since_us; /* when the first of that was taken */
 } TierAccessCount;
 
 typedef struct TierAccessTaken
@@ -107,9 +110,11 @@ extern bool tier_access_shared_take_database(TierAccessTaken *taken, bool drain,
 extern void tier_access_shared_take_entries(TierAccessTaken *taken, bool drain);
 
 /*
- * Gives back what came too early for the statistics, for the next take, and
- * for that one only; replaces what was given back before.
+ * Gives back what came too early for the statistics, for the next take, which may give it
+ * back again while it is young; replaces what was given back before.  since_us: the count's
+ * young_since_us; 0: it is not young any more then.
  */
-extern void tier_access_shared_carry(Oid relation_oid, const TierSplitPlans *plans);
+extern void tier_access_shared_carry(Oid relation_oid, const TierSplitPlans *plans,
+									 int64 since_us);
 
 #endif							/* TIER_ACCESS_SHARED_H */

@@ -65,9 +65,10 @@ tier_access_statistics(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, STATISTICS_RELATION, ObjectIdGetDatum(taken.counts[i].relation_oid));
 		tier_row_datum(&row, STATISTICS_RANDOM, Float8GetDatum(plans->random));
 		tier_row_datum(&row, STATISTICS_SEQUENTIAL, Float8GetDatum(plans->sequential));
-		tier_row_datum(&row, STATISTICS_IGNORED, Float8GetDatum(plans->ignored));
-		tier_row_datum(&row, STATISTICS_HITS, Float8GetDatum(plans->hits));
-		tier_row_datum(&row, STATISTICS_PLANS, Int64GetDatum((int64) (plans->plans + 0.5)));
+		tier_row_datum(&row, STATISTICS_IGNORED, Float8GetDatum(plans->ignored.misses));
+		tier_row_datum(&row, STATISTICS_HITS, Float8GetDatum(plans->hits + plans->ignored.hits));
+		tier_row_datum(&row, STATISTICS_PLANS,
+					   Int64GetDatum((int64) (plans->plans + plans->ignored.plans + 0.5)));
 		tier_row_datum(&row, STATISTICS_ERROR,
 					   Float8GetDatum(sqrt(plans->random_variance + plans->sequential_variance)));
 		if (taken.device_seen)

@@ -28,6 +28,7 @@
 #include "src/model/split.h"
 #include "src/observe/collect.h"
 #include "src/server/buffers.h"
+#include "src/server/relation.h"
 
 /* A growing array of relations. */
 typedef struct RelationList
@@ -139,6 +140,29 @@ read_pg_class(RelationList *list, ToastLink **links, int *nlinks)
 	table_close(rel, AccessShareLock);
 }
 
+/*
+ * Whose name is given to another one while it is being rebuilt: an index that nobody can use has
+ * none.
+ */
+static int32
+index_hash(HeapTuple tuple, TupleDesc description, int32 name_hash)
+{
+	Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+	bool		isnull;
+	uint64		hash;
+
+	if (!form->indisvalid)
+		return TIER_INDEX_IS_INVALID;
+	hash = tier_relation_hash_index(form,
+									heap_getattr(tuple, Anum_pg_index_indcollation, description,
+												 &isnull),
+									heap_getattr(tuple, Anum_pg_index_indclass, description,
+												 &isnull),
+									heap_getattr(tuple, Anum_pg_index_indoption, description,
+												 &isnull));
+	return (int32) (hash_combine((uint32) name_hash, (uint32) hash) | 1);
+}
+
 /* Points each index at its table; also those of TOAST tables. */
 static void
 read_pg_index(TierRelationState *relations, int n)
@@ -152,8 +176,10 @@ read_pg_index(TierRelationState *relations, int n)
 		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
 		TierRelationState *index = tier_collect_find(relations, n, form->indexrelid);
 
-		if (index != NULL)
-			index->id.heap_oid = form->indrelid;
+		if (index == NULL)
+			continue;
+		index->id.heap_oid = form->indrelid;
+		index->id.name_hash = index_hash(tuple, RelationGetDescr(rel), index->id.name_hash);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);

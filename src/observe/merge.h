@@ -12,19 +12,7 @@
 
 #include "datatype/timestamp.h"
 #include "src/model/relation_state.h"
-#include "src/observe/access_counts.h"
-
-/* What the relations are merged with. */
-typedef struct TierMergeInput
-{
-	const TierRelationState *last;	/* as the last sample left them, by OID */
-	int			nlast;
-	TimestampTz last_sample_at; /* 0: there was none */
-	TimestampTz now;
-	const TierAccessTaken *taken;	/* what plans read since the last sample */
-	bool		carry;			/* what the counters do not know yet of that
-								 * is kept for the next sample */
-} TierMergeInput;
+#include "src/observe/merge_input.h"
 
 /* What the merge has found of all of them together. */
 typedef struct TierMergeResult

@@ -23,6 +23,8 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_index.h"
+
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
@@ -58,10 +60,21 @@ typedef struct TierIndexIdentity
 	Oid			table_oid;		/* 0: it is no index, and the rest has no
 								 * meaning */
 	NameData	name;
-	int64		definition_hash;	/* of columns, expressions and predicate */
+	int64		definition_hash;	/* of columns, operator families,
+									 * expressions, predicate, and whether it
+									 * is unique */
 	List	   *others;			/* OIDs of the other indexes of its table that
 								 * were valid, sorted */
 } TierIndexIdentity;
+
+/*
+ * What of its definition can be had without looking at expressions: columns, collations, operator
+ * families and with them the access method, sort order, and what it enforces.  The attributes of
+ * the same row of pg_index, none of which is toasted.  A rebuilt index has the same hash; also one
+ * of a column of another type by now, if an operator family has both types.
+ */
+extern uint64 tier_relation_hash_index(Form_pg_index form, Datum collations, Datum classes,
+									   Datum options);
 
 /* As it is now; what does not exist is no index.  In the current context. */
 extern void tier_relation_identify(Oid relation_oid, TierIndexIdentity *identity);

@@ -20,6 +20,7 @@
 #include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_opclass.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
@@ -136,6 +137,58 @@ hash_expression(HeapTuple tuple, AttrNumber column, uint64 hash)
 	return hash_bytes_extended((const unsigned char *) tree, strlen(tree), hash);
 }
 
+/* Of an attribute of pg_index that is never null. */
+static Datum
+index_attribute(HeapTuple tuple, AttrNumber column)
+{
+	bool		isnull;
+
+	return SysCacheGetAttr(INDEXRELID, tuple, column, &isnull);
+}
+
+/*
+ * Of an operator class; of one that has just been dropped the class itself.  A column that
+ * becomes bigint has another class, but the same family.
+ */
+static Oid
+family_of(Oid class_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(class_oid));
+	Oid			family_oid = class_oid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		family_oid = ((Form_pg_opclass) GETSTRUCT(tuple))->opcfamily;
+		ReleaseSysCache(tuple);
+	}
+	return family_oid;
+}
+
+uint64
+tier_relation_hash_index(Form_pg_index form, Datum collations, Datum classes, Datum options)
+{
+	const bool	flags[] = {form->indisunique, form->indnullsnotdistinct, form->indisexclusion};
+	const oidvector *collation = (const oidvector *) DatumGetPointer(collations);
+	const oidvector *class = (const oidvector *) DatumGetPointer(classes);
+	const int2vector *option = (const int2vector *) DatumGetPointer(options);
+	uint64		hash = hash_bytes_extended((const unsigned char *) form->indkey.values,
+										   sizeof(int16) * form->indkey.dim1,
+										   (uint64) form->indnkeyatts);
+
+	/* The families tell the access method, too. */
+	hash = hash_bytes_extended((const unsigned char *) collation->values,
+							   sizeof(Oid) * collation->dim1, hash);
+	for (int i = 0; i < class->dim1; i++)
+	{
+		Oid			family_oid = family_of(class->values[i]);
+
+		hash = hash_bytes_extended((const unsigned char *) &family_oid, sizeof(Oid), hash);
+	}
+	hash = hash_bytes_extended((const unsigned char *) option->values,
+							   sizeof(int16) * option->dim1, hash);
+	return hash_bytes_extended((const unsigned char *) flags, sizeof(flags), hash);
+}
+
 /* False: there is no such index. */
 static bool
 look_at_definition(Oid index_oid, Oid *table_oid, int64 *definition_hash)
@@ -147,8 +200,9 @@ look_at_definition(Oid index_oid, Oid *table_oid, int64 *definition_hash)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	form = (Form_pg_index) GETSTRUCT(tuple);
-	hash = hash_bytes_extended((const unsigned char *) form->indkey.values,
-							   sizeof(int16) * form->indkey.dim1, 0);
+	hash = tier_relation_hash_index(form, index_attribute(tuple, Anum_pg_index_indcollation),
+									index_attribute(tuple, Anum_pg_index_indclass),
+									index_attribute(tuple, Anum_pg_index_indoption));
 	hash = hash_expression(tuple, Anum_pg_index_indexprs, hash);
 	*definition_hash = (int64) hash_expression(tuple, Anum_pg_index_indpred, hash);
 	*table_oid = form->indrelid;

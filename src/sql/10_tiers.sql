@@ -98,11 +98,14 @@ CREATE TABLE _tiered_storage.tier
 	scan_start_ms float8
 		CHECK (_tiered_storage.tier_value_fits('scan_start_ms',
 			scan_start_ms::pg_catalog.numeric)),
+	restored boolean,
 	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
 );
 COMMENT ON TABLE _tiered_storage.tier IS
 'storage tiers of this database; read them in the view tiered_storage.tiers, change them with '
 'add_tier() and alter_tier()';
+COMMENT ON COLUMN _tiered_storage.tier.restored IS
+'a restore has brought it, and its rank with it';
 COMMENT ON COLUMN _tiered_storage.tier.discovered IS
 'created by discover_tiers() and never changed by a person since: not dumped, and replaced when '
 'a person defines a tier of this name';
@@ -148,7 +151,7 @@ BEGIN
 			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
 			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
 			compressed = t.compressed, compression_ratio = t.compression_ratio,
-			discovered = t.discovered, scan_start_ms = t.scan_start_ms
+			discovered = t.discovered, scan_start_ms = t.scan_start_ms, restored = t.restored
 		WHERE x.tier_name = t.tier_name AND (x.discovered OR NOT only_discovered);
 	RETURN FOUND;
 END
@@ -157,10 +160,40 @@ COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, boolean
 'gives the tier of that name, if it exists, all other values of t; policies and pins keep '
 'referring to it';
 
+/* What pg_dump writes; what functions of the extension insert comes by calls of them. */
+CREATE FUNCTION _tiered_storage.is_restore() RETURNS boolean
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT COALESCE(current_query() ~* E'^([[:space:]]|--[^\n]*\n)*(COPY|INSERT[[:space:]]+INTO)'
+		'[[:space:]]+"?_tiered_storage"?[[:space:]]*[.]', false)
+$$;
+COMMENT ON FUNCTION _tiered_storage.is_restore() IS
+'whether the client itself inserts into tables of the extension, as a restore does';
+
+/*
+ * A parallel restore loads tables side by side, but of these only one at a time: none would see
+ * what another has inserted, and they would wait for each other's rows.  Before the first row,
+ * so that who waits here holds nothing.
+ */
+CREATE FUNCTION _tiered_storage.restore_in_turn() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	IF _tiered_storage.is_restore() THEN
+		PERFORM pg_advisory_xact_lock(hashtextextended('_tiered_storage.tier', 0));
+	END IF;
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.restore_in_turn() IS
+'trigger: a restore waits until no other transaction restores such a table';
+
 /*
  * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads the dumped
  * rows, which replace what was only discovered.  The row of a discovered tier is
- * overwritten in place, because policies may refer to it.
+ * overwritten in place, because policies may refer to it.  A tier that a person has defined does
+ * not keep tablespaces that were only discovered for its name; nor does a tablespace that was
+ * renamed since the dump have two rows.
  */
 CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
@@ -168,8 +201,17 @@ AS $$
 BEGIN
 	IF TG_TABLE_NAME = 'tier_tablespace' THEN
 		DELETE FROM _tiered_storage.tier_tablespace t
-			WHERE t.tablespace_name = NEW.tablespace_name AND t.discovered;
+			WHERE t.discovered AND (t.tablespace_name = NEW.tablespace_name
+				OR (t.tablespace_oid, t.system_identifier)
+					= (NEW.tablespace_oid, NEW.system_identifier));
 		RETURN NEW;
+	END IF;
+	/* Who else inserts rows is a function, or the update of the extension. */
+	NEW.restored := _tiered_storage.is_restore();
+	IF NEW.restored AND (SELECT count(*) FROM _tiered_storage.tier) >= 32 THEN
+		DELETE FROM _tiered_storage.tier t
+			WHERE t.discovered AND t.restored IS NOT TRUE AND t.tier_name <> NEW.tier_name
+				AND NOT _tiered_storage.tier_in_use(t.tier_name);
 	END IF;
 	IF (SELECT count(*) FROM _tiered_storage.tier) >= 32
 		AND NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = NEW.tier_name) THEN
@@ -177,7 +219,14 @@ BEGIN
 			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
 				HINT = 'A tier can have more than one tablespace.';
 	END IF;
-	RETURN CASE WHEN _tiered_storage.tier_overwrite(NEW, true) THEN NULL ELSE NEW END;
+	IF NOT _tiered_storage.tier_overwrite(NEW, true) THEN
+		RETURN NEW;
+	END IF;
+	IF NEW.restored AND NOT NEW.discovered THEN
+		DELETE FROM _tiered_storage.tier_tablespace t
+			WHERE t.tier_name = NEW.tier_name AND t.discovered;
+	END IF;
+	RETURN NULL;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS
@@ -185,19 +234,61 @@ COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS
 'person';
 CREATE TRIGGER tier_before_insert BEFORE INSERT ON _tiered_storage.tier
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
+CREATE TRIGGER tier_restore_in_turn BEFORE INSERT ON _tiered_storage.tier
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
 CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.tier_tablespace
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
 
 /*
+ * A parallel restore loads tables in any order, whatever their foreign keys, and a row that names
+ * a tier may come before it.  Then the tier gets a row for the time being (its profile is ''),
+ * which its own replaces as that of a tier that was discovered.  Functions of the extension have
+ * looked for the tier, and get the error of the foreign key.
+ */
+CREATE FUNCTION _tiered_storage.expect_tiers() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	expected name;
+	t _tiered_storage.tier;
+BEGIN
+	IF NOT _tiered_storage.is_restore() THEN
+		RETURN NEW;
+	END IF;
+	FOREACH expected IN ARRAY TG_ARGV LOOP
+		expected := to_jsonb(NEW) ->> expected::text;
+		/* Who removes an unused tier is waited for. */
+		PERFORM FROM _tiered_storage.tier x WHERE x.tier_name = expected FOR KEY SHARE;
+		CONTINUE WHEN FOUND OR expected IS NULL;
+		t := _tiered_storage.tier_new(expected, false, true);
+		t := _tiered_storage.tier_with_profile(t, 'sata_ssd');
+		t.profile := '';
+		t.rank := (SELECT least(COALESCE(max(x.rank) + 1, 0), 1000000)
+			FROM _tiered_storage.tier x);
+		INSERT INTO _tiered_storage.tier SELECT (t).*;
+	END LOOP;
+	RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.expect_tiers() IS
+'trigger: while a restore loads tables in any order, tiers that rows name in these columns may '
+'come later';
+CREATE TRIGGER tier_tablespace_restore_in_turn BEFORE INSERT ON _tiered_storage.tier_tablespace
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
+CREATE TRIGGER tier_tablespace_expect_tiers BEFORE INSERT ON _tiered_storage.tier_tablespace
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers('tier_name');
+
+/*
  * After a restore has given all tablespaces of a discovered tier to others, that tier is
- * nothing any more.  Not before the whole table has been loaded: a discovered tier that is
- * restored has its tablespaces only then.
+ * nothing any more, unless the restore has brought it: what uses it may still come.  Not before
+ * the whole table has been loaded: a discovered tier that is restored has its tablespaces only
+ * then.
  */
 CREATE FUNCTION _tiered_storage.tier_after_insert() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
-	PERFORM _tiered_storage.remove_unused_tiers(NULL);
+	PERFORM _tiered_storage.remove_unused_tiers(NULL, restoring => _tiered_storage.is_restore());
 	RETURN NULL;
 END
 $$;

@@ -2,9 +2,12 @@
 -- Tiers that are discovered by the devices beneath the tablespaces.
 ---------------------------------------------------------------------------
 
-/* Makes room for a tier of this speed in the order of ranks, and returns its rank. */
+/*
+ * Makes room for a tier of this speed in the order of ranks, and returns its rank: after those
+ * of the same speed, or before them.
+ */
 CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8,
-	compressed boolean) RETURNS integer
+	compressed boolean, before boolean DEFAULT false) RETURNS integer
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
@@ -21,6 +24,8 @@ BEGIN
 		FROM _tiered_storage.tier t
 		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed,
 			tier_make_rank.random_read_ms)
+			AND NOT (before AND (t.compressed, t.random_read_ms) = (tier_make_rank.compressed,
+				tier_make_rank.random_read_ms))
 			AND t.tier_name <> tier_make_rank.name;
 	UPDATE _tiered_storage.tier t SET rank = t.rank + 1
 		WHERE t.rank >= new_rank
@@ -29,8 +34,52 @@ BEGIN
 	RETURN new_rank;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean) IS
+COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean, boolean) IS
 'returns the rank of a new tier of this speed; slower tiers move down by one';
+
+/*
+ * A restore brings ranks, which are an order of all tiers of the database that was dumped,
+ * and of those that were only discovered there it leaves out what nobody has named.  Those
+ * that are discovered here have ranks among themselves: they get new ones, as if they had been
+ * discovered before the others.  Not before the tablespaces have come, and all tiers that are
+ * named so far: then all tiers are there.  Functions that give a tier its tablespaces have
+ * chosen its rank.
+ */
+CREATE FUNCTION _tiered_storage.tier_rank_discovered() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	new_rank integer;
+	d _tiered_storage.tier;
+BEGIN
+	IF NOT _tiered_storage.is_restore()
+		OR NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt WHERE NOT tt.discovered)
+		OR EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.profile = '') THEN
+		RETURN NULL;
+	END IF;
+	FOR d IN SELECT t.* FROM _tiered_storage.tier t WHERE t.discovered AND t.restored IS NOT TRUE
+			ORDER BY t.compressed, t.random_read_ms, t.rank, t.tier_name LOOP
+		/* One that has moved down for another has its rank of now. */
+		CONTINUE WHEN NOT EXISTS (SELECT FROM _tiered_storage.tier t, _tiered_storage.tier o
+			WHERE t.tier_name = d.tier_name AND o.tier_name <> t.tier_name
+				AND CASE WHEN (o.compressed, o.random_read_ms) < (t.compressed, t.random_read_ms)
+						THEN o.rank >= t.rank
+					WHEN (o.compressed, o.random_read_ms) > (t.compressed, t.random_read_ms)
+						THEN o.rank <= t.rank
+					ELSE o.rank = t.rank END);
+		new_rank := _tiered_storage.tier_make_rank(d.tier_name, d.random_read_ms, d.compressed,
+			before => true);
+		UPDATE _tiered_storage.tier t SET rank = new_rank WHERE t.tier_name = d.tier_name;
+	END LOOP;
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_rank_discovered() IS
+'trigger: discovered tiers find their places in the order of tiers that were restored';
+CREATE TRIGGER tier_tablespace_rank_discovered AFTER INSERT ON _tiered_storage.tier_tablespace
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_rank_discovered();
+CREATE TRIGGER tier_rank_discovered AFTER INSERT ON _tiered_storage.tier
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_rank_discovered();
 
 CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean)
 RETURNS name

@@ -76,6 +76,10 @@ AS $$
 DECLARE
 	t _tiered_storage.tier;
 BEGIN
+	IF name IS NULL THEN
+		RAISE EXCEPTION 'the name of a tier must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
 	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = tier_require.name;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'tier "%" does not exist', name
@@ -176,8 +180,8 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.tier_with_values(_tiered_storage.tier, _tiered_storage.tier) IS
 'the tier with those values that are not null in given';
 
-CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[])
-RETURNS _tiered_storage.tier
+CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[],
+	given _tiered_storage.tier) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
@@ -191,17 +195,22 @@ BEGIN
 			WHEN 'compression_ratio' THEN t.compression_ratio := NULL;
 			WHEN 'scan_start_ms' THEN t.scan_start_ms := NULL;
 			ELSE
-				RAISE EXCEPTION 'property "%" of a tier cannot be unset', u
+				RAISE EXCEPTION 'property "%" of a tier cannot be unset', COALESCE(u, 'null')
 					USING ERRCODE = 'invalid_parameter_value',
 						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd, '
 							'compression_ratio and scan_start_ms can be unset.';
 		END CASE;
+		IF pg_catalog.to_jsonb(given) ->> u IS NOT NULL THEN
+			RAISE EXCEPTION 'property "%" of a tier cannot be set and unset at once', u
+				USING ERRCODE = 'invalid_parameter_value';
+		END IF;
 	END LOOP;
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_without(_tiered_storage.tier, text[]) IS
-'the tier without the values that are to be unset';
+COMMENT ON FUNCTION _tiered_storage.tier_without(
+	_tiered_storage.tier, text[], _tiered_storage.tier) IS
+'the tier without the values that are to be unset, none of which may be given';
 
 CREATE FUNCTION _tiered_storage.tier_insert(t _tiered_storage.tier) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off

@@ -37,7 +37,8 @@ DECLARE
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
 			low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms);
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms,
+			NULL);
 	t _tiered_storage.tier;
 	d record;
 BEGIN
@@ -107,7 +108,8 @@ DECLARE
 			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
 			low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms);
+			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms,
+			NULL);
 	t _tiered_storage.tier;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
@@ -118,7 +120,7 @@ BEGIN
 		t := _tiered_storage.tier_with_profile(t, alter_tier.profile);
 	END IF;
 	t := _tiered_storage.tier_with_values(t, given);
-	t := _tiered_storage.tier_without(t, unset);
+	t := _tiered_storage.tier_without(t, unset, given);
 	PERFORM _tiered_storage.tier_check_values(t);
 	t.discovered := false;
 	PERFORM _tiered_storage.tier_overwrite(t, false);

@@ -236,6 +236,10 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_standby()');
+	IF remove_standby.name IS NULL THEN
+		RAISE EXCEPTION 'the name of a standby must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
 	DELETE FROM _tiered_storage.standby s WHERE s.standby_name = remove_standby.name;
 	IF NOT FOUND AND remove_standby.if_exists IS NOT TRUE THEN
 		RAISE EXCEPTION 'standby "%" does not exist', remove_standby.name

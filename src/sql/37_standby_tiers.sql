@@ -2,10 +2,13 @@
 -- The devices of standbys.
 ---------------------------------------------------------------------------
 
-/* A figure that is null is that of the primary's tier. */
+/*
+ * A figure that is null is that of the primary's tier.  A parallel restore may load it before the
+ * standby, so that this is no foreign key.
+ */
 CREATE TABLE _tiered_storage.standby_tier
 (
-	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
+	standby_name name NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
 	profile text,
 	random_read_ms float8
@@ -30,6 +33,23 @@ CREATE TABLE _tiered_storage.standby_tier
 COMMENT ON TABLE _tiered_storage.standby_tier IS
 'the devices of standbys; use set_standby_tier() and the view tiered_storage.standby_tiers';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.standby_tier', '');
+CREATE TRIGGER standby_tier_restore_in_turn BEFORE INSERT ON _tiered_storage.standby_tier
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
+CREATE TRIGGER standby_tier_expect_tiers BEFORE INSERT ON _tiered_storage.standby_tier
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers('tier_name');
+
+CREATE FUNCTION _tiered_storage.standby_after_delete() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	DELETE FROM _tiered_storage.standby_tier t WHERE t.standby_name = OLD.standby_name;
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.standby_after_delete() IS
+'trigger: what was told of the devices of a standby goes with it';
+CREATE TRIGGER standby_after_delete AFTER DELETE ON _tiered_storage.standby
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.standby_after_delete();
 
 CREATE VIEW tiered_storage.standby_tiers AS
 	SELECT s.standby_name, s.tier_name, s.profile, s.random_read_ms, s.random_write_ms,
@@ -58,7 +78,10 @@ CREATE FUNCTION _tiered_storage.standby_require(name name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM _tiered_storage.standby s
+	IF name IS NULL THEN
+		RAISE EXCEPTION 'the name of a standby must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	ELSIF NOT EXISTS (SELECT FROM _tiered_storage.standby s
 			WHERE s.standby_name = standby_require.name) THEN
 		RAISE EXCEPTION 'standby "%" does not exist', name
 			USING ERRCODE = 'undefined_object',
@@ -90,6 +113,8 @@ DECLARE
 	p record;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.set_standby_tier()');
+	/* Who removes it is waited for: nothing may be told of one that has gone. */
+	PERFORM FROM _tiered_storage.standby s WHERE s.standby_name = standby FOR KEY SHARE;
 	PERFORM _tiered_storage.standby_require(standby);
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	t := _tiered_storage.tier_require(tier);

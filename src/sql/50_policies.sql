@@ -76,6 +76,11 @@ COMMENT ON TABLE _tiered_storage.policy IS
 'tiering policies; read them in the view tiered_storage.policies, add them with '
 'add_tiering_policy()';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy', '');
+CREATE TRIGGER policy_restore_in_turn BEFORE INSERT ON _tiered_storage.policy
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
+CREATE TRIGGER policy_expect_tiers BEFORE INSERT ON _tiered_storage.policy
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers(
+		'tier_name', 'index_tier', 'new_partitions_on', 'return_tier');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy_policy_id_seq', '');
 
 /* The schema of each policy on a schema; null: it does not exist. */

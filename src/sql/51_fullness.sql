@@ -38,6 +38,10 @@ COMMENT ON COLUMN _tiered_storage.fullness_policy.high_watermark IS
 COMMENT ON COLUMN _tiered_storage.fullness_policy.low_watermark IS
 'share of the capacity; null: that of the tier';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.fullness_policy', '');
+CREATE TRIGGER fullness_policy_restore_in_turn BEFORE INSERT ON _tiered_storage.fullness_policy
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
+CREATE TRIGGER fullness_policy_expect_tiers BEFORE INSERT ON _tiered_storage.fullness_policy
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers('tier_name', 'target_name');
 
 CREATE VIEW tiered_storage.fullness_policies AS
 	SELECT p.policy_id, p.tier_name, p.target_name,

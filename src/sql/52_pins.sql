@@ -22,6 +22,9 @@ CREATE TABLE _tiered_storage.pin
 	relation_kind "char" NOT NULL
 		CHECK (relation_kind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[])),
 	missing_since timestamptz,
+	table_oid oid,	-- with the next two null: no index
+	definition_hash bigint,
+	other_indexes oid[],
 	UNIQUE (relation_oid, database_oid, system_identifier)
 );
 CREATE INDEX pin_tier_name_idx ON _tiered_storage.pin (tier_name);
@@ -31,9 +34,34 @@ COMMENT ON TABLE _tiered_storage.pin IS
 'pin() and unpin()';
 COMMENT ON COLUMN _tiered_storage.pin.missing_since IS
 'since when the relation does not exist; the pin is deleted after 30 days';
+COMMENT ON COLUMN _tiered_storage.pin.table_oid IS 'of an index its table';
+COMMENT ON COLUMN _tiered_storage.pin.definition_hash IS
+'of an index a hash of its columns by number and operator family, its collations, access method '
+'and sort order, what it enforces, its expressions and its predicate, by which it is found again '
+'once it has been rebuilt. The types of columns count only where an expression or the predicate '
+'names them';
+COMMENT ON COLUMN _tiered_storage.pin.other_indexes IS
+'of an index the other ones of its table as of when it was looked at: none of them has taken its '
+'place';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.pin', '');
+CREATE TRIGGER pin_restore_in_turn BEFORE INSERT ON _tiered_storage.pin
+	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
+CREATE TRIGGER pin_expect_tiers BEFORE INSERT ON _tiered_storage.pin
+	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers('tier_name');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.pin_pin_id_seq', '');
 
+CREATE FUNCTION _tiered_storage.present_pinned(pin _tiered_storage.pin)
+RETURNS oid
+LANGUAGE C STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_present_pinned';
+COMMENT ON FUNCTION _tiered_storage.present_pinned(_tiered_storage.pin) IS
+'the relation itself, or the index that has taken its place: of the same table, name and '
+'definition, and not there before under another name';
+
+/*
+ * An index whose table is there is found by what it is.  Everything else that has gone is what
+ * has its name, kind and owner: it was created again.
+ */
 CREATE VIEW _tiered_storage.pin_targets AS
 	SELECT p.pin_id, c.oid AS relation_oid,
 		pg_catalog.format('%I.%I', COALESCE(c.nspname, p.schema_name),
@@ -47,7 +75,14 @@ CREATE VIEW _tiered_storage.pin_targets AS
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.pinned_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.pinned_by END
-	CROSS JOIN LATERAL (SELECT COALESCE(
+	CROSS JOIN LATERAL (SELECT p.table_oid IS NOT NULL
+		AND p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+		AND p.database_oid OPERATOR(pg_catalog.=) d.oid
+		AND _tiered_storage.relation_persistence(p.table_oid) IS NOT NULL AS by_definition) k
+	CROSS JOIN LATERAL (SELECT CASE WHEN k.by_definition THEN
+		(SELECT x.oid FROM _tiered_storage.relation_entry(_tiered_storage.present_pinned(p)) x
+			WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind)
+	ELSE COALESCE(
 		(SELECT x.oid FROM _tiered_storage.relation_entry(p.relation_oid) x
 			WHERE p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
@@ -57,7 +92,7 @@ CREATE VIEW _tiered_storage.pin_targets AS
 				AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 					THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
 					ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name
-						END)) AS oid) t
+						END)) END AS oid) t
 	LEFT JOIN LATERAL _tiered_storage.relation_entry(t.oid) c ON true;
 COMMENT ON VIEW _tiered_storage.pin_targets IS
 'the relation of this database that each pin means, null if it does not exist; see the view pins';

@@ -15,20 +15,22 @@ COMMENT ON FUNCTION _tiered_storage.tier_in_use(name) IS
 'whether a policy or a pin refers to the tier';
 
 /* A row that somebody has locked is left for the next time. */
-CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void
+CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name,
+	restoring boolean DEFAULT false) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	DELETE FROM _tiered_storage.tier t
 		WHERE t.tier_name IN (SELECT x.tier_name FROM _tiered_storage.tier x
 			WHERE x.discovered AND x.tier_name IS DISTINCT FROM except_tier
+				AND NOT (restoring AND x.restored IS TRUE)
 				AND NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt
 					WHERE tt.tier_name = x.tier_name)
 				AND NOT _tiered_storage.tier_in_use(x.tier_name)
 			FOR UPDATE OF x SKIP LOCKED)
 $$;
-COMMENT ON FUNCTION _tiered_storage.remove_unused_tiers(name) IS
+COMMENT ON FUNCTION _tiered_storage.remove_unused_tiers(name, boolean) IS
 'removes discovered tiers that have no tablespace and that no policy or pin refers to, except '
-'the named one';
+'the named one, and during a restore except those that it has brought';
 
 /*
  * Brings the stored names and OIDs of tablespaces, policies and pins up to date after
@@ -46,6 +48,14 @@ AS $$
 DECLARE
 	this_system bigint := (SELECT c.system_identifier FROM pg_control_system() c);
 BEGIN
+	/* A restore with --disable-triggers adds its rows to those that are there. */
+	DELETE FROM _tiered_storage.tier_tablespace t
+		WHERE t.ctid IN (SELECT x.ctid FROM _tiered_storage.tier_tablespace x
+			JOIN _tiered_storage.tier_tablespace o ON o.tablespace_name = x.tablespace_name
+				AND o.ctid <> x.ctid AND (NOT o.discovered OR o.ctid > x.ctid)
+			WHERE x.discovered
+			FOR UPDATE OF x SKIP LOCKED)
+			OR NOT EXISTS (SELECT FROM _tiered_storage.tier n WHERE n.tier_name = t.tier_name);
 	DELETE FROM _tiered_storage.tier_tablespace t
 		WHERE t.tablespace_name IN (SELECT x.tablespace_name FROM _tiered_storage.tier_tablespace x
 			WHERE x.system_identifier = this_system
@@ -216,6 +226,9 @@ COMMENT ON FUNCTION _tiered_storage.refresh_policies() IS
 'updates the stored names and OIDs of policies';
 
 /*
+ * REINDEX CONCURRENTLY gives the old index, which is invalid from then on, a name of its own that
+ * says nothing.
+ *
  * Pins that have ended are deleted, and those of a relation that has not existed for
  * long enough: until then it may be created again.  Of several that have come to mean
  * the same, the latest stays.
@@ -241,22 +254,30 @@ BEGIN
 				WHERE d.place > 1)
 			FOR UPDATE OF x SKIP LOCKED);
 	WITH changed AS MATERIALIZED (
-		SELECT p.pin_id, o.*, v.pinned_by, COALESCE(v.pinned_by_oid, 0) AS pinned_by_oid
+		SELECT p.pin_id, o.*, v.pinned_by, COALESCE(v.pinned_by_oid, 0) AS pinned_by_oid,
+			i.table_oid, i.definition_hash, i.other_indexes
 		FROM _tiered_storage.pin p
 		JOIN _tiered_storage.pin_targets v ON v.pin_id = p.pin_id
 		CROSS JOIN LATERAL _tiered_storage.relation_identity(v.relation_oid) o
-		WHERE p.missing_since IS NOT NULL
+		CROSS JOIN LATERAL _tiered_storage.index_identity(v.relation_oid) i
+		LEFT JOIN pg_index x ON x.indexrelid = v.relation_oid
+		WHERE x.indisvalid IS DISTINCT FROM false
+			AND (p.missing_since IS NOT NULL
 			OR (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
-				p.system_identifier, p.database_oid, p.pinned_by, p.pinned_by_oid)
+				p.system_identifier, p.database_oid, p.pinned_by, p.pinned_by_oid,
+				p.table_oid, p.definition_hash, p.other_indexes)
 			IS DISTINCT FROM (o.relation_oid, o.schema_name, o.relation_name, o.owner_name,
 				o.owner_oid,
-				o.system_identifier, o.database_oid, v.pinned_by, COALESCE(v.pinned_by_oid, 0))
+				o.system_identifier, o.database_oid, v.pinned_by, COALESCE(v.pinned_by_oid, 0),
+				i.table_oid, i.definition_hash, i.other_indexes))
 		FOR UPDATE OF p SKIP LOCKED)
 	UPDATE _tiered_storage.pin p
 		SET relation_oid = c.relation_oid, schema_name = c.schema_name,
 			relation_name = c.relation_name, owner_name = c.owner_name, owner_oid = c.owner_oid,
 			system_identifier = c.system_identifier, database_oid = c.database_oid,
-			pinned_by = c.pinned_by, pinned_by_oid = c.pinned_by_oid, missing_since = NULL
+			pinned_by = c.pinned_by, pinned_by_oid = c.pinned_by_oid, missing_since = NULL,
+			table_oid = c.table_oid, definition_hash = c.definition_hash,
+			other_indexes = c.other_indexes
 		FROM changed c WHERE c.pin_id = p.pin_id;
 	UPDATE _tiered_storage.pin t SET missing_since = now()
 		WHERE t.pin_id IN (SELECT p.pin_id

@@ -109,11 +109,25 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.move_window_days(text[]) IS
 'the days as they are stored, or an error';
 
+CREATE FUNCTION _tiered_storage.move_window_name_check(name name) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	IF name IS NULL THEN
+		RAISE EXCEPTION 'the name of a move window must not be null'
+			USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage.move_window_name_check(name) IS
+'an error if no name is given';
+
 CREATE FUNCTION _tiered_storage.move_window_check(w _tiered_storage.move_window) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
-	IF COALESCE(w.window_name, '') = '' THEN
+	PERFORM _tiered_storage.move_window_name_check(w.window_name);
+	IF w.window_name = '' THEN
 		RAISE EXCEPTION 'the name of a move window must not be empty'
 			USING ERRCODE = 'invalid_parameter_value';
 	ELSIF w.starts IS NULL OR w.ends IS NULL THEN
@@ -212,6 +226,7 @@ DECLARE
 	unknown text;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_move_window()');
+	PERFORM _tiered_storage.move_window_name_check(name);
 	SELECT COALESCE(u, 'null') INTO unknown FROM unnest(unset) u
 		WHERE (u IN ('days', 'max_bytes')) IS NOT TRUE LIMIT 1;
 	IF FOUND THEN
@@ -221,6 +236,12 @@ BEGIN
 		OR (max_bytes IS NOT NULL AND 'max_bytes' = ANY (unset)) THEN
 		RAISE EXCEPTION 'a property cannot be set and unset at once'
 			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	IF num_nonnulls(days, starts, ends, time_zone, max_bytes, jitter, enabled,
+		NULLIF(unset, '{}')) = 0 THEN
+		RAISE EXCEPTION 'nothing of the move window is to be changed'
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'Give at least one property, such as enabled or max_bytes.';
 	END IF;
 	SELECT x.* INTO w FROM _tiered_storage.move_window x WHERE x.window_name = name FOR UPDATE;
 	IF NOT FOUND THEN
@@ -258,6 +279,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_move_window()');
+	PERFORM _tiered_storage.move_window_name_check(name);
 	DELETE FROM _tiered_storage.move_window x WHERE x.window_name = name;
 	IF FOUND THEN
 		RETURN;

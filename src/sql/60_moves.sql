@@ -47,8 +47,13 @@ CREATE TABLE _tiered_storage.move
 	table_oid oid,
 	index_name name,
 	definition_hash bigint,
-	other_indexes oid[]
+	other_indexes oid[],
+	placed_at timestamptz,
+	costly_failures integer NOT NULL DEFAULT 0
 );
+COMMENT ON COLUMN _tiered_storage.move.costly_failures IS
+'the part of failures that the pause until the next attempt is doubled for: all but refusals for '
+'want of room, for which nothing was copied';
 COMMENT ON COLUMN _tiered_storage.move.relation_name IS
 'qualified, as far as the last sample knew it';
 COMMENT ON COLUMN _tiered_storage.move.table_oid IS
@@ -56,13 +61,16 @@ COMMENT ON COLUMN _tiered_storage.move.table_oid IS
 COMMENT ON COLUMN _tiered_storage.move.index_name IS
 'of an index its name, for the same, as far as the last sample knew it';
 COMMENT ON COLUMN _tiered_storage.move.definition_hash IS
-'of an index a hash of its columns, expressions and predicate: one of another definition has not '
+'of an index a hash of what it is, as pin.definition_hash: one of another definition has not '
 'taken its place';
 COMMENT ON COLUMN _tiered_storage.move.other_indexes IS
 'of an index the other ones of its table as of when index_name was written: none of them has '
 'taken its place, whatever name it has by now';
 COMMENT ON COLUMN _tiered_storage.move.from_tablespace_oid IS
 'the tablespace, whatever it is named by now; the name is that of before for one that is gone';
+COMMENT ON COLUMN _tiered_storage.move.placed_at IS
+'when it was done by the clock of samples, to which relation_state.placed_at compares; null: not '
+'done, or a sample may find later what it did';
 COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
 'part of elapsed_ms in which moves were paused, too many others moved something, or readers of '
 'the WAL did not keep up';

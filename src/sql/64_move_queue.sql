@@ -17,7 +17,8 @@ CREATE VIEW tiered_storage.move_queue AS
 	SELECT * FROM _tiered_storage.move_queue_entries();
 COMMENT ON VIEW tiered_storage.move_queue IS
 'all that wants to move, in the order in which it will be tried: what runs, what policies ask '
-'for, and with auto_migrate = placement what is advised; each with what it waits for';
+'for, and with auto_migrate = placement what is advised for where everything is now, which a '
+'run decides on after the moves of the policies; each with what it waits for';
 COMMENT ON COLUMN tiered_storage.move_queue.place IS 'place in the queue, from 1';
 COMMENT ON COLUMN tiered_storage.move_queue.relation IS 'relation that moves, or wants to';
 COMMENT ON COLUMN tiered_storage.move_queue.from_tier IS 'tier that it is on; null: none';
@@ -36,9 +37,10 @@ COMMENT ON COLUMN tiered_storage.move_queue.state IS
 'failed (it was tried, and will be again at next_attempt_at)';
 COMMENT ON COLUMN tiered_storage.move_queue.reason IS 'why it is in this state';
 COMMENT ON COLUMN tiered_storage.move_queue.failures IS
-'number of failures in a row; the pause after them is a minute, doubled each time, at most an '
-'hour';
+'number of failures in a row, calls by hand included; the pause after them is a minute, doubled '
+'each time, at most an hour, or ten minutes after a refusal for want of room, which does not '
+'count for the pause after others';
 COMMENT ON COLUMN tiered_storage.move_queue.next_attempt_at IS
-'when the worker tries it again; null: it need not wait for that';
+'when the worker tries it again; null: it need not wait for that, or waits for something else';
 COMMENT ON COLUMN tiered_storage.move_queue.last_error IS
 'error of the last try; null: it has not failed, or has succeeded since';

@@ -536,13 +536,15 @@ sub wait_for_end
 ######################################################################
 
 # What must not be in a server's log, apart from what PostgreSQL itself says to
-# those who drop, rename or rewrite each other's tables.
+# those who drop, rename or rewrite each other's tables, and of an archive command that
+# SIGQUIT has ended together with its server.
 my $bad_line =
   qr/ (?:XX000|XX001|XX002|58P01|58030) |PANIC: |TRAP:|cache lookup failed/;
 my $explained = qr{
 	XX000\ (?:ddl|vacuum|nuisance|watcher)\ .*(?:tuple\ concurrently\ (?:updated|deleted)|could\ not\ open\ relation\ with\ OID|cache\ lookup\ failed)
 	|XX000\ (?:could\ not\ (?:receive|send|connect)|terminating\ walreceiver|unexpected\ EOF)
 	|LOG:\ \ XX000:\ could\ not\ (?:receive\ data\ from|send\ data\ to)\ client
+	|FATAL:\ \ XX000:\ archive\ command\ (?:was\ terminated\ by\ signal\ 3\b|failed\ with\ exit\ code\ 131\b)
 	|XX002\ ddl\ .*cannot\ (?:access|reindex)\ invalid\ index
 	|LOG:\ .*(?:invalid\ record\ length|invalid\ resource\ manager|unexpected\ pageaddr|incorrect\ prev-link|invalid\ magic\ number|contrecord|could\ not\ .*walreceiver)
 }x;

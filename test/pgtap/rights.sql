@@ -127,6 +127,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.measured_compression', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_persistence', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.present_relation', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.present_pinned', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.server_write_counters', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_write_amplification', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wear_state', 'pg_monitor', 'EXECUTE'),

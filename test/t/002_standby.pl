@@ -137,6 +137,14 @@ like(
 		$standby, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
 	qr/NOTICE:  00000: nothing is due; tiering policies: 1/,
 	'a dry run of migrate() works');
+my $batch = $primary->safe_psql('app',
+	'SELECT max(batch_id) FROM tiered_storage.move_batches');
+like(
+	notices_of(
+		$standby, 'app',
+		"CALL tiered_storage.undo_move($batch, dry_run => true)"),
+	qr/NOTICE:  00000: dry run: relations that would be moved: \d+ /,
+	'and one of undo_move()');
 is($standby->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()'),
 	'', 'a notification is harmless');
 

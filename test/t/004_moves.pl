@@ -671,7 +671,7 @@ is(tablespaces_of($node, 'app', 'm_2001_09'), 'slow', 'and nothing is moved');
 note 'Moves under load';
 # ---------------------------------------------------------------------
 
-# Two writers, while the table moves to and fro until they are done.
+# Two writers, for five seconds on any machine, while the table moves to and fro until they are done.
 $node->safe_psql('app',
 	'CREATE TABLE m_load (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, value text)'
 );
@@ -683,7 +683,8 @@ my ($load_out, $load_err) = ('', '');
 my $load = IPC::Run::start(
 	[
 		$node->installed_command('pgbench'),
-		'-n', '-c', 2, '-t', 500, '-f', $script, $node->connstr('app')
+		'-n', '-c', 2, '-t', 500, '-R', 200, '-f', $script,
+		$node->connstr('app')
 	],
 	'<',
 	\undef,

@@ -66,7 +66,7 @@ CALL tiered_storage.sample();
 ));
 
 my $tiers_sql =
-  'SELECT * FROM _tiered_storage.tier WHERE NOT discovered ORDER BY tier_name';
+  "SELECT to_jsonb(t) - 'restored' FROM _tiered_storage.tier t WHERE NOT discovered ORDER BY tier_name";
 my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
@@ -102,8 +102,11 @@ like(
 	$expected{$pins_sql},
 	qr/^"Their Schema"\."New Name"\|"Their Schema"\."New Name"\|slow\|2100-01-01 .*\|t\|.*\|1$/m,
 	'and so does a pin');
-is($node->safe_psql('app', $tiers_sql =~ s/\*/count(*)/r =~ s/ORDER.*//r),
-	3, 'two tiers are defined, one is altered');
+is( $node->safe_psql(
+		'app',
+		'SELECT count(*) FROM _tiered_storage.tier WHERE NOT discovered'),
+	3,
+	'two tiers are defined, one is altered');
 
 # All that was dumped is there, works, and goes on working.
 sub check_restored
@@ -251,6 +254,147 @@ is( $node->safe_psql(
 	),
 	0,
 	'what was sampled elsewhere is not restored');
+
+# ---------------------------------------------------------------------
+note 'Tables in any order, and nothing that other databases tell';
+# ---------------------------------------------------------------------
+
+# No other database knows these tiers, so that nothing but the dump brings them.
+my $alone = new_node('alone', conf => $conf);
+$alone->start;
+create_in_place_tablespace($alone, 'quick', 'cold', 'between', 'new');
+$alone->safe_psql('postgres', "CREATE DATABASE $_")
+  foreach qw(tiered ordered);
+$alone->safe_psql(
+	'tiered', q(
+CREATE EXTENSION tiered_storage;
+CREATE TABLE t (i int) PARTITION BY LIST (i);
+CREATE TABLE u (i int) TABLESPACE between;
+SELECT tiered_storage.add_tier('quick', '{quick}', profile => 'nvme', rank => 2);
+SELECT tiered_storage.add_tier('cold', '{cold}', profile => 'hdd_7200', rank => 7);
+-- As discovery calls the rest: only these tablespaces of it are meant.
+SELECT tiered_storage.alter_tier(tier_name, tablespaces => '{pg_default}', rank => 5, price_per_gb_month => 7) FROM tiered_storage.tiers WHERE discovered;
+SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day', index_tier => 'quick', new_partitions_on => 'quick', return_when_reads_per_hour => 100, return_tier => 'quick');
+SELECT tiered_storage.add_fullness_policy('quick', 'cold');
+SELECT tiered_storage.pin('t', 'quick');
+));
+if ($alone->safe_psql(
+		'postgres',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = 'dblink'"))
+{
+	$alone->safe_psql(
+		'tiered', q(
+CREATE EXTENSION dblink;
+SELECT tiered_storage.add_standby('a standby', conninfo => 'host=nowhere.invalid');
+SELECT tiered_storage.set_standby_tier('a standby', 'cold', profile => 'hdd_7200');
+));
+}
+my $defined_sql = q(
+SELECT tier_name, rank, tablespaces, discovered, profile FROM tiered_storage.tiers WHERE NOT discovered ORDER BY 1;
+SELECT relation, tier_name, index_tier, new_partitions_on, return_tier FROM tiered_storage.policies;
+SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
+SELECT relation, tier_name FROM tiered_storage.pins;
+SELECT standby_name, tier_name, profile FROM tiered_storage.standby_tiers;
+SELECT standby_name FROM tiered_storage.standbys;
+);
+my $defined = $alone->safe_psql('tiered', $defined_sql);
+my $tiered = $alone->basedir . '/tiered.dump';
+$alone->command_ok(
+	[ 'pg_dump', '-Fc', '-f', $tiered, $alone->connstr('tiered') ],
+	'pg_dump of what nobody else knows');
+$alone->safe_psql('postgres', 'DROP DATABASE tiered');
+
+# The tablespace has another name by now, and there is another one.
+$alone->safe_psql('postgres', 'ALTER TABLESPACE quick RENAME TO "Quick One"');
+(my $as_named = $defined) =~ s/\{quick\}/{"Quick One"}/;
+my ($list) =
+  run_command([ 'pg_restore', '-l', '--section=data', $tiered ]);
+my @data = grep { /TABLE DATA _tiered_storage/ } split /\n/, $list;
+cmp_ok(@data, '>', 6, 'there are tables to load');
+foreach my $order ([ 'backwards', reverse @data ], [ 'forwards', @data ])
+{
+	my ($name, @lines) = @$order;
+	my $file = $alone->basedir . '/list';
+
+	open my $handle, '>', $file or die "open: $!";
+	print $handle map { "$_\n" } @lines;
+	close $handle or die "close: $!";
+	$alone->safe_psql('postgres', 'DROP DATABASE ordered');
+	$alone->safe_psql('postgres', 'CREATE DATABASE ordered');
+	restore_ok($alone, "$name: schema",
+		'--section=pre-data', '-d', 'ordered', $tiered);
+	restore_ok($alone, $name, '-L', $file, '-d', 'ordered', $tiered);
+	is($alone->safe_psql('ordered', $defined_sql),
+		$as_named, "$name: all that was defined is there, and nothing else");
+}
+
+# All at once.
+$alone->safe_psql('postgres', 'DROP DATABASE ordered');
+$alone->safe_psql('postgres', 'CREATE DATABASE ordered');
+restore_ok($alone, 'in parallel', '-j', 4, '-d', 'ordered', $tiered);
+is($alone->safe_psql('ordered', $defined_sql),
+	$as_named, 'in parallel: all that was defined is there');
+my ($status, $out, $err) = $alone->psql('ordered',
+	"INSERT INTO _tiered_storage.pin SELECT * FROM _tiered_storage.pin");
+isnt($status, 0, 'what is there already is not restored again');
+$alone->stop;
+
+# ---------------------------------------------------------------------
+note 'Ranks of what is not dumped';
+# ---------------------------------------------------------------------
+
+# What is only discovered is not dumped, but has a place among the others: between them,
+# or it would be faster than what it was slower than.
+my $ranked = new_node('ranked', conf => $conf);
+$ranked->start;
+create_in_place_tablespace($ranked, 'cold', 'warm', 'quick', 'same');
+$ranked->safe_psql('postgres', 'CREATE DATABASE ranks');
+$ranked->safe_psql(
+	'ranks', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('a quick', '{quick}', random_read_ms => 0.0001);
+SELECT tiered_storage.add_tier('a warm', '{warm}', random_read_ms => 1000);
+SELECT tiered_storage.add_tier('a cold', '{cold}', random_read_ms => 2000);
+SELECT tiered_storage.add_tier('the same', '{same}', random_read_ms => t.random_read_ms) FROM tiered_storage.tiers t WHERE 'pg_default' = ANY (t.tablespaces);
+));
+my $order_sql =
+  q(SELECT string_agg(CASE WHEN 'pg_default' = ANY (tablespaces) THEN 'pg_default' ELSE tier_name END, ', ' ORDER BY rank), count(DISTINCT rank) FROM tiered_storage.tiers);
+
+sub keeps_order
+{
+	my ($name, $expected) = @_;
+
+	is($ranked->safe_psql('ranks', $order_sql), $expected, $name);
+	foreach my $how ([ 'copied', '-Fc' ], [ 'inserted', '-Fc', '--inserts' ])
+	{
+		my ($db, @options) = @$how;
+		my $file = $ranked->basedir . "/$db.dump";
+
+		unlink $file;
+		$ranked->safe_psql('postgres', "DROP DATABASE IF EXISTS $db");
+		$ranked->safe_psql('postgres', "CREATE DATABASE $db");
+		$ranked->command_ok(
+			[ 'pg_dump', @options, '-f', $file, $ranked->connstr('ranks') ],
+			"pg_dump, $db");
+		restore_ok($ranked, "ranks $db", '-d', $db, $file);
+		is($ranked->safe_psql($db, $order_sql),
+			$expected, "$name: also after a restore, $db");
+	}
+	return;
+}
+keeps_order(
+	'a discovered tier has a place among others',
+	'a quick, pg_default, the same, a warm, a cold|5');
+
+# One that is dumped, since a policy names it, has the rank that it had, whatever its speed.
+$ranked->safe_psql(
+	'ranks', q(
+SELECT tiered_storage.alter_tier('a warm', rank => 0), tiered_storage.alter_tier('a quick', rank => 9);
+SELECT tiered_storage.add_fullness_policy(tier_name, 'a quick') FROM tiered_storage.tiers WHERE 'pg_default' = ANY (tablespaces);
+));
+keeps_order('ranks may contradict speeds',
+	'a warm, pg_default, the same, a cold, a quick|5');
+$ranked->stop;
 
 # ---------------------------------------------------------------------
 note 'ALTER TABLESPACE RENAME';

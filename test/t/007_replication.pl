@@ -21,6 +21,11 @@ plan skip_all => 'no debug build of the library'
 
 my @tables = qw(one two);
 
+# Everything but hash: with its check PostgreSQL writes an image of a bucket's first page
+# into the records of vacuum while it has no lock on that page (hashbucketcleanup), and a
+# record whose image has changed meanwhile is one that no standby can read.
+my $checked_wal = 'heap2,heap,btree,gin,gist,sequence,spgist,brin,generic';
+
 # A primary with checksums, and a standby of it.
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 'logical', extra => ['--data-checksums']);
@@ -34,7 +39,7 @@ max_wal_size = 256MB
 wal_keep_size = 4GB
 checkpoint_timeout = '1h'
 shared_buffers = 16MB
-wal_consistency_checking = 'all'
+wal_consistency_checking = '$checked_wal'
 restart_after_crash = on
 shared_preload_libraries = 'tiered_storage'
 dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'

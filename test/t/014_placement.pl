@@ -471,7 +471,7 @@ like(
 	'a dry run knows what policies bring to a tier before');
 like(
 	$dry,
-	qr/would not move public\.hot_5: tier "fast" would be above its watermark of 50 %/,
+	qr/cannot move public\.hot_5: tier "fast" has no room for it/,
 	'so that what is advised would not be below its mark');
 notices_of($node, 'app', 'CALL tiered_storage.migrate()');
 is( $node->safe_psql(

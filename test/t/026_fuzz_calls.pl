@@ -455,6 +455,7 @@ sub value
 		'jsonb' => \@jsons,
 		'bytea' => \@bytes,
 		'boolean' => [ 'true', 'false' ],
+		'"char"' => [qw(r m i p t x)],
 		'interval' => \@intervals);
 	return literal(pick(@{ $lists{$type} })) . "::$type" if $lists{$type};
 

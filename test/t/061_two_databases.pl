@@ -96,6 +96,90 @@ $node->safe_psql('stranger', 'DROP TABLE t');
 $node->safe_psql('stranger', 'CHECKPOINT');
 
 # ---------------------------------------------------------------------
+note 'What a database that is gone has said';
+# ---------------------------------------------------------------------
+
+# Nothing wakes the launcher between the drop and the look, which comes first in each round: it
+# removes the claims.
+my $claims_sql =
+  q(SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name = 'theirs');
+my $add_sql =
+  q(SELECT tiered_storage.add_tier('theirs', '{fresh}', reserve_fraction => 0));
+
+sub create_claimant
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE gone');
+	$node->safe_psql('gone', "CREATE EXTENSION tiered_storage; $add_sql");
+	run_cycle($node, 'gone');
+	return;
+}
+
+create_in_place_tablespace($node, 'fresh');
+create_claimant();
+is($node->safe_psql('app', $claims_sql),
+	'1', 'a database claims a tablespace');
+$node->safe_psql('postgres', 'DROP DATABASE gone');
+is($node->safe_psql('app', $claims_sql), '0', 'but not when it is gone');
+
+create_claimant();
+$node->safe_psql('postgres', $_)
+  foreach 'DROP DATABASE gone', 'CREATE DATABASE gone';
+$node->safe_psql('gone', 'CREATE EXTENSION tiered_storage');
+is( $node->safe_psql(
+		'gone',
+		q(SELECT count(*), count(*) FILTER (WHERE tier_name = 'theirs') FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'fresh')
+	),
+	'1|0',
+	'a new one of its name does not discover its tiers');
+$node->safe_psql('postgres', 'DROP DATABASE gone');
+
+# They disagree by a rename.
+create_claimant();
+$node->safe_psql('app', $add_sql);
+$node->safe_psql('app',
+	q(SELECT tiered_storage.alter_tier('theirs', new_name => 'ours')));
+run_cycle($node, 'app');
+foreach my $options ('dry_run => true', '')
+{
+	my $call = "CALL tiered_storage.migrate($options)";
+
+	like(
+		error_of($node, 'app', $call),
+		qr/belongs to tier "ours" here, but to tier "theirs" in database "gone"/,
+		"$call: another name is in the way");
+	$node->safe_psql('postgres', 'DROP DATABASE gone');
+	like(error_of($node, 'app', $call),
+		qr/^no error:/, "$call: until its database is gone");
+	next if $options eq '';
+	$node->safe_psql('app',
+		q(SELECT tiered_storage.alter_tier('ours', new_name => 'theirs')));
+	run_cycle($node, 'app');
+	create_claimant();
+	$node->safe_psql('app',
+		q(SELECT tiered_storage.alter_tier('theirs', new_name => 'ours')));
+	run_cycle($node, 'app');
+}
+$node->safe_psql('app', q(SELECT tiered_storage.remove_tier('ours')));
+run_cycle($node, 'app');
+
+# The server has not come to the end of its DROP DATABASE.
+create_claimant();
+$node->safe_psql('postgres',
+	q(UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'gone'));
+is($node->safe_psql('app', $claims_sql),
+	'0', 'nor does one whose drop was interrupted');
+is( $node->safe_psql(
+		'app',
+		q(SELECT count(*) FROM tiered_storage.cluster_tiers WHERE state <> 'not published' AND database_name NOT IN ('app', 'other'))
+	),
+	'0',
+	'nor has it published anything else');
+$node->safe_psql('postgres', $_)
+  foreach q(UPDATE pg_database SET datconnlimit = -1 WHERE datname = 'gone'),
+  'DROP DATABASE gone';
+$node->safe_psql($_, 'CHECKPOINT') foreach qw(app other);
+
+# ---------------------------------------------------------------------
 note 'What is under way';
 # ---------------------------------------------------------------------
 

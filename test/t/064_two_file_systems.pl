@@ -33,6 +33,7 @@ my $node = new_node(
 	conf => q(
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
+max_wal_size = '4GB'
 ));
 $node->start;
 $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION '$disk{$_}/ts'")
@@ -148,6 +149,138 @@ is( $node->safe_psql(
 	'no room',
 	'maps count for the room on the target');
 unlike($says, qr/would (not )?move/, 'so nothing is tried in vain');
+
+# ---------------------------------------------------------------------
+note 'What is foretold of a policy: the places, too';
+# ---------------------------------------------------------------------
+
+# Each move leaves the one that it goes to with less, so that the next may go to the other.
+$node->safe_psql(
+	'postgres', q(
+DROP TABLE refused;
+SELECT tiered_storage.remove_fullness_policy('fast');
+SELECT tiered_storage.alter_tier('wide', unset => '{capacity_bytes}'), tiered_storage.alter_tier('fast', unset => '{capacity_bytes}');
+CREATE TABLE year (day date NOT NULL, n text) PARTITION BY RANGE (day);
+SELECT tiered_storage.add_tiering_policy('year', '1 year', 'wide');
+));
+foreach my $year (2001 .. 2005)
+{
+	my $next = $year + 1;
+
+	$node->safe_psql(
+		'postgres', qq(
+CREATE TABLE year_$year PARTITION OF year FOR VALUES FROM ('$year-01-01') TO ('$next-01-01') TABLESPACE fast;
+INSERT INTO year SELECT '$year-02-02', repeat('x', 1000) FROM generate_series(1, 5000) i;
+));
+}
+my $queued = $node->safe_psql('postgres',
+	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY place) FROM tiered_storage.move_queue"
+);
+$says = notices_of($node, 'postgres',
+	'CALL tiered_storage.migrate(dry_run => true)');
+my @announced;
+push @announced, "$1 $2"
+  while $says =~ /would move table public\.(\w+) .*?\n.*?Tablespace "(\w+)"/g;
+$node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
+my $places =
+  join(', ', map { "year_$_ " . where_is("year_$_") } 2001 .. 2005);
+like($places, qr/small.*large|large.*small/, 'each of the two takes some');
+is($queued, $places, 'the queue has said which');
+is(join(', ', @announced), $places, 'a dry run, too');
+
+# ---------------------------------------------------------------------
+note 'The places of what is asked for together';
+# ---------------------------------------------------------------------
+
+# More than fits on one of them.  A person who names a tablespace gets that one.
+$node->safe_psql(
+	'postgres', q(
+DROP TABLE year, resident;
+SELECT tiered_storage.alter_tier('wide', high_watermark => 1);
+CREATE TABLE part (k int, n text) PARTITION BY LIST (k);
+));
+foreach my $i (1 .. 6)
+{
+	$node->safe_psql(
+		'postgres', qq(
+CREATE TABLE part_$i PARTITION OF part FOR VALUES IN ($i) WITH (autovacuum_enabled = off) TABLESPACE fast;
+INSERT INTO part SELECT $i, repeat('x', 1000) FROM generate_series(1, 14 * 1024 - 1024 * $i / 2);
+));
+}
+is( $node->safe_psql(
+		'postgres',
+		"SELECT check_name, finding FROM tiered_storage.preflight('part', 'wide') WHERE verdict = 'blocks'"
+	),
+	'',
+	'preflight() sees room for all');
+like(
+	$node->safe_psql(
+		'postgres',
+		"SELECT check_name FROM tiered_storage.preflight('part', 'large') WHERE verdict = 'blocks'"
+	),
+	qr/^space$/m,
+	'but not on one of them');
+
+sub places_of
+{
+	my ($table) = @_;
+
+	return
+	  join(', ', map { "${table}_$_ " . where_is("${table}_$_") } 1 .. 6);
+}
+
+$says = notices_of($node, 'postgres',
+	"CALL tiered_storage.move_relation('part', 'wide', dry_run => true)");
+@announced = ();
+push @announced, "$1 $2"
+  while $says =~ /would move table public\.(\w+) .*? to tablespace "(\w+)"/g;
+unlike($says, qr/would not move/, 'a dry run has nothing in the way');
+unlike(
+	notices_of(
+		$node, 'postgres',
+		"CALL tiered_storage.move_relation('part', 'wide')"),
+	qr/could not/,
+	'all of it is moved');
+$places = places_of('part');
+like($places, qr/small.*large|large.*small/, 'to both of them');
+is(join(', ', @announced), $places, 'as the dry run has said');
+
+# ---------------------------------------------------------------------
+note 'The places of what is advised';
+# ---------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'DROP TABLE part');
+create_in_place_tablespace($node, 'last');
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.add_tier('last', '{last}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0),
+	tiered_storage.remove_tier('fast'), tiered_storage.alter_tier('wide', profile => 'nvme', rank => 0);
+));
+create_table("hot_$_", 17 - $_, 'last') foreach 1 .. 6;
+$node->safe_psql('postgres',
+	"SELECT pg_stat_force_next_flush(); CALL tiered_storage.sample()");
+seem_hot($node, 'postgres', map { ("hot_$_" => 20000 - 100 * $_) } 1 .. 6);
+reload_with(
+	$node,
+	'tiered_storage.auto_migrate' => 'placement',
+	'tiered_storage.migrate_interval' => '1d');
+$node->poll_query_until('postgres',
+	"SELECT current_setting('tiered_storage.auto_migrate') = 'placement'")
+  or die 'auto_migrate is not set';
+$queued = $node->safe_psql('postgres',
+	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM tiered_storage.move_queue"
+);
+$says = notices_of($node, 'postgres',
+	'CALL tiered_storage.migrate(dry_run => true)');
+is(scalar(() = $says =~ /would move public\.hot_/g),
+	6, 'a dry run has room for all of it');
+unlike(
+	notices_of($node, 'postgres', 'CALL tiered_storage.migrate()'),
+	qr/could not|later in this batch/,
+	'all of it is moved at once');
+$places = places_of('hot');
+like($places, qr/small.*large|large.*small/, 'to both of them');
+is($queued, $places, 'as the queue has said');
 
 $node->stop;
 done_testing();

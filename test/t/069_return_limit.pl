@@ -98,6 +98,47 @@ is( $node->safe_psql(
 	'4|4',
 	'and then none more is to return today');
 
+# What waits for its return does not leave for a slower tier meanwhile, whence it would not return.
+create_in_place_tablespace($node, 'cheap');
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.add_tier('cheap', '{cheap}', profile => 'hdd_7200', rank => 2, capacity_bytes => 1000000000, reserve_fraction => 0, compressed => false);
+CREATE TABLE other TABLESPACE slow AS SELECT repeat('x', 500) AS v FROM generate_series(1, 1000);
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET random_fast = 300000, random_slow = 300000, device_random_fast = 300000, device_random_slow = 300000
+	WHERE relation_oid = 'other'::regclass;
+SELECT tiered_storage.alter_tier('slow', capacity_bytes => 3500000, high_watermark => 0.8, low_watermark => 0.7),
+	tiered_storage.add_fullness_policy('slow', 'cheap');
+));
+my $leaves = 'other|cheap';
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT relation, to_tier FROM tiered_storage.evaluate_fullness() WHERE verdict = 'leaves')
+	),
+	$leaves,
+	'what waits for its return does not leave');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT relation, to_tier FROM tiered_storage.move_queue WHERE cause = 'fullness policy')
+	),
+	$leaves,
+	'the queue says the same');
+my @said =
+  notices_of($node, 'postgres',
+	'CALL tiered_storage.migrate(dry_run => true)') =~
+  /would move table public\.(\S+) \(.*to tier "cheap"/g;
+is("@said", 'other', 'and a dry run');
+$node->psql('postgres', 'CALL tiered_storage.migrate()', stderr => \$err);
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT string_agg(c.relname, ', ') FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE t.spcname = 'cheap' AND c.relkind = 'r')
+	),
+	'other',
+	'the run does it');
+$node->safe_psql('postgres',
+	"SELECT tiered_storage.remove_fullness_policy('slow'), tiered_storage.alter_tier('slow', capacity_bytes => 1000000000)"
+);
+
 # The worker, which may copy 1 MB a second, would not be done when its window closes; whoever
 # calls migrate() would.
 reload_with($node, 'tiered_storage.worker_rate_limit' => '1MB');

@@ -324,14 +324,14 @@ note 'Disagreement';
 # ---------------------------------------------------------------------
 
 $node->safe_psql('warm',
-	"SELECT tiered_storage.alter_tier('fast', capacity_bytes => 2000000, rank => 3, reserve_fraction => 0.25)"
+	"SELECT tiered_storage.alter_tier('fast', capacity_bytes => 2000000, rank => 3, reserve_fraction => 0.25, high_watermark => 0.7, low_watermark => 0.6)"
 );
 run_cycle($node, 'warm');
 is( $node->safe_psql(
 		'hot',
 		"SELECT database_name, disagreement, command FROM tiered_storage.cluster_tiers WHERE command IS NOT NULL"
 	),
-	"warm|rank is 3 there, 0 here; capacity is 1953 kB there, 977 kB here; reserve_fraction is 0.25 there, 0 here|SELECT tiered_storage.alter_tier('fast', rank => 0, capacity_bytes => 1000000, reserve_fraction => 0)",
+	"warm|rank is 3 there, 0 here; capacity is 1953 kB there, 977 kB here; reserve_fraction is 0.25 there, 0 here; low_watermark is 0.6 there, 0.8 here; high_watermark is 0.7 there, 0.9 here|SELECT tiered_storage.alter_tier('fast', rank => 0, capacity_bytes => 1000000, reserve_fraction => 0, low_watermark => 0.8, high_watermark => 0.9)",
 	'other figures, with what ends it');
 cmp_ok(used(), '<=', $capacity, 'and the least capacity counts');
 $node->safe_psql(

@@ -1,4 +1,5 @@
-# The line in the log at the end of a batch: it has the numbers, however the batch ends.
+# The end of a batch: its line in the log has the numbers, and it can be undone from then on,
+# however it ends.
 
 use strict;
 use warnings FATAL => 'all';
@@ -35,6 +36,8 @@ SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_f
 CREATE TABLE d (d date, n int) PARTITION BY RANGE (d);
 SELECT tiered_storage.add_tiering_policy('d', '30 days', 'hdd');
 ));
+
+my $stops = new_stops($node, 'app');
 
 # A partition that is due, with rows.
 sub create_due
@@ -77,11 +80,38 @@ sub end_since
 sub ends
 {
 	my ($offset, $cause, $moved, $bytes, $not_moved, $why, $what) = @_;
+	my ($ended) =
+	  log_lines($node, $offset, qr/batch \d+ ends/) =~ /batch (\d+) ends/;
 
 	is( end_since($offset),
 		"LOG: tiered_storage batch ends, for $cause: moved $moved relations, $bytes bytes, in T; not moved $not_moved, waiting 0"
 		  . ($why eq '' ? '' : "\nDETAIL: It ended early: $why."),
 		$what);
+	unlike(error_of($node, 'app', foresee_undo($ended)),
+		qr/under way/, '... and it is under way no more');
+	return;
+}
+
+sub foresee_undo
+{
+	my ($batch_id) = @_;
+
+	return "CALL tiered_storage.undo_move($batch_id, dry_run => true)";
+}
+
+# While a batch goes on that has moved something: it cannot be undone, nor foreseen.
+sub cannot_be_undone
+{
+	my ($what) = @_;
+	my $running = $stops->query_safe(
+		q(SELECT max(batch_id) FROM tiered_storage.move_batches));
+
+	like(
+		error_of($node, 'app', $_),
+		qr/ERROR:  55006: batch $running is still under way/,
+		"$what: $_")
+	  foreach foresee_undo($running),
+	  "CALL tiered_storage.undo_move($running)";
 	return;
 }
 
@@ -96,7 +126,6 @@ sub terminate
 	return;
 }
 
-my $stops = new_stops($node, 'app');
 my ($offset, $run, $pid);
 my $cancelled = 'canceling statement due to user request';
 my $killed = 'its process was terminated';
@@ -112,6 +141,7 @@ hold($stops, 'copied');
 $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
 wait_stopped($stops, 'copied');
 $pid = step_to($stops, 'copied', 'registered');
+cannot_be_undone('while it moves something');
 $stops->query_safe("SELECT pg_cancel_backend($pid)");
 like(finish_sql($run), qr/ERROR:  57014: $cancelled/, 'a cancel ends a run');
 ends($offset, 'tiering policies',
@@ -150,6 +180,29 @@ ends($offset, 'tiering policies',
 	1, bytes_of('d_3'), 0, '', 'one that comes to its end does not');
 
 # ---------------------------------------------------------------------
+note 'Between two moves';
+# ---------------------------------------------------------------------
+
+create_due(8, 9);
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'copied');
+$pid = step_to($stops, 'copied', 'between_moves');
+is( $stops->query_safe(
+		q(SELECT count(*) FROM _tiered_storage.move WHERE state = 'running')),
+	0,
+	'nothing is being moved');
+cannot_be_undone('while it moves nothing');
+terminate($stops, $pid);
+finish_sql($run);
+ends($offset, 'tiering policies',
+	1, bytes_of('d_8'), 0, $killed,
+	'a session that is terminated there says so');
+let_go($stops, 'between_moves');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+
+# ---------------------------------------------------------------------
 note 'The worker';
 # ---------------------------------------------------------------------
 
@@ -166,6 +219,23 @@ ends($offset, 'tiering policies',
 	'one that is terminated says what it has moved');
 reload_with($node, 'tiered_storage.auto_migrate' => 'off');
 let_go($stops, 'registered');
+$node->safe_psql('app', 'CALL tiered_storage.migrate()');
+
+# Switched off while one of two moves: that one is completed.
+create_due(6, 7);
+reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+$offset = -s $node->logfile;
+hold($stops, 'copied');
+$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
+wait_stopped($stops, 'copied');
+reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+let_go($stops, 'copied');
+$node->wait_for_log(qr/batch \d+ ends/, $offset);
+ends(
+	$offset, 'tiering policies',
+	1, bytes_of('d_6'), 0,
+	'auto_migrate was changed meanwhile',
+	'one that is switched off says that there was more');
 $node->safe_psql('app', 'CALL tiered_storage.migrate()');
 
 # ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(
-  new_node create_in_place_tablespace create_databases seem_read create_measurements
+  new_node create_in_place_tablespace create_databases seem_read seem_hot create_measurements
   create_partition tablespaces_of fingerprint
   error_of notices_of reload_with wait_for_cycle run_cycle worker_of sampled_since
   wait_for_lock_wait log_lines start_sql finish_sql start_writers stop_writers
@@ -107,6 +107,24 @@ UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01', last_sample_at =
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
 	SELECT timestamptz '2040-01-01' - h * interval '1 hour', name::regclass, 3600, 1, 200, 0, 0, 0
 	FROM unnest('{$names}'::text[]) name, generate_series(1, 26) h;
+));
+	return;
+}
+
+# All has been observed for long, and nothing is in use but the given relations, which are read
+# at random so many times an hour, from the device: the advice is sure of them.  After a sample.
+sub seem_hot
+{
+	my ($node, $db, %reads) = @_;
+	my $cases = join ' ',
+	  map { "WHEN '$_'::regclass THEN $reads{$_}" } sort keys %reads;
+
+	$node->safe_psql(
+		$db, qq(
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = now(), observed_since = '2020-01-01', sampled_since = '2020-01-01', proven_since = '2020-01-01',
+	placed_at = '2021-01-01', random_slow = CASE relation_oid $cases ELSE 0 END, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
+	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, page_writes_fast = 0, page_writes_slow = 0;
+UPDATE _tiered_storage.relation_state SET random_fast = random_slow, device_random_fast = random_slow, device_random_slow = random_slow, device_sequential_fast = 0, device_sequential_slow = 0;
 ));
 	return;
 }
@@ -213,10 +231,16 @@ sub notices_of
 sub reload_with
 {
 	my ($node, %settings) = @_;
+	my $before = $node->safe_psql('postgres', 'SELECT pg_conf_load_time()');
 
 	$node->safe_psql('postgres', "ALTER SYSTEM SET $_ = '$settings{$_}'")
 	  foreach sort keys %settings;
 	$node->reload;
+
+	# The server has told its processes, too, by then.
+	$node->poll_query_until('postgres',
+		"SELECT pg_conf_load_time() > '$before'")
+	  or die 'the settings are not loaded';
 	return;
 }
 

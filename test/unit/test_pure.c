@@ -2017,6 +2017,32 @@ is_period(const TierSplitPeriod *period, char source, double random, double low,
 			   got.maintenance);
 }
 
+/* What is ignored and not yet in the counters is kept once, and never more than there is. */
+static void
+test_split_ignored(void)
+{
+	TierSplitIgnored all = {5, 50, 500, 40, 2};
+	TierSplitIgnored fresh = {2, 20, 200, 30, 1};
+	TierSplitIgnored most = {4, 60, 500, -3, 0};
+	TierSplitIgnored used = tier_split_least_ignored(&all, &most);
+	TierSplitIgnored rest = tier_split_rest_of_ignored(&all, &used, &fresh);
+	TierSplitPlans sum = {.ignored = fresh};
+
+	is(used.scans, 4, "ignored: no more than the counters have");
+	is(used.tuples, 50, "ignored: nor than there was");
+	is(used.hits, 500, "ignored: all of it");
+	is(used.misses, 0, "ignored: counters that make no sense");
+	is(rest.scans, 1, "ignored: what is missing comes later");
+	is(rest.tuples + rest.hits, 0, "ignored: what has come does not come again");
+	is(rest.misses, 30, "ignored: what was kept once already is given up");
+	is(rest.plans, 1, "ignored: something is left");
+	is(tier_split_rest_of_ignored(&all, &all, &fresh).plans, 0, "ignored: nothing is left");
+	tier_split_add_plans(&sum, &sum);
+	is(sum.ignored.scans + sum.ignored.tuples + sum.ignored.hits + sum.ignored.misses,
+	   2 * (2 + 20 + 200 + 30), "ignored: two add up");
+	is(tier_split_misses(&sum), 60, "ignored: misses are misses");
+}
+
 static void
 test_split_period(void)
 {
@@ -2082,10 +2108,6 @@ test_split_period(void)
 	period.plans.sequential = 500;
 	is_period(&period, 'e', 100, 500, 500, 500, 400, "what plans did not read is maintenance");
 	is(tier_split_period(&period).used_share, 1, "split: all of it is used");
-	period.plans.ignored = 150;
-	is_period(&period, 'e', 100, 500, 500, 500, 400,
-			  "what ignored applications read is maintenance");
-	period.plans.ignored = 0;
 	period.plans.random = 1500;
 	is_period(&period, 'e', 750, 250, 250, 250, 0, "no more than the misses, in the same shares");
 	is(tier_split_period(&period).used_share, 0.5, "split: half of it is used");
@@ -2147,8 +2169,8 @@ test_split_period(void)
 		double	   *fields[] = {
 			&period.misses, &period.grown, &period.sample_rate, &period.plans.random,
 			&period.plans.sequential, &period.plans.random_variance,
-			&period.plans.sequential_variance, &period.plans.added, &period.plans.ignored,
-			&period.plans.plans, &period.certain_blocks
+			&period.plans.sequential_variance, &period.plans.added, &period.plans.plans,
+			&period.plans.ignored.misses, &period.certain_blocks
 		};
 		double		misses;
 
@@ -2572,6 +2594,7 @@ main(void)
 	test_fit_shares();
 	test_wait_classes();
 	test_split_orders();
+	test_split_ignored();
 	test_split_period();
 	test_split_requests();
 

@@ -12,6 +12,7 @@ INSERT INTO _tiered_storage_before.new_value (table_name, column_name, expressio
 	-- The next sample looks.
 	('relation_state', 'maps_bytes', '-1'),
 	('relation_state', 'heap_oid', '0'),
+	('move', 'costly_failures', 'x.failures'),
 	('relation_state', 'name_hash', '0'),
 	('partition_default', 'store_oid',
 		'CASE WHEN x.database_oid OPERATOR(pg_catalog.=) (SELECT d.oid FROM '

@@ -1,0 +1,438 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/apply_candidates.c
+ *		What of the advice is to be moved, and in which order.
+ *
+ * What is advised may not be sure enough, or not be allowed, or have failed lately.  For the
+ * rest an order is looked for in which each has room when its turn comes (model/order.h), and
+ * of a limit what fits.  All of it is decided once, from one snapshot, and changes nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "src/act/apply_candidates.h"
+#include "src/base/settings.h"
+#include "src/catalog/tables.h"
+#include "src/decide/forecast.h"
+#include "src/model/order.h"
+#include "src/server/relation.h"
+
+bool
+tier_candidate_is_advised(const TierAdviceUnit *unit, TierConfidence least)
+{
+	return unit->current_tier >= 0 && unit->recommended_tier >= 0 &&
+		unit->recommended_tier != unit->current_tier && unit->confidence >= least;
+}
+
+bool
+tier_candidate_is_moved_before(const TierApplyRequest *request, const TierAdviceUnit *unit)
+{
+	return request->foresight != NULL &&
+		tier_foresight_has_moved(request->foresight, unit->relation_oid);
+}
+
+static double
+gain_of(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	return tier_advice_busy(advice, unit, unit->current_tier) -
+		tier_advice_busy(advice, unit, unit->recommended_tier);
+}
+
+char *
+tier_candidate_name(const TierAdviceUnit *unit)
+{
+	TierRelationInfo info;
+
+	return tier_relation_lookup(unit->relation_oid, &info) ? info.name :
+		psprintf("%u", unit->relation_oid);
+}
+
+TierMoveRequest
+tier_candidate_request(const TierAdvice *advice, const TierCandidate *candidate)
+{
+	TierMoveRequest move = {0};
+
+	move.relation_oid = candidate->unit->relation_oid;
+	move.tablespace_oid = candidate->tablespace_oid;
+	move.requester_oid = candidate->requester_oid;
+	move.for_owner = candidate->for_owner;
+	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
+	move.reason = tier_advice_reason(advice, candidate->unit);
+	move.is_optional = true;
+	move.mark = TIER_MARK_EMPTIED;
+	return move;
+}
+
+static int
+compare_candidates(const void *a, const void *b)
+{
+	const TierCandidate *left = a;
+	const TierCandidate *right = b;
+
+	if (left->density != right->density)
+		return left->density > right->density ? -1 : 1;
+	return left->unit->relation_oid < right->unit->relation_oid ? -1 : 1;
+}
+
+/* What the record of moves says of relations, each by OID. */
+typedef struct Past
+{
+	Oid		   *backoff;		/* those that failed lately */
+	int			nbackoff;
+	TierMoveWait *waits;
+	int			nwaits;
+} Past;
+
+bool
+tier_candidate_may_move(const TierApplyRequest *request, const TierAdvice *advice,
+						TierCandidate *candidate, bool *is_others, char **why, char **hint)
+{
+	const TierAdviceUnit *unit = candidate->unit;
+	const char *why_not_online;
+	TierRelationInfo info;
+
+	*is_others = false;
+	*why = *hint = NULL;
+	if (!tier_relation_lookup(unit->relation_oid, &info))
+		return false;
+	candidate->for_owner = request->for_owners;
+	candidate->requester_oid = request->for_owners ? info.owner_oid : GetUserId();
+	candidate->tablespace_oid = tier_set_usable_tablespace(advice->set, unit->recommended_tier,
+														   candidate->requester_oid);
+	*is_others = !OidIsValid(candidate->tablespace_oid) ||
+		!tier_relation_may_move(&info, candidate->requester_oid, candidate->tablespace_oid,
+								why, hint);
+	if (*is_others)
+		return false;
+	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
+	why_not_online = request->for_owners ? tier_relation_why_not_online(&info) : NULL;
+	if (why_not_online == NULL)
+		return true;
+	*why = psprintf("it cannot be moved online: %s", why_not_online);
+	*hint = psprintf("%s locks it for the whole copy.", tier_advice_command(advice, unit));
+	return false;
+}
+
+/* What fails again and again is only tried when a person asks. */
+static bool
+is_backed_off(const TierApplyRequest *request, const Past *past, Oid relation_oid)
+{
+	return request->by_worker &&
+		bsearch(&relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL;
+}
+
+static int
+compare_waits(const void *a, const void *b)
+{
+	return oid_cmp(&((const TierMoveWait *) a)->relation_oid,
+				   &((const TierMoveWait *) b)->relation_oid);
+}
+
+/*
+ * How long it takes to move the unit: what both devices do for it, and as long a wait
+ * for others who use it as the last time.
+ */
+static double
+seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *past)
+{
+	const TierCostProfile *from = &advice->set->tiers[unit->current_tier].profile;
+	const TierCostProfile *to = &advice->set->tiers[unit->recommended_tier].profile;
+	const TierMoveWait key = {.relation_oid = unit->relation_oid};
+	const TierMoveWait *wait = bsearch(&key, past->waits, past->nwaits, sizeof(TierMoveWait),
+									   compare_waits);
+
+	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
+		TIER_FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
+		(wait != NULL ? wait->seconds : 0.0);
+}
+
+/* What may be added to each tier now, or when what policies would move before is moved. */
+static double *
+room_of(const TierApplyRequest *request, const TierAdvice *advice)
+{
+	const TierSet *set = advice->set;
+	double	   *room = palloc(sizeof(double) * Max(set->ntiers, 1));
+
+	for (int t = 0; t < set->ntiers; t++)
+		room[t] = advice->available_bytes[t];
+	for (int i = 0; i < set->ntablespaces && request->foresight != NULL; i++)
+	{
+		int			tier = set->tablespaces[i].tier;
+		double		flow = tier_foresight_flow(request->foresight, set->tablespaces[i].oid);
+		double		stored = tier_cost_stored_bytes(fabs(flow), &set->tiers[tier].profile);
+
+		room[tier] -= flow < 0.0 ? -stored : stored;
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->current_tier >= 0)
+			room[unit->current_tier] -= tier_advice_stored(advice, unit, unit->current_tier);
+	}
+	return room;
+}
+
+/*
+ * The candidates as plain numbers.  What they need is measured as the check before each
+ * move measures it, which would refuse what was ordered by less.  What they free is
+ * what the tier's use gets less by, which is as old as the advice.  What they copy is the
+ * files as they are, however small the device makes them: the same that the record of a
+ * move has.
+ */
+static TierOrderMove *
+moves_of(const TierAdvice *advice, const TierCandidate *candidates, int n)
+{
+	TierOrderMove *moves = palloc_extended(sizeof(TierOrderMove) * Max(n, 1), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < n; i++)
+	{
+		moves[i].from = candidates[i].unit->current_tier;
+		moves[i].to = candidates[i].unit->recommended_tier;
+		moves[i].size = tier_cost_stored_bytes(candidates[i].disk_bytes,
+											   &advice->set->tiers[moves[i].to].profile);
+		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
+		moves[i].gain = gain_of(advice, candidates[i].unit);
+		moves[i].seconds = candidates[i].seconds;
+		moves[i].bytes = candidates[i].disk_bytes;
+	}
+	return moves;
+}
+
+/*
+ * What is to be moved, before there is an order or a limit; *ncandidates of them.  Behind them is
+ * what would be, had it not failed lately: *nfailed.
+ */
+static TierCandidate *
+choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
+	   int *ncandidates, int *nfailed, TierApplySummary *summary)
+{
+	TierCandidate *candidates = palloc_extended(sizeof(TierCandidate) * Max(advice->nunits, 1),
+												MCXT_ALLOC_HUGE);
+	int			last = advice->nunits;
+	int			n = 0;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		bool		is_others;
+		char	   *why;
+		char	   *hint;
+
+		if (tier_candidate_is_moved_before(request, &advice->units[i]))
+			continue;
+		if (!tier_candidate_is_advised(&advice->units[i], request->least))
+		{
+			summary->unsure += tier_candidate_is_advised(&advice->units[i],
+														 TIER_CONFIDENCE_INSUFFICIENT);
+			continue;
+		}
+		candidates[n].unit = &advice->units[i];
+		candidates[n].density = gain_of(advice, &advice->units[i]) /
+			Max(advice->units[i].size_bytes, 1.0);
+		candidates[n].seconds = seconds_of(advice, &advice->units[i], past);
+		if (tier_candidate_may_move(request, advice, &candidates[n], &is_others, &why, &hint))
+		{
+			if (is_backed_off(request, past, candidates[n].unit->relation_oid))
+				candidates[--last] = candidates[n];
+			else
+				n++;
+		}
+		summary->others += is_others;
+	}
+	*ncandidates = n;
+	*nfailed = advice->nunits - last;
+	memmove(&candidates[n], &candidates[last], sizeof(TierCandidate) * *nfailed);
+	qsort(candidates, n, sizeof(TierCandidate), compare_candidates);
+	qsort(&candidates[n], *nfailed, sizeof(TierCandidate), compare_candidates);
+	return candidates;
+}
+
+/*
+ * Would nobody move it but for the room that it leaves?  What leaves a tier that has too
+ * much of anything, or is where somebody wants it to be, or costs less, has a reason of
+ * its own.
+ */
+static bool
+only_helps(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	return advice->options.objective == TIER_OBJECTIVE_TIME && unit->pinned_tier < 0 &&
+		!unit->makes_room && !(gain_of(advice, unit) > 0.0) &&
+		!tier_advice_is_over(advice, unit->current_tier);
+}
+
+/*
+ * To which tiers something is advised to go that is not in the order: it has no room, or is
+ * not sure enough, or failed lately, or may not be moved.
+ */
+static bool *
+missed_by(const TierApplyRequest *request, const TierAdvice *advice,
+		  const TierCandidate *candidates, const int *order, int n)
+{
+	bool	   *missed = palloc0(sizeof(bool) * Max(advice->set->ntiers, 1));
+	bool	   *taken = palloc_extended(Max(advice->nunits, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (int i = 0; i < n; i++)
+		taken[candidates[order[i]].unit - advice->units] = true;
+	for (int i = 0; i < advice->nunits; i++)
+		if (!taken[i] &&
+			tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT) &&
+			!tier_candidate_is_moved_before(request, &advice->units[i]))
+			missed[advice->units[i].recommended_tier] = true;
+	pfree(taken);
+	return missed;
+}
+
+/* `order` of n, the first `found` of which are to be moved, and what is not spare next. */
+static void
+put_in_order(TierCandidate *candidates, int n, const int *order, int found, const bool *is_spare)
+{
+	TierCandidate *arranged = palloc_extended(sizeof(TierCandidate) * Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *taken = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	int			last = found;
+
+	for (int i = 0; i < found; i++)
+	{
+		arranged[i] = candidates[order[i]];
+		taken[order[i]] = true;
+	}
+	for (int spare = 0; spare < 2; spare++)
+		for (int i = 0; i < n; i++)
+			if (!taken[i] && is_spare[i] == (spare == 1))
+				arranged[last++] = candidates[i];
+	memcpy(candidates, arranged, sizeof(TierCandidate) * n);
+	pfree(arranged);
+	pfree(taken);
+}
+
+/*
+ * Puts the candidates into an order.  Of a limit is what fits: what would exceed it is passed
+ * over, and what comes after it may still fit; with what goes to a full tier, what has to
+ * leave it first is kept, else it would have no room today, and the same tomorrow.  So what
+ * is spare is judged without the limit: what others cannot come for today they may tomorrow.
+ */
+static TierArrangement
+arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate *candidates,
+		int n)
+{
+	TierOrderMove *moves = moves_of(advice, candidates, n);
+	double	   *room = room_of(request, advice);
+	int			ntiers = advice->set->ntiers;
+	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
+	int		   *scratch = palloc_extended(sizeof(int) * 3 * Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *helps = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *is_spare = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	TierArrangement arrangement = {0};
+	double		bytes = 0.0;
+	int			found;
+
+	for (int i = 0; i < n; i++)
+		helps[i] = only_helps(advice, candidates[i].unit);
+
+	/* 1. What room is made for nobody? */
+	found = tier_order(moves, n, room, ntiers, order, scratch);
+	for (int i = 0; i < n; i++)
+		candidates[i].has_room = false;
+	for (int i = 0; i < found; i++)
+		candidates[order[i]].has_room = true;
+	arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
+											missed_by(request, advice, candidates, order,
+													  found));
+	arrangement.spare = found - arrangement.possible;
+	for (int i = arrangement.possible; i < found; i++)
+		is_spare[order[i]] = true;
+	put_in_order(candidates, n, order, arrangement.possible, is_spare);
+	n -= arrangement.spare;
+
+	/* 2. And what of the others is within the limit, if not all is? */
+	for (int i = 0; i < arrangement.possible; i++)
+		bytes += candidates[i].disk_bytes;
+	if (bytes > request->max_bytes)
+	{
+		bool	   *none_missed = palloc0(sizeof(bool) * Max(ntiers, 1));
+
+		moves = moves_of(advice, candidates, n);
+		for (int i = 0; i < n; i++)
+		{
+			helps[i] = only_helps(advice, candidates[i].unit);
+			is_spare[i] = false;
+		}
+		found = tier_order_choose(moves, n, room, ntiers, request->max_bytes, order, scratch);
+		arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
+												none_missed);
+		put_in_order(candidates, n, order, arrangement.possible, is_spare);
+	}
+	arrangement.left_over = n - arrangement.possible;
+	return arrangement;
+}
+
+/*
+ * What is promised of a move takes the plans to stay what they are.  Where index-only
+ * scans have to look into the table, less of it is the index's, and a vacuum would
+ * change more than the move.
+ */
+static void
+tell_unvacuumed(const TierCandidate *candidates, int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid		   *tables = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
+	TierUnvacuumed *unvacuumed;
+	TierCatalogScope scope;
+	int			nunvacuumed;
+
+	for (int i = 0; i < n; i++)
+		tables[i] = candidates[i].unit->heap_oid;
+	tier_catalog_enter(&scope);
+	unvacuumed = tier_catalog_load_unvacuumed(context, tables, n,
+											  tier_advice_min_size_kb * 1024.0 / BLCKSZ,
+											  &nunvacuumed);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < nunvacuumed; i++)
+		ereport(NOTICE,
+				(errmsg("%s is not vacuumed enough for index-only scans: "
+						"%.0f %% of its pages are known to be all visible",
+						unvacuumed[i].name, unvacuumed[i].visible_fraction * 100.0),
+				 errdetail("Such scans have to look into the table for all other pages, "
+						   "so that moving an index saves less than it could."),
+				 errhint("VACUUM (ANALYZE) %s, and autovacuum more often.",
+						 unvacuumed[i].name)));
+}
+
+TierAdvice *
+tier_candidates_prepare(const TierApplyRequest *request, TierApplySummary *summary,
+						TierCandidate **candidates, TierArrangement *arrangement)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierAdvice *advice;
+	Past		past;
+	int			n;
+	int			nfailed;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_catalog_enter(&scope);
+	past.backoff = tier_catalog_load_backoff(context, &past.nbackoff);
+	past.waits = tier_catalog_load_move_waits(context, &past.nwaits);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	advice = tier_advice_make(request->options);
+	*candidates = choose(request, advice, &past, &n, &nfailed, summary);
+	*arrangement = arrange(request, advice, *candidates, n);
+	arrangement->failed = nfailed;
+	for (int i = 0; i < arrangement->left_over; i++)
+		summary->beyond_limit += (*candidates)[arrangement->possible + i].has_room;
+	if (!request->by_worker)
+		tell_unvacuumed(*candidates, arrangement->possible);
+	PopActiveSnapshot();
+	summary->advised = n - summary->beyond_limit;
+	summary->for_owners = request->for_owners;
+	return advice;
+}

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/apply_candidates.h
+ *		What of the advice is to be moved, and in which order.
+ *
+ * For act/apply.c, which moves it or foretells that, and act/apply_notice.c, which says what
+ * of it is left out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_APPLY_CANDIDATES_H
+#define TIER_APPLY_CANDIDATES_H
+
+#include "postgres.h"
+
+#include "src/act/apply_request.h"
+#include "src/act/move.h"
+#include "src/decide/advice.h"
+
+/* A move that is advised and allowed; sorted by most gain for each byte first. */
+typedef struct TierCandidate
+{
+	const TierAdviceUnit *unit;
+	Oid			requester_oid;
+	bool		for_owner;		/* which that is */
+	Oid			tablespace_oid; /* of the tier; chosen again when its turn
+								 * comes */
+	double		density;
+	double		seconds;		/* that its move is expected to take */
+	double		disk_bytes;		/* that a move writes and needs room for, by
+								 * the files of this moment */
+	bool		has_room;		/* without a limit there would be an order in
+								 * which it can be moved; by arrange() */
+} TierCandidate;
+
+/* The candidates in an order that was found, and what is not in it. */
+typedef struct TierArrangement
+{
+	int			possible;		/* can be moved, in their order */
+	int			left_over;		/* come next: no room, or beyond the limit,
+								 * each says which */
+	int			spare;			/* come next: would make room for nobody */
+	int			failed;			/* come last: lately, so they take nothing */
+} TierArrangement;
+
+/* Is it advised to move, at least as surely as that? */
+extern bool tier_candidate_is_advised(const TierAdviceUnit *unit, TierConfidence least);
+
+/* Would policies have moved it before?  Then it is decided on anew by what there is then. */
+extern bool tier_candidate_is_moved_before(const TierApplyRequest *request,
+										   const TierAdviceUnit *unit);
+
+/*
+ * Where the unit may be moved to, and with whose rights; false: nowhere.  *is_others: these
+ * do not suffice.  What would lock it for the whole copy is only tried when a person asks.
+ * *why and *hint, of false, may be NULL.
+ */
+extern bool tier_candidate_may_move(const TierApplyRequest *request, const TierAdvice *advice,
+									TierCandidate *candidate, bool *is_others, char **why,
+									char **hint);
+
+/* What the mover is asked for; the rest of it is for who asks to fill in. */
+extern TierMoveRequest tier_candidate_request(const TierAdvice *advice,
+											  const TierCandidate *candidate);
+
+/* For messages; its OID, if it is gone. */
+extern char *tier_candidate_name(const TierAdviceUnit *unit);
+
+/*
+ * The advice, with what of it is to be done, in order.  In a transaction, outside of a scope; all
+ * lives in the current memory context.  Of the summary it sets what is known before anything is
+ * moved.  A person is told of what it is about to move and should be vacuumed first.
+ */
+extern TierAdvice *tier_candidates_prepare(const TierApplyRequest *request,
+										   TierApplySummary *summary, TierCandidate **candidates,
+										   TierArrangement *arrangement);
+
+#endif							/* TIER_APPLY_CANDIDATES_H */

@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/apply_request.h
+ *		What of the advice is to be done, and what has come of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_APPLY_REQUEST_H
+#define TIER_APPLY_REQUEST_H
+
+#include "postgres.h"
+
+#include "src/act/foresee.h"
+#include "src/act/move.h"
+#include "src/decide/advice.h"
+#include "src/move/online.h"
+
+typedef struct TierApplyRequest
+{
+	const TierAdviceOptions *options;	/* of the advice; NULL: the default.
+										 * Without overrides and as_of: moves
+										 * are about what there is now. */
+	TierConfidence least;		/* at least this sure */
+	double		max_bytes;		/* together; INFINITY: no limit */
+	bool		for_owners;		/* nobody asked for these moves: they are made
+								 * with the rights of the owners, and only
+								 * online.  Else for the current user. */
+	bool		ignore_windows; /* of for_owners: also while move windows are
+								 * closed */
+	bool		by_worker;		/* respects backoff and auto_migrate, and says
+								 * in the log what went wrong */
+	TierForesight *foresight;	/* of a dry run of for_owners, and of a list:
+								 * what it has moved before; else NULL */
+	const TierIdle *idle;		/* NULL: nothing else to do */
+} TierApplyRequest;
+
+typedef struct TierApplySummary
+{
+	bool		is_busy;		/* another process has a batch under way here:
+								 * nothing was done */
+	int64		batch_id;		/* 0: there was nothing to do */
+	int			advised;		/* and allowed, within max_bytes */
+	TierMoveCounts counts;		/* waiting: advised, but not now */
+	int			others;			/* advised, but the role may not move them */
+	int			unsure;			/* advised, but with less confidence */
+	int			beyond_limit;	/* advised and sure enough, but with the
+								 * others more than max_bytes */
+	char	   *why_waiting;	/* of the first of them; NULL: none waits */
+	bool		is_told;		/* why nothing is moved */
+	bool		for_owners;		/* of the request */
+} TierApplySummary;
+
+#endif							/* TIER_APPLY_REQUEST_H */

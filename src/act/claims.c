@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/claims.c
+ *		What the databases of a cluster call their tablespaces.
+ *
+ * A tablespace is shared by all databases: where two of them take it for parts of different tiers,
+ * nothing is moved in the one that was second.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+
+#include "src/act/claims.h"
+#include "src/base/shmem.h"
+#include "src/base/sql.h"
+
+/* What the set claims of other databases. */
+static TierClaim *
+claims_of(const TierSet *set)
+{
+	TierClaim  *claims = palloc(sizeof(TierClaim) * Max(set->ntablespaces, 1));
+
+	for (int i = 0; i < set->ntablespaces; i++)
+	{
+		claims[i].tablespace_oid = set->tablespaces[i].oid;
+		claims[i].database_oid = MyDatabaseId;
+		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
+		claims[i].is_weak = set->tablespaces[i].discovered;
+	}
+	return claims;
+}
+
+static char *
+conflict_text(const TierSet *set, int conflict, Oid database_oid, const NameData *tier_name)
+{
+	char	   *database = get_database_name(database_oid);
+
+	return psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" "
+					"here, but to tier \"%s\" in database \"%s\"",
+					NameStr(set->tablespaces[conflict].name),
+					NameStr(set->tiers[set->tablespaces[conflict].tier].name),
+					tier_foreign_text(NameStr(*tier_name)), database ? database : "?");
+}
+
+char *
+tier_claims_publish(const TierSet *set)
+{
+	TierClaim  *claims = claims_of(set);
+	Oid			database_oid;
+	NameData	tier_name;
+	int			conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces,
+													 &database_oid, &tier_name);
+
+	pfree(claims);
+	return conflict < 0 ? NULL : conflict_text(set, conflict, database_oid, &tier_name);
+}
+
+char *
+tier_claims_find_conflict(const TierSet *set)
+{
+	TierClaim  *claims = claims_of(set);
+	Oid			database_oid;
+	NameData	tier_name;
+	int			conflict = tier_shmem_find_conflict(claims, set->ntablespaces, &database_oid,
+													&tier_name);
+
+	pfree(claims);
+	return conflict < 0 ? NULL : conflict_text(set, conflict, database_oid, &tier_name);
+}
+
+void
+tier_claims_require(const TierSet *set, bool dry_run)
+{
+	char	   *conflict = dry_run ? tier_claims_find_conflict(set) :
+	tier_claims_publish(set);
+
+	if (conflict != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("%s", conflict),
+				 errdetail("A tablespace is shared by all databases, "
+						   "which must agree on its tier."),
+				 errhint("Use tiered_storage.alter_tier() in one of them.")));
+}

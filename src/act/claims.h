@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/claims.h
+ *		What the databases of a cluster call their tablespaces.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CLAIMS_H
+#define TIER_CLAIMS_H
+
+#include "postgres.h"
+
+#include "src/catalog/tables.h"
+
+/*
+ * Tells the other databases what this one calls its tablespaces.  NULL, or,
+ * when another database was first with another name for one of them, a
+ * message that says so; then nothing may be moved here.
+ */
+extern char *tier_claims_publish(const TierSet *set);
+
+/* The same message without telling anybody, for who only asks. */
+extern char *tier_claims_find_conflict(const TierSet *set);
+
+/* An error where nothing may be moved; a dry run tells the others nothing. */
+extern void tier_claims_require(const TierSet *set, bool dry_run);
+
+#endif							/* TIER_CLAIMS_H */

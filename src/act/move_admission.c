@@ -1,0 +1,460 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/move_admission.c
+ *		Whether and when a move begins, and whether it is still to be made.
+ *
+ * Whoever has decided on a move did so by what there was then.  So before it begins it is
+ * asked again what is in the way, and then it waits for its place among the movers; whatever
+ * has waited, for that or for a lock, is asked again whether somebody still wants it.
+ * Nothing of a user is locked meanwhile.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "src/compat.h"
+#include "src/act/gate.h"
+#include "src/act/move.h"
+#include "src/act/move_state.h"
+#include "src/base/attempt.h"
+#include "src/base/clock.h"
+#include "src/base/sql.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/decide/fullness.h"
+#include "src/move/preflight.h"
+#include "src/move/progress.h"
+#include "src/move/space.h"
+#include "src/move/throttle.h"
+#include "src/server/distributed.h"
+#include "src/server/relation.h"
+
+void
+tier_move_pause_ms(long milliseconds)
+{
+	int64		until = tier_clock_monotonic_us() + (int64) milliseconds * 1000;
+
+	for (;;)
+	{
+		int64		left = until - tier_clock_monotonic_us();
+
+		CHECK_FOR_INTERRUPTS();
+		if (left <= 0)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 (long) (left / 1000 + 1), PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+TierMoveTarget
+tier_move_target(const TierMoveRequest *request)
+{
+	TierMoveTarget where = {
+		.tablespace_oid = request->tablespace_oid,
+		.requester_oid = request->requester_oid,
+		.allow_lock = request->allow_lock,
+		.limit_lock_time = request->limit_lock_time,
+	};
+
+	return where;
+}
+
+void
+tier_move_choose(TierMoveRequest *request, const char *tier_name)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage choice",
+												  ALLOCSET_DEFAULT_SIZES);
+	Oid			chosen_oid = InvalidOid;
+	TierCatalogScope scope;
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		const TierSet *set = tier_catalog_load_tiers(context);
+		int			tier = tier_set_find_tier(set, tier_name);
+
+		tier_catalog_leave(&scope);
+		if (tier >= 0)
+			chosen_oid = tier_set_usable_tablespace(set, tier, request->requester_oid);
+	}
+	if (OidIsValid(chosen_oid))
+		request->tablespace_oid = chosen_oid;
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+}
+
+/* What moves that were announced before have still to write, of each tablespace of a set. */
+typedef struct Arriving
+{
+	const TierSet *set;
+	double	   *bytes;
+} Arriving;
+
+static TierFullnessFlight
+arriving_of(Oid tablespace_oid, const void *argument)
+{
+	const Arriving *arriving = argument;
+	TierFullnessFlight flight = {0};
+
+	for (int i = 0; i < arriving->set->ntablespaces; i++)
+		if (arriving->set->tablespaces[i].oid == tablespace_oid)
+			flight.own_bytes = flight.disk_bytes = arriving->bytes[i];
+	return flight;
+}
+
+/* A share of the tier's capacity; 0: there is none. */
+static double
+mark_of(TierMoveMark mark, const TierTier *tier)
+{
+	switch (mark)
+	{
+		case TIER_MARK_NONE:
+			break;
+		case TIER_MARK_EMPTIED:
+			return Max(tier->emptied_above, 0.0);
+		case TIER_MARK_HIGH:
+			return tier_fullness_high_mark(tier);
+		case TIER_MARK_STAY:
+			return tier_fullness_stay_mark(tier);
+	}
+	return 0.0;
+}
+
+TierObstacle
+tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFullnessLevel *level,
+						int64 size_bytes)
+{
+	TierObstacle obstacle = {NULL};
+	double		share = mark_of(mark, tier);
+	double		needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
+
+	if (share <= 0.0 || tier_fullness_bytes(level) + needed <= share * level->capacity_bytes)
+		return obstacle;
+	obstacle.sqlstate = ERRCODE_DISK_FULL;
+	obstacle.message = psprintf("tier \"%s\" would be above its watermark of %g %%",
+								NameStr(tier->name), 100.0 * share);
+	obstacle.detail = psprintf("%s are needed, and %s of %s are taken, with what moves that "
+							   "began before have still to write.", tier_size_text(needed),
+							   tier_size_text(tier_fullness_bytes(level)),
+							   tier_size_text(level->capacity_bytes));
+	obstacle.hint = "The next run decides again what is moved.";
+	return obstacle;
+}
+
+/*
+ * The tier of the target as it will be with the move, and how full; NULL: it is filled up to no
+ * mark.  Announcements are looked at before the files and what the file systems have free: what
+ * somebody writes in between is counted twice and not missed.  What leaves the target is not
+ * counted before it has left.
+ */
+static const TierTier *
+level_of_target(const TierMove *move, int64 announced_us, TierFullnessLevel *level)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Arriving	arriving = {.set = move->set};
+	TierFullnessQuestion question = {.flight = arriving_of,.argument = &arriving};
+	TierCatalogScope scope;
+	const TierSet *set;
+	int			to;
+
+	arriving.bytes = palloc(sizeof(double) * Max(move->set->ntablespaces, 1));
+	for (int i = 0; i < move->set->ntablespaces; i++)
+		arriving.bytes[i] = tier_space_arriving(move->set->tablespaces[i].oid, announced_us);
+	if (!tier_catalog_try_enter(&scope))
+		return NULL;
+	set = tier_catalog_load_tiers(context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	to = tier_set_tier_of_tablespace(set, move->request->tablespace_oid);
+	if (to < 0 || to == tier_set_tier_of_tablespace(set, move->info->tablespace_oid) ||
+		set->tiers[to].capacity_bytes <= 0)
+		return NULL;
+	*level = tier_fullness_level(set, to, &question);
+	return &set->tiers[to];
+}
+
+/*
+ * Would the target be above the mark?  Asked once the move is announced, so that of several
+ * which were decided on at the same moment, maybe in several databases, all but the first
+ * know of another.
+ */
+static TierObstacle
+mark_obstacle(const TierMove *move, int64 announced_us)
+{
+	TierObstacle obstacle = {NULL};
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context;
+	TierFullnessLevel level;
+	const TierTier *tier;
+
+	if (move->request->mark == TIER_MARK_NONE)
+		return obstacle;
+	context = AllocSetContextCreate(old_context, "tiered_storage mark", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	tier = level_of_target(move, announced_us, &level);
+	MemoryContextSwitchTo(old_context);
+	if (tier != NULL)
+		obstacle = tier_move_mark_obstacle(move->request->mark, tier, &level, move->size_bytes);
+	MemoryContextDelete(context);
+	return obstacle;
+}
+
+static void
+preflight_step(void *argument)
+{
+	TierMove   *move = argument;
+	TierMoveTarget where = tier_move_target(move->request);
+	TierAdmission admission;
+
+	tier_preflight_init(&admission, move->info, &where, move->set, move->size_bytes);
+	admission.announces = true;
+	move->extension_oid = tier_relation_table_extension(move->info);
+	move->obstacle = tier_preflight(&admission);
+	if (move->obstacle.message == NULL)
+	{
+		move->obstacle = mark_obstacle(move, tier_preflight_space(&admission)->announced_us);
+		move->is_above_mark = move->obstacle.message != NULL;
+	}
+	move->is_locked = move->request->only_if_free &&
+		tier_relation_count_lockers(move->request->relation_oid) > 0;
+}
+
+static bool
+idle_is_due(const TierMove *move)
+{
+	return move->request->idle != NULL && move->request->idle->is_due();
+}
+
+void
+tier_move_run_idle(const TierMove *move)
+{
+	if (idle_is_due(move))
+		move->request->idle->run();
+}
+
+/* Tells once what a person is waiting for; nobody reads what a worker says. */
+static void
+tell_waiting(TierMove *move, bool is_paused)
+{
+	if (move->has_told)
+		return;
+	move->has_told = true;
+	if (is_paused)
+		ereport(NOTICE,
+				(errmsg("%s waits to be moved: moves are paused", move->info->name),
+				 errhint("SELECT tiered_storage.resume() lets them continue.")));
+	else
+		ereport(NOTICE,
+				(errmsg("%s waits to be moved: "
+						"others move as much as tiered_storage.max_movers permits",
+						move->info->name),
+				 errhint("SELECT * FROM tiered_storage.move_progress shows what they do.")));
+}
+
+/*
+ * Waits until moves are not paused, and not too many others are at it; or until
+ * the transaction is too old for waiting, or something else is due.
+ */
+static void
+queue_step(void *argument)
+{
+	TierMove   *move = argument;
+	Oid			requester_oid = move->request->requester_oid;
+	bool		is_administrator = tier_is_administrator(requester_oid);
+
+	while (tier_throttle_is_paused() ||
+		   !(move->has_entered = tier_throttle_enter(requester_oid, is_administrator)))
+	{
+		bool		is_paused = tier_throttle_is_paused();
+
+		if (tier_transaction_is_old() || idle_is_due(move))
+			return;
+		tier_progress_set(TIER_PROGRESS_PHASE, is_paused ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
+		tell_waiting(move, is_paused);
+		tier_move_pause_ms(TIER_MOVE_QUEUE_INTERVAL_MS);
+	}
+	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_STARTING);
+}
+
+/*
+ * Has somebody pinned it to another tier since the move was asked for, which may
+ * be hours ago?  Or is the extension another one by now, of whose tables this library
+ * knows nothing?  Then it is reported as skipped.  In a transaction, with nothing of a
+ * user locked.
+ */
+static bool
+is_forbidden_meanwhile(TierMove *move)
+{
+	const TierMoveRequest *request = move->request;
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	const TierPinned *pinned;
+	TierCatalogScope scope;
+	TierPins   *pins;
+
+	if (!tier_catalog_try_enter(&scope))
+	{
+		MemoryContextSwitchTo(move->context);
+		tier_move_report_skipped(move->report,
+								 pstrdup("the extension was updated or dropped meanwhile"),
+								 "It can be moved when the library is that of the extension.",
+								 "55000");
+		MemoryContextSwitchTo(old_context);
+		return true;
+	}
+	pins = tier_catalog_load_pin_of(move->context, request->relation_oid);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(move->context);
+	pinned = tier_preflight_pin(pins, move->set, move->info, request->tablespace_oid);
+	if (pinned != NULL)
+		tier_move_report_skipped(move->report,
+								 psprintf("it was pinned to tier \"%s\" meanwhile",
+										  NameStr(pinned->tier_name)),
+								 tier_preflight_unpin_hint(pinned), "55000");
+	MemoryContextSwitchTo(old_context);
+	return pinned != NULL;
+}
+
+/* After it has waited for others, or for resume(): windows have an end. */
+static void
+window_step(void *argument)
+{
+	TierMove   *move = argument;
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	TierPlannedMove planned = {
+		.from_tablespace_oid = move->info->tablespace_oid,
+		.to_tablespace_oid = move->request->tablespace_oid,
+		.bytes = (double) move->size_bytes,
+		.by_worker = MyBackendType == B_BG_WORKER,
+		.is_optional = move->request->is_optional,
+		.pressing = move->request->pressing
+	};
+	TierMoveStart start = tier_gate_ask(move->set, &planned);
+
+	if (!start.may_begin)
+	{
+		tier_move_report_skipped(move->report, start.reason, NULL, "55000");
+		move->report->state = TIER_STATE_WAITING;
+		move->report->under_pressure = start.under_pressure;
+		move->report->may_begin_at = start.at;
+		move->is_unwanted = true;
+	}
+	MemoryContextSwitchTo(old_context);
+}
+
+/* Does what has asked for it do so no longer?  Then it is reported as skipped. */
+static bool
+is_dropped_meanwhile(TierMove *move)
+{
+	TierMoveRequest asked = *move->request;
+
+	asked.moved_bytes = move->moved_bytes;
+	if (asked.is_wanted == NULL || asked.is_wanted(&asked))
+		return false;
+	tier_move_report_skipped(move->report,
+							 MemoryContextStrdup(move->context,
+												 "what has asked for the move does so no longer"),
+							 NULL, "55000");
+	return true;
+}
+
+/* Has Citus begun to move, copy or split it?  Then that goes first. */
+static bool
+is_transferred_meanwhile(TierMove *move)
+{
+	const char *why = tier_distributed_why_busy(move->request->relation_oid);
+
+	if (why == NULL)
+		return false;
+	tier_move_report_skipped(move->report, MemoryContextStrdup(move->context, why), NULL, "55006");
+	return true;
+}
+
+static void
+pin_step(void *argument)
+{
+	TierMove   *move = argument;
+
+	move->is_unwanted = is_forbidden_meanwhile(move);
+}
+
+void
+tier_move_ask_step(void *argument)
+{
+	TierMove   *move = argument;
+
+	move->is_unwanted = is_forbidden_meanwhile(move) || is_transferred_meanwhile(move) ||
+		is_dropped_meanwhile(move);
+}
+
+/*
+ * In a subtransaction: what is thrown in a scope leaves a connection to SPI
+ * open, with which the online move could not roll back.
+ */
+bool
+tier_move_is_still_wanted(const TierOnlineRequest *request)
+{
+	TierMove   *move = request->argument;
+	ErrorData  *error = tier_attempt(tier_move_ask_step, move);
+
+	if (error != NULL)
+		ReThrowError(error);
+	return !move->is_unwanted;
+}
+
+bool
+tier_move_may_begin(TierMove *move, TierMoveReport *report, ErrorData **thrown)
+{
+	TierObstacle *obstacle = &move->obstacle;
+
+	*thrown = tier_attempt(preflight_step, move);
+	tier_transaction_commit();
+	if (*thrown != NULL)
+	{
+		tier_move_report_thrown(report, *thrown);
+		return false;
+	}
+	if (obstacle->message != NULL)
+	{
+		tier_move_report_skipped(report, obstacle->message, obstacle->hint,
+								 unpack_sql_state(obstacle->sqlstate));
+		report->detail = obstacle->detail;
+		return false;
+	}
+	if (move->is_locked)
+	{
+		tier_move_report_skipped(report,
+								 "others use it, and the worker has waited long enough for other "
+								 "relations of its owner that are in use",
+								 "It is tried again later.", "55P03");
+		return false;
+	}
+	do
+	{
+		*thrown = tier_attempt(queue_step, move);
+		tier_transaction_commit();
+		if (*thrown == NULL)
+			tier_move_run_idle(move);
+	} while (*thrown == NULL && !move->has_entered);
+	if (*thrown == NULL)
+	{
+		/* Whoever asks for it has just decided, unless it has waited since. */
+		*thrown = tier_attempt(move->has_told ? tier_move_ask_step : pin_step, move);
+		tier_transaction_commit();
+	}
+	if (*thrown == NULL && !move->is_unwanted && move->has_told && move->request->obeys_windows)
+	{
+		*thrown = tier_attempt(window_step, move);
+		tier_transaction_commit();
+	}
+	if (*thrown != NULL)
+		tier_move_report_thrown(report, *thrown);
+	return *thrown == NULL && !move->is_unwanted;
+}

@@ -1,0 +1,243 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/move_record.c
+ *		What is recorded and said of a move.
+ *
+ * The record is made before the move, in a transaction of its own, so that others see it,
+ * and completed after it.  What is in memory meanwhile is the report, which is for whoever
+ * asked for the move.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "src/act/move.h"
+#include "src/act/move_state.h"
+#include "src/act/verify.h"
+#include "src/base/attempt.h"
+#include "src/base/debug.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/move/progress.h"
+#include "src/server/relation.h"
+
+/* ---------------------------------------------------------------------
+ * What to say
+ * ---------------------------------------------------------------------
+ */
+
+void
+tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
+{
+	/* That another process is at it is no failure of ours. */
+	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED :
+		TIER_STATE_FAILED;
+	report->error = tier_catalog_clip(error->message);
+	report->detail = error->detail ? tier_catalog_clip(error->detail) : NULL;
+	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
+	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
+}
+
+void
+tier_move_report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqlstate)
+{
+	report->state = TIER_STATE_SKIPPED;
+	report->error = error;
+	report->detail = NULL;
+	report->hint = hint;
+	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
+}
+
+void
+tier_move_log_done(const TierMove *move)
+{
+	const TierRelationInfo *info = move->info;
+	const char *from = get_tablespace_name(info->tablespace_oid);
+	const char *to = get_tablespace_name(move->request->tablespace_oid);
+	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
+
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" "
+					"in %s, locked for %.3f ms",
+					tier_relation_kind_name(info->kind), info->name, from ? from : "?",
+					to ? to : "?",
+					requester ? requester : "?",
+					tier_progress_time_text(move->outcome.elapsed_ms, move->outcome.waited_ms),
+					Max(move->outcome.lock_held_ms, 0.0)),
+			 errdetail("Move " INT64_FORMAT ": %s.", move->move_id, move->request->reason)));
+}
+
+void
+tier_move_warn(const TierMoveReport *report, bool by_worker)
+{
+	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
+		return;
+	ereport(by_worker ? LOG : WARNING,
+			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+								   report->sqlstate[3], report->sqlstate[4])),
+			 errmsg("could not move %s: %s", report->relation_name, report->error),
+			 report->detail ? errdetail_internal("%s", report->detail) : 0,
+			 report->hint ? errhint("%s", report->hint) : 0));
+}
+
+bool
+tier_move_was_busy(const TierMoveReport *report)
+{
+	return (report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED) &&
+		strcmp(report->sqlstate, "55P03") == 0;
+}
+
+bool
+tier_move_is_worth_retrying(const TierMoveReport *report)
+{
+	int			sqlstate;
+
+	if (report->state != TIER_STATE_SKIPPED)
+		return false;
+	sqlstate = MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
+							 report->sqlstate[3], report->sqlstate[4]);
+	return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE || sqlstate == ERRCODE_DISK_FULL;
+}
+
+void
+tier_move_count(const TierMoveRequest *request, const TierMoveReport *report)
+{
+	TierMoveCounts *counts = request->counts;
+
+	if (counts == NULL)
+		return;
+	if (report->state == TIER_STATE_DONE)
+	{
+		counts->moved++;
+		counts->moved_bytes += report->size_bytes;
+	}
+	else if ((report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED) &&
+			 !(request->is_tried_again && tier_move_is_worth_retrying(report)))
+		counts->not_moved++;
+}
+
+/* ---------------------------------------------------------------------
+ * The record
+ * ---------------------------------------------------------------------
+ */
+
+static const char *
+tier_name_or_null(const TierSet *set, int tier)
+{
+	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
+}
+
+int64
+tier_move_begin_record(const TierMoveRequest *request, const TierSet *set,
+					   const TierRelationInfo *info, int64 size_bytes, bool online)
+{
+	TierCatalogScope scope;
+	TierMoveRow row;
+	int64		move_id = 0;
+
+	row.relation_oid = info->relation_oid;
+	row.relation_name = info->name;
+	row.kind = tier_relation_kind_name(info->kind);
+	row.from_tablespace = get_tablespace_name(info->tablespace_oid);
+	row.to_tablespace = get_tablespace_name(request->tablespace_oid);
+	row.from_tablespace_oid = info->tablespace_oid;
+	row.to_tablespace_oid = request->tablespace_oid;
+	row.from_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, info->tablespace_oid));
+	row.to_tier = tier_name_or_null(set,
+									tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	row.requested_by = GetUserNameFromId(request->requester_oid, true);
+	row.policy_id = request->policy_id;
+	row.policy_kind = request->policy_kind;
+	row.batch_id = request->batch_id;
+	row.undo_of = request->undo_of;
+	row.reason = request->reason;
+	row.method = online ? "online" : "set tablespace";
+	row.size_bytes = size_bytes;
+	if (row.from_tablespace == NULL || row.to_tablespace == NULL || row.requested_by == NULL)
+		return 0;				/* dropped in this moment */
+
+	if (tier_catalog_try_enter(&scope))
+	{
+		tier_verify_expect(set, info, request->tablespace_oid,
+						   &row.before_s_per_hour, &row.after_s_per_hour);
+		row.predicted_s_per_hour = isnan(request->predicted_s_per_hour) ?
+			row.before_s_per_hour - row.after_s_per_hour : request->predicted_s_per_hour;
+		move_id = tier_catalog_begin_move(&row);
+		tier_catalog_leave(&scope);
+	}
+	return move_id;
+}
+
+/* What else is to be known of what has moved. */
+static void
+note_consequences(const TierMove *move)
+{
+	tier_debug_point("recorded");
+	if (move->result == TIER_MOVE_DONE)
+		tier_catalog_note_moved(move->move_id, move->request->relation_oid,
+								move->request->tablespace_oid);
+
+	/* The table itself has moved, and not a part of it only. */
+	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
+		move->info->tablespace_oid != move->request->tablespace_oid)
+		tier_verify_begin(move->move_id,
+						  move->request->policy_id != 0 ? 0 : move->request->batch_id,
+						  move->set, move->info->relation_oid,
+						  move->info->tablespace_oid, move->request->tablespace_oid);
+}
+
+static void
+finish_step(void *argument)
+{
+	TierMove   *move = argument;
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	if (move->outcome.state == NULL)
+		tier_catalog_forget_move(move->move_id);
+	else
+		tier_catalog_finish_move(move->move_id, &move->outcome);
+	if (!move->only_record)
+		note_consequences(move);
+	tier_catalog_leave(&scope);
+}
+
+ErrorData *
+tier_move_finish_record(TierMove *move, const TierMoveReport *report)
+{
+	static const char *const states[] = {
+		[TIER_STATE_DONE] = "done",
+		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
+		[TIER_STATE_SKIPPED] = "skipped",
+		[TIER_STATE_WAITING] = "skipped",
+		[TIER_STATE_FAILED] = "failed",
+	};
+	ErrorData  *thrown;
+
+	move->outcome.state = states[report->state];
+	move->outcome.error = report->error;
+	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+
+	/* That another process is at it, or was faster, is no failure either. */
+	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING || move->is_above_mark ||
+		(report->state == TIER_STATE_SKIPPED && strcmp(report->sqlstate, "55006") == 0) ||
+		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
+	move->outcome.found_no_room = report->state == TIER_STATE_SKIPPED &&
+		strcmp(report->sqlstate, "53100") == 0;
+	thrown = tier_attempt(finish_step, move);
+	if (thrown != NULL)
+	{
+		move->only_record = thrown->sqlerrcode != ERRCODE_QUERY_CANCELED &&
+			thrown->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
+		(void) tier_attempt(finish_step, move);
+	}
+	tier_transaction_commit();
+	return thrown;
+}

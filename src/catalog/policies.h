@@ -1,0 +1,307 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/policies.h
+ *		What people have asked for: policies, move windows and pins.
+ *
+ * Part of catalog/tables.h, which says what holds for all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CATALOG_POLICIES_H
+#define TIER_CATALOG_POLICIES_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#include "src/catalog/scope.h"
+#include "src/catalog/tiers.h"
+#include "src/model/move_window.h"
+#include "src/model/policy.h"
+#include "src/server/relation.h"
+
+/* ---------------------------------------------------------------------
+ * Policies
+ * ---------------------------------------------------------------------
+ */
+
+/* What a policy moves by.  One number means one policy, whatever its kind. */
+typedef enum TierPolicyKind
+{
+	TIER_POLICY_TIERING,
+	TIER_POLICY_FULLNESS,
+} TierPolicyKind;
+
+typedef struct TierPolicyRow
+{
+	int			policy_id;
+	Oid			relation_oid;	/* InvalidOid: does not exist any more; or the
+								 * policy is on a group of tables */
+	Oid			owner_oid;		/* of the relation, as far as it was seen;
+								 * InvalidOid: that of another cluster */
+	char	   *relation_name;	/* qualified, for messages; loaded only */
+	bool		is_group;		/* on all tables of a schema, or with such
+								 * names, that no other policy is on */
+	bool		has_schema;		/* if so: only of this one */
+	Oid			schema_oid;		/* if it has one; InvalidOid: does not exist */
+	char	   *names_like;		/* NULL: whatever their names */
+	bool		on_shards;		/* the rows of the relation are in shards of
+								 * Citus: it is on those that are here; set by
+								 * decide/policy_group.c */
+	struct TierGroup *group;	/* of a group, and of shards: the tables, as
+								 * found by decide/policy_group.c; else NULL */
+	char		relation_kind;	/* to add */
+	NameData	tier_name;
+	bool		has_move_after;
+	Interval	move_after;
+	bool		has_idle_for;
+	Interval	idle_for;
+	bool		has_no_writes_for;
+	Interval	no_writes_for;
+	double		below_reads_per_hour;	/* NaN: they do not matter */
+	double		return_reads_per_hour;	/* NaN: nothing returns */
+	bool		has_return_after;
+	Interval	return_after;	/* if not the default */
+	bool		has_return_tier;
+	NameData	return_tier;	/* if not where it came from */
+	bool		include_indexes;
+	bool		has_index_tier;
+	NameData	index_tier;		/* if not that of the table */
+	bool		has_new_partitions_on;
+	NameData	new_partitions_on;	/* the tier that they are created on */
+	bool		age_from_newest;	/* from the newest partition, not from now */
+	TierKeyConversion key;
+	bool		key_counts;		/* units since an epoch; to add only */
+	char	   *time_zone;		/* of dates and intervals */
+	Oid			created_by;		/* or altered; InvalidOid: that role is gone */
+	bool		is_enabled;		/* loaded, and to change */
+} TierPolicyRow;
+
+/* Ordered by policy_id; strings, too, are in the given context. */
+extern TierPolicyRow *tier_catalog_load_policies(MemoryContext context, int *npolicies);
+
+/*
+ * At least those of this number (0: any) and of this relation (0: any), which a restored policy
+ * knows by its name; with thousands of policies that is much less.
+ */
+extern TierPolicyRow *tier_catalog_load_policies_of(MemoryContext context, int policy_id,
+													Oid relation_oid, int *npolicies);
+
+/*
+ * Adds a policy for the caller of the scope.  Returns its id; *existed says
+ * that relation and tier had one already, whose id is then returned.  Errors:
+ * the relation was dropped; another session adds the same policy at this moment.
+ */
+extern int	tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
+									bool *existed);
+
+/*
+ * Gives the policy with the id of the row what the row has, and the rights of the
+ * caller of the scope.  False: it has been removed.  Error: the relation has a policy
+ * for that tier already.
+ */
+extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
+
+/* Waits until nobody else changes the policy, until the end of the transaction. */
+extern void tier_catalog_lock_policy(int policy_id);
+
+/*
+ * Waits until nobody else has a policy of the relation say where new partitions are created,
+ * until the end of the transaction: no key forbids two that differ.  And then: another policy
+ * of the relation that says otherwise than this one, and what; 0: none, whatever this
+ * transaction's isolation level lets others see.
+ */
+extern void tier_catalog_lock_new_partitions(Oid relation_oid);
+extern int	tier_catalog_other_new_partitions(const TierPolicyRow *row, NameData *tier);
+
+/* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
+extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
+
+/*
+ * Is the policy still there, enabled and unaltered, with the rights of the same role; does
+ * the tier, which is its own, that of its indexes or one to which something returns, have
+ * this tablespace; and is the relation still in its table's tree?  Which tables a group has,
+ * and which shards a table, is not asked: see tier_groups_find_above().
+ */
+extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
+									  const NameData *tier, Oid tablespace_oid);
+
+/* Deletes a policy by id.  False: somebody else has. */
+extern bool tier_catalog_delete_policy(int policy_id);
+
+/*
+ * Records what an evaluation found: how many relations are due, how many are on
+ * the tier already.  Nothing, if somebody has the row locked.
+ */
+extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
+										  const char *result);
+
+/* ---------------------------------------------------------------------
+ * New partitions (catalog/partition_default.c)
+ * ---------------------------------------------------------------------
+ */
+
+/* Of a partitioned table or index; tablespaces are never 0 for the database's own. */
+typedef struct TierPartitionDefault
+{
+	Oid			relation_oid;
+	Oid			before_oid;		/* what it was before any policy */
+	Oid			set_oid;		/* what it was set to; 0: that is gone */
+} TierPartitionDefault;
+
+/* Those whose relation is there, by its OID, in the given context. */
+extern TierPartitionDefault *tier_catalog_load_partition_defaults(MemoryContext context, int *n);
+
+/*
+ * In place of what is remembered of the relation; or only if nothing is, and it still has the
+ * tablespace that was set.
+ */
+extern void tier_catalog_note_partition_default(const TierPartitionDefault *row);
+extern void tier_catalog_note_new_default(const TierPartitionDefault *row);
+
+/*
+ * Whatever is remembered; or only if it is just that, and what the relation is below is
+ * forgotten; or that the relation has got back what it had.  What was created below it
+ * meanwhile, and has its tablespace from there, is remembered by itself.
+ */
+extern void tier_catalog_forget_partition_default(Oid relation_oid);
+extern void tier_catalog_forget_unchanged_default(const TierPartitionDefault *row);
+extern void tier_catalog_note_given_back(const TierPartitionDefault *row);
+
+/* ---------------------------------------------------------------------
+ * Move windows (catalog/move_window.c)
+ * ---------------------------------------------------------------------
+ */
+
+/* delay_us of the window is 0: who loads it knows where that is. */
+typedef struct TierMoveWindowRow
+{
+	NameData	name;
+	TierWindow	window;
+	int64		jitter_us;
+	char	   *time_zone;		/* this server may not have it */
+	bool		is_enabled;
+} TierMoveWindowRow;
+
+/* All of them, by name, in the given context. */
+extern TierMoveWindowRow *tier_catalog_load_move_windows(MemoryContext context, int *n);
+
+/* Bytes of moves that run, or were begun in the last seconds, whoever asked for them. */
+extern double tier_catalog_bytes_moved_within(double seconds);
+
+/* ---------------------------------------------------------------------
+ * Fullness policies
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct TierFullnessRow
+{
+	int			policy_id;
+	NameData	tier_name;
+	NameData	target_name;
+	double		high_watermark; /* NaN: that of the tier */
+	double		low_watermark;
+	bool		is_enabled;
+} TierFullnessRow;
+
+/* Ordered by policy_id, in the given context. */
+extern TierFullnessRow *tier_catalog_load_fullness(MemoryContext context, int *n);
+
+/*
+ * Adds one for the caller of the scope.  Returns its id; *existed says that the tier
+ * had one already, whose id is then returned.  Errors: a tier was removed; another
+ * session adds one for this tier at this moment.
+ */
+extern int	tier_catalog_add_fullness(const TierCatalogScope *scope, const TierFullnessRow *row,
+									  bool *existed);
+
+/* Waits until nobody else changes it, until the end of the transaction. */
+extern void tier_catalog_lock_fullness(int policy_id);
+
+/*
+ * Gives the policy with the id of the row what the row has; it is the caller's of the
+ * scope then, unless he only disables it.  False: it has been removed.
+ */
+extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
+										 const TierFullnessRow *row, bool disables_only);
+
+/* Deletes one by id.  False: somebody else has. */
+extern bool tier_catalog_delete_fullness(int policy_id);
+
+/*
+ * Is it still there, enabled, and for the same tiers?  The row's watermarks are those that it has
+ * by now, then.
+ */
+extern bool tier_catalog_fullness_wants(TierFullnessRow *row);
+
+/*
+ * Records what an evaluation found; fill: NaN if it is not known.  Nothing, if somebody
+ * has the row locked.
+ */
+extern void tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving,
+											const char *result);
+
+/* ---------------------------------------------------------------------
+ * Pins
+ * ---------------------------------------------------------------------
+ */
+
+/* A relation that has to be on a tier. */
+typedef struct TierPinned
+{
+	Oid			relation_oid;
+	NameData	tier_name;
+	char	   *pinned_as;		/* qualified name of what was pinned: itself,
+								 * its table, or a partitioned table above */
+} TierPinned;
+
+/* All that is pinned now, by OID: tables, partitions, indexes. */
+typedef struct TierPins
+{
+	int			nrelations;
+	TierPinned *relations;
+} TierPins;
+
+/*
+ * Loads what the pins in force hold, or only what holds one relation.  The pins
+ * and their strings live in the given context.  Takes no lock on anything of a
+ * user.
+ */
+extern TierPins *tier_catalog_load_pins(MemoryContext context);
+extern TierPins *tier_catalog_load_pin_of(MemoryContext context, Oid relation_oid);
+
+/*
+ * The pin that keeps the relation from going to a tier (index into the set,
+ * -1: none of them), or NULL when there is none.  Inside a scope or outside; the
+ * result points into the pins.
+ */
+extern const TierPinned *tier_pins_against(const TierPins *pins, const TierSet *set,
+										   Oid relation_oid, int tier);
+
+/* The same for whichever tier. */
+extern const TierPinned *tier_pins_find(const TierPins *pins, Oid relation_oid);
+
+typedef struct TierPinRow
+{
+	Oid			relation_oid;
+	Oid			owner_oid;
+	char		kind;
+	NameData	tier_name;
+	TimestampTz until;			/* 0: for ever */
+	bool		include_indexes;
+} TierPinRow;
+
+/*
+ * Sets a pin for the caller of the scope, in place of the one that the
+ * relation has.  The caller has brought identities up to date.  Error: the
+ * relation was dropped.
+ */
+extern void tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row);
+
+/* Removes the pin that a relation has of its own; false: it has none. */
+extern bool tier_catalog_remove_pin(Oid relation_oid);
+
+/* Has it one?  *include_indexes is set if it has. */
+extern bool tier_catalog_has_pin(Oid relation_oid, bool *include_indexes);
+
+#endif							/* TIER_CATALOG_POLICIES_H */

@@ -1,0 +1,324 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/samples.h
+ *		What samples store of relations, devices and the load, and their history.
+ *
+ * Part of catalog/tables.h, which says what holds for all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CATALOG_SAMPLES_H
+#define TIER_CATALOG_SAMPLES_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#include "src/catalog/tiers.h"
+#include "src/model/device_state.h"
+#include "src/model/page_writes.h"
+#include "src/model/relation_state.h"
+#include "src/model/volume.h"
+
+/* ---------------------------------------------------------------------
+ * Samples
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The relation $1 and, of a table, its TOAST table and the index of that: the
+ * relations that move together.  For statements of this room.
+ */
+#define TIER_SQL_UNIT_OF_RELATION \
+	"(SELECT $1 UNION SELECT h.reltoastrelid FROM _tiered_storage.relation_entry($1) h " \
+	"UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, _tiered_storage.relation_entry($1) h " \
+	"WHERE i.indrelid = h.reltoastrelid)"
+
+/*
+ * Loads the stored state of all relations, ordered by OID, and when the last
+ * sample was taken (0: never).  Fields that are not stored are 0.  The array may
+ * exceed 1 GB.
+ */
+extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *nstates,
+												   TimestampTz *last_sample_at);
+
+/*
+ * The same for one relation and, of a table, its TOAST table and the index of
+ * that; none of those that were never sampled.
+ */
+extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid relation_oid,
+												 int *nstates);
+
+/* The bytes of all relations of which anything was read since they are observed. */
+extern double tier_catalog_read_bytes(void);
+
+/* The same for the table that it is, or is an index of, and all indexes of that. */
+extern TierRelationState *tier_catalog_load_table(MemoryContext context, Oid relation_oid,
+												  int *nstates);
+
+/* What a relation did before some moment.  The other rates are 0. */
+typedef struct TierHistoryLoad
+{
+	Oid			relation_oid;
+	TierRates	rates;			/* per hour; *_fast: mean of the day before;
+								 * *_slow: of 14 days, as far as known */
+} TierHistoryLoad;
+
+/*
+ * From the history, ordered by OID; nothing of it is corrected for the page
+ * cache, so that what reached the device is taken to be all that missed shared
+ * buffers.  *writes_since is as tier_catalog_writes_since().
+ */
+extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
+												  int *nloads, TimestampTz *writes_since);
+
+/* When the oldest period of the history of relations began; 0: there is none. */
+extern TimestampTz tier_catalog_history_begin(void);
+
+/* A relation of which there is a state, and since when its history would be known. */
+typedef struct TierWatched
+{
+	Oid			relation_oid;
+	TimestampTz since;			/* its first sample, or begin of the history */
+} TierWatched;
+
+/*
+ * All relations that exist and have a state, or this one if it does, by qualified
+ * name.  *last_sample_at is set if there is any.
+ */
+extern TierWatched *tier_catalog_load_watched(MemoryContext context, Oid only_relation,
+											  int *nwatched, TimestampTz *last_sample_at);
+
+/* A row of relation_history. */
+typedef struct TierHistoryPeriod
+{
+	Oid			relation_oid;
+	TimestampTz start;
+	int32		seconds;
+	double		reads;			/* random and sequential ones */
+} TierHistoryPeriod;
+
+typedef void (*TierVisitHistory) (void *argument, const TierHistoryPeriod *period);
+
+/*
+ * Calls visit for each row, of all relations or one, in any order.  It is called
+ * while the statement runs, in a memory context of the executor that is not its own;
+ * it must not run a statement.
+ */
+extern void tier_catalog_visit_history(Oid only_relation, TierVisitHistory visit,
+									   void *argument);
+
+/* The same for rows of these relations that begin at that time or later. */
+extern void tier_catalog_visit_history_since(const Oid *relations, int nrelations,
+											 TimestampTz since, TierVisitHistory visit,
+											 void *argument);
+
+/*
+ * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE
+ * EXCLUSIVE mode to the end of the transaction.  False if another process still
+ * has the lock after patience_ms, of which nobody else waits behind us; -1: waits
+ * as for any lock.  What was loaded before may be out of date: call
+ * tier_catalog_see_latest() and load after this.  Runs no statement.
+ */
+extern bool tier_catalog_lock_sampler(int patience_ms);
+
+typedef struct TierSampleSummary
+{
+	TimestampTz sampled_at;
+	double		duration_ms;	/* until the sample was stored */
+	int			relations;		/* that were looked at */
+	int			active;			/* of these, used since the last sample */
+	bool		saw_reset;		/* counters were reset meanwhile */
+} TierSampleSummary;
+
+/*
+ * Writes what a sample found: states with their `changed` flag set, history
+ * rows for those that were read or have written, and the summary; deletes the
+ * states of `dropped`.  period_start: when the last sample was, 0: this is the
+ * first, which has no history.  Under the sampler's lock.
+ */
+extern void tier_catalog_store_sample(const TierRelationState *states, int nstates,
+									  const Oid *dropped, int ndropped,
+									  TimestampTz period_start,
+									  const TierSampleSummary *summary);
+
+/* From the first to before the second; a row belongs to the hour in which it begins. */
+typedef struct TierHours
+{
+	TimestampTz from;
+	TimestampTz until;
+} TierHours;
+
+/*
+ * For the statements that roll a table of history up.  Parameters are hours->from and
+ * hours->until.  What is longer than an hour is as coarse already, and left alone; what
+ * reaches into the next hour is split there in proportion: the first part gets a whole
+ * number, and the second what is left, so that sums stay what they are.
+ */
+#define TIER_SQL_RAW_PARTS(table) \
+	"WITH raw AS (DELETE FROM _tiered_storage." table " WHERE period_s <= 3600 " \
+	"AND period_start >= $1 AND period_start < $2 RETURNING *) "
+
+#define TIER_SQL_FROM_PARTS \
+	"FROM raw h CROSS JOIN LATERAL (SELECT " \
+	"h.period_start + h.period_s * interval '1 second' AS period_end, " \
+	"date_trunc('hour', h.period_start) + interval '1 hour' AS hour_end) e " \
+	"CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s, " \
+	"h.period_start, e.hour_end) AS share) s " \
+	"CROSS JOIN LATERAL (SELECT h.period_start AS starts, " \
+	"least(e.period_end, e.hour_end) AS ends, false AS is_rest " \
+	"UNION ALL SELECT e.hour_end, e.period_end, true WHERE e.period_end > e.hour_end) p "
+
+#define TIER_SQL_PART_SUM(column) \
+	"sum(CASE WHEN s.share >= 1 THEN h." column " " \
+	"WHEN p.is_rest THEN h." column " - (h." column " * s.share)::int8 " \
+	"ELSE (h." column " * s.share)::int8 END)::int8"
+
+/* A row of history that has nothing to say of what came after a moment. */
+#define TIER_SQL_ENDED_BEFORE(moment) \
+	"period_start < " moment " AND period_start + period_s * interval '1 second' <= " moment
+
+/*
+ * No row of relation_history that reaches beyond a moment begins before this: the last
+ * sample that began earlier, or another relation's part of the same hour.
+ */
+#define TIER_SQL_FIRST_PERIOD(moment) \
+	"COALESCE((SELECT max(b.period_start) FROM _tiered_storage.relation_history b " \
+	"WHERE b.period_start < " moment ") - interval '1 hour', " moment ")"
+
+/* Which statistics samples have read, and since when no count can have been lost. */
+typedef struct TierCountsOrigin
+{
+	TimestampTz since;			/* 0: not known */
+	TimestampTz lost_at;		/* when counts of more than an hour were lost
+								 * last; 0: they never were */
+	TimestampTz ahead_until;	/* the clock was set back, and has been at
+								 * this time before; 0: it was not, or has
+								 * reached it again */
+	int64		system_identifier;
+	int			timeline;
+} TierCountsOrigin;
+
+/* As of the last sample; all zero before the first one. */
+extern TierCountsOrigin tier_catalog_load_counts_origin(void);
+
+/* Changes the row that tier_catalog_store_sample has written; under the sampler's lock. */
+extern void tier_catalog_store_counts_origin(const TierCountsOrigin *origin);
+
+/*
+ * Rolls finished hours up, deletes what is older than the retention time or
+ * beyond the size limit, in the history of relations, of the load and of moves.
+ * Works once an hour, and returns at once in between.  Under the sampler's lock.
+ */
+extern void tier_catalog_maintain_history(TimestampTz now);
+
+/*
+ * How far the WAL was read (see observe/writes.h).  What is loaded is all zero
+ * where nothing is known; it is a struct without pointers.  Storing changes the
+ * row that tier_catalog_store_sample has written; under the sampler's lock.
+ */
+extern void tier_catalog_load_writes(TierWritesMemory *memory);
+extern void tier_catalog_store_writes(const TierWritesMemory *memory);
+
+/* Since when writes are counted from the WAL; 0: they are not. */
+extern TimestampTz tier_catalog_writes_since(void);
+
+/* Sets all relations' rates of writes to 0: nobody has counted for a while. */
+extern void tier_catalog_forget_write_rates(void);
+
+/* ---------------------------------------------------------------------
+ * Devices
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The stored state of all devices, by name.  The array and all that it points to
+ * live in the given context, in which it can grow by repalloc.
+ */
+extern TierDevices *tier_catalog_load_devices(MemoryContext context);
+
+/* Writes those that are present and deletes the others; under the sampler's lock. */
+extern void tier_catalog_store_devices(const TierDevices *devices);
+
+/* ---------------------------------------------------------------------
+ * Growth
+ * ---------------------------------------------------------------------
+ */
+
+/* What is known of one tablespace; only the growth of the evidence is used. */
+typedef struct TierTablespaceGrowth
+{
+	Oid			tablespace_oid;
+	TierEvidence evidence;		/* changed by tier_growth_observe() */
+	int64		change;			/* bytes since the last sample; not stored */
+	bool		changed;		/* to be stored */
+} TierTablespaceGrowth;
+
+typedef struct TierGrowths
+{
+	int			ntablespaces;
+	TierTablespaceGrowth *tablespaces;
+} TierGrowths;
+
+/*
+ * All that is stored, in the given context, in which the array can grow by
+ * repalloc.
+ */
+extern TierGrowths *tier_catalog_load_growths(MemoryContext context);
+
+/*
+ * Writes those that have changed, and forgets tablespaces that are gone; under the
+ * sampler's lock.
+ */
+extern void tier_catalog_store_growths(const TierGrowths *growths);
+
+/* ---------------------------------------------------------------------
+ * Load
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Adds to load_history what the database and the server did since the last call,
+ * unless the database was idle: no relation active, and at most ten transactions.
+ * Under the sampler's lock.
+ */
+extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active);
+
+/*
+ * What the clients of this database do with their time, by looks at what they wait for:
+ * client-seconds per hour of the last day that was sampled.  peak is how many are active
+ * at once, on average in the busiest hour of the last 14 days.  0 of all, if nobody
+ * has looked for long enough.
+ */
+typedef struct TierClientTime
+{
+	double		peak;
+	double		active_s;		/* of all that follows, and of other waits */
+	double		device_s;		/* waiting for files of relations */
+	double		processor_s;	/* in no wait */
+	double		wal_s;			/* waiting for WAL */
+	double		temp_s;			/* for temporary files */
+	double		lock_s;			/* for each other */
+} TierClientTime;
+
+/* As it was at until; 0: at the last sample. */
+extern TierClientTime tier_catalog_client_time(TimestampTz until);
+
+/*
+ * Rolls these hours of the load's history up, and deletes what is older than
+ * retention_min minutes.  Under the sampler's lock.
+ */
+extern void tier_catalog_maintain_load(TimestampTz now, const TierHours *hours,
+									   int retention_min);
+
+/*
+ * Adds to file_history what has been read and written since the last call, by class and
+ * place of files; what was not counted is null there.  Under the sampler's lock.
+ */
+extern void tier_catalog_sample_files(TimestampTz now_at);
+
+/* As tier_catalog_maintain_load() does with the load's. */
+extern void tier_catalog_maintain_files(TimestampTz now, const TierHours *hours,
+										int retention_min);
+
+#endif							/* TIER_CATALOG_SAMPLES_H */

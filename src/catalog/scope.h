@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/scope.h
+ *		What all statements on our own tables share: entering and leaving, columns, bulk writes.
+ *
+ * Part of catalog/tables.h, which says what holds for all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CATALOG_SCOPE_H
+#define TIER_CATALOG_SCOPE_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "lib/stringinfo.h"
+
+#define TIER_EXTENSION_NAME "tiered_storage"
+
+/* Where the tables are; it belongs to the extension.  What users call is elsewhere. */
+#define TIER_CATALOG_SCHEMA "_tiered_storage"
+
+/* ---------------------------------------------------------------------
+ * Scope
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * On the stack of the function that enters.  Set by enter, read by leave; between
+ * them only `caller` is of interest to others.
+ */
+typedef struct TierCatalogScope
+{
+	Oid			caller;			/* the user whose privileges are to be checked */
+	int			caller_context; /* security context to restore */
+	int			guc_level;		/* settings of the scope end with it */
+	bool		entered;		/* if not, the other fields mean nothing, and
+								 * leave does nothing */
+} TierCatalogScope;
+
+typedef enum TierExtensionState
+{
+	TIER_EXTENSION_ABSENT,
+	TIER_EXTENSION_OTHER_VERSION,	/* the SQL objects are not this library's */
+	TIER_EXTENSION_PRESENT,
+} TierExtensionState;
+
+/*
+ * Looks the extension up and locks it (AccessShareLock on the extension
+ * object until the end of the transaction), so that it cannot be dropped or
+ * updated while this transaction works on its tables.  Outside of a scope, in a
+ * transaction; needs no snapshot.
+ */
+extern TierExtensionState tier_catalog_extension_state(void);
+
+/*
+ * Between enter and leave SPI is connected, a snapshot is active, search_path
+ * is pg_catalog, pg_temp and the current user is the owner of the extension,
+ * with SECURITY_RESTRICTED_OPERATION and SECURITY_LOCAL_USERID_CHANGE set; what
+ * our SQL relies on is as it should be, whatever the session has set, and no
+ * lock is waited for longer than 30 seconds.  No function of a user may run in
+ * between.  An error needs no cleanup: the abort of the (sub)transaction undoes
+ * everything.
+ *
+ * tier_catalog_enter raises an error when the extension is not there in this
+ * version; tier_catalog_try_enter returns false instead.  Scopes do not nest; a
+ * scope inside another connection to SPI, such as that of a procedure, is fine.
+ */
+extern void tier_catalog_enter(TierCatalogScope *scope);
+extern bool tier_catalog_try_enter(TierCatalogScope *scope);
+extern void tier_catalog_leave(TierCatalogScope *scope);
+
+/*
+ * From here to the end of the scope, statements see what others had committed by
+ * now.  Does not change CurrentMemoryContext.
+ */
+extern void tier_catalog_see_latest(void);
+
+/*
+ * Runs one statement inside a scope; returns the number of rows.  values may
+ * be NULL when nargs is 0; nulls as in SPI (' ' or 'n') or NULL.  Leaves
+ * CurrentMemoryContext in SPI's procedure context, whatever it was before.
+ */
+extern uint64 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
+								   const Datum *values, const char *nulls);
+
+/*
+ * Field of the last result; rows count from 0, columns from 1.  A value that is
+ * passed by reference points into the result: it lives until the next statement,
+ * or until the end of the scope.
+ */
+extern Datum tier_catalog_datum(uint64 row, int column, bool *isnull);
+
+/*
+ * Inside a scope: when a prepared transaction of any database was prepared, and
+ * its name, in the given context; false: it has ended.  And whether there is any.
+ */
+extern bool tier_catalog_prepared(MemoryContext context, TransactionId xid, const char **gid,
+								  TimestampTz *prepared_at);
+extern bool tier_catalog_any_prepared(void);
+
+/*
+ * Inside a scope: a publication of this database for all tables, in the given context; NULL:
+ * there is none, or it was returned before.
+ */
+extern char *tier_catalog_new_publication_of_all(MemoryContext context);
+
+/*
+ * A copy of a message in the current context, cut after a whole character to the
+ * 1000 bytes that one may take in our tables.  Inside a scope or outside.
+ */
+extern char *tier_catalog_clip(const char *message);
+
+/*
+ * What policies and pins store so that they find their relation, tier and roles
+ * again after a rename or a restore: names beside OIDs.
+ */
+typedef struct TierIdentity
+{
+	NameData	schema;
+	NameData	relation;
+	NameData	tier;
+	NameData	creator;		/* the caller of the scope */
+	NameData	owner;			/* of the relation */
+} TierIdentity;
+
+/*
+ * Fills *identity, and the first six of the values: relation_oid, schema_name,
+ * relation_name, system_identifier, database_oid, tier_name.  They point into
+ * *identity.  Raises an error if the relation has been dropped: nobody keeps it
+ * from that.  Runs no statement.
+ */
+extern void tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner_oid,
+								  const NameData *tier, TierIdentity *identity, Datum *values);
+
+/* ---------------------------------------------------------------------
+ * Columns: structs as rows
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * A column of a table and the field of a struct that it holds.  The type is one
+ * of "char", int4, int8, float8, oid, timestamptz and bytea.  A table has a constant
+ * array of these, which says all there is to know about its columns.
+ */
+typedef struct TierColumn
+{
+	const char *name;
+	Oid			type;
+	size_t		offset;			/* of the field in the struct */
+	bool		null_if_zero;	/* times that may be unknown */
+	size_t		bytes;			/* of the field, bytea only, an array of
+								 * float: stored as it is in memory; of
+								 * another length, read as zeros */
+	bool		is_signed;		/* numbers in it may be negative; any other
+								 * that is reads as 0, as do NaN and those
+								 * that are too large */
+	bool		is_amount;		/* float8 only: of bytes or operations, in all
+								 * or in an hour; no square */
+} TierColumn;
+
+/*
+ * An array of amounts as it is stored, for a field of so many bytes.  What cannot be is 0:
+ * what is negative, unless they are signed, as where something may shrink, NaN and what is
+ * too large; and all of it, if the stored value has another length.
+ */
+extern void tier_column_amounts(float *field, size_t bytes, bool is_signed,
+								const bytea *stored);
+
+/* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
+extern void tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns);
+extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns, int ncolumns);
+
+/*
+ * Sets the fields of the struct at `row` from a row of the last result, in which
+ * the columns begin at first_column (from 1).  A field whose column is NULL
+ * stays as it is.  Nothing is allocated.  The owner of the tables can write anything
+ * into them, and a file may be damaged: a number that is not finite, or beyond all that
+ * can be, is read as 0, as are negative amounts in a bytea where none may be, and a time
+ * that is not finite as unknown, or where none may be, as now.
+ */
+extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
+							  uint64 result_row, int first_column);
+
+/* The fields of the struct at `row` as values, in the order of the columns. */
+extern void tier_columns_get(const void *row, const TierColumn *columns, int ncolumns,
+							 Datum *values, bool *nulls);
+
+/* ---------------------------------------------------------------------
+ * Bulk writes: one statement for many rows, as arrays
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct TierBulk TierBulk;
+
+/*
+ * sql takes one array parameter for each column.  It is not copied, nor are values
+ * that are passed by reference: both have to stay until finish.  Rows are sent
+ * in batches of 1000 as they come, so that add may run a statement, and may
+ * leave CurrentMemoryContext in SPI's context.  nulls may be NULL.
+ *
+ * Lives in the memory context that is current at create; inside one scope.
+ * finish sends the rest, and none if there is no row; the bulk ends with it.
+ */
+extern TierBulk *tier_bulk_create(const char *sql, int ncolumns, const Oid *types);
+extern void tier_bulk_add(TierBulk *bulk, const Datum *values, const bool *nulls);
+extern void tier_bulk_finish(TierBulk *bulk);
+
+#endif							/* TIER_CATALOG_SCOPE_H */

@@ -1,0 +1,342 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/tiers.h
+ *		Tiers with their tablespaces, and what is known of standbys' devices.
+ *
+ * Part of catalog/tables.h, which says what holds for all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CATALOG_TIERS_H
+#define TIER_CATALOG_TIERS_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+
+#include "src/model/compression.h"
+#include "src/model/cost.h"
+#include "src/model/relation_state.h"
+#include "src/model/solver/solver.h"
+#include "src/model/volume.h"
+#include "src/storage/device.h"
+
+/* ---------------------------------------------------------------------
+ * Tiers
+ * ---------------------------------------------------------------------
+ */
+
+#define TIER_MAX_TIERS TIER_SOLVER_MAX_TIERS
+
+typedef struct TierTablespace
+{
+	Oid			oid;			/* never 0: the default one has its own OID */
+	NameData	name;
+	int			tier;			/* index into TierSet.tiers */
+	bool		discovered;		/* put there by discover_tiers(), not by a
+								 * person */
+	TierDevice *device;			/* as it was when the set was loaded; never
+								 * NULL */
+} TierTablespace;
+
+/*
+ * A row of tier, and what the file systems beneath its tablespaces said when the
+ * set was loaded: device_bytes, free_bytes, device_used_bytes and, unless a person has set it,
+ * capacity_bytes.  Nothing of it changes afterwards; free space that must be
+ * right is looked up again (see move/space.h).
+ */
+typedef struct TierTier
+{
+	NameData	name;
+	int			rank;			/* 0: fastest */
+	TierCostProfile profile;	/* as defined or calibrated; the endurance per
+								 * day is computed from the two below, the
+								 * ratio of a compressed tier, unless a person
+								 * has set it, by its file systems */
+	bool		price_is_assumed;	/* the price is a prior, not a person's */
+	bool		compressed;
+	double		reserve_fraction;	/* of the capacity, kept free */
+	double		high_watermark; /* fractions of the capacity */
+	double		low_watermark;
+	double		emptied_above;	/* those of its fullness policy, if one is */
+	double		emptied_to;		/* enabled; else 0 */
+	int64		capacity_bytes; /* given, else of the file systems; -1:
+								 * unknown */
+	int64		device_bytes;	/* size of its distinct file systems; -1:
+								 * unknown */
+	int64		free_bytes;		/* of these; -1: unknown */
+	int64		device_used_bytes;	/* of these, by everything on them,
+									 * without what they reserve; -1: unknown */
+	double		endurance_tbw;	/* 10^12 bytes in TIER_ENDURANCE_DAYS; 0: not
+								 * known */
+	double		endurance_dwpd; /* times device_bytes in a day; 0: not known */
+	int64		standby_bytes;	/* the least that a standby's device can hold;
+								 * -1: none was told */
+	NameData	smallest_standby;	/* whose device makes the capacity what it
+									 * is; empty: none */
+} TierTier;
+
+/* Manufacturers state TBW for a warranty of usually five years. */
+#define TIER_ENDURANCE_DAYS (5 * 365.25)
+
+/* All tiers by rank, then name; all their tablespaces by OID. */
+typedef struct TierSet
+{
+	int			ntiers;
+	TierTier   *tiers;
+	int			ntablespaces;
+	TierTablespace *tablespaces;
+} TierSet;
+
+/*
+ * Loads the tiers and looks at their devices; the set lives in the given
+ * context.  Takes no lock on a tablespace.  More than TIER_MAX_TIERS tiers are an
+ * error.
+ */
+extern TierSet *tier_catalog_load_tiers(MemoryContext context);
+
+/* A row of the price list; names are in the context that it was loaded into. */
+typedef struct TierVolumeRow
+{
+	char	   *name;
+	char	   *provider;		/* NULL: none is known */
+	TierVolume	volume;
+} TierVolumeRow;
+
+extern TierVolumeRow *tier_catalog_load_volumes(MemoryContext context, int *n);
+
+/* By tier of a set that was loaded before: the profile's place in the list; -1: it has none. */
+extern int *tier_catalog_load_volume_of_tiers(MemoryContext context, const TierSet *set,
+											  const TierVolumeRow *volumes, int n);
+
+/*
+ * Adds a tier that is not there as the last one, if there may be one more: without name,
+ * tablespaces, or anything that is known of it; its figures are not to be used.
+ */
+extern void tier_set_add_spare(TierSet *set);
+
+/*
+ * Where there is one tier: statements that make two of the tablespaces that there are,
+ * in the given context; NULL: there is no tablespace for a second one.
+ */
+extern char *tier_catalog_second_tier_statements(MemoryContext context);
+
+/* Does the tier have this tablespace now? */
+extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
+
+/*
+ * Waits for those who remove or rename the tier, and keeps it from that until the end of
+ * the transaction.  Error: it is gone.
+ */
+extern void tier_catalog_hold_tier(const NameData *tier_name);
+
+/*
+ * What follows works on a set that was loaded, inside a scope or outside of it,
+ * runs no statement, and allocates nothing.
+ */
+
+/*
+ * How many bytes of the tier's files its file systems store in one, as of some seconds ago
+ * at most; see tier_cost_ratio_of_files().  Looks at the files of all databases.
+ */
+extern double tier_set_compression_ratio(const TierSet *set, int tier);
+
+/* What was found of how a relation would compress: the last estimate of it. */
+typedef struct TierEstimateRow
+{
+	Oid			relation_oid;
+	NameData	algorithm;
+	TimestampTz estimated_at;
+	TierCompressionEstimate estimate;
+	int64		size_bytes;
+	int64		pieces;			/* that it was cut into */
+	int64		sampled_pieces; /* and that were compressed */
+	bool		counts;			/* of one that was loaded: the relation has
+								 * not grown much, or been rewritten, since */
+} TierEstimateRow;
+
+/*
+ * Keeps estimates, in place of earlier ones that nobody has locked, unless the transaction
+ * cannot see what others have committed since it began.  Waits for nobody.
+ */
+extern void tier_catalog_add_estimates(const TierEstimateRow *rows, int n);
+
+/* The last of each relation and algorithm, by relation, *n of them. */
+extern TierEstimateRow *tier_catalog_load_estimates(MemoryContext context, int *n);
+
+/* Removes what later estimates have replaced, and those of relations that are gone. */
+extern void tier_catalog_maintain_estimates(void);
+
+/*
+ * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
+ * capacity is that; 0 where the capacity is that of the file systems, whose free space says
+ * it all.  Looks at their files.
+ */
+extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
+
+/* Is the tier's capacity less than its file systems have, so that the others' bytes count? */
+extern bool tier_set_counts_others(const TierSet *set, int tier);
+
+/*
+ * Bytes that may be added to its file systems if the tier had this capacity; negative: so much of
+ * the reserve is taken.  A capacity beyond the file systems' size is that of larger ones.
+ * INFINITY: not known.
+ */
+extern double tier_set_room_on_disk(const TierSet *set, int tier, double capacity_bytes);
+
+/*
+ * Bytes, stored, that relations have of the tier's capacity at this moment, by their files,
+ * whether a sample or anybody's catalogs know of them or not: all forks of this database's,
+ * temporary ones included, and what other databases have, as above.
+ */
+extern double tier_set_bytes_now(const TierSet *set, int tier);
+
+/* Index of a tier by its name, or by the OID of a tablespace; -1: none. */
+extern int	tier_set_find_tier(const TierSet *set, const char *name);
+extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
+
+/* Index of the tier of that name, or an error. */
+extern int	tier_require_tier(const TierSet *set, const char *name);
+
+/*
+ * Raises an error unless the current user may create on at least one of the
+ * tier's tablespaces, or if it has none.  Outside of a scope, in which the
+ * current user is another one.
+ */
+extern void tier_require_tier_rights(const TierSet *set, int tier);
+
+/* The tablespace entry of this OID, or NULL. */
+extern const TierTablespace *tier_set_tablespace(const TierSet *set, Oid tablespace_oid);
+
+/* Are they one, or on one file system as far as is known? */
+extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b);
+
+/*
+ * The tablespace of the tier with the most free space, or InvalidOid.  Of those on one file
+ * system it is the first.
+ */
+extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
+
+/* Does it exist, is it writable, and may the role create something there? */
+extern bool tier_set_may_use_tablespace(const TierTablespace *tablespace, Oid role_oid);
+
+/*
+ * The same of those that exist, are writable, and that the role may use; if
+ * there is none, any of the tier, or InvalidOid.
+ */
+extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
+
+/* What has been put on the file system of a tablespace since the set was loaded, in bytes. */
+typedef double (*TierAddedBytes) (const TierTablespace *tablespace, const void *argument);
+
+/* The same by then; added may be NULL. */
+extern Oid	tier_set_usable_after(const TierSet *set, int tier, Oid role_oid,
+								  TierAddedBytes added, const void *argument);
+
+/*
+ * Why nothing can be put on the tier, in words after its name ("has no tablespace"), a
+ * constant; NULL: it has a tablespace that is there and can be written to.
+ */
+extern const char *tier_set_why_closed(const TierSet *set, int tier);
+
+/*
+ * Brings stored names and OIDs of tablespaces, policies and pins up to date with
+ * the cluster (renames, restores), deletes tablespaces that were dropped, and
+ * records moves as failed whose process has ended.  Locks the rows that it
+ * changes to the end of the transaction.
+ */
+extern void tier_catalog_refresh_identities(void);
+
+/* ---------------------------------------------------------------------
+ * Standbys (catalog/standby.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Takes what was pulled from standbys since the last sample out of
+ * standby_reads and puts it into period.standby of the states, which are
+ * ordered by OID; under the sampler's lock.  What belongs to none of them is
+ * dropped.  Does not change CurrentMemoryContext.
+ */
+extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
+
+/* What standbys whose reads count have told of them. */
+typedef struct TierStandbyUse
+{
+	TimestampTz known_since;	/* when the last of them was added; 0: none */
+	const char *silent;			/* one that has not told lately, and since
+								 * when, in words; NULL: none */
+	Oid		   *read;			/* sorted: read there since the last sample */
+	int			nread;
+} TierStandbyUse;
+
+/* Strings in the given context.  Lately: within so many seconds. */
+extern TierStandbyUse tier_catalog_load_standby_use(MemoryContext context, double lately_s);
+
+/* What a standby says of the directory of a tablespace there, or why it does not. */
+typedef struct TierStandbyRoom
+{
+	char	   *standby_name;
+	char	   *problem;		/* NULL: the rest means something */
+	Oid			tablespace_oid;
+	char	   *path;
+	bool		path_exists;
+	bool		writable;
+	double		free_bytes;		/* negative: not known; total_bytes, too */
+	double		total_bytes;
+	char	   *looked_at;		/* of what a pull was told: when; else NULL */
+} TierStandbyRoom;
+
+extern bool tier_catalog_has_standbys(void);
+
+/*
+ * How many standbys replay what this server sends them beyond those that were added, and the
+ * name of one that is not called like any of these; NULL, and 0: there are no more.  One that
+ * replays from another standby is not seen.
+ */
+extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
+
+/*
+ * Asks all standbys for these tablespaces; that takes some seconds at most, but for what a
+ * foreign server has as its connect_timeout.  By standby; strings in the given context.
+ */
+extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces,
+												   int ntablespaces, int *nrooms);
+
+/*
+ * What each standby has told of the tablespace at the last pull, in the given context; nobody
+ * is asked.  Free bytes are without what this database has moved there since, or is moving
+ * there in other sessions.  A directory that is of no use does not exist.
+ */
+extern TierStandbyRoom *tier_catalog_known_standby_rooms(MemoryContext context,
+														 Oid tablespace_oid, int *nrooms);
+
+/* Which part of a relation's reads on standbys one of them has. */
+typedef struct TierStandbyReads
+{
+	Oid			relation_oid;
+	int			standby;		/* index into the names */
+	double		share;
+} TierStandbyReads;
+
+/* Standbys of whose devices something was told, and what is read there. */
+typedef struct TierStandbyDevices
+{
+	int			n;
+	NameData   *names;
+	TierCostProfile *profiles;	/* [tier * n + standby] */
+	int			nreads;
+	TierStandbyReads *reads;	/* by relation */
+} TierStandbyDevices;
+
+extern TierStandbyDevices tier_catalog_load_standby_devices(MemoryContext context,
+															const TierSet *set);
+
+/* Pulls the counters of the standbys whose time has come, if there are any. */
+extern void tier_catalog_pull_standbys(void);
+
+/* Adds a standby for a role that may; nulls as in tier_catalog_execute(). */
+extern void tier_catalog_add_standby(const Datum *name_server_connection, const char *nulls,
+									 Oid added_by_oid);
+
+#endif							/* TIER_CATALOG_TIERS_H */

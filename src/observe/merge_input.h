@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/merge_input.h
+ *		What the relations of a sample are merged with.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_MERGE_INPUT_H
+#define TIER_MERGE_INPUT_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "src/model/relation_state.h"
+#include "src/observe/access_counts.h"
+
+/* What the relations are merged with. */
+typedef struct TierMergeInput
+{
+	const TierRelationState *last;	/* as the last sample left them, by OID */
+	int			nlast;
+	TimestampTz last_sample_at; /* 0: there was none */
+	TimestampTz now;
+	const TierAccessTaken *taken;	/* what plans read since the last sample */
+	bool		carry;			/* what the counters do not know yet of that
+								 * is kept for the next sample */
+} TierMergeInput;
+
+#endif							/* TIER_MERGE_INPUT_H */
