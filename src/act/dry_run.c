@@ -15,6 +15,7 @@
 #include "utils/snapmgr.h"
 
 #include "src/act/dry_run.h"
+#include "src/act/fullness_foretell.h"
 #include "src/act/level.h"
 
 /* What the run would do about one member of a job that has a tablespace to go to. */

@@ -19,18 +19,15 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_tablespace.h"
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "src/compat.h"
 #include "src/act/batch.h"
+#include "src/act/emptying.h"
 #include "src/act/fullness.h"
 #include "src/act/gate.h"
 #include "src/act/level.h"
@@ -38,7 +35,6 @@
 #include "src/act/patience.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
-#include "src/base/sql.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
@@ -153,16 +149,6 @@ add_unit(TierFullnessUnit *sum, const TierFullnessUnit *unit)
 	sum->target_bytes += unit->target_bytes;
 }
 
-/* As if it had left. */
-static void
-take_away(TierFullnessProblem *problem, const TierFullnessUnit *unit)
-{
-	problem->level.own_bytes -= unit->own_bytes;
-	problem->level.disk_bytes -= unit->disk_bytes;
-	problem->target_bytes -= unit->target_bytes;
-	problem->has_begun = true;
-}
-
 /* Does its policy ask for the same still, if with other marks?  In a catalog scope. */
 static bool
 asks_still(TierFullnessEvaluation *evaluation, const TierSet *set)
@@ -217,7 +203,7 @@ look_again(Emptying *emptying)
 		tier_fullness_find_room(evaluation, set, emptying->question);
 		problem->has_begun = emptying->moved > 0;
 		if (emptying->ncoming > 0)
-			take_away(problem, &emptying->to_come);
+			tier_emptying_take_away(problem, &emptying->to_come);
 		for (int p = 0; p < problem->nplaces; p++)
 			problem->place_bytes[p] -= emptying->to_come_places[p];
 		tier_fullness_decide_again(evaluation, set);
@@ -263,25 +249,6 @@ is_still_wanted(const TierMoveRequest *request)
  * ---------------------------------------------------------------------
  */
 
-/* The coldest of those that leave; -1: none. */
-static int
-next_leaving(const TierFullnessResult *result)
-{
-	for (int i = 0; i < result->norder; i++)
-		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
-			return result->order[i];
-	return -1;
-}
-
-/* It leaves no more, in this run. */
-static void
-set_aside(TierFullnessEvaluation *evaluation, int i, const char *why)
-{
-	evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
-	evaluation->members[i].why = why;
-	tier_fullness_arrange(&evaluation->problem, &evaluation->result);
-}
-
 /* The batch of all tiers begins with its first move; of others it is not known yet. */
 static void
 begin_batch(Emptying *emptying)
@@ -297,34 +264,6 @@ begin_batch(Emptying *emptying)
 	emptying->summary->batches = emptying->summary->batch_id != 0;
 }
 
-/* Until the tier is below its high watermark, with what will come to it. */
-static TierPressing
-pressing(const TierFullnessEvaluation *evaluation)
-{
-	const TierFullnessProblem *problem = &evaluation->problem;
-
-	return tier_fullness_bytes(&problem->level) > problem->level.capacity_bytes * problem->high ?
-		TIER_PRESSING_YES : TIER_PRESSING_NO;
-}
-
-TierMoveRequest
-tier_fullness_request(const TierFullnessEvaluation *evaluation, int i)
-{
-	TierMoveRequest request = {0};
-
-	request.relation_oid = evaluation->members[i].unit->relation_oid;
-	request.tablespace_oid = evaluation->members[i].to_tablespace;
-	request.requester_oid = evaluation->members[i].owner_oid;
-	request.for_owner = true;
-	request.policy_id = evaluation->policy->policy_id;
-	request.policy_kind = TIER_POLICY_FULLNESS;
-	request.mark = TIER_MARK_HIGH;
-	request.pressing = pressing(evaluation);
-	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
-	request.reason = tier_fullness_reason(evaluation, i);
-	return request;
-}
-
 static TierMoveReport
 move_member(Emptying *emptying, int i)
 {
@@ -332,7 +271,7 @@ move_member(Emptying *emptying, int i)
 
 	if (emptying->summary->batch_id == 0)
 		begin_batch(emptying);
-	request = tier_fullness_request(emptying->evaluation, i);
+	request = tier_emptying_request(emptying->evaluation, i);
 	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
 	request.only_if_free = emptying->run->by_worker &&
@@ -398,7 +337,7 @@ has_to_wait(Emptying *emptying, int i, const TierRelationInfo *info)
 	planned.to_tablespace_oid = emptying->evaluation->members[i].to_tablespace;
 	planned.bytes = (double) tier_relation_disk_bytes(info);
 	planned.by_worker = emptying->run->by_worker;
-	planned.pressing = pressing(emptying->evaluation);
+	planned.pressing = tier_emptying_pressing(emptying->evaluation);
 	start = tier_gate_ask(emptying->evaluation->advice->set, &planned);
 	if (start.may_begin)
 		return false;
@@ -447,23 +386,6 @@ looks_movable(Emptying *emptying, int i)
 	return is_movable;
 }
 
-/* Does it take no more than the room that there is, with the files that it has by now? */
-static bool
-still_fits(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
-		   const TierRelationInfo *info)
-{
-	TierFullnessUnit *unit = &evaluation->units[i];
-	double		bytes = tier_relation_disk_bytes(info);
-	int			place = evaluation->result.places[i];
-
-	unit->place_bytes = Max(unit->place_bytes, bytes);
-	unit->target_bytes = Max(unit->target_bytes,
-							 tier_cost_stored_bytes(bytes,
-													&set->tiers[evaluation->target].profile));
-	return unit->target_bytes <= evaluation->problem.target_bytes &&
-		(place < 0 || unit->place_bytes <= evaluation->problem.place_bytes[place]);
-}
-
 static List *
 note_tried(List *tried, MemoryContext context, Oid relation_oid)
 {
@@ -490,11 +412,11 @@ move_next(Emptying *emptying, int i)
 		!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
 		return;
 	owner_oid = evaluation->members[i].owner_oid;
-	if (!still_fits(evaluation, emptying->set, i, &info))
+	if (!tier_emptying_fits(evaluation, emptying->set, i, &info))
 		return;
 	if (has_to_wait(emptying, i, &info))
 	{
-		set_aside(evaluation, i, "it waits for a move window");
+		tier_emptying_set_aside(evaluation, i, "it waits for a move window");
 		return;
 	}
 	report = move_member(emptying, i);
@@ -516,7 +438,7 @@ move_next(Emptying *emptying, int i)
 		note_stayed(emptying, report.error);
 	if (tier_move_was_busy(&report))
 		tier_patience_spend(emptying->patience, owner_oid, report.worked_ms);
-	set_aside(evaluation, i, "it was moved, or could not be moved");
+	tier_emptying_set_aside(evaluation, i, "it was moved, or could not be moved");
 }
 
 /* What is asked for by the name of the tier, when it is emptied. */
@@ -579,7 +501,7 @@ empty_locked(Emptying *emptying)
 		MemoryContextReset(emptying->step);
 		if (emptying->run->by_worker && tier_batch_is_switched_off(TIER_AUTO_MIGRATE_POLICIES))
 			break;
-		if (!look_again(emptying) || (next = next_leaving(&evaluation->result)) < 0)
+		if (!look_again(emptying) || (next = tier_emptying_next(&evaluation->result)) < 0)
 		{
 			emptying->summary->is_over = emptying->set == NULL &&
 				!tier_batch_may_go_on(emptying->run->by_worker);
@@ -639,8 +561,8 @@ empty_tier(Emptying *emptying)
  * ---------------------------------------------------------------------
  */
 
-static void
-count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
+void
+tier_fullness_count(TierFullnessSummary *summary, const TierFullnessEvaluation *evaluation)
 {
 	if (!evaluation->policy->is_enabled)
 	{
@@ -679,13 +601,6 @@ tier_fullness_add(TierFullnessSummary *sum, const TierFullnessSummary *more)
 	sum->is_over = first.is_over || more->is_over;
 }
 
-/* Is something to leave its tier, whose turn it is? */
-static bool
-has_turn(const TierFullnessQuestion *question, const TierFullnessEvaluation *evaluation)
-{
-	return tier_fullness_has_turn(evaluation, question) && evaluation->result.is_needed;
-}
-
 /* What the policies say, and what comes of it. */
 typedef struct Acting
 {
@@ -720,7 +635,7 @@ empty_tiers(void *argument)
 		emptying.patience = &patience;
 		emptying.context = context;
 		emptying.step = step;
-		if (has_turn(acting->question, evaluation))
+		if (tier_emptying_has_turn(acting->question, evaluation))
 			empty_tier(&emptying);
 	}
 	MemoryContextDelete(step);
@@ -757,7 +672,7 @@ tier_fullness_run(const TierFullnessRun *run)
 	MemoryContextSwitchTo(context);
 	for (int i = 0; i < n; i++)
 	{
-		count(&summary, &evaluations[i]);
+		tier_fullness_count(&summary, &evaluations[i]);
 		if (evaluations[i].policy->is_enabled)
 			record(&evaluations[i], tier_fullness_share(&evaluations[i]),
 				   evaluations[i].error != NULL ? 0 : evaluations[i].result.nleaving,
@@ -769,218 +684,4 @@ tier_fullness_run(const TierFullnessRun *run)
 	acting.n = n;
 	tier_batch_run(empty_tiers, &acting);
 	return summary;
-}
-
-/* ---------------------------------------------------------------------
- * Without moving
- * ---------------------------------------------------------------------
- */
-
-/* What would leave, and who is told of it. */
-typedef struct Foretelling
-{
-	const TierFullnessRun *run;
-	TierFullnessQuestion question;
-	TierFullnessTell tell;
-	void	   *argument;
-	List	   *tried;			/* OIDs of what leaves, as far as can be seen */
-} Foretelling;
-
-/* As if member i had left. */
-static void
-foretold(TierFullnessEvaluation *evaluation, int i)
-{
-	take_away(&evaluation->problem, &evaluation->units[i]);
-	if (evaluation->result.places[i] >= 0)
-		evaluation->problem.place_bytes[evaluation->result.places[i]] -=
-			evaluation->units[i].place_bytes;
-}
-
-/* As move_next(). */
-static void
-foretell_next(Foretelling *foretelling, TierFullnessEvaluation *evaluation, int i)
-{
-	TierRelationInfo info;
-
-	if (tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
-	{
-		if (!still_fits(evaluation, evaluation->advice->set, i, &info))
-			return;
-		foretelling->tried = lappend_oid(foretelling->tried, info.relation_oid);
-		if (foretelling->tell(foretelling->argument, evaluation, i, NULL))
-			foretold(evaluation, i);
-	}
-	set_aside(evaluation, i, "it was looked at");
-}
-
-/* As empty_locked() goes on from move to move. */
-static void
-foretell_tier(Foretelling *foretelling, TierFullnessEvaluation *evaluation)
-{
-	const TierSet *set = evaluation->advice->set;
-	TierFullnessProblem *problem = &evaluation->problem;
-	TierFullnessResult *result = &evaluation->result;
-	int			next;
-
-	problem->level = tier_fullness_level(set, evaluation->tier, &foretelling->question);
-	problem->level.own_bytes += evaluation->arriving_bytes;
-	problem->level.disk_bytes += evaluation->arriving_bytes;
-	tier_fullness_find_room(evaluation, set, &foretelling->question);
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		tier_fullness_decide(problem, result);
-		next = next_leaving(result);
-		if (next < 0)
-			break;
-		if (tier_fullness_look_again(evaluation, &foretelling->question, set, next))
-			foretell_next(foretelling, evaluation, next);
-		else
-			tier_fullness_arrange(problem, result);
-	}
-}
-
-/* Those that would leave have this in common; NULL: those of run->backoff. */
-static void
-tell_all(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation,
-		 const char *closed)
-{
-	const TierFullnessResult *result = &evaluation->result;
-	const TierFullnessRun *run = foretelling->run;
-
-	for (int i = 0; i < result->norder; i++)
-	{
-		int			u = result->order[i];
-		Oid			relation_oid = evaluation->members[u].unit->relation_oid;
-
-		CHECK_FOR_INTERRUPTS();
-		if (result->verdicts[u] != TIER_FULLNESS_LEAVES)
-			continue;
-		if (closed != NULL)
-			(void) foretelling->tell(foretelling->argument, evaluation, u, closed);
-		else if (run->nbackoff > 0 &&
-				 bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL)
-			(void) foretelling->tell(foretelling->argument, evaluation, u,
-									 "waiting: it could not be moved lately");
-	}
-}
-
-/* Is a move window open?  If not, that is said of each that would leave. */
-static bool
-is_open(const Foretelling *foretelling, const TierFullnessEvaluation *evaluation)
-{
-	TierMoveStart start;
-
-	if (foretelling->run->ignore_windows)
-		return true;
-	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
-	if (!start.may_begin)
-		tell_all(foretelling, evaluation, start.reason);
-	return start.may_begin;
-}
-
-TierFullnessSummary
-tier_fullness_foretell(const TierFullnessRun *run, TierForesight *foresight,
-					   TierFullnessTell tell, void *argument)
-{
-	TierFullnessSummary summary = {0};
-	Foretelling foretelling = {
-		.run = run,
-		.question =
-		{
-			.flight = tier_foresight_flight,
-			.argument = foresight,
-			.moved = run->moved,.nmoved = run->nmoved,
-			.returning = run->returning,.nreturning = run->nreturning,
-			.in_vain = run->in_vain,.nin_vain = run->nin_vain,
-			.not_yet = run->not_yet
-		},
-		.tell = tell,
-		.argument = argument
-	};
-	TierFullnessEvaluation *evaluations;
-	int			n;
-
-	evaluations = tier_fullness_evaluate(&foretelling.question, &n);
-	for (int i = 0; i < n; i++)
-	{
-		count(&summary, &evaluations[i]);
-		if (has_turn(&foretelling.question, &evaluations[i]))
-			tell_all(&foretelling, &evaluations[i], NULL);
-	}
-	if (run->nbackoff > 0)
-	{
-		foretelling.question.backoff = run->backoff;
-		foretelling.question.nbackoff = run->nbackoff;
-		evaluations = tier_fullness_evaluate(&foretelling.question, &n);
-	}
-	for (int i = 0; i < n; i++)
-		if (has_turn(&foretelling.question, &evaluations[i]) &&
-			is_open(&foretelling, &evaluations[i]))
-			foretell_tier(&foretelling, &evaluations[i]);
-	summary.tried = foretelling.tried;
-	return summary;
-}
-
-/* ---------------------------------------------------------------------
- * The dry run
- * ---------------------------------------------------------------------
- */
-
-/* A dry run of what leaves. */
-typedef struct DryRun
-{
-	const TierFullnessRun *run;
-	TierForesight *foresight;
-} DryRun;
-
-/* waiting: for what it would wait now; NULL: for nothing. */
-static void
-announce(const TierFullnessEvaluation *evaluation, int i, const char *waiting)
-{
-	const TierSet *set = evaluation->advice->set;
-	const TierAdviceUnit *unit = evaluation->members[i].unit;
-	char	   *tablespace = get_tablespace_name(evaluation->members[i].to_tablespace);
-
-	ereport(NOTICE,
-			(errmsg("would move %s %s (%s) from tier \"%s\" to tier \"%s\"",
-					tier_relation_kind_name(unit->kind), tier_advice_relation_name(unit),
-					tier_size_text(unit->size_bytes),
-					NameStr(set->tiers[evaluation->tier].name),
-					NameStr(set->tiers[evaluation->target].name)),
-			 errdetail("Tablespace \"%s\"; %s.%s", tablespace ? tablespace : "?",
-					   tier_fullness_reason(evaluation, i),
-					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
-}
-
-/* A TierFullnessTell. */
-static bool
-announce_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i,
-				 const char *closed)
-{
-	const DryRun *dry = argument;
-	const TierForeseenRun how = {.ignore_windows = dry->run->ignore_windows};
-	TierMoveRequest request = tier_fullness_request(evaluation, i);
-	TierProspect prospect;
-
-	if (closed != NULL)
-	{
-		announce(evaluation, i, closed);
-		return false;
-	}
-	if (!tier_foresee_prospect(dry->foresight, &request, evaluation->advice->pins, &how,
-							   &prospect))
-		return false;
-	tier_foresee_warn(&prospect);
-	if (prospect.obstacle.message == NULL)
-		announce(evaluation, i, tier_foresee_waiting(&prospect.start));
-	return prospect.comes;
-}
-
-TierFullnessSummary
-tier_fullness_announce(const TierFullnessRun *run, TierForesight *foresight)
-{
-	DryRun		dry = {run, foresight};
-
-	return tier_fullness_foretell(run, foresight, announce_leaving, &dry);
 }

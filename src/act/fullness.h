@@ -10,7 +10,6 @@
 
 #include "postgres.h"
 
-#include "src/act/foresee.h"
 #include "src/act/move.h"
 #include "src/decide/fullness.h"
 #include "src/move/online.h"
@@ -53,6 +52,10 @@ typedef struct TierFullnessSummary
 								 * nothing more is moved */
 } TierFullnessSummary;
 
+/* Adds what the policy is, and whether it asks for moves. */
+extern void tier_fullness_count(TierFullnessSummary *summary,
+								const TierFullnessEvaluation *evaluation);
+
 /* Adds what came of another one, after the first. */
 extern void tier_fullness_add(TierFullnessSummary *sum, const TierFullnessSummary *more);
 
@@ -62,32 +65,5 @@ extern void tier_fullness_add(TierFullnessSummary *sum, const TierFullnessSummar
  * empties a tier, of all databases.  Expectations as of tier_move_one.
  */
 extern TierFullnessSummary tier_fullness_run(const TierFullnessRun *run);
-
-/*
- * Says in NOTICEs and WARNINGs what the run would do, after the moves that were foreseen
- * already, and changes nothing.  Needs an active snapshot.
- */
-extern TierFullnessSummary tier_fullness_announce(const TierFullnessRun *run,
-												  TierForesight *foresight);
-
-/*
- * What is told of relations that would leave, in the order of a run: member i of the evaluation.
- * Why it does not leave now, for a reason that holds for all of them: `closed`; else NULL, and
- * the answer is whether it leaves, now or when what it waits for is over: then what comes next is
- * judged by how full the tier is without it.
- */
-typedef bool (*TierFullnessTell) (void *argument, const TierFullnessEvaluation *evaluation, int i,
-								  const char *closed);
-
-/*
- * The same, told of by the caller; first of all those that would leave but for run->backoff,
- * which counts for nothing.
- */
-extern TierFullnessSummary tier_fullness_foretell(const TierFullnessRun *run,
-												  TierForesight *foresight,
-												  TierFullnessTell tell, void *argument);
-
-/* The move of member i of the evaluation, without its batch. */
-extern TierMoveRequest tier_fullness_request(const TierFullnessEvaluation *evaluation, int i);
 
 #endif							/* TIER_ACT_FULLNESS_H */

@@ -23,8 +23,9 @@
 #include "src/act/claims.h"
 #include "src/act/dry_run.h"
 #include "src/act/due.h"
+#include "src/act/emptying.h"
 #include "src/act/foresee.h"
-#include "src/act/fullness.h"
+#include "src/act/fullness_foretell.h"
 #include "src/act/gate.h"
 #include "src/act/level.h"
 #include "src/act/queue.h"
@@ -323,7 +324,7 @@ add_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i, con
 {
 	Making	   *making = argument;
 	MemoryContext old_context = MemoryContextSwitchTo(making->context);
-	TierMoveRequest request = tier_fullness_request(evaluation, i);
+	TierMoveRequest request = tier_emptying_request(evaluation, i);
 	int			to_tier = tier_set_tier_of_tablespace(making->set, request.tablespace_oid);
 	TierRelationInfo info;
 	TierQueueEntry *entry = begin_entry(making, &request, TIER_CAUSE_FULLNESS, to_tier, &info);
