@@ -154,8 +154,8 @@ END $$;
 CREATE FUNCTION regress_h_hostile.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'hostile function'; END $$;
 CREATE FUNCTION regress_h_hostile.format(text, VARIADIC "any") RETURNS text LANGUAGE internal AS 'text_format';
 CREATE TABLE regress_h_hostile.pg_class (oid oid);
-CREATE TABLE regress_h_setting (name text, value text);
-INSERT INTO regress_h_setting VALUES
+CREATE TABLE regress_h_setting (name text, value text, made boolean, round bigint, before text);
+INSERT INTO regress_h_setting (name, value) VALUES
 	('default_tablespace', 'regress_h_slow'), ('default_toast_compression', 'pglz'), ('row_security', 'off'),
 	('session_replication_role', 'replica'), ('session_replication_role', 'local'), ('standard_conforming_strings', 'off'),
 	('quote_all_identifiers', 'on'), ('DateStyle', 'German, DMY'), ('DateStyle', 'SQL, YMD'), ('IntervalStyle', 'sql_standard'),
@@ -170,34 +170,47 @@ INSERT INTO regress_h_setting VALUES
 	('search_path', 'regress_h_hostile, pg_catalog, public, pg_temp'), ('search_path', 'pg_temp, regress_h_hostile, public, pg_catalog'), ('search_path', 'public');
 -- Its name depends on the version.
 INSERT INTO regress_h_setting SELECT name, 'regress' FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+-- Not every version has them all.
+UPDATE regress_h_setting SET before = current_setting(name, true);
+DELETE FROM regress_h_setting WHERE before IS NULL;
+-- Some of them also while the extension is made.  Several at a time, each name once.
+UPDATE regress_h_setting SET made = name ~ 'conforming|replication_role|table_access|search_path|extra_errors|bodies|array_nulls';
+UPDATE regress_h_setting x SET round = r.round
+	FROM (SELECT s.ctid AS row, CASE WHEN s.made THEN s.nth ELSE 100 + (row_number() OVER (PARTITION BY s.made ORDER BY s.nth, s.name) - 1) / 8 END AS round
+		FROM (SELECT ctid, name, made, row_number() OVER (PARTITION BY name ORDER BY ctid) AS nth FROM regress_h_setting) s) r
+	WHERE x.ctid = r.row;
+SELECT count(*) FROM (SELECT FROM regress_h_setting GROUP BY round, name HAVING count(*) > 1) twice;
 CREATE EXTENSION tiered_storage;
 CALL regress_h_begin();
 CREATE TABLE regress_h_answer AS SELECT regress_h_everything() AS usual;
--- Some of them also while the extension is made.
 DO $$
 DECLARE
 	s record;
+	x record;
 	answer text;
-	is_made boolean;
+	was_set text[];
 BEGIN
-	FOR s IN SELECT x.name, x.value, pg_catalog.current_setting(x.name, true) AS before, a.usual FROM public.regress_h_setting x, public.regress_h_answer a LOOP
-		is_made := s.name OPERATOR(pg_catalog.~) 'conforming|replication_role|table_access|search_path|extra_errors|bodies|array_nulls';
-		-- Not every version has them all.
-		CONTINUE WHEN s.before IS NULL;
-		BEGIN
-			PERFORM pg_catalog.set_config(s.name, s.value, false);
-		EXCEPTION WHEN OTHERS THEN
-			CONTINUE;
-		END;
-		IF is_made THEN
+	FOR s IN SELECT r.round, r.made, a.usual FROM public.regress_h_setting r, public.regress_h_answer a GROUP BY 1, 2, 3 ORDER BY 1 LOOP
+		was_set := '{}';
+		FOR x IN SELECT * FROM public.regress_h_setting r WHERE r.round OPERATOR(pg_catalog.=) s.round LOOP
+			BEGIN
+				PERFORM pg_catalog.set_config(x.name, x.value, false);
+				was_set := pg_catalog.array_append(was_set, pg_catalog.concat(x.name, ' = ', x.value));
+			EXCEPTION WHEN OTHERS THEN
+				CONTINUE;
+			END;
+		END LOOP;
+		IF s.made THEN
 			DROP EXTENSION tiered_storage;
 			CREATE EXTENSION tiered_storage;
 			CALL public.regress_h_begin();
 		END IF;
 		answer := public.regress_h_everything();
-		PERFORM pg_catalog.set_config(s.name, s.before, false);
+		FOR x IN SELECT * FROM public.regress_h_setting r WHERE r.round OPERATOR(pg_catalog.=) s.round LOOP
+			PERFORM pg_catalog.set_config(x.name, x.before, false);
+		END LOOP;
 		IF pg_catalog.replace(answer, '"public"."regress_h"', 'public.regress_h') OPERATOR(pg_catalog.<>) s.usual THEN
-			RAISE WARNING '% = %: %', s.name, s.value, answer;
+			RAISE WARNING '%: %', was_set, answer;
 		END IF;
 		COMMIT;
 	END LOOP;

@@ -99,13 +99,16 @@ CREATE TABLE _tiered_storage.tier
 		CHECK (_tiered_storage.tier_value_fits('scan_start_ms',
 			scan_start_ms::pg_catalog.numeric)),
 	restored boolean,
+	restored_rank integer,
 	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
 );
 COMMENT ON TABLE _tiered_storage.tier IS
 'storage tiers of this database; read them in the view tiered_storage.tiers, change them with '
 'add_tier() and alter_tier()';
 COMMENT ON COLUMN _tiered_storage.tier.restored IS
-'a restore has brought it, and its rank with it';
+'a restore has brought it, or a row that names it: more of what belongs to it may come';
+COMMENT ON COLUMN _tiered_storage.tier.restored_rank IS
+'the rank that a restore has brought; null: none has, or somebody has given tiers ranks since';
 COMMENT ON COLUMN _tiered_storage.tier.discovered IS
 'created by discover_tiers() and never changed by a person since: not dumped, and replaced when '
 'a person defines a tier of this name';
@@ -117,16 +120,14 @@ COMMENT ON COLUMN _tiered_storage.tier.discovered IS
  */
 CREATE TABLE _tiered_storage.tier_tablespace
 (
-	tablespace_name name NOT NULL PRIMARY KEY DEFERRABLE,	-- names may be exchanged
+	tablespace_name name NOT NULL PRIMARY KEY,
 	tablespace_oid oid NOT NULL,
 	system_identifier bigint NOT NULL,
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE ON DELETE CASCADE,
 	discovered boolean NOT NULL,
-	UNIQUE (tablespace_oid, system_identifier) DEFERRABLE
+	UNIQUE (tablespace_oid, system_identifier)
 );
 CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (tier_name);
-/* Replication cannot identify rows by a deferrable key. */
-ALTER TABLE _tiered_storage.tier_tablespace REPLICA IDENTITY FULL;
 COMMENT ON TABLE _tiered_storage.tier_tablespace IS
 'the tier of each tablespace; a tablespace belongs to one tier at most';
 
@@ -151,7 +152,8 @@ BEGIN
 			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
 			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
 			compressed = t.compressed, compression_ratio = t.compression_ratio,
-			discovered = t.discovered, scan_start_ms = t.scan_start_ms, restored = t.restored
+			discovered = t.discovered, scan_start_ms = t.scan_start_ms, restored = t.restored,
+			restored_rank = t.restored_rank
 		WHERE x.tier_name = t.tier_name AND (x.discovered OR NOT only_discovered);
 	RETURN FOUND;
 END
@@ -170,6 +172,11 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.is_restore() IS
 'whether the client itself inserts into tables of the extension, as a restore does';
 
+/* To be locked, by nobody but who may write what a restore writes. */
+CREATE TABLE _tiered_storage.restore_turn ();
+COMMENT ON TABLE _tiered_storage.restore_turn IS
+'empty; a restore locks it, and so waits until no other transaction restores such a table';
+
 /*
  * A parallel restore loads tables side by side, but of these only one at a time: none would see
  * what another has inserted, and they would wait for each other's rows.  Before the first row,
@@ -180,7 +187,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
 	IF _tiered_storage.is_restore() THEN
-		PERFORM pg_advisory_xact_lock(hashtextextended('_tiered_storage.tier', 0));
+		LOCK TABLE _tiered_storage.restore_turn IN EXCLUSIVE MODE;
 	END IF;
 	RETURN NULL;
 END
@@ -198,6 +205,8 @@ COMMENT ON FUNCTION _tiered_storage.restore_in_turn() IS
 CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
+DECLARE
+	is_known boolean;
 BEGIN
 	IF TG_TABLE_NAME = 'tier_tablespace' THEN
 		DELETE FROM _tiered_storage.tier_tablespace t
@@ -208,13 +217,16 @@ BEGIN
 	END IF;
 	/* Who else inserts rows is a function, or the update of the extension. */
 	NEW.restored := _tiered_storage.is_restore();
-	IF NEW.restored AND (SELECT count(*) FROM _tiered_storage.tier) >= 32 THEN
+	NEW.restored_rank := CASE WHEN NEW.restored AND NEW.profile <> '' THEN NEW.rank END;
+	is_known := EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = NEW.tier_name);
+	IF NEW.restored AND NOT is_known AND (SELECT count(*) FROM _tiered_storage.tier) >= 32 THEN
 		DELETE FROM _tiered_storage.tier t
-			WHERE t.discovered AND t.restored IS NOT TRUE AND t.tier_name <> NEW.tier_name
-				AND NOT _tiered_storage.tier_in_use(t.tier_name);
+			WHERE t.tier_name = (SELECT x.tier_name FROM _tiered_storage.tier x
+				WHERE x.discovered AND x.restored IS NOT TRUE
+					AND NOT _tiered_storage.tier_in_use(x.tier_name)
+				ORDER BY x.rank DESC, x.tier_name LIMIT 1);
 	END IF;
-	IF (SELECT count(*) FROM _tiered_storage.tier) >= 32
-		AND NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = NEW.tier_name) THEN
+	IF NOT is_known AND (SELECT count(*) FROM _tiered_storage.tier) >= 32 THEN
 		RAISE EXCEPTION 'there are too many tiers'
 			USING ERRCODE = 'program_limit_exceeded', DETAIL = 'At most 32 are possible.',
 				HINT = 'A tier can have more than one tablespace.';
@@ -257,9 +269,14 @@ BEGIN
 	END IF;
 	FOREACH expected IN ARRAY TG_ARGV LOOP
 		expected := to_jsonb(NEW) ->> expected::text;
-		/* Who removes an unused tier is waited for. */
+		/* Who removes an unused tier is waited for; nobody does from then on. */
 		PERFORM FROM _tiered_storage.tier x WHERE x.tier_name = expected FOR KEY SHARE;
-		CONTINUE WHEN FOUND OR expected IS NULL;
+		IF FOUND THEN
+			UPDATE _tiered_storage.tier x SET restored = true
+				WHERE x.tier_name = expected AND x.discovered AND x.restored IS NOT TRUE;
+			CONTINUE;
+		END IF;
+		CONTINUE WHEN expected IS NULL;
 		t := _tiered_storage.tier_new(expected, false, true);
 		t := _tiered_storage.tier_with_profile(t, 'sata_ssd');
 		t.profile := '';
@@ -288,7 +305,7 @@ CREATE FUNCTION _tiered_storage.tier_after_insert() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
-	PERFORM _tiered_storage.remove_unused_tiers(NULL, restoring => _tiered_storage.is_restore());
+	PERFORM _tiered_storage.remove_unused_tiers(NULL);
 	RETURN NULL;
 END
 $$;

@@ -37,13 +37,21 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean, boolean) IS
 'returns the rank of a new tier of this speed; slower tiers move down by one';
 
+CREATE FUNCTION _tiered_storage.tier_forget_restored_ranks() RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	UPDATE _tiered_storage.tier t SET restored_rank = NULL WHERE t.restored_rank IS NOT NULL
+$$;
+COMMENT ON FUNCTION _tiered_storage.tier_forget_restored_ranks() IS
+'a person gives tiers ranks: those that a restore has brought count no more';
+
 /*
  * A restore brings ranks, which are an order of all tiers of the database that was dumped,
  * and of those that were only discovered there it leaves out what nobody has named.  Those
  * that are discovered here have ranks among themselves: they get new ones, as if they had been
- * discovered before the others.  Not before the tablespaces have come, and all tiers that are
- * named so far: then all tiers are there.  Functions that give a tier its tablespaces have
- * chosen its rank.
+ * discovered before the others.  After each statement of the restore all ranks are made anew, from
+ * those that it has brought so far: which of them move down by one, is known when all have come.
+ * Functions that give a tier its tablespaces have chosen its rank.
  */
 CREATE FUNCTION _tiered_storage.tier_rank_discovered() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
@@ -52,12 +60,12 @@ DECLARE
 	new_rank integer;
 	d _tiered_storage.tier;
 BEGIN
-	IF NOT _tiered_storage.is_restore()
-		OR NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt WHERE NOT tt.discovered)
-		OR EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.profile = '') THEN
+	IF NOT _tiered_storage.is_restore() THEN
 		RETURN NULL;
 	END IF;
-	FOR d IN SELECT t.* FROM _tiered_storage.tier t WHERE t.discovered AND t.restored IS NOT TRUE
+	UPDATE _tiered_storage.tier t SET rank = t.restored_rank WHERE t.rank <> t.restored_rank;
+	FOR d IN SELECT t.* FROM _tiered_storage.tier t WHERE t.discovered AND t.restored_rank IS NULL
+				AND t.profile <> ''
 			ORDER BY t.compressed, t.random_read_ms, t.rank, t.tier_name LOOP
 		/* One that has moved down for another has its rank of now. */
 		CONTINUE WHEN NOT EXISTS (SELECT FROM _tiered_storage.tier t, _tiered_storage.tier o

@@ -354,6 +354,10 @@ BEGIN
 					(SELECT array_agg(s.spcname ORDER BY s.spcname)
 						FROM unnest(tablespaces || left_out) s (spcname)));
 	END IF;
+	/* A discovered tier that a restore has brought, and that loses what it has, is complete. */
+	UPDATE _tiered_storage.tier t SET restored = false
+		WHERE t.discovered AND t.restored AND t.tier_name IN (SELECT r.tier_name
+			FROM _tiered_storage.tier_tablespaces r WHERE r.tablespace_name = ANY (tablespaces));
 	DELETE FROM _tiered_storage.tier_tablespace tt
 		USING _tiered_storage.tier_tablespaces r
 		WHERE tt.tablespace_name = r.stored_name

@@ -38,7 +38,7 @@ DECLARE
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
 			low_watermark, high_watermark,
 			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms,
-			NULL);
+			NULL, NULL);
 	t _tiered_storage.tier;
 	d record;
 BEGIN
@@ -62,6 +62,7 @@ BEGIN
 	t := _tiered_storage.tier_with_profile(t, COALESCE(add_tier.profile, d.profile, 'sata_ssd'));
 	t := _tiered_storage.tier_with_values(t, given);
 	PERFORM _tiered_storage.tier_check_values(t);
+	PERFORM _tiered_storage.tier_forget_restored_ranks();
 	t.rank := COALESCE(add_tier.rank, _tiered_storage.tier_make_rank(name, t.random_read_ms,
 		t.compressed));
 
@@ -109,7 +110,7 @@ DECLARE
 			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
 			low_watermark, high_watermark,
 			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms,
-			NULL);
+			NULL, NULL);
 	t _tiered_storage.tier;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
@@ -123,6 +124,10 @@ BEGIN
 	t := _tiered_storage.tier_without(t, unset, given);
 	PERFORM _tiered_storage.tier_check_values(t);
 	t.discovered := false;
+	IF alter_tier.rank IS NOT NULL THEN
+		PERFORM _tiered_storage.tier_forget_restored_ranks();
+		t.restored_rank := NULL;
+	END IF;
 	PERFORM _tiered_storage.tier_overwrite(t, false);
 	UPDATE _tiered_storage.tier_tablespace x SET discovered = false
 		WHERE x.tier_name = alter_tier.name;

@@ -10,27 +10,27 @@ AS $$
 		OR EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = tier)
 		OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f
 			WHERE tier IN (f.tier_name, f.target_name))
+		OR EXISTS (SELECT FROM _tiered_storage.standby_tier s WHERE s.tier_name = tier)
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_in_use(name) IS
-'whether a policy or a pin refers to the tier';
+'whether a policy, a pin or the device of a standby refers to the tier';
 
 /* A row that somebody has locked is left for the next time. */
-CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name,
-	restoring boolean DEFAULT false) RETURNS void
+CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	DELETE FROM _tiered_storage.tier t
 		WHERE t.tier_name IN (SELECT x.tier_name FROM _tiered_storage.tier x
 			WHERE x.discovered AND x.tier_name IS DISTINCT FROM except_tier
-				AND NOT (restoring AND x.restored IS TRUE)
+				AND x.restored IS NOT TRUE
 				AND NOT EXISTS (SELECT FROM _tiered_storage.tier_tablespace tt
 					WHERE tt.tier_name = x.tier_name)
 				AND NOT _tiered_storage.tier_in_use(x.tier_name)
 			FOR UPDATE OF x SKIP LOCKED)
 $$;
-COMMENT ON FUNCTION _tiered_storage.remove_unused_tiers(name, boolean) IS
-'removes discovered tiers that have no tablespace and that no policy or pin refers to, except '
-'the named one, and during a restore except those that it has brought';
+COMMENT ON FUNCTION _tiered_storage.remove_unused_tiers(name) IS
+'removes discovered tiers that have no tablespace and that nothing refers to, except the named '
+'one, and those that a restore has brought: their tablespaces may still come';
 
 /*
  * Brings the stored names and OIDs of tablespaces, policies and pins up to date after
@@ -47,6 +47,8 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
 	this_system bigint := (SELECT c.system_identifier FROM pg_control_system() c);
+	stored name[];
+	fresh _tiered_storage.tier_tablespace[];
 BEGIN
 	/* A restore with --disable-triggers adds its rows to those that are there. */
 	DELETE FROM _tiered_storage.tier_tablespace t
@@ -68,21 +70,22 @@ BEGIN
 				ON o.system_identifier = this_system AND o.tablespace_oid = s.oid
 			WHERE x.system_identifier <> this_system
 			FOR UPDATE OF x SKIP LOCKED);
-	/* Names may be exchanged, so all rows are updated or none. */
-	IF EXISTS (SELECT FROM _tiered_storage.tier_tablespace t
-			JOIN _tiered_storage.tier_tablespaces r ON r.stored_name = t.tablespace_name
-			WHERE (t.tablespace_oid, t.tablespace_name, t.system_identifier)
-				IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system))
-		AND (SELECT count(*)
+	/*
+	 * Names may be exchanged, so all rows are changed or none, and first removed: keys that are
+	 * only checked at the end would make "ON CONFLICT DO NOTHING" of a dump an error.
+	 */
+	SELECT array_agg(r.stored_name), array_agg(ROW(r.tablespace_name, r.tablespace_oid,
+			this_system, t.tier_name, t.discovered)::_tiered_storage.tier_tablespace)
+		INTO stored, fresh
+		FROM _tiered_storage.tier_tablespace t
+		JOIN _tiered_storage.tier_tablespaces r ON r.stored_name = t.tablespace_name
+		WHERE (t.tablespace_oid, t.tablespace_name, t.system_identifier)
+			IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
+	IF stored IS NOT NULL AND (SELECT count(*)
 			FROM (SELECT FROM _tiered_storage.tier_tablespace x FOR UPDATE SKIP LOCKED) l)
 			= (SELECT count(*) FROM _tiered_storage.tier_tablespace) THEN
-		UPDATE _tiered_storage.tier_tablespace t
-			SET tablespace_oid = r.tablespace_oid, tablespace_name = r.tablespace_name,
-				system_identifier = this_system
-			FROM _tiered_storage.tier_tablespaces r
-			WHERE t.tablespace_name = r.stored_name
-				AND (t.tablespace_oid, t.tablespace_name, t.system_identifier)
-					IS DISTINCT FROM (r.tablespace_oid, r.tablespace_name, this_system);
+		DELETE FROM _tiered_storage.tier_tablespace t WHERE t.tablespace_name = ANY (stored);
+		INSERT INTO _tiered_storage.tier_tablespace SELECT f.* FROM unnest(fresh) f;
 	END IF;
 	PERFORM _tiered_storage.refresh_claimed();
 END

@@ -66,7 +66,7 @@ CALL tiered_storage.sample();
 ));
 
 my $tiers_sql =
-  "SELECT to_jsonb(t) - 'restored' FROM _tiered_storage.tier t WHERE NOT discovered ORDER BY tier_name";
+  "SELECT to_jsonb(t) - '{restored,restored_rank}'::text[] FROM _tiered_storage.tier t WHERE NOT discovered ORDER BY tier_name";
 my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
