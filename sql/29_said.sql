@@ -123,8 +123,12 @@ SELECT tiered_storage.remove_tier('regress_found');
 
 -- A restore: CREATE EXTENSION has discovered a tier, and the dump has its tablespaces elsewhere.
 SELECT _tiered_storage.tier_insert_discovered('regress_found', 'sata_ssd', false, false);
-INSERT INTO _tiered_storage.tier_tablespace (tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
-	SELECT s.spcname, s.oid, c.system_identifier, 'regress_found', true FROM pg_tablespace s, pg_control_system() c WHERE s.spcname IN ('regress_ts_c', 'pg_default');
+DO $$
+BEGIN
+	INSERT INTO _tiered_storage.tier_tablespace (tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
+		SELECT s.spcname, s.oid, c.system_identifier, 'regress_found', true FROM pg_tablespace s, pg_control_system() c WHERE s.spcname IN ('regress_ts_c', 'pg_default');
+END
+$$;
 COPY _tiered_storage.tier_tablespace FROM stdin;
 regress_ts_c	1	1	regress_slow	f
 \.
