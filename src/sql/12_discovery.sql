@@ -2,12 +2,9 @@
 -- Tiers that are discovered by the devices beneath the tablespaces.
 ---------------------------------------------------------------------------
 
-/*
- * Makes room for a tier of this speed in the order of ranks, and returns its rank: after those
- * of the same speed, or before them.
- */
+/* Makes room for a tier of this speed in the order of ranks, and returns its rank. */
 CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8,
-	compressed boolean, before boolean DEFAULT false) RETURNS integer
+	compressed boolean) RETURNS integer
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
@@ -24,8 +21,6 @@ BEGIN
 		FROM _tiered_storage.tier t
 		WHERE (t.compressed, t.random_read_ms) <= (tier_make_rank.compressed,
 			tier_make_rank.random_read_ms)
-			AND NOT (before AND (t.compressed, t.random_read_ms) = (tier_make_rank.compressed,
-				tier_make_rank.random_read_ms))
 			AND t.tier_name <> tier_make_rank.name;
 	UPDATE _tiered_storage.tier t SET rank = t.rank + 1
 		WHERE t.rank >= new_rank
@@ -34,8 +29,9 @@ BEGIN
 	RETURN new_rank;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean, boolean) IS
-'returns the rank of a new tier of this speed; slower tiers move down by one';
+COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean) IS
+'returns the rank of a new tier of this speed, after those that are as fast; slower tiers move '
+'down by one';
 
 CREATE FUNCTION _tiered_storage.tier_forget_restored_ranks() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -50,35 +46,54 @@ COMMENT ON FUNCTION _tiered_storage.tier_forget_restored_ranks() IS
  * and of those that were only discovered there it leaves out what nobody has named.  Those
  * that are discovered here have ranks among themselves: they get new ones, as if they had been
  * discovered before the others.  After each statement of the restore all ranks are made anew, from
- * those that it has brought so far: which of them move down by one, is known when all have come.
+ * those that it has brought so far: which of them move down by one is known when all have come.
  * Functions that give a tier its tablespaces have chosen its rank.
  */
 CREATE FUNCTION _tiered_storage.tier_rank_discovered() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 DECLARE
+	names name[];
+	speeds bigint[];	-- the lower the faster, in this order
+	ranks integer[];
+	found boolean[];	-- discovered here
+	n integer;
 	new_rank integer;
-	d _tiered_storage.tier;
 BEGIN
 	IF NOT _tiered_storage.is_restore() THEN
 		RETURN NULL;
 	END IF;
-	UPDATE _tiered_storage.tier t SET rank = t.restored_rank WHERE t.rank <> t.restored_rank;
-	FOR d IN SELECT t.* FROM _tiered_storage.tier t WHERE t.discovered AND t.restored_rank IS NULL
-				AND t.profile <> ''
-			ORDER BY t.compressed, t.random_read_ms, t.rank, t.tier_name LOOP
-		/* One that has moved down for another has its rank of now. */
-		CONTINUE WHEN NOT EXISTS (SELECT FROM _tiered_storage.tier t, _tiered_storage.tier o
-			WHERE t.tier_name = d.tier_name AND o.tier_name <> t.tier_name
-				AND CASE WHEN (o.compressed, o.random_read_ms) < (t.compressed, t.random_read_ms)
-						THEN o.rank >= t.rank
-					WHEN (o.compressed, o.random_read_ms) > (t.compressed, t.random_read_ms)
-						THEN o.rank <= t.rank
-					ELSE o.rank = t.rank END);
-		new_rank := _tiered_storage.tier_make_rank(d.tier_name, d.random_read_ms, d.compressed,
-			before => true);
-		UPDATE _tiered_storage.tier t SET rank = new_rank WHERE t.tier_name = d.tier_name;
+	/* Without those that only have a row for the time being. */
+	SELECT array_agg(o.tier_name ORDER BY o.speed, o.rank, o.tier_name),
+			array_agg(o.speed ORDER BY o.speed, o.rank, o.tier_name),
+			array_agg(COALESCE(o.restored_rank, o.rank) ORDER BY o.speed, o.rank, o.tier_name),
+			array_agg(o.discovered AND o.restored_rank IS NULL
+				ORDER BY o.speed, o.rank, o.tier_name), count(*)
+		INTO names, speeds, ranks, found, n
+		FROM (SELECT t.*, dense_rank() OVER (ORDER BY t.compressed, t.random_read_ms) AS speed
+			FROM _tiered_storage.tier t WHERE t.profile <> '') o;
+	FOR i IN 1 .. n LOOP
+		/* One that has moved down for another is where it belongs. */
+		CONTINUE WHEN NOT found[i] OR NOT EXISTS (SELECT FROM generate_series(1, n) j
+			WHERE j <> i AND CASE WHEN speeds[j] < speeds[i] THEN ranks[j] >= ranks[i]
+				WHEN speeds[j] > speeds[i] THEN ranks[j] <= ranks[i]
+				ELSE ranks[j] = ranks[i] END);
+		SELECT COALESCE(max(ranks[j]) + 1, 0) INTO new_rank FROM generate_series(1, n) j
+			WHERE speeds[j] < speeds[i];
+		ranks[i] := -1;
+		IF new_rank = ANY (ranks) THEN
+			ranks := ARRAY(SELECT CASE WHEN r.rank >= new_rank THEN r.rank + 1 ELSE r.rank END
+				FROM unnest(ranks) WITH ORDINALITY r (rank, place) ORDER BY r.place);
+		END IF;
+		ranks[i] := new_rank;
 	END LOOP;
+	/* Numbered from 0 again, in the same order, if there is no room for one more. */
+	IF 1000000 < ANY (ranks) THEN
+		ranks := ARRAY(SELECT dense_rank() OVER (ORDER BY r.rank) - 1
+			FROM unnest(ranks) WITH ORDINALITY r (rank, place) ORDER BY r.place);
+	END IF;
+	UPDATE _tiered_storage.tier t SET rank = r.rank FROM unnest(names, ranks) r (tier_name, rank)
+		WHERE r.tier_name = t.tier_name AND r.rank <> t.rank;
 	RETURN NULL;
 END
 $$;
