@@ -99,7 +99,9 @@ CREATE TABLE _tiered_storage.tier
 		CHECK (_tiered_storage.tier_value_fits('scan_start_ms',
 			scan_start_ms::pg_catalog.numeric)),
 	restored boolean,
-	restored_rank integer,
+	restored_rank integer
+		CHECK (_tiered_storage.tier_value_fits('rank',
+			restored_rank::pg_catalog.numeric)),
 	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
 );
 COMMENT ON TABLE _tiered_storage.tier IS
