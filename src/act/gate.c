@@ -10,7 +10,12 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "catalog/pg_extension.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -23,6 +28,9 @@
 #include "src/base/shmem.h"
 #include "src/decide/pressure.h"
 #include "src/decide/wear.h"
+
+/* Makes the lock differ from other locks of an extension. */
+#define WINDOWS_LOCK_SUBID 1
 
 /* So old may be what is known. */
 #define LONGEST_AGE_US (1000 * 1000)
@@ -159,6 +167,34 @@ tier_gate_ask_windows(const TierSet *set)
 	TierMoveStart start = {true, 0, 0.0, NULL, false};
 
 	return load() ? tier_move_windows_ask(windows, set, &nothing) : start;
+}
+
+/* Nobody else knows this lock. */
+static void
+lock_windows(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId,
+					   get_extension_oid(TIER_EXTENSION_NAME, true), WINDOWS_LOCK_SUBID);
+	tag.locktag_lockmethodid = USER_LOCKMETHOD;
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+bool
+tier_gate_take_turn(void)
+{
+	if (!load())
+		return false;
+	for (int i = 0; i < windows->nopenings; i++)
+	{
+		if (windows->openings[i].opens_us > windows->now || isinf(windows->openings[i].left_bytes))
+			continue;
+		lock_windows();
+		tier_gate_forget();
+		return true;
+	}
+	return false;
 }
 
 /* When the worker of this database does something the next time; 0: at once. */

@@ -29,6 +29,14 @@ extern TierMoveStart tier_gate_ask_any(const TierSet *set, TierPressing pressing
 /* Is any open?  For what moves nothing, but has to be done while it disturbs least. */
 extern TierMoveStart tier_gate_ask_windows(const TierSet *set);
 
+/*
+ * Does an open window permit only so many bytes more?  Then no other process of this database
+ * takes of them until the transaction ends, and what is known is looked up again.  Before the
+ * record of a move is made, which others count.  In a transaction, outside of a scope, with
+ * nothing held that others wait for.
+ */
+extern bool tier_gate_take_turn(void);
+
 /* What is known is looked up again: a move has ended, or something else begins. */
 extern void tier_gate_forget(void);
 

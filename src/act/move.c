@@ -31,6 +31,7 @@
 #include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
@@ -541,6 +542,14 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	move.outcome.lock_held_ms = -1;
 	move.outcome.lock_flush_ms = -1;
 	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
+	tier_debug_point("recording");
+	if (!tier_move_has_bytes_left(&move))
+	{
+		tier_transaction_commit();
+		tier_move_count(request, &report);
+		MemoryContextDelete(tiers_context);
+		return report;
+	}
 	move.move_id = tier_move_begin_record(request, set, &info, report.size_bytes,
 										  why_not_online == NULL || !request->allow_lock);
 	tier_transaction_commit();

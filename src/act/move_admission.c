@@ -322,11 +322,10 @@ is_forbidden_meanwhile(TierMove *move)
 	return pinned != NULL;
 }
 
-/* After it has waited for others, or for resume(): windows have an end. */
+/* May it not begin any more?  Then it is reported as waiting; of `counted_bytes` by its record. */
 static void
-window_step(void *argument)
+ask_gate(TierMove *move, int64 counted_bytes)
 {
-	TierMove   *move = argument;
 	MemoryContext old_context = MemoryContextSwitchTo(move->context);
 	TierPlannedMove planned = {
 		.from_tablespace_oid = move->info->tablespace_oid,
@@ -334,7 +333,8 @@ window_step(void *argument)
 		.bytes = (double) move->size_bytes,
 		.by_worker = MyBackendType == B_BG_WORKER,
 		.is_optional = move->request->is_optional,
-		.pressing = move->request->pressing
+		.pressing = move->request->pressing,
+		.earlier_bytes = -(double) counted_bytes
 	};
 	TierMoveStart start = tier_gate_ask(move->set, &planned);
 
@@ -347,6 +347,24 @@ window_step(void *argument)
 		move->is_unwanted = true;
 	}
 	MemoryContextSwitchTo(old_context);
+}
+
+/* After it has waited for others, or for resume(): windows have an end. */
+static void
+window_step(void *argument)
+{
+	TierMove   *move = argument;
+
+	tier_gate_forget();			/* it may be of before the record */
+	ask_gate(move, move->size_bytes);
+}
+
+bool
+tier_move_has_bytes_left(TierMove *move)
+{
+	if (move->request->obeys_windows && tier_gate_take_turn())
+		ask_gate(move, 0);
+	return !move->is_unwanted;
 }
 
 /* Does what has asked for it do so no longer?  Then it is reported as skipped. */

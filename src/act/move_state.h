@@ -115,6 +115,13 @@ extern ErrorData *tier_move_finish_record(TierMove *move, const TierMoveReport *
  * ---------------------------------------------------------------------
  */
 
+/*
+ * Whoever asks for the move has asked the gate before, but others may have begun since: does an
+ * open window have the bytes left for it?  False with the report.  Before the record is made, in
+ * the same transaction; outside of a scope.
+ */
+extern bool tier_move_has_bytes_left(TierMove *move);
+
 /* Waits with nothing locked and no snapshot to hold anybody up. */
 extern void tier_move_pause_ms(long milliseconds);
 

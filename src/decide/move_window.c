@@ -190,7 +190,7 @@ openings_left(const TierMoveWindows *windows, const TierPlannedMove *move)
 {
 	TierOpening *openings;
 
-	if (move->earlier_bytes <= 0.0)
+	if (move->earlier_bytes == 0.0)
 		return windows->openings;
 	openings = palloc(sizeof(TierOpening) * Max(windows->nopenings, 1));
 	for (int i = 0; i < windows->nopenings; i++)

@@ -55,7 +55,9 @@ typedef struct TierPlannedMove
 	bool		is_optional;	/* only the load asks for it: advice, or the
 								 * return of a policy */
 	TierPressing pressing;
-	double		earlier_bytes;	/* of moves that are made before, from now on */
+	double		earlier_bytes;	/* of moves that are made before, from now on;
+								 * less than zero: its own, which its record
+								 * counts already */
 	double		earlier_from_bytes; /* that these bring to the tier that it
 									 * leaves, or take away: less than zero */
 	double		earlier_s;		/* and how long these take */
