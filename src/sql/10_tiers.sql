@@ -175,7 +175,7 @@ COMMENT ON FUNCTION _tiered_storage.is_restore() IS
 'whether the client itself inserts into tables of the extension, as a restore does';
 
 /* To be locked, by nobody but who may write what a restore writes. */
-CREATE TABLE _tiered_storage.restore_turn ();
+CREATE TABLE _tiered_storage.restore_turn (turn boolean PRIMARY KEY);
 COMMENT ON TABLE _tiered_storage.restore_turn IS
 'empty; a restore locks it, and so waits until no other transaction restores such a table';
 
