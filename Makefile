@@ -11,14 +11,12 @@ sources = $(patsubst $(SRC)/%,%,$(sort $(wildcard $(addprefix $(SRC)/,$(1)))))
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SRC)/tiered_storage.control)
 OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c src/*/*/*.c))
 INCLUDED := $(call sources,src/*.h src/*/*.h src/*/*/*.h)
-# The install script is made of its topics, in the order of their numbers; those of versions
-# that are released stand beside them, and from each of these a script leads here.
+# The install script is made of its topics, in the order of their numbers.  Beside them are the
+# update scripts, src/sql/tiered_storage--OLD--NEW.sql.
 TOPICS := $(call sources,src/sql/[0-9][0-9]_*.sql)
 EXTENSION_SCRIPT := $(EXTENSION)--$(EXTVERSION).sql
-DATA := $(call sources,src/sql/$(EXTENSION)--*.sql)
-RELEASED := $(patsubst $(EXTENSION)--%.sql,%,$(notdir $(DATA)))
-UPDATE_SCRIPTS := $(patsubst %,$(EXTENSION)--%--$(EXTVERSION).sql,$(RELEASED))
-DATA_built = $(EXTENSION_SCRIPT) $(UPDATE_SCRIPTS)
+DATA := $(call sources,src/sql/$(EXTENSION)--*--*.sql)
+DATA_built = $(EXTENSION_SCRIPT)
 ifeq ($(and $(EXTVERSION),$(OBJS),$(TOPICS)),)
 $(error no sources of tiered_storage in "$(SRC)")
 endif
@@ -85,13 +83,6 @@ $(FOLDERS):
 # Made anew each time: a topic may have gone, and VPATH may have an old one.
 .PHONY: $(EXTENSION_SCRIPT)
 $(EXTENSION_SCRIPT): $(TOPICS)
-	cat $^ >$@
-
-# An updated catalog is made by the same statements as a new one.
-UPDATE := src/sql/update
-.PHONY: $(UPDATE_SCRIPTS)
-$(UPDATE_SCRIPTS): $(EXTENSION)--%--$(EXTVERSION).sql: $(UPDATE)/10_before.sql $(UPDATE)/%.sql \
-		$(filter-out src/sql/95_%,$(TOPICS)) $(UPDATE)/90_after.sql
 	cat $^ >$@
 
 # For scripts that need a variable of this file.

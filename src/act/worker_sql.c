@@ -47,9 +47,6 @@ tier_sample_sql(PG_FUNCTION_ARGS)
 {
 	static const char *const what = "CALL tiered_storage.sample";
 
-	/* The first look of an older version's install script */
-	if (creating_extension && tier_catalog_extension_state() == TIER_EXTENSION_OTHER_VERSION)
-		PG_RETURN_NULL();
 	/* In a transaction of somebody else it is his, with all its settings. */
 	if (!tier_may_commit(fcinfo))
 	{

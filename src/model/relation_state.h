@@ -149,8 +149,7 @@ typedef struct TierRelationStored
 	/* The file. */
 	int64_t		size_bytes;		/* main fork; -1 before merge, which looks at
 								 * the file of those that changed */
-	int64_t		maps_bytes;		/* the other forks, likewise; -1 as loaded of
-								 * a version that did not look */
+	int64_t		maps_bytes;		/* the other forks, likewise */
 	int64_t		unclaimed_growth;	/* blocks that the file has grown by and
 									 * that no counter has for misses yet;
 									 * merge */

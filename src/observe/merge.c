@@ -349,7 +349,7 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 	 * The files of an idle relation have not changed; but who was busy before
 	 * a crash looks idle after it.
 	 */
-	if (period->changed || merged->was_emptied || before->stored.maps_bytes < 0)
+	if (period->changed || merged->was_emptied)
 	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
 											MAIN_FORKNUM);

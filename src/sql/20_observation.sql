@@ -90,8 +90,7 @@ COMMENT ON TABLE _tiered_storage.relation_state IS
 'counters and smoothed rates of each relation at the last sample; use the view '
 'tiered_storage.heat';
 COMMENT ON COLUMN _tiered_storage.relation_state.maps_bytes IS
-'bytes of the free space map, the visibility map and the init fork, which size_bytes is without; '
-'-1: nobody has looked since 0.1.0';
+'bytes of the free space map, the visibility map and the init fork, which size_bytes is without';
 COMMENT ON COLUMN _tiered_storage.relation_state.observed_since IS
 'start of the time that the rates cover; before the first sample if the server''s statistics '
 'reach back further';

@@ -36,7 +36,7 @@ CREATE VIEW tiered_storage.heat AS
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
 			WHEN 'm' THEN 'materialized view' ELSE s.kind::pg_catalog.text END AS kind,
 		tt.tier_name,
-		s.size_bytes OPERATOR(pg_catalog.+) GREATEST(s.maps_bytes, 0) AS size_bytes,
+		s.size_bytes OPERATOR(pg_catalog.+) s.maps_bytes AS size_bytes,
 		_tiered_storage.smoothed_rate(s.random_fast, a.idle_s, a.observed_s, 86400)
 			AS random_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_fast, a.idle_s, a.observed_s, 86400)

@@ -55,7 +55,7 @@ CREATE VIEW tiered_storage.tiers AS
 				AND d.total_bytes OPERATOR(pg_catalog.>=) 0) x) f ON true
 	LEFT JOIN LATERAL (
 		SELECT pg_catalog.sum(rs.size_bytes
-				OPERATOR(pg_catalog.+) GREATEST(rs.maps_bytes, 0)) AS relation_bytes,
+				OPERATOR(pg_catalog.+) rs.maps_bytes) AS relation_bytes,
 			pg_catalog.count(*) AS relations
 		FROM _tiered_storage.tier_tablespaces tt
 		JOIN _tiered_storage.relation_state rs
