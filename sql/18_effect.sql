@@ -337,59 +337,6 @@ UPDATE _tiered_storage.move SET state = 'failed', batch_id = 5 WHERE batch_id = 
 SELECT batch_id, moves_done, moves_failed, moved_bytes, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 5;
 
 ---------------------------------------------------------------------------
--- What is learned of devices
----------------------------------------------------------------------------
-
--- A million random reads on each of three days, once by two moves, took twice as long as 10 ms each: 1 + 3 / (2 + 3).
-TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
-CREATE VIEW regress_corrections AS
-	SELECT tier_name, round(random_read_correction::numeric, 3) AS random_reads, round(sequential_read_correction::numeric, 3) AS sequential_reads,
-		round(write_correction::numeric, 3) AS writes, corrected_by FROM tiered_storage.tiers ORDER BY rank;
-CREATE PROCEDURE regress_measured(at timestamptz, tablespace name, work float8[], source text DEFAULT 'device') LANGUAGE sql AS $$
-	INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile, settled_at, source, to_work)
-		SELECT (SELECT count(*) FROM _tiered_storage.move_effect) + 1, 0, oid, '{1,1,1,1,1,1}', '{1,1,1,1,1,1}', at, source, work FROM pg_tablespace WHERE spcname = tablespace
-$$;
-CREATE PROCEDURE regress_three_days() LANGUAGE plpgsql AS $$
-BEGIN
-	FOR day IN 1..3 LOOP
-		CALL regress_measured('2030-01-01 01:00+00'::timestamptz + day * interval '1 day', 'regress_ts_slow', '{1e6, 1e6, 0, 0, 0, 2e7}');
-	END LOOP;
-	CALL regress_measured('2030-01-03 05:00+00', 'regress_ts_slow', '{1e5, 1e5, 0, 0, 0, 1e5}');
-END
-$$;
-SELECT * FROM regress_corrections;
-CALL regress_three_days();
-SELECT * FROM regress_corrections;
--- Reads that were predicted to take 10 ms each take 16; but not if somebody says what they take, and not on another tier.
-CALL regress_make('regress_e_learned', 'regress_ts_slow');
-CALL tiered_storage.sample();
-CALL regress_heat('regress_e_learned', 3600);
-SELECT tier_name, round(io_s_per_hour::numeric, 3) AS io, round(wait_s_per_hour::numeric, 3) AS wait, round(random_read_s_per_hour::numeric, 3) AS random_read
-	FROM tiered_storage.explain_placement('regress_e_learned');
-SELECT tier_name, round(io_s_per_hour::numeric, 3) AS io FROM tiered_storage.explain_placement('regress_e_learned', overrides => '{"regress_slow": {"random_read_ms": 20}}');
--- A move is predicted with it; what it is measured against is not.
-CALL tiered_storage.move_relation('regress_e_learned', 'regress_fast');
-SELECT round(before_io_s_per_hour::numeric, 3) AS before, round(predicted_io_s_per_hour::numeric, 3) AS predicted FROM tiered_storage.moves WHERE relation = 'regress_e_learned';
-SELECT from_profile[1] AS random_read_ms, round(from_profile[9]::numeric, 3) AS correction FROM _tiered_storage.move_effect WHERE relation_oid = 'regress_e_learned'::regclass;
-SELECT * FROM regress_corrections;
--- Another figure is compared anew: as measured, nothing is left of it; twice that, and it is half.
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 20) \g /dev/null
-SELECT * FROM regress_corrections WHERE tier_name = 'regress_slow';
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 40) \g /dev/null
-SELECT * FROM regress_corrections WHERE tier_name = 'regress_slow';
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 10) \g /dev/null
--- What rests on profiles, is of a tablespace in no tier, or is no figure at all teaches nothing.
-TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
-CALL regress_measured('2030-01-02', 'regress_ts_slow', '{1e6, 1e6, 0, 0, 0, 2e7}', 'profile');
-CALL regress_measured('2030-01-02', 'regress_ts_none', '{1e6, 1e6, 0, 0, 0, 2e7}');
-CALL regress_measured('2030-01-02', 'regress_ts_slow', NULL);
-CALL regress_measured('2030-01-03', 'regress_ts_slow', '{NaN, NaN, NaN, NaN, NaN, NaN}');
-CALL regress_measured('2030-01-04', 'regress_ts_slow', '{Infinity, 1, 1, 1, 1, Infinity}');
-CALL regress_measured('2030-01-05', 'regress_ts_slow', '{}');
-CALL regress_measured('2030-01-06', 'regress_ts_slow', '{1e6, NULL, 0, 0, 0, 2e7}');
-SELECT * FROM regress_corrections;
-
----------------------------------------------------------------------------
 -- An event is no rate, neither for the advice nor for what is promised of a move
 ---------------------------------------------------------------------------
 
@@ -477,9 +424,8 @@ SELECT DISTINCT effect FROM tiered_storage.moves;
 
 SET client_min_messages = warning;
 DROP VIEW regress_effects;
-DROP VIEW regress_corrections;
-DROP TABLE regress_e_learned, regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often, regress_e_plan;
-DROP PROCEDURE regress_measured, regress_three_days, regress_make, regress_heat, regress_read, regress_date;
+DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often, regress_e_plan;
+DROP PROCEDURE regress_make, regress_heat, regress_read, regress_date;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;
 DROP TABLESPACE regress_ts_fast;

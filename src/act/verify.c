@@ -92,13 +92,12 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 }
 
 /*
- * What the device did, as a multiple of what its profile expects; NaN, and nothing in
- * *parts, if its figures are not to be believed.  Where they are not only for its writes,
- * the reads alone are compared, if they are nearly all of it.
+ * What the device did, as a multiple of what its profile expects; NaN if its figures are
+ * not to be believed.  Where they are not only for its writes, the reads alone are
+ * compared, if they are nearly all of it.
  */
 static double
-factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostProfile *profile,
-		  TierEffectParts *parts)
+factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostProfile *profile)
 {
 	double		request_bytes = tier_device_request_bytes(device);
 
@@ -106,7 +105,6 @@ factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostPro
 		(!tier_device_writes_are_known(device) &&
 		 !tier_effect_drop_writes(work, profile, request_bytes)))
 		return NAN;
-	*parts = tier_effect_split(work, request_bytes);
 	return tier_effect_device_factor(work, profile, request_bytes);
 }
 
@@ -115,8 +113,7 @@ factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostPro
  * has done lately.  NaN where its figures are not to be believed.
  */
 static double
-factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz now,
-			  TierEffectParts *parts)
+factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz now)
 {
 	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);
 	const TierDeviceState *device = tier_devices_find(devices, tablespace_oid);
@@ -132,7 +129,7 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 	work.writes = device->rates.writes * hours;
 	work.write_bytes = device->rates.write_bytes * hours;
 	work.device_ms = device->rates.device_ms * hours;
-	return factor_of(device, &work, profile, parts);
+	return factor_of(device, &work, profile);
 }
 
 /*
@@ -178,7 +175,6 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
 	effect.move_id = move_id;
 	effect.batch_id = batch_id;
 	effect.relation_oid = relation_oid;
-	effect.from_tablespace_oid = from_tablespace_oid;
 	effect.to_tablespace_oid = to_tablespace_oid;
 	effect.from_factor = NAN;
 	if (from == NULL || to == NULL)
@@ -187,7 +183,7 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
 	{
 		effect.from_profile = *from;
 		effect.to_profile = *to;
-		effect.from_factor = factor_lately(from_tablespace_oid, from, now, &effect.from_work);
+		effect.from_factor = factor_lately(from_tablespace_oid, from, now);
 	}
 	note_scans(&effect, now);
 	tier_catalog_begin_effect(&effect, now);
@@ -237,7 +233,7 @@ factor_since(TierEffect *effect, const TierDevices *devices)
 		device->observed_since > effect->since ||
 		!tier_effect_work_between(&effect->device_before, &device->totals, &work))
 		return NAN;
-	return factor_of(device, &work, &effect->to_profile, &effect->to_work);
+	return factor_of(device, &work, &effect->to_profile);
 }
 
 /*
@@ -291,12 +287,6 @@ measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since
 	to_factor = factor_since(effect, devices);
 	effect->by_device = !isnan(effect->from_factor) && !isnan(to_factor);
 
-	/* What was measured now takes the place of what was learned before. */
-	if (effect->by_device)
-	{
-		memset(&effect->from_profile.correction, 0, sizeof(TierCostCorrection));
-		memset(&effect->to_profile.correction, 0, sizeof(TierCostCorrection));
-	}
 	effect->unmoved_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->from_profile);
 	effect->measured_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->to_profile);
 	if (effect->by_device)

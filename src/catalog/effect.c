@@ -32,12 +32,11 @@
  * ---------------------------------------------------------------------
  */
 
-#define PROFILE_FIELDS 12
-#define PARTS_FIELDS 6
+#define PROFILE_FIELDS 9
 #define SCANS_FIELDS 3
 #define TOTALS_FIELDS 6
 #define WORK_FIELDS 5
-#define MOST_FIELDS 12
+#define MOST_FIELDS PROFILE_FIELDS
 
 static Datum
 float_array(const double *values, int n)
@@ -81,8 +80,7 @@ profile_array(const TierCostProfile *profile)
 		profile->sequential_read_mb_per_s, profile->sequential_write_mb_per_s,
 		profile->fsync_ms, profile->parallelism,
 		profile->compression_ratio, profile->calibrated ? 1.0 : 0.0,
-		profile->correction.random_reads, profile->correction.sequential_reads,
-		profile->correction.writes, profile->scan_start_ms
+		profile->scan_start_ms
 	};
 
 	return float_array(values, PROFILE_FIELDS);
@@ -102,35 +100,7 @@ read_profile(Datum value, TierCostProfile *profile)
 	profile->parallelism = values[5];
 	profile->compression_ratio = values[6];
 	profile->calibrated = values[7] > 0.0;
-	profile->correction.random_reads = values[8];
-	profile->correction.sequential_reads = values[9];
-	profile->correction.writes = values[10];
-	profile->scan_start_ms = values[11];
-}
-
-static Datum
-parts_array(const TierEffectParts *parts)
-{
-	const double values[PARTS_FIELDS] = {
-		parts->requests, parts->random_reads, parts->sequential_read_bytes,
-		parts->random_writes, parts->sequential_write_bytes, parts->device_ms
-	};
-
-	return float_array(values, PARTS_FIELDS);
-}
-
-static void
-read_parts(Datum value, TierEffectParts *parts)
-{
-	double		values[PARTS_FIELDS];
-
-	read_floats(value, values, PARTS_FIELDS);
-	parts->requests = values[0];
-	parts->random_reads = values[1];
-	parts->sequential_read_bytes = values[2];
-	parts->random_writes = values[3];
-	parts->sequential_write_bytes = values[4];
-	parts->device_ms = values[5];
+	profile->scan_start_ms = values[8];
 }
 
 static Datum
@@ -207,20 +177,19 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	static const char insert_sql[] =
 	"INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, "
 	"to_tablespace_oid, "
-	"from_profile, to_profile, from_factor, not_measurable, settled_at, scans_before, "
-	"from_tablespace_oid, from_work) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+	"from_profile, to_profile, from_factor, not_measurable, settled_at, scans_before) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 	static const Oid settle_types[] = {OIDOID, TIMESTAMPTZOID};
 	static const Oid types[] = {
 		INT8OID, INT8OID, OIDOID, OIDOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID,
-		TEXTOID, TIMESTAMPTZOID, FLOAT8ARRAYOID, OIDOID, FLOAT8ARRAYOID
+		TEXTOID, TIMESTAMPTZOID, FLOAT8ARRAYOID
 	};
 	const double scans[SCANS_FIELDS] = {
 		effect->scans_before.sequential, effect->scans_before.index, effect->scans_hours
 	};
 	bool		can_be = effect->not_measurable == NULL;
-	char		nulls[] = "            ";
-	Datum		values[12];
+	char		nulls[] = "          ";
+	Datum		values[10];
 
 	values[0] = ObjectIdGetDatum(effect->relation_oid);
 	values[1] = TimestampTzGetDatum(now);
@@ -240,10 +209,7 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	nulls[7] = nulls[8] = can_be ? 'n' : ' ';
 	values[9] = float_array(scans, SCANS_FIELDS);
 	nulls[9] = effect->scans_hours > 0.0 ? ' ' : 'n';
-	values[10] = ObjectIdGetDatum(effect->from_tablespace_oid);
-	values[11] = parts_array(&effect->from_work);
-	nulls[11] = isnan(effect->from_factor) ? 'n' : ' ';
-	tier_catalog_execute(insert_sql, 12, types, values, nulls);
+	tier_catalog_execute(insert_sql, 10, types, values, nulls);
 }
 
 /*
@@ -470,17 +436,17 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
-	"measured_io_s_per_hour = $4, source = $5, plan_change = $6, to_work = $7 "
+	"measured_io_s_per_hour = $4, source = $5, plan_change = $6 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
 	static const Oid types[] = {
-		INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8ARRAYOID
+		INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID
 	};
 
 	for (int i = 0; i < n; i++)
 	{
 		const TierEffect *effect = &effects[i];
-		char		nulls[] = "       ";
-		Datum		values[7];
+		char		nulls[] = "      ";
+		Datum		values[6];
 
 		if (!settle_unless_measurable(effect, now))
 			continue;
@@ -492,9 +458,7 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 		values[5] = effect->plan_change == NULL ? (Datum) 0 :
 			CStringGetTextDatum(effect->plan_change);
 		nulls[5] = effect->plan_change == NULL ? 'n' : ' ';
-		values[6] = parts_array(&effect->to_work);
-		nulls[6] = effect->by_device ? ' ' : 'n';
-		tier_catalog_execute(sql, 7, types, values, nulls);
+		tier_catalog_execute(sql, 6, types, values, nulls);
 	}
 }
 
@@ -546,38 +510,4 @@ tier_catalog_forget_effects(void)
 	"WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)";
 
 	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
-}
-
-TierEffectParts *
-tier_catalog_load_device_work(MemoryContext context, const TierSet *set, int **tiers, int *n)
-{
-	static const char sql[] =
-	"SELECT DISTINCT ON (w.tablespace_oid, w.day) w.tablespace_oid, w.work "
-	"FROM _tiered_storage.move_effect e CROSS JOIN LATERAL (VALUES "
-	"(e.from_tablespace_oid, floor(EXTRACT(epoch FROM e.observed_since) / 86400), e.from_work), "
-	"(e.to_tablespace_oid, floor(EXTRACT(epoch FROM e.settled_at) / 86400), e.to_work)) "
-	"w (tablespace_oid, day, work) "
-	"WHERE e.source = 'device' AND w.work IS NOT NULL "
-	"ORDER BY w.tablespace_oid, w.day, w.work[1] DESC, e.move_id";
-	TierEffectParts *work;
-	int			rows;
-	bool		isnull;
-
-	*n = 0;
-	rows = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
-	work = MemoryContextAllocZero(context, sizeof(TierEffectParts) * Max(rows, 1));
-	*tiers = MemoryContextAllocZero(context, sizeof(int) * Max(rows, 1));
-	for (int i = 0; i < rows; i++)
-	{
-		Oid			tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
-
-		if (tier < 0)
-			continue;
-		(*tiers)[*n] = tier;
-		read_parts(tier_catalog_datum(i, 2, &isnull), &work[*n]);
-		(*n)++;
-	}
-	SPI_freetuptable(SPI_tuptable);
-	return work;
 }

@@ -280,17 +280,12 @@ typedef struct TierEffect
 	int64		move_id;
 	int64		batch_id;		/* 0: none; not loaded */
 	Oid			relation_oid;
-	Oid			from_tablespace_oid;	/* not loaded */
 	Oid			to_tablespace_oid;
 
-	/*
-	 * As they were when it was moved, with their corrections; prices are not
-	 * kept.
-	 */
+	/* As they were when it was moved; prices are not kept. */
 	TierCostProfile from_profile;
 	TierCostProfile to_profile;
 	double		from_factor;	/* see tier_effect_device_factor; NaN: unknown */
-	TierEffectParts from_work;	/* what that was of; not loaded */
 
 	/* Scans of its table before the move, smoothed, in so many hours. */
 	TierEffectScans scans_before;
@@ -317,7 +312,6 @@ typedef struct TierEffect
 	double		unmoved_s_per_hour; /* this load's cost on the old tier */
 	double		measured_s_per_hour;
 	bool		by_device;		/* by what the devices did, not by profiles */
-	TierEffectParts to_work;	/* what the new one did, if so */
 	const char *plan_change;	/* in words; NULL: none seen */
 } TierEffect;
 
@@ -349,14 +343,6 @@ extern void tier_catalog_settle_effects(const TierEffect *effects, int n, Timest
 
 /* Deletes those whose moves have been deleted. */
 extern void tier_catalog_forget_effects(void);
-
-/*
- * What the devices of tiers did and in what time, as measured with effects: `tiers` are
- * indexes into the set, parallel to the answer.  Of all moves of a day from or to a tablespace
- * there is one, since they have seen the same device.
- */
-extern TierEffectParts *tier_catalog_load_device_work(MemoryContext context, const TierSet *set,
-													  int **tiers, int *n);
 
 typedef struct TierWorseBatch
 {

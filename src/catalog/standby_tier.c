@@ -12,7 +12,7 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 
-/* A figure that was told is no correction's of what was measured here. */
+/* False, and the figure as it was, where none was told. */
 static bool
 read_figure(uint64 row, int column, double *figure)
 {
@@ -29,15 +29,12 @@ read_profile(uint64 row, TierCostProfile *profile)
 {
 	if (read_figure(row, 3, &profile->random_read_ms))
 	{
-		profile->correction.random_reads = 1.0;
 		profile->scan_start_ms = 0;
 		profile->calibrated = false;
 	}
-	if (read_figure(row, 5, &profile->sequential_read_mb_per_s))
-		profile->correction.sequential_reads = 1.0;
-	if (read_figure(row, 4, &profile->random_write_ms) +
-		read_figure(row, 6, &profile->sequential_write_mb_per_s) > 0)
-		profile->correction.writes = 1.0;
+	read_figure(row, 5, &profile->sequential_read_mb_per_s);
+	read_figure(row, 4, &profile->random_write_ms);
+	read_figure(row, 6, &profile->sequential_write_mb_per_s);
 	read_figure(row, 7, &profile->parallelism);
 }
 

@@ -19,7 +19,6 @@
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
-#include "src/model/correction.h"
 #include "src/server/database_files.h"
 
 static void
@@ -130,31 +129,6 @@ limit_by_standbys(TierTier *tier)
 		tier->capacity_bytes = bytes;
 }
 
-/* The only place where a profile learns from what was measured. */
-static void
-correct_profiles(TierSet *set)
-{
-	int		   *tiers;
-	int			n;
-	TierEffectParts *work = tier_catalog_load_device_work(CurrentMemoryContext, set, &tiers, &n);
-	TierEffectParts *of_tier = palloc(sizeof(TierEffectParts) * Max(n, 1));
-
-	for (int t = 0; t < set->ntiers && n > 0; t++)
-	{
-		int			found = 0;
-
-		for (int i = 0; i < n; i++)
-			if (tiers[i] == t)
-				of_tier[found++] = work[i];
-		if (found > 0)
-			set->tiers[t].profile.correction =
-				tier_correction_learn(of_tier, found, &set->tiers[t].profile);
-	}
-	pfree(of_tier);
-	pfree(work);
-	pfree(tiers);
-}
-
 TierSet *
 tier_catalog_load_tiers(MemoryContext context)
 {
@@ -221,7 +195,6 @@ tier_catalog_load_tiers(MemoryContext context)
 			tier->profile.compression_ratio = tier_set_compression_ratio(set, i);
 		limit_by_standbys(tier);
 	}
-	correct_profiles(set);
 	return set;
 }
 
@@ -238,7 +211,6 @@ tier_set_add_spare(TierSet *set)
 	set->ntiers++;
 	memset(&spare->name, 0, sizeof(NameData));
 	memset(&spare->smallest_standby, 0, sizeof(NameData));
-	memset(&spare->profile.correction, 0, sizeof(TierCostCorrection));
 	spare->profile.calibrated = false;
 	spare->profile.compression_ratio = 0;
 	spare->profile.endurance_bytes_per_day = 0;

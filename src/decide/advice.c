@@ -108,18 +108,6 @@ apply_override(double *value, double override)
 		*value = override;
 }
 
-/* What is given was not what was measured, and is taken as it is. */
-static void
-drop_corrections(TierCostCorrection *correction, const TierOverride *override)
-{
-	if (!isnan(override->random_read_ms))
-		correction->random_reads = 1.0;
-	if (!isnan(override->sequential_read_mb_per_s))
-		correction->sequential_reads = 1.0;
-	if (!isnan(override->random_write_ms) || !isnan(override->sequential_write_mb_per_s))
-		correction->writes = 1.0;
-}
-
 /*
  * The start of a scan was measured together with a random read, so of another one it is not
  * known.  What was only assumed is a multiple of it.
@@ -156,7 +144,6 @@ apply_overrides(TierAdvice *advice)
 		}
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
-		drop_corrections(&tier->profile.correction, override);
 		override_random_read(&tier->profile, override->random_read_ms);
 		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
 		apply_override(&tier->profile.sequential_read_mb_per_s,

@@ -232,12 +232,6 @@ ratio_of(const TierCostProfile *profile)
 	return ratio > 1.0 ? ratio : 1.0;
 }
 
-static double
-corrected(double seconds, double factor)
-{
-	return factor > 0.0 && factor <= DBL_MAX ? seconds * factor : seconds;
-}
-
 /*
  * What scans take beside their bytes.  The kernel reads ahead by little at first and by
  * twice as much each time (mm/readahead.c), so the number of requests grows with the
@@ -247,8 +241,7 @@ corrected(double seconds, double factor)
 static double
 scan_starts_s(double scans, double blocks, double read_s, const TierCostProfile *profile)
 {
-	double		start_s = corrected(tier_amount(profile->scan_start_ms) / MS_PER_S,
-									profile->correction.random_reads);
+	double		start_s = tier_amount(profile->scan_start_ms) / MS_PER_S;
 	double		share;
 
 	if (!(start_s > read_s) || !(scans > 0.0))
@@ -302,15 +295,11 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 		}
 		written_bytes *= REWRITE_BYTES;
 	}
-	read_s = corrected(read_s, profile->correction.random_reads);
-	write_s = corrected(write_s, profile->correction.writes);
 	read_single_s = random * read_s +
 		scan_starts_s(scans, sequential, read_s, profile);
 	single_s = read_single_s + writes * write_s;
-	stream_s = corrected(transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s),
-						 profile->correction.sequential_reads);
-	merged_s = corrected(transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s),
-						 profile->correction.writes);
+	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
+	merged_s = transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s);
 	cost.busy_s = single_s + stream_s + merged_s;
 	cost.occupied_s = single_s / parallelism + stream_s + merged_s;
 	cost.wait_s = read_single_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
@@ -436,9 +425,8 @@ tier_cost_move_s(double size_bytes, const TierCostProfile *from,
 {
 	double		bytes = tier_amount(size_bytes);
 
-	return corrected(transfer_s(bytes, from->sequential_read_mb_per_s),
-					 from->correction.sequential_reads) +
-		corrected(transfer_s(bytes, to->sequential_write_mb_per_s), to->correction.writes);
+	return transfer_s(bytes, from->sequential_read_mb_per_s) +
+		transfer_s(bytes, to->sequential_write_mb_per_s);
 }
 
 /*

@@ -21,18 +21,6 @@
 #define TIER_SCAN_START_BLOCKS 32
 
 /*
- * How many times as long a device takes as its profile says, by kind of access, as far as
- * that has been learned (model/correction.h).  Not positive counts as 1.
- */
-typedef struct TierCostCorrection
-{
-	double		random_reads;
-	double		sequential_reads;
-	double		writes;			/* of both kinds */
-	double		measurements;	/* that it was learned from */
-} TierCostCorrection;
-
-/*
  * A device profile; every field but scan_start_ms, the price and those after it is
  * positive and finite.  What is stored compressed takes 1 / compression_ratio of its size;
  * the figures of a calibrated tier were measured through the compression, those
@@ -53,8 +41,6 @@ typedef struct TierCostProfile
 	double		endurance_bytes_per_day;	/* 0: not limited, or not known */
 	double		compression_ratio;	/* at most 1: not compressed */
 	bool		calibrated;
-	TierCostCorrection correction;	/* of what a load costs; the figures above
-									 * are without it */
 } TierCostProfile;
 
 /* What a load costs on a tier, per hour. */
@@ -140,8 +126,7 @@ extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters)
  * wait_s has no writes, which checkpoints do, and of the sequential reads only
  * what is longer than a process takes to look at the pages.
  * On a compressed tier that was not calibrated, single reads fetch and unpack a
- * whole record, single writes rewrite one.  All times are multiplied by the profile's
- * correction for their kind.
+ * whole record, single writes rewrite one.
  */
 extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile);
 

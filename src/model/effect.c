@@ -31,8 +31,21 @@
 /* As predicted is within this factor. */
 #define TOLERANCE 2.0
 
+/* With fewer requests a device says nothing of its speed. */
+#define LEAST_REQUESTS 100.0
+
 /* Two standard errors of what is counted. */
 #define STANDARD_ERRORS 2.0
+
+/* Work in what a profile has a figure for. */
+typedef struct Parts
+{
+	double		random_reads;
+	double		sequential_read_bytes;
+	double		random_writes;
+	double		sequential_write_bytes;
+	double		device_ms;		/* 0: too little work to tell */
+} Parts;
 
 /* False for what went back, and for what is not a number. */
 static bool
@@ -113,15 +126,18 @@ random_requests(double requests, double bytes, double request_bytes)
 	return tier_larger(0.0, tier_smaller(random, requests));
 }
 
-TierEffectParts
-tier_effect_split(const TierEffectWork *work, double request_bytes)
+/*
+ * Random requests of a block and sequential ones of request_bytes, so that their number and
+ * their bytes come out.
+ */
+static Parts
+split(const TierEffectWork *work, double request_bytes)
 {
-	TierEffectParts parts = {0};
+	Parts		parts = {0};
 
-	if (!(work->reads + work->writes >= TIER_EFFECT_LEAST_REQUESTS) || !(work->device_ms > 0.0) ||
+	if (!(work->reads + work->writes >= LEAST_REQUESTS) || !(work->device_ms > 0.0) ||
 		!(work->read_bytes >= 0.0) || !(work->write_bytes >= 0.0))
 		return parts;
-	parts.requests = work->reads + work->writes;
 	parts.random_reads = random_requests(work->reads, work->read_bytes, request_bytes);
 	parts.sequential_read_bytes =
 		tier_larger(work->read_bytes - parts.random_reads * TIER_BLOCK_BYTES, 0.0);
@@ -143,14 +159,14 @@ expected_ms(double random, double bytes, double random_ms, double mb_per_s)
 }
 
 static double
-expected_reads_ms(const TierEffectParts *parts, const TierCostProfile *profile)
+expected_reads_ms(const Parts *parts, const TierCostProfile *profile)
 {
 	return expected_ms(parts->random_reads, parts->sequential_read_bytes,
 					   profile->random_read_ms, profile->sequential_read_mb_per_s);
 }
 
 static double
-expected_writes_ms(const TierEffectParts *parts, const TierCostProfile *profile)
+expected_writes_ms(const Parts *parts, const TierCostProfile *profile)
 {
 	return expected_ms(parts->random_writes, parts->sequential_write_bytes,
 					   profile->random_write_ms, profile->sequential_write_mb_per_s);
@@ -160,7 +176,7 @@ bool
 tier_effect_drop_writes(TierEffectWork *work, const TierCostProfile *profile,
 						double request_bytes)
 {
-	TierEffectParts parts = tier_effect_split(work, request_bytes);
+	Parts		parts = split(work, request_bytes);
 	double		writes_ms = expected_writes_ms(&parts, profile);
 	double		all_ms = expected_reads_ms(&parts, profile) + writes_ms;
 
@@ -172,7 +188,7 @@ double
 tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *profile,
 						  double request_bytes)
 {
-	TierEffectParts parts = tier_effect_split(work, request_bytes);
+	Parts		parts = split(work, request_bytes);
 	double		expected;
 
 	if (!(parts.device_ms > 0.0))

@@ -38,20 +38,6 @@ typedef struct TierEffectWork
 	double		device_ms;		/* in which it worked on them */
 } TierEffectWork;
 
-/*
- * The same, in what a profile has a figure for: random requests of a block, and bytes
- * of sequential ones.
- */
-typedef struct TierEffectParts
-{
-	double		requests;		/* of all kinds */
-	double		random_reads;
-	double		sequential_read_bytes;
-	double		random_writes;
-	double		sequential_write_bytes;
-	double		device_ms;		/* 0: too little work to tell */
-} TierEffectParts;
-
 /* How a table was read: scans of itself, and of its indexes together. */
 typedef struct TierEffectScans
 {
@@ -71,9 +57,6 @@ typedef enum TierEffectVerdict
 /* Both are the same, or cannot be told apart, below the larger of these. */
 #define TIER_EFFECT_NOISE_S_PER_HOUR 0.1
 #define TIER_EFFECT_NOISE_SHARE 0.05
-
-/* With fewer requests a device says nothing of its speed. */
-#define TIER_EFFECT_LEAST_REQUESTS 100.0
 
 /*
  * Milliseconds in which a device worked: no more than it had a request in
@@ -113,15 +96,8 @@ extern bool tier_effect_drop_writes(TierEffectWork *work, const TierCostProfile 
 									double request_bytes);
 
 /*
- * Work is split into random requests of a block and sequential ones of request_bytes so
- * that their number and their bytes come out.
- */
-extern TierEffectParts tier_effect_split(const TierEffectWork *work, double request_bytes);
-
-/*
- * How many times as long as its profile says, without its correction, a device took for
- * this work, with all that may be wrong with either; 1 is exactly as the profile
- * says.  NaN: too little work to tell.  Else within [0.001, 1000].
+ * How many times as long as its profile says a device took for this work, with all that may
+ * be wrong with either.  NaN: too little work to tell.  Else within [0.001, 1000].
  */
 extern double tier_effect_device_factor(const TierEffectWork *work, const TierCostProfile *profile,
 										double request_bytes);

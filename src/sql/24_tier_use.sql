@@ -2,16 +2,6 @@
 -- How full the tiers are.
 ---------------------------------------------------------------------------
 
-CREATE FUNCTION _tiered_storage.tier_corrections(
-	OUT tier_name name, OUT random_read_correction float8, OUT sequential_read_correction float8,
-	OUT write_correction float8, OUT measurements integer)
-RETURNS SETOF record
-LANGUAGE C STABLE PARALLEL UNSAFE ROWS 8
-AS 'MODULE_PATHNAME', 'tier_tier_corrections';
-COMMENT ON FUNCTION _tiered_storage.tier_corrections() IS
-'how many times as long as their figures say the devices of tiers take, as learned from measured '
-'moves; tiers of which nothing is known are left out';
-
 CREATE VIEW tiered_storage.tiers AS
 	SELECT t.tier_name, t.rank, s.tablespaces, t.profile, s.devices, t.compressed,
 		t.random_read_ms, t.random_write_ms,
@@ -27,14 +17,10 @@ CREATE VIEW tiered_storage.tiers AS
 		t.endurance_tbw, t.endurance_dwpd, t.discovered, t.compression_ratio,
 		(SELECT pg_catalog.max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
 			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS calibrated_at,
-		l.random_read_correction, l.sequential_read_correction, l.write_correction,
-		COALESCE(l.measurements, 0) AS corrected_by,
 		t.scan_start_ms,
 		(SELECT pg_catalog.bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w
 			WHERE w.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS wear_exceeded
 	FROM _tiered_storage.tier t
-	LEFT JOIN _tiered_storage.tier_corrections() l
-		ON l.tier_name OPERATOR(pg_catalog.=) t.tier_name
 	LEFT JOIN LATERAL (
 		SELECT pg_catalog.array_agg(tt.tablespace_name::pg_catalog.text
 			ORDER BY tt.tablespace_name) AS tablespaces,
@@ -118,11 +104,3 @@ COMMENT ON COLUMN tiered_storage.tiers.compression_ratio IS
 'bytes of data per byte stored on a compressed tier; null: not given';
 COMMENT ON COLUMN tiered_storage.tiers.calibrated_at IS
 'when calibrate_tier() last measured it; null: never';
-COMMENT ON COLUMN tiered_storage.tiers.random_read_correction IS
-'how many times as long as the figure a random read takes, as learned from measured moves, 0.5 to '
-'2; the advice multiplies by it; null: nothing was measured';
-COMMENT ON COLUMN tiered_storage.tiers.sequential_read_correction IS
-'the same of sequential reads';
-COMMENT ON COLUMN tiered_storage.tiers.write_correction IS 'the same of writes';
-COMMENT ON COLUMN tiered_storage.tiers.corrected_by IS
-'number of measurements that the corrections rest on: one for each day and tablespace';

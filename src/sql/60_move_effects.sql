@@ -7,8 +7,8 @@
  * move is done, when its load begins to be measured (observed_since), and when it is
  * settled: measured, or found to be not measurable.  Profiles are random read and write
  * ms, sequential read and write MB/s, fsync ms and parallelism of the tiers at the time of
- * the move, with the compression ratio, whether it is calibrated, and the corrections; totals
- * and device_totals are the total_* columns of relation_state and device_state at
+ * the move, with the compression ratio, whether it is calibrated, and the start of a scan in ms;
+ * totals and device_totals are the total_* columns of relation_state and device_state at
  * observed_since.
  */
 CREATE TABLE _tiered_storage.move_effect
@@ -32,10 +32,7 @@ CREATE TABLE _tiered_storage.move_effect
 	batch_effect text,
 	scans_before float8[],
 	scans float8[],
-	plan_change text,
-	from_tablespace_oid oid,
-	from_work float8[],
-	to_work float8[]
+	plan_change text
 ) WITH (fillfactor = 70);
 CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
 	WHERE settled_at IS NULL;
@@ -43,8 +40,6 @@ CREATE INDEX move_effect_relation_oid_idx ON _tiered_storage.move_effect (relati
 	WHERE settled_at IS NULL;
 CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL;
-CREATE INDEX move_effect_device_idx ON _tiered_storage.move_effect (move_id)
-	WHERE source OPERATOR(pg_catalog.=) 'device';
 CREATE INDEX move_effect_unjudged_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL AND batch_effect IS NULL;
 COMMENT ON TABLE _tiered_storage.move_effect IS
@@ -60,11 +55,6 @@ COMMENT ON COLUMN _tiered_storage.move_effect.scans_before IS
 'sequential scans of the table and scans of its indexes before the move, and in how many hours';
 COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
 'counters of these at observed_since';
-COMMENT ON COLUMN _tiered_storage.move_effect.from_work IS
-'what from_factor was measured of: requests, random reads, bytes read sequentially, random '
-'writes, bytes written sequentially, and the device time in ms; null: not reliable';
-COMMENT ON COLUMN _tiered_storage.move_effect.to_work IS
-'the same of the new tier''s device while the move was measured';
 
 CREATE FUNCTION _tiered_storage.effect_verdict(
 	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8,

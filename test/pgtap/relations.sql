@@ -483,10 +483,6 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	discovered boolean,
 	compression_ratio double precision,
 	calibrated_at timestamp with time zone,
-	random_read_correction double precision,
-	sequential_read_correction double precision,
-	write_correction double precision,
-	corrected_by integer,
 	scan_start_ms double precision,
 	wear_exceeded boolean
 $$, 'columns of tiers, in order');

@@ -137,7 +137,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.activity_pattern', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.growth_per_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.tier_corrections', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.published_tiers', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.answer_within', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.ask_nodes', 'pg_monitor', 'EXECUTE'),

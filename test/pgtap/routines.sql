@@ -98,7 +98,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'), ('standby_add'), ('standby_add_reads'), ('standby_ask_room'),
 	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'), ('standby_fetch_rooms'),
 	('standby_identify'), ('standby_note_result'), ('standby_pull_one'), ('standby_reads_left'), ('standby_require'), ('standby_rooms'), ('standby_wait'),
-	('tablespace_claims'), ('tier_corrections'), ('require_writable'), ('tier_after_insert'), ('tier_rank_discovered'), ('is_restore'), ('restore_in_turn'), ('expect_tiers'), ('standby_after_delete'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),
+	('tablespace_claims'), ('require_writable'), ('tier_after_insert'), ('tier_rank_discovered'), ('is_restore'), ('restore_in_turn'), ('expect_tiers'), ('standby_after_delete'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),
 	('tier_check_tablespace'), ('tier_check_values'), ('tier_in_use'), ('tier_insert'),
 	('tier_forget_restored_ranks'), ('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'),
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),

@@ -518,13 +518,14 @@ sample(1);
 sample(1);
 is(value_of($window), 't', 'nothing is learned where pg_wal is');
 
-# What is learned of a device by a move from it, of 10,000 reads and so many
-# writes per hour: reads and writes, if anything.
+# How a device compares with its profile, by a move from it, of 10,000 reads and
+# so many writes per hour, by the time that its profile expects of both or of
+# the reads alone.
 my ($from, $to) = ('main', 'other');
 
-sub learned
+sub work_ms
 {
-	my ($writes) = @_;
+	my ($writes, $counted) = @_;
 
 	value_of(
 		qq(UPDATE _tiered_storage.device_state SET observed_since = '2029-12-01',
@@ -539,7 +540,7 @@ sub learned
 	);
 	($from, $to) = ($to, $from);
 	return value_of(
-		q(SELECT coalesce((from_work[2] > 0)::text || ' ' || (from_work[4] > 0)::text, 'nothing') FROM _tiered_storage.move_effect ORDER BY move_id DESC LIMIT 1)
+		qq(SELECT coalesce(round(from_factor * (10000 * from_profile[1] + $counted * from_profile[2]))::text, 'unknown') FROM _tiered_storage.move_effect ORDER BY move_id DESC LIMIT 1)
 	);
 }
 
@@ -547,8 +548,8 @@ $node->safe_psql(
 	'postgres', q(
 CREATE TABLE moved AS SELECT 1 AS n;
 ));
-is(learned(1_000_000), 'nothing', 'nor by a move, of what it wrote');
-is(learned(100), 'true false', 'but of what it read, if that is nearly all');
+is(work_ms(1_000_000, 0), 'unknown', 'nor by a move, of what it wrote');
+is(work_ms(100, 0), '100000', 'but of what it read, if that is nearly all');
 value_of(
 	q(UPDATE _tiered_storage.device_state SET write_fit_xx = 0, write_fit_xy = 0, write_fit_yy = 0, write_fit_periods = 0,
 	write_request_fit_xx = 0, write_request_fit_xy = 0, write_request_fit_yy = 0, write_request_fit_periods = 0)
@@ -613,7 +614,7 @@ SELECT substring(reason FROM '\d+ pages per hour are written') FROM tiered_stora
 		'200 pages per hour are written',
 		'and the advice counts with that');
 
-	is(learned(1_000_000), 'true true', 'a move teaches both, too');
+	is(work_ms(1_000_000, 1_000_000), '100000', 'and a move with both');
 }
 
 $node->stop;

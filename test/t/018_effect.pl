@@ -296,8 +296,7 @@ hours_with(11, 1100);
 like(effect(), qr/^device\|/, 'a boot takes nothing away from it');
 
 # Somebody else uses the device, so that its reads are not explained: then it is
-# as fast as its profile says, corrected by what was measured before, and so is the
-# other one.
+# as fast as its profile says, and so is the other one.
 move('fast');
 work(2400, 5, 1);
 hours_with(1, 2400);
@@ -308,14 +307,6 @@ is( effect(),
 	'profile|1.112|0.013|as predicted',
 	'measured by profiles, where a device cannot be believed');
 
-# What the first two have taught: the slow device took twice as long on one day, of
-# which a part counts, and half on another; the fast one, by far too long, on one.
-is( $node->safe_psql(
-		'postgres',
-		'SELECT tier_name, round(random_read_correction::numeric, 2), round(write_correction::numeric, 2), corrected_by FROM tiered_storage.tiers ORDER BY tier_name'
-	),
-	"fast|1.33|1.00|1\nslow|1.11|1.00|2",
-	'what was measured corrects the profiles');
 $node->stop;
 
 done_testing();
