@@ -374,14 +374,22 @@ store_history_sql(TimestampTz period_start)
 	return INSERT_HISTORY SELECT_ROWS " " ADD_TO_HISTORY;
 }
 
-/* What is remembered of an index that was rebuilt is of the one in its place. */
+/*
+ * The history of an index that was rebuilt becomes that of the index in its place.  While both
+ * were there, both were written, so that there may be rows of both for one period: these are
+ * added up.  No index is both the old one of a pair and the new one of another, because the old
+ * ones were valid at the last sample, and the new ones were not.
+ */
 static void
 follow_rebuilt(const TierRelationState *states, int nstates)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.relation_history h SET relation_oid = x.relation_oid "
-	"FROM unnest($1, $2) x (relation_oid, rebuilt_from) "
-	"WHERE h.relation_oid = x.rebuilt_from";
+	"WITH of_before AS (DELETE FROM _tiered_storage.relation_history h "
+	"USING unnest($1, $2) x (relation_oid, rebuilt_from) "
+	"WHERE h.relation_oid = x.rebuilt_from RETURNING x.relation_oid AS new_oid, h.*) "
+	INSERT_HISTORY
+	"SELECT b.period_start, b.new_oid, b.period_s, b.scans, b.random_reads, b.sequential_reads, "
+	"b.hits, b.row_changes, b.page_writes FROM of_before b " ADD_TO_HISTORY;
 	static const Oid types[] = {OIDOID, OIDOID};
 	TierBulk   *bulk = tier_bulk_create(sql, 2, types);
 

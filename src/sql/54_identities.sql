@@ -157,7 +157,10 @@ CREATE FUNCTION _tiered_storage.refresh_policies() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 BEGIN
-	/* Of several policies that have come to mean the same, the first stays. */
+	/*
+	 * Of several policies that have come to mean the same, the first stays.  One that is locked
+	 * cannot be deleted now; until then the others keep the key that they have.
+	 */
 	DELETE FROM _tiered_storage.policy p
 		WHERE p.policy_id IN (SELECT x.policy_id FROM _tiered_storage.policy x
 			WHERE x.policy_id IN (SELECT d.policy_id FROM (
@@ -175,6 +178,10 @@ BEGIN
 			IS DISTINCT FROM (o.relation_oid, o.schema_name, o.relation_name, o.owner_name,
 				o.owner_oid,
 				o.system_identifier, o.database_oid, v.created_by, COALESCE(v.created_by_oid, 0))
+			AND NOT EXISTS (SELECT FROM _tiered_storage.policy x
+				WHERE x.policy_id <> p.policy_id
+					AND (x.relation_oid, x.tier_name, x.database_oid, x.system_identifier)
+						= (o.relation_oid, p.tier_name, o.database_oid, o.system_identifier))
 		FOR UPDATE OF p SKIP LOCKED)
 	UPDATE _tiered_storage.policy p
 		SET relation_oid = c.relation_oid, schema_name = c.schema_name,
@@ -234,7 +241,8 @@ COMMENT ON FUNCTION _tiered_storage.refresh_policies() IS
  *
  * Pins that have ended are deleted, and those of a relation that has not existed for
  * long enough: until then it may be created again.  Of several that have come to mean
- * the same, the latest stays.
+ * the same, the latest stays.  One that is locked cannot be deleted now; until then the others
+ * keep the key that they have.
  */
 CREATE FUNCTION _tiered_storage.refresh_pins() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
@@ -265,6 +273,9 @@ BEGIN
 		CROSS JOIN LATERAL _tiered_storage.index_identity(v.relation_oid) i
 		LEFT JOIN pg_index x ON x.indexrelid = v.relation_oid
 		WHERE x.indisvalid IS DISTINCT FROM false
+			AND NOT EXISTS (SELECT FROM _tiered_storage.pin y WHERE y.pin_id <> p.pin_id
+				AND (y.relation_oid, y.database_oid, y.system_identifier)
+					= (o.relation_oid, o.database_oid, o.system_identifier))
 			AND (p.missing_since IS NOT NULL
 			OR (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
 				p.system_identifier, p.database_oid, p.pinned_by, p.pinned_by_oid,
