@@ -8,11 +8,15 @@ SELECT tiered_storage.add_tier('regress a', '{regress_r_1}', random_read_ms => 5
 	tiered_storage.add_tier('regress b', '{regress_r_2}', random_read_ms => 60, rank => 1),
 	tiered_storage.add_tier('regress c', '{regress_r_3}', random_read_ms => 70, rank => 2) \g /dev/null
 SELECT tiered_storage.add_fullness_policy('regress a', 'regress b') \g /dev/null
+CREATE TABLE regress_r_pinned (i integer);
+SELECT tiered_storage.pin('regress_r_pinned', 'regress a') \g /dev/null
+CREATE TEMPORARY TABLE dumped_pin AS SELECT * FROM _tiered_storage.pin;
 CREATE TEMPORARY TABLE dumped_tier AS SELECT * FROM _tiered_storage.tier;
 CREATE TEMPORARY TABLE dumped_tablespace AS SELECT * FROM _tiered_storage.tier_tablespace;
 CREATE TEMPORARY TABLE dumped_fullness AS SELECT * FROM _tiered_storage.fullness_policy;
 CREATE FUNCTION regress_empty() RETURNS void LANGUAGE sql AS $$
 	DELETE FROM _tiered_storage.fullness_policy;
+	DELETE FROM _tiered_storage.pin;
 	DELETE FROM _tiered_storage.tier
 $$;
 CREATE FUNCTION regress_discover(tier name, tablespace name) RETURNS void LANGUAGE sql AS $$
@@ -62,19 +66,19 @@ ROLLBACK;
 BEGIN;
 SELECT regress_discover('regress found', 'pg_default'), regress_discover('regress a', 'regress_r_1') \g /dev/null
 INSERT INTO _tiered_storage.tier_tablespace SELECT * FROM dumped_tablespace WHERE tier_name = 'regress a';
-INSERT INTO _tiered_storage.standby_tier (standby_name, tier_name, profile) VALUES ('a standby', 'regress a', 'nvme');
+INSERT INTO _tiered_storage.pin SELECT * FROM dumped_pin;
 INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(d, jsonb_build_object('tier_name', format('regress %s', i), 'rank', i))).*
 	FROM dumped_tier d, generate_series(1, 31) i WHERE d.rank = 0;
 SELECT count(*), count(*) FILTER (WHERE tier_name = 'regress found') AS found, count(*) FILTER (WHERE tier_name = 'regress a') AS a FROM regress_tiers;
 INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 0;
 SELECT tier_name, discovered, tablespaces FROM regress_tiers WHERE tier_name IN ('regress a', 'regress found');
-SELECT standby_name, tier_name FROM _tiered_storage.standby_tier;
+SELECT relation_name, tier_name FROM _tiered_storage.pin;
 INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 1;
 ROLLBACK;
 
 -- In parts, and somebody defines a tier in between: what has come stays, for what may come.
 BEGIN;
-INSERT INTO _tiered_storage.standby_tier (standby_name, tier_name, profile) VALUES ('a standby', 'regress a', 'nvme');
+INSERT INTO _tiered_storage.pin SELECT * FROM dumped_pin;
 INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(d, '{"tier_name": "regress hot", "profile": "cloud_gp3", "discovered": true}')).*
 	FROM dumped_tier d WHERE d.rank = 0;
 SELECT tiered_storage.add_tier('regress mine', '{regress_r_3}', profile => 'hdd_7200', reserve_fraction => 0);
@@ -82,7 +86,7 @@ INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 0;
 INSERT INTO _tiered_storage.tier_tablespace SELECT (jsonb_populate_record(d, '{"tier_name": "regress hot", "discovered": true}')).*
 	FROM dumped_tablespace d WHERE d.tablespace_name = 'regress_r_2';
 SELECT tier_name, profile, discovered, tablespaces FROM regress_tiers ORDER BY 1;
-SELECT standby_name, tier_name FROM _tiered_storage.standby_tier;
+SELECT relation_name, tier_name FROM _tiered_storage.pin;
 -- One that a person takes the last tablespace from goes, as if it had been discovered here.
 SELECT tiered_storage.add_tier('regress too', '{regress_r_2}', profile => 'hdd_7200', reserve_fraction => 0);
 SELECT tier_name, tablespaces FROM regress_tiers ORDER BY 1;
@@ -116,6 +120,7 @@ RESET ROLE;
 
 SELECT regress_empty() \g /dev/null
 DROP VIEW regress_tiers;
+DROP TABLE regress_r_pinned;
 DROP FUNCTION regress_empty, regress_discover;
 DROP ROLE regress_r_role;
 DROP EXTENSION tiered_storage;

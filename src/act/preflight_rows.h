@@ -4,10 +4,10 @@
  *		The rows of preflight(): what is in the way of a move, and what it will cost.
  *
  * preflight_sql.c looks at the relations and where they go, by the mover's own checks;
- * preflight_server.c at the rest of the server, preflight_standby.c at its standbys;
- * preflight_forecast.c says what the move would take.  All look without a lock on anything of
- * a user, change nothing, and wait for nobody but, for some seconds, the standbys that are
- * asked.  What cannot be known is a warning that says so, and never "ok".
+ * preflight_server.c at the rest of the server; preflight_forecast.c
+ * says what the move would take.  All look without a lock on anything of a user, change
+ * nothing, and wait for nothing.  What cannot be known is a warning that says so, and never
+ * "ok".
  *
  *-------------------------------------------------------------------------
  */
@@ -58,10 +58,6 @@ typedef struct TierCargo
 /* Slots, archive, standbys, backups: what reads the WAL of the move, or keeps it. */
 extern void tier_preflight_server_rows(TierResultRow *row, const TierMoveCall *call,
 									   const TierCargo *cargo);
-
-/* Directory and room of each standby that can be asked; no row where there is none. */
-extern void tier_preflight_standby_rows(TierResultRow *row, const TierMoveCall *call,
-										const TierCargo *cargo);
 
 /* Pause and places among the movers; and how long, how much, which lock, when. */
 extern void tier_preflight_forecast_rows(TierResultRow *row, const TierMoveCall *call,

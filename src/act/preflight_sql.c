@@ -724,6 +724,44 @@ open_text(const TierHolder *user)
 		psprintf(", open for %.0f s", open_s);
 }
 
+/*
+ * A move is replayed by every standby, into the directory that the tablespace has there.  The
+ * mover refuses by what the last pull has told; no row where there is no standby.
+ */
+static void
+put_standby_space(Survey *survey)
+{
+	TierCatalogScope scope;
+	ListCell   *cell;
+	int			known = INT_MAX;
+	int			n = 0;
+
+	if (put_blocked(survey, "standby_space", TIER_CHECK_STANDBYS) || RecoveryInProgress())
+		return;
+	tier_catalog_enter(&scope);
+	foreach(cell, survey->cargo.routes)
+	{
+		const TierRoute *route = lfirst(cell);
+		int			known_there;
+
+		if (route->moves == 0)
+			continue;
+		n = tier_catalog_count_standbys(route->to_tablespace_oid, &known_there);
+		known = Min(known, known_there);
+	}
+	tier_catalog_leave(&scope);
+	if (n > known)
+		tier_preflight_put(survey->row, "standby_space", TIER_PREFLIGHT_WARNING,
+						   psprintf("not known for %d of %d standbys: the last pull failed, or is "
+									"older than a day", n - known, n),
+						   "See the view tiered_storage.standbys; "
+						   "CALL tiered_storage.pull_standby_statistics() pulls again.");
+	else if (n > 0)
+		tier_preflight_put(survey->row, "standby_space", TIER_PREFLIGHT_OK,
+						   psprintf("%d of %d standbys have room, as of the last pull", known, n),
+						   NULL);
+}
+
 static void
 put_locks(Survey *survey)
 {
@@ -821,8 +859,7 @@ tier_preflight_sql(PG_FUNCTION_ARGS)
 	put_locks(&survey);
 	put_cooldown(&survey);
 	tier_preflight_server_rows(&row, &call, &survey.cargo);
-	(void) put_blocked(&survey, "standby_space", TIER_CHECK_STANDBYS);
-	tier_preflight_standby_rows(&row, &call, &survey.cargo);
+	put_standby_space(&survey);
 	tier_preflight_forecast_rows(&row, &call, &survey.cargo);
 	return (Datum) 0;
 }

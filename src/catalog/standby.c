@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "src/compat.h"
@@ -100,8 +99,8 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	return use;
 }
 
-bool
-tier_catalog_has_standbys(void)
+static bool
+has_standbys(void)
 {
 	return tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1",
 								0, NULL, NULL, NULL) > 0;
@@ -123,43 +122,6 @@ bytes_field(uint64 row, int column)
 	Datum		value = tier_catalog_datum(row, column, &isnull);
 
 	return isnull ? -1.0 : (double) DatumGetInt64(value);
-}
-
-TierStandbyRoom *
-tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces, int ntablespaces,
-						   int *nrooms)
-{
-	static const char sql[] =
-	"SELECT standby_name::text, problem, tablespace_oid, path, COALESCE(path_exists, false), "
-	"COALESCE(writable, false), free_bytes, total_bytes FROM _tiered_storage.standby_rooms($1)";
-	static const Oid types[] = {OIDARRAYOID};
-	Datum	   *oids = palloc(sizeof(Datum) * Max(ntablespaces, 1));
-	TierStandbyRoom *rooms;
-	Datum		value;
-	uint64		n;
-	bool		isnull;
-
-	for (int i = 0; i < ntablespaces; i++)
-		oids[i] = ObjectIdGetDatum(tablespaces[i]);
-	value = PointerGetDatum(construct_array(oids, ntablespaces, OIDOID, sizeof(Oid), true,
-											TYPALIGN_INT));
-	n = tier_catalog_execute(sql, 1, types, &value, NULL);
-	rooms = MemoryContextAllocZero(context, sizeof(TierStandbyRoom) * Max(n, 1));
-	for (uint64 row = 0; row < n; row++)
-	{
-		TierStandbyRoom *room = &rooms[row];
-
-		room->standby_name = text_field(context, row, 1);
-		room->problem = text_field(context, row, 2);
-		room->tablespace_oid = DatumGetObjectId(tier_catalog_datum(row, 3, &isnull));
-		room->path = text_field(context, row, 4);
-		room->path_exists = DatumGetBool(tier_catalog_datum(row, 5, &isnull));
-		room->writable = DatumGetBool(tier_catalog_datum(row, 6, &isnull));
-		room->free_bytes = bytes_field(row, 7);
-		room->total_bytes = bytes_field(row, 8);
-	}
-	*nrooms = (int) n;
-	return rooms;
 }
 
 char *
@@ -186,7 +148,7 @@ tier_catalog_unknown_standby(MemoryContext context, int *n)
 }
 
 TierStandbyRoom *
-tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
+tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
 {
 	/*
 	 * Moves that have ended since the pull: what has come, less what has left
@@ -202,7 +164,7 @@ tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int 
 	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = r.standby_name "
 	"WHERE r.tablespace_oid = $1 AND t.in_recovery IS DISTINCT FROM false "
 	"AND r.looked_at > now() - interval '" STANDBY_ROOM_LIFE "') "
-	"SELECT p.standby_name::text, p.path, p.is_usable, CASE WHEN p.free_bytes IS NOT NULL "
+	"SELECT p.standby_name::text, p.is_usable, CASE WHEN p.free_bytes IS NOT NULL "
 	"THEN GREATEST(p.free_bytes - GREATEST((SELECT COALESCE(sum("
 	"CASE WHEN m.to_tablespace_oid = ANY (p.together) THEN m.size_bytes ELSE 0 END "
 	"- CASE WHEN m.state = 'done' AND m.finished_at > p.looked_at "
@@ -223,22 +185,38 @@ tier_catalog_known_standby_rooms(MemoryContext context, Oid tablespace_oid, int 
 		TierStandbyRoom *room = &rooms[row];
 
 		room->standby_name = text_field(context, row, 1);
-		room->tablespace_oid = tablespace_oid;
-		room->path = text_field(context, row, 2);
-		room->path_exists = DatumGetBool(tier_catalog_datum(row, 3, &isnull));
-		room->writable = room->path_exists;
-		room->total_bytes = bytes_field(row, 5);
-		room->free_bytes = bytes_field(row, 4);
-		room->looked_at = text_field(context, row, 6);
+		room->is_usable = DatumGetBool(tier_catalog_datum(row, 2, &isnull));
+		room->free_bytes = bytes_field(row, 3);
+		room->total_bytes = bytes_field(row, 4);
+		room->looked_at = text_field(context, row, 5);
 	}
 	*nrooms = (int) n;
 	return rooms;
 }
 
+int
+tier_catalog_count_standbys(Oid tablespace_oid, int *nknown)
+{
+	static const char sql[] =
+	"SELECT count(*)::integer, "
+	"count(*) FILTER (WHERE r.free_bytes IS NOT NULL AND t.error IS NULL)::integer "
+	"FROM _tiered_storage.standby s "
+	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
+	"LEFT JOIN _tiered_storage.standby_room r ON r.standby_name = s.standby_name "
+	"AND r.tablespace_oid = $1 AND r.looked_at > now() - interval '" STANDBY_ROOM_LIFE "'";
+	static const Oid types[] = {OIDOID};
+	Datum		value = ObjectIdGetDatum(tablespace_oid);
+	bool		isnull;
+
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+	*nknown = DatumGetInt32(tier_catalog_datum(0, 2, &isnull));
+	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+}
+
 void
 tier_catalog_pull_standbys(void)
 {
-	if (tier_catalog_has_standbys())
+	if (has_standbys())
 		tier_catalog_execute("CALL tiered_storage.pull_standby_statistics(false)",
 							 0, NULL, NULL, NULL);
 }

@@ -57,11 +57,6 @@ read_tier(TierTier *tier, uint64 row)
 	if (isnull)
 		tier->profile.scan_start_ms = 0;
 	tier->low_watermark = DatumGetFloat8(tier_catalog_datum(row, 20, &isnull));
-	tier->standby_bytes = DatumGetInt64(tier_catalog_datum(row, 24, &isnull));
-	if (isnull)
-		tier->standby_bytes = -1;
-	else
-		tier->smallest_standby = *DatumGetName(tier_catalog_datum(row, 25, &isnull));
 	if (DatumGetBool(tier_catalog_datum(row, 21, &isnull)))
 	{
 		tier->emptied_above = DatumGetFloat8(tier_catalog_datum(row, 22, &isnull));
@@ -112,23 +107,6 @@ add_up_file_systems(TierSet *set, int tier_index)
 	set_endurance(tier, total >= 0 ? total : tier->capacity_bytes);
 }
 
-/*
- * A layout is that of all servers, so a tier holds what the smallest of its devices can.
- * Whether a standby compresses as well is not known: what is stored compressed here counts
- * there as it is.
- */
-static void
-limit_by_standbys(TierTier *tier)
-{
-	double		ratio = Max(tier->profile.compression_ratio, 1.0);
-	int64		bytes = (int64) (tier->standby_bytes / ratio);
-
-	if (tier->standby_bytes < 0 || (tier->capacity_bytes >= 0 && tier->capacity_bytes <= bytes))
-		memset(&tier->smallest_standby, 0, sizeof(NameData));
-	else
-		tier->capacity_bytes = bytes;
-}
-
 TierSet *
 tier_catalog_load_tiers(MemoryContext context)
 {
@@ -141,12 +119,9 @@ tier_catalog_load_tiers(MemoryContext context)
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
 	"scan_start_ms, "
 	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
-	"COALESCE(f.low_watermark, t.low_watermark), s.capacity_bytes, s.standby_name "
+	"COALESCE(f.low_watermark, t.low_watermark) "
 	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "
-	"ON f.tier_name = t.tier_name AND f.enabled "
-	"LEFT JOIN LATERAL (SELECT s.capacity_bytes, s.standby_name "
-	"FROM _tiered_storage.standby_tier s WHERE s.tier_name = t.tier_name "
-	"AND s.capacity_bytes IS NOT NULL ORDER BY 1, 2 LIMIT 1) s ON true ORDER BY rank, t.tier_name";
+	"ON f.tier_name = t.tier_name AND f.enabled ORDER BY rank, t.tier_name";
 	static const char tablespaces_sql[] =
 	"SELECT tier_name, tablespace_oid, tablespace_name, discovered "
 	"FROM _tiered_storage.tier_tablespaces ORDER BY tablespace_oid";
@@ -193,7 +168,6 @@ tier_catalog_load_tiers(MemoryContext context)
 		add_up_file_systems(set, i);
 		if (tier->compressed && tier->profile.compression_ratio <= 0)
 			tier->profile.compression_ratio = tier_set_compression_ratio(set, i);
-		limit_by_standbys(tier);
 	}
 	return set;
 }
@@ -210,7 +184,6 @@ tier_set_add_spare(TierSet *set)
 	*spare = set->tiers[set->ntiers - 1];
 	set->ntiers++;
 	memset(&spare->name, 0, sizeof(NameData));
-	memset(&spare->smallest_standby, 0, sizeof(NameData));
 	spare->profile.calibrated = false;
 	spare->profile.compression_ratio = 0;
 	spare->profile.endurance_bytes_per_day = 0;
@@ -218,7 +191,7 @@ tier_set_add_spare(TierSet *set)
 	spare->emptied_above = spare->emptied_to = 0;
 	spare->endurance_tbw = spare->endurance_dwpd = 0;
 	spare->capacity_bytes = spare->device_bytes = spare->free_bytes = -1;
-	spare->device_used_bytes = spare->standby_bytes = -1;
+	spare->device_used_bytes = -1;
 }
 
 int

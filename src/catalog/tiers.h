@@ -70,10 +70,6 @@ typedef struct TierTier
 	double		endurance_tbw;	/* 10^12 bytes in TIER_ENDURANCE_DAYS; 0: not
 								 * known */
 	double		endurance_dwpd; /* times device_bytes in a day; 0: not known */
-	int64		standby_bytes;	/* the least that a standby's device can hold;
-								 * -1: none was told */
-	NameData	smallest_standby;	/* whose device makes the capacity what it
-									 * is; empty: none */
 } TierTier;
 
 /* Manufacturers state TBW for a warranty of usually five years. */
@@ -273,21 +269,15 @@ typedef struct TierStandbyUse
 /* Strings in the given context.  Lately: within so many seconds. */
 extern TierStandbyUse tier_catalog_load_standby_use(MemoryContext context, double lately_s);
 
-/* What a standby says of the directory of a tablespace there, or why it does not. */
+/* The directory of a tablespace on a standby, as of its last pull. */
 typedef struct TierStandbyRoom
 {
 	char	   *standby_name;
-	char	   *problem;		/* NULL: the rest means something */
-	Oid			tablespace_oid;
-	char	   *path;
-	bool		path_exists;
-	bool		writable;
+	bool		is_usable;		/* the directory exists and can be written to */
 	double		free_bytes;		/* negative: not known; total_bytes, too */
 	double		total_bytes;
-	char	   *looked_at;		/* of what a pull was told: when; else NULL */
+	char	   *looked_at;		/* when */
 } TierStandbyRoom;
-
-extern bool tier_catalog_has_standbys(void);
 
 /*
  * How many standbys replay what this server sends them beyond those that were added, and the
@@ -297,40 +287,18 @@ extern bool tier_catalog_has_standbys(void);
 extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
 
 /*
- * Asks all standbys for these tablespaces; that takes some seconds at most, but for what a
- * foreign server has as its connect_timeout.  By standby; strings in the given context.
- */
-extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, const Oid *tablespaces,
-												   int ntablespaces, int *nrooms);
-
-/*
  * What each standby has told of the tablespace at the last pull, in the given context; nobody
  * is asked.  Free bytes are without what this database has moved there since, or is moving
- * there in other sessions.  A directory that is of no use does not exist.
+ * there in other sessions.
  */
-extern TierStandbyRoom *tier_catalog_known_standby_rooms(MemoryContext context,
-														 Oid tablespace_oid, int *nrooms);
+extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid,
+												   int *nrooms);
 
-/* Which part of a relation's reads on standbys one of them has. */
-typedef struct TierStandbyReads
-{
-	Oid			relation_oid;
-	int			standby;		/* index into the names */
-	double		share;
-} TierStandbyReads;
-
-/* Standbys of whose devices something was told, and what is read there. */
-typedef struct TierStandbyDevices
-{
-	int			n;
-	NameData   *names;
-	TierCostProfile *profiles;	/* [tier * n + standby] */
-	int			nreads;
-	TierStandbyReads *reads;	/* by relation */
-} TierStandbyDevices;
-
-extern TierStandbyDevices tier_catalog_load_standby_devices(MemoryContext context,
-															const TierSet *set);
+/*
+ * How many standbys there are; of these, *nknown have told of the tablespace's directory within
+ * a day, and their last pull has not failed.
+ */
+extern int	tier_catalog_count_standbys(Oid tablespace_oid, int *nknown);
 
 /* Pulls the counters of the standbys whose time has come, if there are any. */
 extern void tier_catalog_pull_standbys(void);

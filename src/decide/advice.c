@@ -27,7 +27,6 @@
 #include "src/decide/advice.h"
 #include "src/decide/compression.h"
 #include "src/decide/growth.h"
-#include "src/decide/standby.h"
 #include "src/decide/units.h"
 #include "src/decide/wear.h"
 #include "src/model/bottleneck.h"
@@ -58,9 +57,18 @@ tier_advice_default_options(TierAdviceOptions *options)
  */
 
 TierCost
+tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUnit *unit,
+					const TierCostLoad *load, int tier)
+{
+	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
+
+	return tier_cost_on(load, &profile);
+}
+
+TierCost
 tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return tier_standby_cost_of(advice, unit, &unit->load, tier);
+	return tier_advice_cost_of(advice, unit, &unit->load, tier);
 }
 
 double
@@ -92,8 +100,7 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 	if (unit->current_tier < 0 || unit->current_tier == tier)
 		return 0.0;
 	return tier_cost_move_s(unit->size_bytes, &advice->set->tiers[unit->current_tier].profile,
-							&advice->set->tiers[tier].profile) +
-		tier_standby_move_s(advice, unit, tier);
+							&advice->set->tiers[tier].profile);
 }
 
 /* ---------------------------------------------------------------------
@@ -138,10 +145,7 @@ apply_overrides(TierAdvice *advice)
 					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
 		tier = &advice->set->tiers[t];
 		if (!isnan(override->capacity_bytes))
-		{
 			tier->capacity_bytes = (int64) override->capacity_bytes;
-			memset(&tier->smallest_standby, 0, sizeof(NameData));
-		}
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		override_random_read(&tier->profile, override->random_read_ms);
@@ -198,7 +202,7 @@ load_wear(TierAdvice *advice)
 
 		if (unit->current_tier >= 0)
 			ours[unit->current_tier] += HOURS_PER_DAY / advice->options.load_factor *
-				tier_standby_cost_of(advice, unit, &unit->load, unit->current_tier).written_bytes;
+				tier_advice_cost(advice, unit, unit->current_tier).written_bytes;
 	}
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
@@ -408,7 +412,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	int			ntiers = advice->set->ntiers;
 	int			nunits = advice->nunits;
 	size_t		ncells = (size_t) Max(nunits, 1) * Max(ntiers, 1);
-	double	   *numbers = solver_alloc(sizeof(double) * ncells * 8);
+	double	   *numbers = solver_alloc(sizeof(double) * ncells * 7);
 	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
@@ -422,7 +426,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	double	   *stored = written + ncells;
 	double	   *price = stored + ncells;
 	double	   *move = price + ncells;
-	double	   *standby = move + ncells;
 	TierPlacementProblem problem = {0};
 	TierMaterialityDropped dropped;
 	double		most;
@@ -441,12 +444,11 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		for (int t = 0; t < ntiers; t++)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
-			TierCost	cost = tier_standby_cost_of(advice, unit, &load, t);
+			TierCost	cost = tier_advice_cost_of(advice, unit, &load, t);
 			double		today;
 
 			busy[cell] = cost.busy_s;
 			occupied[cell] = cost.occupied_s;
-			standby[cell] = cost.standby_occupied_s;
 			wait[cell] = cost.wait_s;
 			today = tier_advice_stored(advice, unit, t);
 			stored[cell] = today + (scenario == TIER_SCENARIO_NO_GROWTH ? 0.0 :
@@ -463,7 +465,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.ntiers = ntiers;
 	problem.busy_s = busy;
 	problem.occupied_s = occupied;
-	problem.standby_occupied_s = advice->standbys.n > 0 ? standby : NULL;
 	problem.wait_s = wait;
 	problem.written_bytes = written;
 	problem.stored_bytes = stored;
@@ -548,7 +549,7 @@ difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario
 
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
-		most = Max(most, fabs(tier_standby_cost_of(advice, unit, &other, t).busy_s -
+		most = Max(most, fabs(tier_advice_cost_of(advice, unit, &other, t).busy_s -
 							  tier_advice_busy(advice, unit, t)));
 	}
 	return most;

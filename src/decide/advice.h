@@ -80,7 +80,9 @@ extern bool tier_advice_totals_in(const TierAdvice *advice, TierScenario scenari
 								  bool as_advised, double factor, int ntiers,
 								  TierPlacementTotals *totals);
 
-/* What a unit costs on a tier. */
+/* What a load of the unit costs on a tier; and all of its load. */
+extern TierCost tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUnit *unit,
+									const TierCostLoad *load, int tier);
 extern TierCost tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
 /* Device-seconds per hour, bytes stored, and money per month of a unit on a tier. */

@@ -62,8 +62,7 @@ tier_advice_is_over(const TierAdvice *advice, int tier)
 	return tier_advice_is_too_full(advice, tier) ||
 		exceeds(advice, tier, now->bytes, TIER_RESOURCE_BYTES) ||
 		exceeds(advice, tier, now->occupied_s, TIER_RESOURCE_BUSY) ||
-		exceeds(advice, tier, now->written_bytes, TIER_RESOURCE_ENDURANCE) ||
-		exceeds(advice, tier, now->standby_occupied_s, TIER_RESOURCE_STANDBY);
+		exceeds(advice, tier, now->written_bytes, TIER_RESOURCE_ENDURANCE);
 }
 
 /* ---------------------------------------------------------------------
@@ -305,13 +304,6 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 		add_remark(line, psprintf("has %s less free than its reserve, which other files have "
 								  "taken: nothing is moved there",
 								  tier_advice_bytes(advice->reserve_missing[tier])));
-	if (NameStr(t->smallest_standby)[0] != '\0')
-		add_remark(line, psprintf("holds no more than on standby %s: %s",
-								  NameStr(t->smallest_standby),
-								  tier_advice_bytes((double) t->capacity_bytes)));
-	if (now->standby_occupied_s > TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR)
-		add_remark(line, psprintf("is needed for %.0f%% of its time on a standby",
-								  100.0 * now->standby_occupied_s / S_PER_HOUR));
 	if (advice->share_bytes[tier] < now->bytes)
 		add_remark(line, psprintf("is shared with databases that save more by it: %s of %s are "
 								  "more than the share of this one",

@@ -22,7 +22,6 @@
 #include "src/compat.h"
 #include "src/decide/advice.h"
 #include "src/decide/growth.h"
-#include "src/decide/standby.h"
 #include "src/decide/advice_options.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
@@ -149,9 +148,6 @@ explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 		case TIER_BOTTLENECK_ENDURANCE:
 			return pstrdup("it would be better here, "
 						   "but more would be written than the device endures");
-		case TIER_BOTTLENECK_STANDBY:
-			return pstrdup("it would be better here, "
-						   "but a standby's device would be busy for too much of its time");
 		case TIER_BOTTLENECK_NONE:
 		case TIER_BOTTLENECK_BYTES:
 			break;
@@ -183,8 +179,7 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 		return psprintf("nothing can be put here: it %s", advice->why_closed[tier]);
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
 		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
-		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE ||
-		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_STANDBY))
+		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
 		return explain_pushed_out(advice, unit, tier);
 	if (unit->pinned_tier >= 0)
 		return psprintf("it is pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
@@ -250,13 +245,13 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, 1, BoolGetDatum(t == unit->current_tier));
 		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
 		tier_row_datum(&row, 3, Float8GetDatum(cost.busy_s));
-		tier_row_datum(&row, 4, Float8GetDatum(tier_standby_cost_of(advice, unit, &random_load,
-																	t).busy_s));
+		tier_row_datum(&row, 4, Float8GetDatum(tier_advice_cost_of(advice, unit, &random_load,
+																   t).busy_s));
 		tier_row_datum(&row, 5,
-					   Float8GetDatum(tier_standby_cost_of(advice, unit, &sequential_load,
-														   t).busy_s));
-		tier_row_datum(&row, 6, Float8GetDatum(tier_standby_cost_of(advice, unit, &write_load,
-																	t).busy_s));
+					   Float8GetDatum(tier_advice_cost_of(advice, unit, &sequential_load,
+														  t).busy_s));
+		tier_row_datum(&row, 6, Float8GetDatum(tier_advice_cost_of(advice, unit, &write_load,
+																   t).busy_s));
 		tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, t)));
 		tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, t)));
 		if (!isinf(available))

@@ -20,7 +20,6 @@
 #include "utils/timestamp.h"
 
 #include "src/decide/advice.h"
-#include "src/decide/standby.h"
 #include "src/decide/growth.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
@@ -216,8 +215,6 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "its device would be too busy" :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
 						 "would be written to too much" :
-						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_STANDBY ?
-						 "a standby's device would be too busy" :
 						 tier_advice_is_shared(advice, unit->wanted_tier) ?
 						 "its room is for other databases, which save more by it" :
 						 does_not_fit(advice, unit, unit->wanted_tier) ?
@@ -351,7 +348,7 @@ busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, int part, int tier
 		load.page_writes = unit->load.page_writes;
 		load.merged_writes = unit->load.merged_writes;
 	}
-	return tier_standby_cost_of(advice, unit, &load, tier).busy_s;
+	return tier_advice_cost_of(advice, unit, &load, tier).busy_s;
 }
 
 /* Of one that the device does next to nothing for. */
@@ -452,14 +449,11 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		here_price = tier_advice_price(advice, unit, from);
 	double		cheaper = here_price - tier_advice_price(advice, unit, to);
 	TimestampTz since = tier_advice_unused_since(unit);
-	const char *standby = tier_standby_that_decides(advice, unit, from, to);
 	char	   *use;
 
 	if (here_s - there_s >= LEAST_SAVED_S)
-		return psprintf("%s: %s s/h here, %s s/h on %s%s%s", use_text(advice, unit, from, to),
-						tier_advice_number(here_s), tier_advice_number(there_s), there,
-						standby == NULL ? "" : ", mostly of standby ",
-						standby == NULL ? "" : short_name(standby));
+		return psprintf("%s: %s s/h here, %s s/h on %s", use_text(advice, unit, from, to),
+						tier_advice_number(here_s), tier_advice_number(there_s), there);
 	use = since != 0 ? psprintf("not read since %s", tier_advice_date(since)) :
 		use_text(advice, unit, from, to);
 	if (advice->options.objective != TIER_OBJECTIVE_TIME && cheaper > 0)
@@ -536,8 +530,6 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		move;
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
-	const char *standby = wanted < 0 ? "" :
-	NameStr(advice->set->tiers[wanted].smallest_standby);
 
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
@@ -553,12 +545,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
 						"would wear out" :
-						bottleneck[wanted] == TIER_BOTTLENECK_STANDBY ?
-						"of a standby would be too busy" :
 						tier_advice_is_shared(advice, wanted) ?
 						"saves other databases more" :
-						standby[0] != '\0' ?
-						psprintf("of standby %s is full", short_name(standby)) :
 						does_not_fit(advice, unit, wanted) ?
 						psprintf("has no room for its %s",
 								 tier_advice_bytes(tier_advice_stored(advice, unit, wanted))) :

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "src/decide/advice.h"
-#include "src/decide/standby.h"
 
 /*
  * A relation that is in no tier costs the same before and after.  False: what this one
@@ -30,7 +29,7 @@ add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierSce
 	if (tier < 0)
 		return true;
 	load = tier_advice_load_in(unit, scenario);
-	cost = tier_standby_cost_of(advice, unit, &load, tier);
+	cost = tier_advice_cost_of(advice, unit, &load, tier);
 	if (!isfinite(cost.busy_s) || !isfinite(cost.occupied_s) || !isfinite(cost.wait_s))
 		return false;
 	totals[tier].busy_s += factor * cost.busy_s;

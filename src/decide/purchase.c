@@ -87,7 +87,6 @@ set_capacity(TierPurchase *purchase, int t, double gb)
 		tier->free_bytes = (int64) Min(tier->free_bytes + more, MOST_BYTES);
 	}
 	tier->capacity_bytes = (int64) bytes;
-	memset(&tier->smallest_standby, 0, sizeof(NameData));
 }
 
 /* Another device knows nothing of what was measured of the one before. */

@@ -61,74 +61,6 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 	return NULL;
 }
 
-static double
-share_of(double part, double whole)
-{
-	return part > 0.0 && whole > 0.0 ? Min(part / whole, 1.0) : 0.0;
-}
-
-/* The first row of a relation, or where it would be. */
-static int
-find_reads(const TierStandbyDevices *standbys, Oid relation_oid)
-{
-	int			low = 0;
-	int			high = standbys->nreads;
-
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (standbys->reads[middle].relation_oid < relation_oid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * The reads of all standbys are part of a relation's rates.  Which part, of random and of
- * sequential reads, the rates themselves say; how it is divided among several standbys, what
- * each has read lately.  Reads of a standby of which nothing was told stay with the primary.
- */
-static void
-add_standby_reads(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
-				  const TierRelationLoad *load)
-{
-	const TierStandbyDevices *standbys = &advice->standbys;
-	const TierRates *rates = &state->stored.rates;
-	double		random = load->middle.random_reads *
-	share_of(rates->standby_fast - rates->standby_sequential_fast, rates->device_random_fast);
-	double		sequential = load->middle.sequential_reads *
-	share_of(rates->standby_sequential_fast, rates->device_sequential_fast);
-
-	if (standbys->n == 0)
-		return;
-	if (unit->standby_shares == NULL)
-		unit->standby_shares = palloc0(sizeof(TierStandbyShare) * standbys->n);
-	for (int i = find_reads(standbys, state->id.relation_oid);
-		 i < standbys->nreads && standbys->reads[i].relation_oid == state->id.relation_oid; i++)
-	{
-		TierStandbyShare *share = &unit->standby_shares[standbys->reads[i].standby];
-
-		share->random += random * standbys->reads[i].share;
-		share->sequential += sequential * standbys->reads[i].share;
-	}
-}
-
-/* Turns these sums into shares, when all relations of the unit have been added. */
-static void
-finish_standby_shares(const TierAdvice *advice, TierAdviceUnit *unit)
-{
-	for (int s = 0; s < advice->standbys.n && unit->standby_shares != NULL; s++)
-	{
-		TierStandbyShare *share = &unit->standby_shares[s];
-
-		share->random = share_of(share->random, unit->load.random_reads);
-		share->sequential = share_of(share->sequential, unit->load.sequential_reads);
-	}
-}
-
 /* Adds what one relation does to the unit that it belongs to. */
 static void
 add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
@@ -140,7 +72,6 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 							   unit->current_tier < 0 ? NULL :
 							   &advice->set->tiers[unit->current_tier].profile, basis);
 	tier_relation_load_add(&load, state, basis);
-	add_standby_reads(advice, unit, state, &load);
 	unit->load.random_reads += load.middle.random_reads;
 	unit->load.sequential_reads += load.middle.sequential_reads;
 	unit->load.scans += load.middle.scans;
@@ -279,7 +210,6 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 
 		unit->cached_fraction = unit->load.size_bytes <= 0 ? 0.0 :
 			Min(1.0, unit->cached_fraction * BLCKSZ / unit->load.size_bytes);
-		finish_standby_shares(advice, unit);
 	}
 }
 
@@ -790,7 +720,6 @@ tier_units_load(TierAdvice *advice)
 	advice->set = tier_catalog_load_tiers(context);
 	if (advice->options.spare_tier)
 		tier_set_add_spare(advice->set);
-	advice->standbys = tier_catalog_load_standby_devices(context, advice->set);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
 	memory.origin = tier_catalog_load_counts_origin();

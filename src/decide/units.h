@@ -20,7 +20,6 @@
 #include "src/model/growth.h"
 #include "src/model/materiality.h"
 #include "src/model/placement.h"
-#include "src/model/standby.h"
 
 typedef enum TierConfidence
 {
@@ -112,8 +111,6 @@ typedef struct TierAdviceUnit
 	int			growth_tier;	/* -1: none */
 	bool		leaves_by_policy;	/* within the horizon */
 	TierCostLoad load;			/* middle of what is not known exactly */
-	TierStandbyShare *standby_shares;	/* of the reads above, by standby of
-										 * the advice; NULL: none */
 	double		sequential_low; /* blocks per hour */
 	double		sequential_high;
 	double		reads_low;		/* blocks per hour, both kinds together */
@@ -192,7 +189,6 @@ typedef struct TierAdvice
 {
 	TierAdviceOptions options;
 	TierSet    *set;			/* with the overrides */
-	TierStandbyDevices standbys;	/* of whose devices something was told */
 	bool	   *takes;			/* by tier: may take something in */
 	const char **why_closed;	/* by tier: see tier_set_why_closed() */
 	bool	   *is_gone;		/* by tier: as if it were not there, nothing

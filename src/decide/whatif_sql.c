@@ -61,8 +61,6 @@ bottleneck_text(TierPlacementBottleneck bottleneck)
 			return "device time";
 		case TIER_BOTTLENECK_ENDURANCE:
 			return "endurance";
-		case TIER_BOTTLENECK_STANDBY:
-			return "device time of a standby";
 		case TIER_BOTTLENECK_NONE:
 			break;
 	}

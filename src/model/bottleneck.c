@@ -200,8 +200,7 @@ find_kept(Work *work, TierPlacementResult *result, Kept *kept)
 		if (work->by[best] == TIER_BOTTLENECK_NONE || reason < work->by[best])
 			work->by[best] = reason;
 		if (reason != TIER_BOTTLENECK_BYTES || is_beyond(work, u, best, TIER_RESOURCE_BUSY) ||
-			is_beyond(work, u, best, TIER_RESOURCE_ENDURANCE) ||
-			is_beyond(work, u, best, TIER_RESOURCE_STANDBY))
+			is_beyond(work, u, best, TIER_RESOURCE_ENDURANCE))
 			continue;
 		kept[nkept].tier = best;
 		kept[nkept].gain = gain;

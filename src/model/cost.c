@@ -306,7 +306,6 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 
 	/* What is written in a run is compressed once, and rewrites nothing. */
 	cost.written_bytes = writes * written_bytes + merged * TIER_BLOCK_BYTES / ratio;
-	cost.standby_occupied_s = 0.0;
 
 	/* A bandwidth that is not positive moves nothing, ever. */
 	if (!(cost.busy_s <= DBL_MAX))

@@ -53,9 +53,6 @@ typedef struct TierCost
 	double		wait_s;			/* of clients, as long as no others are before
 								 * them */
 	double		written_bytes;	/* to the device, amplification included */
-	double		standby_occupied_s; /* the same as occupied_s, of the
-									 * standby's device that has most of it to
-									 * do; 0: none has any of its own */
 } TierCost;
 
 /* The load of one relation, at the device, per hour. */

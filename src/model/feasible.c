@@ -62,11 +62,9 @@ tier_feasible_used(const TierPlacementTotals *total, TierPlacementResource resou
 		case TIER_RESOURCE_BUSY:
 			return total->occupied_s;
 		case TIER_RESOURCE_ENDURANCE:
-			return total->written_bytes;
-		case TIER_RESOURCE_STANDBY:
 			break;
 	}
-	return total->standby_occupied_s;
+	return total->written_bytes;
 }
 
 static bool
@@ -159,9 +157,6 @@ tier_feasible_ask(const TierPlacementProblem *problem, TierPlacementLimits *aske
 			fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now[t].occupied_s) * (1.0 + ROUNDING);
 		asked[t].of[TIER_RESOURCE_ENDURANCE] =
 			fmax(problem->endurance_bytes_per_day[t], now[t].written_bytes) * (1.0 + ROUNDING);
-		asked[t].of[TIER_RESOURCE_STANDBY] =
-			fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now[t].standby_occupied_s) *
-			(1.0 + ROUNDING);
 	}
 }
 
@@ -175,7 +170,7 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 {
 	const TierPlacementProblem *problem = work->problem;
 	int			ntiers = problem->ntiers;
-	int			nuses = tier_placement_uses(problem);
+	int			nuses = MAX_USES;
 	double		capacity[TIER_SOLVER_MAX_TIERS];
 	double		limit[TIER_SOLVER_MAX_TIERS * MAX_USES];
 	double		used[TIER_SOLVER_MAX_TIERS];

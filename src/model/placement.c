@@ -626,7 +626,7 @@ static void
 find_bottlenecks(const Work *work, const Best *best, TierPlacementResult *result)
 {
 	static const TierPlacementBottleneck names[] = {TIER_BOTTLENECK_BYTES, TIER_BOTTLENECK_BUSY,
-	TIER_BOTTLENECK_ENDURANCE, TIER_BOTTLENECK_STANDBY};
+	TIER_BOTTLENECK_ENDURANCE};
 
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
@@ -822,7 +822,7 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 {
 	int			ntiers = problem->ntiers;
 	size_t		ncells = (size_t) problem->nunits * ntiers;
-	int			nuses = tier_placement_uses(problem);
+	int			nuses = TIER_PLACEMENT_RESOURCES - 1;
 	size_t		nlimits = (size_t) ntiers * (1 + nuses);
 	void	   *arrays[32];
 	int			narrays = 0;

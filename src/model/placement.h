@@ -21,7 +21,6 @@ typedef enum TierPlacementBottleneck
 	TIER_BOTTLENECK_BYTES,
 	TIER_BOTTLENECK_BUSY,
 	TIER_BOTTLENECK_ENDURANCE,
-	TIER_BOTTLENECK_STANDBY,	/* a standby's device would be too busy */
 } TierPlacementBottleneck;
 
 /*

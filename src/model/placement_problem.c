@@ -46,18 +46,9 @@ tier_placement_use(const TierPlacementProblem *problem, size_t cell,
 		case TIER_RESOURCE_BUSY:
 			return problem->occupied_s[cell];
 		case TIER_RESOURCE_ENDURANCE:
-			return problem->written_bytes[cell];
-		case TIER_RESOURCE_STANDBY:
 			break;
 	}
-	return problem->standby_occupied_s == NULL ? 0.0 : problem->standby_occupied_s[cell];
-}
-
-int
-tier_placement_uses(const TierPlacementProblem *problem)
-{
-	return problem->standby_occupied_s == NULL ? TIER_RESOURCE_STANDBY - 1 :
-		TIER_PLACEMENT_RESOURCES - 1;
+	return problem->written_bytes[cell];
 }
 
 void
@@ -67,7 +58,6 @@ tier_placement_count(const TierPlacementProblem *problem, size_t cell, double ti
 	total->bytes += times * problem->stored_bytes[cell];
 	total->occupied_s += times * problem->occupied_s[cell];
 	total->written_bytes += times * problem->written_bytes[cell];
-	total->standby_occupied_s += times * tier_placement_use(problem, cell, TIER_RESOURCE_STANDBY);
 }
 
 void
@@ -89,8 +79,6 @@ tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 		total->occupied_s += finite_or_0(problem->occupied_s[cell]);
 		total->wait_s += finite_or_0(problem->wait_s[cell]);
 		total->written_bytes += finite_or_0(problem->written_bytes[cell]);
-		total->standby_occupied_s +=
-			finite_or_0(tier_placement_use(problem, cell, TIER_RESOURCE_STANDBY));
 		total->price += finite_or_0(problem->price[cell]);
 		total->units++;
 	}

@@ -65,7 +65,6 @@ typedef struct TierPlacementTotals
 	double		queue_s;		/* client-seconds per hour of the clock */
 	double		wait_s;			/* client-seconds per hour, without the queue */
 	double		written_bytes;	/* per day */
-	double		standby_occupied_s; /* per hour, see the problem's */
 	double		price;			/* per month */
 	int			units;
 } TierPlacementTotals;
@@ -81,10 +80,6 @@ typedef struct TierPlacementProblem
 	int			ntiers;			/* 1 .. TIER_SOLVER_MAX_TIERS */
 	const double *busy_s;		/* per hour, as in TierCost */
 	const double *occupied_s;
-	const double *standby_occupied_s;	/* of a standby's device; its sum over
-										 * the units of a tier is no less than
-										 * what any standby's device has to
-										 * do. NULL: all 0 */
 	const double *wait_s;
 	const double *written_bytes;	/* per day, what the move writes included */
 	const double *stored_bytes;
@@ -117,18 +112,16 @@ typedef struct TierPlacementProblem
 } TierPlacementProblem;
 
 /*
- * What is limited on a tier: in bytes, device-seconds per hour, bytes written a day, and
- * seconds per hour of standbys' devices.
+ * What is limited on a tier: in bytes, device-seconds per hour, and bytes written a day.
  */
 typedef enum TierPlacementResource
 {
 	TIER_RESOURCE_BYTES,
 	TIER_RESOURCE_BUSY,
 	TIER_RESOURCE_ENDURANCE,
-	TIER_RESOURCE_STANDBY,
 } TierPlacementResource;
 
-#define TIER_PLACEMENT_RESOURCES 4
+#define TIER_PLACEMENT_RESOURCES 3
 
 /* The limits of one tier, by TierPlacementResource; INFINITY: none. */
 typedef struct TierPlacementLimits
@@ -147,9 +140,6 @@ extern void tier_placement_count(const TierPlacementProblem *problem, size_t cel
 /* What one cell takes of a resource. */
 extern double tier_placement_use(const TierPlacementProblem *problem, size_t cell,
 								 TierPlacementResource resource);
-
-/* Resources that the solver has to look at, beside the bytes. */
-extern int	tier_placement_uses(const TierPlacementProblem *problem);
 
 /* The clients of the problem, as model/cost.h wants them. */
 extern double tier_placement_clients(const TierPlacementProblem *problem);

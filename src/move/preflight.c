@@ -468,10 +468,7 @@ check_capacity(TierAdmission *admission)
 									"%s of %s usable are taken",
 									NameStr(tier->name), tier_size_text(needed),
 									tier_size_text(used), tier_size_text(usable));
-		obstacle.hint = NameStr(tier->smallest_standby)[0] == '\0' ?
-			"Raise capacity_bytes of the tier, or move something else away." :
-			psprintf("It holds no more on standby \"%s\". Move something else away, or see "
-					 "tiered_storage.set_standby_tier().", NameStr(tier->smallest_standby));
+		obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";
 		obstacle.sqlstate = ERRCODE_DISK_FULL;
 	}
 	return obstacle;
@@ -486,8 +483,8 @@ tier_preflight_standby_rooms(TierAdmission *admission)
 	if (admission->rooms != NULL)
 		return admission->rooms;
 	tier_catalog_enter(&scope);
-	admission->rooms = tier_catalog_known_standby_rooms(context, admission->where.tablespace_oid,
-														&admission->nrooms);
+	admission->rooms = tier_catalog_standby_rooms(context, admission->where.tablespace_oid,
+												  &admission->nrooms);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	return admission->rooms;
@@ -537,7 +534,7 @@ check_standbys(TierAdmission *admission)
 		double		reserve_bytes = tier < 0 ? 0.0 :
 		admission->set->tiers[tier].reserve_fraction * room->total_bytes;
 
-		if (!room->path_exists)
+		if (!room->is_usable)
 		{
 			obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 			obstacle.message = psprintf("%s has no directory that it can write to for "

@@ -48,18 +48,6 @@ COMMENT ON COLUMN _tiered_storage.standby_counters.held IS
 'a transaction there had locked it, and may have read what is not counted yet; false once it is '
 'stored';
 
-/* Misses, halved each day: what of a relation's reads each of the standbys has. */
-CREATE TABLE _tiered_storage.standby_heat
-(
-	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
-	relation_oid oid NOT NULL,
-	reads float8 NOT NULL,
-	reads_at timestamptz NOT NULL,
-	PRIMARY KEY (standby_name, relation_oid)
-);
-COMMENT ON TABLE _tiered_storage.standby_heat IS
-'how much each standby has read of each relation lately';
-
 /* Each sample empties it, so it need not store which reads have been added already. */
 CREATE TABLE _tiered_storage.standby_reads
 (

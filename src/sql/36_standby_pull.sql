@@ -205,17 +205,6 @@ COMMENT ON FUNCTION _tiered_storage.standby_note_result(name, bigint, boolean, b
 'stores the result of a pull from a standby, and the time of the next attempt if there was a '
 'problem';
 
-/* The half-life is the one of the smoothed rates of reads on standbys. */
-CREATE FUNCTION _tiered_storage.standby_reads_left(reads float8, reads_at timestamptz)
-RETURNS float8
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT reads * 0.5::float8 ^ LEAST(GREATEST(
-		EXTRACT(epoch FROM now() - reads_at)::float8, 0) / 86400, 100)
-$$;
-COMMENT ON FUNCTION _tiered_storage.standby_reads_left(float8, timestamptz) IS
-'what counts now of reads on a standby, which are halved each day';
-
 /*
  * The growth of the counters since the last pull is what the standby has read.  The first
  * pull only stores the counters.  A counter that went back was reset.
@@ -241,23 +230,6 @@ AS $$
 		WHERE o.standby_name = ANY (pulled_names)
 			AND NOT EXISTS (SELECT FROM new n WHERE n.standby_name = o.standby_name
 				AND n.relation_oid = o.relation_oid)
-	), cold AS (
-		DELETE FROM _tiered_storage.standby_heat h
-		WHERE h.standby_name = ANY (pulled_names)
-			AND NOT EXISTS (SELECT FROM new n WHERE n.standby_name = h.standby_name
-				AND n.relation_oid = h.relation_oid)
-	), heated AS (
-		INSERT INTO _tiered_storage.standby_heat AS h (standby_name, relation_oid, reads, reads_at)
-			SELECT m.standby_name, m.relation_oid, m.misses, now()
-			FROM (SELECT c.standby_name, c.relation_oid, c.blocks_fetched - c.blocks_hit
-					- CASE WHEN c.from_zero THEN 0 ELSE c.old_blocks_fetched - c.old_blocks_hit END
-						AS misses
-				FROM changed c WHERE c.standby_name <> ALL (new_names)) m
-			WHERE m.misses > 0
-			ON CONFLICT ON CONSTRAINT standby_heat_pkey DO UPDATE
-				SET reads = EXCLUDED.reads
-						+ _tiered_storage.standby_reads_left(h.reads, h.reads_at),
-					reads_at = EXCLUDED.reads_at
 	), stored AS (
 		INSERT INTO _tiered_storage.standby_counters (standby_name, relation_oid, scans,
 			tuples_read, blocks_fetched, blocks_hit, held)

@@ -10,10 +10,9 @@ AS $$
 		OR EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = tier)
 		OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f
 			WHERE tier IN (f.tier_name, f.target_name))
-		OR EXISTS (SELECT FROM _tiered_storage.standby_tier s WHERE s.tier_name = tier)
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_in_use(name) IS
-'whether a policy, a pin or the device of a standby refers to the tier';
+'whether a policy or a pin refers to the tier';
 
 /* A row that somebody has locked is left for the next time. */
 CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void

@@ -190,7 +190,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
 	('tiered_storage.server_writes', 'pg_monitor', 'SELECT'),
 	('tiered_storage.standbys', 'pg_monitor', 'SELECT'),
-	('tiered_storage.standby_tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
 	('tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),

@@ -286,7 +286,6 @@ if ($alone->safe_psql(
 		'tiered', q(
 CREATE EXTENSION dblink;
 SELECT tiered_storage.add_standby('a standby', conninfo => 'host=nowhere.invalid');
-SELECT tiered_storage.set_standby_tier('a standby', 'cold', profile => 'hdd_7200');
 ));
 }
 my $defined_sql = q(
@@ -294,7 +293,6 @@ SELECT tier_name, rank, tablespaces, discovered, profile FROM tiered_storage.tie
 SELECT relation, tier_name, index_tier, new_partitions_on, return_tier FROM tiered_storage.policies;
 SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
 SELECT relation, tier_name FROM tiered_storage.pins;
-SELECT standby_name, tier_name, profile FROM tiered_storage.standby_tiers;
 SELECT standby_name FROM tiered_storage.standbys;
 );
 my $defined = $alone->safe_psql('tiered', $defined_sql);
