@@ -39,9 +39,9 @@ ISOLATION_OPTS = --inputdir=$(SRC)/test/isolation --launcher=$(SRC)/test/isolati
 # From 18 on GRANT locks the relation, so that it waits where this is about that
 # it does not.
 ISOLATION_BEFORE_18 = move_grant
-# These stop the mover at a point, which only a library with TIER_DEBUG can do.
+# These stop the mover at a point, or set a constant, which only a library with TIER_DEBUG can do.
 ifndef TIER_DEBUG
-ISOLATION_DEBUG := $(shell grep -l '^.include stop_points' $(SRC)/test/isolation/specs/*.spec)
+ISOLATION_DEBUG := $(shell grep -l -e '^.include stop_points' -e 'tiered_storage[.]debug_' $(SRC)/test/isolation/specs/*.spec)
 ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
 endif
 

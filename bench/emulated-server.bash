@@ -108,7 +108,6 @@ make_emulated_server() {
 		cat <<-CONF
 			shared_preload_libraries = 'tiered_storage'
 			tiered_storage.sample_interval = 86400s  # only the calls that we make
-			tiered_storage.wait_sample_interval = 100ms
 			tiered_storage.auto_migrate = off
 			shared_buffers = 32MB
 			max_wal_size = 600MB

@@ -1,7 +1,7 @@
 -- A load, and a worker that watches it
 -- TPC-H queries on the newest months, look-ups of recent orders, corrections of old ones,
 -- and pgbench's bank. shared_buffers is 32 MB, so there is something to read, and
--- track_page_cache is off: here the page cache holds all of it, which on a large database
+-- test_page_cache is off: here the page cache holds all of it, which on a large database
 -- it does not.
 \set ECHO none
 SELECT set_config('demo.seconds', :'seconds', false) \gset ignored_

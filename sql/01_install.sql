@@ -90,7 +90,6 @@ SELECT p.oid::regprocedure AS strange_library
 -- Settings: none for the whole server can be changed in a session.
 SELECT name, boot_val, unit, min_val, max_val, enumvals, context FROM pg_settings
 	WHERE name LIKE 'tiered\_storage.%'
-		AND name <> 'tiered_storage.track_max_relations' -- with preload only at the start of the server
 	ORDER BY name;
 \set VERBOSITY sqlstate
 SET tiered_storage.move_lock_timeout = 0;
@@ -99,7 +98,6 @@ SET tiered_storage.move_lock_timeout = '1min';
 SHOW tiered_storage.move_lock_timeout;
 RESET tiered_storage.move_lock_timeout;
 \set VERBOSITY sqlstate
-SET tiered_storage.move_max_lock_time = -2;
 SET tiered_storage.auto_migrate = 'off';
 SET tiered_storage.move_rate_limit = 1;
 SET tiered_storage.max_movers = 1;

@@ -6,14 +6,10 @@ CREATE TABLESPACE regress_ts_slow LOCATION '';
 
 -- Settings and their limits.
 SELECT name, setting, min_val, max_val, context FROM pg_settings
-	WHERE name IN ('tiered_storage.ignore_applications', 'tiered_storage.track_access', 'tiered_storage.track_sample_rate') ORDER BY name COLLATE "C";
-SET tiered_storage.track_sample_rate = 1.5;
-SET tiered_storage.track_sample_rate = -0.1;
-SET tiered_storage.track_sample_rate = 'NaN';
+	WHERE name IN ('tiered_storage.ignore_applications', 'tiered_storage.track_access') ORDER BY name COLLATE "C";
 SET tiered_storage.ignore_applications = 'psql';
 SET ROLE pg_monitor;
 SET tiered_storage.track_access = off;
-SET tiered_storage.track_sample_rate = 1;
 RESET ROLE;
 
 -- Without preload that is all: nothing is tracked, and nothing fails.
@@ -29,7 +25,10 @@ DROP TABLESPACE regress_ts_slow;
 \quit
 \endif
 
-SET tiered_storage.track_sample_rate = 1;
+-- The same plans at costs that are all as high, so that each of them is tracked.
+SET jit = off;
+\set costly_plans 'SELECT set_config(name, (boot_val::float8 * 1e5)::text, false) FROM pg_settings WHERE name ~ ''^(seq_page|random_page|cpu.*|parallel.*)_cost$'' \\g /dev/null'
+:costly_plans
 SET max_parallel_workers_per_gather = 0;
 
 -- A column in the order of the table, one in none.
@@ -451,23 +450,13 @@ SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation IN ('regr
 -- A sample of plans
 ---------------------------------------------------------------------------
 
--- At a rate of 0 what costs nothing is never tracked, what costs much always.
-SET tiered_storage.track_sample_rate = 0;
-SET seq_page_cost = 0;
-SET cpu_tuple_cost = 0;
-SET cpu_operator_cost = 0;
-:forget
-SELECT count(pad) FROM regress_a;
-SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
-SET seq_page_cost = 1000;
-SELECT count(pad) FROM regress_a;
-SELECT plans FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
-RESET seq_page_cost;
-RESET cpu_tuple_cost;
-RESET cpu_operator_cost;
--- At one half, about half of the plans, each counting twice; off by six standard errors once in 10^9.
-SET tiered_storage.track_sample_rate = 0.5;
+-- At half of the cost of which each is tracked, about half of the plans, each counting twice; off by six standard errors once in 10^9.
 SET enable_seqscan = off;
+SET random_page_cost = 0;
+SET seq_page_cost = 0;
+SET cpu_operator_cost = 0;
+SET cpu_index_tuple_cost = 0;
+SET cpu_tuple_cost = 500;
 SELECT k FROM regress_a WHERE id = 5000;
 :forget
 DO $$ BEGIN FOR i IN 1 .. 4000 LOOP PERFORM k FROM regress_a WHERE id = 5000; END LOOP; END $$;
@@ -475,7 +464,7 @@ CALL regress_flush();
 SELECT s.plans BETWEEN 1810 AND 2190 AS half, s.hits = 2 * s.plans * (o.hit - b.hit) / 4000 AS twice
 	FROM tiered_storage.access_statistics() s JOIN regress_before b ON b.oid = s.relation JOIN regress_observed o ON o.oid = s.relation
 	WHERE s.relation = 'regress_a'::regclass;
-SET tiered_storage.track_sample_rate = 1;
+:costly_plans
 RESET enable_seqscan;
 
 ---------------------------------------------------------------------------

@@ -36,9 +36,9 @@ SELECT h.cached_buffers = b.cached_buffers AS cached, h.usage_sum = b.usage_sum 
 SELECT CASE WHEN os_cached_bytes IS NULL OR os_cached_bytes = pg_relation_size('regress_d') THEN 'unknown or all' ELSE os_cached_bytes::text END AS os_cached
 	FROM tiered_storage.block_heat('regress_d', 1);
 -- Without looking there, the heat is that of shared buffers alone.
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 SELECT os_cached_bytes, abs(heat - (cached_buffers + usage_sum) / 6.0 / (last_block + 1)) < 1e-9 AS heat FROM tiered_storage.block_heat('regress_d', 1);
-RESET tiered_storage.track_page_cache;
+RESET tiered_storage.test_page_cache;
 -- Indexes, TOAST, materialized views, catalogs; nothing for what is empty.
 CREATE TABLE regress_d_toast (t text);
 ALTER TABLE regress_d_toast ALTER t SET STORAGE EXTERNAL;
@@ -107,7 +107,7 @@ $$;
 SELECT (setting::bigint / 4)::text AS quarter FROM pg_settings WHERE name = 'shared_buffers' \gset
 SELECT cached_buffers AS exact, usage_sum AS exact_usage FROM tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass \gset
 SELECT :exact = 1000 AS all_of_it;
-SET tiered_storage.buffer_scan_limit = :quarter;
+SET tiered_storage.test_buffer_scan_limit = :quarter;
 SELECT abs(cached_buffers - :exact) <= 5 * standard_error AS within, abs(standard_error - sqrt(cached_buffers * 3)) < 0.001 AS stated,
 	dirty_buffers, abs(usage_sum - :exact_usage) <= 25 * standard_error AS usage_within
 	FROM tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass;
@@ -116,8 +116,8 @@ SELECT abs(sum(cached_buffers) - :exact) <= 5 * sqrt(sum(standard_error ^ 2)) AS
 -- The same buffers each time; but those of twenty limits differ, and the mean is right to within five of its standard errors.
 SELECT count(DISTINCT cached) = 1 AS same FROM (SELECT regress_cached() AS cached FROM generate_series(1, 5)) s;
 SELECT count(DISTINCT cached) > 1 AS differ, abs(avg(cached) - :exact) <= 5 * sqrt(:exact * 3 / 20.0) AS unbiased
-	FROM (SELECT set_config('tiered_storage.buffer_scan_limit', (:quarter + i)::text, false), regress_cached() AS cached FROM generate_series(1, 20) i) s;
-RESET tiered_storage.buffer_scan_limit;
+	FROM (SELECT set_config('tiered_storage.test_buffer_scan_limit', (:quarter + i)::text, false), regress_cached() AS cached FROM generate_series(1, 20) i) s;
+RESET tiered_storage.test_buffer_scan_limit;
 SELECT cached_buffers, standard_error FROM tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass;
 
 ---------------------------------------------------------------------------
@@ -139,7 +139,7 @@ CALL tiered_storage.sample();
 SELECT random_fast > 2.8 AS random, CASE WHEN os_cached_bytes < 0 THEN 'unknown or none' WHEN device_random_fast = 0 THEN 'unknown or none' ELSE device_random_fast::text END AS device
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 -- Without looking at the page cache each of them does.
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, maintained_at = NULL, device_random_fast = 0, random_slow = 0, device_random_slow = 0
 	WHERE relation_oid = 'regress_d'::regclass;
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
@@ -147,7 +147,7 @@ CALL tiered_storage.sample();
 SELECT random_fast > 2.8 AS random, device_random_fast = random_fast AS device_fast, device_random_slow = random_slow AS device_slow, os_cached_bytes
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 SELECT os_cached_fraction, device_random_reads_per_hour = random_reads_per_hour AS same FROM tiered_storage.heat WHERE relation = 'regress_d'::regclass;
-RESET tiered_storage.track_page_cache;
+RESET tiered_storage.test_page_cache;
 -- An idle relation's row stays as it is, also when the page cache is looked at.
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
@@ -182,7 +182,7 @@ SET ROLE regress_nobody;
 SELECT * FROM tiered_storage.block_heat('regress_d');
 SELECT * FROM tiered_storage.device_io;
 SELECT * FROM _tiered_storage.device_state;
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 SET ROLE regress_monitor;
 SELECT count(*) FROM tiered_storage.block_heat('regress_d');
 SELECT 1 AS readable FROM (SELECT count(*) FROM tiered_storage.device_io) d;

@@ -3,7 +3,7 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 SET tiered_storage.track_access = off;
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 SET tiered_storage.test_now = '2029-12-31 23:00:00+00';
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';

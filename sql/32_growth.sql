@@ -8,7 +8,7 @@ SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => '
 	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false) \g /dev/null
 RESET client_min_messages;
 SET tiered_storage.track_access = off;
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.advice_min_size = 0;
 -- The intervals of evidence begin with a sample, and that is to be at noon.

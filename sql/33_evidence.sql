@@ -3,7 +3,7 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 SET tiered_storage.track_access = off;
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 SET tiered_storage.observation_period = 0;
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.advice_min_saved_time = 0;

@@ -1,4 +1,4 @@
--- What keeps moves from beginning that nobody has asked for: checkpoints and busy devices.
+-- What keeps moves from beginning that nobody has asked for: checkpoints.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
@@ -10,7 +10,6 @@ INSERT INTO regress_b VALUES ('2020-01-01');
 SELECT tiered_storage.add_tiering_policy('regress_b', '30 days', 'regress_slow') AS policy \gset
 SET tiered_storage.test_now = '2026-11-24 12:00+00';
 DELETE FROM _tiered_storage.load_history;
-DELETE FROM _tiered_storage.device_state;
 CREATE VIEW regress_reason AS
 	SELECT CASE WHEN reason ~ '^waiting: ' THEN reason ELSE 'not under pressure' END AS reason FROM tiered_storage.move_queue;
 SELECT * FROM regress_reason;
@@ -98,43 +97,16 @@ CALL tiered_storage.migrate();
 CALL tiered_storage.move_relation('regress_b_1', 'regress_fast');
 DELETE FROM _tiered_storage.move;
 
----------------------------------------------------------------------------
--- Devices
----------------------------------------------------------------------------
-
-CREATE PROCEDURE regress_busy(tablespace name, busy_ms bigint) LANGUAGE sql AS $$
-	DELETE FROM _tiered_storage.device_state;
-	INSERT INTO _tiered_storage.device_state SELECT (jsonb_populate_record(NULL::_tiered_storage.device_state,
-		(SELECT jsonb_object_agg(attname, 0) FROM pg_attribute WHERE attrelid = '_tiered_storage.device_state'::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped)
-			|| jsonb_build_object('device', 'regress', 'instance', 'regress', 'tablespaces', (SELECT ARRAY[oid::int8] FROM pg_tablespace WHERE spcname = tablespace),
-				'period_s', 60, 'last_busy_ms', busy_ms, 'counters_at', '2026-11-24 11:59+00'))).*
-$$;
--- Of the devices of this machine nothing is waited for in tests.
-SET tiered_storage.move_max_device_busy = 0.95;
-CALL regress_busy('regress_ts_fast', 58200);
-SELECT * FROM regress_reason;
-CALL regress_busy('regress_ts_slow', 60001);
-SELECT * FROM regress_reason;
-CALL regress_busy('regress_ts_slow', 57000);
-SELECT * FROM regress_reason;
-CALL regress_busy('regress_ts_cheap', 60000);
-SELECT * FROM regress_reason;
--- The last sample was too long ago to say anything of now.
-CALL regress_busy('regress_ts_slow', 60000);
-UPDATE _tiered_storage.device_state SET counters_at = '2026-11-23';
-SELECT * FROM regress_reason;
 -- A person who asks does not wait.
-CALL regress_busy('regress_ts_slow', 60000);
+CALL regress_load('2026-11-24 11:58+00', 3, 1, 1000000000000);
 CALL tiered_storage.migrate();
 SELECT count(*) FROM tiered_storage.move_queue;
 CALL tiered_storage.migrate(ignore_windows => true);
 SELECT count(*) FROM tiered_storage.move_queue;
--- Limits of the settings.
-SELECT name, boot_val, unit, min_val, max_val, context FROM pg_settings WHERE name ~ '^tiered_storage.move_max_(lag|device_busy)' ORDER BY 1;
 
 RESET tiered_storage.test_now;
 DROP VIEW regress_reason;
-DROP PROCEDURE regress_load, regress_busy;
+DROP PROCEDURE regress_load;
 DROP TABLE regress_b, regress_b_own;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;

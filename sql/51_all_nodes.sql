@@ -251,17 +251,11 @@ BEGIN
 END
 $f$;
 INSERT INTO pg_dist_node VALUES (6, 6, 'hangs', 6, true, 'primary', 'default');
-SET tiered_storage.node_timeout = '1s';
 SELECT node_id, error, tier_name, rank FROM tiered_storage.node_tiers;
 SELECT node_id, success, result FROM tiered_storage.remove_tiering_policy_on_all_nodes('items', if_exists => true); \echo :SQLSTATE
-SET tiered_storage.node_timeout = '10min';
 SET statement_timeout = '300ms';
 SELECT node_id, error, tier_name, rank FROM tiered_storage.node_tiers; \echo :SQLSTATE
 RESET statement_timeout;
-\set VERBOSITY sqlstate
-SET tiered_storage.node_timeout = '99ms';
-\set VERBOSITY default
-RESET tiered_storage.node_timeout;
 DELETE FROM pg_dist_node WHERE nodeid = 6;
 
 -- Rights: of the caller, and no more.

@@ -95,10 +95,6 @@ UPDATE _tiered_storage.relation_state SET observed_since = '2029-01-01', changes
 EXECUTE reasons;
 UPDATE _tiered_storage.sampler SET wal_since = last_sample_at - interval '4 days';
 SELECT reason FROM tiered_storage.relation_write_amplification WHERE relation = 'regress_a_insert_188'::regclass;
-SET tiered_storage.wal_read_limit = 0;
-CALL regress_hour();
-EXECUTE reasons;
-RESET tiered_storage.wal_read_limit;
 
 ALTER SYSTEM RESET checkpoint_timeout;
 ALTER SYSTEM RESET max_wal_size;

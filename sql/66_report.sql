@@ -120,7 +120,7 @@ SELECT n, regexp_replace(replace(_tiered_storage.report_tier_gauge(jsonb_build_o
 
 \i :abs_srcdir/sql/include/three_tiers.sql
 SET tiered_storage.track_access = off;
-SET tiered_storage.track_page_cache = off;
+SET tiered_storage.test_page_cache = off;
 -- What somebody calls a table, an index, a schema, a tier, an error, must not be markup.
 SET standard_conforming_strings = on;
 CREATE SCHEMA "<script>alert(1)</script>";

@@ -253,8 +253,6 @@ tier_due_request(const TierDueJob *job, const TierSet *set, Oid relation_oid)
 	request.policy_id = policy->policy_id;
 	request.predicted_s_per_hour = NAN;
 	request.reason = job->leaf->reason;
-	request.allow_lock = tier_move_max_lock_time_s != 0;
-	request.limit_lock_time = true;
 	request.is_optional = job->leaf->verdict == TIER_VERDICT_RETURNS;
 	request.mark = job->leaf->verdict == TIER_VERDICT_RETURNS ? TIER_MARK_STAY : TIER_MARK_NONE;
 	return request;

@@ -138,8 +138,7 @@ tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 	start.reason = tier_pressure_stops(pressure);
 	if (start.reason == NULL)
 	{
-		start.reason = tier_pressure_slows(pressure, set, move->from_tablespace_oid,
-										   move->to_tablespace_oid);
+		start.reason = tier_pressure_slows(pressure);
 		if (start.reason != NULL && is_pressing(set, move))
 			start.reason = NULL;
 	}

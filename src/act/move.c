@@ -336,15 +336,14 @@ move_with_retries(TierMove *move, TierMoveReport *report)
 				TIER_STATE_NOT_NEEDED;
 			return NULL;
 		}
-		if (outcome->attempts >= tier_move_lock_attempts)
+		if (outcome->attempts >= TIER_LOCK_ATTEMPTS)
 		{
 			tier_move_report_skipped(report,
 									 psprintf("could not lock the relation within %d ms in %d %s",
 											  tier_move_lock_timeout_ms, outcome->attempts,
 											  outcome->attempts == 1 ? "attempt" : "attempts"),
 									 "Others are using it. Raise "
-									 "tiered_storage.move_lock_timeout or move_lock_attempts, "
-									 "or try again later.",
+									 "tiered_storage.move_lock_timeout, or try again later.",
 									 "55P03");
 			return NULL;
 		}

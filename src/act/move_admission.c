@@ -61,7 +61,6 @@ tier_move_target(const TierMoveRequest *request)
 		.tablespace_oid = request->tablespace_oid,
 		.requester_oid = request->requester_oid,
 		.allow_lock = request->allow_lock,
-		.limit_lock_time = request->limit_lock_time,
 	};
 
 	return where;

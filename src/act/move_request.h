@@ -55,7 +55,6 @@ struct TierMoveRequest
 	const char *reason;
 	bool		allow_lock;		/* what cannot be moved online may be locked
 								 * for the whole copy */
-	bool		limit_lock_time;	/* that: tiered_storage.move_max_lock_time */
 	bool		is_tried_again; /* if it is busy, by the caller and soon:
 								 * patience is short, and such an end counts
 								 * as no failure */

@@ -299,7 +299,7 @@ put_lock(TierResultRow *row, const TierCargo *cargo, const Outlook *outlook)
 	else
 		tier_preflight_put(row, "lock", TIER_PREFLIGHT_OK,
 						   psprintf("ACCESS EXCLUSIVE for at most %d ms and a WAL flush%s",
-									tier_move_lock_hold_limit_ms, past),
+									TIER_LOCK_HOLD_LIMIT_MS, past),
 						   NULL);
 }
 

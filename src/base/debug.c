@@ -16,6 +16,7 @@
 
 #ifdef TIER_DEBUG
 
+#include <limits.h>
 #include <signal.h>
 
 #include "common/hashfn.h"
@@ -32,6 +33,12 @@
 #define LOCK_CLASS 0x74696572
 
 PG_FUNCTION_INFO_V1(tier_debug_point_key);
+
+int			tier_debug_lock_attempts = -1;
+int			tier_debug_lock_hold_limit_ms = -1;
+int			tier_debug_lag_timeout_s = -1;
+int			tier_debug_tracked_relations = -1;
+int			tier_debug_track_percent = -1;
 
 static char *debug_skip = NULL;
 static char *debug_fault = NULL;
@@ -103,9 +110,27 @@ tier_debug_root(void)
 	return debug_root == NULL ? "" : debug_root;
 }
 
+static void
+define_constant(const char *name, int *value, GucContext context, int unit)
+{
+	DefineCustomIntVariable(name, "Sets a constant to another value, if not negative.", NULL,
+							value, -1, -1, INT_MAX, context,
+							GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | unit, NULL, NULL, NULL);
+}
+
 void
 tier_debug_init(void)
 {
+	define_constant("tiered_storage.debug_lock_attempts", &tier_debug_lock_attempts,
+					PGC_USERSET, 0);
+	define_constant("tiered_storage.debug_lock_hold_limit", &tier_debug_lock_hold_limit_ms,
+					PGC_USERSET, GUC_UNIT_MS);
+	define_constant("tiered_storage.debug_lag_timeout", &tier_debug_lag_timeout_s,
+					PGC_SUSET, GUC_UNIT_S);
+	define_constant("tiered_storage.debug_track_percent", &tier_debug_track_percent, PGC_SUSET, 0);
+	define_constant("tiered_storage.debug_tracked_relations", &tier_debug_tracked_relations,
+					process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP,
+					0);
 	DefineCustomStringVariable("tiered_storage.debug_root",
 							   "Sets where samples look for /proc and /sys of devices.",
 							   NULL, &debug_root, "", PGC_SUSET,

@@ -26,6 +26,18 @@ extern bool tier_debug_skips(const char *rule);
 /* What is put before /proc and /sys: tiered_storage.debug_root. */
 extern const char *tier_debug_root(void);
 
+/*
+ * Constants that a test may set to another value, as tiered_storage.debug_NAME; negative:
+ * not set.
+ */
+extern int	tier_debug_lock_attempts;
+extern int	tier_debug_lock_hold_limit_ms;
+extern int	tier_debug_lag_timeout_s;
+extern int	tier_debug_tracked_relations;
+extern int	tier_debug_track_percent;
+
+#define tier_debug_constant(name, value) (tier_debug_##name < 0 ? (value) : tier_debug_##name)
+
 /* Defines the settings; called once, from _PG_init. */
 extern void tier_debug_init(void);
 
@@ -34,6 +46,7 @@ extern void tier_debug_init(void);
 #define tier_debug_point(name) ((void) 0)
 #define tier_debug_skips(rule) false
 #define tier_debug_root() ""
+#define tier_debug_constant(name, value) (value)
 #define tier_debug_init() ((void) 0)
 
 #endif

@@ -27,24 +27,17 @@
 
 int			tier_sample_interval_s = 60;
 int			tier_migrate_interval_s = 300;
-int			tier_wait_sample_interval_ms = 1000;
 int			tier_history_retention_min = 90 * MINUTES_PER_DAY;
 int			tier_history_max_size_mb = 256;
 int			tier_auto_migrate = TIER_AUTO_MIGRATE_POLICIES;
 int			tier_max_workers = 2;
 int			tier_move_lock_timeout_ms = 200;
-int			tier_move_lock_attempts = 30;
-int			tier_move_max_lock_time_s = 0;
-int			tier_move_lock_hold_limit_ms = 20;
 double		tier_move_rate_limit_mb = 0;
 double		tier_worker_rate_limit_mb = 50;
 double		tier_move_max_slowdown = 0;
 int			tier_max_movers = 4;
 int			tier_move_max_lag_mb = 1024;
-int			tier_move_lag_timeout_s = SECS_PER_HOUR;
-double		tier_move_max_device_busy = 1.0;
 int			tier_move_limit_per_day_mb = 100 * 1024;
-bool		tier_move_prewarm = true;
 bool		tier_log_moves = true;
 int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
 int			tier_evidence_interval_s = 300;
@@ -54,15 +47,11 @@ double		tier_advice_min_saved_time = 1.0;
 double		tier_advice_min_saved_price = 1.0;
 int			tier_effect_period_min = MINUTES_PER_DAY;
 int			tier_cooldown_min = MINUTES_PER_DAY;
-int			tier_wal_read_limit_mb = 16;
-bool		tier_track_page_cache = true;
-int			tier_buffer_scan_limit = 4 * 1024 * 1024;
 bool		tier_track_access = true;
-double		tier_track_sample_rate = 0.1;
+bool		tier_test_page_cache = true;
+int			tier_test_buffer_scan_limit = 4 * 1024 * 1024;
 char	   *tier_ignore_applications = NULL;
 uint32		tier_ignore_applications_version = 0;
-int			tier_track_max_relations = 16384;
-int			tier_node_timeout_ms = 5000;
 
 static const struct config_enum_entry auto_migrate_options[] = {
 	{"off", TIER_AUTO_MIGRATE_OFF, false},
@@ -79,11 +68,7 @@ assign_ignore_applications(const char *new_value, void *extra)
 
 /* Anybody may set these for a session, and owners for a database or role. */
 static const char *const session_settings[] = {
-	"tiered_storage.move_lock_attempts",
-	"tiered_storage.move_lock_hold_limit",
 	"tiered_storage.move_lock_timeout",
-	"tiered_storage.move_max_lock_time",
-	"tiered_storage.move_prewarm",
 	"tiered_storage.observation_period",
 	"tiered_storage.advice_min_saved_price",
 	"tiered_storage.advice_min_saved_time",
@@ -107,8 +92,6 @@ tier_guc_keep_server_values(void)
 void
 tier_guc_init(void)
 {
-	bool		preloading = process_shared_preload_libraries_in_progress;
-
 	DefineCustomIntVariable("tiered_storage.sample_interval",
 							"Sets the time between two samples of a database by its worker.",
 							NULL,
@@ -124,14 +107,6 @@ tier_guc_init(void)
 							&tier_migrate_interval_s,
 							300, 1, 86400,
 							PGC_SIGHUP, GUC_UNIT_S,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.wait_sample_interval",
-							"Sets the time between two looks at what the backends wait for.",
-							"0 turns it off.",
-							&tier_wait_sample_interval_ms,
-							1000, 0, 60000,
-							PGC_SIGHUP, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.history_retention",
@@ -180,40 +155,6 @@ tier_guc_init(void)
 							PGC_USERSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.node_timeout",
-							"Sets how long a node of Citus is waited for.",
-							"For a connection to it, and for its answer.",
-							&tier_node_timeout_ms,
-							5000, 100, 600000,
-							PGC_USERSET, GUC_UNIT_MS,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.move_lock_attempts",
-							"Sets how often a move asks for a lock before it gives up.",
-							NULL,
-							&tier_move_lock_attempts,
-							30, 1, 1000,
-							PGC_USERSET, 0,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.move_lock_hold_limit",
-							"Sets how long a move may work under the strong lock, WAL flushes "
-							"not counted.",
-							"When there is more left to do, it lets go and tries again.",
-							&tier_move_lock_hold_limit_ms,
-							20, 1, 10000,
-							PGC_USERSET, GUC_UNIT_MS,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.move_max_lock_time",
-							"Sets for how long the worker may lock a relation that cannot be "
-							"moved online, by estimate.",
-							"0 means that it moves none of these; -1 means no limit.",
-							&tier_move_max_lock_time_s,
-							0, -1, INT_MAX / 1000,
-							PGC_USERSET, GUC_UNIT_S,
-							NULL, NULL, NULL);
-
 	/* Not rounded: less than half a MB must not become 0, which is no limit. */
 	DefineCustomRealVariable("tiered_storage.move_rate_limit",
 							 "Sets how much all moves of the server together copy, per second.",
@@ -259,24 +200,6 @@ tier_guc_init(void)
 							PGC_SUSET, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.move_lag_timeout",
-							"Sets how long a move under way waits for standbys, replication "
-							"slots or the archive before it is given up.",
-							"0 gives it up at once; -1 means no limit.",
-							&tier_move_lag_timeout_s,
-							SECS_PER_HOUR, -1, INT_MAX / 1000,
-							PGC_SUSET, GUC_UNIT_S,
-							NULL, NULL, NULL);
-
-	DefineCustomRealVariable("tiered_storage.move_max_device_busy",
-							 "Sets how busy the devices may be for a move to begin that nobody "
-							 "has asked for.",
-							 "By the last sample, as a fraction of its time; 1 means no limit.",
-							 &tier_move_max_device_busy,
-							 1.0, 0.0, 1.0,
-							 PGC_SUSET, 0,
-							 NULL, NULL, NULL);
-
 	DefineCustomIntVariable("tiered_storage.move_limit_per_day",
 							"Sets how much of a database is moved in 24 hours because of advice.",
 							"0 means nothing, -1 no limit.  Moves by policies and by hand are "
@@ -285,15 +208,6 @@ tier_guc_init(void)
 							100 * 1024, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
-
-	DefineCustomBoolVariable("tiered_storage.move_prewarm",
-							 "Sets whether a move reads into shared buffers what was there "
-							 "before.",
-							 NULL,
-							 &tier_move_prewarm,
-							 true,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("tiered_storage.log_moves",
 							 "Logs each completed move, and tells who called move_relation().",
@@ -378,25 +292,6 @@ tier_guc_init(void)
 							PGC_USERSET, GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.wal_read_limit",
-							"Sets how much WAL a sample reads at most, to count which "
-							"relations write.",
-							"When more was written, parts of it stand for all.  0 reads none.",
-							&tier_wal_read_limit_mb,
-							16, 0, 64 * 1024,
-							PGC_SUSET, GUC_UNIT_MB,
-							NULL, NULL, NULL);
-
-	DefineCustomBoolVariable("tiered_storage.track_page_cache",
-							 "Sets whether samples look at what of the relations is in the "
-							 "page cache of the operating system.",
-							 "Without it, all reads that miss shared buffers are taken for "
-							 "reads of the device.",
-							 &tier_track_page_cache,
-							 true,
-							 PGC_SUSET, 0,
-							 NULL, NULL, NULL);
-
 	DefineCustomBoolVariable("tiered_storage.track_access",
 							 "Sets whether the executor's reads are told apart as random and "
 							 "sequential.",
@@ -404,22 +299,6 @@ tier_guc_init(void)
 							 "shared_preload_libraries.",
 							 &tier_track_access,
 							 true,
-							 PGC_SUSET, 0,
-							 NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.buffer_scan_limit",
-							"Sets how many headers of shared buffers a scan looks at.",
-							"Of more, a random sample of that size is looked at.",
-							&tier_buffer_scan_limit,
-							4 * 1024 * 1024, 16, INT_MAX / 2,
-							PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
-							NULL, NULL, NULL);
-
-	DefineCustomRealVariable("tiered_storage.track_sample_rate",
-							 "Sets the share of cheap plans whose reads are tracked.",
-							 "Expensive plans are always tracked.",
-							 &tier_track_sample_rate,
-							 0.1, 0.0, 1.0,
 							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 
@@ -431,17 +310,21 @@ tier_guc_init(void)
 							   PGC_SIGHUP, 0,
 							   NULL, assign_ignore_applications, NULL);
 
-	/*
-	 * Without preload it is only shown; the server forbids the other context
-	 * then.
-	 */
-	DefineCustomIntVariable("tiered_storage.track_max_relations",
-							"Sets for about how many relations of all databases reads are "
-							"tracked between two samples.",
-							"Takes shared memory of about 350 bytes for each.",
-							&tier_track_max_relations,
-							16384, 1024, 1024 * 1024,
-							preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0,
+	DefineCustomBoolVariable("tiered_storage.test_page_cache",
+							 "Sets whether samples look at the page cache, for tests.",
+							 "Without it, all reads that miss shared buffers are taken for "
+							 "reads of the device.",
+							 &tier_test_page_cache,
+							 true,
+							 PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("tiered_storage.test_buffer_scan_limit",
+							"Sets how many headers of shared buffers a scan looks at, for tests.",
+							"Of more, a random sample of that size is looked at.",
+							&tier_test_buffer_scan_limit,
+							4 * 1024 * 1024, 16, INT_MAX / 2,
+							PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("tiered_storage");

@@ -27,7 +27,6 @@ typedef enum TierAutoMigrate
 /* Worker and launcher. */
 extern int	tier_sample_interval_s;
 extern int	tier_migrate_interval_s;
-extern int	tier_wait_sample_interval_ms;	/* 0: off */
 extern int	tier_auto_migrate;	/* TierAutoMigrate */
 extern int	tier_max_workers;
 
@@ -37,21 +36,13 @@ extern int	tier_history_max_size_mb;
 
 /* Moves. */
 extern int	tier_move_lock_timeout_ms;	/* of one attempt */
-extern int	tier_node_timeout_ms;
-extern int	tier_move_lock_attempts;
-extern int	tier_move_max_lock_time_s;	/* 0: none; -1: no limit */
-extern int	tier_move_lock_hold_limit_ms;
 extern double tier_move_rate_limit_mb;	/* per second, all moves; 0: no limit */
 extern double tier_worker_rate_limit_mb;	/* per second, each worker's; 0:
 											 * no limit */
 extern double tier_move_max_slowdown;	/* of users, a share; 0: off */
 extern int	tier_max_movers;
 extern int	tier_move_max_lag_mb;	/* of standbys and slots; -1: no limit */
-extern int	tier_move_lag_timeout_s;	/* of a move under way; 0: none; -1:
-										 * no limit */
-extern double tier_move_max_device_busy;	/* 0 to 1, which is no limit */
 extern int	tier_move_limit_per_day_mb; /* by advice; -1: no limit */
-extern bool tier_move_prewarm;
 extern bool tier_log_moves;
 
 /* Advice and effects. */
@@ -65,14 +56,13 @@ extern int	tier_effect_period_min; /* 0: off */
 extern int	tier_cooldown_min;
 
 /* Samples. */
-extern int	tier_wal_read_limit_mb; /* of one sample; 0: reads none */
-extern bool tier_track_page_cache;
-extern int	tier_buffer_scan_limit; /* buffer headers */
 extern bool tier_track_access;
-extern double tier_track_sample_rate;	/* fraction of the cheap plans */
 extern char *tier_ignore_applications;	/* names, separated by commas */
 extern uint32 tier_ignore_applications_version; /* changes with the list */
-extern int	tier_track_max_relations;
+
+/* For tests, benchmarks and the demonstration; no list of settings shows them. */
+extern bool tier_test_page_cache;	/* samples look at it */
+extern int	tier_test_buffer_scan_limit;	/* buffer headers */
 
 /*
  * Fixes in this process those settings that a session may change at the values

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/circumstances.h
- *		What moves have regard to: who reads the WAL, checkpoints, busy devices, and wear.
+ *		What moves have regard to: who reads the WAL, checkpoints, and wear.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *
@@ -73,16 +73,6 @@ typedef struct TierCheckpoints
 
 /* Of the samples that began in the last seconds. */
 extern TierCheckpoints tier_catalog_checkpoints_within(double seconds);
-
-/* How busy the device beneath a tablespace was in the last period. */
-typedef struct TierBusy
-{
-	Oid			tablespace_oid;
-	double		fraction;		/* 0 to 1 */
-} TierBusy;
-
-/* Of devices that were looked at in the last seconds; *n of them, in the given context. */
-extern TierBusy *tier_catalog_load_busy(MemoryContext context, double lately_s, int *n);
 
 /* ---------------------------------------------------------------------
  * Wear: catalog/wear.c

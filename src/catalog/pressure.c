@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/pressure.c
- *		What the last samples say of checkpoints and of how busy devices are.
+ *		What the last samples say of checkpoints.
  *
  * See catalog/tables.h.
  *
@@ -45,29 +45,4 @@ tier_catalog_checkpoints_within(double seconds)
 	checkpoints.wal_bytes = number_of(3);
 	checkpoints.seconds = number_of(4);
 	return checkpoints;
-}
-
-TierBusy *
-tier_catalog_load_busy(MemoryContext context, double lately_s, int *n)
-{
-	static const char sql[] =
-	"SELECT t.oid, max(least(1.0, d.last_busy_ms / 1000.0 / d.period_s))::float8 "
-	"FROM _tiered_storage.device_state d CROSS JOIN LATERAL unnest(d.tablespaces) t (oid) "
-	"WHERE d.period_s > 0 AND d.counters_at >= $1 - make_interval(secs => $2) "
-	"GROUP BY t.oid ORDER BY t.oid";
-	static const Oid types[] = {TIMESTAMPTZOID, FLOAT8OID};
-	Datum		values[2];
-	TierBusy   *busy;
-	bool		isnull;
-
-	values[0] = TimestampTzGetDatum(tier_clock_now());
-	values[1] = Float8GetDatum(lately_s);
-	*n = (int) tier_catalog_execute(sql, 2, types, values, NULL);
-	busy = MemoryContextAlloc(context, sizeof(TierBusy) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		busy[i].tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		busy[i].fraction = DatumGetFloat8(tier_catalog_datum(i, 2, &isnull));
-	}
-	return busy;
 }

@@ -19,8 +19,6 @@ typedef struct TierPressure
 	TierWalLag	wal_lag;
 	TierCheckpoints checkpoints;	/* of the last two checkpoint_timeout */
 	double		moved_bytes;	/* in that time: their WAL is ours */
-	TierBusy   *busy;			/* in the last period of the sampler */
-	int			nbusy;
 } TierPressure;
 
 /* Inside of a scope; the result lives in the given context. */
@@ -36,11 +34,7 @@ extern TierPressure *tier_pressure_load(MemoryContext context);
  */
 extern char *tier_pressure_stops(const TierPressure *pressure);
 
-/*
- * Others are slowed down by it, from one of these tablespaces to the other one (0: any): what
- * leaves a tier that is too full does not wait for that.
- */
-extern char *tier_pressure_slows(const TierPressure *pressure, const TierSet *set,
-								 Oid from_tablespace_oid, Oid to_tablespace_oid);
+/* Others are slowed down by it: what leaves a tier that is too full does not wait for that. */
+extern char *tier_pressure_slows(const TierPressure *pressure);
 
 #endif							/* TIER_PRESSURE_H */

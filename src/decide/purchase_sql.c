@@ -119,7 +119,7 @@ tell_about(const TierPurchase *purchase, bool is_usual)
 				(errmsg("what clients wait for is not known"),
 				 errdetail("They count from an hour on in which they were sampled for a minute."),
 				 errhint("With tiered_storage in shared_preload_libraries their waits are "
-						 "sampled every tiered_storage.wait_sample_interval.")));
+						 "sampled once a second.")));
 }
 
 Datum

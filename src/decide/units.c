@@ -227,7 +227,7 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 		if (device == NULL)
 			continue;
 		unit->device = device->device;
-		if (tier_track_page_cache && tier_device_is_known(device) &&
+		if (tier_test_page_cache && tier_device_is_known(device) &&
 			!tier_device_is_explained(device))
 			unit->unexplained = unit->misses_per_hour < LEAST_PER_HOUR ? 0.0 :
 				tier_device_residual(device);

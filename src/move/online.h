@@ -113,7 +113,7 @@ typedef struct TierOnlineReport
  * Moves the relation's blocks to a new file in the tablespace, block for block,
  * while others read and write it; then waits for the strong lock, never longer
  * than tiered_storage.move_lock_timeout and holding nothing, and swaps the files
- * while it holds it, for tiered_storage.move_lock_hold_limit at most, WAL
+ * while it holds it, for TIER_LOCK_HOLD_LIMIT_MS at most, WAL
  * flushes not counted.  While we copy, we give way to all who wait for us.
  *
  * Must be called with SPI connected non-atomically, in a transaction with no

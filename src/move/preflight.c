@@ -174,10 +174,7 @@ check_method(TierAdmission *admission)
 	if (why != NULL)
 	{
 		obstacle.message = psprintf("it cannot be moved online: %s", why);
-		obstacle.hint = admission->where.limit_lock_time ?
-			"Raise tiered_storage.move_max_lock_time, which is 0, "
-			"to let it be locked for the whole copy." :
-			"CALL tiered_storage.move_relation(..., allow_lock => true) "
+		obstacle.hint = "CALL tiered_storage.move_relation(..., allow_lock => true) "
 			"locks it for the whole copy.";
 		obstacle.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
 		return obstacle;
@@ -561,34 +558,6 @@ check_standbys(TierAdmission *admission)
 	return obstacle;
 }
 
-/* How long a copy under the lock takes: tiered_storage.move_max_lock_time. */
-static TierObstacle
-check_lock_time(TierAdmission *admission)
-{
-	TierObstacle obstacle = no_obstacle;
-	const TierSet *set = admission->set;
-	int			from = tier_set_tier_of_tablespace(set, admission->info->tablespace_oid);
-	int			to = tier_set_tier_of_tablespace(set, admission->where.tablespace_oid);
-	double		slowest;
-	double		seconds;
-
-	if (to < 0 || !admission->where.limit_lock_time || tier_move_max_lock_time_s <= 0 ||
-		tier_relation_why_not_online(admission->info) == NULL)
-		return obstacle;
-	slowest = set->tiers[to].profile.sequential_write_mb_per_s;
-	if (from >= 0)
-		slowest = Min(slowest, set->tiers[from].profile.sequential_read_mb_per_s);
-	seconds = admission->size_bytes / (slowest * 1e6);
-	if (seconds > tier_move_max_lock_time_s)
-	{
-		obstacle.message = psprintf("moving it would lock it for about %.0f seconds", seconds);
-		obstacle.hint = "Raise tiered_storage.move_max_lock_time, "
-			"or CALL tiered_storage.move_relation(..., allow_lock => true) at a quiet time.";
-		obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-	}
-	return obstacle;
-}
-
 /* ---------------------------------------------------------------------
  * All of it
  * ---------------------------------------------------------------------
@@ -619,7 +588,6 @@ tier_preflight_check(TierAdmission *admission, TierCheck check)
 		[TIER_CHECK_WAL_SPACE] = check_wal_space,
 		[TIER_CHECK_CAPACITY] = check_capacity,
 		[TIER_CHECK_STANDBYS] = check_standbys,
-		[TIER_CHECK_LOCK_TIME] = check_lock_time,
 		[TIER_CHECK_USERS] = check_users,
 	};
 

@@ -30,7 +30,6 @@ typedef enum TierCheck
 	TIER_CHECK_WAL_SPACE,
 	TIER_CHECK_CAPACITY,		/* that somebody has given the tier */
 	TIER_CHECK_STANDBYS,		/* their directories and room, as last told */
-	TIER_CHECK_LOCK_TIME,		/* tiered_storage.move_max_lock_time */
 	TIER_CHECK_USERS,			/* who will not release it in time */
 	TIER_CHECKS
 } TierCheck;
@@ -51,7 +50,6 @@ typedef struct TierMoveTarget
 	Oid			requester_oid;	/* whose rights count */
 	bool		allow_lock;		/* what cannot be moved online may be locked
 								 * for the whole copy */
-	bool		limit_lock_time;	/* that: tiered_storage.move_max_lock_time */
 } TierMoveTarget;
 
 /*

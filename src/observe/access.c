@@ -53,7 +53,7 @@ watch_probability(const QueryDesc *query)
 	 */
 	if (IsParallelWorker())
 		return 1.0;
-	return Min(Max(by_cost, tier_track_sample_rate), 1.0);
+	return Min(Max(by_cost, TIER_TRACK_SHARE), 1.0);
 }
 
 /* Is the name in the list?  Names are separated by commas, and trimmed. */

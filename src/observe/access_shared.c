@@ -29,6 +29,7 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/observe/access_shared.h"
 #include "src/server/io_workers.h"
@@ -36,6 +37,12 @@
 #define TRANCHE_NAME "tiered_storage_access"
 
 #define NREGIONS 16
+
+/*
+ * Relations of all databases whose reads are counted between two samples, about.  Each takes
+ * 350 bytes of shared memory; the reads of others are judged by their statistics.
+ */
+#define TRACKED_RELATIONS tier_debug_constant(tracked_relations, 16384)
 #define MAX_DATABASES 256
 
 /*
@@ -127,7 +134,7 @@ static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static uint32
 region_slots(void)
 {
-	return pg_nextpower2_32((uint32) tier_track_max_relations / NREGIONS);
+	return pg_nextpower2_32((uint32) TRACKED_RELATIONS / NREGIONS);
 }
 
 static Size

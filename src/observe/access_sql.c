@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 
+#include "src/observe/access.h"
 #include "src/observe/access_counts.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
@@ -94,7 +95,7 @@ tier_access_tracking(PG_FUNCTION_ARGS)
 	values[TRACKING_AVAILABLE] = BoolGetDatum(status.exists);
 	values[TRACKING_ENABLED] = BoolGetDatum(tier_track_access);
 	values[TRACKING_COMPLETE] = BoolGetDatum(status.covered);
-	values[TRACKING_RATE] = Float8GetDatum(tier_track_sample_rate);
+	values[TRACKING_RATE] = Float8GetDatum(TIER_TRACK_SHARE);
 	values[TRACKING_RELATIONS] = Int32GetDatum(status.entries);
 	values[TRACKING_MAX_RELATIONS] = Int32GetDatum(status.max_entries);
 	values[TRACKING_DROPPED] = Float8GetDatum(status.dropped);

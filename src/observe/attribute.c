@@ -161,7 +161,7 @@ tier_attribute_reads(TierRelationState *state, const TierAccessTaken *taken,
 	input.looked_up = period->index_scanned || (input.is_index && period->delta.scans > 0);
 	input.touched = input.looked_up || period->delta.scans > 0 ||
 		period->delta.tuples_read > 0 || period->delta.row_changes > 0;
-	input.sample_rate = tier_track_sample_rate;
+	input.sample_rate = TIER_TRACK_SHARE;
 	input.certain_blocks = certain_blocks(state->id.tablespace_oid);
 	if (count != NULL)
 		input.plans = count->plans;

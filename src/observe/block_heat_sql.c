@@ -193,7 +193,7 @@ tier_block_heat(PG_FUNCTION_ARGS)
 		int64		nblocks = first_block(&buckets, i + 1) - first;
 		TierPagecacheLook look;
 
-		if (!tier_track_page_cache ||
+		if (!tier_test_page_cache ||
 			!tier_pagecache_look(file, (BlockNumber) first, (BlockNumber) nblocks, &look))
 			look.cached_bytes = -1;
 		tier_row_clear(&row);

@@ -247,7 +247,7 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 	double		random = period->device_random;
 	double		sequential = period->device_sequential;
 
-	if (tier_track_page_cache && device != NULL && tier_device_is_explained(device))
+	if (tier_test_page_cache && device != NULL && tier_device_is_explained(device))
 	{
 		random = within_bounds(period, period->device_counted +
 							   apply_fit(Max(random - period->device_counted, 0.0),
@@ -375,7 +375,7 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 {
 	TierRelationState **readers = palloc_extended(sizeof(TierRelationState *) * Max(nstates, 1),
 												  MCXT_ALLOC_HUGE);
-	bool		looks = tier_track_page_cache && tier_pagecache_method() != NULL;
+	bool		looks = tier_test_page_cache && tier_pagecache_method() != NULL;
 	LookBudget	budget;
 	int			n = 0;
 

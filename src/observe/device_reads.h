@@ -20,7 +20,7 @@
  * most, and of some others in turn, as far as the time allows.  Relations whose
  * share of it changed noticeably get `changed`.  Where the page cache cannot be
  * seen, only the fit says what reached the device; without
- * tiered_storage.track_page_cache all reads did.  worker_bytes: what I/O workers
+ * tiered_storage.test_page_cache all reads did.  worker_bytes: what I/O workers
  * have read from devices in these period_s seconds, for whomever; 0: not known.
  */
 extern void tier_device_reads_correct(const TierDevices *devices,

@@ -69,7 +69,12 @@
 #include "src/server/wal.h"
 #include "src/observe/writes.h"
 
-#define BYTES_PER_MB ((uint64) 1024 * 1024)
+/*
+ * WAL that a sample reads at most, in bytes: one segment of the default size, so that a
+ * sample is short however much is written.  Of more, parts of it stand for all, which are
+ * enough to tell the relations that write much.
+ */
+#define WAL_READ_LIMIT ((uint64) 16 * 1024 * 1024)
 
 #define NO_RELATION PG_UINT32_MAX
 
@@ -567,10 +572,7 @@ tier_writes_begin(TimestampTz now)
 	TierWritesMemory *memory = &writes->memory;
 
 	writes->context = CurrentMemoryContext;
-	writes->budget = (uint64) tier_wal_read_limit_mb * BYTES_PER_MB;
-	if (writes->budget == 0)
-		return writes;
-
+	writes->budget = WAL_READ_LIMIT;
 	tier_catalog_load_writes(memory);
 	writes->full_page_writes = memory->full_page_writes;
 	writes->end = tier_wal_flush();
@@ -595,8 +597,6 @@ tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
 {
 	int			j = 0;
 
-	if (writes->budget == 0)
-		return;
 	writes->counts = MemoryContextAllocExtended(writes->context, sizeof(Counts) * Max(ncurrent, 1),
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	know_files(writes, current, ncurrent, last, nlast);
@@ -619,7 +619,7 @@ tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
 bool
 tier_writes_counted(const TierWrites *writes)
 {
-	return writes->budget > 0 && writes->memory.scale > 0.0;
+	return writes->memory.scale > 0.0;
 }
 
 double

@@ -19,15 +19,13 @@ typedef struct TierWrites TierWrites;
 /*
  * Inside a scope and with the sampler locked, before the states are loaded and
  * the relations collected: flushes the WAL, up to where it will be read, and
- * looks up where the last sample ended.  With tiered_storage.wal_read_limit =
- * 0 it forgets that.  Where there is no such place, all rates of writes start
+ * looks up where the last sample ended.  Where there is no such place, all rates of writes start
  * again from zero.  Result in the current context.
  */
 extern TierWrites *tier_writes_begin(TimestampTz now);
 
 /*
- * Reads the WAL between, or the part of it that tiered_storage.wal_read_limit
- * allows, and fills in period.writes of the current relations; `last`: what the
+ * Reads the WAL between, or the part of it that is read at most, and fills in period.writes of the current relations; `last`: what the
  * last sample has left of them.  Both arrays by OID.
  * WAL that cannot be read any more is no error: what is left of it then stands
  * for all.  Checks for interrupts.

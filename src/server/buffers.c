@@ -75,7 +75,7 @@ static void
 start_walk(BufferWalk *walk)
 {
 	walk->next = 0;
-	walk->parts = Min(NBuffers, tier_buffer_scan_limit);
+	walk->parts = Min(NBuffers, tier_test_buffer_scan_limit);
 	walk->part_size = (double) NBuffers / walk->parts;
 	walk->random = (uint64) PgStartTime | 1;
 }

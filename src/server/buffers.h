@@ -28,7 +28,7 @@ typedef struct TierBufferCount
 typedef struct TierBufferScan TierBufferScan;
 
 /*
- * When there are more buffers than tiered_storage.buffer_scan_limit, so many
+ * When there are more buffers than 4 million (tiered_storage.test_buffer_scan_limit), so many
  * of them are looked at, each chosen at random out of an equal part of all, once
  * for the life of the server, and counts are scaled up.  The share that was looked
  * at, in (0, 1].

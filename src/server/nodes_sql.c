@@ -48,6 +48,12 @@ PG_FUNCTION_INFO_V1(tier_answer_within);
 /* What Citus calls the time after which it gives up to connect. */
 #define CONNECTION_TIMEOUT "citus.node_connection_timeout"
 
+/*
+ * How long a node is waited for, for a connection and for its answer: a node that works
+ * answers in milliseconds, and who looks at all nodes sees the others after a moment.
+ */
+#define NODE_TIMEOUT_MS 5000
+
 /* Of several nodes that have to share the time, each gets that at least. */
 #define LEAST_TIME_MS 100
 
@@ -422,7 +428,7 @@ tier_ask_nodes(PG_FUNCTION_ARGS)
 				 errmsg("there must be as many ports as nodes")));
 	nodes.command = text_to_cstring(PG_GETARG_TEXT_PP(2));
 	question.nodes = &nodes;
-	question.timeout_ms = Max(tier_node_timeout_ms, LEAST_TIME_MS);
+	question.timeout_ms = NODE_TIMEOUT_MS;
 	question.n = nodes.n;
 	question.succeeded = palloc0(sizeof(bool) * Max(nodes.n, 1));
 	question.answers = palloc0(sizeof(char *) * Max(nodes.n, 1));

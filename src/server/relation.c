@@ -624,7 +624,7 @@ tier_relation_set_default(Oid relation_oid, Oid requester_oid, Oid expected_oid,
 	int			caller_context;
 
 	tier_relation_lock(relation_oid, AccessExclusiveLock, tier_move_lock_timeout_ms,
-					   tier_move_lock_hold_limit_ms);
+					   TIER_LOCK_HOLD_LIMIT_MS);
 	if (!tier_relation_lookup(relation_oid, &info) ||
 		(info.kind != RELKIND_PARTITIONED_TABLE && info.kind != RELKIND_PARTITIONED_INDEX))
 		return TIER_MOVE_GONE;

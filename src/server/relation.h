@@ -30,6 +30,7 @@
 #include "storage/lockdefs.h"
 
 #include "src/compat.h"
+#include "src/base/debug.h"
 
 /* What pg_class says of a relation, without lock; may be stale at once. */
 typedef struct TierRelationInfo
@@ -241,6 +242,18 @@ extern bool tier_relation_has_waiters(Oid relation_oid);
 extern bool tier_relation_someone_waits_for(const LOCKTAG *tag);
 
 /*
+ * How often a move asks for a lock before it gives up.  With the pauses between, which grow,
+ * that is about two minutes: long enough for most transactions, and not for ever.
+ */
+#define TIER_LOCK_ATTEMPTS tier_debug_constant(lock_attempts, 30)
+
+/*
+ * How long a move works under the strong lock, WAL flushes not counted: no longer than an
+ * application notices.  What does not fit is tried again.
+ */
+#define TIER_LOCK_HOLD_LIMIT_MS tier_debug_constant(lock_hold_limit_ms, 20)
+
+/*
  * Waits for the lock at most timeout_ms, and then for any other lock of this
  * transaction at most next_timeout_ms.  Nothing of the relation or its table
  * may be locked yet, or somebody could be failed by the deadlock check.
@@ -334,7 +347,7 @@ extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid, bo
  * file, so that it is done at once.  It takes the strongest lock on the relation, though, and
  * on a partitioned table that keeps everybody out: it is asked for like that of a move, with
  * nothing locked, for tiered_storage.move_lock_timeout; and while it is held other locks are
- * waited for no longer than move_lock_hold_limit.  ERRCODE_LOCK_NOT_AVAILABLE if it was not
+ * waited for no longer than TIER_LOCK_HOLD_LIMIT_MS.  ERRCODE_LOCK_NOT_AVAILABLE if it was not
  * granted.  Under the lock everything is checked again: NOT_NEEDED, if it is not what was
  * expected any more.  Acts as the owner, and only if the owner may create there: or nobody
  * could create a partition any more.  The requester (0: what the owner had is given back)

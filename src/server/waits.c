@@ -38,8 +38,11 @@
 
 PG_FUNCTION_INFO_V1(tier_wait_times);
 
-/* The launcher must not spin, whatever the setting. */
-#define SHORTEST_INTERVAL_MS 10
+/*
+ * Time between two looks.  A wait for storage takes milliseconds, so that one look sees few
+ * of them; but looks are many, 3600 an hour, and each costs microseconds for each backend.
+ */
+#define LOOK_INTERVAL_MS 1000
 
 #define CLASS_MASK 0xFF000000
 #define EVENT_MASK 0x0000FFFF
@@ -272,15 +275,12 @@ long
 tier_waits_sample(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	int64		interval_ms = Max(tier_wait_sample_interval_ms, SHORTEST_INTERVAL_MS);
 	int64		elapsed_ms = (now - looked_at) / 1000;
 	int			worker_pids[TIER_MAX_DATABASES];
 	int			nworkers;
 
-	if (tier_wait_sample_interval_ms == 0)
-		return -1;
-	if (elapsed_ms >= 0 && elapsed_ms < interval_ms)
-		return (long) (interval_ms - elapsed_ms);
+	if (elapsed_ms >= 0 && elapsed_ms < LOOK_INTERVAL_MS)
+		return (long) (LOOK_INTERVAL_MS - elapsed_ms);
 
 	nworkers = begin_look(worker_pids);
 	if (nlooks == 0)
@@ -291,10 +291,10 @@ tier_waits_sample(void)
 	 * After a long pause, or when the clock was set, one look does not speak
 	 * for all the time.
 	 */
-	add_look(looked_at == 0 || elapsed_ms < 0 || elapsed_ms > 2 * interval_ms ? interval_ms :
-			 elapsed_ms);
+	add_look(looked_at == 0 || elapsed_ms < 0 || elapsed_ms > 2 * LOOK_INTERVAL_MS ?
+			 LOOK_INTERVAL_MS : elapsed_ms);
 	looked_at = now;
-	return (long) interval_ms;
+	return LOOK_INTERVAL_MS;
 }
 
 bool

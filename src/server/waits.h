@@ -15,7 +15,7 @@
 #include "src/model/wait_class.h"
 
 /*
- * Launcher only: if tiered_storage.wait_sample_interval has passed, looks once
+ * Launcher only: if a second has passed since the last look, looks once
  * at what each backend waits for, and adds the time since the last look to the
  * slots of their databases.  Returns the milliseconds until the next look, -1
  * when there is nothing to look for.  Takes tier_shmem->lock for a moment.
@@ -24,7 +24,7 @@ extern long tier_waits_sample(void);
 
 /*
  * Copies the totals of a database since the server started; false when nobody
- * counts: without preload, with the interval 0, or before the first look.
+ * counts: without preload, or before the first look.
  */
 extern bool tier_waits_read(Oid database_oid, int64 wait_ms[TIER_WAIT_CLASSES],
 							int64 *sampled_ms);

@@ -210,14 +210,13 @@ COMMENT ON COLUMN _tiered_storage.sampler.timeline IS
 'with system_identifier the server whose statistics the last sample read';
 
 COMMENT ON COLUMN _tiered_storage.sampler.wal_position IS
-'the WAL before this position has been processed, all or a part of it; null while '
-'tiered_storage.wal_read_limit is 0';
+'the WAL before this position has been processed, all or a part of it; null: none yet';
 COMMENT ON COLUMN _tiered_storage.sampler.wal_since IS
 'when counting the writes of relations from the WAL began; null: they are not counted';
 COMMENT ON COLUMN _tiered_storage.sampler.last_wal_bytes IS
 'bytes of WAL that the server wrote between the last two samples';
 COMMENT ON COLUMN _tiered_storage.sampler.last_wal_read_bytes IS
-'bytes of that WAL that were read, at most tiered_storage.wal_read_limit';
+'bytes of that WAL that were read, at most 16 MB';
 COMMENT ON COLUMN _tiered_storage.sampler.last_wal_scale IS
 'factor by which the counts were multiplied to stand for all of the WAL; null: none of the WAL '
 'could be read any more';
@@ -283,15 +282,13 @@ COMMENT ON COLUMN tiered_storage.sampler.rolled_up_until IS
 COMMENT ON COLUMN tiered_storage.sampler.history_since IS
 'history that ended before this time is deleted; null: none has been yet';
 COMMENT ON COLUMN tiered_storage.sampler.wal_position IS
-'the WAL before this position has been processed, all or a part of it; null while '
-'tiered_storage.wal_read_limit is 0';
+'the WAL before this position has been processed, all or a part of it; null: none yet';
 COMMENT ON COLUMN tiered_storage.sampler.wal_since IS
 'when counting the writes of relations from the WAL began; null: they are not counted';
 COMMENT ON COLUMN tiered_storage.sampler.last_wal_bytes IS
 'bytes of WAL that the server wrote between the last two samples; null while the WAL is not read';
 COMMENT ON COLUMN tiered_storage.sampler.last_wal_read_bytes IS
-'bytes of that WAL that were read, at most tiered_storage.wal_read_limit; null while the WAL is '
-'not read';
+'bytes of that WAL that were read, at most 16 MB; null: none yet';
 COMMENT ON COLUMN tiered_storage.sampler.last_wal_scale IS
 'factor by which the counts were multiplied to stand for all of the WAL; null: none of the WAL '
 'could be read any more';

@@ -227,7 +227,7 @@ AS $$
 				WHEN u.period_s < 86400 THEN 'less than a day was counted'
 				WHEN u.written = 0 THEN 'nothing was written to it lately' END,
 			CASE WHEN u.relation_s = 0
-				THEN 'relations: the WAL is not read (tiered_storage.wal_read_limit)' END,
+				THEN 'relations: the WAL was not read yet' END,
 			CASE WHEN u.wal_s = 0 THEN 'WAL: the device of pg_wal is not known' END,
 			CASE WHEN u.per_day IS NULL THEN
 				'its endurance is not known: tell it, alter_tier(endurance_tbw => ...)'

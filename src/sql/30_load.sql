@@ -98,7 +98,7 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_wait_times';
 COMMENT ON FUNCTION tiered_storage.wait_times() IS
 'seconds that the backends of this database have waited since the server started, by class of '
-'file, sampled every tiered_storage.wait_sample_interval; empty without shared_preload_libraries';
+'file, sampled once a second; empty without shared_preload_libraries';
 
 CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz,
 	OUT begins_at timestamptz, OUT ends_at timestamptz)

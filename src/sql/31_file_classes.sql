@@ -168,7 +168,7 @@ AS $$
 			r.page_writes AS writes, r.page_writes * b.bytes AS write_bytes,
 			NULL::float8 AS fsyncs, NULL::float8 AS io_s,
 			concat_ws('; ', CASE WHEN r.page_writes IS NULL
-				THEN 'writes: the WAL is not read (tiered_storage.wal_read_limit)' END,
+				THEN 'writes: the WAL was not read yet' END,
 				'fsyncs, time: not counted by tablespace') AS null_reason
 		FROM _tiered_storage.relation_file_io() r
 		CROSS JOIN (SELECT current_setting('block_size')::float8 AS bytes) b
@@ -294,8 +294,7 @@ AS $$
 				OR NOT EXISTS (SELECT FROM _tiered_storage.file_period())
 				THEN 'all: there are no two samples yet'
 			WHEN t.file_class = 'log' THEN 'waits: no session waits for the log'
-			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries, '
-				'tiered_storage.wait_sample_interval)' END, r.of_whom), '')
+			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries)' END, r.of_whom), '')
 	FROM total t CROSS JOIN recovery r
 	UNION ALL
 	SELECT s.file_class, s.tier_name, s.reads, s.read_bytes, s.writes, s.write_bytes, s.wait_s,

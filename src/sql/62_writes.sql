@@ -248,7 +248,7 @@ AS $$
 		SELECT f.*, CASE
 			WHEN NOT f.all_counted AND _tiered_storage.relation_persistence(f.oid) <> 'p'
 				THEN 'an unlogged table is not in the WAL'
-			WHEN NOT f.all_counted THEN 'the WAL is not read (tiered_storage.wal_read_limit)'
+			WHEN NOT f.all_counted THEN 'the WAL was not read yet'
 			WHEN f.width IS NULL THEN 'there are no statistics of all columns: ANALYZE'
 			WHEN NOT f.writes_per_hour > 0 THEN 'no row was changed'
 			WHEN f.is_early THEN 'rows were changed before the WAL was read'

@@ -24,8 +24,7 @@ AS $$
 	range AS (SELECT NULLIF(max(b.total), 0) AS most FROM bar b)
 	SELECT CASE WHEN r.most IS NULL THEN _tiered_storage.report_empty('What sessions waited for '
 		'was '
-			|| 'not sampled: that takes <code>shared_preload_libraries</code> and '
-			|| '<code>wait_sample_interval</code>.')
+			|| 'not sampled: that takes <code>shared_preload_libraries</code>.')
 		ELSE _tiered_storage.report_figure('waits', 'What sessions did: the two periods',
 			'Two bars of the sessions that were active at once, by what they did or waited for. '
 				'The '
@@ -189,8 +188,7 @@ AS $$
 			'what '
 		|| 'everybody writes to the devices, beside what these endure.',
 		CASE WHEN r.most IS NULL THEN _tiered_storage.report_empty(CASE
-			WHEN facts #>> '{sampler,wal_since}' IS NULL THEN 'The WAL is not read '
-				|| '(<code>wal_read_limit</code>), or no sample was taken yet.'
+			WHEN facts #>> '{sampler,wal_since}' IS NULL THEN 'No sample was taken yet.'
 			ELSE 'Nothing was written.' END)
 		ELSE _tiered_storage.report_figure('write-kinds',
 			'Bytes written per hour by tier and kind',

@@ -70,7 +70,7 @@ AS $$
 				'The device reads much that this database did not ask for.', NULL),
 			(13, k.sampler ->> 'wal_since' IS NULL AND k.sampler <> 'null',
 				'What relations write',
-				'The WAL is not read.', 'tiered_storage.wal_read_limit'),
+				'The WAL was not read yet.', 'CALL tiered_storage.sample()'),
 			(14, (facts #>> '{moves,unmeasured}')::float8 > 0,
 				format('What %s moves of the period '
 				|| 'were worth', facts #>> '{moves,unmeasured}'),

@@ -14,7 +14,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 16
 AS 'MODULE_PATHNAME', 'tier_ask_nodes';
 COMMENT ON FUNCTION _tiered_storage.ask_nodes(text[], integer[], text, boolean) IS
 'has Citus run a command on these nodes, each of which is waited for no longer than '
-'tiered_storage.node_timeout; one row for each; one_by_one: never on a node twice';
+'five seconds; one row for each; one_by_one: never on a node twice';
 
 /* What is sent to a node: it ends by itself, so that nothing has to be cancelled from afar. */
 CREATE FUNCTION _tiered_storage.answer_within(timeout_ms integer, command text) RETURNS text

@@ -61,8 +61,6 @@ sub session
 				default_transaction_isolation =>
 				  choose('read committed', 'repeatable read', 'serializable'),
 				'tiered_storage.move_lock_timeout' => choose(10, 20, 50),
-				'tiered_storage.move_lock_attempts' => choose(2 .. 6),
-				'tiered_storage.move_prewarm' => choose('on', 'on', 'off'),
 			});
 		return $session
 		  if $session

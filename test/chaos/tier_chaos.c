@@ -384,8 +384,7 @@ move_one(MoveFunction move, const Candidate *candidate)
 	char		attempts[16];
 
 	snprintf(attempts, sizeof(attempts), "%d", random_between(3, 6));
-	set("tiered_storage.move_lock_attempts", attempts);
-	set("tiered_storage.move_prewarm", random_between(0, 3) == 0 ? "off" : "on");
+	set("tiered_storage.debug_lock_attempts", attempts);
 
 	StartTransactionCommand();
 

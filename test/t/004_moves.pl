@@ -20,7 +20,7 @@ my $node = new_node(
 	'main',
 	conf => q(
 max_prepared_transactions = 5
-tiered_storage.move_lock_hold_limit = '10s'
+tiered_storage.debug_lock_hold_limit = '10s'
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1s'
 tiered_storage.migrate_interval = '1s'
@@ -46,7 +46,7 @@ my $has_amcheck = $node->safe_psql('app',
 $node->safe_psql('app', 'CREATE EXTENSION amcheck') if $has_amcheck;
 
 my $impatient =
-  "SET tiered_storage.move_lock_timeout = '50ms'; SET tiered_storage.move_lock_attempts = 2";
+  "SET tiered_storage.move_lock_timeout = '50ms'; SET tiered_storage.debug_lock_attempts = 2";
 my $patient = "SET tiered_storage.move_lock_timeout = '60s'";
 
 # The record of a relation: what matters of it.
@@ -192,7 +192,7 @@ my $move = start_sql(
 	$node,
 	'app',
 	"SET tiered_storage.move_lock_timeout = '500ms'",
-	'SET tiered_storage.move_lock_attempts = 1000',
+	'SET tiered_storage.debug_lock_attempts = 1000',
 	"CALL tiered_storage.move_relation('m_2001_04', 'slow')");
 for (1 .. 3)
 {
@@ -243,7 +243,7 @@ create_partition($node, 'app', 5);
 $move = start_sql(
 	$node, 'app',
 	"SET tiered_storage.move_lock_timeout = '1ms'",
-	'SET tiered_storage.move_lock_attempts = 100',
+	'SET tiered_storage.debug_lock_attempts = 100',
 	'CALL tiered_storage.migrate()');
 $node->poll_query_until('app',
 	"SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_stat_activity a USING (pid) WHERE m.relation = 'm_2001_04' AND a.wait_event_type = 'Extension'"
@@ -279,7 +279,7 @@ $move = start_sql(
 	$node,
 	'app',
 	"SET tiered_storage.move_lock_timeout = '500ms'",
-	'SET tiered_storage.move_lock_attempts = 1000',
+	'SET tiered_storage.debug_lock_attempts = 1000',
 	"CALL tiered_storage.move_relation('m_pinned', 'slow')");
 wait_for_lock_wait($node, 'app', 'm_pinned');
 $node->safe_psql('app', "SELECT tiered_storage.pin('m_pinned', 'disk')");

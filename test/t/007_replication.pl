@@ -45,7 +45,7 @@ shared_preload_libraries = 'tiered_storage'
 dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
-tiered_storage.move_lock_hold_limit = '10s'
+tiered_storage.debug_lock_hold_limit = '10s'
 ));
 $primary->start;
 create_in_place_tablespace($primary, 'slow');

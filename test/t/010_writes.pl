@@ -29,7 +29,6 @@ min_wal_size = 2MB
 wal_keep_size = 64MB
 wal_level = replica
 shared_buffers = 16MB
-tiered_storage.wal_read_limit = 64MB
 ));
 $primary->append_conf('postgresql.conf',
 	"dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'")

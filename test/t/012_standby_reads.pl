@@ -20,7 +20,6 @@ my $primary = new_node(
 	conf => q(
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1h'
-tiered_storage.wait_sample_interval = '20ms'
 ));
 $primary->start;
 $primary->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE other');
@@ -78,12 +77,6 @@ ok( $primary->safe_psql('app',
 		"SELECT wait_lock_ms > 0 AND wait_sampled_ms > 0 FROM _tiered_storage.load_history ORDER BY period_start DESC LIMIT 1"
 	) eq 't',
 	'a period has its waits');
-
-# Off is off.
-reload_with($primary, 'tiered_storage.wait_sample_interval' => '0');
-$primary->poll_query_until('app',
-	"SELECT setting = '0' FROM pg_settings WHERE name = 'tiered_storage.wait_sample_interval'"
-) or die 'no reload';
 
 # ---------------------------------------------------------------------
 # Reads of a standby

@@ -33,7 +33,7 @@ my $move = start_sql(
 	$node,
 	'postgres',
 	"SET tiered_storage.move_lock_timeout = '300ms'",
-	'SET tiered_storage.move_lock_attempts = 1000',
+	'SET tiered_storage.debug_lock_attempts = 1000',
 	"CALL tiered_storage.move_relation('busy', 'slow')");
 wait_for_lock_wait($node, 'postgres', 'busy');
 my $mover = $node->safe_psql('postgres',

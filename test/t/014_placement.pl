@@ -20,7 +20,7 @@ my $node = new_node(
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1s'
 tiered_storage.auto_migrate = policies
-tiered_storage.track_page_cache = off
+tiered_storage.test_page_cache = off
 tiered_storage.move_lock_timeout = '60s'
 ));
 $node->start;
@@ -303,7 +303,7 @@ foreach my $try (1, 2)
 		notices_of(
 			$node,
 			'app',
-			"SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.move_lock_attempts = 1; CALL tiered_storage.migrate()"
+			"SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.debug_lock_attempts = 1; CALL tiered_storage.migrate()"
 		),
 		qr/could not move public\.hot_2: could not lock the relation/,
 		"try $try fails when it has copied everything");

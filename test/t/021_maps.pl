@@ -31,7 +31,7 @@ fsync = off
 full_page_writes = off
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
-tiered_storage.move_lock_attempts = 1000
+tiered_storage.debug_lock_attempts = 1000
 ));
 $node->start;
 create_in_place_tablespace($node, 'slow');

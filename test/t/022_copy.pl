@@ -27,9 +27,9 @@ min_wal_size = 32MB
 fsync = off
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
-tiered_storage.move_lock_attempts = 1000
+tiered_storage.debug_lock_attempts = 1000
 tiered_storage.move_lock_timeout = '10ms'
-tiered_storage.move_lock_hold_limit = '10s'
+tiered_storage.debug_lock_hold_limit = '10s'
 ));
 $node->start;
 create_in_place_tablespace($node, 'slow');
@@ -183,7 +183,7 @@ is(rows_of('cached'), $changed, 'with the changes');
 create_table('slowly');
 hold($stops, 'claiming');
 $move = start_move($node, 'app', 'slowly', 'slow',
-	"SET tiered_storage.move_lock_hold_limit = '300ms'");
+	"SET tiered_storage.debug_lock_hold_limit = '300ms'");
 wait_stopped($stops, 'claiming');
 hold($stops, 'backing_off');
 wait_for($stops,

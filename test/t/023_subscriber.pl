@@ -21,7 +21,6 @@ max_wal_senders = 10
 log_min_messages = warning
 max_replication_slots = 10
 tiered_storage.sample_interval = '1h'
-tiered_storage.wait_sample_interval = 0
 ))
 } qw(publisher subscriber bare);
 my ($publisher, $subscriber, $bare) = @nodes;

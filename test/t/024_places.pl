@@ -70,7 +70,7 @@ sub where_is
 my @as_owner = (
 	'SET ROLE owner',
 	"SET tiered_storage.move_lock_timeout = '20ms'",
-	'SET tiered_storage.move_lock_attempts = 1000');
+	'SET tiered_storage.debug_lock_attempts = 1000');
 
 # ---------------------------------------------------------------------
 # One at a time

@@ -62,7 +62,7 @@ tiered_storage.sample_interval = '1d'
 tiered_storage.migrate_interval = '1d'
 tiered_storage.auto_migrate = off
 tiered_storage.move_lock_timeout = '100ms'
-tiered_storage.move_lock_attempts = 2
+tiered_storage.debug_lock_attempts = 2
 log_line_prefix = '%m [%p] %e '
 max_prepared_transactions = 2
 temp_file_limit = '200MB'
@@ -594,8 +594,7 @@ my @settings = (
 	'plan_cache_mode = force_generic_plan',
 	'tiered_storage.move_rate_limit = 1',
 	'tiered_storage.move_lock_timeout = 1',
-	'tiered_storage.move_lock_attempts = 1',
-	'tiered_storage.track_sample_rate = 0');
+	'tiered_storage.track_access = off');
 
 # What the library raises itself speaks of arguments of the caller.
 my $our_files = '('

@@ -16,7 +16,6 @@ my $node = new_node(
 	'main',
 	conf => q(
 tiered_storage.auto_migrate = off
-tiered_storage.move_prewarm = off
 restart_after_crash = on
 ));
 $node->start;

@@ -186,7 +186,7 @@ END \$\$));
 
 # What there is when it is asked for, by OID, so that what is gone is not found
 # out by the parser.
-my $calls = "SET tiered_storage.move_lock_attempts = 3;\n" . join '', map {
+my $calls = "SET tiered_storage.debug_lock_attempts = 3;\n" . join '', map {
 	qq(
 SELECT format('CALL tiered_storage.move_relation(%s, %L, allow_lock => true)', oid, (ARRAY['slow', 'fast'])[1 + ($_ + oid::int) % 2])
 FROM pg_class WHERE relname ~ '^(r\\d|aging_)' AND relkind IN ('r', 'p', 'i', 'm') ORDER BY random() LIMIT 4 \\gexec

@@ -18,7 +18,7 @@ my $node = new_node(
 	'main',
 	conf => q(
 tiered_storage.auto_migrate = off
-tiered_storage.move_lock_hold_limit = '10s'
+tiered_storage.debug_lock_hold_limit = '10s'
 wal_level = logical
 log_error_verbosity = verbose
 ));

@@ -166,8 +166,7 @@ value_of(
 );
 $node->stop('immediate');
 $node->start;
-value_of(
-	'SET tiered_storage.wal_read_limit = 0; CALL tiered_storage.sample()');
+value_of('CALL tiered_storage.sample()');
 is(unclaimed('lost'), 0, 'after a crash nobody has them');
 value_of(
 	'SELECT count(pad) FROM lost_unseen; SELECT pg_stat_force_next_flush()');
@@ -377,7 +376,7 @@ session_preload_libraries = ''
 shared_preload_libraries = 'tiered_storage'
 tiered_storage.sample_interval = '1d'
 tiered_storage.migrate_interval = '1d'
-tiered_storage.track_sample_rate = 1
+tiered_storage.debug_track_percent = 100
 ));
 
 sub start_cold
@@ -419,7 +418,7 @@ is_little(
 
 # A table was vacuumed, and the reads for it come when those of others have.
 value_of('CREATE TABLE next_one (id int)');
-reload_with($node, 'tiered_storage.track_sample_rate' => '0.01');
+reload_with($node, 'tiered_storage.debug_track_percent' => '1');
 start_cold();
 $before = reads('idle');
 $gate = $node->background_psql('postgres');

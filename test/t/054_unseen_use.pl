@@ -14,7 +14,7 @@ use TierTest;
 
 my $settings = q(
 session_preload_libraries = 'tiered_storage'
-tiered_storage.track_page_cache = off
+tiered_storage.test_page_cache = off
 tiered_storage.advice_min_size = 1MB
 tiered_storage.advice_min_share = 0.01
 tiered_storage.advice_min_saved_price = 0

@@ -19,7 +19,7 @@ tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1s'
 tiered_storage.move_lock_timeout = '1min'
-tiered_storage.move_lock_hold_limit = '10s'
+tiered_storage.debug_lock_hold_limit = '10s'
 ));
 $node->start;
 create_in_place_tablespace($node, $_) for qw(fast slow before);
@@ -55,7 +55,7 @@ my $before = "t|before\nt_1|before\nt_1_pkey|-\nt_pkey|-";
 my $set = join "\n", map { "$_|fast" } qw(t t_1 t_1_pkey t_pkey);
 
 # A lock that nobody but a worker holds, for a moment, is waited for (move_lock_timeout above),
-# and so are rows that its first sample is still writing (move_lock_hold_limit); what migrate()
+# and so are rows that its first sample is still writing (the limit of the time under the lock); what migrate()
 # has said is seen where a test of what it has done fails.
 sub migrate
 {

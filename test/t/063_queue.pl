@@ -226,7 +226,7 @@ create_due($_) foreach 11 .. 15;
 reload_with(
 	$node,
 	'tiered_storage.move_lock_timeout' => '10ms',
-	'tiered_storage.move_lock_attempts' => 1);
+	'tiered_storage.debug_lock_attempts' => 1);
 my $user = $node->background_psql('app');
 $user->query_safe('BEGIN');
 $user->query_safe("LOCK TABLE ONLY d_$_ IN ACCESS SHARE MODE")
@@ -265,7 +265,7 @@ reload_with(
 	$node,
 	'tiered_storage.debug_skip' => '',
 	'tiered_storage.move_lock_timeout' => '200ms',
-	'tiered_storage.move_lock_attempts' => 30);
+	'tiered_storage.debug_lock_attempts' => 30);
 
 # ---------------------------------------------------------------------
 note 'What is copied for nothing';
@@ -281,7 +281,7 @@ SELECT tiered_storage.alter_move_window('all day',
 	max_bytes => (SELECT moved_bytes + 5 * size_bytes / 2 FROM tiered_storage.move_windows, tiered_storage.move_queue));
 ));
 my $try =
-  "SET tiered_storage.test_now = '2030-01-01 23:00+00'; SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.move_lock_attempts = 1; CALL tiered_storage.migrate()";
+  "SET tiered_storage.test_now = '2030-01-01 23:00+00'; SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.debug_lock_attempts = 1; CALL tiered_storage.migrate()";
 my $holder = $node->background_psql('app');
 $holder->query_safe('BEGIN');
 $holder->query_safe('LOCK TABLE d_20 IN ACCESS SHARE MODE');

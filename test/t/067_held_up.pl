@@ -220,7 +220,7 @@ note 'One that does not come back';
 # ---------------------------------------------------------------------
 
 catch_up();
-reload_with($node, 'tiered_storage.move_lag_timeout' => 0);
+reload_with($node, 'tiered_storage.debug_lag_timeout' => 0);
 $run = start_migrate();
 fall_behind();
 let_go($stops, 'copying');
@@ -241,7 +241,7 @@ like(
 		'app', 'SELECT state, reason FROM tiered_storage.move_queue'),
 	qr/^waiting\|waiting: $behind$/,
 	'and it does not begin again');
-reload_with($node, 'tiered_storage.move_lag_timeout' => '1h');
+reload_with($node, 'tiered_storage.debug_lag_timeout' => '-1');
 catch_up();
 
 # ---------------------------------------------------------------------
@@ -364,7 +364,7 @@ like(
 	'which the policy says');
 
 # The same of a copy that is given up because of it.
-reload_with($node, 'tiered_storage.move_lag_timeout' => 0);
+reload_with($node, 'tiered_storage.debug_lag_timeout' => 0);
 hold($stops, 'copying');
 $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
 wait_stopped($stops, 'copying');

@@ -22,7 +22,7 @@ tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1s'
 tiered_storage.auto_migrate = off
 tiered_storage.cooldown = 0
-tiered_storage.track_page_cache = off
+tiered_storage.test_page_cache = off
 tiered_storage.move_lock_timeout = '60s'
 ));
 $node->start;

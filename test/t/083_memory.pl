@@ -59,7 +59,7 @@ foreach my $hour (0 .. 4)
 	$node->safe_psql(
 		'postgres', qq(
 UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - $reads WHERE relation_oid = 'warm'::regclass;
-SET tiered_storage.track_page_cache = off;	-- each of them is from the device
+SET tiered_storage.test_page_cache = off;	-- each of them is from the device
 SET tiered_storage.test_now = '2030-01-01 0$hour:00:00+00';
 CALL tiered_storage.sample();
 ));

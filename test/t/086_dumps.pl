@@ -20,8 +20,7 @@ my $node = new_node(
 tiered_storage.sample_interval = '1d'
 tiered_storage.migrate_interval = '1d'
 tiered_storage.auto_migrate = off
-tiered_storage.track_sample_rate = 0.1
-tiered_storage.track_page_cache = off
+tiered_storage.test_page_cache = off
 fsync = off
 ));
 $node->start;

@@ -123,9 +123,8 @@ is_held_up(TierOnline *move)
 static bool
 is_held_up_too_long(const TierOnline *move)
 {
-	return tier_move_lag_timeout_s >= 0 &&
-		tier_clock_monotonic_us() >=
-		move->held_up_since + tier_move_lag_timeout_s * INT64CONST(1000000);
+	return tier_clock_monotonic_us() >=
+		move->held_up_since + TIER_LAG_TIMEOUT_S * INT64CONST(1000000);
 }
 
 bool
@@ -235,8 +234,8 @@ tell_waiting(TierOnline *move, bool is_paused, bool *has_told_pause)
 	else if (!is_paused && !move->has_told_lag)
 		ereport(NOTICE,
 				(errmsg("the move waits: %s", tier_wal_lag_text(&move->wal_lag)),
-				 errhint("It goes on when that has changed, and is given up after "
-						 "tiered_storage.move_lag_timeout.")));
+				 errhint("It goes on when that has changed, and is given up after %d s.",
+						 TIER_LAG_TIMEOUT_S)));
 	*has_told_pause |= is_paused;
 	move->has_told_lag |= !is_paused;
 }

@@ -55,6 +55,7 @@
 #include "src/base/settings.h"
 #include "src/move/online/state.h"
 #include "src/move/pending_file.h"
+#include "src/server/relation.h"
 
 /*
  * Pause before the second attempt for a lock, doubled each time, and its limits:
@@ -84,7 +85,7 @@
 static long
 backoff_after(int attempts, int64 spent_ms)
 {
-	int64		patient_ms = Min(spent_ms / tier_move_lock_attempts, LONGEST_PATIENT_BACKOFF_MS);
+	int64		patient_ms = Min(spent_ms / TIER_LOCK_ATTEMPTS, LONGEST_PATIENT_BACKOFF_MS);
 	int64		longest_ms = Max(LONGEST_BACKOFF_MS, patient_ms);
 
 	return (long) Min((int64) FIRST_BACKOFF_MS << Min(attempts - 1, 14), longest_ms);
@@ -101,7 +102,7 @@ tier_online_patience_ms(int64 copy_ms)
 {
 	int64		patience_ms = tier_move_lock_timeout_ms;
 
-	for (int attempts = 1; attempts < tier_move_lock_attempts; attempts++)
+	for (int attempts = 1; attempts < TIER_LOCK_ATTEMPTS; attempts++)
 		patience_ms += backoff_after(attempts, copy_ms) + tier_move_lock_timeout_ms;
 	return patience_ms;
 }
@@ -114,7 +115,7 @@ may_try_again(TierOnline *move)
 
 	if (move->busy++ == 0)
 		move->busy_since = now;
-	if (move->busy >= tier_move_lock_attempts)
+	if (move->busy >= TIER_LOCK_ATTEMPTS)
 		return false;
 	return !move->request->is_tried_again || move->busy < FEW_ATTEMPTS ||
 		now - move->busy_since < move->busy_since - move->began_at;
@@ -217,12 +218,9 @@ copy_and_swap(TierOnline *move)
 
 	/* 2. Note what is in shared buffers, before we read everything. */
 	tier_online_set_phase(move, TIER_PHASE_COPYING);
-	if (tier_move_prewarm)
-	{
-		outcome = tier_online_run_step(move, tier_online_residency_before_step);
-		if (outcome != TIER_STEP_GO_ON)
-			return outcome;
-	}
+	outcome = tier_online_run_step(move, tier_online_residency_before_step);
+	if (outcome != TIER_STEP_GO_ON)
+		return outcome;
 
 	/* 3. Copy. */
 	outcome = retry_step(move, tier_online_copy_step);
@@ -231,12 +229,9 @@ copy_and_swap(TierOnline *move)
 
 	/* 4. Note what of that is in shared buffers still. */
 	tier_online_set_phase(move, TIER_PHASE_CATCHING_UP);
-	if (tier_move_prewarm)
-	{
-		outcome = tier_online_run_step(move, tier_online_residency_after_step);
-		if (outcome != TIER_STEP_GO_ON)
-			return outcome;
-	}
+	outcome = tier_online_run_step(move, tier_online_residency_after_step);
+	if (outcome != TIER_STEP_GO_ON)
+		return outcome;
 
 	for (;;)
 	{
@@ -287,8 +282,7 @@ explain_busy(TierOnline *move)
 			report->why = psprintf("could not lock the relation within %d ms in %d %s",
 								   tier_move_lock_timeout_ms, move->busy, attempts);
 			report->hint = "Others are using it. "
-				"Raise tiered_storage.move_lock_timeout or move_lock_attempts, "
-				"or try again later.";
+				"Raise tiered_storage.move_lock_timeout, or try again later.";
 			break;
 		case TIER_BUSY_ROW:
 			report->why = psprintf("its row in pg_class was still locked after %d %s",
@@ -300,9 +294,8 @@ explain_busy(TierOnline *move)
 			report->why = psprintf("after %d %s the remaining changes still did not fit into "
 								   "%d ms under the lock",
 								   move->busy, attempts,
-								   tier_move_lock_hold_limit_ms);
-			report->hint = "It is changed too fast. Raise tiered_storage.move_lock_hold_limit, "
-				"or try again at a quieter time.";
+								   TIER_LOCK_HOLD_LIMIT_MS);
+			report->hint = "It is changed too fast. Try again at a quieter time.";
 			break;
 	}
 }
@@ -325,7 +318,7 @@ conclude(TierOnline *move, TierStepResult outcome)
 		case TIER_STEP_UNWANTED:
 			return TIER_ONLINE_UNWANTED;
 		case TIER_STEP_HELD_UP:
-			report->why = psprintf("it waited %d s in vain: %s", tier_move_lag_timeout_s,
+			report->why = psprintf("it waited %d s in vain: %s", TIER_LAG_TIMEOUT_S,
 								   tier_wal_lag_text(&move->wal_lag));
 			report->hint = "Let the standby, slot or archive catch up, and drop a slot that "
 				"nobody will read any more; or raise tiered_storage.move_max_lag.";
@@ -372,10 +365,9 @@ run_move(TierOnline *move)
 	tier_online_end_copy(move);
 	tier_online_set_phase(move, TIER_PHASE_PREWARMING);
 	move->backoff_ms = 0;
-	if (tier_move_prewarm)
-		while (tier_online_run_step(move, tier_online_prewarm_step) == TIER_STEP_AGAIN &&
-			   tier_online_run_step(move, tier_online_backoff_step) == TIER_STEP_GO_ON)
-			 /* go on */ ;
+	while (tier_online_run_step(move, tier_online_prewarm_step) == TIER_STEP_AGAIN &&
+		   tier_online_run_step(move, tier_online_backoff_step) == TIER_STEP_GO_ON)
+		 /* go on */ ;
 	tier_pending_release();
 	return TIER_STEP_GO_ON;
 }

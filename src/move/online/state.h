@@ -26,6 +26,7 @@
 #include "utils/palloc.h"
 
 #include "src/compat.h"
+#include "src/base/debug.h"
 #include "src/model/blockset.h"
 #include "src/move/copy.h"
 #include "src/move/online.h"
@@ -102,7 +103,7 @@ typedef struct TierOnline
 	 * Source blocks that were in shared buffers when the copy began, and
 	 * still or again when it was complete.  Not those of the second moment
 	 * alone: the last that we have read ourselves are among them.  By the
-	 * residency steps; they mean nothing without tiered_storage.move_prewarm.
+	 * residency steps.
 	 */
 	TierBlockSet resident_before;
 	TierBlockSet resident;
@@ -214,9 +215,16 @@ extern TierStepResult tier_online_watch(TierOnline *move);
 extern void tier_online_note_copied(TierOnline *move, int64 bytes);
 
 /*
+ * How long a move waits for readers of the WAL before it is given up.  A standby that an hour
+ * does not bring back needs a person; meanwhile the copy takes room on the new tier, and a
+ * place among the movers.
+ */
+#define TIER_LAG_TIMEOUT_S tier_debug_constant(lag_timeout_s, 3600)
+
+/*
  * A step: waits for backoff_ms with nothing locked, and as long as moves are paused or
  * readers of the WAL behind; others may have our place among the movers.
- * TIER_STEP_HELD_UP: these have been for tiered_storage.move_lag_timeout.
+ * TIER_STEP_HELD_UP: these have been for TIER_LAG_TIMEOUT_S.
  */
 extern TierStepResult tier_online_backoff_step(TierOnline *move);
 

@@ -82,7 +82,7 @@ lock_and_check(TierOnline *move, LOCKMODE mode)
 	TierStepResult outcome;
 
 	tier_relation_lock(move->request->relation_oid, mode, tier_move_lock_timeout_ms,
-					   mode == AccessExclusiveLock ? tier_move_lock_hold_limit_ms :
+					   mode == AccessExclusiveLock ? TIER_LOCK_HOLD_LIMIT_MS :
 					   tier_move_lock_timeout_ms);
 	if (mode == AccessExclusiveLock)
 	{
@@ -236,7 +236,7 @@ static bool
 is_too_late(const TierOnline *move)
 {
 	return tier_clock_monotonic_us() > move->locked_at + move->flush_us +
-		(int64) tier_move_lock_hold_limit_ms * 1000;
+		(int64) TIER_LOCK_HOLD_LIMIT_MS * 1000;
 }
 
 static TierStepResult
@@ -271,7 +271,7 @@ adopt_target(TierOnline *move)
 static TierStepResult
 complete_copy(TierOnline *move)
 {
-	int64		budget_us = (int64) tier_move_lock_hold_limit_ms * 1000;
+	int64		budget_us = (int64) TIER_LOCK_HOLD_LIMIT_MS * 1000;
 	TierRelationInfo info;
 	TierWalResult result;
 	TierStepResult outcome;

@@ -166,9 +166,6 @@ sub move
 		{
 			$session = session(
 				'tiered_storage.move_lock_timeout' => choose(20, 50, 200),
-				'tiered_storage.move_lock_attempts' => choose(2, 4, 8),
-				'tiered_storage.move_lock_hold_limit' => choose(5, 20, 100),
-				'tiered_storage.move_prewarm' => choose('on', 'off'),
 				synchronous_commit => choose('on', 'on', 'local', 'off'),
 			) or last;
 			@candidates = ();
@@ -328,14 +325,14 @@ sub snipe
 		}
 		if (!$mover || $mover->is_lost)
 		{
-			$mover = session('tiered_storage.move_lock_attempts' => 2);
+			$mover = session('tiered_storage.move_lock_timeout' => 50);
 			next;
 		}
 		@sweepers = grep { !$_->is_lost } @sweepers;
 		shift @sweepers if chance(0.1);
 		if (@sweepers < SWEEPERS)
 		{
-			my $sweeper = session('tiered_storage.move_lock_attempts' => 2);
+			my $sweeper = session('tiered_storage.move_lock_timeout' => 50);
 			push @sweepers, $sweeper if $sweeper;
 			next;
 		}
