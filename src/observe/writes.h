@@ -25,8 +25,8 @@ typedef struct TierWrites TierWrites;
 extern TierWrites *tier_writes_begin(TimestampTz now);
 
 /*
- * Reads the WAL between, or the part of it that is read at most, and fills in period.writes of the current relations; `last`: what the
- * last sample has left of them.  Both arrays by OID.
+ * Reads the WAL between, or a part of it, and fills in period.writes of the current
+ * relations; `last`: what the last sample has left of them.  Both arrays by OID.
  * WAL that cannot be read any more is no error: what is left of it then stands
  * for all.  Checks for interrupts.
  */

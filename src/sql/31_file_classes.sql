@@ -294,7 +294,8 @@ AS $$
 				OR NOT EXISTS (SELECT FROM _tiered_storage.file_period())
 				THEN 'all: there are no two samples yet'
 			WHEN t.file_class = 'log' THEN 'waits: no session waits for the log'
-			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries)' END, r.of_whom), '')
+			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries)' END,
+			r.of_whom), '')
 	FROM total t CROSS JOIN recovery r
 	UNION ALL
 	SELECT s.file_class, s.tier_name, s.reads, s.read_bytes, s.writes, s.write_bytes, s.wait_s,
