@@ -47,8 +47,17 @@ ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
 endif
 
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
+else
+# These work without a server, or install one.
+ifneq ($(filter-out test lint demo dist check-unit check-all print-%,$(or $(MAKECMDGOALS),all)),)
+$(error "$(PG_CONFIG)" finds no development files of a PostgreSQL server. Install them \
+	(Debian, Ubuntu: postgresql-server-dev-NN; Red Hat: postgresqlNN-devel), or say which \
+	server with PG_CONFIG=/path/to/pg_config)
+endif
+endif
 
 ifneq ($(filter 15 16 17,$(MAJORVERSION)),)
 ISOLATION_BEFORE_18 =
@@ -90,11 +99,11 @@ $(EXTENSION_SCRIPT): $(TOPICS)
 print-%:
 	@echo '$($*)'
 
-.PHONY: check-all check-long check-build check-matrix check-package check-unit dist lint demo
+.PHONY: test check-all check-build check-matrix check-package check-unit dist lint demo
+test:
+	$(SRC)/.ci/test
 check-all:
 	$(SRC)/.ci/check-all
-check-long:
-	$(SRC)/.ci/check-all --long
 check-build:
 	$(SRC)/test/build/run
 check-matrix:

@@ -1,6 +1,6 @@
 -- Numbers that nobody expects, as each numeric argument of what writes and of
 -- what computes: a clean error or a clean answer, and everything works afterwards.
--- Not on every major.
+--
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 SET client_min_messages = warning;

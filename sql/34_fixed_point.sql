@@ -1,5 +1,5 @@
 -- One policy decides for each relation: what migrate() has moved it does not move again.
--- Not on every major.
+--
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_1 LOCATION '';

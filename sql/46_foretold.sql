@@ -1,5 +1,5 @@
 -- What is foretold comes true: what the queue says would be moved now is what migrate() moves then, in that order.
--- Not on every major.
+--
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 CREATE TABLESPACE regress_ts_1 LOCATION '';

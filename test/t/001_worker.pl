@@ -1,5 +1,7 @@
 # The launcher and the workers: from CREATE EXTENSION to DROP DATABASE, through
 # reloads, terminations and crashes.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

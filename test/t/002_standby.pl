@@ -1,7 +1,7 @@
 # A streaming standby: everything can be read, nothing is written and nothing
 # runs, until it is promoted.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

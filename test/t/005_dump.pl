@@ -1,5 +1,7 @@
 # Tiers, policies and pins survive pg_dump, a rename, and pg_upgrade, and mean the right
 # tablespaces and tables afterwards.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

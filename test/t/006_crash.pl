@@ -3,7 +3,7 @@
 # broken.  Whatever happens, nobody's rows are touched, each relation has one
 # file, and in the end no file is left that nobody has.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

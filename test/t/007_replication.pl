@@ -2,7 +2,7 @@
 # whatever becomes of a move; promotion in the middle of one; a synchronous
 # standby that does not answer; logical decoding; and vacuum.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,8 @@
 # Moves where the target goes wrong, or the relation under them: a directory that
 # is full, missing or read-only only after the checks before the move; what
 # cannot be moved online; and DDL in the middle.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

@@ -2,7 +2,7 @@
 # command that waits until each process has seen a barrier must not wait for as
 # long as attempts fail.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

@@ -3,7 +3,7 @@
 # keeps, and the table has not any more, says of rows to come that everybody sees
 # them; a free space map like that offers blocks that are not there.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

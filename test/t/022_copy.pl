@@ -2,7 +2,7 @@
 # WAL that is gone, and WAL that cannot be read; data checksums that are switched;
 # that it has had the lock for long enough.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

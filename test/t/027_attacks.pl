@@ -1,5 +1,7 @@
 # What a superuser may do to the registrations of moves, and what must not come of
 # it: entries that stay for ever, a CALL that cannot be cancelled, a crash.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

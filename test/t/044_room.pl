@@ -1,5 +1,7 @@
 # Room for moves: what a tier keeps free, what others under way have still to write,
 # and what the server itself needs for its WAL.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

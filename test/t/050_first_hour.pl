@@ -2,6 +2,8 @@
 # the answer, in scenes.  What is said, and what must not be.
 #
 # Time passes by tiered_storage.test_now.  Nothing samples but the test.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

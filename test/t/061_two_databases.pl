@@ -1,4 +1,6 @@
 # Two databases and one tier: neither fills what the other one has or is about to have.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

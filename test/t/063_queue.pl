@@ -1,6 +1,8 @@
 # The queue of moves: what it says is what it was after a crash in each of its states, one
 # that fails holds up no other, migrate() beside the worker moves nothing twice, and a
 # server under pressure is left alone.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';
