@@ -8,7 +8,8 @@
 # Whoever sources this calls, in this order:
 #
 #   find_server           sets bindir, where its programs are
-#   install_extension     builds a copy of the sources in $1 and installs it
+#   install_extension     builds a copy of the sources, and installs it into a copy of the
+#                         server in $1
 #   make_server           initdb in $1, socket directory $2, configuration on stdin
 #   start_server          waits until it accepts connections
 #   stop_server           at once, whatever runs; does nothing when it is down
@@ -20,6 +21,8 @@
 launcher=()
 bindir='' pgdata='' server_log='' server_user=''
 source_tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=../test/private-install.sh
+. "$source_tree/test/private-install.sh"
 
 # pg_config on PATH when its server is installed, else the newest of Debian's.
 find_server() {
@@ -53,39 +56,24 @@ as_server_user() {
 	fi
 }
 
-# Builds in a copy: the tree stays as it is, whatever PostgreSQL it was last
-# built for.  Without the right to install, an extension that is there already
-# has to do.
+# Builds a copy of the tree, and installs it into a copy of the server, whose programs are
+# bindir then: nothing is installed into the machine's PostgreSQL.
 install_extension() { # build directory
-	local config=$bindir/pg_config control sudo=()
-	control=$("$config" --sharedir)/extension/tiered_storage.control
-	[ -x "$config" ] || {
-		echo "$config is missing: install the server's development files" >&2
+	local config=$bindir/pg_config
+	[ -e "$("$config" --pgxs 2>/dev/null)" ] || {
+		echo "$config finds no development files: install postgresql-server-dev-NN" >&2
 		return 1
 	}
 	mkdir -p "$1"
-	cp -r "$source_tree/Makefile" "$source_tree/tiered_storage.control" "$source_tree/src" "$1"
-	find "$1" \( -name '*.o' -o -name '*.bc' -o -name '*.so' \) -delete
-	make -s -C "$1" -j "$(nproc)" with_llvm=no PG_CONFIG="$config" >"$1/build.log" 2>&1 || {
-		cat "$1/build.log" >&2
+	chmod 755 "$1"
+	{
+		build_copy "$source_tree" "$1/tree" PG_CONFIG="$config" &&
+			private_install "$config" "$1/tree" "$1/server"
+	} >"$1/build.log" 2>&1 || {
+		tail -n 40 "$1/build.log" >&2
 		return 1
 	}
-	if [ ! -w "$("$config" --pkglibdir)" ]; then
-		if command -v sudo >/dev/null; then
-			sudo=(sudo)
-		elif [ -e "$control" ]; then
-			echo "No right to install: using the tiered_storage that is installed already." >&2
-			return 0
-		else
-			echo "The extension is not installed, and installing it needs root or sudo:" >&2
-			echo "run \"make install\" as root once, then this again." >&2
-			return 1
-		fi
-	fi
-	"${sudo[@]}" make -s -C "$1" install with_llvm=no PG_CONFIG="$config" >>"$1/build.log" 2>&1 || {
-		cat "$1/build.log" >&2
-		return 1
-	}
+	bindir=$1/server$bindir
 }
 
 make_server() { # data directory, socket directory, log file; configuration on stdin
