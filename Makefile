@@ -42,7 +42,7 @@ ISOLATION_BEFORE_18 = move_grant
 # These stop the mover at a point, or set a constant, which only a library with TIER_DEBUG can do.
 ifndef TIER_DEBUG
 NEEDS_DEBUG = -e '^.include stop_points' -e 'tiered_storage[.]debug_'
-ISOLATION_DEBUG := $(shell grep -l $(NEEDS_DEBUG) $(SRC)/test/isolation/specs/*.spec)
+ISOLATION_DEBUG := $(shell grep -ls $(NEEDS_DEBUG) $(SRC)/test/isolation/specs/*.spec)
 ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
 endif
 
