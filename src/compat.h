@@ -44,6 +44,7 @@
 #include "storage/smgr.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
+#include "utils/guc_tables.h"
 #include "utils/pgstat_internal.h"
 #include "utils/rel.h"
 #include "utils/relmapper.h"
@@ -864,6 +865,63 @@ tier_compat_buffer_state_without_users(uint64 state)
 #else
 #define TIER_COMPAT_XACT_COMPLETION_COUNT (ShmemVariableCache->xactCompletionCount)
 #endif
+
+/* ---------------------------------------------------------------------
+ * Settings
+ * ---------------------------------------------------------------------
+ */
+
+/* 16 renamed the group of settings for other platforms. */
+#if PG_VERSION_NUM >= 160000
+#define TIER_COMPAT_OPTIONS_OTHER COMPAT_OPTIONS_OTHER
+#else
+#define TIER_COMPAT_OPTIONS_OTHER COMPAT_OPTIONS_CLIENT
+#endif
+
+/* 16 keeps them in a hash table, and returns a copy. */
+static inline struct config_generic **
+tier_compat_guc_variables(int *n)
+{
+#if PG_VERSION_NUM >= 160000
+	return get_guc_variables(n);
+#else
+	*n = GetNumConfigOptions();
+	return get_guc_variables();
+#endif
+}
+
+/*
+ * The value that the server is built with, as GetConfigOption() would have it; in the
+ * current memory context, or NULL.  19 made the type's struct a part of the generic one.
+ */
+#if PG_VERSION_NUM >= 190000
+#define TIER_COMPAT_GUC(setting, type) (&(setting)->_##type)
+#else
+#define TIER_COMPAT_GUC(setting, type) ((struct config_##type *) (setting))
+#endif
+static inline const char *
+tier_compat_boot_value(struct config_generic *setting)
+{
+	switch (setting->vartype)
+	{
+		case PGC_BOOL:
+			return TIER_COMPAT_GUC(setting, bool)->boot_val ? "on" : "off";
+		case PGC_INT:
+			return psprintf("%d", TIER_COMPAT_GUC(setting, int)->boot_val);
+		case PGC_REAL:
+			return psprintf("%g", TIER_COMPAT_GUC(setting, real)->boot_val);
+		case PGC_STRING:
+			return TIER_COMPAT_GUC(setting, string)->boot_val;
+		case PGC_ENUM:
+#if PG_VERSION_NUM >= 190000
+			return config_enum_lookup_by_value(setting, setting->_enum.boot_val);
+#else
+			return config_enum_lookup_by_value((struct config_enum *) setting,
+											   ((struct config_enum *) setting)->boot_val);
+#endif
+	}
+	return NULL;
+}
 
 /* ---------------------------------------------------------------------
  * Publications

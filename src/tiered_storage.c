@@ -25,6 +25,7 @@
 #include "src/base/clock.h"
 #include "src/base/cluster.h"
 #include "src/base/debug.h"
+#include "src/base/session_settings.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/act/launcher.h"
@@ -39,6 +40,7 @@ _PG_init(void)
 	tier_clock_init();
 	tier_debug_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
+	tier_settings_init();
 
 	if (!process_shared_preload_libraries_in_progress)
 		return;

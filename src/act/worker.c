@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/pg_authid.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
@@ -43,6 +42,7 @@
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/cluster.h"
+#include "src/base/session_settings.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/base/transaction.h"
@@ -140,23 +140,15 @@ void
 tier_worker_use_own_settings(void)
 {
 	static const char *const settings[][2] = {
-		{"role", "none"},
 		{"search_path", "pg_catalog, pg_temp"},
-		{"statement_timeout", "0"},
 		{TIER_COMPAT_TRANSACTION_TIMEOUT, "0"},
 		{"lock_timeout", "10s"},	/* a lock on our tables must not hold us,
 									 * and our snapshot, for ever */
-		{"idle_in_transaction_session_timeout", "0"},
-		{"idle_session_timeout", "0"},
-		{"default_transaction_read_only", "off"},
-		{"default_transaction_isolation", "read committed"},
-		{"default_transaction_deferrable", "off"},
 		{"synchronous_commit", "local"},
 	};
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-	tier_guc_keep_server_values();
 }
 
 bool
@@ -559,10 +551,9 @@ tier_worker_main(Datum argument)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	tier_worker_use_own_settings();
+	tier_settings_remember();
 	BackgroundWorkerInitializeConnectionByOid(database_oid, InvalidOid, 0);
-
-	/* The owner of the database may have set session_authorization, too. */
-	SetSessionAuthorization(BOOTSTRAP_SUPERUSERID, true);
+	tier_settings_restore();
 
 	/* SPI keeps what must outlive transactions here. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "tiered_storage worker",

@@ -13,6 +13,7 @@
 #include "utils/resowner.h"
 
 #include "src/base/attempt.h"
+#include "src/base/session_settings.h"
 
 ErrorData *
 tier_attempt_take_error(void)
@@ -47,6 +48,7 @@ tier_attempt(void (*step) (void *argument), void *argument)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
+		tier_settings_fix(GUC_ACTION_SAVE);
 		step(argument);
 		ReleaseCurrentSubTransaction();
 	}

@@ -6,10 +6,8 @@
  * The worker's settings are for the whole cluster and change with a reload;
  * those of a move can be set in a session, because a person who moves a
  * relation by hand may have more patience than the worker.  All that they allow
- * is to make others wait for a relation that this person may lock anyway.  The
- * owner of a database can set them for all sessions in it, where they would be
- * about relations of other owners: so the worker ignores what is set for a
- * database or role (tier_guc_keep_server_values).
+ * is to make others wait for a relation that this person may lock anyway.  What is
+ * set for a database or role does not reach the worker (session_settings.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -64,29 +62,6 @@ static void
 assign_ignore_applications(const char *new_value, void *extra)
 {
 	tier_ignore_applications_version++;
-}
-
-/* Anybody may set these for a session, and owners for a database or role. */
-static const char *const session_settings[] = {
-	"tiered_storage.move_lock_timeout",
-	"tiered_storage.observation_period",
-	"tiered_storage.advice_min_saved_price",
-	"tiered_storage.advice_min_saved_time",
-	"tiered_storage.advice_min_share",
-	"tiered_storage.advice_min_size",
-	"tiered_storage.cooldown",
-};
-
-void
-tier_guc_keep_server_values(void)
-{
-	for (int i = 0; i < (int) lengthof(session_settings); i++)
-	{
-		char	   *value = pstrdup(GetConfigOption(session_settings[i], false, false));
-
-		SetConfigOption(session_settings[i], value, PGC_SUSET, PGC_S_OVERRIDE);
-		pfree(value);
-	}
 }
 
 void

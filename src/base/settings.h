@@ -64,13 +64,6 @@ extern uint32 tier_ignore_applications_version; /* changes with the list */
 extern bool tier_test_page_cache;	/* samples look at it */
 extern int	tier_test_buffer_scan_limit;	/* buffer headers */
 
-/*
- * Fixes in this process those settings that a session may change at the values
- * that the configuration of the server has, whatever is set for its database or
- * role.  Called before the process connects to a database.
- */
-extern void tier_guc_keep_server_values(void);
-
 /* Defines them all; called once, from _PG_init. */
 extern void tier_guc_init(void);
 

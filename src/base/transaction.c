@@ -36,6 +36,7 @@
 
 #include "src/compat.h"
 #include "src/base/debug.h"
+#include "src/base/session_settings.h"
 #include "src/base/transaction.h"
 
 /*
@@ -85,6 +86,7 @@ tier_transaction_prepare(void)
 	XactReadOnly = false;
 	XactDeferrable = false;
 
+	tier_settings_fix(GUC_ACTION_LOCAL);
 	INSTR_TIME_SET_CURRENT(began_at);
 	longest_ms = LONGEST_MS;
 	transaction_timeout_ms = tier_compat_transaction_timeout_ms();

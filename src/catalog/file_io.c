@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #include "src/catalog/tables.h"
@@ -28,14 +27,8 @@ tier_catalog_sample_files(TimestampTz now_at)
 {
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(now_at);
-	int			guc_level = NewGUCNestLevel();
 
-	/* What this transaction may have looked at before is not what is now. */
-	(void) set_config_option("stats_fetch_consistency", "none",
-							 PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
 	tier_catalog_execute("SELECT _tiered_storage.file_sample($1)", 1, types, &value, NULL);
-	AtEOXact_GUC(false, guc_level);
 }
 
 void

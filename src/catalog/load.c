@@ -21,7 +21,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
@@ -183,17 +182,11 @@ read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
 {
 	static const Oid types[] = {OIDOID};
 	Datum		database = ObjectIdGetDatum(MyDatabaseId);
-	int			guc_level = NewGUCNestLevel();
 	bool		isnull;
 	Datum		datum;
 
-	/* What this transaction may have looked at before is not what is now. */
-	(void) set_config_option("stats_fetch_consistency", "none",
-							 PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
 	if (tier_catalog_execute(read_sql(), 1, types, &database, NULL) != 1)
 		elog(ERROR, "_tiered_storage.load_state has more than one row");
-	AtEOXact_GUC(false, guc_level);
 
 	memset(before, 0, sizeof(Counters));
 	datum = tier_catalog_datum(0, 1, &isnull);

@@ -30,9 +30,10 @@
 #include "utils/snapmgr.h"
 
 #include "src/compat.h"
+#include "src/base/session_settings.h"
 #include "src/catalog/tables.h"
 
-/* Nobody's open transaction stops us for longer; without a unit, see set_for_scope. */
+/* Nobody's open transaction stops us for longer, in ms. */
 #define LONGEST_LOCK_WAIT_MS 30000
 
 /* Error messages are stored, and somebody else may have written them. */
@@ -97,40 +98,16 @@ tier_catalog_extension_state(void)
 	return lock_extension(&owner);
 }
 
-/*
- * What the statements on our tables rely on, or must not be hindered by, whatever
- * the session, its role or its database have set.
- */
 static void
 set_for_scope(void)
 {
-	static const char *const settings[][2] = {
-		{"search_path", "pg_catalog, pg_temp"},
-		{"session_replication_role", "origin"}, /* our keys and triggers count */
-		{"row_security", "off"},	/* rather an error than fewer rows */
-		{"standard_conforming_strings", "on"},
-		{"transform_null_equals", "off"},
-		{"array_nulls", "on"},
-		{"quote_all_identifiers", "off"},	/* names that we store */
-		{"TimeZone", "UTC"},	/* hours that are rolled up */
-		{"jit", "off"},			/* small tables, many expressions */
-		{"max_parallel_workers_per_gather", "0"},
-	};
+	tier_settings_fix(GUC_ACTION_SAVE);
+	tier_settings_fix_at("search_path", "pg_catalog, pg_temp", GUC_ACTION_SAVE);
 
-	for (int i = 0; i < (int) lengthof(settings); i++)
-	{
-		const char *value = GetConfigOption(settings[i][0], true, false);
-
-		if (value == NULL || strcmp(value, settings[i][1]) == 0)
-			continue;
-		(void) set_config_option(settings[i][0], settings[i][1],
-								 PGC_SUSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
-	}
+	/* Hours that are rolled up begin in all sessions at one moment. */
+	tier_settings_fix_at("TimeZone", "UTC", GUC_ACTION_SAVE);
 	if (LockTimeout == 0 || LockTimeout > LONGEST_LOCK_WAIT_MS)
-		(void) set_config_option("lock_timeout", CppAsString2(LONGEST_LOCK_WAIT_MS),
-								 PGC_SUSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+		tier_settings_fix_at("lock_timeout", CppAsString2(LONGEST_LOCK_WAIT_MS), GUC_ACTION_SAVE);
 }
 
 static void

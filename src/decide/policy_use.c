@@ -19,7 +19,6 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #include "src/base/clock.h"
@@ -320,17 +319,11 @@ int64
 tier_use_counter(Oid relation_oid)
 {
 	List	   *indexes = tier_relation_indexes(relation_oid);
-	int			guc_level = NewGUCNestLevel();
-	int64		counter;
+	int64		counter = counter_of(relation_oid, false);
 	ListCell   *cell;
 
-	/* As they are now, not as this transaction has seen them first. */
-	(void) set_config_option("stats_fetch_consistency", "none", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	counter = counter_of(relation_oid, false);
 	foreach(cell, indexes)
 		counter += counter_of(lfirst_oid(cell), true);
-	AtEOXact_GUC(false, guc_level);
 	return counter;
 }
 

@@ -100,7 +100,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_check_tablespace'), ('tier_check_values'), ('tier_in_use'), ('tier_insert'),
 	('tier_forget_restored_ranks'), ('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'),
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
-	('tier_watermarks_fit'), ('default_profiles'), ('profile_check'), ('profile_prices_changed'), ('workload_class'), ('workload_of_schemas'), ('workload_of_transactions'), ('workload_profile'), ('short_options'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
+	('tier_watermarks_fit'), ('load_library'), ('default_profiles'), ('profile_check'), ('profile_prices_changed'), ('workload_class'), ('workload_of_schemas'), ('workload_of_transactions'), ('workload_profile'), ('short_options'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
 	('answer_within'), ('ask_nodes'), ('change_all_nodes'), ('node_arguments'), ('node_definitions'), ('node_gaps'), ('node_rows'), ('nodes'), ('on_all_nodes'), ('require_shards'),
 	('published_tiers'), ('activity_rows'), ('first_columns'), ('clip'), ('clip_words'), ('short_number'), ('short_quantity'), ('short_bytes'), ('short_reason'), ('short_recommendations'), ('worker_status'),
 	('report_advice'), ('report_curve'), ('report_heat'), ('report_moves'), ('report_load'),

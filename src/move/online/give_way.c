@@ -18,7 +18,6 @@
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
-#include "utils/guc.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
@@ -107,11 +106,6 @@ is_held_up(TierOnline *move)
 		!tier_debug_skips("lag_interval"))
 		return move->held_up_since != 0;
 	move->lag_looked_at = now;
-
-	/* As it is now, not as it was when this transaction first looked. */
-	if (pgstat_fetch_consistency != PGSTAT_FETCH_CONSISTENCY_NONE)
-		(void) set_config_option("stats_fetch_consistency", "none", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_LOCAL, true, 0, false);
 	move->wal_lag = tier_wal_lag();
 	if (move->wal_lag.reader == TIER_WAL_NOBODY)
 		move->held_up_since = 0;

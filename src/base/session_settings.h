@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/session_settings.h
+ *		Settings of databases, roles and sessions do not reach our work.
+ *
+ * Two mechanisms, of which neither knows a list of what may be set:
+ *
+ * - The worker forgets what its database and the role have set
+ *	 (tier_settings_remember, tier_settings_restore).
+ * - While a function of the extension runs, in the worker or for a user, the
+ *	 settings that change parsing, planning, texts or which rows are seen have
+ *	 fixed values (tier_settings_fix): in each transaction of a CALL, in each
+ *	 attempt, between tier_catalog_enter() and tier_catalog_leave(), and in
+ *	 functions in SQL and PL/pgSQL, by the hook of the function manager.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_SESSION_SETTINGS_H
+#define TIER_SESSION_SETTINGS_H
+
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+/*
+ * Fixes them to the end of the transaction (GUC_ACTION_LOCAL), or of the innermost
+ * GUC nest level (GUC_ACTION_SAVE), which the caller has begun.  Cheap where all have
+ * their values.  In a transaction; the current user need not have the right.
+ */
+extern void tier_settings_fix(GucAction action);
+
+/* One more, in the same way; the value as GetConfigOption() has it, without a unit. */
+extern void tier_settings_fix_at(const char *name, const char *value, GucAction action);
+
+/*
+ * For a process that connects to a database by itself: what is set for its database
+ * or role counts no more after the second call.  The first one is before the
+ * connection.  Which settings a configuration file changes later is as usual, but for
+ * those that were set back.
+ */
+extern void tier_settings_remember(void);
+extern void tier_settings_restore(void);
+
+/* Installs the hook; called once, from _PG_init. */
+extern void tier_settings_init(void);
+
+#endif							/* TIER_SESSION_SETTINGS_H */
