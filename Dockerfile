@@ -23,7 +23,7 @@ RUN PG_CONFIG=/usr/lib/postgresql/${PG_MAJOR}/bin/pg_config && \
     make -C /src -j"$(nproc)" with_llvm=no PG_CONFIG="${PG_CONFIG}" && \
     make -C /src install with_llvm=no PG_CONFIG="${PG_CONFIG}" DESTDIR=/image && \
     mkdir -p /extension/lib /extension/share && \
-    cp "/image$(${PG_CONFIG} --pkglibdir)/tiered_storage.so" /extension/lib/ && \
+    cp "/image$(${PG_CONFIG} --pkglibdir)"/tiered_storage*.so /extension/lib/ && \
     cp -R "/image$(${PG_CONFIG} --sharedir)/extension" /extension/share/
 
 FROM scratch AS extension

@@ -1,5 +1,6 @@
-# tiered_storage: plain PGXS, plus the commands that the README names.
-EXTENSION = tiered_storage
+# tiered_storage: plain PGXS, plus the commands that the README names, and a second library
+# and extension, tiered_storage_citus, of src/citus.
+EXTENSION = tiered_storage tiered_storage_citus
 MODULE_big = tiered_storage
 
 # Where the sources are: beside this file, also when something is built elsewhere
@@ -9,20 +10,23 @@ sources = $(patsubst $(SRC)/%,%,$(sort $(wildcard $(addprefix $(SRC)/,$(1)))))
 
 # The control file is the one source of the version.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(SRC)/tiered_storage.control)
-OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c src/*/*/*.c))
+ALL_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c src/*/*/*.c))
+CITUS_OBJS := $(filter src/citus/%,$(ALL_OBJS))
+OBJS := $(filter-out $(CITUS_OBJS),$(ALL_OBJS))
 INCLUDED := $(call sources,src/*.h src/*/*.h src/*/*/*.h)
 # The install script is made of its topics, in the order of their numbers.  Beside them are the
 # update scripts, src/sql/tiered_storage--OLD--NEW.sql.
 TOPICS := $(call sources,src/sql/[0-9][0-9]_*.sql)
-EXTENSION_SCRIPT := $(EXTENSION)--$(EXTVERSION).sql
-DATA := $(call sources,src/sql/$(EXTENSION)--*--*.sql)
-DATA_built = $(EXTENSION_SCRIPT)
-ifeq ($(and $(EXTVERSION),$(OBJS),$(TOPICS)),)
+EXTENSION_SCRIPT := tiered_storage--$(EXTVERSION).sql
+CITUS_SCRIPT := tiered_storage_citus--$(EXTVERSION).sql
+DATA := $(call sources,src/sql/tiered_storage--*--*.sql)
+DATA_built = $(EXTENSION_SCRIPT) $(CITUS_SCRIPT)
+ifeq ($(and $(EXTVERSION),$(OBJS),$(CITUS_OBJS),$(TOPICS)),)
 $(error no sources of tiered_storage in "$(SRC)")
 endif
 # VPATH would find these, and the build would take them for its own.
 ifneq ($(realpath $(SRC)),$(CURDIR))
-ifneq ($(wildcard $(addprefix $(SRC)/,tiered_storage.so $(OBJS) $(OBJS:.o=.bc))),)
+ifneq ($(wildcard $(addprefix $(SRC)/,tiered_storage.so $(ALL_OBJS) $(OBJS:.o=.bc))),)
 $(error "$(SRC)" was built in place: run "make clean" there first)
 endif
 endif
@@ -45,6 +49,7 @@ NEEDS_DEBUG = -e '^.include stop_points' -e 'tiered_storage[.]debug_'
 ISOLATION_DEBUG := $(shell grep -ls $(NEEDS_DEBUG) $(SRC)/test/isolation/specs/*.spec)
 ISOLATION_DEBUG := $(basename $(notdir $(ISOLATION_DEBUG)))
 endif
+EXTRA_CLEAN = $(CITUS_OBJS) tiered_storage_citus.so
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
@@ -85,14 +90,29 @@ endif
 
 # The folders of an out-of-tree build; by their full names, or VPATH would find those
 # of the sources.
-FOLDERS := $(patsubst %/,$(CURDIR)/%,$(sort $(dir $(OBJS))))
-$(OBJS) $(OBJS:.o=.bc): $(INCLUDED) tiered_storage.control | $(FOLDERS)
+FOLDERS := $(patsubst %/,$(CURDIR)/%,$(sort $(dir $(ALL_OBJS))))
+$(ALL_OBJS) $(OBJS:.o=.bc): $(INCLUDED) tiered_storage.control | $(FOLDERS)
 $(FOLDERS):
 	mkdir -p $@
 
+# PGXS makes one library.  No bitcode: the functions of the second one only wait for nodes.
+CITUS_LIBRARY := tiered_storage_citus$(DLSUFFIX)
+all: $(CITUS_LIBRARY)
+$(CITUS_LIBRARY): $(CITUS_OBJS)
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDFLAGS_SL) -shared -o $@
+.PHONY: install-citus uninstall-citus
+install: install-citus
+install-citus: $(CITUS_LIBRARY) installdirs
+	$(INSTALL_SHLIB) $< '$(DESTDIR)$(pkglibdir)/$(CITUS_LIBRARY)'
+uninstall: uninstall-citus
+uninstall-citus:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(CITUS_LIBRARY)'
+
 # Made anew each time: a topic may have gone, and VPATH may have an old one.
-.PHONY: $(EXTENSION_SCRIPT)
+.PHONY: $(EXTENSION_SCRIPT) $(CITUS_SCRIPT)
 $(EXTENSION_SCRIPT): $(TOPICS)
+	cat $^ >$@
+$(CITUS_SCRIPT): $(call sources,src/citus/[0-9][0-9]_*.sql)
 	cat $^ >$@
 
 # For scripts that need a variable of this file.

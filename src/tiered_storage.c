@@ -29,6 +29,7 @@
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/act/launcher.h"
+#include "src/server/distributed.h"
 
 PG_MODULE_MAGIC;
 
@@ -39,6 +40,7 @@ _PG_init(void)
 {
 	tier_clock_init();
 	tier_debug_init();
+	tier_distributed_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
 	tier_settings_init();
 

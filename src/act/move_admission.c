@@ -386,7 +386,7 @@ is_dropped_meanwhile(TierMove *move)
 static bool
 is_transferred_meanwhile(TierMove *move)
 {
-	const char *why = tier_distributed_why_busy(move->request->relation_oid);
+	const char *why = tier_distributed->why_busy(move->request->relation_oid);
 
 	if (why == NULL)
 		return false;

@@ -385,7 +385,7 @@ static bool
 has_birthplace(const TierPolicyRow *policy)
 {
 	return policy->has_new_partitions_on && OidIsValid(policy->relation_oid) &&
-		!tier_distributed_is_shell(policy->relation_oid);
+		!tier_distributed->is_shell(policy->relation_oid);
 }
 
 TierBirthplace *

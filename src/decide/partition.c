@@ -857,7 +857,7 @@ evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins 
 									"the relation does not exist");
 		return evaluation;
 	}
-	if (!tier_policy_has_group(policy) && tier_distributed_is_shell(policy->relation_oid))
+	if (!tier_policy_has_group(policy) && tier_distributed->is_shell(policy->relation_oid))
 	{
 		evaluation->error = pstrdup("its rows are in shards of Citus since just now");
 		return evaluation;

@@ -103,7 +103,7 @@ matches(const TierPolicyRow *policy, const text *names_like, const FormData_pg_c
 static bool
 belongs_to_another(Oid relation_oid)
 {
-	return has_superclass(relation_oid) || tier_distributed_is_shell(relation_oid) ||
+	return has_superclass(relation_oid) || tier_distributed->is_shell(relation_oid) ||
 		OidIsValid(getExtensionOfObject(RelationRelationId, relation_oid));
 }
 
@@ -118,7 +118,7 @@ add_shard(TierPolicyRow *policies, int npolicies, Oid relation_oid)
 		if (!policies[i].on_shards)
 			continue;
 		if (!OidIsValid(table_oid))
-			table_oid = tier_distributed_placed_table_of(relation_oid);
+			table_oid = tier_distributed->placed_table_of(relation_oid);
 		if (!OidIsValid(table_oid))
 			return;
 		if (policies[i].relation_oid == table_oid)
@@ -213,7 +213,7 @@ any_has_group(TierPolicyRow *policies, int npolicies)
 		TierPolicyRow *policy = &policies[i];
 
 		policy->on_shards = !policy->is_group && OidIsValid(policy->relation_oid) &&
-			tier_distributed_is_shell(policy->relation_oid);
+			tier_distributed->is_shell(policy->relation_oid);
 		any = any || tier_policy_has_group(policy);
 	}
 	return any;
@@ -335,7 +335,7 @@ tier_group_count_shells(const TierPolicyRow *policy, Oid *first_oid)
 	const text *names_like = policy->names_like == NULL ? NULL :
 	cstring_to_text(policy->names_like);
 	int			nshells;
-	Oid		   *shells = tier_distributed_shells(&nshells);
+	Oid		   *shells = tier_distributed->shells(&nshells);
 	int			n = 0;
 
 	for (int i = 0; i < nshells; i++)

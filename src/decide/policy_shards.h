@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_shards.h
- *		What is said of a tiering policy on tables whose rows are in shards of Citus.
+ *		Tiering policies and distributed tables of Citus.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,14 +12,12 @@
 
 #include "src/catalog/tables.h"
 
-/*
- * The statement that makes the same policy for the shards on all nodes, with all that was
- * given; NULL: the table is gone.
- */
-extern char *tier_policy_statement_for_shards(const TierPolicyRow *policy, bool has_time_zone,
-											  bool if_not_exists);
+/* How to put a policy on the shards of a table. */
+#define TIER_HINT_ON_SHARDS \
+	"Use tiered_storage_citus.add_tiering_policy_on_all_nodes() of the extension " \
+	"\"tiered_storage_citus\", or on_shards => true for the shards on this node."
 
-/* A policy on several tables leaves those out that are empty, as their rows are in shards. */
+/* Names the distributed tables that a policy on several tables leaves out, in a NOTICE. */
 extern void tier_policy_notice_shells(const TierPolicyRow *policy);
 
 #endif							/* TIER_POLICY_SHARDS_H */

@@ -153,7 +153,7 @@ check_new_partitions(const TierRelationInfo *info, const TierSet *set,
 	int			tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
 	Oid			tablespace_oid = tier_set_usable_tablespace(set, tier, info->owner_oid);
 
-	if (tier_distributed_is_shell(info->relation_oid))
+	if (tier_distributed->is_shell(info->relation_oid))
 		refuse_new_partitions();
 	if (info->kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
@@ -391,11 +391,9 @@ check_what_for(FunctionCallInfo fcinfo)
 
 /* A policy on shards says so, and one that says so is on shards. */
 static void
-check_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierRelationInfo *info,
-			 bool on_shards)
+check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_shards)
 {
-	bool		has_shards = tier_distributed_is_shell(info->relation_oid);
-	char	   *statement;
+	bool		has_shards = tier_distributed->is_shell(info->relation_oid);
 
 	if (has_shards == on_shards)
 		return;
@@ -407,27 +405,23 @@ check_shards(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierRel
 				 errhint("Leave on_shards out.")));
 	if (policy->has_new_partitions_on)
 		refuse_new_partitions();
-	statement = tier_policy_statement_for_shards(policy, !PG_ARGISNULL(ADD_TIME_ZONE),
-												 !PG_ARGISNULL(ADD_IF_NOT_EXISTS) &&
-												 PG_GETARG_BOOL(ADD_IF_NOT_EXISTS));
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("%s %s has its rows in shards of Citus",
 					tier_relation_kind_name(info->kind), info->name),
 			 errdetail("It is empty itself; each shard is a table on one of the nodes."),
-			 statement == NULL ? 0 : errhint("Use %s.", statement)));
+			 errhint(TIER_HINT_ON_SHARDS)));
 }
 
 /* Looks the relation up, which must be one that can have such a policy. */
 static void
-check_relation(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierRelationInfo *info,
-			   bool on_shards)
+check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
 {
 	if (!tier_relation_lookup(policy->relation_oid, info))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", policy->relation_oid)));
-	check_shards(fcinfo, policy, info, on_shards);
+	check_shards(policy, info, on_shards);
 	tier_partition_check_target(info, policy);
 	policy->owner_oid = info->owner_oid;
 	policy->relation_kind = info->kind;
@@ -488,7 +482,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	if (policy.is_group)
 		check_group_conditions(&policy);
 	else
-		check_relation(fcinfo, &policy, &info, on_shards);
+		check_relation(&policy, &info, on_shards);
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);

@@ -394,7 +394,7 @@ static void
 mark_immovable(TierAdvice *advice)
 {
 	int			n;
-	Oid		   *shells = tier_distributed_shells(&n);
+	Oid		   *shells = tier_distributed->shells(&n);
 	bool		has_columnar = OidIsValid(get_table_am_oid("columnar", true));
 
 	if (shells == NULL && !has_columnar)

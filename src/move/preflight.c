@@ -286,7 +286,7 @@ check_users(TierAdmission *admission)
 	int64		expected_ms = copy_ms(admission->size_bytes);
 	int64		limit_ms = tier_debug_skips("young_holders") ? 0 :
 	Max(LEAST_AGE_MS, expected_ms + tier_online_patience_ms(expected_ms));
-	const char *why = tier_distributed_why_busy(admission->info->relation_oid);
+	const char *why = tier_distributed->why_busy(admission->info->relation_oid);
 	TierHolder *oldest;
 	int64		age_ms;
 	int			n;

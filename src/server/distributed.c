@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * server/distributed.c
- *		What Citus says of a relation; see server/distributed.h.
+ *		The questions of server/distributed.h, answered from the catalog of Citus.
  *
- * Its catalog tables are in pg_catalog, where only a superuser who has set
- * allow_system_table_mods could put others of these names.  They are read by system scans:
- * no function of Citus is called, and no query is planned, which Citus would rewrite.
+ * The catalog tables are in pg_catalog, where only a superuser with allow_system_table_mods
+ * could put others of these names.  They are read by system scans: no function of Citus is
+ * called, and no query is planned, which Citus would rewrite.
  *
  *-------------------------------------------------------------------------
  */
@@ -132,8 +132,8 @@ find(const Lookup *lookup, Datum key)
 	return found;
 }
 
-Oid *
-tier_distributed_shells(int *n)
+static Oid *
+list_shells(int *n)
 {
 	Catalog		catalog;
 	int			size = 64;
@@ -163,19 +163,19 @@ tier_distributed_shells(int *n)
 	return all;
 }
 
-Oid
-tier_distributed_table_with(Oid relation_oid)
+static Oid
+table_with(Oid relation_oid)
 {
 	return get_rel_relkind(relation_oid) == RELKIND_INDEX ||
 		get_rel_relkind(relation_oid) == RELKIND_PARTITIONED_INDEX ?
 		IndexGetRelation(relation_oid, true) : relation_oid;
 }
 
-bool
-tier_distributed_is_shell(Oid relation_oid)
+static bool
+is_shell(Oid relation_oid)
 {
 	return OidIsValid(get_relname_relid(shells.table, PG_CATALOG_NAMESPACE)) &&
-		OidIsValid(find(&shells, ObjectIdGetDatum(tier_distributed_table_with(relation_oid))));
+		OidIsValid(find(&shells, ObjectIdGetDatum(table_with(relation_oid))));
 }
 
 /* The table of a TOAST table, which bears its OID in its name. */
@@ -244,7 +244,7 @@ find_shard(Oid relation_oid, Shard *shard)
 
 	if (!OidIsValid(get_relname_relid(shards.table, PG_CATALOG_NAMESPACE)))
 		return false;
-	shard->relation_oid = tier_distributed_table_with(relation_oid);
+	shard->relation_oid = table_with(relation_oid);
 	if (OidIsValid(shard->relation_oid) &&
 		get_rel_relkind(shard->relation_oid) == RELKIND_TOASTVALUE)
 		shard->relation_oid = owner_of_toast(shard->relation_oid);
@@ -258,8 +258,8 @@ find_shard(Oid relation_oid, Shard *shard)
 		get_rel_namespace(shard->table_oid) == get_rel_namespace(shard->relation_oid);
 }
 
-Oid
-tier_distributed_table_of(Oid relation_oid)
+static Oid
+table_of(Oid relation_oid)
 {
 	Shard		shard;
 
@@ -352,8 +352,8 @@ is_placed(int64 number)
 	return found;
 }
 
-Oid
-tier_distributed_placed_table_of(Oid relation_oid)
+static Oid
+placed_table_of(Oid relation_oid)
 {
 	Shard		shard;
 
@@ -525,8 +525,8 @@ is_published_by_citus(Oid relation_oid)
 	return found;
 }
 
-const char *
-tier_distributed_why_busy(Oid relation_oid)
+static const char *
+why_busy(Oid relation_oid)
 {
 	Shard		shard;
 
@@ -540,11 +540,33 @@ tier_distributed_why_busy(Oid relation_oid)
 	return NULL;
 }
 
+static const TierDistributed of_citus = {
+	.is_shell = is_shell,
+	.shells = list_shells,
+	.table_of = table_of,
+	.placed_table_of = placed_table_of,
+	.why_busy = why_busy,
+	.table_with = table_with,
+};
+
+const TierDistributed *tier_distributed = &of_citus;
+
+void
+tier_distributed_init(void)
+{
+	const TierDistributed **variable =
+	(const TierDistributed **) find_rendezvous_variable(TIER_DISTRIBUTED_VARIABLE);
+
+	if (*variable == NULL)
+		*variable = &of_citus;
+	tier_distributed = *variable;
+}
+
 /* tiered_storage.distributed_table(relation) */
 Datum
 tier_distributed_table(PG_FUNCTION_ARGS)
 {
-	Oid			table_oid = tier_distributed_table_of(PG_GETARG_OID(0));
+	Oid			table_oid = tier_distributed->table_of(PG_GETARG_OID(0));
 
 	if (!OidIsValid(table_oid))
 		PG_RETURN_NULL();

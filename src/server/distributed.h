@@ -1,10 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * server/distributed.h
- *		What Citus says of a relation: is it a shard, or a table that has shards?
+ *		Six questions about relations that are sharded over several servers.
  *
- * Citus is found at run time, by its catalog tables; without them each question costs one
- * look-up in a cache.
+ * A shell is a table whose rows are in shards: it is empty, and is never moved or advised.  A
+ * shard is an ordinary table.
+ *
+ * The answers come from a table of callbacks.  The default reads the catalog of Citus, which is
+ * found at run time; without Citus each question costs one look-up in a cache.  No other
+ * extension is needed for it.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,40 +17,54 @@
 
 #include "postgres.h"
 
-/*
- * Is it a table whose rows are in shards (distributed, reference, or a local table that
- * Citus knows), or an index of one?  Such a relation is empty itself, whatever is asked of
- * it.  AccessShareLock on the catalog of Citus, for the moment.
- */
-extern bool tier_distributed_is_shell(Oid relation_oid);
+/* The default takes AccessShareLock on a catalog table of Citus while it reads it. */
+typedef struct TierDistributed
+{
+	/*
+	 * Is it a shell (distributed, reference or Citus local table), or an
+	 * index of one?
+	 */
+	bool		(*is_shell) (Oid relation_oid);
 
-/* The table that has shards: itself, or that of the index. */
-extern Oid	tier_distributed_table_with(Oid relation_oid);
+	/*
+	 * All shells of this database without their indexes, sorted, *n of them,
+	 * in the current memory context; NULL: nothing here is sharded.
+	 */
+	Oid		   *(*shells) (int *n);
+
+	/*
+	 * The shell of a shard, or of an index or TOAST table of a shard; else
+	 * InvalidOid.
+	 */
+	Oid			(*table_of) (Oid relation_oid);
+
+	/*
+	 * The shell of a shard that is placed on this node and has the owner of
+	 * the shell; else InvalidOid, also for a shard that is arriving or waits
+	 * to be dropped, and for a table that merely has the name of a shard.
+	 */
+	Oid			(*placed_table_of) (Oid relation_oid);
+
+	/*
+	 * Why a shard, or an index or TOAST table of one, must not be moved now,
+	 * in words that can follow "could not move it: "; NULL: it may be.  Takes
+	 * no lock that others wait for.
+	 */
+	const char *(*why_busy) (Oid relation_oid);
+
+	/* The table of an index; any other relation itself. */
+	Oid			(*table_with) (Oid relation_oid);
+} TierDistributed;
 
 /*
- * All of this database whose rows are in shards, sorted, *n of them; NULL: there is no Citus.
- * Indexes are not among them.  In the current context; the same lock.
+ * The rendezvous variable with a TierDistributed *.  Our _PG_init puts the default there, unless
+ * a library that was loaded before has put a table of its own there, which then answers us, too.
+ * The number changes with the struct.
  */
-extern Oid *tier_distributed_shells(int *n);
+#define TIER_DISTRIBUTED_VARIABLE "tiered_storage_distributed_1"
 
-/*
- * The distributed table that a shard, an index of a shard or its TOAST table is a part of;
- * InvalidOid: it is none.  The same lock.
- */
-extern Oid	tier_distributed_table_of(Oid relation_oid);
+extern const TierDistributed *tier_distributed;
 
-/*
- * The same of a shard alone, which belongs to the owner of that table, and which Citus has
- * placed on this node: not of one that arrives, of one that has gone to another node and will
- * be dropped, nor of a table that somebody else has given such a name.
- */
-extern Oid	tier_distributed_placed_table_of(Oid relation_oid);
-
-/*
- * Why a shard, or an index or TOAST table of one, is not to be moved at this moment, in words
- * that can follow "could not move it: "; NULL: it may be, or is none.  Waits for nothing and
- * keeps nobody waiting.
- */
-extern const char *tier_distributed_why_busy(Oid relation_oid);
+extern void tier_distributed_init(void);
 
 #endif							/* TIER_DISTRIBUTED_H */

@@ -69,9 +69,8 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.cluster_tiers,
 	tiered_storage.server_metrics, tiered_storage.tier_metrics, tiered_storage.relation_metrics,
 	tiered_storage.move_metrics, tiered_storage.metrics,
-	tiered_storage.activity, tiered_storage.recent_moves, tiered_storage.hot_relations,
-	tiered_storage.node_tiers, tiered_storage.node_heat, tiered_storage.node_moves,
-	tiered_storage.node_policies, tiered_storage.node_gaps TO pg_monitor;
+	tiered_storage.activity, tiered_storage.recent_moves, tiered_storage.hot_relations
+	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.device_profiles(),
 	tiered_storage.recommend_settings(boolean),
 	tiered_storage.relation_buffers(), tiered_storage.block_heat(regclass, integer),
@@ -105,7 +104,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices(), tiered_storage.de
  * EXECUTE for the caller, and a function that is not SECURITY DEFINER checks everything.
  */
 GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
-GRANT SELECT ON _tiered_storage.tier_tablespaces, _tiered_storage.move_shards,
+GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.load_history, _tiered_storage.load_state,
 	_tiered_storage.device_profile TO pg_monitor;
 GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
@@ -155,11 +154,6 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims(),
 	_tiered_storage.mover_progress(integer),
 	_tiered_storage.move_window_state(), _tiered_storage.move_queue_entries(),
 	_tiered_storage.worker_status(), _tiered_storage.published_tiers(),
-	_tiered_storage.ask_nodes(text[], integer[], text, boolean), _tiered_storage.nodes(),
-	_tiered_storage.answer_within(integer, text),
-	_tiered_storage.on_all_nodes(text, boolean), _tiered_storage.change_all_nodes(text),
-	_tiered_storage.require_shards(regclass), _tiered_storage.node_rows(text),
-	_tiered_storage.node_definitions(), _tiered_storage.node_gaps(),
 	_tiered_storage.short_recommendations(), _tiered_storage.short_reason(text),
 	_tiered_storage.short_number(float8), _tiered_storage.first_columns(text, integer),
 	_tiered_storage.clip(text, integer),

@@ -30,7 +30,7 @@ build_citus() { # source
 		return 1
 	}
 	tar -C "$root" --exclude='*.o' --exclude='*.so' --exclude='*.bc' -cf - Makefile META.json \
-		tiered_storage.control src | tar -C "$work/extension" --no-same-owner -xf -
+		tiered_storage.control tiered_storage_citus.control src | tar -C "$work/extension" --no-same-owner -xf -
 	private_install "$pg_config" "$work/extension" "$work/server" >"$work/extension.log" 2>&1 || {
 		tail -n 20 "$work/extension.log" >&2
 		return 1
@@ -76,7 +76,8 @@ make_node() { # node
 		max_worker_processes = 32
 		shared_buffers = 32MB
 		allow_in_place_tablespaces = on
-		tiered_storage.sample_interval = 0
+		tiered_storage.sample_interval = '1h'
+		tiered_storage.auto_migrate = off
 		${conf-}
 	END
 	start "$node"

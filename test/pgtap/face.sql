@@ -15,12 +15,11 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('activity'), ('cluster_tiers'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'), ('node_gaps'), ('node_heat'), ('node_moves'), ('node_policies'), ('node_tiers'),
+	('activity'), ('cluster_tiers'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('heat_peaks'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
 	('pinned_relations'), ('pins'), ('policies'), ('purchase_options'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
 	('standbys'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('workload_profile'), ('write_amplification')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('add_tier_on_all_nodes'), ('add_tiering_policy_on_all_nodes'), ('remove_tiering_policy_on_all_nodes'),
 	('access_statistics'), ('access_tracking'), ('add_fullness_policy'), ('add_move_window'), ('alter_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),
 	('alter_fullness_policy'),
 	('alter_tier'), ('alter_tiering_policy'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('calibrate_wal'), ('compare_load'),

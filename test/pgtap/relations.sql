@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(52);
+SELECT plan(47);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,8 +14,8 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'node_gaps', 'node_heat', 'node_moves', 'node_policies', 'node_tiers', 'pinned_relations', 'pins', 'policies', 'purchase_options', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
-SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'move_shards', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
+SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'heat_peaks', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'purchase_options', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
+SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
@@ -496,72 +496,6 @@ SELECT is(pg_temp.columns_of('cluster_tiers'), $$
 	disagreement text,
 	command text
 $$, 'columns of cluster_tiers, in order');
-SELECT is(pg_temp.columns_of('node_gaps'), $$
-	node_id integer,
-	node_name text,
-	node_port integer,
-	error text,
-	relation_name text,
-	tier_name name,
-	command text
-$$, 'columns of node_gaps, in order');
-SELECT is(pg_temp.columns_of('node_heat'), $$
-	node_id integer,
-	node_name text,
-	node_port integer,
-	error text,
-	distributed_table text,
-	tier_name name,
-	tables bigint,
-	size_bytes bigint,
-	random_reads_per_hour double precision,
-	sequential_reads_per_hour double precision,
-	writes_per_hour double precision,
-	last_used_at timestamp with time zone
-$$, 'columns of node_heat, in order');
-SELECT is(pg_temp.columns_of('node_moves'), $$
-	node_id integer,
-	node_name text,
-	node_port integer,
-	error text,
-	distributed_table text,
-	to_tier name,
-	state text,
-	moves bigint,
-	size_bytes bigint,
-	last_started_at timestamp with time zone,
-	longest_lock_ms double precision,
-	an_error text
-$$, 'columns of node_moves, in order');
-SELECT is(pg_temp.columns_of('node_policies'), $$
-	node_id integer,
-	node_name text,
-	node_port integer,
-	error text,
-	policy_id integer,
-	relation_name text,
-	tier_name name,
-	enabled boolean,
-	last_evaluated_at timestamp with time zone,
-	last_due integer,
-	last_on_target integer,
-	last_result text
-$$, 'columns of node_policies, in order');
-SELECT is(pg_temp.columns_of('node_tiers'), $$
-	node_id integer,
-	node_name text,
-	node_port integer,
-	error text,
-	tier_name name,
-	rank integer,
-	tablespaces text[],
-	profile text,
-	capacity_bytes bigint,
-	used_bytes bigint,
-	free_bytes bigint,
-	relation_bytes bigint,
-	relations bigint
-$$, 'columns of node_tiers, in order');
 SELECT is(pg_temp.columns_of('workers'), $$
 	database_name name,
 	state text,

@@ -1,0 +1,235 @@
+/*
+ * tiered_storage_citus: tiers and policies on all nodes of Citus, and what the nodes report.
+ *
+ * Every name outside a function body is qualified; every function pins its search_path.  Nodes
+ * decide by themselves what the current role may do there.  Nothing here runs with other rights
+ * than the caller's, but for node_definitions(), which only reads.
+ */
+\echo Use "CREATE EXTENSION tiered_storage_citus" to load this file. \quit
+
+/* An unprivileged user may have created schemas of these names, and could change them. */
+DO $$
+BEGIN
+	IF EXISTS (SELECT FROM pg_catalog.pg_namespace n
+			JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
+			WHERE n.nspname OPERATOR(pg_catalog.=) 'tiered_storage_citus'
+				AND NOT r.rolsuper AND r.rolname OPERATOR(pg_catalog.<>) CURRENT_USER)
+		OR EXISTS (SELECT FROM pg_catalog.pg_depend d
+			WHERE d.refclassid
+					OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
+				AND d.refobjid
+					OPERATOR(pg_catalog.=) 'tiered_storage_citus'::pg_catalog.regnamespace
+				AND d.deptype OPERATOR(pg_catalog.=) 'n'
+				AND d.classid
+					OPERATOR(pg_catalog.<>) 'pg_catalog.pg_extension'::pg_catalog.regclass)
+		OR EXISTS (SELECT FROM pg_catalog.pg_namespace n
+			WHERE n.nspname OPERATOR(pg_catalog.=) '_tiered_storage_citus')
+	THEN
+		RAISE EXCEPTION 'schema "tiered_storage_citus" or "_tiered_storage_citus" already exists'
+			USING ERRCODE = 'duplicate_schema',
+				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
+	END IF;
+END
+$$;
+
+CREATE SCHEMA _tiered_storage_citus;
+COMMENT ON SCHEMA _tiered_storage_citus IS
+'helper functions of tiered_storage_citus; internal, and any of it may change';
+COMMENT ON SCHEMA tiered_storage_citus IS
+'storage tiering on all nodes of Citus: the functions to call and the views to read';
+
+---------------------------------------------------------------------------
+-- Commands on nodes
+---------------------------------------------------------------------------
+
+/* A node is sent this, and gives up by itself; nobody has to cancel from afar. */
+CREATE FUNCTION _tiered_storage_citus.answer_within(timeout_ms integer, command text) RETURNS text
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_citus_answer_within';
+COMMENT ON FUNCTION _tiered_storage_citus.answer_within(integer, text) IS
+'runs a command as the current role, and returns the first column of its first row; fails if '
+'that takes longer';
+
+CREATE FUNCTION _tiered_storage_citus.ask_all_nodes(command text,
+	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
+	OUT result text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 16 SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'tier_citus_ask_all_nodes';
+COMMENT ON FUNCTION _tiered_storage_citus.ask_all_nodes(text) IS
+'runs a command that only reads on all nodes at once, as the current role; a node that does not '
+'answer in time has a row with the error';
+
+CREATE FUNCTION _tiered_storage_citus.change_all_nodes(statement text,
+	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
+	OUT result text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 16 SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'tier_citus_change_all_nodes';
+COMMENT ON FUNCTION _tiered_storage_citus.change_all_nodes(text) IS
+'runs a statement on all nodes, if it would succeed on all of them; on the coordinator only, '
+'one change at a time';
+
+CREATE FUNCTION _tiered_storage_citus.require_shards(relation regclass) RETURNS text
+LANGUAGE C STABLE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_citus_require_shards';
+COMMENT ON FUNCTION _tiered_storage_citus.require_shards(regclass) IS
+'the qualified name of a table that has shards; an error if it has none';
+
+---------------------------------------------------------------------------
+-- Tiers and policies
+---------------------------------------------------------------------------
+
+/* The settings make the statement independent of how the caller formats values. */
+CREATE FUNCTION tiered_storage_citus.add_tier_on_all_nodes(
+	name name,
+	tablespaces name[],
+	profile text DEFAULT NULL,
+	rank integer DEFAULT NULL,
+	random_read_ms float8 DEFAULT NULL,
+	random_write_ms float8 DEFAULT NULL,
+	sequential_read_mb_per_s float8 DEFAULT NULL,
+	sequential_write_mb_per_s float8 DEFAULT NULL,
+	fsync_ms float8 DEFAULT NULL,
+	parallelism float8 DEFAULT NULL,
+	price_per_gb_month numeric DEFAULT NULL,
+	capacity_bytes bigint DEFAULT NULL,
+	reserve_fraction float8 DEFAULT 0.15,
+	low_watermark float8 DEFAULT 0.80,
+	high_watermark float8 DEFAULT 0.90,
+	endurance_tbw float8 DEFAULT NULL,
+	endurance_dwpd float8 DEFAULT NULL,
+	compressed boolean DEFAULT NULL,
+	compression_ratio float8 DEFAULT NULL,
+	scan_start_ms float8 DEFAULT NULL,
+	if_not_exists boolean DEFAULT false,
+	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
+	OUT result text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1 SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres'
+AS $$
+	SELECT * FROM _tiered_storage_citus.change_all_nodes(format(
+		'SELECT tiered_storage.add_tier(name => %L, tablespaces => %L, profile => %L, '
+		'rank => %L, random_read_ms => %L, random_write_ms => %L, '
+		'sequential_read_mb_per_s => %L, sequential_write_mb_per_s => %L, '
+		'fsync_ms => %L, parallelism => %L, price_per_gb_month => %L, '
+		'capacity_bytes => %L, reserve_fraction => %L, low_watermark => %L, '
+		'high_watermark => %L, endurance_tbw => %L, endurance_dwpd => %L, '
+		'compressed => %L, compression_ratio => %L, scan_start_ms => %L)',
+		name, tablespaces, profile, rank, random_read_ms, random_write_ms,
+		sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
+		price_per_gb_month, capacity_bytes, reserve_fraction, low_watermark, high_watermark,
+		endurance_tbw, endurance_dwpd, compressed, compression_ratio, scan_start_ms)
+		|| CASE WHEN if_not_exists THEN format(' WHERE NOT EXISTS (SELECT FROM '
+			'tiered_storage.tiers t WHERE t.tier_name = %L AND NOT t.discovered)', name)
+			ELSE '' END)
+$$;
+COMMENT ON FUNCTION tiered_storage_citus.add_tier_on_all_nodes(
+	name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric,
+	bigint, float8, float8, float8, float8, float8, boolean, float8, float8, boolean) IS
+'defines a tier on all nodes, with the arguments of add_tier(): if one node cannot, on none; '
+'if_not_exists: nodes that have a tier of this name keep it';
+
+CREATE FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes(
+	relation regclass,
+	move_after interval DEFAULT NULL,
+	tier name DEFAULT NULL,
+	include_indexes boolean DEFAULT true,
+	age_from text DEFAULT 'now',
+	key_unit text DEFAULT NULL,
+	key_epoch timestamptz DEFAULT NULL,
+	key_shift integer DEFAULT 0,
+	time_zone text DEFAULT NULL,
+	if_not_exists boolean DEFAULT false,
+	idle_for interval DEFAULT NULL,
+	no_writes_for interval DEFAULT NULL,
+	below_reads_per_hour float8 DEFAULT NULL,
+	index_tier name DEFAULT NULL,
+	return_when_reads_per_hour float8 DEFAULT NULL,
+	return_after interval DEFAULT NULL,
+	return_tier name DEFAULT NULL,
+	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
+	OUT result text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1 SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres'
+AS $$
+	SELECT * FROM _tiered_storage_citus.change_all_nodes(format(
+		'SELECT tiered_storage.add_tiering_policy(on_shards => true, relation => %L, '
+		'move_after => %L, tier => %L, include_indexes => %L, '
+		'age_from => %L, key_unit => %L, key_epoch => %L, key_shift => %L, '
+		'time_zone => %L, if_not_exists => %L, idle_for => %L, no_writes_for => %L, '
+		'below_reads_per_hour => %L, index_tier => %L, '
+		'return_when_reads_per_hour => %L, return_after => %L, return_tier => %L)',
+		_tiered_storage_citus.require_shards(relation), move_after, tier, include_indexes,
+		age_from, key_unit, key_epoch, key_shift,
+		COALESCE(time_zone, current_setting('TimeZone')), if_not_exists, idle_for,
+		no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
+		return_after, return_tier))
+$$;
+COMMENT ON FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes(
+	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean,
+	interval, interval, float8, name, float8, interval, name) IS
+'puts a tiering policy on the shards of a table on all nodes, with the arguments of '
+'add_tiering_policy(): if one node cannot, on none; each node moves the shards that Citus has '
+'placed there, whenever they arrive';
+
+/* By name: undistribute_table() leaves policies on tables that no longer exist on a node. */
+CREATE FUNCTION _tiered_storage_citus.remove_policies(
+	relation_name text, tier name, if_exists boolean)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+DECLARE
+	removed bigint;
+BEGIN
+	SELECT count(tiered_storage.remove_tiering_policy(policy_id => p.policy_id)) INTO removed
+		FROM tiered_storage.policies p
+		WHERE p.relation_name = remove_policies.relation_name
+			AND p.in_schema IS NULL AND p.names_like IS NULL
+			AND (tier IS NULL OR p.tier_name = tier);
+	IF removed = 0 AND NOT if_exists THEN
+		RAISE EXCEPTION 'there is no such policy on %', relation_name
+			USING ERRCODE = 'undefined_object';
+	END IF;
+	RETURN removed;
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage_citus.remove_policies(text, name, boolean) IS
+'removes the policies of a table on this node, by its name in the view policies';
+
+CREATE FUNCTION _tiered_storage_citus.table_name(relation regclass, relation_name text)
+RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+BEGIN
+	IF num_nonnulls(relation, relation_name) <> 1 THEN
+		RAISE EXCEPTION 'either "relation" or "relation_name" must be given'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN COALESCE(relation_name, (SELECT format('%I.%I', e.nspname, e.relname)
+		FROM _tiered_storage.relation_entry(relation) e));
+END
+$$;
+COMMENT ON FUNCTION _tiered_storage_citus.table_name(regclass, text) IS
+'the qualified name of a table, as in the view policies';
+
+CREATE FUNCTION tiered_storage_citus.remove_tiering_policy_on_all_nodes(
+	relation regclass DEFAULT NULL,
+	tier name DEFAULT NULL,
+	if_exists boolean DEFAULT false,
+	relation_name text DEFAULT NULL,
+	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
+	OUT result text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+AS $$
+	SELECT * FROM _tiered_storage_citus.change_all_nodes(format(
+		'SELECT _tiered_storage_citus.remove_policies(%L, %L, %L)',
+		_tiered_storage_citus.table_name(relation, relation_name), tier, if_exists))
+$$;
+COMMENT ON FUNCTION tiered_storage_citus.remove_tiering_policy_on_all_nodes(
+	regclass, name, boolean, text) IS
+'removes the policies of a table on all nodes, only the policy for this tier if given; '
+'relation_name names a table that no longer exists, as node_policies does';
