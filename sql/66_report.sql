@@ -85,6 +85,8 @@ CREATE FUNCTION regress_answer(advice jsonb, total jsonb DEFAULT '{}', facts jso
 			|| jsonb_build_object('all', '{"relations": 7, "io_s_per_hour": 100, "advised_io_s_per_hour": 100, "price_per_month": 20,
 				"advised_price_per_month": 20}'::jsonb || total)) || facts), '<dl', 1), '^.*?</h2>|<[^>]*>', '', 'g'), '\s*\n', ' | ', 'g'), '&nbsp;', ' ')
 $$;
+\pset format wrapped
+\pset columns 110
 SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VALUES
 	(1, 'no tiers', '{}', '{}', '{"tiers": []}'),
 	(2, 'tiers without a tablespace', '{}', '{}', '{"tiers": [{"tier_name": "fast", "tablespaces": null}, {"tier_name": "slow", "tablespaces": null}]}'),
@@ -106,11 +108,14 @@ SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VA
 	(16, 'standby', '{"moves": 1, "firm": 1, "size_bytes": 5000000}', '{"advised_io_s_per_hour": 60}', '{"standby": true}'),
 	(17, 'more reasons than have room', '{}', '{"reason": "no move; 22 smaller than 64kB; 67 observed for too short a time; ..."}', '{}')
 	) v (n, state, advice, total, facts) ORDER BY n;
+\pset format aligned
 DROP FUNCTION regress_answer;
 -- And beside the gauge of a tier: what it is said of it, and no part that is larger than the whole.
-SELECT n, regexp_replace(replace(_tiered_storage.report_tier_gauge(jsonb_build_object('tier_name', 't<ier', 'used_bytes', 60e9, 'free_bytes', 40e9,
-		'capacity_bytes', 100e9, 'relation_bytes', relations, 'low_watermark', 0.8, 'high_watermark', 0.9, 'reserve_fraction', 0.1),
-		jsonb_build_object('reason', reason), 't0', 1), '&nbsp;', ' '), '<[^>]*>', '|', 'g') ~ what AS said
+SELECT n, regexp_replace(replace(_tiered_storage.report_tiers(jsonb_build_object('classes', '{}'::jsonb,
+		'tiers', jsonb_build_array(jsonb_build_object('tier_name', 't<ier', 'used_bytes', 60e9, 'free_bytes', 40e9, 'capacity_bytes', 100e9,
+			'relation_bytes', relations, 'low_watermark', 0.8, 'high_watermark', 0.9, 'reserve_fraction', 0.1)),
+		'advice', jsonb_build_object('tiers', jsonb_build_array(jsonb_build_object('tier_name', 't<ier', 'reason', reason))))),
+		'&nbsp;', ' '), '<[^>]*>', '|', 'g') ~ what AS said
 	FROM (VALUES (1, 50e9, NULL, '60 GB[|]* used of [|]*100 GB[|]*, [|]*50 GB[|]* of it by this database[|]'), (2, 70e9, NULL, '60 GB[|]* used of [|]*100 GB[|]*, although .*70 GB[|]*: they are compressed'),
 		(3, 50e9, 'is too full by 2 <GB>', 't&#60;ier[|]* is too full by 2 &#60;GB&#62;[.]')) v (n, relations, reason, what) ORDER BY n;
 

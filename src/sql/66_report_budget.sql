@@ -1,5 +1,5 @@
 ---------------------------------------------------------------------------
--- The report: the size of the fastest tier, and what should move.
+-- The report: the size of the fastest tier.
 ---------------------------------------------------------------------------
 
 /*
@@ -8,6 +8,7 @@
  */
 CREATE FUNCTION _tiered_storage.report_budget(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
 AS $$
 	WITH point AS MATERIALIZED (
 		SELECT n, (p ->> 'capacity_bytes')::float8 AS capacity,
@@ -36,7 +37,7 @@ AS $$
 	vertical AS (
 		SELECT string_agg(format('<path class="grid" d="M90 %s h850"/>', round((20 + 200
 			* (1 - t / r.io_s))::numeric, 1)) || _tiered_storage.report_label(82, 24 + 200
-			* (1 - t / r.io_s), 'tick end', _tiered_storage.report_digits(t)), '') AS ticks
+			* (1 - t / r.io_s), 'tick end', _tiered_storage.report_words(t)), '') AS ticks
 		FROM range r CROSS JOIN _tiered_storage.report_ticks(r.io_s) t),
 	horizontal AS (
 		SELECT string_agg(format('<path class="grid" d="M%s 20v200"/>', round((90 + 840 * t.share)
@@ -63,18 +64,10 @@ AS $$
 					|| _tiered_storage.report_words(p.capacity, 'bytes')) ELSE '' END,
 						'' ORDER BY p.is_knee) AS marks
 		FROM placed p WHERE p.is_current OR p.is_knee)
-	SELECT _tiered_storage.report_section('budget', 'How much of the fast tier pays off',
-		'Device time and queues of the best placement, for each size of '
-		|| COALESCE('tier ' || _tiered_storage.report_name(facts #>> '{curve,tier_name}'),
-			'the fastest tier') || '. Beyond the knee more of it brings little.',
-		CASE WHEN r.n < 2 OR r.io_s IS NULL OR r.least IS NULL
-		THEN _tiered_storage.report_empty(COALESCE(
-			_tiered_storage.report_escape(facts #>> '{curve,why}'),
-			'Nothing is known yet that takes device time.'))
-		ELSE _tiered_storage.report_figure('size-curve',
+	SELECT _tiered_storage.report_figure('size-curve',
 			'Device time and queues by size of the tier',
 			'A stair that goes down as the tier becomes larger; today''s size and the knee are '
-			|| 'marked. The numbers are in the table below.', 960, 262,
+			'marked.', 262,
 			COALESCE((SELECT v.ticks FROM vertical v), '')
 			|| COALESCE((SELECT h.ticks FROM horizontal h), '')
 			|| (SELECT format('<path class="curve" d="%s"/>', s.path) FROM stair s)
@@ -84,63 +77,15 @@ AS $$
 				|| CASE WHEN r.is_log THEN ', logarithmic' ELSE '' END))
 		|| _tiered_storage.report_table('curve-table', 'Sizes of the tier and what they are '
 			'worth',
-			'{#Size,#Used,#Device time,#Queues,#Saved,#Price per month,#One more GB saves,Mark,
-				Remark}',
-			(SELECT string_agg(_tiered_storage.report_row(
-				_tiered_storage.report_value(p.capacity, 'bytes'),
-				_tiered_storage.report_value((p.p ->> 'used_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((p.p ->> 'io_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((p.p ->> 'queue_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((p.p ->> 'saved_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((p.p ->> 'price_per_month')::float8),
-				_tiered_storage.report_value((p.p ->> 'next_gb_saves_per_hour')::float8, 's/h'),
-				concat_ws(', ', CASE WHEN p.is_current THEN '<strong>today</strong>' END,
-					CASE WHEN p.is_knee THEN '<strong>knee</strong>' END),
-				'<span class="why">' || _tiered_storage.report_escape(p.p ->> 'reason')
-					|| '</span>'), '' ORDER BY p.n) FROM point p))
-		END)
-	FROM range r
+			'{Size|capacity_bytes|bytes,Used|used_bytes|bytes,Device time|io_s_per_hour|s/h,
+				Queues|queue_s_per_hour|s/h,Saved|saved_s_per_hour|s/h,
+				Price per month|price_per_month,One more GB saves|next_gb_saves_per_hour|s/h,
+				Mark|mark|html,Remark|reason|why}',
+			(SELECT jsonb_agg(p.p || jsonb_build_object('mark', concat_ws(', ',
+				CASE WHEN p.is_current THEN '<strong>today</strong>' END,
+				CASE WHEN p.is_knee THEN '<strong>knee</strong>' END)) ORDER BY p.n)
+				FROM point p))
+	FROM range r WHERE r.n > 1 AND r.io_s IS NOT NULL AND r.least IS NOT NULL
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_budget(jsonb) IS
 'the section about the size of the fastest tier';
-
-CREATE FUNCTION _tiered_storage.report_recommendations(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT _tiered_storage.report_section('recommendations', 'Recommendations',
-		'What should move, what saves most first; a negative saving makes room for others, or '
-		|| 'saves money.',
-		CASE WHEN jsonb_array_length(a.advice -> 'rows') = 0 THEN _tiered_storage.report_empty(
-			COALESCE('The advice: ' || _tiered_storage.report_escape(a.advice #>> '{all,reason}')
-			|| '.', 'Nothing is known that could be placed.'))
-		ELSE _tiered_storage.report_table('recommendations-table', 'Recommended moves',
-			'{Relation,Kind,From,To,#Size,#Device time saved,Confidence,Why,#Waits saved,
-				#Price per month,#Takes,Statement}',
-			(SELECT string_agg(_tiered_storage.report_row(
-				_tiered_storage.report_name(r ->> 'relation'), r ->> 'kind',
-				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'current_tier'),
-				_tiered_storage.report_tier(facts -> 'tiers', r ->> 'recommended_tier'),
-				_tiered_storage.report_value((r ->> 'size_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((r ->> 'saved_io_s_per_hour')::float8, 's/h'),
-				r ->> 'confidence', '<span class="why">' || _tiered_storage.report_escape(
-					r ->> 'reason') || '</span>',
-				_tiered_storage.report_value((r ->> 'saved_wait_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((r ->> 'price_delta_per_month')::float8),
-				_tiered_storage.report_value((r ->> 'move_cost_s')::float8, 's'),
-				'<code>' || _tiered_storage.report_escape(r ->> 'command') || '</code>'), ''
-				ORDER BY n)
-				FROM jsonb_array_elements(a.advice -> 'rows') WITH ORDINALITY x (r, n))
-			|| CASE WHEN (a.advice ->> 'others')::float8 > 0 THEN _tiered_storage.report_row(
-				_tiered_storage.report_value((a.advice ->> 'others')::float8) || ' others', NULL,
-				NULL, NULL,
-				_tiered_storage.report_value((a.advice ->> 'others_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((a.advice ->> 'others_io_s')::float8, 's/h'), NULL,
-				'all are in <code>recommend_placement()</code>',
-				_tiered_storage.report_value((a.advice ->> 'others_wait_s')::float8, 's/h'),
-				_tiered_storage.report_value((a.advice ->> 'others_price')::float8),
-				_tiered_storage.report_value((a.advice ->> 'others_cost_s')::float8, 's'), NULL)
-					ELSE '' END) END)
-	FROM (SELECT facts -> 'advice' AS advice) a
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_recommendations(jsonb) IS
-'the section about recommended moves';

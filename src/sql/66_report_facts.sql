@@ -7,7 +7,7 @@
  * object has either its rows or a "why" that there are none.
  */
 
-/* The placement is what takes longest here, and is computed once for each of these two. */
+/* The placement is what takes longest here, and is computed once. */
 CREATE FUNCTION _tiered_storage.report_advice(at_most integer) RETURNS jsonb
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 	SET extra_float_digits = 1
@@ -40,30 +40,6 @@ AS $$
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_advice(integer) IS
 'what the report says of the placement: the summary, and so many recommendations';
-
-/*
- * Of the fastest tier that something can be placed on, if there is another.  Where each point
- * takes long, there are fewer.
- */
-CREATE FUNCTION _tiered_storage.report_curve() RETURNS jsonb
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
-AS $$
-	WITH fastest AS (
-		SELECT t.tier_name, (SELECT sum(x.relations) FROM tiered_storage.tiers x) AS relations
-		FROM tiered_storage.tiers t WHERE t.tablespaces IS NOT NULL
-			AND (SELECT count(*) FROM tiered_storage.tiers x WHERE x.tablespaces IS NOT NULL) > 1
-		ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1)
-	SELECT COALESCE((SELECT jsonb_build_object('tier_name', f.tier_name,
-			'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.capacity_bytes)
-				FROM tiered_storage.tier_size_curve(f.tier_name,
-					CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
-		FROM fastest f), jsonb_build_object('why', 'There are no two tiers with tablespaces '
-			'whose '
-			'sizes could be compared.'))
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_curve() IS
-'what the report says of the size of the fastest tier';
 
 CREATE FUNCTION _tiered_storage.heat_parts(from_at timestamptz, to_at timestamptz,
 	grid_at timestamptz, width_s float8, at_most integer) RETURNS float8[]
@@ -249,20 +225,34 @@ AS $$
 		'settings', (SELECT jsonb_object_agg(substr(s.name, 16), current_setting(s.name))
 			FROM pg_settings s WHERE s.name IN ('tiered_storage.observation_period',
 				'tiered_storage.history_retention', 'tiered_storage.history_max_size',
-				'tiered_storage.auto_migrate', 'tiered_storage.effect_period')),
+				'tiered_storage.auto_migrate')),
 		'sampler', (SELECT to_jsonb(s) FROM tiered_storage.sampler s),
 		'load_since', (SELECT s.observed_since FROM _tiered_storage.load_state s),
 		'worker', (SELECT to_jsonb(w) FROM tiered_storage.workers w
 			WHERE w.database_name = current_database() LIMIT 1),
 		'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(t) ORDER BY t.rank, t.tier_name)
 			FROM tiered_storage.tiers t), '[]'),
+		'classes', COALESCE((SELECT jsonb_object_agg(t.tier_name, 't' || LEAST(5, t.n - 1))
+			FROM (SELECT tier_name, row_number() OVER (ORDER BY rank, tier_name) AS n
+				FROM tiered_storage.tiers) t), '{}'),
 		'devices', COALESCE((SELECT jsonb_agg(to_jsonb(d) ORDER BY d.tier_name, d.device)
 			FROM tiered_storage.device_io d), '[]'),
 		'paused', tiered_storage.is_paused(),
 		'wear', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.device, w.tier_name)
 			FROM tiered_storage.wear w), '[]'),
 		'advice', _tiered_storage.report_advice(100),
-		'curve', _tiered_storage.report_curve(),
+		/* Of the fastest tier that something can be placed on, if there is another; where each
+			point takes long, there are fewer. */
+		'curve', COALESCE((SELECT jsonb_build_object('tier_name', f.tier_name,
+				'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.capacity_bytes)
+					FROM tiered_storage.tier_size_curve(f.tier_name,
+						CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
+			FROM (SELECT t.tier_name, count(*) OVER () AS n,
+				(SELECT sum(x.relations) FROM tiered_storage.tiers x) AS relations
+				FROM tiered_storage.tiers t WHERE t.tablespaces IS NOT NULL
+				ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1) f WHERE f.n > 1),
+			jsonb_build_object('why',
+				'There are no two tiers with tablespaces whose sizes could be compared.')),
 		'heat', _tiered_storage.report_heat(from_at, to_at, 60),
 		'moves', _tiered_storage.report_moves(from_at, to_at, 100),
 		'load', _tiered_storage.report_load(from_at, to_at),

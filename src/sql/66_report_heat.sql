@@ -25,9 +25,10 @@ COMMENT ON FUNCTION _tiered_storage.report_heat_step(float8) IS
  */
 CREATE FUNCTION _tiered_storage.report_heat_map(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
 AS $$
 	WITH given AS (
-		SELECT facts -> 'heat' AS heat, facts -> 'tiers' AS tiers,
+		SELECT facts -> 'heat' AS heat,
 			jsonb_array_length(facts #> '{heat,rows}') AS n_rows,
 			NULLIF(facts #> '{heat,others}', 'null') AS others,
 			(facts ->> 'from')::timestamptz AS from_at, (facts ->> 'to')::timestamptz AS to_at,
@@ -88,7 +89,7 @@ AS $$
 			g.x0 + (GREATEST(s.begins_s, g.from_s) - g.start_s) * g.pixels_per_s,
 			40 + (s.place - 1) * g.high, (LEAST(s.ends_s, g.to_s) - GREATEST(s.begins_s,
 				g.from_s))
-				* g.pixels_per_s, 3, _tiered_storage.report_tier_class(g.tiers, s.tier_name)), ''
+				* g.pixels_per_s, 3, COALESCE(facts -> 'classes' ->> s.tier_name, 'tx')), ''
 			ORDER BY s.begins_s) AS bars
 		FROM stay s CROSS JOIN given g
 		WHERE LEAST(s.ends_s, g.to_s) > GREATEST(s.begins_s, g.from_s) GROUP BY s.place),
@@ -109,9 +110,11 @@ AS $$
 			|| _tiered_storage.report_bar(g.x0, 27 + (n.place - 1) * g.high, 620, 13, 'track')
 			|| format('<text x="0" y="%1$s" class="name">%2$s</text><text x="262" y="%1$s" '
 				|| 'class="name dim">%3$s</text>', 38 + (n.place - 1) * g.high,
-				_tiered_storage.report_escape(_tiered_storage.report_shorten(n.name, 40)),
-				_tiered_storage.report_escape(_tiered_storage.report_shorten(
-					n.entry ->> 'tier_name', 10)))
+				_tiered_storage.report_escape(CASE WHEN length(n.name) > 40
+					THEN left(n.name, 19) || '...' || right(n.name, 18) ELSE n.name END),
+				_tiered_storage.report_escape(CASE WHEN length(n.entry ->> 'tier_name') > 10
+					THEN left(n.entry ->> 'tier_name', 4) || '...'
+						|| right(n.entry ->> 'tier_name', 3) ELSE n.entry ->> 'tier_name' END))
 			|| COALESCE(p.paths, '') || COALESCE(s.bars, '') || COALESCE(d.paths, '')
 			|| E'</g>\n', '' ORDER BY n.place) AS rows
 		FROM named n CROSS JOIN given g LEFT JOIN painted p USING (place)
@@ -138,63 +141,46 @@ AS $$
 			|| ARRAY['moved|move', 'unknown|not sampled'] AS entries
 		FROM top t CROSS JOIN generate_series(1, 7) k (class)
 		CROSS JOIN LATERAL (SELECT GREATEST(2, k.class) + t.step - 7 AS step) s
-		CROSS JOIN LATERAL (SELECT _tiered_storage.report_digits(power(10::float8,
+		CROSS JOIN LATERAL (SELECT _tiered_storage.report_words(power(10::float8,
 			floor(s.step / 2.0)) * CASE WHEN s.step % 2 = 0 THEN 1 ELSE 3 END) AS label) v),
 	tier_scale AS (
-		SELECT array_agg(format('%s line|%s', _tiered_storage.report_tier_class(g.tiers,
-			t ->> 'tier_name'), _tiered_storage.report_name(t ->> 'tier_name')) ORDER BY n)
-			AS entries
-		FROM given g CROSS JOIN jsonb_array_elements(g.tiers) WITH ORDINALITY x (t, n)),
+		SELECT array_agg(format('%s line|%s', facts -> 'classes' ->> (t ->> 'tier_name'),
+			_tiered_storage.report_cell(t ->> 'tier_name', 'name')) ORDER BY n) AS entries
+		FROM jsonb_array_elements(facts -> 'tiers') WITH ORDINALITY x (t, n)),
 	totals AS (
-		SELECT string_agg(_tiered_storage.report_row(_tiered_storage.report_name(n.name),
-			_tiered_storage.report_escape(n.entry ->> 'kind'),
-			_tiered_storage.report_tier(g.tiers, n.entry ->> 'tier_name'),
-			_tiered_storage.report_value((n.entry ->> 'size_bytes')::float8, 'bytes'),
-			_tiered_storage.report_value((n.entry ->> 'reads')::float8),
-			_tiered_storage.report_value((n.entry ->> 'writes')::float8),
-			_tiered_storage.report_value(((n.entry ->> 'reads')::float8
-				+ (n.entry ->> 'writes')::float8) / (g.to_s - g.from_s) * 3600),
-			(SELECT string_agg(format('%s to %s at %s', _tiered_storage.report_name(m.from_tier),
-				_tiered_storage.report_name(m.to_tier), _tiered_storage.report_time(m.at)), ', '
-				ORDER BY m.at) FROM moved m WHERE m.place = n.place AND m.at_s < g.to_s)), ''
-			ORDER BY n.place) AS rows
+		SELECT jsonb_agg(n.entry || jsonb_build_object('name', n.name, 'per_hour',
+			((n.entry ->> 'reads')::float8 + (n.entry ->> 'writes')::float8) / (g.to_s - g.from_s)
+				* 3600, 'moved', (SELECT string_agg(format('%s to %s at %s',
+					_tiered_storage.report_cell(m.from_tier, 'name'),
+					_tiered_storage.report_cell(m.to_tier, 'name'),
+					_tiered_storage.report_cell(m.at::text, 'time')), ', ' ORDER BY m.at)
+				FROM moved m WHERE m.place = n.place AND m.at_s < g.to_s)) ORDER BY n.place)
+			AS rows
 		FROM named n CROSS JOIN given g),
 	numbers AS (
-		SELECT string_agg('<tr><th scope="row">' || _tiered_storage.report_name(n.name) || '</th>'
-			|| x.cells || E'</tr>\n', '' ORDER BY n.place) AS rows
-		FROM named n CROSS JOIN LATERAL (SELECT string_agg(format('<td class="n">%s</td>',
-				CASE WHEN c.per_hour IS NULL THEN '0'
-					ELSE _tiered_storage.report_digits(c.per_hour) END), ''
-						ORDER BY p.part) AS cells
-			FROM part p LEFT JOIN cell c ON c.part = p.part AND c.place = n.place) x)
-	SELECT _tiered_storage.report_section('heat', 'Heat map', 'Blocks read and pages written per '
-		'hour by the busiest relations, hottest first. The thin line beneath a row is the tier '
-		'that the relation was on at that time; a diamond is a move.',
-		CASE WHEN g.n_rows = 0 THEN _tiered_storage.report_empty(
-			CASE WHEN facts ->> 'sampler' IS NULL THEN 'No sample was taken yet. The worker '
-				'takes '
-				'them, or <code>CALL tiered_storage.sample();</code>'
-			ELSE 'No relation of this database was read or written in this period, as far as it '
-				'was sampled.' END)
-		ELSE _tiered_storage.report_figure('heat-map', 'Activity of the busiest relations over '
+		SELECT jsonb_agg(jsonb_build_object('name', n.name) || (SELECT jsonb_object_agg(p.part,
+				COALESCE(_tiered_storage.report_words(c.per_hour), '0'))
+			FROM part p LEFT JOIN cell c ON c.part = p.part AND c.place = n.place)
+			ORDER BY n.place) AS rows
+		FROM named n)
+	SELECT _tiered_storage.report_figure('heat-map', 'Activity of the busiest relations over '
 			'time',
 			'One row for each relation, time from left to right; the darker or brighter a cell, '
-			|| 'the more blocks per hour. The numbers are in the tables below.', 960,
-			30 + g.high * (SELECT count(*) FROM line),
+			'the more blocks per hour.', 30 + g.high * (SELECT count(*) FROM line),
 			COALESCE((SELECT a.ticks FROM axis a), '') || (SELECT d.rows FROM drawn d)
 				|| COALESCE((SELECT u.bars FROM unknown u), ''),
-			(SELECT _tiered_storage.report_legend(VARIADIC ARRAY['Blocks per hour from']
-				|| s.entries || t.entries) FROM scale s CROSS JOIN tier_scale t))
+			ARRAY['Blocks per hour from'] || s.entries || t.entries)
 		|| '<details><summary>The numbers of this picture</summary>'
 		|| _tiered_storage.report_table('heat-table', 'The busiest relations in the period',
-			'{Relation,Kind,Tier now,#Size,#Blocks read,#Pages written,#Blocks per hour,Moved}',
-			(SELECT t.rows FROM totals t))
+			'{Relation|name|name,Kind|kind|text,Tier now|tier_name|tier,Size|size_bytes|bytes,
+				Blocks read|reads,Pages written|writes,Blocks per hour|per_hour,Moved|moved|html}',
+			(SELECT t.rows FROM totals t), facts -> 'classes')
 		|| _tiered_storage.report_table('heat-numbers', 'Blocks per hour over time, each column '
-			|| 'from the time at its head on', ARRAY['Relation'] || (SELECT array_agg('#'
-				|| to_char(p.at, 'DD Mon HH24:MI') ORDER BY p.part) FROM part p),
-			(SELECT n.rows FROM numbers n))
-		|| '</details>' END)
-	FROM given g
+			'from the time at its head on', ARRAY['Relation|name|name'] || (SELECT array_agg(
+				format('%s|%s|n', to_char(p.at, 'DD Mon HH24:MI'), p.part) ORDER BY p.part)
+				FROM part p), (SELECT n.rows FROM numbers n))
+		|| '</details>'
+	FROM given g CROSS JOIN scale s CROSS JOIN tier_scale t WHERE g.n_rows > 0
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_heat_map(jsonb) IS
 'the section about the activity of relations over time';

@@ -1,150 +1,45 @@
 ---------------------------------------------------------------------------
--- The report: its sections.  Each is made of the facts alone.
+-- The report: its sections.  Each is made of the facts alone; null: nothing to show.
 ---------------------------------------------------------------------------
-
-CREATE FUNCTION _tiered_storage.report_section(id text, title text, introduction text, body text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT format(E'<section id="%s" aria-labelledby="%1$s-head">\n<h2 id="%1$s-head">%s</h2>\n',
-		id, title) || COALESCE('<p class="lead">' || introduction || E'</p>\n', '')
-		|| COALESCE(body, '') || E'</section>\n'
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_section(text, text, text, text) IS
-'a section of the page';
-
-CREATE FUNCTION _tiered_storage.report_empty(why text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT '<p class="empty"><strong>Nothing to show.</strong> ' || why || E'</p>\n'
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_empty(text) IS
-'what a section says that has nothing to show';
-
-/* Tiers have a colour each by their order, and always their name beside it. */
-CREATE FUNCTION _tiered_storage.report_tier_class(tiers jsonb, tier text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-BEGIN
-	RETURN COALESCE((SELECT 't' || LEAST(5, t.n - 1)
-		FROM jsonb_array_elements(tiers) WITH ORDINALITY t (entry, n)
-		WHERE t.entry ->> 'tier_name' = tier), 'tx');
-END
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_tier_class(jsonb, text) IS
-'the class of a tier in the page, which has its colour';
-
-CREATE FUNCTION _tiered_storage.report_tier(tiers jsonb, tier text) RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-BEGIN
-	RETURN CASE WHEN tier IS NULL THEN _tiered_storage.report_none('no tier')
-		ELSE '<span class="tier"><i class="' || _tiered_storage.report_tier_class(tiers, tier)
-			|| '" aria-hidden="true"></i>' || _tiered_storage.report_name(tier) || '</span>' END;
-END
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_tier(jsonb, text) IS
-'the name of a tier in the page, with its colour';
-
-CREATE FUNCTION _tiered_storage.report_count(number float8, one text, many text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT _tiered_storage.report_value(number) || '&nbsp;' || CASE WHEN number = 1 THEN one
-		ELSE many END
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_count(float8, text, text) IS
-'a number of things';
-
-CREATE FUNCTION _tiered_storage.report_tile(label text, value text, note text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT format(E'<div class="tile"><dt>%s</dt><dd>%s<small>%s</small></dd></div>\n', label,
-		value, note)
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_tile(text, text, text) IS
-'a figure that stands by itself';
-
-/*
- * What the recommendations are worth: what can be said of it, in the order in which people ask.
- * Where nothing of it could be told from nothing, they are there to make room.
- */
-CREATE FUNCTION _tiered_storage.report_gain(total jsonb) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-DECLARE
-	here_s float8 := (total ->> 'io_s_per_hour')::float8;
-	saved_s float8 := here_s - (total ->> 'advised_io_s_per_hour')::float8;
-	price_delta float8 := (total ->> 'advised_price_per_month')::float8
-		- (total ->> 'price_per_month')::float8;
-	speedup_low float8 := (total ->> 'advised_speedup_low')::float8;
-	speedup_high float8 := (total ->> 'advised_speedup_high')::float8;
-	gains text[] := '{}';
-BEGIN
-	IF abs(saved_s) >= 0.0005 THEN
-		gains := ARRAY[format(CASE WHEN saved_s > 0
-				THEN 'saves %s of the %s of device time per hour (%s)'
-				ELSE 'takes %s of device time per hour more than the %s of now (%s)' END,
-			_tiered_storage.report_value(abs(saved_s), 's'),
-			_tiered_storage.report_value(here_s, 's'),
-			_tiered_storage.report_value(abs(saved_s) / NULLIF(here_s, 0), '%'))];
-	END IF;
-	IF abs(price_delta) >= 0.005 THEN
-		gains := gains || format('costs %s %s a month',
-			_tiered_storage.report_value(abs(price_delta)),
-			CASE WHEN price_delta < 0 THEN 'less' ELSE 'more' END);
-	END IF;
-	IF speedup_low >= 1.005 OR speedup_high >= 1.005 THEN
-		gains := gains || format('lets clients get %s times as much done', concat_ws(' to ',
-			_tiered_storage.report_value(speedup_low), CASE WHEN speedup_high
-				IS DISTINCT FROM speedup_low THEN _tiered_storage.report_value(speedup_high) END));
-	END IF;
-	IF cardinality(gains) = 0 OR saved_s < 0.0005 AND COALESCE(price_delta, 0) > -0.005 THEN
-		gains := array_prepend('makes room where a tier is too full', gains);
-	END IF;
-	RETURN 'That ' || CASE cardinality(gains) WHEN 1 THEN gains[1]
-		WHEN 2 THEN gains[1] || ' and ' || gains[2]
-		ELSE array_to_string(gains[:cardinality(gains) - 1], ', ') || ', and '
-			|| gains[cardinality(gains)] END || '.';
-END
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_gain(jsonb) IS
-'the sentence about what the recommendations are worth';
 
 /*
  * What to do, what that saves, what comes: a sentence each.  What nobody can act on now (too
  * little is known, moves are paused, this is a standby) is said before anything is asked for.
+ * Where nothing of the gain could be told from nothing, moves are there to make room.
  */
 CREATE FUNCTION _tiered_storage.report_answer(facts jsonb) RETURNS text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
 AS $$
 DECLARE
 	advice jsonb := facts -> 'advice';
 	total jsonb := facts -> 'advice' -> 'all';
 	moved jsonb := facts -> 'moves';
-	advised float8 := (facts -> 'advice' ->> 'moves')::float8;
-	firm float8 := (facts -> 'advice' ->> 'firm')::float8;
-	tentative float8 := (facts -> 'advice' ->> 'tentative')::float8;
+	advised float8 := (advice ->> 'moves')::float8;
+	sure float8 := (advice ->> 'firm')::float8 + (advice ->> 'tentative')::float8;
 	here_s float8 := (total ->> 'io_s_per_hour')::float8;
 	saved_s float8 := here_s - (total ->> 'advised_io_s_per_hour')::float8;
 	price float8 := (total ->> 'price_per_month')::float8;
 	price_delta float8 := (total ->> 'advised_price_per_month')::float8 - price;
+	speedup_low text := total ->> 'advised_speedup_low';
+	speedup_high text := total ->> 'advised_speedup_high';
 	is_standby boolean := (facts ->> 'standby')::boolean;
 	is_sampled boolean := NULLIF(facts -> 'sampler', 'null') IS NOT NULL;
-	failed float8 := (facts -> 'moves' ->> 'failed')::float8;
-	usable bigint := (SELECT count(*) FROM jsonb_array_elements(facts -> 'tiers') t
+	usable text[] := ARRAY(SELECT t ->> 'tier_name' FROM jsonb_array_elements(facts -> 'tiers') t
 		WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL);
-	confidence text := '';
+	confidence text;
 	/* A headline that is too long ends in dots. */
 	reason text := regexp_replace(regexp_replace(total ->> 'reason', '^no move(; |$)', ''),
 		'[;,]? *[.]{3}$', '; others for other reasons');
+	gains text[] := '{}';
 	sentences text[];
 	coming text;
 	command text;
 BEGIN
-	SELECT string_agg(_tiered_storage.report_value(c.n) || ' ' || c.label, ', ') INTO confidence
-		FROM (VALUES (firm, 'firm'), (tentative, 'tentative'),
-			((advice ->> 'insufficient')::float8, 'on too little data')) c (n, label)
-		WHERE c.n > 0;
+	SELECT string_agg(_tiered_storage.report_cell(c.n) || ' ' || c.label, ', ') INTO confidence
+		FROM (VALUES (advice ->> 'firm', 'firm'), (advice ->> 'tentative', 'tentative'),
+			(advice ->> 'insufficient', 'on too little data')) c (n, label)
+		WHERE c.n::float8 > 0;
 	IF jsonb_array_length(facts -> 'tiers') = 0 THEN
 		sentences := ARRAY['Define tiers first: none is, so that nothing can be advised.',
 			'<code>SELECT * FROM tiered_storage.discover_tiers()</code> looks what devices there '
@@ -155,17 +50,41 @@ BEGIN
 			'The worker takes them, or <code>CALL tiered_storage.sample();</code> by a timer.'
 			END];
 	ELSIF advised > 0 THEN
-		sentences := ARRAY[format(CASE WHEN firm + tentative > 0 THEN 'Move %s, %s together: %s.'
+		IF abs(saved_s) >= 0.0005 THEN
+			gains := ARRAY[format(CASE WHEN saved_s > 0
+					THEN 'saves %s of the %s of device time per hour (%s)'
+					ELSE 'takes %s of device time per hour more than the %s of now (%s)' END,
+				_tiered_storage.report_cell(abs(saved_s)::text, 's'),
+				_tiered_storage.report_cell(here_s::text, 's'),
+				_tiered_storage.report_cell((abs(saved_s) / NULLIF(here_s, 0))::text, '%'))];
+		END IF;
+		IF abs(price_delta) >= 0.005 THEN
+			gains := gains || format('costs %s %s a month',
+				_tiered_storage.report_cell(abs(price_delta)::text),
+				CASE WHEN price_delta < 0 THEN 'less' ELSE 'more' END);
+		END IF;
+		IF GREATEST(speedup_low::float8, speedup_high::float8) >= 1.005 THEN
+			gains := gains || format('lets clients get %s times as much done', concat_ws(' to ',
+				_tiered_storage.report_cell(speedup_low), CASE WHEN speedup_high
+					<> speedup_low THEN _tiered_storage.report_cell(speedup_high) END));
+		END IF;
+		IF cardinality(gains) = 0 OR saved_s < 0.0005 AND COALESCE(price_delta, 0) > -0.005 THEN
+			gains := array_prepend('makes room where a tier is too full', gains);
+		END IF;
+		sentences := ARRAY[format(CASE WHEN sure > 0 THEN 'Move %s, %s together: %s.'
 				ELSE 'Wait: %s, %s together, would be better elsewhere, but too little has been '
 					'observed yet to be sure of it.' END,
-			_tiered_storage.report_count(advised, 'relation', 'relations'),
-			_tiered_storage.report_value((advice ->> 'size_bytes')::float8, 'bytes'), confidence),
-			CASE WHEN firm + tentative > 0 THEN _tiered_storage.report_gain(total) END];
-	ELSIF usable < 2 THEN
-		sentences := ARRAY[format('Nothing can be moved: %s.', CASE usable WHEN 1
-			THEN format('%s is the only tier with a tablespace', _tiered_storage.report_name((
-				SELECT t ->> 'tier_name' FROM jsonb_array_elements(facts -> 'tiers') t
-				WHERE NULLIF(t -> 'tablespaces', 'null') IS NOT NULL)))
+			_tiered_storage.report_cell(advised::text, CASE advised WHEN 1 THEN 'relation'
+				ELSE 'relations' END),
+			_tiered_storage.report_cell(advice ->> 'size_bytes', 'bytes'), confidence),
+			CASE WHEN sure > 0 THEN 'That ' || regexp_replace(array_to_string(gains, ', '),
+				'^(.*), ', CASE cardinality(gains) WHEN 2 THEN E'\\1 and '
+					ELSE E'\\1, and ' END)
+				|| '.' END];
+	ELSIF cardinality(usable) < 2 THEN
+		sentences := ARRAY[format('Nothing can be moved: %s.', CASE cardinality(usable) WHEN 1
+			THEN _tiered_storage.report_cell(usable[1], 'name')
+				|| ' is the only tier with a tablespace'
 			ELSE 'no tier has a tablespace' END),
 			'Create a tablespace on another kind of storage, and <code>add_tier()</code> makes it '
 			'a tier.'];
@@ -176,211 +95,286 @@ BEGIN
 			format(CASE WHEN here_s >= 0.0005 THEN '%s take %s of device time per hour and %s a '
 					'month where they are.'
 				ELSE '%1$s cost next to no device time, and %3$s a month where they are.' END,
-				_tiered_storage.report_count((total ->> 'relations')::float8, 'relation',
-					'relations'),
-				_tiered_storage.report_value(here_s, 's'),
-				_tiered_storage.report_value(price))];
+				_tiered_storage.report_cell(total ->> 'relations', CASE total ->> 'relations'
+					WHEN '1' THEN 'relation' ELSE 'relations' END),
+				_tiered_storage.report_cell(here_s::text, 's'),
+				_tiered_storage.report_cell(price::text))];
 	END IF;
 	SELECT format(CASE WHEN (t ->> 'days_until_full')::float8 > 0
 				THEN 'Tier %s is full in %s at its present growth of %s.'
 				ELSE 'Tier %s has no room left.' END,
-			_tiered_storage.report_name(t ->> 'tier_name'),
-			_tiered_storage.report_value((t ->> 'days_until_full')::float8, 'days'),
-			_tiered_storage.report_value((t ->> 'growth_bytes_per_day')::float8, 'bytes/day'))
+			_tiered_storage.report_cell(t ->> 'tier_name', 'name'),
+			_tiered_storage.report_cell(t ->> 'days_until_full', 'days'),
+			_tiered_storage.report_cell(t ->> 'growth_bytes_per_day', 'bytes/day'))
 		INTO coming FROM jsonb_array_elements(advice -> 'tiers') t
 		WHERE (t ->> 'days_until_full')::float8 <= 365
 		ORDER BY (t ->> 'days_until_full')::float8 LIMIT 1;
-	IF coming IS NOT NULL THEN
-		sentences := sentences || coming;
-	ELSIF jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled THEN
-		sentences := sentences || 'No tier is foreseen to fill up within a year.'::text;
-	END IF;
-	IF (facts ->> 'paused')::boolean THEN
-		sentences := sentences || ('Moves are paused on this server; <code>SELECT '
-			'tiered_storage.resume();</code> ends that.')::text;
-	END IF;
-	IF failed > 0 THEN
-		sentences := sentences || format(
+	sentences := sentences || COALESCE(coming,
+			CASE WHEN jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled
+				THEN 'No tier is foreseen to fill up within a year.' END)
+		|| CASE WHEN (facts ->> 'paused')::boolean THEN 'Moves are paused on this server; '
+			'<code>SELECT tiered_storage.resume();</code> ends that.' END
+		|| CASE WHEN (moved ->> 'failed')::float8 > 0 THEN format(
 			'%s of this period failed: see <a href="#moves">moves</a>.',
-			_tiered_storage.report_count(failed, 'move', 'moves'));
-	END IF;
+			_tiered_storage.report_cell(moved ->> 'failed', CASE moved ->> 'failed' WHEN '1'
+				THEN 'move' ELSE 'moves' END)) END;
 	command := CASE
-		WHEN advised > 0 AND firm + tentative = 0 THEN 'What is known of each so far: '
+		WHEN advised > 0 AND sure = 0 THEN 'What is known of each so far: '
 			'<code>SELECT * FROM tiered_storage.recommend_placement();</code>'
-		WHEN firm > 0 THEN 'What is firm, in the right order: <code>CALL '
+		WHEN (advice ->> 'firm')::float8 > 0 THEN 'What is firm, in the right order: <code>CALL '
 			'tiered_storage.apply_placement();</code>'
-		WHEN tentative > 0 THEN 'Nothing of it is firm yet. A dry run: <code>CALL '
+		WHEN sure > 0 THEN 'Nothing of it is firm yet. A dry run: <code>CALL '
 			'tiered_storage.apply_placement(''tentative'', dry_run =&gt; true);</code>' END;
-	RETURN _tiered_storage.report_section('answer', 'What to do', NULL,
-		'<p class="answer">' || array_to_string(sentences, ' ') || E'</p>\n'
-		|| COALESCE('<p class="do">' || CASE WHEN is_standby AND firm + tentative > 0
+	RETURN '<p class="answer">' || array_to_string(sentences, ' ') || E'</p>\n'
+		|| COALESCE('<p class="do">' || CASE WHEN is_standby AND sure > 0
 			THEN 'On the primary, since this is a standby. ' ELSE '' END || command || E'</p>\n',
 			'')
-		|| '<dl class="tiles">'
-		|| _tiered_storage.report_tile('Recommended moves', _tiered_storage.report_value(advised),
-			COALESCE(confidence, 'none'))
-		|| _tiered_storage.report_tile('Device time saved',
-			_tiered_storage.report_value(saved_s, 's/h'),
-			'of ' || _tiered_storage.report_value(here_s, 's/h') || ' now')
-		|| _tiered_storage.report_tile('Price per month',
-			_tiered_storage.report_value(price + price_delta),
+		|| '<dl class="tiles">' || (SELECT string_agg(format(
+			E'<div class="tile"><dt>%s</dt><dd>%s<small>%s</small></dd></div>\n', v.label, v.value,
+			v.note), '') FROM (VALUES
+		('Recommended moves', _tiered_storage.report_cell(advised::text),
+			COALESCE(confidence, 'none')),
+		('Device time saved', _tiered_storage.report_cell(saved_s::text, 's/h'),
+			'of ' || _tiered_storage.report_cell(here_s::text, 's/h') || ' now'),
+		('Price per month', _tiered_storage.report_cell((price + price_delta)::text),
 			CASE WHEN abs(price_delta) >= 0.005 THEN 'from '
-				|| _tiered_storage.report_value(price) || ' now' ELSE 'as now' END)
-		|| _tiered_storage.report_tile('Moves in the period',
-			_tiered_storage.report_value((moved ->> 'done')::float8) || '&nbsp;done',
-			concat_ws(', ', _tiered_storage.report_value(failed) || ' failed', 'longest lock '
-				|| _tiered_storage.report_value((moved ->> 'longest_lock_ms')::float8, 'ms'))
-				|| CASE WHEN (facts ->> 'to')::timestamptz - (facts ->> 'from')::timestamptz
-					> interval '24 hours'
-					THEN '; last 24 h: '
-						|| _tiered_storage.report_value((moved ->> 'day_done')::float8)
-						|| ' done (' || _tiered_storage.report_value(
-							(moved ->> 'day_done_bytes')::float8, 'bytes') || '), '
-						|| _tiered_storage.report_value((moved ->> 'day_failed')::float8)
-						|| ' failed' ELSE '' END)
-		|| E'</dl>\n');
+				|| _tiered_storage.report_cell(price::text) || ' now' ELSE 'as now' END),
+		('Moves in the period', _tiered_storage.report_cell(moved ->> 'done', 'done'),
+			_tiered_storage.report_cell(moved ->> 'failed') || ' failed, longest lock '
+			|| _tiered_storage.report_cell(moved ->> 'longest_lock_ms', 'ms')
+			|| CASE WHEN (facts ->> 'to')::timestamptz - (facts ->> 'from')::timestamptz
+				> interval '24 hours' THEN format('; last 24 h: %s done (%s), %s failed',
+					_tiered_storage.report_cell(moved ->> 'day_done'),
+					_tiered_storage.report_cell(moved ->> 'day_done_bytes', 'bytes'),
+					_tiered_storage.report_cell(moved ->> 'day_failed')) ELSE '' END))
+			v (label, value, note)) || E'</dl>\n';
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_answer(jsonb) IS
 'the first section: what to do now, and what that is worth';
 
-CREATE FUNCTION _tiered_storage.report_tier_gauge(tier jsonb, summary jsonb, class text,
-	place bigint)
-RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT format('<div class="card"><h3><i class="%s" aria-hidden="true"></i>%s</h3>'
-			|| '<p class="big">%s</p><p>%s</p>', class,
-			_tiered_storage.report_name(tier ->> 'tier_name'),
-			CASE WHEN v.used IS NULL THEN '<small>capacity not known</small>'
-				ELSE _tiered_storage.report_value(v.used, '%') || '<small> used</small>' END,
-			CASE WHEN v.is_given THEN format('%s of %s by this database; %s used of the %s of its '
-					'file systems',
-				_tiered_storage.report_value(v.relation_bytes, 'bytes'),
-				_tiered_storage.report_value(v.capacity, 'bytes'),
-				_tiered_storage.report_value(v.used_bytes, 'bytes'),
-				_tiered_storage.report_value(v.disk_bytes, 'bytes'))
-			ELSE format(CASE WHEN v.relation_bytes > v.used_bytes
-					THEN '%s used of %s, although the relations of this database are %s: they are '
-						'compressed, or have holes'
-					ELSE '%s used of %s, %s of it by this database' END,
-				_tiered_storage.report_value(v.used_bytes, 'bytes'),
-				_tiered_storage.report_value(v.capacity, 'bytes'),
-				_tiered_storage.report_value(v.relation_bytes, 'bytes')) END)
-		|| CASE WHEN v.used IS NULL THEN '' ELSE format(
-			'<svg class="gauge" role="img" aria-labelledby="gauge%1$s-title gauge%1$s-desc" '
-			|| 'viewBox="0 0 1000 44" preserveAspectRatio="none"><title id="gauge%1$s-title">How '
-			|| 'full tier %2$s is</title><desc id="gauge%1$s-desc">%3$s used, low watermark '
-				'%4$s, high '
-			|| 'watermark %5$s, %6$s kept in reserve</desc>'
-			|| '<rect class="track" y="6" width="1000" height="28"/>'
-			|| '<rect class="reserve" x="%7$s" y="6" width="%8$s" height="28"/>'
-			|| '<rect class="others" y="6" width="%9$s" height="28"/>'
-			|| '<rect class="%10$s" y="6" width="%11$s" height="28"/>'
-			|| '<path class="mark" d="M%12$s 0v40M%13$s 0v40"/></svg>', place,
-			_tiered_storage.report_escape(tier ->> 'tier_name'),
-			_tiered_storage.report_words(v.used, '%'), _tiered_storage.report_words(v.low, '%'),
-			_tiered_storage.report_words(v.high, '%'), _tiered_storage.report_words(v.reserve,
-				'%'),
-			round((1000 * (1 - v.reserve))::numeric), round((1000 * v.reserve)::numeric),
-			round((1000 * LEAST(1, v.used))::numeric), class,
-			round((1000 * LEAST(1, v.used, v.relation_bytes / v.capacity))::numeric),
-			round((1000 * v.low)::numeric), round((1000 * v.high)::numeric)) END
-		|| format('<p class="fine">Marks: %s low, %s high; reserve %s. %s</p>%s</div>' || E'\n',
-			_tiered_storage.report_value(v.low, '%'), _tiered_storage.report_value(v.high, '%'),
-			_tiered_storage.report_value(v.reserve, '%'),
-			CASE WHEN v.days <= 0 THEN '<strong>No room is left.</strong>'
-				WHEN v.days <= 3650 THEN format('<strong>Full in %s</strong>, growing %s.',
-				_tiered_storage.report_value(v.days, 'days'),
-				_tiered_storage.report_value(v.growth, 'bytes/day'))
-			ELSE 'Not foreseen to fill up.' END,
-			COALESCE('<p class="remark">' || _tiered_storage.report_name(tier ->> 'tier_name')
-				|| ' ' || _tiered_storage.report_escape(NULLIF(summary ->> 'reason', ''))
-				|| '.</p>', ''))
-	FROM (SELECT CASE WHEN b.capacity < 0.99 * b.disk_bytes
-			THEN GREATEST(b.relation_bytes / NULLIF(b.capacity, 0), b.used_bytes / b.disk_bytes)
-			ELSE b.used_bytes / NULLIF(b.capacity, 0) END AS used, b.used_bytes, b.capacity,
-		b.relation_bytes, b.disk_bytes,
-		COALESCE(b.capacity < 0.99 * b.disk_bytes, false) AS is_given,
-		(tier ->> 'low_watermark')::float8 AS low, (tier ->> 'high_watermark')::float8 AS high,
-		(tier ->> 'reserve_fraction')::float8 AS reserve,
-		(summary ->> 'days_until_full')::float8 AS days,
-		(summary ->> 'growth_bytes_per_day')::float8 AS growth
-		/* A capacity that was given may be less than the file systems have. */
-		FROM (SELECT (tier ->> 'used_bytes')::float8 AS used_bytes,
-			(tier ->> 'capacity_bytes')::float8 AS capacity,
-			(tier ->> 'relation_bytes')::float8 AS relation_bytes,
-			(tier ->> 'used_bytes')::float8 + (tier ->> 'free_bytes')::float8 AS disk_bytes) b) v
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_tier_gauge(jsonb, jsonb, text, bigint) IS
-'how full a tier is, as a picture';
-
 CREATE FUNCTION _tiered_storage.report_tiers(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
 AS $$
-	WITH tier AS (
-		SELECT t.entry AS t, t.n, _tiered_storage.report_tier_class(facts -> 'tiers',
-			t.entry ->> 'tier_name') AS class, s.entry AS s
-		FROM jsonb_array_elements(facts -> 'tiers') WITH ORDINALITY t (entry, n)
-		LEFT JOIN jsonb_array_elements(facts #> '{advice,tiers}') s (entry)
-			ON s.entry ->> 'tier_name' = t.entry ->> 'tier_name')
-	SELECT _tiered_storage.report_section('tiers', 'Tiers',
-		'What there is to store on, how full it is, and when it will be full if nothing is '
-			'moved.',
-		CASE WHEN jsonb_array_length(facts -> 'tiers') = 0
-		THEN _tiered_storage.report_empty('No tier is defined in this database.')
-		ELSE (SELECT '<div class="cards">' || string_agg(_tiered_storage.report_tier_gauge(x.t,
-			x.s,
-				x.class, x.n), '' ORDER BY x.n) || '</div>' FROM tier x)
-		|| _tiered_storage.report_legend('others|used by others, or not by relations',
-			'track|free', 'reserve|reserve', 'mark|low and high watermark')
-		|| (SELECT _tiered_storage.report_table('tiers-table',
+	WITH tier AS MATERIALIZED (
+		SELECT t, n, facts -> 'classes' ->> (t ->> 'tier_name') AS class, s,
+			(t ->> 'used_bytes')::float8 AS used_bytes,
+			(t ->> 'capacity_bytes')::float8 AS capacity,
+			(t ->> 'relation_bytes')::float8 AS relation_bytes,
+			(t ->> 'used_bytes')::float8 + (t ->> 'free_bytes')::float8 AS disk_bytes,
+			(t ->> 'low_watermark')::float8 AS low, (t ->> 'high_watermark')::float8 AS high,
+			(t ->> 'reserve_fraction')::float8 AS reserve
+		FROM jsonb_array_elements(facts -> 'tiers') WITH ORDINALITY x (t, n)
+		LEFT JOIN jsonb_array_elements(facts #> '{advice,tiers}') s
+			ON s ->> 'tier_name' = t ->> 'tier_name'),
+	/* A capacity that was given may be less than the file systems have. */
+	filled AS MATERIALIZED (
+		SELECT t.*, COALESCE(t.capacity < 0.99 * t.disk_bytes, false) AS is_given,
+			CASE WHEN t.capacity < 0.99 * t.disk_bytes THEN GREATEST(t.relation_bytes
+					/ NULLIF(t.capacity, 0), t.used_bytes / t.disk_bytes)
+				ELSE t.used_bytes / NULLIF(t.capacity, 0) END AS used
+		FROM tier t),
+	card AS (
+		SELECT f.n, format('<div class="card"><h3><i class="%s" aria-hidden="true"></i>%s</h3>'
+				'<p class="big">%s</p><p>%s</p>', f.class, _tiered_storage.report_cell(
+					f.t ->> 'tier_name', 'name'),
+			CASE WHEN f.used IS NULL THEN '<small>capacity not known</small>'
+				ELSE _tiered_storage.report_cell(f.used::text, '%') || '<small> used</small>' END,
+			format(CASE WHEN f.is_given THEN '%3$s of %2$s by this database; %1$s used of the '
+					'%4$s of its file systems'
+				WHEN f.relation_bytes > f.used_bytes THEN '%1$s used of %2$s, although the '
+					'relations of this database are %3$s: they are compressed, or have holes'
+				ELSE '%1$s used of %2$s, %3$s of it by this database' END,
+				_tiered_storage.report_cell(f.used_bytes::text, 'bytes'),
+				_tiered_storage.report_cell(f.capacity::text, 'bytes'),
+				_tiered_storage.report_cell(f.relation_bytes::text, 'bytes'),
+				_tiered_storage.report_cell(f.disk_bytes::text, 'bytes')))
+			|| COALESCE(format('<svg class="gauge" role="img" aria-labelledby="gauge%1$s-title '
+				'gauge%1$s-desc" viewBox="0 0 1000 44" preserveAspectRatio="none">'
+				'<title id="gauge%1$s-title">How full tier %2$s is</title>'
+				'<desc id="gauge%1$s-desc">%3$s used, low watermark %4$s, high watermark %5$s, '
+				'%6$s kept in reserve</desc><rect class="track" y="6" width="1000" height="28"/>'
+				'<rect class="reserve" x="%7$s" y="6" width="%8$s" height="28"/>'
+				'<rect class="others" y="6" width="%9$s" height="28"/>'
+				'<rect class="%10$s" y="6" width="%11$s" height="28"/>'
+				'<path class="mark" d="M%12$s 0v40M%13$s 0v40"/></svg>', f.n,
+				_tiered_storage.report_escape(f.t ->> 'tier_name'),
+				_tiered_storage.report_words(f.used, '%'),
+				_tiered_storage.report_words(f.low, '%'),
+				_tiered_storage.report_words(f.high, '%'),
+				_tiered_storage.report_words(f.reserve, '%'),
+				round(1000 * (1 - f.reserve)), round(1000 * f.reserve),
+				round(1000 * LEAST(1, NULLIF(f.used, 'NaN'))), f.class,
+				round(1000 * LEAST(1, f.used, f.relation_bytes / f.capacity)),
+				round(1000 * f.low), round(1000 * f.high)), '')
+			|| format(E'<p class="fine">Marks: %s low, %s high; reserve %s. %s</p>%s</div>\n',
+				_tiered_storage.report_cell(f.low::text, '%'),
+				_tiered_storage.report_cell(f.high::text, '%'),
+				_tiered_storage.report_cell(f.reserve::text, '%'),
+				CASE WHEN (f.s ->> 'days_until_full')::float8 <= 0
+					THEN '<strong>No room is left.</strong>'
+				WHEN (f.s ->> 'days_until_full')::float8 <= 3650
+					THEN format('<strong>Full in %s</strong>, growing %s.',
+					_tiered_storage.report_cell(f.s ->> 'days_until_full', 'days'),
+					_tiered_storage.report_cell(f.s ->> 'growth_bytes_per_day', 'bytes/day'))
+				ELSE 'Not foreseen to fill up.' END,
+				'<p class="remark">' || _tiered_storage.report_cell(f.t ->> 'tier_name', 'name')
+					|| ' ' || _tiered_storage.report_escape(NULLIF(f.s ->> 'reason', ''))
+					|| '.</p>') AS html
+		FROM filled f)
+	SELECT '<div class="cards">' || (SELECT string_agg(c.html, '' ORDER BY c.n) FROM card c)
+		|| '</div>' || _tiered_storage.report_legend(ARRAY['others|used by others, or not '
+			'by relations', 'track|free', 'reserve|reserve', 'mark|low and high watermark'])
+		|| _tiered_storage.report_table('tiers-table',
 			'Tiers: space, growth and price now',
-			'{Tier,#Relations,#Relations'' bytes,#Used,#Free,#Capacity,#Reserve,#Low mark,#High '
-				'mark,
-				#Growth,#Until the reserve,#Until it is full,#Price per GB and month,
-				#Price per month}',
-			string_agg(_tiered_storage.report_row(
-				_tiered_storage.report_tier(facts -> 'tiers', x.t ->> 'tier_name'),
-				_tiered_storage.report_value((x.t ->> 'relations')::float8),
-				_tiered_storage.report_value((x.t ->> 'relation_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((x.t ->> 'used_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((x.t ->> 'free_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((x.t ->> 'capacity_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((x.t ->> 'reserve_fraction')::float8, '%'),
-				_tiered_storage.report_value((x.t ->> 'low_watermark')::float8, '%'),
-				_tiered_storage.report_value((x.t ->> 'high_watermark')::float8, '%'),
-				_tiered_storage.report_value((x.s ->> 'growth_bytes_per_day')::float8,
-					'bytes/day'),
-				_tiered_storage.report_value((x.s ->> 'days_until_reserve')::float8, 'days'),
-				_tiered_storage.report_value((x.s ->> 'days_until_full')::float8, 'days'),
-				_tiered_storage.report_value((x.t ->> 'price_per_gb_month')::float8),
-				_tiered_storage.report_value((x.s ->> 'price_per_month')::float8)), ''
-				ORDER BY x.n)) FROM tier x)
-		|| (SELECT _tiered_storage.report_table('placement-table',
+			'{Tier|tier_name|tier,Relations|relations,Relations'' bytes|relation_bytes|bytes,
+				Used|used_bytes|bytes,Free|free_bytes|bytes,Capacity|capacity_bytes|bytes,
+				Reserve|reserve_fraction|%,Low mark|low_watermark|%,High mark|high_watermark|%,
+				Growth|growth_bytes_per_day|bytes/day,
+				Until the reserve|days_until_reserve|days,
+				Until it is full|days_until_full|days,
+				Price per GB and month|price_per_gb_month,Price per month|price_per_month}',
+			jsonb_agg(COALESCE(f.s, '{}') || f.t ORDER BY f.n), facts -> 'classes')
+		|| _tiered_storage.report_table('placement-table',
 			'Tiers: device time now and as recommended',
-			'{Tier,#Device time now,#as recommended,#Busy now,#as recommended,#Waits now,
-				#as recommended,#Bytes now,#as recommended,#Price per month,#as recommended,
-				Limited by,Remark}',
-			string_agg(_tiered_storage.report_row(
-				CASE WHEN x.s ->> 'tier_name' IS NULL THEN 'all tiers'
-					ELSE _tiered_storage.report_tier(facts -> 'tiers', x.s ->> 'tier_name') END,
-				_tiered_storage.report_value((x.s ->> 'io_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((x.s ->> 'advised_io_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((x.s ->> 'busy_fraction')::float8, '%'),
-				_tiered_storage.report_value((x.s ->> 'advised_busy_fraction')::float8, '%'),
-				_tiered_storage.report_value((x.s ->> 'wait_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((x.s ->> 'advised_wait_s_per_hour')::float8, 's/h'),
-				_tiered_storage.report_value((x.s ->> 'used_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((x.s ->> 'advised_bytes')::float8, 'bytes'),
-				_tiered_storage.report_value((x.s ->> 'price_per_month')::float8),
-				_tiered_storage.report_value((x.s ->> 'advised_price_per_month')::float8),
-				_tiered_storage.report_escape(x.s ->> 'limited_by'),
-				_tiered_storage.report_escape(CASE WHEN x.s ->> 'tier_name' IS NOT NULL
-					THEN x.s ->> 'reason' END)), '' ORDER BY x.n))
-			FROM (SELECT t.s, t.n FROM tier t WHERE t.s IS NOT NULL
-				UNION ALL SELECT facts #> '{advice,all}', 1000000) x)
-		END)
+			'{Tier|tier|html,Device time now|io_s_per_hour|s/h,
+				as recommended|advised_io_s_per_hour|s/h,Busy now|busy_fraction|%,
+				as recommended|advised_busy_fraction|%,Waits now|wait_s_per_hour|s/h,
+				as recommended|advised_wait_s_per_hour|s/h,Bytes now|used_bytes|bytes,
+				as recommended|advised_bytes|bytes,Price per month|price_per_month,
+				as recommended|advised_price_per_month,Limited by|limited_by|text,
+				Remark|remark|text}',
+			COALESCE(jsonb_agg(f.s || jsonb_build_object('remark', f.s ->> 'reason', 'tier',
+				_tiered_storage.report_cell(f.t ->> 'tier_name', 'tier', facts -> 'classes'))
+				ORDER BY f.n) FILTER (WHERE f.s IS NOT NULL), '[]')
+			|| ((facts #> '{advice,all}') || '{"tier": "all tiers"}'))
+	FROM filled f HAVING count(*) > 0
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_tiers(jsonb) IS
-'the section about tiers';
+'the section about tiers: how full each is, and what it holds now and as recommended';
+
+/* A line is the time of the copy, the mark at its end the lock, as high as that was held. */
+CREATE FUNCTION _tiered_storage.report_moved(facts jsonb) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+	SET extra_float_digits = 1
+AS $$
+	WITH given AS (
+		SELECT facts -> 'moves' AS moves,
+			(facts ->> 'from')::timestamptz AS from_at, (facts ->> 'to')::timestamptz AS to_at,
+			date_part('epoch', (facts ->> 'from')::timestamptz) AS from_s,
+			date_part('epoch', (facts ->> 'to')::timestamptz) AS to_s),
+	point AS MATERIALIZED (
+		SELECT n, m ->> 'state' AS state, (m ->> 'lock_held_ms')::float8 AS lock_ms,
+			GREATEST(date_part('epoch', (m ->> 'started_at')::timestamptz), g.from_s) AS begins_s,
+			LEAST(COALESCE(date_part('epoch', (m ->> 'finished_at')::timestamptz), g.to_s),
+				g.to_s) AS ends_s
+		FROM given g CROSS JOIN jsonb_array_elements(g.moves -> 'points')
+			WITH ORDINALITY x (m, n)),
+	range AS MATERIALIZED (
+		SELECT LEAST(0, floor(log(COALESCE(min(p.lock_ms) FILTER (WHERE p.lock_ms > 0.001), 1))))
+				AS low,
+			GREATEST(2, ceil(log(COALESCE(max(p.lock_ms) FILTER (WHERE p.lock_ms > 0.001), 1))))
+				AS high
+		FROM point p),
+	placed AS MATERIALIZED (
+		SELECT p.*, round((90 + 840 * (p.begins_s - g.from_s) / (g.to_s - g.from_s))::numeric, 1)
+				AS x0,
+			round((90 + 840 * (p.ends_s - g.from_s) / (g.to_s - g.from_s))::numeric, 1) AS x,
+			round(CASE WHEN p.lock_ms > 0.001 THEN 20 + 150 * (r.high - log(p.lock_ms))
+				/ (r.high - r.low) ELSE 184 END::numeric, 1) AS y
+		FROM point p CROSS JOIN range r CROSS JOIN given g),
+	effect AS MATERIALIZED (
+		SELECT n, e, 20 + 24 * n AS y,
+			300 + 560 * (v.predicted - min(LEAST(0, v.predicted, v.measured)) OVER w) / v.width
+				AS predicted_x,
+			300 + 560 * (v.measured - min(LEAST(0, v.predicted, v.measured)) OVER w) / v.width
+				AS measured_x, v.measured,
+			300 - 560 * min(LEAST(0, v.predicted, v.measured)) OVER w / v.width AS zero_x
+		FROM (SELECT n, e, (e ->> 'predicted_saved_io_s_per_hour')::float8 AS predicted,
+			(e ->> 'measured_saved_io_s_per_hour')::float8 AS measured,
+			NULLIF(max(GREATEST(0, (e ->> 'predicted_saved_io_s_per_hour')::float8,
+				(e ->> 'measured_saved_io_s_per_hour')::float8)) OVER ()
+			- min(LEAST(0, (e ->> 'predicted_saved_io_s_per_hour')::float8,
+				(e ->> 'measured_saved_io_s_per_hour')::float8)) OVER (), 0) AS width
+			FROM jsonb_array_elements(facts #> '{moves,effects}') WITH ORDINALITY x (e, n)) v
+		WINDOW w AS ()),
+	effects AS (
+		SELECT _tiered_storage.report_figure('effects',
+			'Predicted and measured saving of moves',
+			'A line for each move from the predicted to the measured saving of device time.',
+			40 + 24 * count(*),
+			format('<path class="axis" d="M%s 22v%s"/>', round(min(e.zero_x)::numeric, 1),
+				24 * count(*) + 8)
+			|| string_agg(_tiered_storage.report_label(0, e.y + 4, 'name',
+					_tiered_storage.report_escape(CASE WHEN length(e.e ->> 'relation') > 42
+						THEN left(e.e ->> 'relation', 20) || '...' || right(e.e ->> 'relation', 19)
+						ELSE e.e ->> 'relation' END))
+				|| COALESCE(format('<path class="copy" d="M%s %sH%s"/>'
+					'<circle class="open" cx="%1$s" cy="%2$s" r="5"/>',
+					round(e.predicted_x::numeric, 1), e.y, round(e.measured_x::numeric, 1)), '')
+				|| COALESCE(format('<circle class="done" cx="%s" cy="%s" r="5"/>',
+					round(e.measured_x::numeric, 1), e.y), '')
+				|| _tiered_storage.report_label(950, e.y + 4, 'note end',
+					_tiered_storage.report_words(e.measured, 's/h')), '' ORDER BY e.n)
+			|| _tiered_storage.report_label(300, 12, 'tick', 'saved device time, s/h'),
+			'{open|predicted,done|measured}')
+		|| _tiered_storage.report_table('effects-table', 'Measured moves, the largest first',
+			'{Relation|relation|name,Predicted saving|predicted_saved_io_s_per_hour|s/h,
+				Measured saving|measured_saved_io_s_per_hour|s/h,Verdict|effect|text}',
+			jsonb_agg(e.e ORDER BY e.n)) AS html
+		FROM effect e HAVING count(*) > 0)
+	SELECT '<p class="lead">' || (SELECT string_agg(_tiered_storage.report_cell(g.moves ->> s, s)
+			|| CASE s WHEN 'done' THEN ' (' || _tiered_storage.report_cell(
+				g.moves ->> 'done_bytes', 'bytes') || ')' ELSE '' END, ', ' ORDER BY n)
+			FROM unnest('{done,failed,skipped,running,interrupted}'::text[]) WITH ORDINALITY
+				x (s, n))
+		|| format(E'. The strong lock was held for %s (median), at most %s.</p>\n',
+			_tiered_storage.report_cell(g.moves ->> 'median_lock_ms', 'ms'),
+			_tiered_storage.report_cell(g.moves ->> 'longest_lock_ms', 'ms'))
+		|| _tiered_storage.report_figure('move-times', 'Moves and how long they locked',
+		'Each move at the time when it ended, as high as its longest lock was held; the line '
+			'before it is the time of its copy.', 214,
+		(SELECT string_agg(format('<path class="grid" d="M90 %s h850"/>', round((20 + 150
+				* (r.high - e) / (r.high - r.low))::numeric, 1))
+			|| _tiered_storage.report_label(82, 24 + 150 * (r.high - e) / (r.high - r.low),
+				'tick end', _tiered_storage.report_words(power(10::float8, e), 'ms')), '')
+			FROM range r CROSS JOIN generate_series(r.low::integer, r.high::integer) e)
+		|| _tiered_storage.report_label(82, 188, 'tick end', 'no lock')
+		|| '<path class="grid" d="M90 184h850"/>'
+		|| COALESCE((SELECT string_agg(format('<path class="grid" d="M%s 20v170"/>',
+				round((90 + 840 * t.share)::numeric, 1))
+			|| _tiered_storage.report_label(90 + 840 * t.share, 207, CASE WHEN t.share > 0.96
+				THEN 'tick end' ELSE 'tick mid' END, t.label), '')
+			FROM _tiered_storage.report_time_ticks(g.from_at, g.to_at) t), '')
+		|| COALESCE((SELECT format('<path class="copy" d="%s"/>', string_agg(format('M%s %sH%s',
+			p.x0, p.y, p.x), '' ORDER BY p.n)) FROM placed p), '')
+		|| COALESCE((SELECT string_agg(CASE p.state
+				WHEN 'done' THEN format('<circle class="done" cx="%s" cy="%s" r="4"/>', p.x, p.y)
+				WHEN 'failed' THEN format('<path class="failed" d="M%s %sl10 10m0 -10l-10 10"/>',
+					p.x - 5, p.y - 5)
+				ELSE format('<circle class="open" cx="%s" cy="%s" r="4"/>', p.x, p.y) END, ''
+				ORDER BY p.n DESC) FROM placed p), '')
+		|| _tiered_storage.report_label(90, 10, 'tick', 'longest lock'),
+		ARRAY['done|done', 'failed|failed', 'open|skipped, running or interrupted',
+			'copy line|copying'])
+		|| _tiered_storage.report_table('moves-table', format('The last moves, %s of %s',
+				jsonb_array_length(g.moves -> 'rows'), g.moves ->> 'moves'),
+			'{Relation|relation|name,From|from_tier|tier,To|to_tier|tier,State|state|text,
+				Error|error|why,Began|started_at|time,Size|size_bytes|bytes,Took|elapsed_ms|ms,
+				Lock held|lock_held_ms|ms,Lock waited for|lock_wait_ms|ms,
+				Predicted saving|predicted_saved_io_s_per_hour|s/h,
+				Measured saving|measured_saved_io_s_per_hour|s/h,
+				Asked for by|requested_by|name,Why|reason|why}',
+			(SELECT jsonb_agg(r || jsonb_build_object('error', left(r ->> 'error', 500))
+				ORDER BY n) FROM jsonb_array_elements(g.moves -> 'rows') WITH ORDINALITY x (r, n)),
+			facts -> 'classes')
+		|| '<h3>Predicted against measured</h3>' || COALESCE((SELECT e.html FROM effects e),
+			format('<p class="empty"><strong>Nothing to show.</strong> No move of this period '
+				'has a measured effect: %s wait for it, %s cannot be measured.</p>',
+				_tiered_storage.report_cell(g.moves ->> 'unmeasured'),
+				_tiered_storage.report_cell(g.moves ->> 'not_measurable')))
+	FROM given g WHERE (g.moves ->> 'moves')::float8 > 0
+$$;
+COMMENT ON FUNCTION _tiered_storage.report_moved(jsonb) IS
+'the section about the moves of the period, and what they were predicted to save and did';

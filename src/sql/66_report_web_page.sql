@@ -6,10 +6,18 @@
  * Colours are chosen so that text has a contrast of 4.5 and marks one of 3 at least, light
  * and dark; no colour says what a word or a shape does not say as well.
  */
-CREATE FUNCTION _tiered_storage.report_style() RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+CREATE FUNCTION _tiered_storage.report_page(facts jsonb) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
-	SELECT $css$
+	WITH section AS MATERIALIZED (
+		SELECT s.* FROM _tiered_storage.report_sections(facts) WITH ORDINALITY
+			s (id, short, title, lead, body, why_empty, n))
+	SELECT format(E'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+		'<meta name="viewport" content="width=device-width, initial-scale=1">'
+		|| E'\n<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">'
+		|| E'\n<title>Storage report of %s</title>\n<style>', _tiered_storage.report_escape(
+			facts ->> 'database'))
+		|| $css$
 :root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--ink:#1a2230;--dim:#525d6e;
 --line:#d9dee6;
 --soft:#eceff3;--accent:#1d5fb4;--accent2:#a8480b;--bad:#b3261e;--code:#eef2f7;
@@ -154,55 +162,34 @@ th,td{white-space:normal}td.n{white-space:nowrap}
 tbody th,.why,td>code{overflow-wrap:anywhere}
 .tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}
 .answer{font-size:15px}#heat details{display:none}}
-$css$ || (SELECT string_agg(format('.t%s{fill:var(--t%1$s);background:var(--t%1$s)}', n), E'\n')
-		FROM generate_series(0, 5) n)
-		|| '.tx{fill:var(--dim);background:var(--dim)}'
-		|| (SELECT string_agg(format('.h%s{fill:var(--h%1$s);background:var(--h%1$s)}', n), E'\n')
-		FROM generate_series(1, 7) n)
-		|| (SELECT string_agg(format('.w%s{fill:var(--w%1$s);background:var(--w%1$s)}', n), E'\n')
-		FROM generate_series(1, 9) n) || E'\n'
-$$;
-COMMENT ON FUNCTION _tiered_storage.report_style() IS
-'the style sheet of the page';
-
-CREATE FUNCTION _tiered_storage.report_page(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-	SELECT format(E'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-		|| '<meta name="viewport" content="width=device-width, initial-scale=1">' || E'\n'
-		|| '<meta name="color-scheme" content="light dark">' || E'\n'
-		|| '<link rel="icon" href="data:,">' || E'\n'
-		|| E'<title>Storage report of %s</title>\n<style>', _tiered_storage.report_escape(
-			facts ->> 'database')) || _tiered_storage.report_style()
-				|| E'</style>\n</head>\n<body>\n'
+$css$ || (SELECT string_agg(format('.%s{fill:var(--%1$s);background:var(--%1$s)}', class), E'\n')
+			FROM unnest('{t0,t1,t2,t3,t4,t5,h1,h2,h3,h4,h5,h6,h7,w1,w2,w3,w4,w5,w6,w7,w8,w9}'
+				::text[]) class)
+		|| E'\n.tx{fill:var(--dim);background:var(--dim)}\n</style>\n</head>\n<body>\n'
 		|| E'<a class="skip" href="#answer">To the answer</a>\n<header>\n'
 		|| format(E'<p class="over">tiered_storage %s</p>\n<h1>Storage report of %s</h1>\n'
-		|| '<p class="meta">Period: %s to %s (%s). What is not of the period is as of %s. '
+		'<p class="meta">Period: %s to %s (%s). What is not of the period is as of %s. '
 		|| E'PostgreSQL %s%s%s.</p>\n', _tiered_storage.report_escape(facts ->> 'version'),
-			_tiered_storage.report_name(facts ->> 'database'),
-			_tiered_storage.report_time((facts ->> 'from')::timestamptz),
-			_tiered_storage.report_time((facts ->> 'to')::timestamptz),
+			_tiered_storage.report_cell(facts ->> 'database', 'name'),
+			_tiered_storage.report_cell(facts ->> 'from', 'time'),
+			_tiered_storage.report_cell(facts ->> 'to', 'time'),
 			_tiered_storage.report_escape(facts ->> 'zone'),
-			_tiered_storage.report_time((facts ->> 'now')::timestamptz),
+			_tiered_storage.report_cell(facts ->> 'now', 'time'),
 			_tiered_storage.report_escape(split_part(facts ->> 'server', ' ', 1)),
 			CASE WHEN (facts ->> 'standby')::boolean THEN ', a standby' ELSE '' END,
-			CASE WHEN facts ->> 'cluster' IS NULL THEN '' ELSE ', '
-				|| _tiered_storage.report_name(facts ->> 'cluster') END)
-		|| '<nav aria-label="Sections"><ul><li><a href="#tiers">Tiers</a></li>'
-		|| '<li><a href="#heat">Heat map</a></li><li><a href="#budget">Budget curve</a></li>'
-		|| '<li><a href="#recommendations">Recommendations</a></li>'
-		|| '<li><a href="#moves">Moves</a></li><li><a href="#load">Load</a></li>'
-		|| '<li><a href="#files">Files</a></li><li><a href="#writes">Writes and wear</a></li>'
-		|| E'<li><a href="#unknown">Not known</a></li></ul></nav>\n</header>\n<main>\n'
-		|| _tiered_storage.report_answer(facts) || _tiered_storage.report_tiers(facts)
-		|| _tiered_storage.report_heat_map(facts) || _tiered_storage.report_budget(facts)
-		|| _tiered_storage.report_recommendations(facts) || _tiered_storage.report_moved(facts)
-		|| _tiered_storage.report_loads(facts) || _tiered_storage.report_files(facts)
-		|| _tiered_storage.report_written(facts) || _tiered_storage.report_unknown(facts)
+			', ' || '<bdi>' || _tiered_storage.report_escape(facts ->> 'cluster') || '</bdi>')
+		|| '<nav aria-label="Sections"><ul>' || (SELECT string_agg(format(
+			'<li><a href="#%s">%s</a></li>', s.id, s.short), '' ORDER BY s.n)
+			FROM section s WHERE s.short IS NOT NULL) || E'</ul></nav>\n</header>\n<main>\n'
+		|| (SELECT string_agg(format(E'<section id="%s" aria-labelledby="%1$s-head">\n'
+				|| E'<h2 id="%1$s-head">%s</h2>\n', s.id, s.title)
+			|| COALESCE('<p class="lead">' || NULLIF(s.lead, '') || E'</p>\n', '')
+			|| COALESCE(s.body, '<p class="empty"><strong>Nothing to show.</strong> '
+				|| s.why_empty || E'</p>\n', '') || E'</section>\n', '' ORDER BY s.n)
+			FROM section s)
 		|| E'</main>\n<footer><p>Made by <code>tiered_storage.report()</code>. Device time is '
-			'what a '
-		|| 'device is busy for; s/h are seconds of it per hour. kB, MB, GB and TB are powers of '
-		|| E'1000.</p></footer>\n</body>\n</html>\n'
+		'what a device is busy for; s/h are seconds of it per hour. kB, MB, GB and TB are powers '
+		|| E'of 1000.</p></footer>\n</body>\n</html>\n'
 $$;
 COMMENT ON FUNCTION _tiered_storage.report_page(jsonb) IS
 'the page that says what the facts are';
