@@ -1,4 +1,4 @@
--- The load of the database and the server, its seasonality, and the reads of standbys.
+-- The load of the database and the server, and the reads of standbys.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
@@ -182,49 +182,13 @@ SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE 
 	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
 
 ---------------------------------------------------------------------------
--- Seasonality
+-- Reads of standbys
 ---------------------------------------------------------------------------
 
--- From 1 November to 29 January: ten reads a working day at 9, a thousand on the last of a month at 23.
-CREATE TABLE regress_l_even (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_l_idle (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 SET tiered_storage.test_now = '2030-03-01 04:31:00+00';
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.relation_history;
-UPDATE _tiered_storage.relation_state SET sampled_since = '2029-11-01 00:00+00';
-UPDATE _tiered_storage.sampler SET history_since = NULL;
-UPDATE _tiered_storage.sampler SET last_sample_at = '2030-01-30 00:00+00';
-INSERT INTO _tiered_storage.relation_history
-	SELECT d + interval '9 hours', 'regress_l'::regclass, 3600, 0, 8, 2, 0, 0
-	FROM generate_series('2029-11-01 00:00+00'::timestamptz, '2030-01-29 00:00+00', interval '1 day') d WHERE EXTRACT(isodow FROM d) < 6;
-INSERT INTO _tiered_storage.relation_history VALUES
-	('2029-11-30 23:00+00', 'regress_l'::regclass, 3600, 0, 1000, 0, 0, 0),
-	('2029-12-31 23:00+00', 'regress_l'::regclass, 3600, 0, 600, 400, 0, 0);
--- Not rolled up, and one that is longer than an hour.
-INSERT INTO _tiered_storage.relation_history
-	SELECT '2029-11-01 00:00+00'::timestamptz + i * interval '1 minute', 'regress_l_even'::regclass, 60, 0, 1, 0, 0, 0 FROM generate_series(0, 59) i;
-INSERT INTO _tiered_storage.relation_history VALUES ('2029-11-01 01:00+00', 'regress_l_even'::regclass, 2159 * 3600, 0, 2159 * 60, 0, 0, 0);
-SELECT * FROM tiered_storage.seasonality('regress_l') WHERE reads_per_hour > 0 AND cycle IN ('hour of day', 'day of week');
-SELECT * FROM tiered_storage.seasonality('regress_l') WHERE value IN (1, 30, 31) AND cycle = 'day of month';
-SELECT * FROM tiered_storage.seasonality('regress_l') WHERE value <= 2 AND cycle = 'days to end of month';
-SELECT cycle, count(*), min(reads_per_hour), max(reads_per_hour), sum(share)::numeric(6, 3) AS share FROM tiered_storage.seasonality('regress_l_even') GROUP BY 1 ORDER BY 1;
--- The burst is remembered, and it is none where every hour is the same.
-SELECT relation, peak_at, peak_reads_per_hour, mean_reads_per_hour::numeric(6, 3) AS mean, busiest_day_of_month, busiest_days_to_end_of_month AS to_end,
-	active_days, observed_days, burst_share::numeric(6, 3), is_burst FROM tiered_storage.heat_peaks ORDER BY relation::text COLLATE "C";
--- Hours are those of the reader.
-SET timezone = 'Asia/Tokyo';
-SELECT value, reads_per_hour, share, active_days FROM tiered_storage.seasonality('regress_l') WHERE reads_per_hour > 0 AND cycle IN ('hour of day');
-SET timezone = 'UTC';
--- All that were read; one that was not.
-SELECT DISTINCT relation::text COLLATE "C" FROM tiered_storage.seasonality() ORDER BY 1;
-SELECT sum(reads_per_hour) FROM tiered_storage.seasonality('regress_l_idle');
-SELECT * FROM tiered_storage.seasonality('pg_class'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.seasonality(4294967295::oid::regclass); \echo :SQLSTATE
-
----------------------------------------------------------------------------
--- Reads of standbys
----------------------------------------------------------------------------
-
 -- What was pulled is added by the next sample, once; what belongs to nothing is forgotten.
 SELECT random_fast, standby_fast, last_used_at FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
 INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_idle'::regclass, 0, 0, 5000, 1400), (1, 1, 1, 1, 1);
@@ -260,7 +224,7 @@ SELECT tiered_storage.remove_standby('Odd "one"');
 SELECT count(*) FROM tiered_storage.standbys;
 
 SET client_min_messages = warning;
-DROP TABLE regress_l, regress_l_even, regress_l_idle;
+DROP TABLE regress_l, regress_l_idle;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;

@@ -42,8 +42,6 @@ BEGIN
 	PERFORM count(*) FROM tiered_storage.recommend_placement(true);
 	PERFORM count(*) FROM tiered_storage.placement_summary();
 	PERFORM count(*) FROM tiered_storage.recommend_settings();
-	PERFORM count(*) FROM tiered_storage.seasonality();
-	PERFORM count(*) FROM tiered_storage.heat_peaks;
 	PERFORM count(*) FROM tiered_storage.load_profile();
 	CALL tiered_storage.sample();
 	answer := public.regress_h_state();

@@ -49,8 +49,6 @@ CREATE FUNCTION regress_read() RETURNS TABLE (what text, at text, value numeric)
 	UNION ALL SELECT 'sum of all', relation_oid::regclass::text, sum(scans) + sum(random_reads) + sum(sequential_reads) + sum(hits) + sum(row_changes) + sum(page_writes)
 		FROM _tiered_storage.relation_history GROUP BY 2
 	UNION ALL SELECT 'file_class_io', file_class, reads_per_hour FROM tiered_storage.file_class_io WHERE file_class = 'relations'
-	UNION ALL SELECT 'seasonality', relation || cycle || value, reads_per_hour FROM tiered_storage.seasonality()
-	UNION ALL SELECT 'peak', relation || ' ' || peak_at, peak_reads_per_hour FROM tiered_storage.heat_peaks
 $$;
 CREATE TABLE regress_before AS SELECT * FROM regress_read();
 SELECT what, count(*) > 0 AS is_there FROM regress_before WHERE what !~ '_|^wait|dead' GROUP BY 1 ORDER BY what COLLATE "C";
@@ -87,7 +85,6 @@ SELECT count(*) < 160 AS few, bool_and(period_s > 3600 OR period_start + period_
 CREATE TABLE regress_after AS SELECT * FROM regress_read();
 SELECT what, at, b.value AS before, a.value AS after FROM regress_before b FULL JOIN regress_after a USING (what, at)
 	WHERE CASE what WHEN 'sum of all' THEN a.value IS DISTINCT FROM b.value WHEN 'hit_ratio' THEN false
-		WHEN 'peak' THEN abs(a.value - b.value) < 2 IS NOT TRUE WHEN 'seasonality' THEN abs(a.value - b.value) < 2 IS NOT TRUE
 		WHEN 'file_class_io' THEN abs(a.value - b.value) < 0.5 IS NOT TRUE ELSE abs(a.value - b.value) <= 2 IS NOT TRUE END
 	ORDER BY 1, 2 LIMIT 20;
 
@@ -133,19 +130,6 @@ DELETE FROM _tiered_storage.relation_history WHERE period_start < '2030-04-06 08
 SELECT reads_per_hour FROM tiered_storage.file_class_io WHERE file_class = 'relations';
 UPDATE _tiered_storage.sampler SET history_since = '2030-04-06 09:00+00';
 SELECT reads_per_hour FROM tiered_storage.file_class_io WHERE file_class = 'relations';
-
--- Two hours, of which half of the first: a third there, and two thirds after it.
-TRUNCATE _tiered_storage.relation_history;
-UPDATE _tiered_storage.sampler SET history_since = NULL, last_sample_at = '2030-04-06 09:00+00';
-INSERT INTO _tiered_storage.relation_history VALUES ('2030-04-05 10:30+00', 'regress_r'::regclass, 5400, 0, 900, 0, 0, 0);
-UPDATE _tiered_storage.relation_state SET sampled_since = '2030-04-05 09:00+00';
-SELECT value, reads_per_hour, share FROM tiered_storage.seasonality('regress_r') WHERE cycle = 'hour of day' AND reads_per_hour > 0;
-SELECT peak_at, peak_reads_per_hour, mean_reads_per_hour FROM tiered_storage.heat_peaks;
-SET timezone = 'Asia/Kolkata';
-SELECT value, reads_per_hour, share FROM tiered_storage.seasonality('regress_r') WHERE cycle = 'hour of day' AND reads_per_hour > 0;
-SET timezone = 'Asia/Kathmandu';
-SELECT value, reads_per_hour, round(share::numeric, 6) AS share FROM tiered_storage.seasonality('regress_r') WHERE cycle = 'hour of day' AND reads_per_hour > 0;
-SET timezone = 'UTC';
 
 DROP TABLE regress_r, regress_r2, regress_samples, regress_hours, regress_before, regress_after;
 DROP FUNCTION regress_read(), regress_burst();

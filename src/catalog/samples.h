@@ -75,43 +75,17 @@ extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, Timesta
 /* When the oldest period of the history of relations began; 0: there is none. */
 extern TimestampTz tier_catalog_history_begin(void);
 
-/* A relation of which there is a state, and since when its history would be known. */
-typedef struct TierWatched
+/* For how long relations were read at a rate or above, together. */
+typedef struct TierReadTime
 {
-	Oid			relation_oid;
-	TimestampTz since;			/* its first sample, or begin of the history */
-} TierWatched;
+	List	   *relations;		/* OIDs */
+	TimestampTz since;
+	double		reads_per_hour;
+	double		seconds;		/* result: in hours that have it as the mean */
+}			TierReadTime;
 
-/*
- * All relations that exist and have a state, or this one if it does, by qualified
- * name.  *last_sample_at is set if there is any.
- */
-extern TierWatched *tier_catalog_load_watched(MemoryContext context, Oid only_relation,
-											  int *nwatched, TimestampTz *last_sample_at);
-
-/* A row of relation_history. */
-typedef struct TierHistoryPeriod
-{
-	Oid			relation_oid;
-	TimestampTz start;
-	int32		seconds;
-	double		reads;			/* random and sequential ones */
-} TierHistoryPeriod;
-
-typedef void (*TierVisitHistory) (void *argument, const TierHistoryPeriod *period);
-
-/*
- * Calls visit for each row, of all relations or one, in any order.  It is called
- * while the statement runs, in a memory context of the executor that is not its own;
- * it must not run a statement.
- */
-extern void tier_catalog_visit_history(Oid only_relation, TierVisitHistory visit,
-									   void *argument);
-
-/* The same for rows of these relations that begin at that time or later. */
-extern void tier_catalog_visit_history_since(const Oid *relations, int nrelations,
-											 TimestampTz since, TierVisitHistory visit,
-											 void *argument);
+/* Fills in the seconds from the history until now; in a scope. */
+extern void tier_catalog_find_read_time(TierReadTime * times, int n, TimestampTz now);
 
 /*
  * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE

@@ -3,10 +3,8 @@
  * decide/policy_return.c
  *		What policies have moved and bring back because it is read again.
  *
- * A rate that has held is one that history shows for each day: the means of the sampler
- * remember a burst for days, and would take the report at the end of a month for use that
- * has begun again.  So would a history that is looked at by days alone: a report that runs over
- * midnight is read on two of them, wherever midnight is.
+ * It returns when history shows it read at the policy's rate in a third of return_after: the
+ * means of the sampler remember a burst for days.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,16 +20,12 @@
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/policy_return.h"
-#include "src/model/period.h"
 
-/*
- * Longer than a report of a day or two, shorter than a working week, or what is used
- * on working days would never return.
- */
+/* Longer than most reports, shorter than a working week. */
 #define RETURN_AFTER_S (3.0 * SECS_PER_DAY)
 
-/* No row of the history is longer: what is rolled up is an hour, a sample a day at most. */
-#define LONGEST_PERIOD_US USECS_PER_DAY
+/* It must be read in a third of return_after: a working day is more than a third of a day. */
+#define RETURN_PARTS 3.0
 
 /* Something that is read enough to be looked at more closely. */
 typedef struct Candidate
@@ -39,26 +33,8 @@ typedef struct Candidate
 	TierEvaluation *evaluation;
 	TierLeaf   *leaf;
 	List	   *members;		/* OIDs: of what is on the policy's tier */
-	TierReturnTime time;
-	double	   *reads_per_hour; /* in each slot of it, the latest first */
-	TimestampTz until;			/* when the latest slot ends; see
-								 * slots_until() */
+	double		read_s;			/* of return_after, at the rate */
 } Candidate;
-
-/* Whose reads are a candidate's. */
-typedef struct Reader
-{
-	Oid			relation_oid;
-	int			candidate;
-} Reader;
-
-/* While the history is read. */
-typedef struct Reading
-{
-	Candidate  *candidates;
-	Reader	   *readers;		/* by OID */
-	int			nreaders;
-} Reading;
 
 /* A leaf in one of the evaluations. */
 typedef struct LeafPlace
@@ -149,31 +125,8 @@ is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }
 
-/* An hour, or all of it where it is shorter. */
-static double
-slot_seconds(const Candidate *candidate)
-{
-	return Min(tier_policy_return_seconds(candidate->evaluation->policy), SECS_PER_HOUR);
-}
-
-/*
- * Hours are those of the history that is rolled up: cut elsewhere, what was read in one of its
- * hours would seem to have been read in two.  What has been read since the last one ended has to
- * wait for the next; a single one has nothing to be told apart from.
- */
-static TimestampTz
-slots_until(const Candidate *candidate, TimestampTz now)
-{
-	int64		into_hour = now % USECS_PER_HOUR;
-
-	if (candidate->time.nparts * candidate->time.nslots == 1)
-		return now;
-	return now - (into_hour < 0 ? into_hour + USECS_PER_HOUR : into_hour);
-}
-
 static Candidate *
-find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, TimestampTz now,
-				int *ncandidates)
+find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, int *ncandidates)
 {
 	Candidate  *candidates;
 	int			most = 0;
@@ -196,14 +149,8 @@ find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, Timesta
 			candidate->evaluation = evaluations[i];
 			candidate->leaf = &evaluations[i]->leaves[j];
 			candidate->members = members_of(evaluations[i], candidate->leaf, set);
-			if (candidate->members == NIL)
-				continue;
-			candidate->time =
-				tier_policy_return_time(tier_policy_return_seconds(evaluations[i]->policy));
-			candidate->reads_per_hour = palloc0(sizeof(double) * candidate->time.nparts *
-												candidate->time.nslots);
-			candidate->until = slots_until(candidate, now);
-			(*ncandidates)++;
+			if (candidate->members != NIL)
+				(*ncandidates)++;
 		}
 	return candidates;
 }
@@ -212,62 +159,6 @@ find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, Timesta
  * For how long it has been read
  * ---------------------------------------------------------------------
  */
-
-static int
-compare_readers(const void *a, const void *b)
-{
-	const Reader *left = a;
-	const Reader *right = b;
-
-	if (left->relation_oid != right->relation_oid)
-		return left->relation_oid < right->relation_oid ? -1 : 1;
-	return left->candidate - right->candidate;
-}
-
-/* Shares a row of the history out among the slots that it is in. */
-static void
-note_period(Candidate *candidate, const TierHistoryPeriod *period)
-{
-	int			nslots = candidate->time.nparts * candidate->time.nslots;
-	double		slot_s = slot_seconds(candidate);
-	double		slot_us = slot_s * USECS_PER_SEC;
-	double		ago_us = (double) (candidate->until - period->start);
-	double		latest = Max((ago_us - period->seconds * (double) USECS_PER_SEC) / slot_us - 1.0,
-							 0.0);
-
-	/* Far more slots ago than an int may count, or at no time at all. */
-	if (!(latest < nslots))
-		return;
-	for (int i = (int) latest; i < nslots && i * slot_us <= ago_us; i++)
-	{
-		TimestampTz from = candidate->until - (int64) ((i + 1) * slot_us);
-		TimestampTz until = candidate->until - (int64) (i * slot_us);
-		double		share = tier_period_share(period->start, period->seconds, from, until);
-
-		candidate->reads_per_hour[i] += share * period->reads / slot_s * SECS_PER_HOUR;
-	}
-}
-
-static void
-visit(void *argument, const TierHistoryPeriod *period)
-{
-	const Reading *reading = argument;
-	int			low = 0;
-	int			high = reading->nreaders;
-
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (reading->readers[middle].relation_oid < period->relation_oid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < reading->nreaders &&
-		 reading->readers[low].relation_oid == period->relation_oid; low++)
-		note_period(&reading->candidates[reading->readers[low].candidate], period);
-}
 
 /* All whose reads are the leaf's, as tier_uses_find() counts them. */
 static List *
@@ -290,42 +181,25 @@ static void
 read_history(Candidate *candidates, int n, TimestampTz now)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Reading		reading = {candidates, NULL, 0};
+	TierReadTime *times = palloc_extended(sizeof(TierReadTime) * n, MCXT_ALLOC_HUGE);
 	TierCatalogScope scope;
-	List	   *readers = NIL;
-	Oid		   *relations;
-	double		longest_s = 0.0;
-	int			i = 0;
-	ListCell   *cell;
 
-	for (int c = 0; c < n; c++)
+	for (int i = 0; i < n; i++)
 	{
-		longest_s = Max(longest_s, slot_seconds(&candidates[c]) *
-						candidates[c].time.nparts * candidates[c].time.nslots);
-		foreach(cell, readers_of(&candidates[c]))
-		{
-			Reader	   *reader = palloc(sizeof(Reader));
+		const TierPolicyRow *policy = candidates[i].evaluation->policy;
 
-			reader->relation_oid = lfirst_oid(cell);
-			reader->candidate = c;
-			readers = lappend(readers, reader);
-		}
+		times[i].relations = readers_of(&candidates[i]);
+		times[i].since = now - (int64) (tier_policy_return_seconds(policy) * USECS_PER_SEC);
+		times[i].reads_per_hour = policy->return_reads_per_hour;
+		times[i].seconds = 0.0;
 	}
-	reading.nreaders = list_length(readers);
-	reading.readers = palloc_extended(sizeof(Reader) * reading.nreaders, MCXT_ALLOC_HUGE);
-	relations = palloc_extended(sizeof(Oid) * reading.nreaders, MCXT_ALLOC_HUGE);
-	foreach(cell, readers)
-	{
-		relations[i] = ((Reader *) lfirst(cell))->relation_oid;
-		reading.readers[i++] = *(Reader *) lfirst(cell);
-	}
-	qsort(reading.readers, reading.nreaders, sizeof(Reader), compare_readers);
 	tier_catalog_enter(&scope);
-	tier_catalog_visit_history_since(relations, reading.nreaders,
-									 now - (int64) (longest_s * USECS_PER_SEC) -
-									 USECS_PER_HOUR - LONGEST_PERIOD_US, visit, &reading);
+	tier_catalog_find_read_time(times, n, now);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
+	for (int i = 0; i < n; i++)
+		candidates[i].read_s = times[i].seconds;
+	pfree(times);
 }
 
 /* ---------------------------------------------------------------------
@@ -556,35 +430,16 @@ find_return(Returning *returning, const Candidate *candidate, Oid relation_oid, 
  * ---------------------------------------------------------------------
  */
 
-/* "at least 120.0 reads per hour on each of the last 3 days, return_when_reads_per_hour is 100" */
+/* "at least 100 reads per hour for 27 hours of the last 3 days" */
 static char *
 rate_text(const Candidate *candidate)
 {
 	const TierPolicyRow *policy = candidate->evaluation->policy;
-	double		least = tier_policy_part_mean(candidate->reads_per_hour, candidate->time, 0);
 
-	for (int i = 1; i < candidate->time.nparts; i++)
-		least = Min(least, tier_policy_part_mean(candidate->reads_per_hour, candidate->time, i));
-	return psprintf("at least %.1f reads per hour %s %s, return_when_reads_per_hour is %s", least,
-					candidate->time.nparts == 1 ? "for" : "on each day of",
-					tier_advice_duration(tier_policy_return_seconds(policy)),
-					tier_given_text(policy->return_reads_per_hour));
-}
-
-/* What it would take besides the mean of each day. */
-static char *
-spread_text(const Candidate *candidate)
-{
-	const TierReturnTime *time = &candidate->time;
-	double		slot_s = slot_seconds(candidate);
-	double		seconds = slot_s * time->nparts * time->nslots;
-
-	if (time->nparts == 1)
-		return psprintf("in less than %s of it",
-						tier_advice_duration(time->least_slots * slot_s));
-	return psprintf("in less than %s of a day, or all of them within %s",
-					tier_advice_duration(time->least_slots * slot_s),
-					tier_advice_duration(seconds - seconds / time->nparts));
+	return psprintf("at least %s reads per hour for %s of the last %s",
+					tier_given_text(policy->return_reads_per_hour),
+					tier_advice_duration(candidate->read_s),
+					tier_advice_duration(tier_policy_return_seconds(policy)));
 }
 
 static void
@@ -597,16 +452,15 @@ decide(Returning *returning, Candidate *candidate)
 	const char *last_why = NULL;
 	const char *stays = NULL;	/* the first that does */
 	ListCell   *cell;
-	TierReturnVerdict verdict =
-	tier_policy_returns(&leaf->partition.use, &candidate->evaluation->conditions,
-						candidate->reads_per_hour, candidate->time,
-						policy->return_reads_per_hour);
 
-	if (verdict == TIER_RETURN_BUNCHED)
-		leaf->reason = psprintf("%s; %s, but %s", leaf->reason, rate_text(candidate),
-								spread_text(candidate));
-	if (verdict != TIER_RETURN_YES)
+	if (candidate->read_s <= 0.0)
 		return;
+	if (candidate->read_s * RETURN_PARTS < tier_policy_return_seconds(policy))
+	{
+		leaf->reason = psprintf("%s; %s, which is less than a third", leaf->reason,
+								rate_text(candidate));
+		return;
+	}
 	foreach(cell, candidate->members)
 	{
 		const char *why = NULL;
@@ -647,7 +501,7 @@ tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set
 {
 	Returning	returning = {.set = set,.pins = pins,.now = now,.flight = flight};
 	int			ncandidates;
-	Candidate  *candidates = find_candidates(evaluations, n, set, now, &ncandidates);
+	Candidate  *candidates = find_candidates(evaluations, n, set, &ncandidates);
 
 	if (ncandidates == 0)
 		return;

@@ -109,7 +109,7 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_NOT_OBSERVED,
 	TIER_VERDICT_NO_RIGHT,
 	TIER_VERDICT_NO_AGE,
-	TIER_VERDICT_RETURNS,		/* by tier_policy_returns() alone */
+	TIER_VERDICT_RETURNS,		/* by decide/policy_return.c alone */
 } TierPolicyVerdict;
 
 /*
@@ -151,48 +151,6 @@ extern TierPolicyVerdict tier_policy_judge_use(const TierPartitionUse *use,
  * has returned does not leave at once when it is read a little less.
  */
 extern double tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour);
-
-/*
- * How the time for which the rate must have held is divided: into parts of a day at most, since
- * what works has nights, and these into slots of an hour, as many as it takes to be no shorter;
- * less than an hour is one slot.
- */
-typedef struct TierReturnTime
-{
-	int			nparts;
-	int			nslots;			/* of each part */
-	int			least_slots;	/* in which it must be read, of each part */
-} TierReturnTime;
-
-extern TierReturnTime tier_policy_return_time(double seconds);
-
-typedef enum TierReturnVerdict
-{
-	TIER_RETURN_NO,				/* not read enough */
-	TIER_RETURN_BUNCHED,		/* each part has the mean, but as a report may
-								 * have it */
-	TIER_RETURN_YES
-} TierReturnVerdict;
-
-/*
- * Does it return?  reads_per_hour is the rate in each slot, the latest first.
- *
- * Each part has the rate as its mean, and in some of its slots, wherever the parts begin: those
- * that begin half a part later as well.  And from the first such slot to the last one it is as
- * long as all parts but one.  So what runs once does not return while it runs for no longer than
- * that, at whatever moment it is looked at, nor what runs for two nights, or each night for
- * an eighth of a day.
- *
- * The rate of its use is still one at which the policy does not send it away, so that it is never
- * due and returning at once.
- */
-extern TierReturnVerdict tier_policy_returns(const TierPartitionUse *use,
-											 const TierPolicyConditions *conditions,
-											 const double *reads_per_hour, TierReturnTime time,
-											 double return_reads_per_hour);
-
-/* The mean of a part, the latest is 0. */
-extern double tier_policy_part_mean(const double *reads_per_hour, TierReturnTime time, int part);
 
 /* A short English reason for a verdict, without numbers; never NULL. */
 extern const char *tier_policy_verdict_text(TierPolicyVerdict verdict);

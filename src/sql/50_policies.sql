@@ -212,7 +212,7 @@ COMMENT ON COLUMN tiered_storage.policies.names_like IS
 COMMENT ON COLUMN tiered_storage.policies.return_when_reads_per_hour IS
 'reads per hour at which what it has moved returns; null: nothing returns';
 COMMENT ON COLUMN tiered_storage.policies.return_after IS
-'for how long it must have been read so much, without a break; null: nothing returns';
+'time of which it must have been read at that rate in a third; null: nothing returns';
 COMMENT ON COLUMN tiered_storage.policies.return_tier IS
 'tier that it returns to; null: the one from which the policy has moved it';
 
@@ -250,7 +250,8 @@ COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 '(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
 'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
 'indexes go to index_tier, by default to the same tier; what it has moved returns, to return_tier '
-'or where it came from, when it has had return_when_reads_per_hour for return_after (3 days); '
+'or where it came from, when it has had return_when_reads_per_hour in a third of the last '
+'return_after (3 days); '
 'new partitions are created on new_partitions_on; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '

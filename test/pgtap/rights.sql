@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(64);
+SELECT plan(62);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -55,7 +55,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.report_time_ticks', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_unknown', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_words', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.seasonality', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.unused_relations', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.simulate_hardware', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
@@ -85,7 +84,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.temp_saved_s', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_place', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_sync', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.find_heat_peaks', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.hot_range', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_period', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.load_sums', 'pg_monitor', 'EXECUTE'),
@@ -144,7 +142,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
 	('tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
 	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
-	('tiered_storage.heat_peaks', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
 	('tiered_storage.move_windows', 'pg_monitor', 'SELECT'),
@@ -214,12 +211,10 @@ SELECT is_empty($$ SELECT n.nspname, r.rolname FROM pg_namespace n, pg_roles r W
 SET ROLE tap_monitor;
 SELECT lives_ok('SELECT * FROM tiered_storage.device_io', 'pg_monitor: device_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: heat');
-SELECT lives_ok('SELECT * FROM tiered_storage.heat_peaks', 'pg_monitor: heat_peaks');
 SELECT lives_ok('SELECT * FROM tiered_storage.compression_estimates', 'pg_monitor: compression_estimates');
 SELECT lives_ok('SELECT * FROM tiered_storage.estimate_compression(''pg_class'')', 'pg_monitor: estimate_compression()');
 SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_class_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
-SELECT lives_ok('SELECT * FROM tiered_storage.seasonality()', 'pg_monitor: seasonality()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
 SELECT lives_ok('SELECT * FROM tiered_storage.wait_times()', 'pg_monitor: wait_times()');
 SELECT throws_ok('SELECT conninfo FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor does not see connection strings');

@@ -460,7 +460,6 @@ is( $standby->safe_psql(
 		'app', "SELECT count(*) FROM tiered_storage.standbys"),
 	6,
 	'but shows');
-$standby->safe_psql('app', 'SELECT count(*) FROM tiered_storage.heat_peaks');
 is( $standby->safe_psql(
 		'app',
 		"SELECT count(device), bool_and(null_reason ~ 'all: measured on the primary') FROM tiered_storage.file_class_io"

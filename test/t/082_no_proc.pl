@@ -47,7 +47,6 @@ my %arguments = (
 	relation_buffers => '',
 	report => '',
 	sample => '',
-	seasonality => "'t'",
 	simulate_hardware => '',
 	simulate_placement => '',
 	tablespace_devices => '',
