@@ -18,7 +18,6 @@
 #include "src/model/device_state.h"
 #include "src/model/page_writes.h"
 #include "src/model/relation_state.h"
-#include "src/model/volume.h"
 
 /* ---------------------------------------------------------------------
  * Samples

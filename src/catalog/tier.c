@@ -172,26 +172,29 @@ tier_catalog_load_tiers(MemoryContext context)
 	return set;
 }
 
-void
-tier_set_add_spare(TierSet *set)
+bool
+tier_catalog_find_profile(const char *name, TierCostProfile *figures, double *endurance_dwpd)
 {
-	TierTier   *spare;
+	static const char sql[] =
+	"SELECT random_read_ms, random_write_ms, sequential_read_mb_per_s, "
+	"sequential_write_mb_per_s, fsync_ms, parallelism, price_per_gb_month::float8, "
+	"COALESCE(scan_start_ms, 0), COALESCE(endurance_dwpd, 0) "
+	"FROM tiered_storage.device_profiles() WHERE profile = $1";
+	static const Oid types[] = {TEXTOID};
+	Datum		value = CStringGetTextDatum(name);
+	double	   *fields[] = {
+		&figures->random_read_ms, &figures->random_write_ms, &figures->sequential_read_mb_per_s,
+		&figures->sequential_write_mb_per_s, &figures->fsync_ms, &figures->parallelism,
+		&figures->price_per_gb_month, &figures->scan_start_ms, endurance_dwpd
+	};
+	bool		isnull;
 
-	if (set->ntiers == 0 || set->ntiers >= TIER_MAX_TIERS)
-		return;
-	set->tiers = repalloc(set->tiers, sizeof(TierTier) * (set->ntiers + 1));
-	spare = &set->tiers[set->ntiers];
-	*spare = set->tiers[set->ntiers - 1];
-	set->ntiers++;
-	memset(&spare->name, 0, sizeof(NameData));
-	spare->profile.calibrated = false;
-	spare->profile.compression_ratio = 0;
-	spare->profile.endurance_bytes_per_day = 0;
-	spare->compressed = false;
-	spare->emptied_above = spare->emptied_to = 0;
-	spare->endurance_tbw = spare->endurance_dwpd = 0;
-	spare->capacity_bytes = spare->device_bytes = spare->free_bytes = -1;
-	spare->device_used_bytes = -1;
+	memset(figures, 0, sizeof(TierCostProfile));
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+		return false;
+	for (int i = 0; i < (int) lengthof(fields); i++)
+		*fields[i] = DatumGetFloat8(tier_catalog_datum(0, i + 1, &isnull));
+	return true;
 }
 
 int

@@ -18,7 +18,6 @@
 #include "src/model/cost.h"
 #include "src/model/relation_state.h"
 #include "src/model/solver/solver.h"
-#include "src/model/volume.h"
 #include "src/storage/device.h"
 
 /* ---------------------------------------------------------------------
@@ -91,25 +90,12 @@ typedef struct TierSet
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
-/* A row of the price list; names are in the context that it was loaded into. */
-typedef struct TierVolumeRow
-{
-	char	   *name;
-	char	   *provider;		/* NULL: none is known */
-	TierVolume	volume;
-} TierVolumeRow;
-
-extern TierVolumeRow *tier_catalog_load_volumes(MemoryContext context, int *n);
-
-/* By tier of a set that was loaded before: the profile's place in the list; -1: it has none. */
-extern int *tier_catalog_load_volume_of_tiers(MemoryContext context, const TierSet *set,
-											  const TierVolumeRow *volumes, int n);
-
 /*
- * Adds a tier that is not there as the last one, if there may be one more: without name,
- * tablespaces, or anything that is known of it; its figures are not to be used.
+ * The figures of a device profile, and its drive writes per day, 0 where they are not known.
+ * False: there is no such profile.
  */
-extern void tier_set_add_spare(TierSet *set);
+extern bool tier_catalog_find_profile(const char *name, TierCostProfile *figures,
+									  double *endurance_dwpd);
 
 /*
  * Where there is one tier: statements that make two of the tablespaces that there are,

@@ -129,6 +129,19 @@ override_random_read(TierCostProfile *profile, double random_read_ms)
 	profile->random_read_ms = random_read_ms;
 }
 
+/* What was measured of the device that is there says nothing of another one. */
+static void
+replace_device(TierTier *tier, const TierOverride *override)
+{
+	double		ratio = tier->profile.compression_ratio;
+
+	tier->profile = *override->device;
+	tier->profile.compression_ratio = ratio;
+	tier->profile.endurance_bytes_per_day =
+		override->endurance_dwpd * Max((double) tier->capacity_bytes, 0.0);
+	tier->price_is_assumed = true;
+}
+
 static void
 apply_overrides(TierAdvice *advice)
 {
@@ -146,6 +159,8 @@ apply_overrides(TierAdvice *advice)
 		tier = &advice->set->tiers[t];
 		if (!isnan(override->capacity_bytes))
 			tier->capacity_bytes = (int64) override->capacity_bytes;
+		if (override->device != NULL)
+			replace_device(tier, override);
 		apply_override(&tier->reserve_fraction, override->reserve_fraction);
 		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
 		override_random_read(&tier->profile, override->random_read_ms);
@@ -391,8 +406,7 @@ present_tier(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (advice->options.from_scratch)
 		for (int t = 0; t < advice->set->ntiers; t++)
 			if (t != unit->current_tier && tier_advice_why_not(advice, unit, t) == NULL &&
-				(advice->is_gone[unit->current_tier] ||
-				 tier_advice_why_not(advice, unit, unit->current_tier) == NULL))
+				tier_advice_why_not(advice, unit, unit->current_tier) == NULL)
 				return -1;
 	return unit->current_tier;
 }

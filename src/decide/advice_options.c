@@ -24,6 +24,7 @@
 #include "src/compat.h"
 #include "src/decide/advice_options.h"
 #include "src/base/clock.h"
+#include "src/catalog/tables.h"
 #include "src/server/relation.h"
 
 #define MOST_PRICE_PER_WAIT_HOUR 1e12
@@ -64,6 +65,8 @@ tier_advice_new_override(TierAdviceOptions *options, const char *tier_name)
 	namestrcpy(&override->tier_name, tier_name);
 	for (int i = 0; i < (int) lengthof(override_keys); i++)
 		*(double *) ((char *) override + override_keys[i].offset) = NAN;
+	override->device = NULL;
+	override->endurance_dwpd = 0.0;
 	return override;
 }
 
@@ -80,11 +83,34 @@ refuse_overrides(const char *what, const char *detail)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid %s", what),
 			 errdetail_internal("%s", detail),
-			 errhint("It looks like '{\"ssd\": {\"capacity_bytes\": 200000000000, "
-					 "\"price_per_gb_month\": 0.05}}'; the keys are capacity_bytes, "
+			 errhint("It looks like '{\"ssd\": {\"profile\": \"nvme\", "
+					 "\"capacity_bytes\": 200000000000}}'; the keys are profile, capacity_bytes, "
 					 "reserve_fraction, price_per_gb_month, random_read_ms, random_write_ms, "
 					 "sequential_read_mb_per_s, sequential_write_mb_per_s, parallelism, "
 					 "compression_ratio.")));
+}
+
+static void
+set_profile(TierOverride *override, const JsonbValue *value, const char *what)
+{
+	TierCostProfile *device = palloc(sizeof(TierCostProfile));
+	TierCatalogScope scope;
+	char	   *name;
+	bool		found;
+
+	if (value->type != jbvString)
+		refuse_overrides(what, "The value of \"profile\" is not a string.");
+	name = string_of(value);
+	tier_catalog_enter(&scope);
+	found = tier_catalog_find_profile(name, device, &override->endurance_dwpd);
+	tier_catalog_leave(&scope);
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("device profile \"%s\" does not exist", name),
+				 errhint("SELECT profile FROM tiered_storage.device_profiles() "
+						 "lists the profiles.")));
+	override->device = device;
 }
 
 static void
@@ -92,6 +118,11 @@ set_override(TierOverride *override, const char *name, const JsonbValue *value, 
 {
 	double		number;
 
+	if (strcmp(name, "profile") == 0)
+	{
+		set_profile(override, value, what);
+		return;
+	}
 	for (int i = 0; i < (int) lengthof(override_keys); i++)
 	{
 		const OverrideKey *key = &override_keys[i];

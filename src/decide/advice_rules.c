@@ -49,8 +49,6 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 {
 	if (unit->current_tier < 0)
 		return tier == unit->current_tier ? NULL : "is in no tier";
-	if (advice->is_gone[tier])
-		return "would have to be on a tier that is not there";
 	if (!unit->is_selected)
 		return tier == unit->current_tier ? NULL : "is not among what was asked for";
 	if (unit->immovable != NULL)
@@ -98,14 +96,10 @@ mark_tiers(TierAdvice *advice)
 	advice->takes = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	advice->is_urgent = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	advice->why_closed = palloc0(sizeof(char *) * Max(set->ntiers, 1));
-	advice->is_gone = palloc0(sizeof(bool) * Max(set->ntiers, 1));
 	for (int t = 0; t < set->ntiers; t++)
 	{
 		advice->takes[t] = advice->options.tiers == NIL;
 		advice->why_closed[t] = tier_set_why_closed(set, t);
-		advice->is_gone[t] = NameStr(set->tiers[t].name)[0] == '\0';
-		if (advice->is_gone[t])
-			advice->why_closed[t] = NULL;
 	}
 	foreach(cell, advice->options.tiers)
 	{
@@ -143,7 +137,6 @@ compute_used(TierAdvice *advice)
 	advice->others_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
 	for (int t = 0; t < advice->set->ntiers; t++)
 		advice->others_bytes[t] = NAN;
-	advice->taken_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->others_written_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
@@ -217,16 +210,13 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 {
 	double		room;
 
-	if (advice->is_gone[tier])
-		return 0.0;
 	if (advice->why_closed[tier] != NULL)
 		return advice->used_bytes[tier];
 	if (capacity_bytes < 0)
 		return INFINITY;
 	room = Min(tier_set_room_on_disk(advice->set, tier, capacity_bytes),
 			   room_beside_others(advice, tier, capacity_bytes));
-	return Min(Min(Max(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction) -
-					   advice->taken_bytes[tier], 0.0),
+	return Min(Min(Max(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction), 0.0),
 				   within_watermarks(advice, tier, capacity_bytes)),
 			   advice->used_bytes[tier] + Max(room, 0.0));
 }

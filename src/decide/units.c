@@ -718,8 +718,6 @@ tier_units_load(TierAdvice *advice)
 
 	tier_catalog_enter(&scope);
 	advice->set = tier_catalog_load_tiers(context);
-	if (advice->options.spare_tier)
-		tier_set_add_spare(advice->set);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
 	memory.origin = tier_catalog_load_counts_origin();

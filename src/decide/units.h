@@ -41,6 +41,9 @@ typedef struct TierOverride
 	double		sequential_write_mb_per_s;
 	double		parallelism;
 	double		compression_ratio;
+	const TierCostProfile *device;	/* instead of its own, and what is above
+									 * over it; NULL: its own */
+	double		endurance_dwpd; /* of that; 0: not known */
 } TierOverride;
 
 /*
@@ -70,8 +73,6 @@ typedef struct TierAdviceOptions
 								 * like this one */
 	bool		from_scratch;	/* as if all were bought and filled anew:
 								 * where relations are now does not count */
-	bool		spare_tier;		/* the last tier of the set is one that is not
-								 * there, see tier_set_add_spare() */
 } TierAdviceOptions;
 
 /*
@@ -191,8 +192,6 @@ typedef struct TierAdvice
 	TierSet    *set;			/* with the overrides */
 	bool	   *takes;			/* by tier: may take something in */
 	const char **why_closed;	/* by tier: see tier_set_why_closed() */
-	bool	   *is_gone;		/* by tier: as if it were not there, nothing
-								 * may stay; at first only the spare one is */
 	bool	   *is_urgent;		/* by tier: is too full, and what was observed
 								 * for long enough does not make enough room */
 	int			nunits;
@@ -217,9 +216,6 @@ typedef struct TierAdvice
 	double	   *others_bytes;	/* by tier: what other databases have of a
 								 * capacity that is less than the disks have;
 								 * NaN: not asked for yet */
-	double	   *taken_bytes;	/* by tier: what other files have of a device
-								 * that is looked at in the place of its own,
-								 * which is larger; else 0 */
 	TierShared **shared;		/* by tier: who has to share it; NULL: nobody
 								 * publishes anything */
 	double	   *share_bytes;	/* by tier: what the units may take of what

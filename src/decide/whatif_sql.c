@@ -252,7 +252,7 @@ notice_taken(const TierAdvice *advice, const TierAdvice *simulated, int tier)
 			 errdetail("%s would be placed there, and %s of its file systems are other files. "
 					   "The capacity is taken for what may be used beside these.",
 					   tier_advice_bytes(placed), tier_advice_bytes(others)),
-			 errhint("simulate_hardware() with capacity_gb asks for a device that holds both.")));
+			 errhint("A device has to hold both.")));
 }
 
 Datum

@@ -36,19 +36,7 @@ BEGIN
 		('parallelism', 'parallelism', p.parallelism::numeric),
 		('scan_start_ms', 'scan_start_ms', p.scan_start_ms::numeric),
 		('endurance_dwpd', 'endurance_dwpd', p.endurance_dwpd::numeric),
-		-- These may be 0, like the price of a GB.
-		('price_per_gb_month', 'price_per_gb_month', p.price_per_gb_month),
-		('price_per_iops_month', 'price_per_gb_month', p.price_per_iops_month),
-		('price_per_mb_per_s_month', 'price_per_gb_month', p.price_per_mb_per_s_month),
-		('included_iops', 'price_per_gb_month', p.included_iops::numeric),
-		('iops_per_gb', 'price_per_gb_month', p.iops_per_gb::numeric),
-		('most_iops', 'price_per_gb_month', p.most_iops::numeric),
-		('included_mb_per_s', 'price_per_gb_month', p.included_mb_per_s::numeric),
-		('mb_per_s_per_gb', 'price_per_gb_month', p.mb_per_s_per_gb::numeric),
-		('most_mb_per_s', 'price_per_gb_month', p.most_mb_per_s::numeric),
-		('figures_for_gb', 'price_per_gb_month', p.figures_for_gb::numeric),
-		('least_gb', 'price_per_gb_month', p.least_gb::numeric),
-		('most_gb', 'price_per_gb_month', p.most_gb::numeric)) v (property, limited_as, value)
+		('price_per_gb_month', 'price_per_gb_month', p.price_per_gb_month)) v (property, limited_as, value)
 	JOIN _tiered_storage.tier_limits() l ON l.property = v.limited_as
 	WHERE NOT _tiered_storage.tier_value_fits(v.limited_as, v.value)
 	LIMIT 1;
@@ -63,24 +51,6 @@ BEGIN
 	IF bad IS NOT NULL THEN
 		RAISE EXCEPTION 'invalid device profile "%"', p.profile
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
-	END IF;
-	/* With what comes with the extension in the place of what was not given; no most is 0. */
-	SELECT format('%s is %s, and %s is %s.', v.lower, v.least, v.upper, v.most) INTO bad
-	FROM (SELECT) x LEFT JOIN _tiered_storage.default_profiles() d ON d.profile = p.profile
-	CROSS JOIN LATERAL (VALUES
-		('least_gb', COALESCE(p.least_gb, d.least_gb),
-			'most_gb', COALESCE(p.most_gb, d.most_gb)),
-		('included_iops', COALESCE(p.included_iops, d.included_iops),
-			'most_iops', COALESCE(p.most_iops, d.most_iops)),
-		('included_mb_per_s', COALESCE(p.included_mb_per_s, d.included_mb_per_s),
-			'most_mb_per_s', COALESCE(p.most_mb_per_s, d.most_mb_per_s)))
-		v (lower, least, upper, most)
-	WHERE v.most > 0 AND v.least > v.most
-	LIMIT 1;
-	IF bad IS NOT NULL THEN
-		RAISE EXCEPTION 'invalid device profile "%"', p.profile
-			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad,
-				HINT = 'Give both; a limit of 0 is none.';
 	END IF;
 	SELECT string_agg(v.property, ', ') INTO missing
 	FROM (VALUES
@@ -118,17 +88,6 @@ COMMENT ON FUNCTION _tiered_storage.profile_prices_changed(text) IS
 CREATE FUNCTION tiered_storage.set_device_profile(
 	profile text,
 	price_per_gb_month numeric DEFAULT NULL,
-	price_per_iops_month numeric DEFAULT NULL,
-	price_per_mb_per_s_month numeric DEFAULT NULL,
-	included_iops float8 DEFAULT NULL,
-	most_iops float8 DEFAULT NULL,
-	included_mb_per_s float8 DEFAULT NULL,
-	most_mb_per_s float8 DEFAULT NULL,
-	iops_per_gb float8 DEFAULT NULL,
-	mb_per_s_per_gb float8 DEFAULT NULL,
-	figures_for_gb float8 DEFAULT NULL,
-	least_gb float8 DEFAULT NULL,
-	most_gb float8 DEFAULT NULL,
 	prices_as_of date DEFAULT NULL,
 	price_source text DEFAULT NULL,
 	provider text DEFAULT NULL,
@@ -147,8 +106,6 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 DECLARE
 	p _tiered_storage.device_profile;
-	has_price boolean := num_nonnulls(price_per_gb_month, price_per_iops_month,
-		price_per_mb_per_s_month) > 0;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.set_device_profile()');
 	IF COALESCE(profile, '') = '' THEN
@@ -160,17 +117,6 @@ BEGIN
 		WHERE d.profile = set_device_profile.profile;
 	p.profile := profile;
 	p.price_per_gb_month := COALESCE(price_per_gb_month, p.price_per_gb_month);
-	p.price_per_iops_month := COALESCE(price_per_iops_month, p.price_per_iops_month);
-	p.price_per_mb_per_s_month := COALESCE(price_per_mb_per_s_month, p.price_per_mb_per_s_month);
-	p.included_iops := COALESCE(included_iops, p.included_iops);
-	p.most_iops := COALESCE(most_iops, p.most_iops);
-	p.included_mb_per_s := COALESCE(included_mb_per_s, p.included_mb_per_s);
-	p.most_mb_per_s := COALESCE(most_mb_per_s, p.most_mb_per_s);
-	p.iops_per_gb := COALESCE(iops_per_gb, p.iops_per_gb);
-	p.mb_per_s_per_gb := COALESCE(mb_per_s_per_gb, p.mb_per_s_per_gb);
-	p.figures_for_gb := COALESCE(figures_for_gb, p.figures_for_gb);
-	p.least_gb := COALESCE(least_gb, p.least_gb);
-	p.most_gb := COALESCE(most_gb, p.most_gb);
 	p.provider := COALESCE(provider, p.provider);
 	p.random_read_ms := COALESCE(random_read_ms, p.random_read_ms);
 	p.random_write_ms := COALESCE(random_write_ms, p.random_write_ms);
@@ -182,10 +128,10 @@ BEGIN
 	p.scan_start_ms := COALESCE(scan_start_ms, p.scan_start_ms);
 	p.endurance_dwpd := COALESCE(endurance_dwpd, p.endurance_dwpd);
 	/* Another price is another list. */
-	p.prices_as_of := COALESCE(prices_as_of, CASE WHEN has_price THEN current_date
-		ELSE p.prices_as_of END);
-	p.price_source := COALESCE(price_source, CASE WHEN has_price THEN 'set_device_profile()'
-		ELSE p.price_source END);
+	p.prices_as_of := COALESCE(prices_as_of, CASE WHEN price_per_gb_month IS NULL
+		THEN p.prices_as_of ELSE current_date END);
+	p.price_source := COALESCE(price_source, CASE WHEN price_per_gb_month IS NULL
+		THEN p.price_source ELSE 'set_device_profile()' END);
 	PERFORM _tiered_storage.profile_check(p);
 	DELETE FROM _tiered_storage.device_profile d WHERE d.profile = set_device_profile.profile;
 	INSERT INTO _tiered_storage.device_profile SELECT p.*;
@@ -193,9 +139,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.set_device_profile(
-	text, numeric, numeric, numeric, float8, float8, float8, float8, float8, float8, float8,
-	float8, float8, date, text, text, float8, float8, float8, float8, float8, float8,
-	float8, float8) IS
+	text, numeric, date, text, text, float8, float8, float8, float8, float8, float8, float8,
+	float8) IS
 'changes figures and prices of a device profile, or adds one; null arguments leave theirs '
 'unchanged; tiers whose price is that of the profile get the new one';
 

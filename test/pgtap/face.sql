@@ -16,7 +16,7 @@ CREATE TEMP VIEW objects AS
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('activity'), ('cluster_tiers'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
-	('pinned_relations'), ('pins'), ('policies'), ('purchase_options'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
+	('pinned_relations'), ('pins'), ('policies'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
 	('standbys'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('workload_profile'), ('write_amplification')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
@@ -27,7 +27,7 @@ SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 't
 	('load_profile'), ('migrate'), ('move_relation'), ('orphaned_files'), ('pause'), ('pin'),
 	('placement_summary'), ('preflight'), ('pull_standby_statistics'), ('recommend_partitioning'), ('recommend_placement'),
 	('recommend_settings'), ('relation_buffers'), ('remove_fullness_policy'), ('remove_standby'), ('set_device_wear'), ('set_device_profile'), ('reset_device_profile'), ('remove_tier'), ('remove_tiering_policy'),
-	('report'), ('resume'), ('sample'), ('simulate_hardware'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
+	('report'), ('resume'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
 	('undo_move'), ('unpin'), ('wait_times')
 $$, 'functions and procedures that users call');
 SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' AND type NOT IN ('view', 'function', 'procedure', 'type') $$,

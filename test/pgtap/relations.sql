@@ -14,7 +14,7 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'purchase_options', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
+SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
@@ -94,14 +94,6 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	growth_bytes_per_day double precision,
 	distributed_table regclass
 $$, 'columns of heat, in order');
-SELECT is(pg_temp.columns_of('purchase_options'), $$
-	option text,
-	price text,
-	less_waiting text,
-	price_performance numeric,
-	bound_by text,
-	verdict text
-$$, 'columns of purchase_options, in order');
 SELECT is(pg_temp.columns_of('workload_profile'), $$
 	schema_name name,
 	workload text,

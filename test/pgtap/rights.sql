@@ -56,7 +56,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.report_unknown', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_words', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.unused_relations', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.simulate_hardware', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tier_size_curve', 'pg_monitor', 'EXECUTE'),
@@ -125,7 +124,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.activity_rows', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_reason', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.default_profiles', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.short_options', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.workload_class', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.workload_of_schemas', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.workload_of_transactions', 'pg_monitor', 'EXECUTE'),
@@ -151,7 +149,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
 	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.device_profile', 'pg_monitor', 'SELECT'),
-	('tiered_storage.purchase_options', 'pg_monitor', 'SELECT'),
 	('tiered_storage.workload_profile', 'pg_monitor', 'SELECT'),
 	('tiered_storage.recommendations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
@@ -243,8 +240,6 @@ SELECT lives_ok('SELECT * FROM tiered_storage.wear', 'pg_monitor: wear');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
-SELECT lives_ok('SELECT * FROM tiered_storage.simulate_hardware()', 'pg_monitor: simulate_hardware()');
-SELECT lives_ok('SELECT * FROM tiered_storage.purchase_options', 'pg_monitor: purchase_options');
 SELECT lives_ok('SELECT * FROM tiered_storage.workload_profile', 'pg_monitor: workload_profile');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
 SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');

@@ -47,7 +47,6 @@ my %arguments = (
 	relation_buffers => '',
 	report => '',
 	sample => '',
-	simulate_hardware => '',
 	simulate_placement => '',
 	tablespace_devices => '',
 	tier_size_curve => "'here'",
