@@ -228,6 +228,8 @@ my @worst = (
 	[ 'tiered_storage.move_lock_timeout', '1min' ],
 	[ 'tiered_storage.observation_period', '0' ],
 	[ 'tiered_storage.cooldown', '0' ]);
+push @worst, [ 'transaction_timeout', '1ms' ]
+  if exists $lowest{transaction_timeout};
 my $round = 0;
 
 # A sample, an evaluation, and a move of what is due by it.
