@@ -86,12 +86,6 @@ SELECT relation, policy_kind, state FROM tiered_storage.moves ORDER BY move_id;
 SELECT tiered_storage.remove_fullness_policy('regress_fast'), tiered_storage.remove_tiering_policy(policy_id => :due),
 	tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
 DROP TABLE regress_b_due;
--- Where new partitions are created is set all the same: that moves nothing, and spares moves.
-SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, new_partitions_on => 'regress_fast') \g /dev/null
-SET client_min_messages = notice;
-CALL tiered_storage.migrate();
-SET client_min_messages = warning;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, unset => '{new_partitions_on}') \g /dev/null
 DELETE FROM _tiered_storage.load_history;
 CALL tiered_storage.migrate();
 CALL tiered_storage.move_relation('regress_b_1', 'regress_fast');

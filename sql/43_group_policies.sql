@@ -29,7 +29,6 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like =>
 SELECT tiered_storage.remove_tiering_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1024), tier => 'regress_slow', no_writes_for => '1 day'));
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', age_from => 'newest'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', new_partitions_on => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'fortnights'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_shift => 99); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_shift => -5); \echo :SQLSTATE

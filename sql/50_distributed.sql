@@ -71,7 +71,6 @@ SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', no_wr
 	index_tier => 'regress_fast', return_when_reads_per_hour => 1e6, return_after => '2 days', return_tier => 'regress_fast',
 	tier => 'regress_slow', if_not_exists => true);
 SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', include_indexes => false, tier => 'regress_slow');
-SELECT tiered_storage.add_tiering_policy('parts', move_after => '90 days', new_partitions_on => 'regress_fast', tier => 'regress_slow');
 -- What was there before it got shards is on those of them that are here.
 SELECT relation, last_result FROM tiered_storage.policies;
 SELECT relation FROM tiered_storage.evaluate_policies();

@@ -38,11 +38,9 @@ INSERT INTO pg_dist_shard VALUES ('"It''s 100% ""x"""', 102008), ('"It''s 100% "
 INSERT INTO pg_dist_local_group VALUES (3);
 INSERT INTO pg_dist_placement VALUES (102008, 3), (102009, 2), (102010, 3), (102011, 3), (102012, 3);
 
-SELECT tiered_storage.add_tiering_policy('"It''s 100% ""x"""', move_after => '90 days', tier => 'regress_slow', on_shards => true, new_partitions_on => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('part_102020', idle_for => '90 days', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('"It''s 100% ""x"""', move_after => '90 days', tier => 'regress_slow', on_shards => true) AS aged \gset
-SELECT tiered_storage.alter_tiering_policy(policy_id => :aged, new_partitions_on => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('items', no_writes_for => '90 days', tier => 'regress_slow', on_shards => true) AS used \gset
 -- Not what Citus has not placed here, and not what somebody else has given a shard's name.
 SELECT policy_id = :aged AS aged, relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";

@@ -13,7 +13,6 @@
 #include "src/act/due.h"
 #include "src/act/fullness.h"
 #include "src/act/level.h"
-#include "src/act/new_partitions.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
@@ -120,29 +119,6 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 	tier_row_put(row);
 }
 
-static void
-put_birthplace(TierResultRow *row, const TierBirthplace *place, const TierSet *set)
-{
-	int			from_tier = tier_set_tier_of_tablespace(set, place->info.tablespace_oid);
-
-	tier_row_clear(row);
-	if (place->policy != NULL)
-		tier_row_datum(row, 0, Int32GetDatum(place->policy->policy_id));
-	tier_row_datum(row, 1, ObjectIdGetDatum(place->info.relation_oid));
-	tier_row_text(row, 2, place->state == TIER_BIRTH_PENDING && !place->policy->is_enabled ?
-				  "disabled" : tier_birth_state_name(place->state));
-	if (from_tier >= 0)
-		tier_row_name(row, 5, NameStr(set->tiers[from_tier].name));
-	tier_row_name(row, 6, get_tablespace_name(place->info.tablespace_oid));
-	if (place->to_tier >= 0)
-		tier_row_name(row, 7, NameStr(set->tiers[place->to_tier].name));
-	if (OidIsValid(place->to_tablespace))
-		tier_row_name(row, 8, get_tablespace_name(place->to_tablespace));
-	tier_row_text(row, 10, psprintf("%s%s", place->reason,
-									tier_new_partitions_outlook(place, set)));
-	tier_row_put(row);
-}
-
 /* Why there is no row. */
 static void
 explain_nothing(int npolicies)
@@ -168,22 +144,17 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	TierSet    *set;
 	TierPins   *pins;
 	TierUses   *uses;
-	TierBirthplace *places;
-	TierPartitionDefault *defaults;
 	TierDecided *decided;
 	TierResultRow row;
 	bool		any = false;
 	int			npolicies;
 	int			ndecided;
-	int			nplaces;
-	int			ndefaults;
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
-	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	tier_groups_find(policies, npolicies);
@@ -214,10 +185,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 			put_leaf(&row, evaluation, &evaluation->leaves[j], set,
 					 reason_of(evaluation, &evaluation->leaves[j], set, decided, ndecided));
 	}
-	places = tier_birthplaces_find(policies, npolicies, set, defaults, ndefaults, &nplaces);
-	for (int i = 0; i < nplaces; i++)
-		put_birthplace(&row, &places[i], set);
-	if (nplaces == 0 && !any)
+	if (!any)
 		explain_nothing(npolicies);
 	return (Datum) 0;
 }

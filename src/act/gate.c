@@ -159,15 +159,6 @@ tier_gate_ask_any(const TierSet *set, TierPressing pressing)
 	return tier_gate_ask(set, &nothing);
 }
 
-TierMoveStart
-tier_gate_ask_windows(const TierSet *set)
-{
-	TierPlannedMove nothing = {0};
-	TierMoveStart start = {true, 0, 0.0, NULL, false};
-
-	return load() ? tier_move_windows_ask(windows, set, &nothing) : start;
-}
-
 /* Nobody else knows this lock. */
 static void
 lock_windows(void)

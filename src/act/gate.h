@@ -26,9 +26,6 @@ extern TierMoveStart tier_gate_ask(const TierSet *set, const TierPlannedMove *mo
 /* The same of a move of next to nothing: is any window open? */
 extern TierMoveStart tier_gate_ask_any(const TierSet *set, TierPressing pressing);
 
-/* Is any open?  For what moves nothing, but has to be done while it disturbs least. */
-extern TierMoveStart tier_gate_ask_windows(const TierSet *set);
-
 /*
  * Does an open window permit only so many bytes more?  Then no other process of this database
  * takes of them until the transaction ends, and what is known is looked up again.  Before the

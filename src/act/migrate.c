@@ -37,7 +37,6 @@
 #include "src/act/level.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
-#include "src/act/new_partitions.h"
 #include "src/act/patience.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
@@ -484,15 +483,6 @@ count_due(const TierDueJob *jobs, int njobs, TierMigrateSummary *summary)
 	}
 }
 
-static TierPolicyRow *
-copy_policies(const TierPolicyRow *policies, int n)
-{
-	TierPolicyRow *copy = palloc(sizeof(TierPolicyRow) * Max(n, 1));
-
-	memcpy(copy, policies, sizeof(TierPolicyRow) * n);
-	return copy;
-}
-
 TierMigrateSummary
 tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierIdle *idle)
 {
@@ -507,13 +497,9 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	TierEvaluation **evaluations;
 	Oid		   *backoff;
 	TierDueJob *jobs;
-	TierBirthplace *places;
-	TierPartitionDefault *defaults;
 	int			npolicies;
 	int			nbackoff = 0;
 	int			njobs;
-	int			nplaces;
-	int			ndefaults;
 	Bitmapset  *first;
 	Run			run = {0};
 	TierFullnessRun how = {0};
@@ -532,15 +518,11 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	backoff = tier_catalog_load_backoff(context, &nbackoff);
-	defaults = tier_catalog_load_partition_defaults(context, &ndefaults);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 
-	/* What a disabled policy has set stays. */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_groups_find(policies, npolicies);
-	places = tier_birthplaces_find(copy_policies(policies, npolicies), npolicies, set, defaults,
-								   ndefaults, &nplaces);
 	PopActiveSnapshot();
 	summary.policies = npolicies;
 	npolicies = tier_due_keep_enabled(policies, npolicies);
@@ -568,7 +550,6 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		};
 
 		tier_claims_require(set, true);
-		tier_new_partitions_announce(places, nplaces, set, ignore_windows);
 		tier_dry_run_announce(&dry, jobs, njobs, &summary.emptied);
 		summary.would_return_bytes = dry.return_bytes;
 		apply_advice(set, dry.foresight, false, ignore_windows, NULL, &summary);
@@ -585,7 +566,6 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	count_due(jobs, njobs, &summary);
 
 	/* 3. Act. */
-	tier_new_partitions_run(places, nplaces, set, by_worker, ignore_windows);
 	how.backoff = backoff;
 	how.nbackoff = nbackoff;
 	how.by_worker = by_worker;

@@ -36,7 +36,7 @@ array_of(Datum *elements, int n, Oid type)
 }
 
 void
-tier_catalog_find_read_time(TierReadTime * times, int n, TimestampTz now)
+tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
 {
 	/*
 	 * Hour by hour, from the first read of any of the relations to the last:

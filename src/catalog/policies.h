@@ -67,8 +67,6 @@ typedef struct TierPolicyRow
 	bool		include_indexes;
 	bool		has_index_tier;
 	NameData	index_tier;		/* if not that of the table */
-	bool		has_new_partitions_on;
-	NameData	new_partitions_on;	/* the tier that they are created on */
 	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
@@ -105,15 +103,6 @@ extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const Tier
 /* Waits until nobody else changes the policy, until the end of the transaction. */
 extern void tier_catalog_lock_policy(int policy_id);
 
-/*
- * Waits until nobody else has a policy of the relation say where new partitions are created,
- * until the end of the transaction: no key forbids two that differ.  And then: another policy
- * of the relation that says otherwise than this one, and what; 0: none, whatever this
- * transaction's isolation level lets others see.
- */
-extern void tier_catalog_lock_new_partitions(Oid relation_oid);
-extern int	tier_catalog_other_new_partitions(const TierPolicyRow *row, NameData *tier);
-
 /* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
@@ -135,38 +124,6 @@ extern bool tier_catalog_delete_policy(int policy_id);
  */
 extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
 										  const char *result);
-
-/* ---------------------------------------------------------------------
- * New partitions (catalog/partition_default.c)
- * ---------------------------------------------------------------------
- */
-
-/* Of a partitioned table or index; tablespaces are never 0 for the database's own. */
-typedef struct TierPartitionDefault
-{
-	Oid			relation_oid;
-	Oid			before_oid;		/* what it was before any policy */
-	Oid			set_oid;		/* what it was set to; 0: that is gone */
-} TierPartitionDefault;
-
-/* Those whose relation is there, by its OID, in the given context. */
-extern TierPartitionDefault *tier_catalog_load_partition_defaults(MemoryContext context, int *n);
-
-/*
- * In place of what is remembered of the relation; or only if nothing is, and it still has the
- * tablespace that was set.
- */
-extern void tier_catalog_note_partition_default(const TierPartitionDefault *row);
-extern void tier_catalog_note_new_default(const TierPartitionDefault *row);
-
-/*
- * Whatever is remembered; or only if it is just that, and what the relation is below is
- * forgotten; or that the relation has got back what it had.  What was created below it
- * meanwhile, and has its tablespace from there, is remembered by itself.
- */
-extern void tier_catalog_forget_partition_default(Oid relation_oid);
-extern void tier_catalog_forget_unchanged_default(const TierPartitionDefault *row);
-extern void tier_catalog_note_given_back(const TierPartitionDefault *row);
 
 /* ---------------------------------------------------------------------
  * Move windows (catalog/move_window.c)

@@ -9,11 +9,8 @@
 
 #include <math.h>
 
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -64,7 +61,7 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
 	"COALESCE(g.owner_oid, CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END), "
 	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
-	"v.new_partitions_on, p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
+	"p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
 	"v.names_like, "
 	"p.return_reads_per_hour, p.return_after, p.return_tier "
 	"FROM tiered_storage.policies v "
@@ -124,19 +121,15 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 		policy->has_index_tier = !isnull;
 		if (!isnull)
 			policy->index_tier = *DatumGetName(tier);
-		tier = tier_catalog_datum(i, 20, &isnull);
-		policy->has_new_partitions_on = !isnull;
-		if (!isnull)
-			policy->new_partitions_on = *DatumGetName(tier);
-		policy->is_group = DatumGetBool(tier_catalog_datum(i, 21, &isnull));
-		policy->has_schema = DatumGetBool(tier_catalog_datum(i, 22, &isnull));
-		schema = tier_catalog_datum(i, 23, &isnull);
+		policy->is_group = DatumGetBool(tier_catalog_datum(i, 20, &isnull));
+		policy->has_schema = DatumGetBool(tier_catalog_datum(i, 21, &isnull));
+		schema = tier_catalog_datum(i, 22, &isnull);
 		policy->schema_oid = isnull ? InvalidOid : DatumGetObjectId(schema);
-		policy->names_like = text_column(i, 24);
-		reads = tier_catalog_datum(i, 25, &isnull);
+		policy->names_like = text_column(i, 23);
+		reads = tier_catalog_datum(i, 24, &isnull);
 		policy->return_reads_per_hour = isnull ? NAN : DatumGetFloat8(reads);
-		policy->has_return_after = interval_column(i, 26, &policy->return_after);
-		tier = tier_catalog_datum(i, 27, &isnull);
+		policy->has_return_after = interval_column(i, 25, &policy->return_after);
+		tier = tier_catalog_datum(i, 26, &isnull);
 		policy->has_return_tier = !isnull;
 		if (!isnull)
 			policy->return_tier = *DatumGetName(tier);
@@ -158,11 +151,11 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
  */
 #define PROPERTIES \
 	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
-	"idle_for, no_writes_for, below_reads_per_hour, index_tier, new_partitions_on, " \
+	"idle_for, no_writes_for, below_reads_per_hour, index_tier, " \
 	"return_reads_per_hour, return_after, return_tier"
 #define PROPERTY_TYPES \
 	INTERVALOID, BOOLOID, TEXTOID, TEXTOID, TIMESTAMPTZOID, INT4OID, TEXTOID, \
-	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID, NAMEOID, FLOAT8OID, INTERVALOID, NAMEOID
+	INTERVALOID, INTERVALOID, FLOAT8OID, NAMEOID, FLOAT8OID, INTERVALOID, NAMEOID
 
 static void
 put_value(Datum *values, char *nulls, int i, bool has, Datum value)
@@ -188,12 +181,10 @@ put_properties(TierPolicyRow *row, Datum *values, char *nulls)
 	put_value(values, nulls, 9, !isnan(row->below_reads_per_hour),
 			  Float8GetDatum(row->below_reads_per_hour));
 	put_value(values, nulls, 10, row->has_index_tier, NameGetDatum(&row->index_tier));
-	put_value(values, nulls, 11, row->has_new_partitions_on,
-			  NameGetDatum(&row->new_partitions_on));
-	put_value(values, nulls, 12, !isnan(row->return_reads_per_hour),
+	put_value(values, nulls, 11, !isnan(row->return_reads_per_hour),
 			  Float8GetDatum(row->return_reads_per_hour));
-	put_value(values, nulls, 13, row->has_return_after, IntervalPGetDatum(&row->return_after));
-	put_value(values, nulls, 14, row->has_return_tier, NameGetDatum(&row->return_tier));
+	put_value(values, nulls, 12, row->has_return_after, IntervalPGetDatum(&row->return_after));
+	put_value(values, nulls, 13, row->has_return_tier, NameGetDatum(&row->return_tier));
 }
 
 /* Is there one for this table and tier?  Then its id is the result. */
@@ -274,7 +265,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
 	"owner_name, owner_oid, relation_kind, " PROPERTIES ", schema_oid, names_like) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29) "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28) "
 	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier, schema_oid, "
 	"names_like) DO NOTHING "
 	"RETURNING policy_id";
@@ -309,8 +300,6 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	tier_catalog_hold_tier(&row->tier_name);
 	if (row->has_index_tier)
 		tier_catalog_hold_tier(&row->index_tier);
-	if (row->has_new_partitions_on)
-		tier_catalog_hold_tier(&row->new_partitions_on);
 	if (row->has_return_tier)
 		tier_catalog_hold_tier(&row->return_tier);
 
@@ -342,45 +331,6 @@ tier_catalog_lock_policy(int policy_id)
 	Datum		value = Int32GetDatum(policy_id);
 
 	tier_catalog_execute(sql, 1, types, &value, NULL);
-}
-
-/* Relations have locks of their own kind: none is on an object of pg_class. */
-#define NEW_PARTITIONS_LOCK_SUBID 1
-
-void
-tier_catalog_lock_new_partitions(Oid relation_oid)
-{
-	LockDatabaseObject(RelationRelationId, relation_oid, NEW_PARTITIONS_LOCK_SUBID,
-					   ExclusiveLock);
-}
-
-int
-tier_catalog_other_new_partitions(const TierPolicyRow *row, NameData *tier)
-{
-	static const char sql[] =
-	"SELECT v.policy_id, v.new_partitions_on FROM tiered_storage.policies v "
-	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
-	"WHERE v.relation::pg_catalog.oid = $1 AND " OF_RELATION("$1")
-	" AND v.policy_id <> $2 AND v.new_partitions_on <> $3 ORDER BY v.policy_id";
-	Oid			types[] = {OIDOID, INT4OID, NAMEOID};
-	Datum		values[lengthof(types)];
-	bool		isnull;
-	int			rc;
-
-	values[0] = ObjectIdGetDatum(row->relation_oid);
-	values[1] = Int32GetDatum(row->policy_id);
-	values[2] = NameGetDatum(&row->new_partitions_on);
-
-	/* Only a statement that changes nothing has the snapshot that we took. */
-	tier_catalog_see_latest();
-	rc = SPI_execute_with_args(sql, lengthof(types), types, values, NULL, true, 1);
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "statement on the tiering catalog failed: %s: %s",
-			 SPI_result_code_string(rc), sql);
-	if (SPI_processed == 0)
-		return 0;
-	*tier = *DatumGetName(tier_catalog_datum(0, 2, &isnull));
-	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
 }
 
 /* A statement on policies that others may be changing, and how many rows it changed. */
@@ -421,7 +371,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
 	"enabled = $5, (" PROPERTIES ") = "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
 	"WHERE policy_id = $1";
 	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID, OIDOID, BOOLOID, PROPERTY_TYPES};
 	char		nulls[lengthof(types) + 1];
@@ -436,8 +386,6 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	tier_catalog_hold_tier(&tier);
 	if (row->has_index_tier)
 		tier_catalog_hold_tier(&row->index_tier);
-	if (row->has_new_partitions_on)
-		tier_catalog_hold_tier(&row->new_partitions_on);
 	if (row->has_return_tier)
 		tier_catalog_hold_tier(&row->return_tier);
 	if (find_same_policy(row) &&
@@ -512,12 +460,12 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $21 "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $20 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
 	"AND (SELECT v.created_by_oid FROM tiered_storage.policies v "
-	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $22 "
+	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $21 "
 	"AND ($5 = 0 OR EXISTS (SELECT FROM above a WHERE a.relation_oid = $5))";
 	static const Oid types[] = {
 		INT4OID, NAMEOID, OIDOID, OIDOID, OIDOID, PROPERTY_TYPES, NAMEOID, OIDOID

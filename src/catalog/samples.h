@@ -81,10 +81,10 @@ typedef struct TierReadTime
 	TimestampTz since;
 	double		reads_per_hour;
 	double		seconds;		/* result: in hours that have it as the mean */
-}			TierReadTime;
+} TierReadTime;
 
 /* Fills in the seconds from the history until now; in a scope. */
-extern void tier_catalog_find_read_time(TierReadTime * times, int n, TimestampTz now);
+extern void tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now);
 
 /*
  * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE

@@ -653,21 +653,6 @@ look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
 	}
 }
 
-/*
- * Is it not where new partitions are to be created, though no policy can have moved it?
- * Then somebody has created it there, attached it, or moved it.
- */
-static bool
-was_born_elsewhere(const TierLeaf *leaf, const TierPolicyRow *policy, const TierSet *set)
-{
-	if (!policy->has_new_partitions_on || leaf->partition.is_foreign ||
-		leaf->partition.is_temporary || leaf->partition.is_immovable ||
-		leaf->verdict == TIER_VERDICT_DUE ||
-		leaf->verdict == TIER_VERDICT_ON_TARGET || leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER)
-		return false;
-	return leaf->from_tier != tier_set_find_tier(set, NameStr(policy->new_partitions_on));
-}
-
 /* The leaf from which the age counts. */
 static Oid
 newest_of(const TierEvaluation *evaluation, int64_t reference_us)
@@ -726,9 +711,6 @@ evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
 		leaf->reason = leaf->verdict == TIER_VERDICT_IMMOVABLE ?
 			psprintf("it cannot be moved: %s", leaf->immovable) :
 			tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
-		if (was_born_elsewhere(leaf, policy, set))
-			leaf->reason = psprintf("%s; it is not on tier \"%s\", where new partitions are "
-									"created", leaf->reason, NameStr(policy->new_partitions_on));
 		finish_leaf(leaf, evaluation, set);
 	}
 }

@@ -32,8 +32,6 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
-#include "src/decide/birth_room.h"
-#include "src/decide/new_partitions.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_conditions.h"
 #include "src/decide/policy_group.h"
@@ -133,71 +131,41 @@ check_age_from(const char *age_from)
 	return strcmp(age_from, "newest") == 0;
 }
 
-static void
-refuse_new_partitions(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("new_partitions_on is not supported for tables that have shards"),
-			 errdetail("Citus creates new shards in the default tablespace.")));
-}
-
 /*
- * Where new partitions are to be created: on a tier that is faster than the one that they
- * go to, and on which both the caller and the owner of the table may create.
+ * The server creates a partition in the tablespace of its parent.  One that is created where
+ * the policy moves it, or on a slower tier, is never anywhere else.
  */
 static void
-check_new_partitions(const TierRelationInfo *info, const TierSet *set,
-					 const TierPolicyRow *policy)
-{
-	int			tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
-	Oid			tablespace_oid = tier_set_usable_tablespace(set, tier, info->owner_oid);
-
-	if (tier_distributed->is_shell(info->relation_oid))
-		refuse_new_partitions();
-	if (info->kind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("new_partitions_on is for partitioned tables"),
-				 errdetail("%s is a %s.", info->name, tier_relation_kind_name(info->kind))));
-	if (tier >= tier_require_tier(set, NameStr(policy->tier_name)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("new_partitions_on must be a faster tier than \"%s\"",
-						NameStr(policy->tier_name)),
-				 errdetail("From tier \"%s\" no partition would be moved there.",
-						   NameStr(policy->new_partitions_on))));
-	tier_require_tier_rights(set, tier);
-	if (OidIsValid(tablespace_oid))
-		tier_relation_check_default(info, InvalidOid, tablespace_oid);
-}
-
-/* It is not in force, or not for long, where the tier is too full. */
-static void
-warn_no_room(const TierPolicyRow *policy, const TierSet *set)
+notice_new_partitions(const TierPolicyRow *policy, const TierSet *set)
 {
 	TierRelationInfo info;
-	Oid			tablespace_oid;
-	char	   *why;
-	bool		is_set;
+	Oid			faster_oid = InvalidOid;
+	int			to_tier = tier_set_find_tier(set, NameStr(policy->tier_name));
+	int			born;
 	int			tier;
 
-	if (!policy->has_new_partitions_on ||
-		!tier_relation_lookup(policy->relation_oid, &info))
+	if (!OidIsValid(policy->relation_oid) ||
+		!tier_relation_lookup(policy->relation_oid, &info) ||
+		info.kind != RELKIND_PARTITIONED_TABLE || tier_distributed->is_shell(info.relation_oid))
 		return;
-	tier = tier_require_tier(set, NameStr(policy->new_partitions_on));
-	is_set = tier_set_tier_of_tablespace(set, info.tablespace_oid) == tier;
-	tablespace_oid = is_set ? info.tablespace_oid :
-		tier_set_usable_tablespace(set, tier, info.owner_oid);
-	why = tier_birth_why_full(tier_birth_rooms_create(set), tablespace_oid, is_set);
-	if (why != NULL)
-		ereport(WARNING,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("new partitions of %s are not created on tier \"%s\" for now",
-						info.name, NameStr(policy->new_partitions_on)),
-				 errdetail("%c%s.", pg_toupper((unsigned char) why[0]), why + 1),
-				 errhint("They are as soon as there is room. "
-						 "tiered_storage.evaluate_policies() says what is in force.")));
+	born = tier_set_tier_of_tablespace(set, info.tablespace_oid);
+	if (born < to_tier)
+		return;
+	for (tier = to_tier - 1; tier >= 0; tier--)
+	{
+		faster_oid = tier_set_usable_tablespace(set, tier, info.owner_oid);
+		if (OidIsValid(faster_oid) && tier_relation_may_create(info.owner_oid, faster_oid))
+			break;
+	}
+	if (tier < 0 || get_tablespace_name(faster_oid) == NULL)
+		return;
+	ereport(NOTICE,
+			(errmsg("new partitions of %s are created on tier \"%s\"", info.name,
+					NameStr(set->tiers[born].name)),
+			 errhint("ALTER TABLE %s SET TABLESPACE %s creates them on tier \"%s\", "
+					 "and moves none.",
+					 info.name, quote_identifier(get_tablespace_name(faster_oid)),
+					 NameStr(set->tiers[tier].name))));
 }
 
 /*
@@ -234,8 +202,6 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 	tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->tier_name)));
 	if (policy->has_index_tier)
 		tier_require_tier_rights(set, tier_require_tier(set, NameStr(policy->index_tier)));
-	if (policy->has_new_partitions_on)
-		check_new_partitions(info, set, policy);
 	if (policy->has_return_tier)
 	{
 		int			to = tier_require_tier(set, NameStr(policy->return_tier));
@@ -254,33 +220,10 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 #define ADD_IF_NOT_EXISTS 9
 #define ADD_IDLE_FOR 10
 #define ADD_INDEX_TIER 13
-#define ADD_NEW_PARTITIONS_ON 14
-#define ADD_IN_SCHEMA 15
-#define ADD_NAMES_LIKE 16
-#define ADD_RETURN 17
-#define ADD_ON_SHARDS 20
-
-/*
- * The policies of a table that say where new partitions are created say the same.  Nobody else
- * has any of them say so until the end of the transaction.  In a scope.
- */
-static void
-check_one_birthplace(const TierPolicyRow *policy, const char *name)
-{
-	NameData	tier;
-	int			other_id;
-
-	if (!policy->has_new_partitions_on)
-		return;
-	tier_catalog_lock_new_partitions(policy->relation_oid);
-	other_id = tier_catalog_other_new_partitions(policy, &tier);
-	if (other_id != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("new partitions of %s cannot be created on two tiers", name),
-				 errdetail("Tiering policy %d says that they are created on tier \"%s\".",
-						   other_id, NameStr(tier))));
-}
+#define ADD_IN_SCHEMA 14
+#define ADD_NAMES_LIKE 15
+#define ADD_RETURN 16
+#define ADD_ON_SHARDS 19
 
 /*
  * Much more than any pattern needs: one that matches a name of 63 bytes has, without the
@@ -318,12 +261,10 @@ check_pattern(const char *pattern)
 static void
 check_group_conditions(const TierPolicyRow *policy)
 {
-	if (policy->has_new_partitions_on || policy->age_from_newest)
+	if (policy->age_from_newest)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is for a policy on one table",
-						policy->has_new_partitions_on ? "new_partitions_on" :
-						"age_from => 'newest'")));
+				 errmsg("age_from => 'newest' is for a policy on one table")));
 	tier_partition_check_conversion(&policy->key);
 }
 
@@ -403,8 +344,6 @@ check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_
 				 errmsg("%s %s has no shards of Citus", tier_relation_kind_name(info->kind),
 						info->name),
 				 errhint("Leave on_shards out.")));
-	if (policy->has_new_partitions_on)
-		refuse_new_partitions();
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("%s %s has its rows in shards of Citus",
@@ -459,9 +398,6 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
 	if (policy.has_index_tier)
 		policy.index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
-	policy.has_new_partitions_on = !PG_ARGISNULL(ADD_NEW_PARTITIONS_ON);
-	if (policy.has_new_partitions_on)
-		policy.new_partitions_on = *PG_GETARG_NAME(ADD_NEW_PARTITIONS_ON);
 	policy.below_reads_per_hour = NAN;
 	policy.return_reads_per_hour = NAN;
 	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
@@ -494,7 +430,6 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 3. Remember it. */
 	tier_catalog_enter(&scope);
-	check_one_birthplace(&policy, policy.relation_name);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
 	tier_catalog_leave(&scope);
 	if (existed)
@@ -508,7 +443,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 						 "or use if_not_exists => true.")));
 	else
 	{
-		warn_no_room(&policy, set);
+		notice_new_partitions(&policy, set);
 		tier_policy_notice_shells(&policy);
 	}
 	PG_RETURN_INT32(policy_id);
@@ -605,7 +540,6 @@ enum
 	ALTER_IF_EXISTS,
 	ALTER_IDLE_FOR,
 	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
-	ALTER_NEW_PARTITIONS_ON,
 	ALTER_UNSET,
 	ALTER_RETURN,
 	ALTER_END = ALTER_RETURN + 3
@@ -622,7 +556,6 @@ static const struct
 	{"no_writes_for", ALTER_IDLE_FOR + 1},
 	{"below_reads_per_hour", ALTER_IDLE_FOR + 2},
 	{"index_tier", ALTER_INDEX_TIER},
-	{"new_partitions_on", ALTER_NEW_PARTITIONS_ON},
 	{"return_when_reads_per_hour", ALTER_RETURN},
 	{"return_after", ALTER_RETURN + 1},
 	{"return_tier", ALTER_RETURN + 2},
@@ -654,9 +587,6 @@ unset_property(TierPolicyRow *policy, int argument)
 			break;
 		case ALTER_INDEX_TIER:
 			policy->has_index_tier = false;
-			break;
-		case ALTER_NEW_PARTITIONS_ON:
-			policy->has_new_partitions_on = false;
 			break;
 		case ALTER_RETURN:
 			policy->return_reads_per_hour = NAN;
@@ -697,8 +627,7 @@ unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("property \"%s\" of a tiering policy cannot be unset",
 							name ? name : "null"),
-					 errhint("Conditions, index_tier, new_partitions_on and the return_ "
-							 "properties can be unset.")));
+					 errhint("Conditions, index_tier and the return_ properties can be unset.")));
 		if (!PG_ARGISNULL(optional_properties[p].argument))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -741,11 +670,6 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		altered.has_index_tier = true;
 		altered.index_tier = *PG_GETARG_NAME(ALTER_INDEX_TIER);
 	}
-	if (!PG_ARGISNULL(ALTER_NEW_PARTITIONS_ON))
-	{
-		altered.has_new_partitions_on = true;
-		altered.new_partitions_on = *PG_GETARG_NAME(ALTER_NEW_PARTITIONS_ON);
-	}
 	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
 		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
 	if (!PG_ARGISNULL(ALTER_AGE_FROM))
@@ -782,22 +706,6 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 		tier_partition_check_target(&info, &altered);
 	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);
 	return altered;
-}
-
-/* Who says once more where new partitions go means it, whatever was done by hand.  In a scope. */
-static void
-forget_changed_by_hand(const TierPolicyRow *policy, const TierSet *set)
-{
-	TierPartitionDefault *defaults;
-	TierBirthplace *places;
-	int			ndefaults;
-	int			nplaces;
-
-	defaults = tier_catalog_load_partition_defaults(CurrentMemoryContext, &ndefaults);
-	places = tier_birthplaces_find(policy, 1, set, defaults, ndefaults, &nplaces);
-	for (int i = 0; i < nplaces; i++)
-		if (places[i].policy != NULL && places[i].state == TIER_BIRTH_CHANGED)
-			tier_catalog_forget_partition_default(places[i].info.relation_oid);
 }
 
 /*
@@ -865,21 +773,12 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 
 	/* 2. Remember it. */
 	tier_catalog_enter(&scope);
-	for (int i = 0; i < n && !disables_only; i++)
-	{
-		check_one_birthplace(&policies[i], policies[i].relation_name);
-		if (!PG_ARGISNULL(ALTER_NEW_PARTITIONS_ON))
-			forget_changed_by_hand(&policies[i], set);
-	}
 	for (int i = 0; i < n; i++)
 		changed += disables_only ? tier_catalog_enable_policy(policies[i].policy_id, false) :
 			tier_catalog_change_policy(&scope, &policies[i]);
 	tier_catalog_leave(&scope);
 	if (changed == 0)
 		complain_of_no_policy(fcinfo, if_exists);
-	for (int i = 0; i < n && !disables_only; i++)
-		if (policies[i].is_enabled)
-			warn_no_room(&policies[i], set);
 	PG_RETURN_INT32(changed);
 }
 

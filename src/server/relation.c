@@ -614,29 +614,3 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid exte
 	SetUserIdAndSecContext(caller, caller_context);
 	return TIER_MOVE_DONE;
 }
-
-TierMoveResult
-tier_relation_set_default(Oid relation_oid, Oid requester_oid, Oid expected_oid,
-						  Oid tablespace_oid)
-{
-	TierRelationInfo info;
-	Oid			caller;
-	int			caller_context;
-
-	tier_relation_lock(relation_oid, AccessExclusiveLock, tier_move_lock_timeout_ms,
-					   TIER_LOCK_HOLD_LIMIT_MS);
-	if (!tier_relation_lookup(relation_oid, &info) ||
-		(info.kind != RELKIND_PARTITIONED_TABLE && info.kind != RELKIND_PARTITIONED_INDEX))
-		return TIER_MOVE_GONE;
-	if (info.tablespace_oid != expected_oid)
-		return TIER_MOVE_NOT_NEEDED;
-	tier_relation_check_default(&info, requester_oid, tablespace_oid);
-	if (!tier_relation_claim_row(relation_oid))
-		return TIER_MOVE_LOCK_TIMEOUT;
-	GetUserIdAndSecContext(&caller, &caller_context);
-	SetUserIdAndSecContext(info.owner_oid, caller_context |
-						   SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
-	set_tablespace(&info, tablespace_oid);
-	SetUserIdAndSecContext(caller, caller_context);
-	return TIER_MOVE_DONE;
-}

@@ -186,16 +186,6 @@ extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
 /* Raises an error if somebody else is its owner by now. */
 extern void tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid);
 
-/*
- * Why a tablespace may not be made the default of a partitioned table or index, as
- * tier_relation_set_default() does it: the role (0: the owner) may not move it there, or
- * its owner may not create there; message NULL when it may.  And the same as an error.
- */
-extern TierRefusal tier_relation_refuse_default(const TierRelationInfo *info, Oid role_oid,
-												Oid tablespace_oid);
-extern void tier_relation_check_default(const TierRelationInfo *info, Oid role_oid,
-										Oid tablespace_oid);
-
 /* Raises an error unless the role owns the relation or is administrator. */
 extern void tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid);
 
@@ -340,22 +330,6 @@ typedef struct TierMoveTiming
 extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner,
 										 Oid extension_oid, Oid tablespace_oid,
 										 TierMoveTiming *timing);
-
-/*
- * Makes a tablespace the one in which the server creates what is new of a partitioned table
- * or partitioned index, where nobody names another: ALTER ... SET TABLESPACE of what has no
- * file, so that it is done at once.  It takes the strongest lock on the relation, though, and
- * on a partitioned table that keeps everybody out: it is asked for like that of a move, with
- * nothing locked, for tiered_storage.move_lock_timeout; and while it is held other locks are
- * waited for no longer than TIER_LOCK_HOLD_LIMIT_MS.  ERRCODE_LOCK_NOT_AVAILABLE if it was not
- * granted.  Under the lock everything is checked again: NOT_NEEDED, if it is not what was
- * expected any more.  Acts as the owner, and only if the owner may create there: or nobody
- * could create a partition any more.  The requester (0: what the owner had is given back)
- * must be allowed to move it there.  The caller ends the transaction at once, and then calls
- * tier_relation_release_row().
- */
-extern TierMoveResult tier_relation_set_default(Oid relation_oid, Oid requester_oid,
-												Oid expected_oid, Oid tablespace_oid);
 
 /*
  * Bytes on disk of all forks of the relation and of its TOAST table with its

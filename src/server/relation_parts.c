@@ -292,26 +292,6 @@ find_children(Relation inherits, Oid parent_oid)
 	return children;
 }
 
-Oid
-tier_relation_parent(Oid relation_oid)
-{
-	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
-	Oid			parent_oid = InvalidOid;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relation_oid));
-	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		parent_oid = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
-	systable_endscan(scan);
-	table_close(inherits, AccessShareLock);
-	return parent_oid;
-}
-
 /* Adds what one relation is a partition of, or inherits from; not what it leaves just now. */
 static List *
 add_parents(Relation inherits, Oid relation_oid, List *above)

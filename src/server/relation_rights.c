@@ -335,40 +335,6 @@ throw_refusal(const TierRefusal *refusal)
 				 refusal->hint ? errhint("%s", refusal->hint) : 0));
 }
 
-TierRefusal
-tier_relation_refuse_default(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
-{
-	TierRefusal refusal = {0, NULL, NULL, NULL};
-
-	if (info->is_system || info->persistence == RELPERSISTENCE_TEMP ||
-		tablespace_oid == GLOBALTABLESPACE_OID)
-	{
-		refusal.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
-		refusal.message = psprintf("where partitions of %s are created cannot be changed",
-								   info->name);
-		return refusal;
-	}
-	if (OidIsValid(role_oid))
-		refusal = tier_relation_refuse_role(info, role_oid, tablespace_oid);
-	if (refusal.message != NULL || tier_relation_may_create(info->owner_oid, tablespace_oid))
-		return refusal;
-	refusal.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
-	refusal.message = psprintf("role %s, which owns %s, may not create in the tablespace, and so "
-							   "could not create partitions any more",
-							   quote_identifier(GetUserNameFromId(info->owner_oid, false)),
-							   info->name);
-	refusal.hint = tier_relation_grant_hint(info->owner_oid, tablespace_oid);
-	return refusal;
-}
-
-void
-tier_relation_check_default(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
-{
-	TierRefusal refusal = tier_relation_refuse_default(info, role_oid, tablespace_oid);
-
-	throw_refusal(&refusal);
-}
-
 void
 tier_relation_check_shell(const TierRelationInfo *info, const char *statement)
 {

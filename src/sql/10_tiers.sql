@@ -319,13 +319,13 @@ CREATE TRIGGER tier_tablespace_after_insert AFTER INSERT ON _tiered_storage.tier
 /* A discovered tier that a policy or a pin uses is dumped together with it. */
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier',
 	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT pg_catalog.unnest('
-		'ARRAY[p.tier_name, p.index_tier, p.new_partitions_on, p.return_tier]) FROM '
+		'ARRAY[p.tier_name, p.index_tier, p.return_tier]) FROM '
 		'_tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p '
 		'UNION ALL SELECT f.tier_name FROM _tiered_storage.fullness_policy f '
 		'UNION ALL SELECT f.target_name FROM _tiered_storage.fullness_policy f)');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier_tablespace',
 	'WHERE NOT discovered OR tier_name OPERATOR(pg_catalog.=) ANY (SELECT pg_catalog.unnest('
-		'ARRAY[p.tier_name, p.index_tier, p.new_partitions_on, p.return_tier]) FROM '
+		'ARRAY[p.tier_name, p.index_tier, p.return_tier]) FROM '
 		'_tiered_storage.policy p UNION ALL SELECT p.tier_name FROM _tiered_storage.pin p '
 		'UNION ALL SELECT f.tier_name FROM _tiered_storage.fullness_policy f '
 		'UNION ALL SELECT f.target_name FROM _tiered_storage.fullness_policy f)');

@@ -177,15 +177,14 @@ BEGIN
 	END IF;
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
 		FROM tiered_storage.policies p
-		WHERE tier_require_unused.name IN (p.new_partitions_on, p.return_tier);
+		WHERE tier_require_unused.name = p.return_tier;
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
 			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('It is where policies on %s have new partitions '
-					'created, or return to.', users),
+				DETAIL = pg_catalog.format('It is the return_tier of policies on %s.', users),
 				HINT = 'Change them first with '
-					'tiered_storage.alter_tiering_policy(policy_id => ...): new_partitions_on, '
-					'return_tier, or unset; tiered_storage.policies has the ids.';
+					'tiered_storage.alter_tiering_policy(policy_id => ...): return_tier, or '
+					'unset; tiered_storage.policies has the ids.';
 	END IF;
 	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
 		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name;

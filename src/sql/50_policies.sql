@@ -29,7 +29,6 @@ CREATE TABLE _tiered_storage.policy
 	names_like text CHECK (names_like OPERATOR(pg_catalog.<>) ''),
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	index_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
-	new_partitions_on name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	move_after interval CHECK (move_after OPERATOR(pg_catalog.>=) '0'
 		AND move_after OPERATOR(pg_catalog.<=) '10000 years'),
 	idle_for interval CHECK (idle_for OPERATOR(pg_catalog.>) '0'
@@ -70,7 +69,6 @@ CREATE TABLE _tiered_storage.policy
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
-CREATE INDEX policy_new_partitions_on_idx ON _tiered_storage.policy (new_partitions_on);
 CREATE INDEX policy_return_tier_idx ON _tiered_storage.policy (return_tier);
 COMMENT ON TABLE _tiered_storage.policy IS
 'tiering policies; read them in the view tiered_storage.policies, add them with '
@@ -80,7 +78,7 @@ CREATE TRIGGER policy_restore_in_turn BEFORE INSERT ON _tiered_storage.policy
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
 CREATE TRIGGER policy_expect_tiers BEFORE INSERT ON _tiered_storage.policy
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers(
-		'tier_name', 'index_tier', 'new_partitions_on', 'return_tier');
+		'tier_name', 'index_tier', 'return_tier');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy_policy_id_seq', '');
 
 /* The schema of each policy on a schema; null: it does not exist. */
@@ -128,7 +126,7 @@ CREATE VIEW tiered_storage.policies AS
 			THEN 'the relation of that name has another owner, or is of another kind'
 			ELSE 'the relation does not exist' END AS last_result,
 		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
-			p.index_tier, p.new_partitions_on,
+			p.index_tier,
 		CASE WHEN p.schema_oid IS NOT NULL THEN COALESCE(g.schema_name, p.schema_name) END
 			AS in_schema, p.names_like,
 		p.return_reads_per_hour AS return_when_reads_per_hour,
@@ -203,8 +201,6 @@ COMMENT ON COLUMN tiered_storage.policies.below_reads_per_hour IS
 'its reads per hour must be below this; null: they do not matter';
 COMMENT ON COLUMN tiered_storage.policies.index_tier IS
 'tier that indexes are moved to; null: that of their table';
-COMMENT ON COLUMN tiered_storage.policies.new_partitions_on IS
-'tier that new partitions are created on; null: the policy does not say';
 COMMENT ON COLUMN tiered_storage.policies.in_schema IS
 'schema of the tables of a policy on several; null: any, or the policy is on a relation';
 COMMENT ON COLUMN tiered_storage.policies.names_like IS
@@ -231,7 +227,6 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	no_writes_for interval DEFAULT NULL,
 	below_reads_per_hour float8 DEFAULT NULL,
 	index_tier name DEFAULT NULL,
-	new_partitions_on name DEFAULT NULL,
 	in_schema name DEFAULT NULL,
 	names_like text DEFAULT NULL,
 	return_when_reads_per_hour float8 DEFAULT NULL,
@@ -243,7 +238,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8, name, name, name, text, float8, interval, name, boolean) IS
+	interval, float8, name, name, text, float8, interval, name, boolean) IS
 'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
 'conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
@@ -252,7 +247,6 @@ COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
 'indexes go to index_tier, by default to the same tier; what it has moved returns, to return_tier '
 'or where it came from, when it has had return_when_reads_per_hour in a third of the last '
 'return_after (3 days); '
-'new partitions are created on new_partitions_on; '
 'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
 '1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
 '(default that of the session); on_shards: the rows of the table are in shards of Citus, and '
@@ -288,7 +282,6 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 	no_writes_for interval DEFAULT NULL,
 	below_reads_per_hour float8 DEFAULT NULL,
 	index_tier name DEFAULT NULL,
-	new_partitions_on name DEFAULT NULL,
 	unset text[] DEFAULT NULL,
 	return_when_reads_per_hour float8 DEFAULT NULL,
 	return_after interval DEFAULT NULL,
@@ -298,7 +291,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
 	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
-	name, name, text[], float8, interval, name) IS
+	name, text[], float8, interval, name) IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
 'number; null arguments leave their property unchanged; unset => ''{idle_for,return_tier}'' takes '
 'them away; enabled => false lets a policy rest '
@@ -315,5 +308,4 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
 COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
 'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
-'disabled policies; and, for new_partitions_on, one per partitioned table and index; changes '
-'nothing';
+'disabled policies; changes nothing';

@@ -6,7 +6,7 @@ CREATE FUNCTION _tiered_storage.tier_in_use(tier name) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT EXISTS (SELECT FROM _tiered_storage.policy p
-			WHERE tier IN (p.tier_name, p.index_tier, p.new_partitions_on, p.return_tier))
+			WHERE tier IN (p.tier_name, p.index_tier, p.return_tier))
 		OR EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = tier)
 		OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f
 			WHERE tier IN (f.tier_name, f.target_name))
@@ -309,7 +309,6 @@ AS $$
 BEGIN
 	PERFORM _tiered_storage.refresh_tablespaces();
 	PERFORM _tiered_storage.refresh_policies();
-	PERFORM _tiered_storage.refresh_partition_defaults();
 	PERFORM _tiered_storage.refresh_pins();
 	PERFORM _tiered_storage.refresh_moves();
 END

@@ -15,9 +15,9 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 $$;
 
 SELECT views_are('tiered_storage', ARRAY['activity', 'cluster_tiers', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
-SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'partition_defaults', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
+SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'partition_default', 'pin', 'policy', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
+SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'policy', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('device_io'), $$
@@ -350,7 +350,6 @@ SELECT is(pg_temp.columns_of('policies'), $$
 	no_writes_for interval,
 	below_reads_per_hour double precision,
 	index_tier name,
-	new_partitions_on name,
 	in_schema name,
 	names_like text,
 	return_when_reads_per_hour double precision,
@@ -521,7 +520,7 @@ SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpers
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,
-	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.device_profile'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.partition_default'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby') $$,
+	$$ VALUES ('_tiered_storage.tier'), ('_tiered_storage.tier_tablespace'), ('_tiered_storage.device_profile'), ('_tiered_storage.move_window'), ('_tiered_storage.policy'), ('_tiered_storage.policy_policy_id_seq'), ('_tiered_storage.fullness_policy'), ('_tiered_storage.pin'), ('_tiered_storage.pin_pin_id_seq'), ('_tiered_storage.standby') $$,
 	'tables that are dumped with their rows');
 SELECT ok(bool_and(c LIKE 'WHERE NOT discovered%'), 'of the tiers, not those that were only discovered')
 	FROM pg_extension e, unnest(e.extconfig, e.extcondition) u (t, c)

@@ -276,7 +276,7 @@ SELECT tiered_storage.add_tier('quick', '{quick}', profile => 'nvme', rank => 2)
 SELECT tiered_storage.add_tier('cold', '{cold}', profile => 'hdd_7200', rank => 7);
 -- As discovery calls the rest: only these tablespaces of it are meant.
 SELECT tiered_storage.alter_tier(tier_name, tablespaces => '{pg_default}', rank => 5, price_per_gb_month => 7) FROM tiered_storage.tiers WHERE discovered;
-SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day', index_tier => 'quick', new_partitions_on => 'quick', return_when_reads_per_hour => 100, return_tier => 'quick');
+SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day', index_tier => 'quick', return_when_reads_per_hour => 100, return_tier => 'quick');
 SELECT tiered_storage.add_fullness_policy('quick', 'cold');
 SELECT tiered_storage.pin('t', 'quick');
 ));
@@ -292,7 +292,7 @@ SELECT tiered_storage.add_standby('a standby', conninfo => 'host=nowhere.invalid
 }
 my $defined_sql = q(
 SELECT tier_name, rank, tablespaces, discovered, profile FROM tiered_storage.tiers WHERE NOT discovered ORDER BY 1;
-SELECT relation, tier_name, index_tier, new_partitions_on, return_tier FROM tiered_storage.policies;
+SELECT relation, tier_name, index_tier, return_tier FROM tiered_storage.policies;
 SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
 SELECT relation, tier_name FROM tiered_storage.pins;
 SELECT standby_name FROM tiered_storage.standbys;

@@ -107,13 +107,6 @@ like(
 	$err,
 	qr/ERROR: +table public\.m is not a partitioned table\n.*HINT: .*no_writes_for/s,
 	'chunks have no age; the hint tells what there is instead');
-($rc, $out, $err) = $node->psql('postgres',
-	q(SELECT tiered_storage.add_tiering_policy('m', no_writes_for => '7 days', tier => 'slow', new_partitions_on => 'fast'))
-);
-like(
-	$err,
-	qr/ERROR: +new_partitions_on is for partitioned tables/,
-	'where new chunks are created is not a matter of a policy');
 $node->safe_psql('postgres',
 	q(SELECT tiered_storage.add_tiering_policy('m', no_writes_for => '7 days', tier => 'slow'))
 );
