@@ -186,9 +186,6 @@ extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
 /* Raises an error if somebody else is its owner by now. */
 extern void tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid);
 
-/* Raises an error unless the role owns the relation or is administrator. */
-extern void tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid);
-
 /*
  * Who executes a move that the requester was found to be entitled to.  The
  * command wants an owner who may create there.  Where the owner may not, and
@@ -355,9 +352,6 @@ extern List *tier_relation_inheritors(Oid relation_oid);
 
 /* The reverse: itself, then all that it is a partition of, or inherits from. */
 extern List *tier_relation_above(Oid relation_oid);
-
-/* What it is a partition of, or inherits from first; 0: nothing. */
-extern Oid	tier_relation_parent(Oid relation_oid);
 
 /*
  * All leaf partitions of a partitioned table (tables and materialized views

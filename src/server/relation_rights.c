@@ -344,14 +344,6 @@ tier_relation_check_shell(const TierRelationInfo *info, const char *statement)
 }
 
 void
-tier_relation_check_rights(const TierRelationInfo *info, Oid role_oid)
-{
-	TierRefusal refusal = tier_relation_refuse_owner(info, role_oid);
-
-	throw_refusal(&refusal);
-}
-
-void
 tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
 	TierRefusal refusal = find_refusal(info, role_oid, tablespace_oid);
