@@ -181,20 +181,20 @@ SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_x LOCATION '';
 CREATE TABLESPACE regress_y LOCATION '';
-SELECT tiered_storage.add_tier('regress_x', '{regress_x}', profile => 'hdd_7200', reserve_fraction => 0);
-SELECT tiered_storage.add_tier('regress_y', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0);
+SELECT tiered_storage.add_tier('regress_x', '{regress_x}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
+SELECT tiered_storage.add_tier('regress_y', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_2', 'regress_x', include_indexes => false);
 CALL tiered_storage.move_relation('regress_m_2', 'regress_y', include_indexes => false); \echo :SQLSTATE
 SELECT tablespace FROM regress_where WHERE relation = 'regress_m_2';
 -- A tablespace that belongs to no tier is a place, too.
-SELECT tiered_storage.remove_tier('regress_y');
+SELECT tiered_storage.remove_tier('regress_y') \g /dev/null
 CALL tiered_storage.move_relation('regress_m_2', 'regress_y', include_indexes => false);
 SELECT relation, from_tier, to_tier, from_tablespace, to_tablespace, state FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1;
 -- A tier of several tablespaces: a relation that is in one of them is there.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_x', tablespaces => '{regress_x,regress_y}');
-SELECT tiered_storage.alter_tier('regress_x', new_name => 'regress_two');
+SELECT tiered_storage.alter_tier('regress_x', tablespaces => '{regress_x,regress_y}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_x', new_name => 'regress_two') \g /dev/null
 RESET client_min_messages;
 TRUNCATE _tiered_storage.move;
 CALL tiered_storage.move_relation('regress_m_parent', 'regress_two');
@@ -209,7 +209,7 @@ SELECT relation, state FROM tiered_storage.moves;
 
 -- A tier that is full takes nothing; the relation stays where it is, and works.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => 16384);
+SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => 16384) \g /dev/null
 RESET client_min_messages;
 CREATE TABLE regress_m_big TABLESPACE regress_ts_fast AS SELECT i, repeat('x', 100) AS t FROM generate_series(1, 1000) i;
 CREATE INDEX regress_m_big_i ON regress_m_big (i) TABLESPACE regress_ts_fast;
@@ -225,7 +225,7 @@ CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_inde
 \set VERBOSITY default
 SELECT relation, state, failures FROM tiered_storage.moves WHERE relation = 'regress_m_big';
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}');
+SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}') \g /dev/null
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
 SELECT relation, state, attempts > 0 AS attempted, failures, next_attempt_at, error, sqlstate FROM tiered_storage.moves WHERE relation = 'regress_m_big';

@@ -165,10 +165,10 @@ RESET ROLE;
 
 SET client_min_messages = warning;
 SET ROLE regress_admin;
-SELECT tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 0.02);
-SELECT tiered_storage.alter_tier('regress_cheap', new_name => 'regress_cheaper');
-SELECT tiered_storage.remove_tier('regress_cheaper');
-SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', reserve_fraction => 0);
+SELECT tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 0.02) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', new_name => 'regress_cheaper') \g /dev/null
+SELECT tiered_storage.remove_tier('regress_cheaper') \g /dev/null
+SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', reserve_fraction => 0) \g /dev/null
 CALL tiered_storage.sample();
 SELECT tiered_storage.pause();
 SELECT tiered_storage.is_paused();
@@ -276,9 +276,9 @@ CREATE TEMP TABLE pg_tablespace (oid oid, spcname name);
 CREATE TEMP TABLE tier (tier_name name);
 SET search_path = pg_temp, public, tiered_storage, pg_catalog;
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_cheap', tablespaces => '{regress_ts_cheap}', price_per_gb_month => 0.5);
-SELECT tiered_storage.remove_tier('regress_cheap');
-SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', reserve_fraction => 0);
+SELECT tiered_storage.alter_tier('regress_cheap', tablespaces => '{regress_ts_cheap}', price_per_gb_month => 0.5) \g /dev/null
+SELECT tiered_storage.remove_tier('regress_cheap') \g /dev/null
+SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
 SELECT action FROM tiered_storage.discover_tiers() WHERE tablespace_name OPERATOR(pg_catalog.=) 'regress_ts_cheap';
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_cheap') AS id \gset
 SELECT pg_catalog.count(*) FROM tiered_storage.policies;

@@ -139,18 +139,18 @@ DROP TABLE regress_a_toast;
 -- Two blocks on the fast tier: one holds what must not leave, the other is for
 -- what gains most: a million sequential blocks are 54 s on a disk, 20000 random ones 248 s.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 16384);
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 16384) \g /dev/null
 RESET client_min_messages;
 SELECT relation, current_tier, recommended_tier, reason LIKE '%regress_fast is full' AS full
 	FROM tiered_storage.recommend_placement(true) WHERE current_tier IS NOT NULL ORDER BY relation::text COLLATE "C";
 SELECT tier, current, recommended, fits, reason FROM regress_explain('regress_a_hot');
 -- The reserve counts: half of it is nobody's.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0.5);
+SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0.5) \g /dev/null
 RESET client_min_messages;
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true) WHERE 'regress_fast' IN (current_tier, recommended_tier) ORDER BY relation::text COLLATE "C";
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0, unset => '{capacity_bytes}');
+SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0, unset => '{capacity_bytes}') \g /dev/null
 RESET client_min_messages;
 
 ---------------------------------------------------------------------------

@@ -47,7 +47,7 @@ CREATE FUNCTION regress_fill(first int, last int) RETURNS void LANGUAGE sql AS $
 	INSERT INTO regress_o SELECT i, 'h' || i % 50, ARRAY[i % 7, i], point(i, i % 100), 's' || i, i, i % 300, CASE WHEN i % 100 = 0 THEN repeat(md5(i::text), 200) END
 	FROM generate_series(first, last) i
 $$;
-SELECT regress_fill(1, 6000);
+SELECT regress_fill(1, 6000) \g /dev/null
 
 -- What each index finds, and what is there.
 CREATE FUNCTION regress_by_index(OUT method text, OUT used boolean, OUT hits bigint, OUT same boolean) RETURNS SETOF record LANGUAGE plpgsql AS $$
@@ -134,7 +134,7 @@ SELECT attempts >= CASE kind WHEN 'table' THEN 3 ELSE 1 END AS attempts, lock_wa
 	lock_flush_ms <= lock_held_ms AS flushed, copied_bytes >= size_bytes - 65536 AS copied, count(*) > 7 AS all_of_them
 	FROM tiered_storage.moves GROUP BY 1, 2, 3, 4, 5;
 -- It goes on to work.
-SELECT regress_fill(6001, 7000);
+SELECT regress_fill(6001, 7000) \g /dev/null
 UPDATE regress_o SET h = 'h7', a = a || 3, g = point(200, 20), s = s || 'x', r = 400, t = repeat('y', 9000) WHERE id BETWEEN 3000 AND 3100;
 DELETE FROM regress_o WHERE id BETWEEN 4000 AND 4100;
 SELECT * FROM regress_by_index();
@@ -156,7 +156,7 @@ TRUNCATE regress_o;
 CALL tiered_storage.move_relation('regress_o', 'regress_slow');
 SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> 'regress_ts_slow';
 SELECT fork, size FROM regress_forks WHERE relation = 'regress_o' ORDER BY fork;
-SELECT regress_fill(1, 1000);
+SELECT regress_fill(1, 1000) \g /dev/null
 SELECT * FROM regress_by_index();
 SELECT state, method, count(*) > 30 AS all_of_them FROM tiered_storage.moves GROUP BY 1, 2;
 TRUNCATE _tiered_storage.move;
