@@ -40,20 +40,13 @@ COMMENT ON COLUMN tiered_storage_citus.node_tiers.node_name IS 'its host name or
 COMMENT ON COLUMN tiered_storage_citus.node_tiers.node_port IS 'its port';
 COMMENT ON COLUMN tiered_storage_citus.node_tiers.error IS
 'error of a node that does not answer; null: it has answered';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.tier_name IS
-'name of the tier';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.rank IS
-'its rank';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.tablespaces IS
-'its tablespaces';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.profile IS
-'its device profile';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.capacity_bytes IS
-'its capacity; null: unknown';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.used_bytes IS
-'bytes used on its file systems';
-COMMENT ON COLUMN tiered_storage_citus.node_tiers.free_bytes IS
-'bytes free on its file systems';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.tier_name IS 'name of the tier';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.rank IS 'its rank';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.tablespaces IS 'its tablespaces';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.profile IS 'its device profile';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.capacity_bytes IS 'its capacity; null: unknown';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.used_bytes IS 'bytes used on its file systems';
+COMMENT ON COLUMN tiered_storage_citus.node_tiers.free_bytes IS 'bytes free on its file systems';
 COMMENT ON COLUMN tiered_storage_citus.node_tiers.relation_bytes IS
 'bytes of the relations of this database on it, at the last sample';
 COMMENT ON COLUMN tiered_storage_citus.node_tiers.relations IS
@@ -89,8 +82,7 @@ COMMENT ON COLUMN tiered_storage_citus.node_heat.error IS
 'error of a node that does not answer; null: it has answered';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.distributed_table IS
 'qualified name of the distributed table; null: the sum of all that is no shard';
-COMMENT ON COLUMN tiered_storage_citus.node_heat.tier_name IS
-'tier; null: on no tier';
+COMMENT ON COLUMN tiered_storage_citus.node_heat.tier_name IS 'tier; null: on no tier';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.tables IS
 'number of its shards, or of other tables, on the tier';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.size_bytes IS
@@ -109,8 +101,7 @@ CREATE VIEW _tiered_storage_citus.move_shards AS
 	SELECT m.move_id, tiered_storage.distributed_table(
 		_tiered_storage.present_relation(m)::pg_catalog.regclass) AS table_oid
 	FROM _tiered_storage.move m;
-COMMENT ON VIEW _tiered_storage_citus.move_shards IS
-'the distributed table of a moved shard';
+COMMENT ON VIEW _tiered_storage_citus.move_shards IS 'the distributed table of a moved shard';
 
 CREATE VIEW tiered_storage_citus.node_moves AS
 	SELECT n.node_id, n.node_name, n.node_port, n.error,
@@ -140,16 +131,12 @@ COMMENT ON COLUMN tiered_storage_citus.node_moves.error IS
 'error of a node that does not answer; null: it has answered';
 COMMENT ON COLUMN tiered_storage_citus.node_moves.distributed_table IS
 'qualified name of the distributed table; null: relations that are not shards on the node now';
-COMMENT ON COLUMN tiered_storage_citus.node_moves.to_tier IS
-'target tier; null: none';
+COMMENT ON COLUMN tiered_storage_citus.node_moves.to_tier IS 'target tier; null: none';
 COMMENT ON COLUMN tiered_storage_citus.node_moves.state IS
 'running, done, skipped, failed or interrupted';
-COMMENT ON COLUMN tiered_storage_citus.node_moves.moves IS
-'number of moves';
-COMMENT ON COLUMN tiered_storage_citus.node_moves.size_bytes IS
-'their bytes';
-COMMENT ON COLUMN tiered_storage_citus.node_moves.last_started_at IS
-'start of the latest move';
+COMMENT ON COLUMN tiered_storage_citus.node_moves.moves IS 'number of moves';
+COMMENT ON COLUMN tiered_storage_citus.node_moves.size_bytes IS 'their bytes';
+COMMENT ON COLUMN tiered_storage_citus.node_moves.last_started_at IS 'start of the latest move';
 COMMENT ON COLUMN tiered_storage_citus.node_moves.longest_lock_ms IS
 'longest time that a move locked its relation, in ms';
 COMMENT ON COLUMN tiered_storage_citus.node_moves.an_error IS
@@ -180,10 +167,8 @@ COMMENT ON COLUMN tiered_storage_citus.node_policies.policy_id IS
 'number of the policy on the node';
 COMMENT ON COLUMN tiered_storage_citus.node_policies.relation_name IS
 'qualified name of its table, or which tables it is on';
-COMMENT ON COLUMN tiered_storage_citus.node_policies.tier_name IS
-'target tier';
-COMMENT ON COLUMN tiered_storage_citus.node_policies.enabled IS
-'whether it is enabled';
+COMMENT ON COLUMN tiered_storage_citus.node_policies.tier_name IS 'target tier';
+COMMENT ON COLUMN tiered_storage_citus.node_policies.enabled IS 'whether it is enabled';
 COMMENT ON COLUMN tiered_storage_citus.node_policies.last_evaluated_at IS
 'last evaluation; null: never';
 COMMENT ON COLUMN tiered_storage_citus.node_policies.last_due IS
