@@ -31,7 +31,9 @@ $(error "$(SRC)" was built in place: run "make clean" there first)
 endif
 endif
 # Beside what somebody gives on the command line.
-override PG_CPPFLAGS += -I$(SRC) -DTIER_VERSION='"$(EXTVERSION)"'
+override PG_CPPFLAGS += -I$(SRC) -I$(libpq_srcdir) -DTIER_VERSION='"$(EXTVERSION)"'
+# Standbys are read by libpq.
+SHLIB_LINK += $(libpq)
 # Stop points and faults for the tests of the mover; never in what ships.
 ifdef TIER_DEBUG
 override PG_CPPFLAGS += -DTIER_DEBUG

@@ -203,24 +203,42 @@ SET tiered_storage.test_now = '2030-03-01 07:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_l_idle'::regclass;
 
-SELECT tiered_storage.add_standby(NULL, 'x'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('', 'x'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('s'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('s', 'x', 'host=y'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('s', conninfo => 'host=y'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby(NULL, 'host=x'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('', 'host=x'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('s', NULL); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s'); \echo :SQLSTATE
 SELECT tiered_storage.remove_standby('s', if_exists => true);
 SELECT tiered_storage.remove_standby(NULL, if_exists => true); \echo :SQLSTATE
--- Without dblink that is what the view says, and nothing fails.
-INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) SELECT 'Odd "one"', 'host=nowhere', rolname, oid FROM pg_roles WHERE rolname = current_user;
-CALL tiered_storage.pull_standby_statistics();
-SELECT standby_name, connection, system_identifier_matches, in_recovery, last_pull_at, failures, error FROM tiered_storage.standbys;
-SELECT next_pull_at AS first_pull_at FROM tiered_storage.standbys \gset
-CALL tiered_storage.pull_standby_statistics(force => false);
-SELECT failures FROM tiered_storage.standbys;
-CALL tiered_storage.pull_standby_statistics();
-SELECT failures, next_pull_at > :'first_pull_at' AS later FROM tiered_storage.standbys;
-SELECT tiered_storage.remove_standby('Odd "one"');
+-- A connection string says where to connect and as whom, and nothing else.
+CREATE FUNCTION regress_add(conninfo text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM tiered_storage.add_standby('s', conninfo);
+	PERFORM tiered_storage.remove_standby('s');
+	RETURN 'added';
+EXCEPTION WHEN OTHERS THEN
+	RETURN format('%s: %s', SQLSTATE, SQLERRM);
+END
+$$;
+\pset format unaligned
+SELECT conninfo, regress_add(conninfo) FROM unnest(ARRAY[
+	'host=x', 'hostaddr=127.0.0.1 port=5433', ' host = ''a \'' b'' user=u dbname=d ', 'host=/tmp', 'postgresql://u@h:5433/d?sslmode=require',
+	'host=x port=1 dbname=d user=u sslmode=verify-full application_name=a connect_timeout=10',
+	'', ' ', 'port=1', 'host=', 'x', 'host=x user', 'host=''open', 'host=x host=', '\', 'postgresql://',
+	'host=x password=secret', 'user=''x''password=secret host=x', 'host=x PASSWORD=secret', 'host=x password = '' ''', E'host=x\t\npassword=secret', E'host=x\\password=secret',
+	'postgresql://u:secret@h/d', 'postgres://h/?password=secret', 'postgresql://h/d?sslkey=/k', 'postgresql://%68/d?pass%66ile=/f',
+	'host=x passfile=/f', 'host=x service=s', 'service=s', 'host=x sslcert=/c', 'host=x sslkey=/k', 'host=x sslpassword=p', 'host=x sslrootcert=/r', 'host=x options=-csearch_path=s',
+	'host=x replication=database', 'host=x krbsrvname=k', 'host=x gssencmode=prefer', 'host=x requirepeer=p', 'host=x client_encoding=auto', 'host=x target_session_attrs=any', 'host=x fallback_application_name=f',
+	'host=x,y', 'postgresql://x,y/d', 'host=x port=1,2', 'hostaddr=127.0.0.1,127.0.0.2',
+	'host=x connect_timeout=0', 'host=x connect_timeout=11', 'host=x connect_timeout=-1', 'host=x connect_timeout=1s', 'host=x connect_timeout=99999999999999999999',
+	'dbname=''host=y password=secret''', 'host=x dbname=''host=y password=secret''']) AS conninfo;
+\pset format aligned
+SELECT regress_add('host=' || repeat('x', 1018)) AS long, regress_add('host=' || repeat('x', 1019)) AS too_long, regress_add('host=' || repeat('x', 1000000)) AS far_too_long;
+DROP FUNCTION regress_add;
+SELECT count(tiered_storage.add_standby('standby' || i, 'host=x')) FROM generate_series(1, 16) i;
+SELECT tiered_storage.add_standby('standby17', 'host=x'); \echo :SQLSTATE
+SELECT tiered_storage.add_standby('standby1', 'host=x'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.standbys ORDER BY standby_name LIMIT 1;
+SELECT count(tiered_storage.remove_standby(standby_name)) FROM tiered_storage.standbys;
 SELECT count(*) FROM tiered_storage.standbys;
 
 SET client_min_messages = warning;

@@ -754,8 +754,7 @@ put_standby_space(Survey *survey)
 		tier_preflight_put(survey->row, "standby_space", TIER_PREFLIGHT_WARNING,
 						   psprintf("not known for %d of %d standbys: the last pull failed, or is "
 									"older than a day", n - known, n),
-						   "See the view tiered_storage.standbys; "
-						   "CALL tiered_storage.pull_standby_statistics() pulls again.");
+						   "See the view tiered_storage.standbys.");
 	else if (n > 0)
 		tier_preflight_put(survey->row, "standby_space", TIER_PREFLIGHT_OK,
 						   psprintf("%d of %d standbys have room, as of the last pull", known, n),

@@ -51,7 +51,7 @@
 #include "src/decide/share.h"
 #include "src/decide/wear.h"
 #include "src/move/pending_file.h"
-#include "src/observe/standby.h"
+#include "src/observe/standby_reads.h"
 
 /*
  * A database without the extension is looked at again after this time; CREATE

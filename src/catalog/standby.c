@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/standby.c
- *		The store of standbys, and of what was read there.
+ *		What standbys have told: reads, and the room that they have.
  *
- * See catalog/tables.h, and observe/standby.c for who may add one.  What a pull
- * finds is in standby_reads until the next sample takes it.
+ * See catalog/standbys.h.  What a pull finds (catalog/standby_pull.c) is in standby_reads
+ * until the next sample takes it.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,13 +99,6 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	return use;
 }
 
-static bool
-has_standbys(void)
-{
-	return tier_catalog_execute("SELECT FROM _tiered_storage.standby LIMIT 1",
-								0, NULL, NULL, NULL) > 0;
-}
-
 static char *
 text_field(MemoryContext context, uint64 row, int column)
 {
@@ -161,8 +154,7 @@ tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nroom
 	"WHERE o.standby_name = r.standby_name AND (o.tablespace_oid = r.tablespace_oid "
 	"OR o.file_system_id = r.file_system_id)) AS together "
 	"FROM _tiered_storage.standby_room r "
-	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = r.standby_name "
-	"WHERE r.tablespace_oid = $1 AND t.in_recovery IS DISTINCT FROM false "
+	"WHERE r.tablespace_oid = $1 "
 	"AND r.looked_at > now() - interval '" STANDBY_ROOM_LIFE "') "
 	"SELECT p.standby_name::text, p.is_usable, CASE WHEN p.free_bytes IS NOT NULL "
 	"THEN GREATEST(p.free_bytes - GREATEST((SELECT COALESCE(sum("
@@ -211,30 +203,4 @@ tier_catalog_count_standbys(Oid tablespace_oid, int *nknown)
 	tier_catalog_execute(sql, 1, types, &value, NULL);
 	*nknown = DatumGetInt32(tier_catalog_datum(0, 2, &isnull));
 	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
-}
-
-void
-tier_catalog_pull_standbys(void)
-{
-	if (has_standbys())
-		tier_catalog_execute("CALL tiered_storage.pull_standby_statistics(false)",
-							 0, NULL, NULL, NULL);
-}
-
-void
-tier_catalog_add_standby(const Datum *name_server_connection, const char *nulls,
-						 Oid added_by_oid)
-{
-	static const Oid types[] = {NAMEOID, NAMEOID, TEXTOID, OIDOID};
-	char		all_nulls[] = "    ";
-	Datum		values[4];
-
-	for (int i = 0; i < 3; i++)
-	{
-		values[i] = name_server_connection[i];
-		all_nulls[i] = nulls[i];
-	}
-	values[3] = ObjectIdGetDatum(added_by_oid);
-	tier_catalog_execute("SELECT _tiered_storage.standby_add($1, $2, $3, $4)", 4, types, values,
-						 all_nulls);
 }

@@ -47,6 +47,7 @@
 #include "src/catalog/policies.h"
 #include "src/catalog/samples.h"
 #include "src/catalog/scope.h"
+#include "src/catalog/standbys.h"
 #include "src/catalog/tiers.h"
 
 #endif							/* TIER_CATALOG_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/tiers.h
- *		Tiers with their tablespaces, and what is known of standbys' devices.
+ *		Tiers with their tablespaces.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *
@@ -228,69 +228,5 @@ extern const char *tier_set_why_closed(const TierSet *set, int tier);
  * changes to the end of the transaction.
  */
 extern void tier_catalog_refresh_identities(void);
-
-/* ---------------------------------------------------------------------
- * Standbys (catalog/standby.c)
- * ---------------------------------------------------------------------
- */
-
-/*
- * Takes what was pulled from standbys since the last sample out of
- * standby_reads and puts it into period.standby of the states, which are
- * ordered by OID; under the sampler's lock.  What belongs to none of them is
- * dropped.  Does not change CurrentMemoryContext.
- */
-extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
-
-/* What standbys whose reads count have told of them. */
-typedef struct TierStandbyUse
-{
-	TimestampTz known_since;	/* when the last of them was added; 0: none */
-	const char *silent;			/* one that has not told lately, and since
-								 * when, in words; NULL: none */
-	Oid		   *read;			/* sorted: read there since the last sample */
-	int			nread;
-} TierStandbyUse;
-
-/* Strings in the given context.  Lately: within so many seconds. */
-extern TierStandbyUse tier_catalog_load_standby_use(MemoryContext context, double lately_s);
-
-/* The directory of a tablespace on a standby, as of its last pull. */
-typedef struct TierStandbyRoom
-{
-	char	   *standby_name;
-	bool		is_usable;		/* the directory exists and can be written to */
-	double		free_bytes;		/* negative: not known; total_bytes, too */
-	double		total_bytes;
-	char	   *looked_at;		/* when */
-} TierStandbyRoom;
-
-/*
- * How many standbys replay what this server sends them beyond those that were added, and the
- * name of one that is not called like any of these; NULL, and 0: there are no more.  One that
- * replays from another standby is not seen.
- */
-extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
-
-/*
- * What each standby has told of the tablespace at the last pull, in the given context; nobody
- * is asked.  Free bytes are without what this database has moved there since, or is moving
- * there in other sessions.
- */
-extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid,
-												   int *nrooms);
-
-/*
- * How many standbys there are; of these, *nknown have told of the tablespace's directory within
- * a day, and their last pull has not failed.
- */
-extern int	tier_catalog_count_standbys(Oid tablespace_oid, int *nknown);
-
-/* Pulls the counters of the standbys whose time has come, if there are any. */
-extern void tier_catalog_pull_standbys(void);
-
-/* Adds a standby for a role that may; nulls as in tier_catalog_execute(). */
-extern void tier_catalog_add_standby(const Datum *name_server_connection, const char *nulls,
-									 Oid added_by_oid);
 
 #endif							/* TIER_CATALOG_TIERS_H */

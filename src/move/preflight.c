@@ -507,7 +507,7 @@ bytes_on_the_way(const TierAdmission *admission)
 
 /* What helps when the standby has changed since, or has gone for good. */
 #define STANDBY_HINT \
-	"CALL tiered_storage.pull_standby_statistics() looks again. If the standby has gone, " \
+	"The worker asks it again at the next sample. If the standby has gone, " \
 	"tiered_storage.remove_standby() forgets it; what it told counts for a day."
 
 /*

@@ -30,7 +30,6 @@
 #include "src/observe/growth.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
-#include "src/observe/standby.h"
 #include "src/observe/writes.h"
 #include "src/server/counting.h"
 #include "src/server/processes.h"

@@ -25,7 +25,7 @@ SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 't
 	('alter_tier'), ('alter_tiering_policy'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('calibrate_wal'), ('compare_load'),
 	('device_profiles'), ('discover_tiers'), ('distributed_table'), ('estimate_compression'), ('evaluate_fullness'), ('evaluate_policies'), ('explain_placement'), ('is_paused'),
 	('load_profile'), ('migrate'), ('move_relation'), ('orphaned_files'), ('pause'), ('pin'),
-	('placement_summary'), ('preflight'), ('pull_standby_statistics'), ('recommend_partitioning'), ('recommend_placement'),
+	('placement_summary'), ('preflight'), ('recommend_partitioning'), ('recommend_placement'),
 	('recommend_settings'), ('relation_buffers'), ('remove_fullness_policy'), ('remove_standby'), ('set_device_wear'), ('set_device_profile'), ('reset_device_profile'), ('remove_tier'), ('remove_tiering_policy'),
 	('report'), ('resume'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
 	('undo_move'), ('unpin'), ('wait_times')

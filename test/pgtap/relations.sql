@@ -214,16 +214,14 @@ SELECT is(pg_temp.columns_of('file_class_io'), $$
 $$, 'columns of file_class_io, in order');
 SELECT is(pg_temp.columns_of('standbys'), $$
 	standby_name name,
-	connection text,
-	system_identifier_matches boolean,
-	in_recovery boolean,
+	conninfo text,
 	relations bigint,
 	last_pull_at timestamp with time zone,
 	last_attempt_at timestamp with time zone,
 	next_pull_at timestamp with time zone,
 	failures integer,
 	error text
-$$, 'columns of standbys, in order: without the connection string');
+$$, 'columns of standbys, in order');
 SELECT is(pg_temp.columns_of('move_progress'), $$
 	move_id bigint,
 	relation text,

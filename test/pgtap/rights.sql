@@ -214,7 +214,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
 SELECT lives_ok('SELECT * FROM tiered_storage.wait_times()', 'pg_monitor: wait_times()');
-SELECT throws_ok('SELECT conninfo FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor does not see connection strings');
+SELECT throws_ok('SELECT * FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor: not the table beneath');
 SELECT throws_ok('SELECT * FROM tiered_storage.load_profile()', '55000', NULL, 'pg_monitor: load_profile(), of which one sample is not enough');
 SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: move_progress');
 SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: moves');

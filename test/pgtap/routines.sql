@@ -56,7 +56,7 @@ $$, $$ VALUES
 	('function', 'remove_tiering_policy', 'relation regclass DEFAULT NULL::regclass, tier name DEFAULT NULL::name, policy_id integer DEFAULT NULL::integer, if_exists boolean DEFAULT false', 'integer', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'resume', '', 'boolean', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'tablespace_devices', 'OUT tablespace_name name, OUT tablespace_oid oid, OUT path text, OUT path_exists boolean, OUT writable boolean, OUT device text, OUT filesystem text, OUT mount_point text, OUT kind text, OUT rotational boolean, OUT is_virtual boolean, OUT compressed boolean, OUT file_system_id bigint, OUT total_bytes bigint, OUT used_bytes bigint, OUT free_bytes bigint, OUT profile text', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
-	('function', 'add_standby', 'name name, server name DEFAULT NULL::name, conninfo text DEFAULT NULL::text', 'void', 'volatile', false, false, 'unsafe', 'c'),
+	('function', 'add_standby', 'name name, conninfo text', 'void', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'compare_load', 'from1 timestamp with time zone, to1 timestamp with time zone, from2 timestamp with time zone, to2 timestamp with time zone, OUT metric text, OUT first_per_s double precision, OUT second_per_s double precision, OUT per_second_ratio double precision, OUT first_per_transaction double precision, OUT second_per_transaction double precision, OUT per_transaction_ratio double precision, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'load_profile', 'from_at timestamp with time zone DEFAULT NULL::timestamp with time zone, to_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT metric text, OUT total double precision, OUT per_second double precision, OUT per_transaction double precision, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'recommend_partitioning', 'min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false, OUT relation regclass, OUT size_bytes bigint, OUT hot_fraction double precision, OUT key_column name, OUT key_correlation double precision, OUT other_keys text, OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint, OUT current_tier name, OUT cold_tier name, OUT saved_per_month double precision, OUT confidence text, OUT reason text, OUT command text', 'SETOF record', 'volatile', false, false, 'unsafe', 'plpgsql'),
@@ -67,7 +67,6 @@ $$, $$ VALUES
 	('function', 'report', 'from_at timestamp with time zone DEFAULT (now() - ''7 days''::interval), to_at timestamp with time zone DEFAULT now()', 'text', 'volatile', false, false, 'unsafe', 'plpgsql'),
 	('function', 'unused_relations', 'unused_for interval DEFAULT NULL::interval, OUT relation regclass, OUT kind text, OUT tier_name name, OUT unread_since timestamp with time zone, OUT size_bytes bigint, OUT page_writes_per_hour double precision, OUT cheapest_tier name, OUT saved_price_per_month double precision', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'wait_times', 'OUT wait_class text, OUT wait_s double precision, OUT sampled_s double precision', 'SETOF record', 'volatile', false, false, 'restricted', 'c'),
-	('procedure', 'pull_standby_statistics', 'IN force boolean DEFAULT true', '', 'volatile', true, false, 'unsafe', 'plpgsql'),
 	('procedure', 'apply_placement', 'IN min_confidence text DEFAULT ''firm''::text, IN max_bytes bigint DEFAULT NULL::bigint, IN dry_run boolean DEFAULT false, IN tiers name[] DEFAULT NULL::name[], IN horizon interval DEFAULT ''30 days''::interval, IN objective text DEFAULT ''time''::text, IN price_per_wait_hour double precision DEFAULT NULL::double precision, IN schemas name[] DEFAULT NULL::name[], IN relations regclass[] DEFAULT NULL::regclass[]', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'migrate', 'IN dry_run boolean DEFAULT false, IN ignore_windows boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'move_relation', 'IN relation regclass, IN target name, IN include_indexes boolean DEFAULT true, IN allow_lock boolean DEFAULT false, IN index_target name DEFAULT NULL::name, IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
@@ -88,9 +87,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'), ('refresh_moves'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'), ('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remove_unused_tiers'),
 	('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'), ('wal_written_ratio'),
-	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'), ('standby_add'), ('standby_add_reads'),
-	('standby_check'), ('standby_check_server'), ('standby_connect'), ('standby_fetch'), ('standby_fetch_rooms'),
-	('standby_identify'), ('standby_note_result'), ('standby_pull_one'), ('standby_wait'),
+	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'),
 	('tablespace_claims'), ('require_writable'), ('tier_after_insert'), ('tier_rank_discovered'), ('is_restore'), ('restore_in_turn'), ('expect_tiers'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),
 	('tier_check_tablespace'), ('tier_check_values'), ('tier_in_use'), ('tier_insert'),
 	('tier_forget_restored_ranks'), ('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'),
@@ -126,7 +123,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE 'session_replication_r
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
-	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('pull_standby_statistics'), ('remove_move_window'), ('remove_standby'), ('remove_tier'), ('relation_write_amplification'), ('reset_device_profile'), ('set_device_profile'), ('set_device_wear'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('remove_move_window'), ('remove_standby'), ('remove_tier'), ('relation_write_amplification'), ('reset_device_profile'), ('set_device_profile'), ('set_device_wear'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 SELECT * FROM finish();

@@ -280,22 +280,15 @@ SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day
 SELECT tiered_storage.add_fullness_policy('quick', 'cold');
 SELECT tiered_storage.pin('t', 'quick');
 ));
-if ($alone->safe_psql(
-		'postgres',
-		"SELECT count(*) FROM pg_available_extensions WHERE name = 'dblink'"))
-{
-	$alone->safe_psql(
-		'tiered', q(
-CREATE EXTENSION dblink;
-SELECT tiered_storage.add_standby('a standby', conninfo => 'host=nowhere.invalid');
-));
-}
+$alone->safe_psql('tiered',
+	"SELECT tiered_storage.add_standby('a standby', conninfo => 'host=/nonexistent')"
+);
 my $defined_sql = q(
 SELECT tier_name, rank, tablespaces, discovered, profile FROM tiered_storage.tiers WHERE NOT discovered ORDER BY 1;
 SELECT relation, tier_name, index_tier, return_tier FROM tiered_storage.policies;
 SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
 SELECT relation, tier_name FROM tiered_storage.pins;
-SELECT standby_name FROM tiered_storage.standbys;
+SELECT standby_name, conninfo FROM tiered_storage.standbys;
 );
 my $defined = $alone->safe_psql('tiered', $defined_sql);
 my $tiered = $alone->basedir . '/tiered.dump';

@@ -153,9 +153,6 @@ CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
 CREATE FOREIGN TABLE f.foreign_t (line text) SERVER files OPTIONS (filename '/dev/null');
 ));
 }
-$node->safe_psql('app', 'CREATE EXTENSION dblink')
-  if $node->safe_psql('app',
-	"SELECT count(*) FROM pg_available_extensions WHERE name = 'dblink'");
 
 # A temporary table of another session.
 my $other_session = start_sql(
@@ -370,14 +367,11 @@ my %sound_by_name = (
 	'add_tier.name' => [qw(new newer)],
 	'add_tier.tablespaces' => [qw(archive)],
 	'alter_tier.new_name' => [qw(new newer)],
-	'standby_add.name' => [qw(new newer)],
+	'add_standby.name' => [qw(new newer)],
 	'tablespaces' => [qw(fast slow archive pg_default)],
 	'profile' => [qw(nvme hdd_7200)],
 	'schemas' => [qw(f)],
-	'dblink_schema' => [qw(public)],
-	'server' => [qw(files)],
 	'conninfo' => ['host=/nonexistent'],
-	'connection' => ['missing'],
 	'statement' => ['SELECT 1'],
 	'objective' => [qw(time balanced)],
 	'age_from' => [qw(now newest)],
@@ -617,14 +611,11 @@ sub judge
 	return 'took too long' if $state eq '57014';
 	return 'out of resources' if $state =~ /^(53|54)/;
 
-	# The helpers of standbys meet none, nor the functions of a dblink that is not there; what
-	# a node is asked is the caller's query.
-	return 'the system'
-	  if $state =~ /^(58|57P)/
-	  || $state =~ /^08/ && $routine->{name} !~ /^standby_/;
+	# What a node is asked is the caller's query.
+	return 'the system' if $state =~ /^(58|57P|08)/;
 	return 'a query that is wrong'
 	  if $state =~ /^(42601|42703|42702|42883|42725|42804|42846|42P13|42P18)$/
-	  && $routine->{name} !~ /^(standby_|answer_within$)/
+	  && $routine->{name} ne 'answer_within'
 	  && $error =~ /^(QUERY|CONTEXT):/m;
 	return 'a leak'
 	  if !$routine->{internal}

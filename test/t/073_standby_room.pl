@@ -23,12 +23,6 @@ tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
 ));
 $primary->start;
-if ($primary->safe_psql('postgres',
-		"SELECT count(*) FROM pg_available_extensions WHERE name = 'dblink'")
-	eq '0')
-{
-	plan skip_all => 'DBLINK IS NOT INSTALLED: STANDBYS ARE NOT ASKED';
-}
 
 # A tablespace that has a directory of its own on the standby.
 my %path = map { $_ => PostgreSQL::Test::Utils::tempdir($_) } qw(here there);
@@ -37,7 +31,6 @@ $primary->safe_psql('postgres',
 $primary->safe_psql('postgres', 'CREATE DATABASE app');
 $primary->safe_psql(
 	'app', q(
-CREATE EXTENSION dblink;
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 CREATE TABLE t (id int PRIMARY KEY, t text);
@@ -85,13 +78,6 @@ sub room_rows
 note 'What preflight() says';
 # ---------------------------------------------------------------------
 
-sub pull
-{
-	$primary->safe_psql('app',
-		'CALL tiered_storage.pull_standby_statistics()');
-	return;
-}
-
 is(room_rows("'t', 'hdd'"), '', 'no standby, no row');
 $primary->safe_psql('app',
 	"SELECT tiered_storage.add_standby('replica', conninfo => '$connection')"
@@ -99,7 +85,7 @@ $primary->safe_psql('app',
 is( room_rows("'t', 'hdd'"),
 	'warning: not known for 1 of 1 standbys: the last pull failed, or is older than a day',
 	'a standby that has told nothing yet');
-pull();
+pull_standbys($primary, 'app');
 is( room_rows("'t', 'hdd'", 'BEGIN READ ONLY;'),
 	'ok: 1 of 1 standbys have room, as of the last pull',
 	'a standby that has told of its room');
@@ -156,7 +142,7 @@ CREATE TABLE w AS TABLE p;
 ));
 $primary->wait_for_catchup($standby);
 rename $path{there}, "$path{there}.away" or die "could not rename: $!";
-pull();
+pull_standbys($primary, 'app');
 my $refusal =
   'standby "replica" has no directory that it can write to for tablespace "slow"';
 like(
@@ -185,7 +171,7 @@ is($standby->safe_psql('app', 'SELECT count(*) FROM p'),
 
 rmdir $path{there};
 rename "$path{there}.away", $path{there} or die "could not rename: $!";
-pull();
+pull_standbys($primary, 'app');
 $primary->safe_psql(
 	'app', q(
 UPDATE _tiered_storage.standby_room SET free_bytes = pg_total_relation_size('v') * 3 / 2,
@@ -199,7 +185,7 @@ like(
 	qr/ERROR:  53100: could not move public\.w: not enough space on standby "replica"/,
 	'what was moved there since the last pull counts');
 $primary->wait_for_catchup($standby);
-pull();
+pull_standbys($primary, 'app');
 $primary->safe_psql('app',
 	"CALL tiered_storage.move_relation('w', 'hdd'); CALL tiered_storage.migrate()"
 );
@@ -214,12 +200,12 @@ note 'A standby that is down';
 # ---------------------------------------------------------------------
 
 $standby->stop;
-pull();
+pull_standbys($primary, 'app');
 is( room_rows("'u', 'hdd'"),
 	'warning: not known for 1 of 1 standbys: the last pull failed, or is older than a day',
 	'a standby that is down');
 $standby->start;
-pull();
+pull_standbys($primary, 'app');
 is( room_rows("'u', 'hdd'"),
 	'ok: 1 of 1 standbys have room, as of the last pull',
 	'until it answers again');

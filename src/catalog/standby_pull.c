@@ -1,0 +1,320 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/standby_pull.c
+ *		Which standbys are asked, and storing what they answer.
+ *
+ * See catalog/standbys.h.  What the counters of a standby have grown by is in standby_reads
+ * until the next sample takes it (catalog/standby.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+#define MOST_STANDBYS 16
+
+/* One that fails is asked again after a minute, two, four, and then each time after so long. */
+#define LONGEST_BACKOFF "10 minutes"
+
+void
+tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oid)
+{
+	static const char sql[] =
+	"INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) "
+	"SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM _tiered_storage.standby) < $5 "
+	"ON CONFLICT (standby_name) DO NOTHING";
+	static const char exists_sql[] =
+	"SELECT FROM _tiered_storage.standby WHERE standby_name = $1";
+	static const Oid types[] = {NAMEOID, TEXTOID, NAMEOID, OIDOID, INT4OID};
+	NameData	standby_name;
+	NameData	role_name;
+	Datum		values[5];
+
+	namestrcpy(&standby_name, name);
+	namestrcpy(&role_name, GetUserNameFromId(added_by_oid, false));
+	values[0] = NameGetDatum(&standby_name);
+	values[1] = CStringGetTextDatum(conninfo);
+	values[2] = NameGetDatum(&role_name);
+	values[3] = ObjectIdGetDatum(added_by_oid);
+	values[4] = Int32GetDatum(MOST_STANDBYS);
+	if (tier_catalog_execute(sql, 5, types, values, NULL) > 0)
+		return;
+	tier_catalog_see_latest();
+	if (tier_catalog_execute(exists_sql, 1, types, values, NULL) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("standby \"%s\" already exists", name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("too many standbys"),
+			 errdetail("At most %d standbys can be added.", MOST_STANDBYS)));
+}
+
+static char *
+name_field(MemoryContext context, uint64 row, int column)
+{
+	bool		isnull;
+
+	return MemoryContextStrdup(context,
+							   NameStr(*DatumGetName(tier_catalog_datum(row, column, &isnull))));
+}
+
+TierStandby *
+tier_catalog_due_standbys(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT s.standby_name, s.conninfo, s.added_by_oid, s.added_by, s.added_at "
+	"FROM _tiered_storage.standby s "
+	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
+	"WHERE t.next_pull_at IS NULL "
+	"OR t.next_pull_at NOT BETWEEN now() AND now() + interval '" LONGEST_BACKOFF "' "
+	"ORDER BY t.last_attempt_at NULLS FIRST, s.standby_name";
+	uint64		nrows = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	TierStandby *standbys = MemoryContextAlloc(context, sizeof(TierStandby) * Max(nrows, 1));
+	bool		isnull;
+
+	for (uint64 row = 0; row < nrows; row++)
+	{
+		TierStandby *standby = &standbys[row];
+		Datum		conninfo = tier_catalog_datum(row, 2, &isnull);
+
+		standby->name = name_field(context, row, 1);
+		standby->conninfo = MemoryContextStrdup(context, TextDatumGetCString(conninfo));
+		standby->added_by_oid = DatumGetObjectId(tier_catalog_datum(row, 3, &isnull));
+		standby->added_by = name_field(context, row, 4);
+		standby->added_at = DatumGetTimestampTz(tier_catalog_datum(row, 5, &isnull));
+	}
+	*n = (int) nrows;
+	return standbys;
+}
+
+/* ---------------------------------------------------------------------
+ * Storing an answer
+ * ---------------------------------------------------------------------
+ */
+
+/* It keeps the row from being removed meanwhile.  False: it was. */
+static bool
+lock_standby(const TierStandby *standby, bool *is_first)
+{
+	static const char sql[] =
+	"SELECT t.last_pull_at IS NULL FROM _tiered_storage.standby s "
+	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
+	"WHERE s.standby_name = $1::name AND s.added_at = $2 FOR KEY SHARE OF s";
+	static const Oid types[] = {TEXTOID, TIMESTAMPTZOID};
+	Datum		values[2];
+	bool		isnull;
+
+	values[0] = CStringGetTextDatum(standby->name);
+	values[1] = TimestampTzGetDatum(standby->added_at);
+	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+		return false;
+	*is_first = DatumGetBool(tier_catalog_datum(0, 1, &isnull));
+	return true;
+}
+
+static void
+note_problem(Datum name, const TierStandbyAnswer *answer)
+{
+	static const char sql[] =
+	"INSERT INTO _tiered_storage.standby_state AS t "
+	"(standby_name, last_attempt_at, next_pull_at, failures, error) "
+	"VALUES ($1::name, clock_timestamp(), now() + interval '1 minute', 1, $2) "
+	"ON CONFLICT (standby_name) DO UPDATE SET last_attempt_at = EXCLUDED.last_attempt_at, "
+	"next_pull_at = now() + LEAST(interval '1 minute' * 2 ^ LEAST(t.failures, 10), "
+	"interval '" LONGEST_BACKOFF "'), failures = t.failures + 1, error = EXCLUDED.error";
+	static const char places_sql[] =
+	"DELETE FROM _tiered_storage.standby_room WHERE standby_name = $1::name";
+	static const Oid types[] = {TEXTOID, TEXTOID};
+	Datum		values[2];
+
+	values[0] = name;
+	values[1] = CStringGetTextDatum(tier_catalog_clip(answer->problem));
+	tier_catalog_execute(sql, 2, types, values, NULL);
+
+	/* One that was promoted, say, replays nothing any more. */
+	if (answer->is_no_standby)
+		tier_catalog_execute(places_sql, 1, types, values, NULL);
+}
+
+static void
+note_success(Datum name, const TierStandbyAnswer *answer)
+{
+	static const char sql[] =
+	"INSERT INTO _tiered_storage.standby_state "
+	"(standby_name, last_attempt_at, last_pull_at, next_pull_at, failures, relations) "
+	"VALUES ($1::name, clock_timestamp(), clock_timestamp(), now(), 0, $2) "
+	"ON CONFLICT (standby_name) DO UPDATE SET last_attempt_at = EXCLUDED.last_attempt_at, "
+	"last_pull_at = EXCLUDED.last_pull_at, next_pull_at = EXCLUDED.next_pull_at, failures = 0, "
+	"relations = EXCLUDED.relations, error = NULL";
+	static const Oid types[] = {TEXTOID, INT8OID};
+	Datum		values[2];
+
+	values[0] = name;
+	values[1] = Int64GetDatum(answer->ncounters);
+	tier_catalog_execute(sql, 2, types, values, NULL);
+}
+
+/* The columns of rows as arrays. */
+typedef struct Arrays
+{
+	Datum	   *elements[7];
+	int			nrows;
+} Arrays;
+
+static void
+make_arrays(Arrays *arrays, int ncolumns, int nrows)
+{
+	arrays->nrows = nrows;
+	for (int i = 0; i < ncolumns; i++)
+		arrays->elements[i] = palloc_extended(sizeof(Datum) * Max(nrows, 1), MCXT_ALLOC_HUGE);
+}
+
+static Datum
+array_of(Arrays *arrays, int column, Oid type)
+{
+	bool		is_bool = type == BOOLOID;
+	bool		is_oid = type == OIDOID;
+
+	return PointerGetDatum(construct_array(arrays->elements[column], arrays->nrows, type,
+										   is_bool ? 1 : is_oid ? sizeof(Oid) : sizeof(int64),
+										   is_bool || is_oid || FLOAT8PASSBYVAL,
+										   is_bool ? TYPALIGN_CHAR :
+										   is_oid ? TYPALIGN_INT : TYPALIGN_DOUBLE));
+}
+
+/*
+ * The growth of the counters since the last pull is what the standby has read.  The first pull
+ * only stores them.  A counter that went back was reset.
+ */
+static void
+store_counters(Datum name, bool is_first, const TierStandbyAnswer *answer)
+{
+	static const char sql[] =
+	"WITH new AS MATERIALIZED (SELECT * FROM unnest($3::oid[], $4::bigint[], $5::bigint[], "
+	"$6::bigint[], $7::bigint[], $8::boolean[]) "
+	"AS n (relation_oid, scans, tuples_read, blocks_fetched, blocks_hit, is_held)), "
+	"changed AS MATERIALIZED (SELECT n.*, o.scans AS old_scans, o.tuples_read AS old_tuples_read, "
+	"o.blocks_fetched AS old_blocks_fetched, o.blocks_hit AS old_blocks_hit, "
+	"o.standby_name IS NULL OR n.scans < o.scans OR n.tuples_read < o.tuples_read "
+	"OR n.blocks_fetched < o.blocks_fetched OR n.blocks_hit < o.blocks_hit AS from_zero "
+	"FROM new n LEFT JOIN _tiered_storage.standby_counters o "
+	"ON o.standby_name = $1::name AND o.relation_oid = n.relation_oid "
+	"WHERE o.standby_name IS NULL OR n.is_held "
+	"OR (n.scans, n.tuples_read, n.blocks_fetched, n.blocks_hit) "
+	"IS DISTINCT FROM (o.scans, o.tuples_read, o.blocks_fetched, o.blocks_hit)), "
+	"gone AS (DELETE FROM _tiered_storage.standby_counters o WHERE o.standby_name = $1::name "
+	"AND NOT EXISTS (SELECT FROM new n WHERE n.relation_oid = o.relation_oid)), "
+	"stored AS (INSERT INTO _tiered_storage.standby_counters "
+	"(standby_name, relation_oid, scans, tuples_read, blocks_fetched, blocks_hit) "
+	"SELECT $1::name, relation_oid, scans, tuples_read, blocks_fetched, blocks_hit FROM changed "
+	"ON CONFLICT (standby_name, relation_oid) DO UPDATE SET scans = EXCLUDED.scans, "
+	"tuples_read = EXCLUDED.tuples_read, blocks_fetched = EXCLUDED.blocks_fetched, "
+	"blocks_hit = EXCLUDED.blocks_hit) "
+	"INSERT INTO _tiered_storage.standby_reads AS r "
+	"(relation_oid, scans, tuples_read, blocks_fetched, blocks_hit) "
+	"SELECT relation_oid, scans - CASE WHEN from_zero THEN 0 ELSE old_scans END, "
+	"tuples_read - CASE WHEN from_zero THEN 0 ELSE old_tuples_read END, "
+	"blocks_fetched - CASE WHEN from_zero THEN 0 ELSE old_blocks_fetched END, "
+	"blocks_hit - CASE WHEN from_zero THEN 0 ELSE old_blocks_hit END "
+	"FROM changed WHERE NOT $2 ORDER BY relation_oid "
+	"ON CONFLICT (relation_oid) DO UPDATE SET scans = r.scans + EXCLUDED.scans, "
+	"tuples_read = r.tuples_read + EXCLUDED.tuples_read, "
+	"blocks_fetched = r.blocks_fetched + EXCLUDED.blocks_fetched, "
+	"blocks_hit = r.blocks_hit + EXCLUDED.blocks_hit";
+	static const Oid types[] = {TEXTOID, BOOLOID, OIDARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
+	INT8ARRAYOID, INT8ARRAYOID, BOOLARRAYOID};
+	Datum		values[8];
+	Arrays		arrays;
+
+	make_arrays(&arrays, 6, answer->ncounters);
+	for (int i = 0; i < answer->ncounters; i++)
+	{
+		const TierStandbyCounters *counters = &answer->counters[i];
+
+		arrays.elements[0][i] = ObjectIdGetDatum(counters->relation_oid);
+		arrays.elements[1][i] = Int64GetDatum(counters->scans);
+		arrays.elements[2][i] = Int64GetDatum(counters->tuples_read);
+		arrays.elements[3][i] = Int64GetDatum(counters->blocks_fetched);
+		arrays.elements[4][i] = Int64GetDatum(counters->blocks_hit);
+		arrays.elements[5][i] = BoolGetDatum(counters->is_held);
+	}
+	values[0] = name;
+	values[1] = BoolGetDatum(is_first);
+	values[2] = array_of(&arrays, 0, OIDOID);
+	for (int i = 1; i <= 4; i++)
+		values[2 + i] = array_of(&arrays, i, INT8OID);
+	values[7] = array_of(&arrays, 5, BOOLOID);
+	tier_catalog_execute(sql, 8, types, values, NULL);
+}
+
+static void
+store_places(Datum name, const TierStandbyAnswer *answer)
+{
+	static const char sql[] =
+	"WITH new AS MATERIALIZED (SELECT * FROM unnest($3::oid[], $4::boolean[], $5::bigint[], "
+	"$6::bigint[], $7::bigint[], $8::timestamptz[]) AS n (tablespace_oid, is_usable, "
+	"file_system_id, free_bytes, total_bytes, replayed_until)), "
+	"gone AS (DELETE FROM _tiered_storage.standby_room r WHERE r.standby_name = $1::name "
+	"AND NOT EXISTS (SELECT FROM new n WHERE n.tablespace_oid = r.tablespace_oid)) "
+	"INSERT INTO _tiered_storage.standby_room (standby_name, tablespace_oid, is_usable, "
+	"file_system_id, free_bytes, total_bytes, looked_at, replayed_until) "
+	"SELECT $1::name, tablespace_oid, is_usable, NULLIF(file_system_id, 0), "
+	"NULLIF(free_bytes, -1), NULLIF(total_bytes, -1), $2, replayed_until "
+	"FROM new ORDER BY tablespace_oid "
+	"ON CONFLICT (standby_name, tablespace_oid) DO UPDATE SET is_usable = EXCLUDED.is_usable, "
+	"file_system_id = EXCLUDED.file_system_id, free_bytes = EXCLUDED.free_bytes, "
+	"total_bytes = EXCLUDED.total_bytes, looked_at = EXCLUDED.looked_at, "
+	"replayed_until = EXCLUDED.replayed_until";
+	static const Oid types[] = {TEXTOID, TIMESTAMPTZOID, OIDARRAYOID, BOOLARRAYOID, INT8ARRAYOID,
+	INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
+	Datum		values[8];
+	Arrays		arrays;
+
+	make_arrays(&arrays, 6, answer->nplaces);
+	for (int i = 0; i < answer->nplaces; i++)
+	{
+		const TierStandbyPlace *place = &answer->places[i];
+
+		arrays.elements[0][i] = ObjectIdGetDatum(place->tablespace_oid);
+		arrays.elements[1][i] = BoolGetDatum(place->is_usable);
+		arrays.elements[2][i] = Int64GetDatum(place->file_system_id);
+		arrays.elements[3][i] = Int64GetDatum(place->free_bytes);
+		arrays.elements[4][i] = Int64GetDatum(place->total_bytes);
+		arrays.elements[5][i] = TimestampTzGetDatum(place->replayed_until);
+	}
+	values[0] = name;
+	values[1] = TimestampTzGetDatum(answer->asked_at);
+	values[2] = array_of(&arrays, 0, OIDOID);
+	values[3] = array_of(&arrays, 1, BOOLOID);
+	for (int i = 2; i <= 4; i++)
+		values[2 + i] = array_of(&arrays, i, INT8OID);
+	values[7] = array_of(&arrays, 5, TIMESTAMPTZOID);
+	tier_catalog_execute(sql, 8, types, values, NULL);
+}
+
+void
+tier_catalog_store_standby(const TierStandby *standby, const TierStandbyAnswer *answer)
+{
+	bool		is_first;
+	Datum		name = CStringGetTextDatum(standby->name);
+
+	if (!lock_standby(standby, &is_first))
+		return;
+	if (answer->problem != NULL)
+	{
+		note_problem(name, answer);
+		return;
+	}
+	note_success(name, answer);
+	store_counters(name, is_first, answer);
+	if (answer->has_places)
+		store_places(name, answer);
+}

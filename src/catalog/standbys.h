@@ -1,0 +1,146 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/standbys.h
+ *		Standbys whose reads count here, and what they have told (catalog/standby.c,
+ *		catalog/standby_pull.c).
+ *
+ * Part of catalog/tables.h, which says what holds for all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_CATALOG_STANDBYS_H
+#define TIER_CATALOG_STANDBYS_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+#include "datatype/timestamp.h"
+
+#include "src/model/relation_state.h"
+
+/* ---------------------------------------------------------------------
+ * Asking them (catalog/standby_pull.c)
+ * ---------------------------------------------------------------------
+ */
+
+/* A standby as it was added.  Strings live in the context that it was loaded in. */
+typedef struct TierStandby
+{
+	char	   *name;
+	char	   *conninfo;
+	Oid			added_by_oid;
+	char	   *added_by;		/* name of that role when it was added */
+	TimestampTz added_at;
+} TierStandby;
+
+/* Of one relation, in the statistics of a standby; all are counters, from 0 on. */
+typedef struct TierStandbyCounters
+{
+	Oid			relation_oid;
+	int64		scans;
+	int64		tuples_read;
+	int64		blocks_fetched;
+	int64		blocks_hit;
+	bool		is_held;		/* a transaction there has it locked, and may
+								 * have read what is not counted yet */
+} TierStandbyCounters;
+
+/* The directory of one tablespace there. */
+typedef struct TierStandbyPlace
+{
+	Oid			tablespace_oid;
+	bool		is_usable;		/* it is there and can be written to */
+	int64		file_system_id; /* 0: not told */
+	int64		free_bytes;		/* negative: not told; total_bytes, too */
+	int64		total_bytes;
+	TimestampTz replayed_until; /* moves that had ended by then are in free_bytes;
+								 * by the clock of this server */
+} TierStandbyPlace;
+
+/* What one pull has found, checked by observe/standby_reads.c. */
+typedef struct TierStandbyAnswer
+{
+	char	   *problem;		/* NULL: the rest means something */
+	bool		is_no_standby;	/* the problem is that another server answers */
+	TierStandbyCounters *counters;	/* by relation, each once */
+	int			ncounters;
+	TierStandbyPlace *places;	/* by tablespace, each once */
+	int			nplaces;
+	bool		has_places;		/* false: it does not tell, which changes nothing */
+	TimestampTz asked_at;
+} TierStandbyAnswer;
+
+/*
+ * Adds a standby.  Raises an error if there is one of that name, or there are too many.  The
+ * caller has checked who may, and the connection string.
+ */
+extern void tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oid);
+
+/* Those whose time has come, in the order in which they are to be asked; and how many. */
+extern TierStandby *tier_catalog_due_standbys(MemoryContext context, int *n);
+
+/*
+ * Stores the answer, unless the standby was removed since, or removed and added again: what its
+ * counters have grown by goes to the next sample, and the first answer is what they grow from.
+ */
+extern void tier_catalog_store_standby(const TierStandby *standby,
+									   const TierStandbyAnswer *answer);
+
+/* ---------------------------------------------------------------------
+ * What they have told (catalog/standby.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Takes what was pulled from standbys since the last sample out of
+ * standby_reads and puts it into period.standby of the states, which are
+ * ordered by OID; under the sampler's lock.  What belongs to none of them is
+ * dropped.  Does not change CurrentMemoryContext.
+ */
+extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
+
+/* What standbys whose reads count have told of them. */
+typedef struct TierStandbyUse
+{
+	TimestampTz known_since;	/* when the last of them was added; 0: none */
+	const char *silent;			/* one that has not told lately, and since
+								 * when, in words; NULL: none */
+	Oid		   *read;			/* sorted: read there since the last sample */
+	int			nread;
+} TierStandbyUse;
+
+/* Strings in the given context.  Lately: within so many seconds. */
+extern TierStandbyUse tier_catalog_load_standby_use(MemoryContext context, double lately_s);
+
+/* The directory of a tablespace on a standby, as of its last pull. */
+typedef struct TierStandbyRoom
+{
+	char	   *standby_name;
+	bool		is_usable;		/* the directory exists and can be written to */
+	double		free_bytes;		/* negative: not known; total_bytes, too */
+	double		total_bytes;
+	char	   *looked_at;		/* when */
+} TierStandbyRoom;
+
+/*
+ * How many standbys replay what this server sends them beyond those that were added, and the
+ * name of one that is not called like any of these; NULL, and 0: there are no more.  One that
+ * replays from another standby is not seen.
+ */
+extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
+
+/*
+ * What each standby has told of the tablespace at the last pull, in the given context; nobody
+ * is asked.  Free bytes are without what this database has moved there since, or is moving
+ * there in other sessions.
+ */
+extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid,
+												   int *nrooms);
+
+/*
+ * How many standbys there are; of these, *nknown have told of the tablespace's directory within
+ * a day, and their last pull has not failed.
+ */
+extern int	tier_catalog_count_standbys(Oid tablespace_oid, int *nknown);
+
+#endif							/* TIER_CATALOG_STANDBYS_H */

@@ -1,0 +1,380 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/standby_reads.c
+ *		Reads of standbys, pulled and added to those of this server.
+ *
+ * The worker compares a standby's counters with those of the last pull and adds the growth to
+ * standby_reads.  The next sample takes it from there as if it had happened on this server.  So
+ * a reset, a restart or the removal of a standby is never a step backwards of a relation's
+ * counters here.
+ *
+ * A standby is asked outside of any transaction: however long it takes, nobody waits for a lock
+ * or a snapshot of ours.  What was decided before, whether the standby may be asked, and what is
+ * stored afterwards are two short transactions; between them the standby, or the extension, may
+ * be gone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/base/clock.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/observe/standby_reads.h"
+#include "src/server/remote.h"
+
+/* No further standby is asked in a cycle that has asked for so long. */
+#define LONGEST_PULL_S 20
+
+/* More than any database of use has; what a standby may make us remember. */
+#define MOST_RELATIONS 1000000
+#define MOST_TABLESPACES 10000
+
+/* Sums of counters of many standbys stay below the limits of a bigint. */
+#define LARGEST_COUNTER (INT64CONST(1) << 53)
+
+typedef struct Pull
+{
+	MemoryContext context;		/* of all of this */
+	char	   *database;
+	TierStandby *standbys;
+	char	  **problems;		/* why each is not to be asked, or NULL */
+	int			nstandbys;
+	const TierStandby *standby; /* that is asked */
+	TierStandbyAnswer answer;	/* of it */
+	int			max_counters;
+	int			max_places;
+	XLogRecPtr	asked_lsn;
+} Pull;
+
+/* ---------------------------------------------------------------------
+ * What is asked
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * All may set it, and Citus, if it is there, then hides no shard from the query on pg_class;
+ * without Citus it is nothing.
+ */
+static const char identity_sql[] =
+"SELECT c.system_identifier, pg_catalog.pg_is_in_recovery(), d.oid, "
+"pg_catalog.set_config('citus.override_table_visibility', 'off', false) "
+"FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d "
+"WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()";
+static const Oid identity_types[] = {INT8OID, BOOLOID, OIDOID, TEXTOID};
+
+static const char counters_sql[] =
+"WITH held AS MATERIALIZED (SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l "
+"JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid "
+"WHERE l.locktype OPERATOR(pg_catalog.=) 'relation' "
+"AND l.database OPERATOR(pg_catalog.=) (SELECT d.oid FROM pg_catalog.pg_database d "
+"WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()) "
+"AND a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid() "
+"AND a.backend_type OPERATOR(pg_catalog.<>) 'startup') "
+"SELECT c.oid, pg_catalog.pg_stat_get_numscans(c.oid), "
+"pg_catalog.pg_stat_get_tuples_returned(c.oid), pg_catalog.pg_stat_get_blocks_fetched(c.oid), "
+"pg_catalog.pg_stat_get_blocks_hit(c.oid), "
+"EXISTS (SELECT FROM held h WHERE h.relation OPERATOR(pg_catalog.=) c.oid) "
+"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid "
+"AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,i,m,t}'::pg_catalog.\"char\"[]) "
+"AND (pg_catalog.pg_stat_get_blocks_fetched(c.oid) OPERATOR(pg_catalog.>) 0::pg_catalog.int8 "
+"OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT h.relation FROM held h)) ORDER BY c.oid";
+static const Oid counters_types[] = {OIDOID, INT8OID, INT8OID, INT8OID, INT8OID, BOOLOID};
+
+/* The extension is there as well, and with it the schema, which is not another role's. */
+static const char places_sql[] =
+"SELECT d.tablespace_oid, COALESCE(d.path_exists AND d.writable, false), "
+"d.file_system_id, d.free_bytes, d.total_bytes, pg_catalog.pg_last_wal_replay_lsn(), "
+"pg_catalog.pg_last_xact_replay_timestamp() "
+"FROM tiered_storage.tablespace_devices() d ORDER BY d.tablespace_oid";
+static const Oid places_types[] = {OIDOID, BOOLOID, INT8OID, INT8OID, INT8OID, PG_LSNOID,
+TIMESTAMPTZOID};
+
+/* An answer that cannot be one is no answer at all. */
+static void
+refuse_answer(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg("the answer has a value that is not valid")));
+}
+
+static void
+take_identity(TierRemote *remote, void *argument)
+{
+	Pull	   *pull = argument;
+	TierStandbyAnswer *answer = &pull->answer;
+
+	answer->problem = NULL;
+	if (tier_remote_int64(remote, 0) != (int64) GetSystemIdentifier())
+		answer->problem = "the connection leads to another cluster";
+	else if (!tier_remote_bool(remote, 1))
+		answer->problem = "the connection leads to a server that is not a standby";
+	answer->is_no_standby = answer->problem != NULL;
+	if (answer->problem == NULL && tier_remote_oid(remote, 2) != MyDatabaseId)
+		answer->problem = "the connection leads to another database";
+}
+
+static int64
+counter_of(TierRemote *remote, int column)
+{
+	int64		counter = tier_remote_int64(remote, column);
+
+	if (counter < 0 || counter > LARGEST_COUNTER)
+		refuse_answer();
+	return counter;
+}
+
+static void
+take_counters(TierRemote *remote, void *argument)
+{
+	Pull	   *pull = argument;
+	TierStandbyAnswer *answer = &pull->answer;
+	TierStandbyCounters *counters;
+	Oid			relation_oid = tier_remote_oid(remote, 0);
+
+	if (relation_oid < FirstNormalObjectId ||
+		(answer->ncounters > 0 &&
+		 relation_oid <= answer->counters[answer->ncounters - 1].relation_oid))
+		refuse_answer();
+	if (answer->ncounters == pull->max_counters)
+	{
+		pull->max_counters *= 2;
+		answer->counters = repalloc_huge(answer->counters,
+										 sizeof(TierStandbyCounters) * pull->max_counters);
+	}
+	counters = &answer->counters[answer->ncounters++];
+	counters->relation_oid = relation_oid;
+	counters->scans = counter_of(remote, 1);
+	counters->tuples_read = counter_of(remote, 2);
+	counters->blocks_fetched = counter_of(remote, 3);
+	counters->blocks_hit = counter_of(remote, 4);
+	counters->is_held = tier_remote_bool(remote, 5);
+}
+
+/* -1: not told. */
+static int64
+amount_of(TierRemote *remote, int column)
+{
+	return Max(tier_remote_int64_or(remote, column, -1), -1);
+}
+
+static void
+take_place(TierRemote *remote, void *argument)
+{
+	Pull	   *pull = argument;
+	TierStandbyAnswer *answer = &pull->answer;
+	TierStandbyPlace *place;
+	Oid			tablespace_oid = tier_remote_oid(remote, 0);
+	XLogRecPtr	replayed_lsn = (XLogRecPtr) tier_remote_int64_or(remote, 5, 0);
+	TimestampTz day_ago = answer->asked_at - USECS_PER_DAY;
+	TimestampTz replayed_at = tier_remote_int64_or(remote, 6, day_ago);
+
+	if (!OidIsValid(tablespace_oid) ||
+		(answer->nplaces > 0 &&
+		 tablespace_oid <= answer->places[answer->nplaces - 1].tablespace_oid))
+		refuse_answer();
+	if (answer->nplaces == pull->max_places)
+	{
+		pull->max_places *= 2;
+		answer->places = repalloc(answer->places, sizeof(TierStandbyPlace) * pull->max_places);
+	}
+	place = &answer->places[answer->nplaces++];
+	place->tablespace_oid = tablespace_oid;
+	place->is_usable = tier_remote_bool(remote, 1);
+	place->file_system_id = tier_remote_int64_or(remote, 2, 0);
+	place->free_bytes = amount_of(remote, 3);
+	place->total_bytes = amount_of(remote, 4);
+
+	/* What it had not replayed yet is not in its free bytes. */
+	place->replayed_until = replayed_lsn >= pull->asked_lsn ? answer->asked_at :
+		Max(Min(replayed_at, answer->asked_at), day_ago);
+}
+
+static void
+require_answer(char *problem)
+{
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg_internal("%s", problem)));
+}
+
+/*
+ * A role that may not ask for the directories is no reason to do without the reads: those it
+ * does not tell.
+ */
+static void
+ask(TierRemote *remote, void *argument)
+{
+	Pull	   *pull = argument;
+	TierStandbyAnswer *answer = &pull->answer;
+
+	answer->problem = "the standby did not say which cluster it belongs to";
+	require_answer(tier_remote_query(remote, identity_sql, identity_types,
+									 lengthof(identity_types), 1, take_identity, pull));
+	if (answer->problem != NULL)
+		return;
+	require_answer(tier_remote_query(remote, counters_sql, counters_types,
+									 lengthof(counters_types), MOST_RELATIONS, take_counters,
+									 pull));
+	answer->asked_at = GetCurrentTimestamp();
+	pull->asked_lsn = GetXLogWriteRecPtr();
+	answer->has_places = tier_remote_query(remote, places_sql, places_types,
+										   lengthof(places_types), MOST_TABLESPACES, take_place,
+										   pull) == NULL;
+}
+
+/* ---------------------------------------------------------------------
+ * Before and after
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * A role is who it was by OID and by name: roles are dropped and created again, and a row of a
+ * dump has the OID that a role had in another cluster.
+ */
+static char *
+why_not_to_be_asked(const TierStandby *standby)
+{
+	char	   *name = GetUserNameFromId(standby->added_by_oid, true);
+
+	if (name == NULL || strcmp(name, standby->added_by) != 0)
+		return psprintf("the role that added the standby, \"%s\", is not the same any more",
+						standby->added_by);
+	if (!superuser_arg(standby->added_by_oid))
+		return psprintf("the role that added the standby, \"%s\", is not a superuser any more",
+						standby->added_by);
+	return NULL;
+}
+
+static void
+load_due(void *argument)
+{
+	Pull	   *pull = argument;
+
+	pull->standbys = tier_catalog_due_standbys(pull->context, &pull->nstandbys);
+	MemoryContextSwitchTo(pull->context);
+	pull->problems = palloc0(sizeof(char *) * Max(pull->nstandbys, 1));
+	for (int i = 0; i < pull->nstandbys; i++)
+		pull->problems[i] = why_not_to_be_asked(&pull->standbys[i]);
+	pull->database = get_database_name(MyDatabaseId);
+}
+
+static void
+store_answer(void *argument)
+{
+	Pull	   *pull = argument;
+
+	tier_catalog_store_standby(pull->standby, &pull->answer);
+}
+
+/* A request to end the worker or its cycle is for the whole cycle. */
+static ErrorData *
+take_error(MemoryContext context)
+{
+	MemoryContextSwitchTo(context);
+	if (geterrcode() == ERRCODE_QUERY_CANCELED || geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
+		PG_RE_THROW();
+	return tier_attempt_take_error();
+}
+
+/* Runs a step in a transaction and a scope of its own; false: it failed, as the log says. */
+static bool
+in_transaction(Pull *pull, void (*step) (void *argument))
+{
+	ErrorData  *volatile error = NULL;
+	volatile bool entered = false;
+
+	PG_TRY();
+	{
+		TierCatalogScope scope;
+
+		tier_transaction_start();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		entered = tier_catalog_try_enter(&scope);
+		if (entered)
+		{
+			step(pull);
+			tier_catalog_leave(&scope);
+		}
+		PopActiveSnapshot();
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		error = take_error(pull->context);
+		AbortOutOfAnyTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(pull->context);
+	if (error != NULL)
+		ereport(LOG,
+				(errmsg("could not pull the statistics of standbys: %s", error->message),
+				 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
+	return error == NULL && entered;
+}
+
+static void
+pull_from(Pull *pull, int i)
+{
+	ErrorData  *volatile error = NULL;
+
+	memset(&pull->answer, 0, sizeof(pull->answer));
+	pull->standby = &pull->standbys[i];
+	pull->answer.problem = pull->problems[i];
+	if (pull->problems[i] == NULL)
+	{
+		pull->max_counters = pull->max_places = 64;
+		pull->answer.counters = palloc(sizeof(TierStandbyCounters) * pull->max_counters);
+		pull->answer.places = palloc(sizeof(TierStandbyPlace) * pull->max_places);
+		PG_TRY();
+		{
+			tier_remote_run(pull->standby->conninfo, pull->database, ask, pull);
+		}
+		PG_CATCH();
+		{
+			error = take_error(pull->context);
+			pull->answer.problem = error->message;
+			pull->answer.is_no_standby = false;
+		}
+		PG_END_TRY();
+	}
+	(void) in_transaction(pull, store_answer);
+}
+
+void
+tier_standby_pull(void)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	Pull	   *pull = palloc0(sizeof(Pull));
+	int64		began_us = tier_clock_monotonic_us();
+
+	pull->context = AllocSetContextCreate(old_context, "tiered_storage standbys",
+										  ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(pull->context);
+	if (in_transaction(pull, load_due))
+	{
+		/* Those that are left come first the next time. */
+		for (int i = 0; i < pull->nstandbys &&
+			 tier_clock_monotonic_us() - began_us < LONGEST_PULL_S * 1000000; i++)
+			pull_from(pull, i);
+	}
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(pull->context);
+	pfree(pull);
+	pgstat_report_stat(true);
+}

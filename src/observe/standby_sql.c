@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * observe/standby_sql.c
+ *		add_standby(): who may have the server connect where.
+ *
+ * The connections are made by the worker, as the operating system's user that the server runs
+ * as: with its password file, its certificates, and the peer authentication of every server of
+ * this machine.  So where a connection leads has to come from a superuser, who could read and
+ * do all of that anyway, and from nobody else:
+ *
+ * - Only a superuser may add a standby, in a session of his own, himself: see
+ *   require_own_superuser().
+ * - The worker looks at that role again before each connection (observe/standby_reads.c), and
+ *   parses the connection string again (server/remote.c).
+ * - The table standby can be written by the owner of the extension and superusers only, and a
+ *   dump is restored into it by no one else.  A row from another cluster has the OID that a
+ *   role had there.  Unless the role with that OID has the same name here, and is a superuser,
+ *   the row does nothing until a superuser adds the standby again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/base/sql.h"
+#include "src/catalog/tables.h"
+#include "src/server/remote.h"
+
+PG_FUNCTION_INFO_V1(tier_add_standby);
+
+/*
+ * The superuser has to be there, as himself: logged in as one, not by way of
+ * SET ROLE or SET SESSION AUTHORIZATION, and not while code runs that was
+ * switched to another role's rights.  The latter is how code that somebody else
+ * wrote gets into his session against his will: a function of an index that he
+ * rebuilds, of a table that he analyzes, of a materialized view that he
+ * refreshes; and how superuser's rights get into another session: a
+ * SECURITY DEFINER function, the script of a trusted extension.  Nor in a worker,
+ * which nobody has logged in to.
+ *
+ * What settings such as is_superuser and role say does not count, nor do the
+ * names session_user and current_user: in all of these cases they may name a
+ * superuser.
+ *
+ * A superuser who calls a function that somebody else wrote, in no such
+ * context, has given it all of his rights: it could make its author a
+ * superuser, and has no need of us.
+ */
+static void
+require_own_superuser(void)
+{
+	bool		switched = InSecurityRestrictedOperation() || InLocalUserIdChange() ||
+	MyBackendType != B_BACKEND;
+
+	if (switched || !superuser_arg(GetUserId()) || !superuser_arg(GetOuterUserId()) ||
+		!superuser_arg(GetSessionUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to add a standby"),
+				 errdetail("The connection to it is made with the rights of a superuser."),
+				 switched && superuser_arg(GetSessionUserId()) ?
+				 errhint("Call it by itself, "
+						 "not from code that runs with the rights of another role.") :
+				 errhint("A superuser can add it, logged in as such.")));
+}
+
+Datum
+tier_add_standby(PG_FUNCTION_ARGS)
+{
+	const char *name;
+	char	   *conninfo;
+	Oid			added_by_oid = GetUserId();
+	TierCatalogScope scope;
+
+	require_own_superuser();
+	tier_require_writable("tiered_storage.add_standby()");
+	tier_require_argument(fcinfo, 0, "name");
+	tier_require_argument(fcinfo, 1, "conninfo");
+	name = NameStr(*PG_GETARG_NAME(0));
+	conninfo = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the name of a standby must not be empty")));
+	tier_remote_check(conninfo);
+	tier_catalog_enter(&scope);
+	tier_catalog_add_standby(name, conninfo, added_by_oid);
+	tier_catalog_leave(&scope);
+	PG_RETURN_VOID();
+}

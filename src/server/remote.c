@@ -1,0 +1,489 @@
+/*-------------------------------------------------------------------------
+ *
+ * server/remote.c
+ *		One connection to another server, by libpq; see server/remote.h.
+ *
+ * A connection string may say where to connect and as whom, and nothing else.  Other keywords
+ * bring in files and passwords (service, passfile, sslkey, password), or settings of the session
+ * there (options).  Authentication is that of the operating system's user of this server, with
+ * its password file and its certificates, as for primary_conninfo.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "libpq-fe.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "port/pg_bswap.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/sql.h"
+#include "src/server/remote.h"
+
+#define CONNECT_S		3
+#define MOST_CONNECT_S	10
+#define ANSWER_S		10
+
+/* Of a message of the other server that is passed on. */
+#define MESSAGE_BYTES	400
+
+/*
+ * How the session there is to be, whatever the owner of that database or the role has set:
+ * names mean what they say, nothing is written, and no statement goes on for long after us.
+ */
+#define SESSION_OPTIONS \
+	"-c search_path=pg_catalog,pg_temp -c default_transaction_read_only=on " \
+	"-c default_transaction_isolation=read\\ committed -c statement_timeout=10s " \
+	"-c stats_fetch_consistency=none -c client_min_messages=error"
+
+struct TierRemote
+{
+	PGconn	   *connection;		/* NULL: none; with one external descriptor */
+	bool		has_descriptor;
+	PGresult   *result;			/* the row that is looked at, or NULL */
+	int64		deadline_us;	/* monotonic */
+	int			patience_s;		/* which that was at first */
+};
+
+/* Keywords that may be given; hint and reference list them as well. */
+typedef enum Keyword
+{
+	HOST, HOSTADDR, PORT, DBNAME, USER_NAME, SSLMODE, APPLICATION_NAME, CONNECT_TIMEOUT,
+	NKEYWORDS
+} Keyword;
+
+static const char *const keywords[NKEYWORDS] = {
+	"host", "hostaddr", "port", "dbname", "user", "sslmode", "application_name",
+	"connect_timeout"
+};
+
+typedef struct Address
+{
+	char	   *values[NKEYWORDS];	/* NULL: not given, or empty */
+	int			connect_s;
+} Address;
+
+/* ---------------------------------------------------------------------
+ * Connection strings
+ * ---------------------------------------------------------------------
+ */
+
+/* One line, not too long, in our encoding; in the current memory context. */
+static char *
+message_text(const char *message)
+{
+	size_t		length = message == NULL ? 0 : strnlen(message, 2 * MESSAGE_BYTES);
+	char	   *text = pnstrdup(message == NULL ? "" : message,
+								pg_mbcliplen(message, (int) length, MESSAGE_BYTES));
+	char	   *end = text + strlen(text);
+
+	while (end > text && isspace((unsigned char) end[-1]))
+		*--end = '\0';
+	for (char *c = text; *c != '\0'; c++)
+	{
+		if ((unsigned char) *c < ' ')
+			*c = ' ';
+	}
+	return tier_foreign_text(text);
+}
+
+/* Copies what is allowed; the keyword that is not is returned, else NULL. */
+static char *
+copy_options(const PQconninfoOption *options, Address *address)
+{
+	for (const PQconninfoOption *option = options; option->keyword != NULL; option++)
+	{
+		int			i = 0;
+
+		if (option->val == NULL)
+			continue;
+		while (i < NKEYWORDS && strcmp(option->keyword, keywords[i]) != 0)
+			i++;
+		if (i == NKEYWORDS)
+			return pstrdup(option->keyword);
+		if (option->val[0] != '\0')
+			address->values[i] = pstrdup(option->val);
+	}
+	return NULL;
+}
+
+/* libpq parses it as it will when it connects, without any default of the environment. */
+static void
+parse(const char *conninfo, Address *address)
+{
+	char	   *problem = NULL;
+	PQconninfoOption *options = PQconninfoParse(conninfo, &problem);
+	char	   *refused;
+
+	if (options == NULL)
+	{
+		char	   *text = message_text(problem == NULL ? "out of memory" : problem);
+
+		PQfreemem(problem);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid connection string: %s", text)));
+	}
+	refused = copy_options(options, address);
+	PQconninfoFree(options);
+	if (refused != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("connection option \"%s\" is not allowed", refused),
+				 strcmp(refused, "password") == 0 ?
+				 errdetail("A password would be stored in a table, and in dumps.") : 0,
+				 errhint("Allowed are host, hostaddr, port, dbname, user, sslmode, "
+						 "application_name and connect_timeout. Passwords are read from the "
+						 "password file of the operating system's user of this server.")));
+}
+
+static void
+parse_connect_timeout(Address *address)
+{
+	const char *value = address->values[CONNECT_TIMEOUT];
+	char	   *end;
+	long		seconds;
+
+	address->connect_s = CONNECT_S;
+	if (value == NULL)
+		return;
+	seconds = strtol(value, &end, 10);
+	if (*end != '\0' || seconds < 1 || seconds > MOST_CONNECT_S)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("connect_timeout must be between 1 and %d seconds", MOST_CONNECT_S)));
+	address->connect_s = (int) seconds;
+}
+
+static void
+parse_address(const char *conninfo, Address *address)
+{
+	memset(address, 0, sizeof(Address));
+	if (strlen(conninfo) >= TIER_REMOTE_ADDRESS_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("connection string is too long"),
+				 errdetail("It must have less than %d bytes.", TIER_REMOTE_ADDRESS_BYTES)));
+	parse(conninfo, address);
+	parse_connect_timeout(address);
+	if (address->values[HOST] == NULL && address->values[HOSTADDR] == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("connection string must contain host or hostaddr")));
+	for (int i = HOST; i <= PORT; i++)
+	{
+		/* The counters of another one would look like reads. */
+		if (address->values[i] != NULL && strchr(address->values[i], ',') != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("connection string must name a single server"),
+					 errhint("Add each standby by itself.")));
+	}
+}
+
+void
+tier_remote_check(const char *conninfo)
+{
+	Address		address;
+
+	parse_address(conninfo, &address);
+}
+
+/* ---------------------------------------------------------------------
+ * Connecting
+ * ---------------------------------------------------------------------
+ */
+
+static void
+begin_waiting(TierRemote *remote, int seconds)
+{
+	remote->patience_s = seconds;
+	remote->deadline_us = tier_clock_monotonic_us() + (int64) seconds * 1000000;
+}
+
+/* Until the socket is ready, or something else has happened: the caller looks. */
+static void
+wait_for_socket(TierRemote *remote, int event)
+{
+	int64		left_us = remote->deadline_us - tier_clock_monotonic_us();
+
+	if (left_us <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("no answer within %d seconds", remote->patience_s)));
+	if (PQsocket(remote->connection) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("connection was lost")));
+	(void) WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | event,
+							 PQsocket(remote->connection), (long) (left_us / 1000 + 1),
+							 PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+connection_error(TierRemote *remote)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_FAILURE),
+			 errmsg_internal("%s", message_text(PQerrorMessage(remote->connection)))));
+}
+
+static void
+ignore_notice(void *argument, const PGresult *result)
+{
+}
+
+/*
+ * Nothing that somebody has exported where the server was started goes along.  This process is
+ * a worker, and ends after its cycle.
+ */
+static void
+clear_environment(void)
+{
+	PQconninfoOption *options = PQconninfoParse("", NULL);
+
+	if (options == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	for (PQconninfoOption *option = options; option->keyword != NULL; option++)
+	{
+		if (option->envvar != NULL)
+			unsetenv(option->envvar);
+	}
+	PQconninfoFree(options);
+	unsetenv("PGSERVICEFILE");
+	unsetenv("PGDATESTYLE");
+	unsetenv("PGTZ");
+	unsetenv("PGGEQO");
+}
+
+/* Values that the string may not give, or did not, come after those that it gave. */
+static PGconn *
+start_connection(const Address *address, const char *database)
+{
+	const char *names[NKEYWORDS + 6];
+	const char *values[NKEYWORDS + 6];
+	int			n = 0;
+
+	for (int i = 0; i < NKEYWORDS; i++)
+	{
+		if (address->values[i] == NULL)
+			continue;
+		names[n] = keywords[i];
+		values[n++] = address->values[i];
+	}
+	if (address->values[DBNAME] == NULL)
+	{
+		names[n] = "dbname";
+		values[n++] = database;
+	}
+	if (address->values[APPLICATION_NAME] == NULL)
+	{
+		names[n] = "application_name";
+		values[n++] = "tiered_storage";
+	}
+	names[n] = "client_encoding";
+	values[n++] = GetDatabaseEncodingName();
+	names[n] = "options";
+	values[n++] = SESSION_OPTIONS;
+	/* Its library would wait for other servers, which nothing bounds. */
+	names[n] = "gssencmode";
+	values[n++] = "disable";
+	names[n] = values[n] = NULL;
+	return PQconnectStartParams(names, values, 0);
+}
+
+static void
+establish(TierRemote *remote, const Address *address, const char *database)
+{
+	PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("too many files are open")));
+	remote->has_descriptor = true;
+	remote->connection = start_connection(address, database);
+	if (remote->connection == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	PQsetNoticeReceiver(remote->connection, ignore_notice, NULL);
+	if (PQstatus(remote->connection) == CONNECTION_BAD)
+		connection_error(remote);
+	while (state != PGRES_POLLING_OK)
+	{
+		wait_for_socket(remote, state == PGRES_POLLING_READING ?
+						WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE);
+		state = PQconnectPoll(remote->connection);
+		if (state == PGRES_POLLING_FAILED)
+			connection_error(remote);
+	}
+	if (PQsetnonblocking(remote->connection, 1) != 0)
+		connection_error(remote);
+}
+
+void
+tier_remote_run(const char *conninfo, const char *database,
+				void (*body) (TierRemote *remote, void *argument), void *argument)
+{
+	TierRemote *remote = palloc0(sizeof(TierRemote));
+	Address		address;
+
+	if (MyBackendType != B_BG_WORKER)
+		elog(ERROR, "only a worker connects to other servers");
+	parse_address(conninfo, &address);
+	clear_environment();
+	PG_TRY();
+	{
+		begin_waiting(remote, address.connect_s);
+		establish(remote, &address, database);
+		begin_waiting(remote, ANSWER_S);
+		body(remote, argument);
+	}
+	PG_FINALLY();
+	{
+		PQclear(remote->result);
+		PQfinish(remote->connection);
+		if (remote->has_descriptor)
+			ReleaseExternalFD();
+	}
+	PG_END_TRY();
+}
+
+/* ---------------------------------------------------------------------
+ * Statements
+ * ---------------------------------------------------------------------
+ */
+
+static void
+send_statement(TierRemote *remote, const char *sql)
+{
+	int			unsent;
+
+	if (PQsendQueryParams(remote->connection, sql, 0, NULL, NULL, NULL, NULL, 1) != 1 ||
+		PQsetSingleRowMode(remote->connection) != 1)
+		connection_error(remote);
+	while ((unsent = PQflush(remote->connection)) > 0)
+	{
+		wait_for_socket(remote, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE);
+		if (PQconsumeInput(remote->connection) != 1)
+			connection_error(remote);
+	}
+	if (unsent < 0)
+		connection_error(remote);
+}
+
+/* The next result, which is the row that is looked at from now on; false: there is none. */
+static bool
+next_result(TierRemote *remote)
+{
+	PQclear(remote->result);
+	remote->result = NULL;
+	while (PQisBusy(remote->connection))
+	{
+		wait_for_socket(remote, WL_SOCKET_READABLE);
+		if (PQconsumeInput(remote->connection) != 1)
+			connection_error(remote);
+	}
+	remote->result = PQgetResult(remote->connection);
+	return remote->result != NULL;
+}
+
+static void
+check_columns(TierRemote *remote, const Oid *types, int ncolumns)
+{
+	bool		fits = PQnfields(remote->result) == ncolumns;
+
+	for (int i = 0; i < ncolumns && fits; i++)
+		fits = PQftype(remote->result, i) == types[i] && PQfformat(remote->result, i) == 1;
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("the answer has other columns than expected")));
+}
+
+char *
+tier_remote_query(TierRemote *remote, const char *sql, const Oid *types, int ncolumns,
+				  int max_rows, void (*row) (TierRemote *remote, void *argument), void *argument)
+{
+	char	   *problem = NULL;
+	int			nrows = 0;
+
+	send_statement(remote, sql);
+	while (next_result(remote))
+	{
+		ExecStatusType status = PQresultStatus(remote->result);
+
+		CHECK_FOR_INTERRUPTS();
+		if (status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK)
+		{
+			check_columns(remote, types, ncolumns);
+			nrows += PQntuples(remote->result);
+			if (nrows > max_rows)
+				ereport(ERROR,
+						(errcode(ERRCODE_CONNECTION_FAILURE),
+						 errmsg("the answer has more than %d rows", max_rows)));
+			if (status == PGRES_SINGLE_TUPLE)
+				row(remote, argument);
+		}
+		else if (PQstatus(remote->connection) == CONNECTION_BAD || status != PGRES_FATAL_ERROR)
+			connection_error(remote);
+		else
+			problem = message_text(PQresultErrorField(remote->result, PG_DIAG_MESSAGE_PRIMARY));
+	}
+	return problem;
+}
+
+/* ---------------------------------------------------------------------
+ * Fields
+ * ---------------------------------------------------------------------
+ */
+
+static const char *
+field(TierRemote *remote, int column, int length)
+{
+	if (PQgetisnull(remote->result, 0, column) ||
+		PQgetlength(remote->result, 0, column) != length)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("the answer has a value that is not valid")));
+	return PQgetvalue(remote->result, 0, column);
+}
+
+Oid
+tier_remote_oid(TierRemote *remote, int column)
+{
+	uint32		value;
+
+	memcpy(&value, field(remote, column, sizeof(value)), sizeof(value));
+	return (Oid) pg_ntoh32(value);
+}
+
+bool
+tier_remote_bool(TierRemote *remote, int column)
+{
+	return *field(remote, column, 1) != 0;
+}
+
+int64
+tier_remote_int64(TierRemote *remote, int column)
+{
+	uint64		value;
+
+	memcpy(&value, field(remote, column, sizeof(value)), sizeof(value));
+	return (int64) pg_ntoh64(value);
+}
+
+int64
+tier_remote_int64_or(TierRemote *remote, int column, int64 if_null)
+{
+	return PQgetisnull(remote->result, 0, column) ? if_null : tier_remote_int64(remote, column);
+}
