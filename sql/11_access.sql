@@ -500,6 +500,9 @@ CALL tiered_storage.sample();
 SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
 SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_added'::regclass;
 DROP TABLE regress_added;
+-- A sample does not go by the costs of its session, but by those of the tablespace.
+ALTER TABLESPACE regress_ts_fast SET (seq_page_cost = 100000, random_page_cost = 400000);
+ALTER TABLESPACE regress_ts_slow SET (seq_page_cost = 100000, random_page_cost = 400000);
 -- Vacuum, analyze and dumps are no use.
 CALL regress_cold();
 VACUUM (DISABLE_PAGE_SKIPPING) regress_a;
@@ -513,6 +516,8 @@ CALL tiered_storage.sample();
 SELECT random_reads, sequential_reads FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
 SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
+ALTER TABLESPACE regress_ts_fast RESET (seq_page_cost, random_page_cost);
+ALTER TABLESPACE regress_ts_slow RESET (seq_page_cost, random_page_cost);
 -- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.
 :cold
 SELECT complete FROM tiered_storage.access_tracking();
