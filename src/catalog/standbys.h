@@ -53,8 +53,8 @@ typedef struct TierStandbyPlace
 	int64		file_system_id; /* 0: not told */
 	int64		free_bytes;		/* negative: not told; total_bytes, too */
 	int64		total_bytes;
-	TimestampTz replayed_until; /* moves that had ended by then are in free_bytes;
-								 * by the clock of this server */
+	TimestampTz replayed_until; /* moves that had ended by then are in
+								 * free_bytes; by the clock of this server */
 } TierStandbyPlace;
 
 /* What one pull has found, checked by observe/standby_reads.c. */
@@ -66,7 +66,8 @@ typedef struct TierStandbyAnswer
 	int			ncounters;
 	TierStandbyPlace *places;	/* by tablespace, each once */
 	int			nplaces;
-	bool		has_places;		/* false: it does not tell, which changes nothing */
+	bool		has_places;		/* false: it does not tell, which changes
+								 * nothing */
 	TimestampTz asked_at;
 } TierStandbyAnswer;
 

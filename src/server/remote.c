@@ -83,9 +83,9 @@ message_text(const char *message)
 	size_t		length = message == NULL ? 0 : strnlen(message, 2 * MESSAGE_BYTES);
 	char	   *text = pnstrdup(message == NULL ? "" : message,
 								pg_mbcliplen(message, (int) length, MESSAGE_BYTES));
-	char	   *end = text + strlen(text);
+	char	   *end = text +strlen(text);
 
-	while (end > text && isspace((unsigned char) end[-1]))
+	while (end > text &&isspace((unsigned char) end[-1]))
 		*--end = '\0';
 	for (char *c = text; *c != '\0'; c++)
 	{
