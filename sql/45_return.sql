@@ -275,6 +275,7 @@ CREATE TABLE regress_r_x (k int, v int) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_x_k ON regress_r_x (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
+VACUUM regress_r_x;
 SELECT tiered_storage.alter_tiering_policy('regress_a', enabled => false);
 SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow', below_reads_per_hour => 10, return_when_reads_per_hour => 100, return_after => '1 day');
 SELECT pg_stat_force_next_flush() \g /dev/null
