@@ -304,7 +304,7 @@ work(240000, 5, 1);
 hours_with(12, 1200);
 hours_with(12, 1200);
 is( effect(),
-	'profile|1.112|0.013|as predicted',
+	'profile|1.000|0.010|as predicted',
 	'measured by profiles, where a device cannot be believed');
 
 $node->stop;
