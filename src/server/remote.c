@@ -37,11 +37,15 @@
 
 /*
  * How the session there is to be, whatever the owner of that database or the role has set:
- * names mean what they say, nothing is written, and no statement goes on for long after us.
+ * it begins, as the role that was named, and is not ended while it waits for us; names mean what
+ * they say, nothing is written, and no statement goes on for long after us.  (Of two limits of
+ * one name the later one counts, before 17.)
  */
 #define SESSION_OPTIONS \
+	"-c local_preload_libraries= -c role=none -c idle_session_timeout=0 -c lock_timeout=0 " \
+	"-c " TIER_COMPAT_TRANSACTION_TIMEOUT "=60s -c statement_timeout=10s " \
 	"-c search_path=pg_catalog,pg_temp -c default_transaction_read_only=on " \
-	"-c default_transaction_isolation=read\\ committed -c statement_timeout=10s " \
+	"-c default_transaction_isolation=read\\ committed " \
 	"-c stats_fetch_consistency=none -c client_min_messages=error"
 
 struct TierRemote
@@ -230,12 +234,15 @@ wait_for_socket(TierRemote *remote, int event)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* libpq has no message for an answer that is in order, but not one to a query. */
 static void
 connection_error(TierRemote *remote)
 {
+	char	   *text = message_text(PQerrorMessage(remote->connection));
+
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg_internal("%s", message_text(PQerrorMessage(remote->connection)))));
+			 errmsg_internal("%s", text[0] != '\0' ? text : "the answer is not one to a query")));
 }
 
 static void

@@ -230,19 +230,29 @@ END
 $do$;
 ALTER DATABASE app SET search_path = evil, public, pg_catalog;
 ALTER DATABASE app SET default_transaction_isolation = serializable;
+ALTER DATABASE app SET local_preload_libraries = 'nowhere';
+ALTER DATABASE app SET role = 'dbo';
+ALTER DATABASE app SET idle_session_timeout = '1ms';
 ));
+$ENV{PGOPTIONS} =
+  '-c local_preload_libraries= -c role=none -c idle_session_timeout=0';
 $primary->wait_for_catchup($standby);
 add('replica', "$connection user=reader");
 pull_standbys($primary, 'app');
 is(state_of('replica'), 't|0|-',
 	'the standby answers, whatever is set there');
+is( $primary->safe_psql(
+		'app',
+		"SELECT count(*) > 0 FROM _tiered_storage.standby_room WHERE standby_name = 'replica'"
+	),
+	't',
+	'with the rights of the role that was named');
 unlike(
 	slurp_file($_->logfile),
 	qr/LOG:  evil runs as/,
 	'nothing of his runs on ' . $_->name) foreach $primary, $standby;
-$primary->safe_psql('postgres',
-	'ALTER DATABASE app RESET search_path; ALTER DATABASE app RESET default_transaction_isolation'
-);
+$primary->safe_psql('postgres', 'ALTER DATABASE app RESET ALL');
+delete $ENV{PGOPTIONS};
 
 # ---------------------------------------------------------------------
 note 'Passwords';
@@ -286,6 +296,14 @@ my %fakes = (
 		qr/^the answer has other columns than expected$/,
 		$ready,
 		answer([ (25) x 4 ], [ ('1') x 4 ])
+	],
+	'fake command' => [
+		qr/^the answer is not one to a query$/,
+		$ready,
+		message('1', '')
+		  . message('2', '')
+		  . message('C', "SET\0")
+		  . message('Z', 'I')
 	],
 	'fake columns' => [
 		qr/^the answer has other columns than expected$/, $ready, answer([])
