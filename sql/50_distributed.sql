@@ -87,8 +87,8 @@ SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
 SELECT tiered_storage.pin('items_102008');
 
 -- No view of ours depends on a query on pg_class, which Citus would rewrite, be it by way of
--- another view; and no function of ours has one but for these: a standby is told not to
--- rewrite it, and what is asked of pg_stats is for tables that are no shards.
+-- another view; and no function of ours has one but for these: what is asked of pg_stats is
+-- for tables that are no shards.
 CREATE TEMP TABLE rewritten AS
 	WITH RECURSIVE views AS MATERIALIZED (
 		SELECT c.oid, c.relname, c.relnamespace::regnamespace AS schema, pg_get_viewdef(c.oid) AS definition FROM pg_class c
@@ -105,8 +105,6 @@ SELECT p.proname, string_agg(r.relname, ', ' ORDER BY r.relname COLLATE "C") AS 
 	WHERE p.pronamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)
 	GROUP BY p.oid, p.proname ORDER BY p.proname COLLATE "C";
 DROP TABLE rewritten;
-SELECT prosrc ~ '''''citus.override_table_visibility'''', ''''off'''', false' AS shows_shards FROM pg_proc
-	WHERE oid = '_tiered_storage.standby_identify(name, text, interval)'::regprocedure;
 
 DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement, pg_catalog.pg_dist_local_group;
 RESET allow_system_table_mods;

@@ -165,7 +165,11 @@ tier_settings_fix(GucAction action)
 
 		if (fixed[i].is_default && fixed[i].setting->source == PGC_S_DEFAULT)
 			continue;
-		/* What the server says of all plans is what their costs are compared with. */
+
+		/*
+		 * What the server says of all plans is what their costs are compared
+		 * with.
+		 */
 		if (fixed[i].setting->group == QUERY_TUNING_COST &&
 			fixed[i].setting->source <= PGC_S_ARGV)
 			continue;

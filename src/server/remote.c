@@ -85,18 +85,18 @@ static char *
 message_text(const char *message)
 {
 	size_t		length = message == NULL ? 0 : strnlen(message, 2 * MESSAGE_BYTES);
-	char	   *text = pnstrdup(message == NULL ? "" : message,
-								pg_mbcliplen(message, (int) length, MESSAGE_BYTES));
-	char	   *end = text +strlen(text);
+	char	   *clean = pnstrdup(message == NULL ? "" : message,
+								 pg_mbcliplen(message, (int) length, MESSAGE_BYTES));
+	char	   *end = clean + strlen(clean);
 
-	while (end > text &&isspace((unsigned char) end[-1]))
+	while (end > clean && isspace((unsigned char) end[-1]))
 		*--end = '\0';
-	for (char *c = text; *c != '\0'; c++)
+	for (char *c = clean; *c != '\0'; c++)
 	{
 		if ((unsigned char) *c < ' ')
 			*c = ' ';
 	}
-	return tier_foreign_text(text);
+	return tier_foreign_text(clean);
 }
 
 /* Copies what is allowed; the keyword that is not is returned, else NULL. */
@@ -129,12 +129,12 @@ parse(const char *conninfo, Address *address)
 
 	if (options == NULL)
 	{
-		char	   *text = message_text(problem == NULL ? "out of memory" : problem);
+		char	   *clean = message_text(problem == NULL ? "out of memory" : problem);
 
 		PQfreemem(problem);
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid connection string: %s", text)));
+				 errmsg("invalid connection string: %s", clean)));
 	}
 	refused = copy_options(options, address);
 	PQconninfoFree(options);

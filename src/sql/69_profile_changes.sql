@@ -36,7 +36,8 @@ BEGIN
 		('parallelism', 'parallelism', p.parallelism::numeric),
 		('scan_start_ms', 'scan_start_ms', p.scan_start_ms::numeric),
 		('endurance_dwpd', 'endurance_dwpd', p.endurance_dwpd::numeric),
-		('price_per_gb_month', 'price_per_gb_month', p.price_per_gb_month)) v (property, limited_as, value)
+		('price_per_gb_month', 'price_per_gb_month', p.price_per_gb_month))
+		v (property, limited_as, value)
 	JOIN _tiered_storage.tier_limits() l ON l.property = v.limited_as
 	WHERE NOT _tiered_storage.tier_value_fits(v.limited_as, v.value)
 	LIMIT 1;

@@ -435,7 +435,8 @@ add('stalls', "$connection connect_timeout=2");
 is(is_there($pid), 1, 'the standby is another one, and it still waits');
 wait_for_end($pid);
 is( $primary->safe_psql(
-		'app', 'SELECT COALESCE(failures, 0), error FROM tiered_storage.standbys'),
+		'app',
+		'SELECT COALESCE(failures, 0), error FROM tiered_storage.standbys'),
 	'0|',
 	'what the other one did not answer is not held against it');
 $primary->safe_psql('app', "SELECT tiered_storage.remove_standby('stalls')");
@@ -449,8 +450,7 @@ like(last_error(),
 $pid = waiting_worker();
 $primary->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 wait_for_end($pid);
-like(last_error(),
-	qr/^failed\|the worker was terminated/, 'terminated');
+like(last_error(), qr/^failed\|the worker was terminated/, 'terminated');
 is( $primary->safe_psql(
 		'app',
 		'SELECT count(*) FROM tiered_storage.standbys WHERE error IS NULL'),
