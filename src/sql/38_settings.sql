@@ -58,7 +58,10 @@ AS $$
 		SELECT a.*, COALESCE(
 			(SELECT o.option_value FROM pg_options_to_table(a.spcoptions) o
 				WHERE o.option_name = a.setting),
-			current_setting(a.setting)) AS current_value
+			/* Planner costs are not the session's here: what it began with. */
+			CASE WHEN a.setting LIKE '%cost'
+				THEN (SELECT s.reset_val FROM pg_settings s WHERE s.name = a.setting)
+				ELSE current_setting(a.setting) END) AS current_value
 		FROM advice a)
 	SELECT c.tier_name, c.tablespace_name, c.setting, c.current_value, c.value, c.calibrated_at,
 		c.reason || CASE WHEN c.calibrated_at IS NULL THEN ' (profile, not calibrated)'

@@ -42,7 +42,8 @@ AS $$
 				WHEN s.has_own AND s.kind = 'system'
 					THEN 'where ALTER DATABASE or ALTER ROLE has set it, that stays'
 				WHEN s.has_own THEN 'where ALTER ROLE has set it, that stays' END,
-			CASE WHEN s.kind <> 'database' AND NOT s.has_option THEN CASE
+			CASE WHEN s.kind <> 'database' AND NOT s.has_option
+				AND setting NOT LIKE '%cost' THEN CASE
 				WHEN s.source = 'client' THEN 'the current value is only this session''s: its '
 					'client has set it (PGOPTIONS)'
 				WHEN s.source IN ('session', 'interactive')
