@@ -33,6 +33,9 @@
 #include "utils/memutils.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/act/apply.h"
 #include "src/act/apply_candidates.h"
 #include "src/act/apply_notice.h"
@@ -69,6 +72,8 @@ typedef struct Batch
 	const TierApplyRequest *request;
 	TierApplySummary *summary;
 	const TierAdvice *advice;	/* this and what follows: of run_rounds() */
+	TierPass	plan;			/* what fails before its move, */
+	TierPass	moves;			/* and what fails in it without a record */
 	char	  **held;			/* by tier: for what those wait that have no
 								 * room there, as something that leaves it
 								 * waits; NULL: nothing does */
@@ -200,39 +205,70 @@ has_no_room(const TierMoveRequest *move)
 	return prospect.obstacle.sqlstate == ERRCODE_DISK_FULL;
 }
 
+/* What plan_step() is given, and what it finds. */
+typedef struct Turn
+{
+	Batch	   *batch;
+	TierCandidate *candidate;
+	bool		is_last;
+	TierMoveRequest move;
+	bool		is_advised;		/* still */
+	bool		moves;
+	bool		is_tried_again;
+} Turn;
+
+/* Is it still advised, may its move begin, and does it have room? */
+static void
+plan_step(void *argument)
+{
+	Turn	   *turn = argument;
+	Batch	   *batch = turn->batch;
+	TierCandidate *candidate = turn->candidate;
+	char	   *held = batch->held[candidate->unit->recommended_tier];
+
+	tier_debug_relation("plan", candidate->unit->relation_oid);
+	choose_tablespace(batch->advice, candidate);
+	turn->is_advised = is_still_advised(batch->advice, candidate);
+	if (!turn->is_advised || has_to_wait(batch, candidate))
+		return;
+	turn->move = tier_candidate_request(batch->advice, candidate);
+	if (held == NULL || !has_no_room(&turn->move))
+		turn->moves = true;
+	else if (turn->is_last)
+		count_waiting(batch, candidate, held);
+	else
+		turn->is_tried_again = true;
+}
+
 /*
  * One move; its outcome is added to the summary.  True: nothing came of it, and it is
  * to be tried again.
  */
 static bool
-move_one(Batch *batch, const TierCandidate *candidate, bool is_last)
+move_one(Batch *batch, const TierCandidate *candidate, TierMoveRequest *move, bool is_last)
 {
 	const TierApplyRequest *request = batch->request;
 	TierApplySummary *summary = batch->summary;
 	Advised		advised = {batch->advice, candidate};
-	char	   *held = batch->held[candidate->unit->recommended_tier];
-	TierMoveRequest move;
 	TierMoveReport report;
 
-	if (has_to_wait(batch, candidate))
-		return false;
-	move = tier_candidate_request(batch->advice, candidate);
-	if (held != NULL && has_no_room(&move))
-	{
-		if (is_last)
-			count_waiting(batch, candidate, held);
-		return !is_last;
-	}
-	move.obeys_windows = request->for_owners && !request->ignore_windows;
-	move.batch_id = summary->batch_id;
-	move.is_wanted = is_still_wanted;
-	move.argument = &advised;
-	move.idle = request->idle;
-	move.is_tried_again = !is_last;
-	move.counts = &summary->counts;
-	report = tier_move_one(&move);
+	move->obeys_windows = request->for_owners && !request->ignore_windows;
+	move->batch_id = summary->batch_id;
+	move->is_wanted = is_still_wanted;
+	move->argument = &advised;
+	move->idle = request->idle;
+	move->is_tried_again = !is_last;
+	move->is_one_of_many = true;
+	move->counts = &summary->counts;
+	report = tier_move_one(move);
 	if (report.state == TIER_STATE_WAITING)
 		count_waiting(batch, candidate, report.error);
+	if (report.unrecorded != NULL)
+	{
+		(void) tier_pass_failed(&batch->moves, candidate->unit->relation_oid, NULL,
+								report.unrecorded);
+		return false;
+	}
 	if (!is_last && tier_move_is_worth_retrying(&report))
 	{
 		tier_apply_tell_tried_again(&report, request->by_worker);
@@ -240,6 +276,30 @@ move_one(Batch *batch, const TierCandidate *candidate, bool is_last)
 	}
 	tier_move_warn(&report, request->by_worker);
 	return false;
+}
+
+/* The same with what comes before it.  *is_advised: it was advised still, or has failed. */
+static bool
+take_turn(Batch *batch, TierCandidate *candidate, bool is_last, bool *is_advised)
+{
+	Oid			relation_oid = candidate->unit->relation_oid;
+	Turn		turn = {.batch = batch,.candidate = candidate,.is_last = is_last};
+	ErrorData  *error = NULL;
+
+	*is_advised = true;
+	if (tier_pass_skips(&batch->plan, relation_oid) ||
+		tier_pass_skips(&batch->moves, relation_oid) ||
+		(error = tier_attempt(plan_step, &turn)) != NULL)
+	{
+		if (error != NULL)
+			(void) tier_pass_failed(&batch->plan, relation_oid, NULL, error);
+		batch->summary->counts.not_moved++;
+		tier_transaction_commit();
+		return false;
+	}
+	*is_advised = turn.is_advised;
+	tier_transaction_commit();
+	return turn.moves ? move_one(batch, candidate, &turn.move, is_last) : turn.is_tried_again;
 }
 
 /* ---------------------------------------------------------------------
@@ -259,18 +319,15 @@ run_round(Batch *batch, TierCandidate *candidates, int n, bool is_last)
 
 	for (int i = 0; i < n; i++)
 	{
-		bool		wanted;
+		bool		is_advised;
 
 		CHECK_FOR_INTERRUPTS();
 		if (request->by_worker && tier_batch_is_switched_off(TIER_AUTO_MIGRATE_PLACEMENT))
 			return 0;
-		choose_tablespace(batch->advice, &candidates[i]);
-		wanted = is_still_advised(batch->advice, &candidates[i]);
-		tier_transaction_commit();
-		if (!wanted && !tier_batch_may_go_on(request->by_worker))
-			return 0;
-		if (wanted && move_one(batch, &candidates[i], is_last))
+		if (take_turn(batch, &candidates[i], is_last, &is_advised))
 			candidates[kept++] = candidates[i];
+		if (!is_advised && !tier_batch_may_go_on(request->by_worker))
+			return 0;
 		if (request->idle != NULL && request->idle->is_due())
 			request->idle->run();
 	}
@@ -332,6 +389,8 @@ run_batch(void *argument)
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
 	batch->advice = advice;
+	tier_pass_begin(&batch->plan, TIER_STEP_PLAN);
+	tier_pass_begin(&batch->moves, TIER_STEP_MOVE);
 	batch->held = palloc0(sizeof(char *) * Max(advice->set->ntiers, 1));
 	run_rounds(batch, candidates, possible);
 }
@@ -363,7 +422,7 @@ TierApplySummary
 tier_apply_run(const TierApplyRequest *request)
 {
 	TierApplySummary summary = {0};
-	Batch		batch = {request, &summary, NULL, NULL};
+	Batch		batch = {.request = request,.summary = &summary};
 	LOCKTAG		tag;
 
 	if (!tier_apply_lock(&tag))

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "src/base/clock.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/act/due.h"
@@ -264,10 +265,13 @@ tier_due_evaluate(const TierPolicyRow *policies, int n, const TierSet *set, cons
 	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
 	TierUses   *uses = tier_uses_load(policies, n);
 	TimestampTz now = tier_clock_now();
+	TierPass	pass;
 
+	tier_pass_begin(&pass, TIER_STEP_EVALUATE);
 	for (int i = 0; i < n; i++)
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
 	tier_policy_find_returns(evaluations, n, set, pins, now, tier_fullness_flight);
+	tier_pass_end(&pass);
 	return evaluations;
 }
 

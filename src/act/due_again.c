@@ -41,6 +41,7 @@ may_still_return(const TierEvaluation *evaluation, const TierLeaf *leaf, const T
 	return leaf->verdict != TIER_VERDICT_DUE && leaf->verdict != TIER_VERDICT_ON_TARGET &&
 		leaf->verdict != TIER_VERDICT_ON_SLOWER_TIER && leaf->verdict != TIER_VERDICT_PINNED &&
 		leaf->verdict != TIER_VERDICT_NO_RIGHT && leaf->verdict != TIER_VERDICT_IMMOVABLE &&
+		leaf->verdict != TIER_VERDICT_ERROR &&
 		tier_relation_lookup(relation_oid, &info) &&
 		tier_set_tier_of_tablespace(set, info.tablespace_oid) ==
 		tier_partition_target(evaluation, leaf, relation_oid);

@@ -57,6 +57,8 @@ verdict_code(TierPolicyVerdict verdict)
 			return "no age";
 		case TIER_VERDICT_RETURNS:
 			return "returns";
+		case TIER_VERDICT_ERROR:
+			return "error";
 	}
 	return NULL;
 }

@@ -33,6 +33,7 @@
 #include "src/act/level.h"
 #include "src/act/move.h"
 #include "src/act/patience.h"
+#include "src/base/attempt.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
@@ -280,6 +281,7 @@ move_member(Emptying *emptying, int i)
 	request.argument = emptying;
 	request.idle = emptying->run->idle;
 	request.counts = &emptying->summary->counts;
+	request.is_one_of_many = true;
 	return tier_move_one(&request);
 }
 
@@ -396,6 +398,36 @@ note_tried(List *tried, MemoryContext context, Oid relation_oid)
 	return tried;
 }
 
+/* What plan_step() is given, and what it finds. */
+typedef struct Leaving
+{
+	Emptying   *emptying;
+	int			i;
+	Oid			owner_oid;
+	bool		moves;			/* else it stays, at least for now, */
+	bool		waits;			/* because it has to wait */
+} Leaving;
+
+/* May it be moved, does it fit, and may its move begin? */
+static void
+plan_step(void *argument)
+{
+	Leaving    *leaving = argument;
+	Emptying   *emptying = leaving->emptying;
+	TierFullnessEvaluation *evaluation = emptying->evaluation;
+	Oid			relation_oid = evaluation->members[leaving->i].unit->relation_oid;
+	TierRelationInfo info;
+
+	tier_debug_relation("plan", relation_oid);
+	if (!looks_movable(emptying, leaving->i) || !tier_relation_lookup(relation_oid, &info))
+		return;
+	leaving->owner_oid = evaluation->members[leaving->i].owner_oid;
+	if (!tier_emptying_fits(evaluation, emptying->set, leaving->i, &info))
+		return;
+	leaving->waits = has_to_wait(emptying, leaving->i, &info);
+	leaving->moves = !leaving->waits;
+}
+
 /*
  * Moves one, which is set aside whatever comes of it; unless it is to be decided again, with
  * what it takes.
@@ -404,25 +436,27 @@ static void
 move_next(Emptying *emptying, int i)
 {
 	TierFullnessEvaluation *evaluation = emptying->evaluation;
-	Oid			owner_oid;
-	TierRelationInfo info;
+	Oid			relation_oid = evaluation->members[i].unit->relation_oid;
+	Leaving		leaving = {.emptying = emptying,.i = i};
 	TierMoveReport report;
+	ErrorData  *error = NULL;
 
-	if (!looks_movable(emptying, i) ||
-		!tier_relation_lookup(evaluation->members[i].unit->relation_oid, &info))
-		return;
-	owner_oid = evaluation->members[i].owner_oid;
-	if (!tier_emptying_fits(evaluation, emptying->set, i, &info))
-		return;
-	if (has_to_wait(emptying, i, &info))
+	if (tier_pass_skips(emptying->run->plan, relation_oid) ||
+		tier_pass_skips(emptying->run->moves, relation_oid) ||
+		(error = tier_attempt(plan_step, &leaving)) != NULL)
 	{
-		tier_emptying_set_aside(evaluation, i, "it waits for a move window");
+		if (error != NULL)
+			(void) tier_pass_failed(emptying->run->plan, relation_oid, NULL, error);
+		tier_emptying_set_aside(evaluation, i, "it is left out after an error");
 		return;
 	}
+	if (leaving.waits)
+		tier_emptying_set_aside(evaluation, i, "it waits for a move window");
+	if (!leaving.moves)
+		return;
 	report = move_member(emptying, i);
-	emptying->summary->tried =
-		note_tried(emptying->summary->tried, emptying->context,
-				   evaluation->members[i].unit->relation_oid);
+	emptying->summary->tried = note_tried(emptying->summary->tried, emptying->context,
+										  relation_oid);
 	if (report.under_pressure)
 		hold_up(emptying, report.error, evaluation->result.nleaving -
 				(report.state == TIER_STATE_WAITING ? 0 : 1));
@@ -431,13 +465,16 @@ move_next(Emptying *emptying, int i)
 		note_waiting(emptying, report.error, 1);
 		let_come(emptying, i, report.may_begin_at);
 	}
-	tier_move_warn(&report, emptying->run->by_worker);
+	if (report.unrecorded != NULL)
+		(void) tier_pass_failed(emptying->run->moves, relation_oid, NULL, report.unrecorded);
+	else
+		tier_move_warn(&report, emptying->run->by_worker);
 	if (report.state == TIER_STATE_DONE)
 		emptying->moved++;
 	else if (report.state != TIER_STATE_NOT_NEEDED && !report.under_pressure)
 		note_stayed(emptying, report.error);
 	if (tier_move_was_busy(&report))
-		tier_patience_spend(emptying->patience, owner_oid, report.worked_ms);
+		tier_patience_spend(emptying->patience, leaving.owner_oid, report.worked_ms);
 	tier_emptying_set_aside(evaluation, i, "it was moved, or could not be moved");
 }
 

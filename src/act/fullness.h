@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "src/base/left_out.h"
 #include "src/act/move.h"
 #include "src/decide/fullness.h"
 #include "src/move/online.h"
@@ -31,6 +32,8 @@ typedef struct TierFullnessRun
 	bool		by_worker;		/* respects auto_migrate, and limits the time
 								 * for what an owner has locked */
 	const TierIdle *idle;		/* NULL: nothing else to do */
+	TierPass   *plan;			/* what fails before its move, and in it */
+	TierPass   *moves;			/* without a record; set where it acts */
 } TierFullnessRun;
 
 typedef struct TierFullnessSummary

@@ -38,6 +38,7 @@
 #include "src/act/launcher.h"
 #include "src/act/worker.h"
 #include "src/base/cluster.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/base/transaction.h"
@@ -183,7 +184,7 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 
 	if (slot->started_at > now ||
 		slot->next_run_at >
-		TimestampTzPlusMilliseconds(now, Max(TIER_WORKER_LONGEST_BACKOFF_MS, interval_ms)))
+		TimestampTzPlusMilliseconds(now, Max(TIER_LONGEST_BACKOFF_MS, interval_ms)))
 		return now;
 	if (slot->state == TIER_WORKER_WAITING)
 		return Min(slot->next_run_at, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));

@@ -23,8 +23,10 @@
 #include "utils/snapmgr.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/base/transaction.h"
@@ -87,6 +89,8 @@ typedef struct Run
 	MemoryContext context;		/* of the run, and of its lists */
 	MemoryContext step;			/* reset before each move */
 	TierPatience patience;		/* with what is locked; of the worker */
+	TierPass	plan;			/* what fails before its move, */
+	TierPass	moves;			/* and what fails in it without a record */
 	bool		is_over;		/* the extension is not what it was */
 	List	   *done;			/* OIDs of what was moved */
 	List	   *in_vain;		/* and of what could not be */
@@ -172,8 +176,12 @@ move_member(Run *run, TierDueDecision *decision)
 	request.argument = decision;
 	request.idle = run->idle;
 	request.counts = &summary->counts;
+	request.is_one_of_many = true;
 	report = tier_move_one(&request);
-	tier_move_warn(&report, run->by_worker);
+	if (report.unrecorded != NULL)
+		(void) tier_pass_failed(&run->moves, decision->relation_oid, NULL, report.unrecorded);
+	else
+		tier_move_warn(&report, run->by_worker);
 	if (report.state == TIER_STATE_DONE)
 		run->done = lappend_oid(run->done, decision->relation_oid);
 	else if (report.state == TIER_STATE_SKIPPED || report.state == TIER_STATE_FAILED)
@@ -184,59 +192,117 @@ move_member(Run *run, TierDueDecision *decision)
 		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
 }
 
+/* What a run does with a relation when its turn has come. */
+typedef enum MemberState
+{
+	MEMBER_MOVES,
+	MEMBER_WAITS,
+	MEMBER_STAYS,				/* counted as not moved */
+	MEMBER_UNWANTED				/* by now, or nothing is wanted any more */
+} MemberState;
+
+/* What plan_step() is given, and what it finds. */
+typedef struct Member
+{
+	Run		   *run;
+	const TierDueJob *job;
+	TierDueDecision decision;
+	MemberState state;
+} Member;
+
+/* Is there a tablespace for it, and a move window, and is it still due? */
+static void
+plan_step(void *argument)
+{
+	Member	   *member = argument;
+	Run		   *run = member->run;
+	TierDueDecision *decision = &member->decision;
+	Oid			relation_oid = decision->relation_oid;
+	TierRelationInfo info;
+
+	tier_debug_relation("plan", relation_oid);
+	member->state = MEMBER_STAYS;
+	if (!OidIsValid(tier_partition_tablespace(member->job->leaf, relation_oid)))
+	{
+		if (tier_relation_lookup(relation_oid, &info))
+			tier_due_warn_no_tablespace(&info, tier_due_target(member->job, run->set,
+															   relation_oid),
+										run->by_worker ? LOG : WARNING);
+		return;
+	}
+	member->state = MEMBER_WAITS;
+	if (!run->ignore_windows && has_to_wait(member->job, run->set, relation_oid, run->by_worker,
+											run->summary))
+		return;
+	member->state = MEMBER_UNWANTED;
+	MemoryContextReset(run->step);
+	MemoryContextSwitchTo(run->step);
+	if (!tier_due_decide_again(decision))
+		return;
+	MemoryContextSwitchTo(run->context);
+	member->state = MEMBER_STAYS;
+	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
+		!OidIsValid(tier_partition_tablespace(decision->now.leaf, relation_oid)))
+		return;
+	if (!tier_due_is_within_limit(&decision->now, relation_oid, run->by_worker, 0.0))
+	{
+		note_limited(run, relation_oid);
+		return;
+	}
+	member->state = run->ignore_windows ||
+		!has_to_wait(&decision->now, decision->set, relation_oid, run->by_worker, run->summary) ?
+		MEMBER_MOVES : MEMBER_WAITS;
+}
+
 /* False: nothing more is to be moved. */
 static bool
 run_member(Run *run, const TierDueJob *job, Oid relation_oid)
 {
-	TierMigrateSummary *summary = run->summary;
-	TierDueDecision decision = {.first = job,.first_set = run->set,.relation_oid = relation_oid};
-	MemoryContext old_context;
-	TierRelationInfo info;
-	bool		wanted;
+	Member		member = {
+		.run = run,.job = job,
+		.decision =
+		{
+			.first = job,.first_set = run->set,.relation_oid = relation_oid
+		}
+	};
+	ErrorData  *error;
 
-	if (!OidIsValid(tier_partition_tablespace(job->leaf, relation_oid)))
-	{
-		if (tier_relation_lookup(relation_oid, &info))
-			tier_due_warn_no_tablespace(&info, tier_due_target(job, run->set, relation_oid),
-										run->by_worker ? LOG : WARNING);
-		summary->counts.not_moved++;
-		return true;
-	}
 	CHECK_FOR_INTERRUPTS();
-	if (!run->ignore_windows &&
-		has_to_wait(job, run->set, relation_oid, run->by_worker, summary))
-		return true;
 	if (run->by_worker && tier_batch_is_switched_off(TIER_AUTO_MIGRATE_POLICIES))
 		return false;
+	if (tier_pass_skips(&run->plan, relation_oid) || tier_pass_skips(&run->moves, relation_oid))
+	{
+		run->summary->counts.not_moved++;
+		return true;
+	}
 	tier_debug_point("between_moves");
-	MemoryContextReset(run->step);
-	old_context = MemoryContextSwitchTo(run->step);
-	wanted = tier_due_decide_again(&decision);
+	MemoryContextSwitchTo(run->context);
+	error = tier_attempt(plan_step, &member);
+	if (error != NULL)
+	{
+		(void) tier_pass_failed(&run->plan, relation_oid, NULL, error);
+		member.state = MEMBER_STAYS;
+	}
 	tier_transaction_commit();
-	MemoryContextSwitchTo(old_context);
-	if (!wanted)
+	MemoryContextSwitchTo(run->context);
+	switch (member.state)
 	{
-		run->is_over = !tier_batch_may_go_on(run->by_worker);
-		if (run->is_over)
-			return false;
-		summary->no_longer_due++;
-		return true;
+		case MEMBER_WAITS:
+			break;
+		case MEMBER_STAYS:
+			run->summary->counts.not_moved++;
+			break;
+		case MEMBER_UNWANTED:
+			run->is_over = !tier_batch_may_go_on(run->by_worker);
+			if (run->is_over)
+				return false;
+			run->summary->no_longer_due++;
+			break;
+		case MEMBER_MOVES:
+			move_member(run, &member.decision);
+			break;
 	}
-	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
-		!OidIsValid(tier_partition_tablespace(decision.now.leaf, relation_oid)))
-	{
-		summary->counts.not_moved++;
-		return true;
-	}
-	if (!tier_due_is_within_limit(&decision.now, relation_oid, run->by_worker, 0.0))
-	{
-		note_limited(run, relation_oid);
-		summary->counts.not_moved++;
-		return true;
-	}
-	if (run->ignore_windows ||
-		!has_to_wait(&decision.now, decision.set, relation_oid, run->by_worker, summary))
-		move_member(run, &decision);
+	MemoryContextSwitchTo(run->context);
 	return true;
 }
 
@@ -380,15 +446,16 @@ tier_migrate_policies_of(int64 batch_id, int *n, TierPolicyKind *kind)
 
 /* What is told of an evaluation; returning and pinned of its leaves do or are. */
 static const char *
-result_of(const TierEvaluation *evaluation, int due, int returning, int pinned)
+result_of(const TierEvaluation *evaluation, int due, int returning, int pinned, int failed)
 {
 	if (evaluation->error != NULL)
 		return evaluation->error;
 	if (evaluation->policy->on_shards && evaluation->nleaves == 0)
 		return "its rows are in shards of Citus, none of which is on this node";
-	return psprintf("%d of %d partitions are due%s%s", due, evaluation->nleaves,
+	return psprintf("%d of %d partitions are due%s%s%s", due, evaluation->nleaves,
 					returning == 0 ? "" : psprintf(", %d return", returning),
-					pinned == 0 ? "" : psprintf(", %d pinned to another tier", pinned));
+					pinned == 0 ? "" : psprintf(", %d pinned to another tier", pinned),
+					failed == 0 ? "" : psprintf(", %d left out after errors", failed));
 }
 
 static void
@@ -404,6 +471,7 @@ record_evaluations(TierEvaluation **evaluations, int n)
 		int			on_target = 0;
 		int			pinned = 0;
 		int			returning = 0;
+		int			failed = 0;
 
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
@@ -411,9 +479,10 @@ record_evaluations(TierEvaluation **evaluations, int n)
 			on_target += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ON_TARGET;
 			pinned += evaluations[i]->leaves[j].verdict == TIER_VERDICT_PINNED;
 			returning += evaluations[i]->leaves[j].verdict == TIER_VERDICT_RETURNS;
+			failed += evaluations[i]->leaves[j].verdict == TIER_VERDICT_ERROR;
 		}
 		tier_catalog_policy_evaluated(evaluations[i]->policy->policy_id, due, on_target,
-									  result_of(evaluations[i], due, returning, pinned));
+									  result_of(evaluations[i], due, returning, pinned, failed));
 	}
 	tier_catalog_leave(&scope);
 }
@@ -462,15 +531,25 @@ apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool 
 		tier_apply_run(&request);
 }
 
-/* For the log. */
-static void
-count_due(const TierDueJob *jobs, int njobs, TierMigrateSummary *summary)
+/* What is due, of a run; see count_due(). */
+typedef struct Due
 {
-	for (int i = 0; i < njobs; i++)
+	const TierDueJob *jobs;
+	int			njobs;
+	TierMigrateSummary *summary;
+} Due;
+
+static void
+count_step(void *argument)
+{
+	const Due  *due = argument;
+	TierMigrateSummary *summary = due->summary;
+
+	for (int i = 0; i < due->njobs; i++)
 	{
 		ListCell   *cell;
 
-		foreach(cell, jobs[i].members)
+		foreach(cell, due->jobs[i].members)
 		{
 			TierRelationInfo info;
 
@@ -481,6 +560,17 @@ count_due(const TierDueJob *jobs, int njobs, TierMigrateSummary *summary)
 			summary->due_bytes += (double) tier_relation_disk_bytes(&info);
 		}
 	}
+}
+
+/* For the log, which says less if one of them cannot be looked at. */
+static void
+count_due(const TierDueJob *jobs, int njobs, TierMigrateSummary *summary)
+{
+	Due			due = {jobs, njobs, summary};
+	ErrorData  *error = tier_attempt(count_step, &due);
+
+	if (error != NULL && tier_error_is_about_all(error))
+		ReThrowError(error);
 }
 
 TierMigrateSummary
@@ -571,6 +661,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 	how.by_worker = by_worker;
 	how.ignore_windows = ignore_windows;
 	how.idle = idle;
+	how.plan = &run.plan;
+	how.moves = &run.moves;
 	run = (Run)
 	{
 		.how = &how,.first = tier_level_names(set, first),.set = set,
@@ -582,6 +674,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		},.jobs = jobs,.njobs = njobs,.summary = &summary
 	};
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
+	tier_pass_begin(&run.plan, TIER_STEP_PLAN);
+	tier_pass_begin(&run.moves, TIER_STEP_MOVE);
 	tier_batch_run(run_jobs, &run);
 	run.is_over = run.is_over || !tier_batch_may_go_on(by_worker);
 	if (!run.is_over && (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF))
@@ -599,6 +693,8 @@ tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierId
 		apply_advice(set, NULL, by_worker, ignore_windows, idle, &summary);
 	if (summary.why_waiting == NULL)
 		summary.why_waiting = summary.applied.why_waiting;
+	tier_pass_end(&run.plan);
+	tier_pass_end(&run.moves);
 
 	MemoryContextSwitchTo(old_context);
 	if (summary.why_waiting != NULL)

@@ -32,6 +32,7 @@
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
@@ -497,79 +498,119 @@ run_move(TierMove *move, bool online, int64 started_at, ErrorData **thrown, Erro
 	PG_END_TRY();
 }
 
+/* What prepare_step() is given, and what it finds. */
+typedef struct Preparation
+{
+	TierMove	move;
+	TierRelationInfo info;
+	MemoryContext tiers_context;	/* NULL: there is nothing to do */
+	const char *why_not_online;
+} Preparation;
+
+/* Steps 1 and 2: what there is to do, and a record of it. */
+static void
+prepare_step(void *argument)
+{
+	Preparation *preparation = argument;
+	TierMove   *move = &preparation->move;
+	const TierMoveRequest *request = move->request;
+	TierMoveReport *report = move->report;
+	TierRelationInfo *info = &preparation->info;
+
+	/* 1. Is it still there, and is there anything to do? */
+	tier_debug_relation("move", request->relation_oid);
+	report->is_gone = !tier_relation_lookup(request->relation_oid, info);
+	if (report->is_gone)
+		return;
+	report->relation_name = info->name;
+	report->size_bytes = tier_relation_disk_bytes(info);
+	if (!tier_move_is_needed(request->relation_oid, request->tablespace_oid))
+		return;
+	preparation->why_not_online = tier_relation_why_not_online(info);
+	move->set = load_tiers(&preparation->tiers_context);
+	if (move->set == NULL)
+		return;
+
+	/* 2. Record it, so that others see it. */
+	move->info = info;
+	move->size_bytes = report->size_bytes;
+	tier_relation_identify(info->relation_oid, &move->identity);
+	move->outcome.lock_held_ms = -1;
+	move->outcome.lock_flush_ms = -1;
+	move->outcome.copied_bytes = preparation->why_not_online == NULL ? 0 : -1;
+	tier_debug_point("recording");
+	if (!tier_move_has_bytes_left(move))
+		return;
+	move->move_id =
+		tier_move_begin_record(request, move->set, info, report->size_bytes,
+							   preparation->why_not_online == NULL || !request->allow_lock);
+}
+
+/* An error that no record tells of. */
+static void
+report_unrecorded(const TierMoveRequest *request, TierMoveReport *report, ErrorData *error)
+{
+	if (!request->is_one_of_many || tier_error_is_about_all(error))
+		ReThrowError(error);
+	report->unrecorded = error;
+}
+
 /* *present is the relation, or what it was rebuilt as meanwhile. */
 static TierMoveReport
 move_as_it_is(const TierMoveRequest *request, Oid *present)
 {
-	TierMoveReport report;
-	MemoryContext tiers_context;
-	const TierSet *set;
+	TierMoveReport report = {.state = TIER_STATE_NOT_NEEDED};
+	Preparation preparation = {0};
+	TierMove   *move = &preparation.move;
 	TierRelationInfo info;
 	int64		started_at = tier_clock_monotonic_us();
-	const char *why_not_online;
+	bool		online;
+	ErrorData  *error;
 	ErrorData  *thrown = NULL;
 	ErrorData  *late = NULL;
-	TierMove	move;
 
-	memset(&report, 0, sizeof(report));
-	memset(&move, 0, sizeof(move));
-	move.result = TIER_MOVE_GONE;
-	report.state = TIER_STATE_NOT_NEEDED;
 	*present = request->relation_oid;
-
-	/* 1. Is it still there, and is there anything to do? */
-	report.is_gone = !tier_relation_lookup(request->relation_oid, &info);
-	if (report.is_gone)
-		return report;
-	report.relation_name = info.name;
-	report.size_bytes = tier_relation_disk_bytes(&info);
-	if (!tier_move_is_needed(request->relation_oid, request->tablespace_oid))
-		return report;
-	why_not_online = tier_relation_why_not_online(&info);
-	set = load_tiers(&tiers_context);
-	if (set == NULL)
-		return report;
-
-	/* 2. Record it, so that others see it. */
-	move.request = request;
-	move.set = set;
-	move.info = &info;
-	move.context = CurrentMemoryContext;
-	move.report = &report;
-	move.size_bytes = report.size_bytes;
-	tier_relation_identify(info.relation_oid, &move.identity);
-	move.outcome.lock_held_ms = -1;
-	move.outcome.lock_flush_ms = -1;
-	move.outcome.copied_bytes = why_not_online == NULL ? 0 : -1;
-	tier_debug_point("recording");
-	if (!tier_move_has_bytes_left(&move))
+	move->result = TIER_MOVE_GONE;
+	move->request = request;
+	move->context = CurrentMemoryContext;
+	move->report = &report;
+	error = tier_attempt(prepare_step, &preparation);
+	if (error != NULL)
 	{
+		report_unrecorded(request, &report, error);
+		if (preparation.tiers_context != NULL)
+			MemoryContextDelete(preparation.tiers_context);
 		tier_transaction_commit();
+		MemoryContextSwitchTo(move->context);
+		tier_move_report_thrown(&report, error);
+		report.relation_name = psprintf("relation %u", request->relation_oid);
 		tier_move_count(request, &report);
-		MemoryContextDelete(tiers_context);
 		return report;
 	}
-	move.move_id = tier_move_begin_record(request, set, &info, report.size_bytes,
-										  why_not_online == NULL || !request->allow_lock);
+	if (preparation.tiers_context == NULL)
+		return report;
 	tier_transaction_commit();
-	if (move.move_id == 0)
+	if (move->move_id == 0)
 	{
-		MemoryContextDelete(tiers_context);
+		tier_move_count(request, &report);
+		MemoryContextDelete(preparation.tiers_context);
 		return report;
 	}
 
-	run_move(&move, why_not_online == NULL, started_at, &thrown, &late);
+	/* 3 and 4. */
+	online = preparation.why_not_online == NULL;
+	run_move(move, online, started_at, &thrown, &late);
 	tier_move_count(request, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
-		tier_move_log_done(&move);
-	MemoryContextDelete(tiers_context);
+		tier_move_log_done(move);
+	MemoryContextDelete(preparation.tiers_context);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		throw_cancel(thrown);
 	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		throw_cancel(late);
 	if (late != NULL)
-		ThrowErrorData(late);
-	*present = tier_relation_present(&move.identity, NULL);
+		report_unrecorded(request, &report, late);
+	*present = tier_relation_present(&move->identity, NULL);
 	report.is_gone = report.state == TIER_STATE_NOT_NEEDED &&
 		!tier_relation_lookup(*present, &info);
 	return report;

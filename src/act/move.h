@@ -39,7 +39,8 @@ extern bool tier_move_was_busy(const TierMoveReport *report);
  * non-atomically and no scope, snapshot or subtransaction open, since it commits:
  * before the move, so that it can be seen, after each attempt, and after the
  * record.  Ordinary errors of the move are caught, recorded and reported; a
- * cancel is recorded, counted and thrown again.  An index that is rebuilt as another
+ * cancel is recorded, counted and thrown again, and so are errors of the record itself, unless
+ * the request is one of many.  An index that is rebuilt as another
  * one meanwhile (REINDEX CONCURRENTLY) is moved as what it is by then, unless
  * somebody decides on that again anyway (is_wanted): then it is skipped.
  * Strings of the report live in the current memory context, which must outlive

@@ -58,6 +58,8 @@ struct TierMoveRequest
 	bool		is_tried_again; /* if it is busy, by the caller and soon:
 								 * patience is short, and such an end counts
 								 * as no failure */
+	bool		is_one_of_many; /* an error without a record is reported, not
+								 * thrown, unless it is about all of them */
 	bool		obeys_windows;	/* nobody asked for it: it begins while a move
 								 * window is open, which the caller has made
 								 * sure of (act/gate.h), and waits for readers
@@ -119,6 +121,8 @@ typedef struct TierMoveReport
 								 * for other moves, resume() or readers of the
 								 * WAL */
 	double		lock_held_ms;	/* the longest strong lock; 0: none */
+	ErrorData  *unrecorded;		/* before the move has a record, or when it
+								 * was completed; NULL: none */
 } TierMoveReport;
 
 #endif							/* TIER_MOVE_REQUEST_H */

@@ -25,8 +25,10 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/decide/advice.h"
 #include "src/model/effect.h"
@@ -316,12 +318,72 @@ warn_of(const TierWorseBatch *batch)
 					 batch->batch_id)));
 }
 
+/* Effects of which the one half or the other is due. */
+typedef struct Settling
+{
+	const TierDevices *devices;
+	TimestampTz writes_since;
+	TimestampTz now;
+	TimestampTz until;
+	bool		has_started;	/* the time is over; else it begins */
+	TierEffect *effects;
+	int			n;
+	int			i;				/* which is done now */
+} Settling;
+
+static void
+settle_step(void *argument)
+{
+	Settling   *settling = argument;
+
+	for (settling->i = 0; settling->i < settling->n; settling->i++)
+	{
+		TierEffect *effect = &settling->effects[settling->i];
+
+		tier_debug_relation("verify", effect->relation_oid);
+		if (settling->has_started)
+		{
+			measure(effect, settling->devices, settling->writes_since, settling->now);
+			tier_catalog_settle_effects(effect, 1, settling->now);
+		}
+		else
+		{
+			start(effect, settling->devices, settling->now);
+			tier_catalog_start_effects(effect, 1, settling->now);
+		}
+	}
+}
+
+/* All in one subtransaction; if one fails, all of them again but that. */
+static void
+run_effects(Settling *settling, TierPass *pass, bool has_started, MemoryContext context)
+{
+	ErrorData  *error;
+	int			kept = 0;
+
+	settling->has_started = has_started;
+	settling->effects = tier_catalog_load_effects(context, has_started, settling->until,
+												  MOST_EFFECTS, &settling->n);
+	for (int i = 0; i < settling->n; i++)
+		if (!tier_pass_skips(pass, settling->effects[i].relation_oid))
+			settling->effects[kept++] = settling->effects[i];
+	settling->n = kept;
+	while ((error = tier_attempt(settle_step, settling)) != NULL)
+	{
+		if (settling->i >= settling->n)
+			ReThrowError(error);
+		(void) tier_pass_failed(pass, settling->effects[settling->i].relation_oid, NULL, error);
+		settling->n--;
+		for (int i = settling->i; i < settling->n; i++)
+			settling->effects[i] = settling->effects[i + 1];
+	}
+}
+
 void
 tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierWorseBatch *worse;
-	TierEffect *effects;
 	int			n;
 
 	/* 1. What has left its place meanwhile, if only for a while. */
@@ -331,18 +393,17 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 	/* 2. The time of some is over, that of others begins. */
 	if (tier_effect_period_min > 0)
 	{
-		TimestampTz writes_since = tier_catalog_writes_since();
-		TimestampTz until = now - (int64) tier_effect_period_min * SECS_PER_MINUTE * USECS_PER_SEC;
+		TierPass	pass;
+		Settling	settling = {
+			.devices = devices,.writes_since = tier_catalog_writes_since(),.now = now
+		};
 
-		effects = tier_catalog_load_effects(context, true, until, MOST_EFFECTS, &n);
-		for (int i = 0; i < n; i++)
-			measure(&effects[i], devices, writes_since, now);
-		tier_catalog_settle_effects(effects, n, now);
-
-		effects = tier_catalog_load_effects(context, false, now, MOST_EFFECTS, &n);
-		for (int i = 0; i < n; i++)
-			start(&effects[i], devices, now);
-		tier_catalog_start_effects(effects, n, now);
+		tier_pass_begin(&pass, TIER_STEP_VERIFY);
+		settling.until = now - (int64) tier_effect_period_min * SECS_PER_MINUTE * USECS_PER_SEC;
+		run_effects(&settling, &pass, true, context);
+		settling.until = now;
+		run_effects(&settling, &pass, false, context);
+		tier_pass_end(&pass);
 	}
 
 	/* 3. Batches of which all is known now. */

@@ -42,6 +42,7 @@
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/cluster.h"
+#include "src/base/left_out.h"
 #include "src/base/session_settings.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
@@ -100,15 +101,8 @@ tier_worker_end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char 
 	{
 		case TIER_WORKER_FAILED:
 			slot->failures++;
-			for (int i = 1; i < slot->failures; i++)
-			{
-				if (interval_ms >= TIER_WORKER_LONGEST_BACKOFF_MS)
-					break;
-				interval_ms *= 2;
-			}
-			interval_ms = Min(interval_ms, Max(TIER_WORKER_LONGEST_BACKOFF_MS,
-											   (int64) tier_sample_interval_s * 1000));
-			slot->next_run_at = TimestampTzPlusMilliseconds(now, interval_ms);
+			slot->next_run_at =
+				TimestampTzPlusMilliseconds(now, tier_left_out_backoff_ms(slot->failures));
 			set_error(slot, error);
 			break;
 		case TIER_WORKER_NO_EXTENSION:
@@ -547,6 +541,7 @@ tier_worker_main(Datum argument)
 		proc_exit(0);			/* given up, or the database has been dropped */
 
 	/* 2. Connect. */
+	tier_left_out_is_worker();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();

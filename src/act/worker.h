@@ -15,9 +15,6 @@
 /* Where the entry points of our processes are. */
 #define TIER_LIBRARY_NAME "tiered_storage"
 
-/* Each failure in a row doubles the time to the next cycle, up to this. */
-#define TIER_WORKER_LONGEST_BACKOFF_MS (60 * 60 * 1000)
-
 /* Entry point of the process, found by name in the library. */
 extern PGDLLEXPORT void tier_worker_main(Datum database_oid);
 

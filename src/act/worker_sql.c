@@ -29,6 +29,7 @@
 #include "src/model/growth.h"
 #include "src/model/heat.h"
 #include "src/act/cycle.h"
+#include "src/base/left_out.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
@@ -247,6 +248,7 @@ tier_worker_status(PG_FUNCTION_ARGS)
 		const TierDatabaseSlot *slot = NULL;
 		const char *state = NULL;
 		const char *reason = NULL;
+		char	   *left_out = NULL;
 
 		for (int i = 0; shared != NULL && i < shared->ndatabases; i++)
 			if (shared->databases[i].database_oid == form->oid)
@@ -266,6 +268,9 @@ tier_worker_status(PG_FUNCTION_ARGS)
 			tier_row_datum(&row, 7, Int32GetDatum(slot->failures));
 			tier_row_text(&row, 8,
 						  slot->last_error[0] ? tier_foreign_text(slot->last_error) : NULL);
+			tier_row_datum(&row, 9, Int32GetDatum(tier_left_out_describe(shared, form->oid,
+																		 &left_out)));
+			tier_row_text(&row, 10, left_out);
 		}
 		tier_row_put(&row);
 	}

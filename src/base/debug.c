@@ -25,6 +25,7 @@
 #include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 #include "src/compat.h"
@@ -42,6 +43,7 @@ int			tier_debug_track_percent = -1;
 
 static char *debug_skip = NULL;
 static char *debug_fault = NULL;
+static char *debug_relation = NULL;
 static char *debug_root = NULL;
 
 static int32
@@ -96,6 +98,19 @@ tier_debug_point(const char *name)
 		elog(ERROR, "unknown fault \"%s\"", kind);
 }
 
+void
+tier_debug_relation(const char *step, Oid relation_oid)
+{
+	char	   *name;
+
+	if (debug_relation == NULL || debug_relation[0] == '\0')
+		return;
+	name = get_rel_name(relation_oid);
+	if (name != NULL && strstr(psprintf(",%s,", debug_relation),
+							   psprintf(",%s:%s,", step, name)) != NULL)
+		elog(ERROR, "fault in %s of \"%s\"", step, name);
+}
+
 bool
 tier_debug_skips(const char *rule)
 {
@@ -143,6 +158,10 @@ tier_debug_init(void)
 							   "Names a point of the mover, and what happens there.",
 							   "\"point:error\", \"point:fatal\" or \"point:kill\".",
 							   &debug_fault, "", PGC_SUSET,
+							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomStringVariable("tiered_storage.debug_relation",
+							   "Names steps that fail, and the relations of which they fail.",
+							   NULL, &debug_relation, "", PGC_SUSET,
 							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 }
 

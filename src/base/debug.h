@@ -20,6 +20,12 @@
  */
 extern void tier_debug_point(const char *name);
 
+/*
+ * A step that is about one relation.  Raises an error if tiered_storage.debug_relation names
+ * both: "sample:a,verify:b", by the names of relations without their schema.
+ */
+extern void tier_debug_relation(const char *step, Oid relation_oid);
+
 /* Does tiered_storage.debug_skip name this rule, so that its test must fail? */
 extern bool tier_debug_skips(const char *rule);
 
@@ -44,6 +50,7 @@ extern void tier_debug_init(void);
 #else
 
 #define tier_debug_point(name) ((void) 0)
+#define tier_debug_relation(step, relation_oid) ((void) 0)
 #define tier_debug_skips(rule) false
 #define tier_debug_root() ""
 #define tier_debug_constant(name, value) (value)

@@ -166,6 +166,9 @@ tier_shmem_withdraw_claims(Oid database_oid)
 		return;
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	remove_claims(database_oid);
+	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
+		if (tier_shmem->left_out[i].database_oid == database_oid)
+			tier_shmem->left_out[i].database_oid = InvalidOid;
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -308,6 +311,15 @@ tier_shmem_keep_claims(const Oid *database_oids, int n)
 				break;
 			}
 	tier_shmem->nclaims = kept;
+	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
+	{
+		bool		is_kept = false;
+
+		for (int j = 0; j < n && !is_kept; j++)
+			is_kept = tier_shmem->left_out[i].database_oid == database_oids[j];
+		if (!is_kept)
+			tier_shmem->left_out[i].database_oid = InvalidOid;
+	}
 }
 
 bool

@@ -143,6 +143,36 @@ typedef struct TierWornDevice
 	TimestampTz told_at;		/* by tier_clock_now */
 } TierWornDevice;
 
+/* What is done with one relation at a time; see base/left_out.h. */
+typedef enum TierStep
+{
+	TIER_STEP_IDENTIFY,			/* of no relation: of a kind of rows of ours */
+	TIER_STEP_SAMPLE,
+	TIER_STEP_EVALUATE,
+	TIER_STEP_PLAN,
+	TIER_STEP_MOVE,
+	TIER_STEP_VERIFY,
+} TierStep;
+
+/* Of more relations of all databases together, none is remembered. */
+#define TIER_MAX_LEFT_OUT 128
+#define TIER_LEFT_OUT_NAME_LENGTH (2 * NAMEDATALEN + 8)
+
+/*
+ * A relation that a step of a worker has left out, because of an error about it alone.  Written
+ * by that database's worker only.  The rest means nothing while database_oid is 0.
+ */
+typedef struct TierLeftOut
+{
+	Oid			database_oid;
+	Oid			relation_oid;
+	TierStep	step;
+	int			failures;		/* in a row */
+	TimestampTz next_try_at;
+	char		name[TIER_LEFT_OUT_NAME_LENGTH];	/* qualified; clipped */
+	char		error[TIER_ERROR_LENGTH];
+} TierLeftOut;
+
 /* All zero at the start of the server; rebuilt by the launcher and the workers. */
 typedef struct TierShmem
 {
@@ -158,6 +188,7 @@ typedef struct TierShmem
 	TierClaim	claims[TIER_MAX_CLAIMS];
 	TierMoverControl movers;
 	TierWornDevice worn[TIER_MAX_WORN_DEVICES];
+	TierLeftOut left_out[TIER_MAX_LEFT_OUT];
 } TierShmem;
 
 extern TierShmem *tier_shmem;
@@ -209,10 +240,10 @@ extern int	tier_shmem_find_conflict(const TierClaim *claims, int nclaims,
 /* Copies all claims into the current memory context. */
 extern TierClaim *tier_shmem_copy_claims(int *nclaims);
 
-/* Removes the claims of a database that has lost the extension. */
+/* Removes the claims of a database that has lost the extension, and what it leaves out. */
 extern void tier_shmem_withdraw_claims(Oid database_oid);
 
-/* Removes the claims of all databases but these; the lock is held exclusively. */
+/* The same for all databases but these; the lock is held exclusively. */
 extern void tier_shmem_keep_claims(const Oid *database_oids, int n);
 
 #endif							/* TIER_SHMEM_H */

@@ -24,6 +24,8 @@
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
+#include "src/base/attempt.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 
 /* Single samples are kept this long before an hour of them becomes one row. */
@@ -381,7 +383,7 @@ store_history_sql(TimestampTz period_start)
  * ones were valid at the last sample, and the new ones were not.
  */
 static void
-follow_rebuilt(const TierRelationState *states, int nstates)
+follow_rebuilt(const TierRelationState *states, int from, int until)
 {
 	static const char sql[] =
 	"WITH of_before AS (DELETE FROM _tiered_storage.relation_history h "
@@ -393,7 +395,7 @@ follow_rebuilt(const TierRelationState *states, int nstates)
 	static const Oid types[] = {OIDOID, OIDOID};
 	TierBulk   *bulk = tier_bulk_create(sql, 2, types);
 
-	for (int i = 0; i < nstates; i++)
+	for (int i = from; i < until; i++)
 	{
 		Datum		values[2];
 
@@ -406,10 +408,86 @@ follow_rebuilt(const TierRelationState *states, int nstates)
 	tier_bulk_finish(bulk);
 }
 
+/* What is stored of relations, and which of them are stored now. */
+typedef struct StateStore
+{
+	const TierRelationState *states;
+	int			from;
+	int			until;
+	TimestampTz period_start;
+	TimestampTz period_end;
+	TierPass   *pass;
+} StateStore;
+
+/* State and history of a relation are stored together, or neither. */
+static void
+store_step(void *argument)
+{
+	const StateStore *store = argument;
+	const TierRelationState *states = store->states;
+	Oid			state_types[lengthof(state_columns)];
+	TierBulk   *bulk;
+
+	for (int i = 0; i < STATE_NCOLUMNS; i++)
+		state_types[i] = state_columns[i].type;
+	bulk = tier_bulk_create(store_states_sql(), STATE_NCOLUMNS, state_types);
+	for (int i = store->from; i < store->until; i++)
+	{
+		if (!states[i].period.changed)
+			continue;
+		tier_debug_relation("store", states[i].id.relation_oid);
+		bulk_add_state(bulk, &states[i]);
+	}
+	tier_bulk_finish(bulk);
+
+	follow_rebuilt(states, store->from, store->until);
+
+	/*
+	 * The first sample's counters belong to no period: they are the whole
+	 * past.  They count for the rates, but not for the history.
+	 */
+	if (store->period_start == 0)
+		return;
+	bulk = tier_bulk_create(store_history_sql(store->period_start), HISTORY_NCOLUMNS,
+							history_types);
+	for (int i = store->from; i < store->until; i++)
+		if (states[i].period.active || states[i].period.writes.pages > 0)
+			bulk_add_history(bulk, &states[i], store->period_start, store->period_end);
+	tier_bulk_finish(bulk);
+}
+
+/*
+ * Stores all but what fails: a part in which something does is undone, and stored again by
+ * halves.  What is not stored stays as it is in our tables, and is measured from there next time.
+ */
+static void
+store_states(StateStore *store, int from, int until)
+{
+	int			middle = from + (until - from) / 2;
+	ErrorData  *error;
+
+	store->from = from;
+	store->until = until;
+	error = tier_attempt(store_step, store);
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(error);	/* somebody has our tables locked */
+	if (until - from <= 1 || tier_error_is_about_all(error))
+	{
+		(void) tier_pass_failed(store->pass, store->states[from].id.relation_oid, NULL, error);
+		return;
+	}
+	FreeErrorData(error);
+	store_states(store, from, middle);
+	store_states(store, middle, until);
+}
+
 void
 tier_catalog_store_sample(const TierRelationState *states, int nstates,
 						  const Oid *dropped, int ndropped,
-						  TimestampTz period_start, const TierSampleSummary *summary)
+						  TimestampTz period_start, const TierSampleSummary *summary,
+						  TierPass *pass)
 {
 	static const char dropped_sql[] =
 	"DELETE FROM _tiered_storage.relation_state "
@@ -425,32 +503,14 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	static const Oid dropped_types[] = {OIDOID};
 	static const Oid summary_types[] = {TIMESTAMPTZOID, FLOAT8OID, INT4OID, INT4OID, INT8OID};
 	Datum		summary_values[5];
-	Oid			state_types[lengthof(state_columns)];
+	StateStore	store = {
+		.states = states,.period_start = period_start,.period_end = summary->sampled_at,
+		.pass = pass
+	};
 	TierBulk   *bulk;
 
-	for (int i = 0; i < STATE_NCOLUMNS; i++)
-		state_types[i] = state_columns[i].type;
-	bulk = tier_bulk_create(store_states_sql(), STATE_NCOLUMNS, state_types);
-	for (int i = 0; i < nstates; i++)
-		if (states[i].period.changed)
-			bulk_add_state(bulk, &states[i]);
-	tier_bulk_finish(bulk);
-
-	follow_rebuilt(states, nstates);
-
-	/*
-	 * The first sample's counters belong to no period: they are the whole
-	 * past.  They count for the rates, but not for the history.
-	 */
-	if (period_start != 0)
-	{
-		bulk = tier_bulk_create(store_history_sql(period_start), HISTORY_NCOLUMNS, history_types);
-		for (int i = 0; i < nstates; i++)
-			if (states[i].period.active || states[i].period.writes.pages > 0)
-				bulk_add_history(bulk, &states[i], period_start, summary->sampled_at);
-		tier_bulk_finish(bulk);
-	}
-
+	if (nstates > 0)
+		store_states(&store, 0, nstates);
 	bulk = tier_bulk_create(dropped_sql, 1, dropped_types);
 	for (int i = 0; i < ndropped; i++)
 	{

@@ -14,6 +14,7 @@
 
 #include "datatype/timestamp.h"
 
+#include "src/base/left_out.h"
 #include "src/catalog/tiers.h"
 #include "src/model/device_state.h"
 #include "src/model/page_writes.h"
@@ -108,12 +109,13 @@ typedef struct TierSampleSummary
  * Writes what a sample found: states with their `changed` flag set, history
  * rows for those that were read or have written, and the summary; deletes the
  * states of `dropped`.  period_start: when the last sample was, 0: this is the
- * first, which has no history.  Under the sampler's lock.
+ * first, which has no history.  What fails to be stored is left out, by the pass.
+ * Under the sampler's lock.
  */
 extern void tier_catalog_store_sample(const TierRelationState *states, int nstates,
 									  const Oid *dropped, int ndropped,
 									  TimestampTz period_start,
-									  const TierSampleSummary *summary);
+									  const TierSampleSummary *summary, TierPass *pass);
 
 /* From the first to before the second; a row belongs to the hour in which it begins. */
 typedef struct TierHours

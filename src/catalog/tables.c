@@ -30,6 +30,8 @@
 #include "utils/snapmgr.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
+#include "src/base/left_out.h"
 #include "src/base/session_settings.h"
 #include "src/catalog/tables.h"
 
@@ -235,7 +237,15 @@ tier_catalog_datum(uint64 row, int column, bool *isnull)
 	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
 }
 
+static void
+execute_step(void *argument)
+{
+	tier_catalog_execute(argument, 0, NULL, NULL, NULL);
+}
+
 /*
+ * What cannot be brought up to date now stays as it is until the next time, and the rest goes on.
+ *
  * A session that has moved something while the extension was updated could not say what came
  * of it, and may live on for days, idle; nor can one that was killed just after its swap.
  * Where the relation is by now tells it, unless a later move has brought it there.
@@ -266,8 +276,24 @@ tier_catalog_refresh_identities(void)
 	"ELSE 'the process that moved it ended before it was done' END "
 	"FROM ended e WHERE e.move_id = m.move_id";
 
-	tier_catalog_execute("SELECT _tiered_storage.refresh_identities()", 0, NULL, NULL, NULL);
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	static const char *const refreshed[][2] = {
+		{"tablespaces of tiers", "SELECT _tiered_storage.refresh_tablespaces()"},
+		{"policies", "SELECT _tiered_storage.refresh_policies()"},
+		{"pins", "SELECT _tiered_storage.refresh_pins()"},
+		{"moves", "SELECT _tiered_storage.refresh_moves()"},
+		{"moves that have ended", sql},
+	};
+	TierPass	pass;
+
+	tier_pass_begin(&pass, TIER_STEP_IDENTIFY);
+	for (int i = 0; i < (int) lengthof(refreshed); i++)
+	{
+		ErrorData  *error = tier_attempt(execute_step, unconstify(char *, refreshed[i][1]));
+
+		if (error != NULL)
+			(void) tier_pass_failed(&pass, InvalidOid, refreshed[i][0], error);
+	}
+	tier_pass_end(&pass);
 }
 
 bool

@@ -44,6 +44,8 @@
 
 #include "src/compat.h"
 #include "src/base/attempt.h"
+#include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
@@ -510,12 +512,12 @@ holds_no_row(const TierRelationInfo *info)
 }
 
 /*
- * Loads the leaves of the policy's table, with where they are.  leaf_oid: the others (0: of
- * none) matter only for what the age counts from.
+ * Loads the leaves of the policy's table.  leaf_oid: the others (0: of none) matter only for
+ * what the age counts from.
  */
 static void
-load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierSet *set,
-			const TierPins *pins, const TierUses *uses, Oid leaf_oid, Oid newest_oid)
+load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, Oid leaf_oid,
+			Oid newest_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TreeWalk	walk = {.key = key,.capacity = 64};
@@ -534,23 +536,6 @@ load_leaves(TierEvaluation *evaluation, const TierPartitionKey *key, const TierS
 	else
 		walk_table(&walk, policy->relation_oid);
 
-	for (int i = 0; i < walk.n; i++)
-	{
-		TierLeaf   *leaf = &walk.leaves[i];
-
-		if (!OidIsValid(leaf_oid) || leaf->info.relation_oid == leaf_oid)
-			locate_leaf(leaf, evaluation, set, pins);
-		leaf->partition.use = tier_uses_find(uses, leaf->info.relation_oid,
-											 policy->include_indexes);
-
-		/* Nobody knows what is read there; what is written is written here. */
-		if (tier_uses_uncounted(uses) != NULL ||
-			(tier_uses_silent_standby(uses) != NULL &&
-			 (policy->has_idle_for || !isnan(policy->below_reads_per_hour))))
-			leaf->partition.use.is_observed = false;
-		if (policy->age_from_newest && OidIsValid(leaf->info.file_number))
-			leaf->partition.is_empty = holds_no_row(&leaf->info);
-	}
 	evaluation->nleaves = walk.n;
 	evaluation->leaves = walk.leaves;
 }
@@ -632,25 +617,79 @@ conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz ref
 	return conditions;
 }
 
-/* What is due but in use at this moment is not; and how much it was used until now. */
-static void
-look_at_holders(TierEvaluation *evaluation, TierPartition *partitions,
-				TierPolicyVerdict *verdicts, const TierUses *uses,
-				const TierPolicyConditions *conditions)
+/* A policy that is evaluated, and how far the current step is with its leaves. */
+typedef struct LeafPass
 {
-	for (int i = 0; i < evaluation->nleaves; i++)
-	{
-		TierLeaf   *leaf = &evaluation->leaves[i];
+	TierEvaluation *evaluation;
+	const TierSet *set;
+	const TierPins *pins;
+	Oid			only_oid;		/* 0: all leaves matter */
+	TierPartition *partitions;	/* by leaf, as the verdicts */
+	TierPolicyVerdict *verdicts;
+	TierPolicyGrounds grounds;
+	TierPass	pass;
+	void		(*step) (struct LeafPass *leaves, int i);
+	int			i;
+} LeafPass;
 
-		if (verdicts[i] != TIER_VERDICT_DUE)
-			continue;
+static void
+leaf_step(void *argument)
+{
+	LeafPass   *leaves = argument;
+
+	for (; leaves->i < leaves->evaluation->nleaves; leaves->i++)
+	{
 		CHECK_FOR_INTERRUPTS();
-		leaf->use_counter = tier_use_counter(leaf->info.relation_oid);
-		leaf->partition.use.is_held = tier_use_is_held(leaf->info.relation_oid);
-		leaf->partition.use.may_be_hidden = tier_uses_hiding_since(uses) != 0;
-		partitions[i].use = leaf->partition.use;
-		tier_policy_evaluate(&partitions[i], 1, conditions, &verdicts[i]);
+		if (leaves->evaluation->leaves[leaves->i].error == NULL)
+			leaves->step(leaves, leaves->i);
 	}
+}
+
+/* A step with each leaf; one that fails is left out from then on. */
+static void
+for_each_leaf(LeafPass *leaves, void (*step) (LeafPass *leaves, int i))
+{
+	ErrorData  *error;
+
+	leaves->step = step;
+	leaves->i = 0;
+	while ((error = tier_attempt(leaf_step, leaves)) != NULL)
+	{
+		TierLeaf   *leaf = &leaves->evaluation->leaves[leaves->i++];
+
+		if (leaves->i > leaves->evaluation->nleaves)
+			ReThrowError(error);
+		leaf->error = tier_pass_failed(&leaves->pass, leaf->info.relation_oid, NULL, error);
+		leaf->pending = NIL;
+	}
+}
+
+/* Where it is, and how it is used. */
+static void
+look_at_leaf(LeafPass *leaves, int i)
+{
+	TierEvaluation *evaluation = leaves->evaluation;
+	const TierPolicyRow *policy = evaluation->policy;
+	const TierUses *uses = evaluation->uses;
+	TierLeaf   *leaf = &evaluation->leaves[i];
+
+	if (tier_pass_skips(&leaves->pass, leaf->info.relation_oid))
+	{
+		leaf->error = "left out after an error, and tried again later";
+		return;
+	}
+	tier_debug_relation("evaluate", leaf->info.relation_oid);
+	if (!OidIsValid(leaves->only_oid) || leaf->info.relation_oid == leaves->only_oid)
+		locate_leaf(leaf, evaluation, leaves->set, leaves->pins);
+	leaf->partition.use = tier_uses_find(uses, leaf->info.relation_oid, policy->include_indexes);
+
+	/* Nobody knows what is read there; what is written is written here. */
+	if (tier_uses_uncounted(uses) != NULL ||
+		(tier_uses_silent_standby(uses) != NULL &&
+		 (policy->has_idle_for || !isnan(policy->below_reads_per_hour))))
+		leaf->partition.use.is_observed = false;
+	if (policy->age_from_newest && OidIsValid(leaf->info.file_number))
+		leaf->partition.is_empty = holds_no_row(&leaf->info);
 }
 
 /* The leaf from which the age counts. */
@@ -668,50 +707,91 @@ newest_of(const TierEvaluation *evaluation, int64_t reference_us)
 	return InvalidOid;
 }
 
+/* What is due but in use at this moment is not; and how much it was used until now. */
+static void
+look_at_holders(LeafPass *leaves, int i)
+{
+	TierLeaf   *leaf = &leaves->evaluation->leaves[i];
+
+	if (leaves->verdicts[i] != TIER_VERDICT_DUE)
+		return;
+	leaf->use_counter = tier_use_counter(leaf->info.relation_oid);
+	leaf->partition.use.is_held = tier_use_is_held(leaf->info.relation_oid);
+	leaf->partition.use.may_be_hidden = tier_uses_hiding_since(leaves->evaluation->uses) != 0;
+	leaves->partitions[i].use = leaf->partition.use;
+	tier_policy_evaluate(&leaves->partitions[i], 1, &leaves->grounds.conditions,
+						 &leaves->verdicts[i]);
+}
+
+static void
+conclude(LeafPass *leaves, int i)
+{
+	TierLeaf   *leaf = &leaves->evaluation->leaves[i];
+
+	leaf->verdict = leaves->verdicts[i];
+	leaf->reason = leaf->verdict == TIER_VERDICT_IMMOVABLE ?
+		psprintf("it cannot be moved: %s", leaf->immovable) :
+		tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &leaves->grounds);
+	finish_leaf(leaf, leaves->evaluation, leaves->set);
+}
+
 static void
 evaluate(TierEvaluation *evaluation, const TierSet *set, const TierPins *pins,
-		 const TierUses *uses, TimestampTz now, Oid leaf_oid, Oid newest_oid)
+		 TimestampTz now, Oid leaf_oid, Oid newest_oid)
 {
 	const TierPolicyRow *policy = evaluation->policy;
 	TierPartitionKey key;
-	TierPartition *partitions;
-	TierPolicyVerdict *verdicts;
-	TierPolicyGrounds grounds = {.policy = policy,.uses = uses};
+	LeafPass	leaves = {
+		.evaluation = evaluation,.set = set,.pins = pins,.only_oid = leaf_oid,
+		.grounds =
+		{
+			.policy = policy,.uses = evaluation->uses
+		}
+	};
 	int64_t		reference_us = now;
 	bool		has_key = policy->has_move_after && !tier_policy_has_group(policy);
 
 	if (has_key)
 		tier_partition_check_key(policy->relation_oid, &policy->key, &key);
-	load_leaves(evaluation, has_key ? &key : NULL, set, pins, uses, leaf_oid, newest_oid);
+	load_leaves(evaluation, has_key ? &key : NULL, leaf_oid, newest_oid);
+	tier_pass_begin(&leaves.pass, TIER_STEP_EVALUATE);
+	for_each_leaf(&leaves, look_at_leaf);
 
-	partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
-	verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
+	leaves.partitions = palloc(sizeof(TierPartition) * Max(evaluation->nleaves, 1));
+	leaves.verdicts = palloc(sizeof(TierPolicyVerdict) * Max(evaluation->nleaves, 1));
 	for (int i = 0; i < evaluation->nleaves; i++)
-		partitions[i] = evaluation->leaves[i].partition;
+	{
+		TierLeaf   *leaf = &evaluation->leaves[i];
+
+		/* If age counts from an earlier one meanwhile, less is due. */
+		leaf->partition.is_empty |= leaf->error != NULL;
+		leaves.partitions[i] = leaf->partition;
+	}
 	if (policy->age_from_newest &&
-		!tier_policy_newest(partitions, evaluation->nleaves, &reference_us))
+		!tier_policy_newest(leaves.partitions, evaluation->nleaves, &reference_us))
 		reference_us = now;
 	else if (policy->age_from_newest)
 		evaluation->newest_oid = newest_of(evaluation, reference_us);
 
 	/* One row dated far into the future must not make everything due. */
 	reference_us = Min(reference_us, now);
-	grounds.conditions = conditions_of(policy, uses, reference_us, now);
-	evaluation->conditions = grounds.conditions;
-	grounds.from_now = reference_us == now;
-	grounds.reference_us = reference_us;
-	tier_policy_evaluate(partitions, evaluation->nleaves, &grounds.conditions, verdicts);
+	leaves.grounds.conditions = conditions_of(policy, evaluation->uses, reference_us, now);
+	evaluation->conditions = leaves.grounds.conditions;
+	leaves.grounds.from_now = reference_us == now;
+	leaves.grounds.reference_us = reference_us;
+	tier_policy_evaluate(leaves.partitions, evaluation->nleaves, &leaves.grounds.conditions,
+						 leaves.verdicts);
 	if (tier_policy_asks_for_use(policy))
-		look_at_holders(evaluation, partitions, verdicts, uses, &grounds.conditions);
+		for_each_leaf(&leaves, look_at_holders);
+	for_each_leaf(&leaves, conclude);
 	for (int i = 0; i < evaluation->nleaves; i++)
 	{
 		TierLeaf   *leaf = &evaluation->leaves[i];
 
-		leaf->verdict = verdicts[i];
-		leaf->reason = leaf->verdict == TIER_VERDICT_IMMOVABLE ?
-			psprintf("it cannot be moved: %s", leaf->immovable) :
-			tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &grounds);
-		finish_leaf(leaf, evaluation, set);
+		if (leaf->error == NULL)
+			continue;
+		leaf->verdict = TIER_VERDICT_ERROR;
+		leaf->reason = pstrdup(leaf->error);
 	}
 }
 
@@ -780,7 +860,6 @@ typedef struct EvaluationJob
 	TierEvaluation *evaluation;
 	const TierSet *set;
 	const TierPins *pins;
-	const TierUses *uses;
 	TimestampTz now;
 	Oid			leaf_oid;		/* 0: all */
 	Oid			newest_oid;		/* if that alone says how old the leaf is */
@@ -795,8 +874,7 @@ evaluate_step(void *argument)
 
 	(void) set_config_option("TimeZone", job->evaluation->policy->time_zone, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	evaluate(job->evaluation, job->set, job->pins, job->uses, job->now, job->leaf_oid,
-			 job->newest_oid);
+	evaluate(job->evaluation, job->set, job->pins, job->now, job->leaf_oid, job->newest_oid);
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -825,7 +903,7 @@ evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins 
 				const TierUses *uses, TimestampTz now, Oid leaf_oid, Oid newest_oid)
 {
 	TierEvaluation *evaluation = palloc0(sizeof(TierEvaluation));
-	EvaluationJob job = {evaluation, set, pins, uses, now, leaf_oid, newest_oid};
+	EvaluationJob job = {evaluation, set, pins, now, leaf_oid, newest_oid};
 	TierRelationInfo info;
 	ErrorData  *error;
 

@@ -46,6 +46,7 @@ typedef struct TierLeaf
 								 * due */
 	int64		use_counter;	/* see tier_use_counter; only if it is due and
 								 * the policy asks for its use */
+	const char *error;			/* why it was left out, or NULL */
 	char	   *reason;
 } TierLeaf;
 
@@ -77,7 +78,8 @@ extern void tier_partition_check_target(const TierRelationInfo *info,
  * without any lock on a relation of a user, and runs no code of a user.  Needs an active
  * snapshot, must not be called inside a catalog scope.  The result refers to
  * policy and pins.  Never raises an error for what a policy refers to: it is
- * reported in ->error.  Result in the current memory context.
+ * reported in ->error, or in that of a leaf that alone has failed.  Result in the current
+ * memory context.
  */
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 											   const TierSet *set, const TierPins *pins,

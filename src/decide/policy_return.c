@@ -121,7 +121,7 @@ is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 {
 	return !leaf->partition.is_foreign && !leaf->partition.is_temporary &&
 		!leaf->partition.is_immovable && !is_wanted(leaf) &&
-		leaf->verdict != TIER_VERDICT_NO_RIGHT &&
+		leaf->verdict != TIER_VERDICT_NO_RIGHT && leaf->verdict != TIER_VERDICT_ERROR &&
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }
 

@@ -208,6 +208,8 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 			return "it is in no table whose partition key tells the age";
 		case TIER_VERDICT_RETURNS:
 			return "read so much that it returns";
+		case TIER_VERDICT_ERROR:
+			return "it could not be evaluated";
 	}
 
 	return "unknown verdict";

@@ -110,6 +110,7 @@ typedef enum TierPolicyVerdict
 	TIER_VERDICT_NO_RIGHT,
 	TIER_VERDICT_NO_AGE,
 	TIER_VERDICT_RETURNS,		/* by decide/policy_return.c alone */
+	TIER_VERDICT_ERROR,			/* it could not be evaluated */
 } TierPolicyVerdict;
 
 /*

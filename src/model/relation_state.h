@@ -229,6 +229,12 @@ typedef struct TierRelationPeriod
 	/* merge: the index in whose place this one was put; 0: in nobody's. */
 	uint32_t	rebuilt_from;
 
+	/*
+	 * merge: it has failed, and stays what it was at the last sample; the
+	 * rest of the period is zero.
+	 */
+	bool		left_out;
+
 	/* merge: is it to be split, advanced, stored? */
 	bool		active;			/* some counter grew; if not, what follows up
 								 * to load_* stays zero, but for delta and

@@ -28,7 +28,9 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/heat.h"
@@ -50,6 +52,22 @@ typedef struct MergePeriod
 	TimestampTz complete_since; /* see complete_since() */
 	bool		was_emptied;	/* a crash in it has taken all counters */
 } MergePeriod;
+
+/* Both passes, and how far the current one is: after a relation that fails, it goes on. */
+typedef struct Merge
+{
+	TierRelationState *states;
+	int			nstates;
+	const TierMergeInput *input;
+	MergePeriod period;
+	TierMergeResult result;
+	TierGoneIndexes gone;
+	int			i;				/* in states */
+	int			j;				/* in input->last */
+	int			k;				/* in input->taken */
+	int			nlost;
+	TierPass   *pass;
+} Merge;
 
 /* ---------------------------------------------------------------------
  * First pass: what is remembered, and what grew
@@ -520,43 +538,49 @@ count_of(const TierAccessTaken *taken, Oid relation_oid, int *k)
 		&taken->counts[*k] : NULL;
 }
 
-/*
- * Splits the reads of those that were active, and advances their rates.
- */
+/* Splits its reads, if it was active, and advances its rates. */
 static void
-advance_active(TierRelationState *states, int nstates, TimestampTz period_start,
-			   const TierMergeInput *input)
+advance(TierRelationState *state, const TierAccessCount *count, TimestampTz period_start,
+		const TierMergeInput *input)
 {
 	const TierAccessTaken *taken = input->taken;
-	int			k = 0;
+	TierRelationPeriod *period = &state->period;
 
-	for (int i = 0; i < nstates; i++)
+	if (period->index_scanned || period->held_on_standby)
+		note_index_scan(state, input);
+	if (period->active && !period->only_ignored)
 	{
-		TierRelationState *state = &states[i];
-		TierRelationPeriod *period = &state->period;
-		const TierAccessCount *count = count_of(taken, state->id.relation_oid, &k);
+		note_read(state, tier_attribute_reads(state, taken, count, input->carry,
+											  input->last_sample_at == 0), input);
+		tier_attribute_standby(state);
+	}
+	else if (input->carry && count != NULL)
+		tier_attribute_carry(period, count, 0.0, taken->covered ? 0.0 : 1.0);
+	if (period->ignored.misses > 0.0)
+		tier_attribute_ignored(state);
+	if (period->active || period->writes.wal_bytes > 0)
+	{
+		advance_rates(&state->stored, period, period_start, input->now);
+		note_evidence(state, period_start, input);
+	}
+	else if (period->size_change != 0 && state->stored.evidence.interval_s > 0.0)
+		note_evidence(state, period_start, input);
+}
 
-		if (period->index_scanned || period->held_on_standby)
-			note_index_scan(state, input);
-		if (period->active && !period->only_ignored)
-		{
-			note_read(state, tier_attribute_reads(state, taken, count, input->carry,
-												  input->last_sample_at == 0), input);
-			tier_attribute_standby(state);
-		}
-		else if (input->carry && count != NULL)
-			tier_attribute_carry(period, count, 0.0, taken->covered ? 0.0 : 1.0);
-		if (period->ignored.misses > 0.0)
-			tier_attribute_ignored(state);
-		if (period->active || period->writes.wal_bytes > 0)
-		{
-			advance_rates(&state->stored, period, period_start, input->now);
-			note_evidence(state, period_start, input);
-		}
-		else if (period->size_change != 0 && state->stored.evidence.interval_s > 0.0)
-			note_evidence(state, period_start, input);
-		if (i % 1024 == 0)
+static void
+advance_step(void *argument)
+{
+	Merge	   *merge = argument;
+
+	for (; merge->i < merge->nstates; merge->i++)
+	{
+		TierRelationState *state = &merge->states[merge->i];
+
+		if (merge->i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
+		if (!state->period.left_out)
+			advance(state, count_of(merge->input->taken, state->id.relation_oid, &merge->k),
+					merge->period.start, merge->input);
 	}
 }
 
@@ -578,59 +602,120 @@ pass_on_lost_scans(TierRelationState *states, int nstates, TimestampTz now)
 	}
 }
 
-TierMergeResult
-tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input)
+/* Compares one relation with what is remembered of it, or of the index that it replaces. */
+static void
+compare_next(Merge *merge)
 {
 	static const TierCounters nothing;
-	MergePeriod merged = {.start = statistics_since()};
-	TierMergeResult result = {0};
-	TierGoneIndexes gone = tier_rebuilt_gone(states, nstates, input);
-	int			nlost = 0;
-	int			j = 0;
-	int			k = 0;
+	const TierMergeInput *input = merge->input;
+	TierRelationState *state = &merge->states[merge->i];
+	const TierRelationState *before = NULL;
+	const TierRelationState *same = NULL;
+	const TierCounters *origin = &nothing;
 
-	merged.complete_since = result.complete_since = complete_since(merged.start);
-	result.began_ahead = merged.start >= input->now;
+	tier_debug_relation("sample", state->id.relation_oid);
+	while (merge->j < input->nlast &&
+		   input->last[merge->j].id.relation_oid < state->id.relation_oid)
+		merge->j++;
+	if (merge->j < input->nlast &&
+		input->last[merge->j].id.relation_oid == state->id.relation_oid)
+		same = &input->last[merge->j];
+	before = tier_rebuilt_before(state, same, &merge->gone, &origin);
+	merge->result.saw_reset |=
+		compare(state, before, origin,
+				count_of(input->taken, state->id.relation_oid, &merge->k),
+				table_of(merge->states, merge->nstates, state), &merge->period, input);
+
+	if (state->period.active && state->id.kind == RELKIND_INDEX &&
+		(state->period.delta.scans > 0 || state->period.standby.scans > 0))
+	{
+		TierRelationState *heap = tier_collect_find(merge->states, merge->nstates,
+													state->id.heap_oid);
+
+		if (heap != NULL)
+		{
+			heap->period.index_scanned = true;
+			heap->period.index_scans += state->period.delta.scans + state->period.standby.scans;
+		}
+	}
+	merge->nlost += state->period.lost_scans && state->id.kind == RELKIND_INDEX;
+}
+
+/* It stays what it was at the last sample, of which it is measured next time; or is not there. */
+static void
+leave_out(Merge *merge)
+{
+	TierRelationState *state = &merge->states[merge->i];
+	const TierRelationState *last =
+	tier_collect_find(unconstify(TierRelationState *, merge->input->last),
+					  merge->input->nlast, state->id.relation_oid);
+
+	memset(&state->period, 0, sizeof(state->period));
+	state->period.left_out = true;
+	if (last != NULL)
+		state->stored = last->stored;
+	else
+		state->stored.size_bytes = state->stored.maps_bytes = 0;
+}
+
+static void
+compare_step(void *argument)
+{
+	Merge	   *merge = argument;
+
+	for (; merge->i < merge->nstates; merge->i++)
+	{
+		if (merge->i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (tier_pass_skips(merge->pass, merge->states[merge->i].id.relation_oid))
+			leave_out(merge);
+		else
+			compare_next(merge);
+	}
+}
+
+/* A pass over all relations, but for those that fail. */
+static void
+for_each(Merge *merge, void (*step) (void *argument))
+{
+	ErrorData  *error;
+
+	merge->i = merge->j = merge->k = 0;
+	while ((error = tier_attempt(step, merge)) != NULL)
+	{
+		if (merge->i >= merge->nstates)
+			ReThrowError(error);
+		(void) tier_pass_failed(merge->pass, merge->states[merge->i].id.relation_oid, NULL,
+								error);
+		leave_out(merge);
+		merge->i++;
+	}
+}
+
+TierMergeResult
+tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input, TierPass *pass)
+{
+	Merge		merge = {
+		.states = states,.nstates = nstates,.input = input,.pass = pass,
+		.period =
+		{
+			.start = statistics_since()
+		},
+		.gone = tier_rebuilt_gone(states, nstates, input)
+	};
+	TierMergeResult *result = &merge.result;
+
+	merge.period.complete_since = result->complete_since = complete_since(merge.period.start);
+	result->began_ahead = merge.period.start >= input->now;
 	if (input->last_sample_at != 0)
 	{
-		result.was_emptied = merged.was_emptied = merged.start > input->last_sample_at;
-		merged.start = Min(input->last_sample_at, input->now);
+		result->was_emptied = merge.period.was_emptied =
+			merge.period.start > input->last_sample_at;
+		merge.period.start = Min(input->last_sample_at, input->now);
 	}
-
-	for (int i = 0; i < nstates; i++)
-	{
-		TierRelationState *state = &states[i];
-		const TierRelationState *before = NULL;
-		const TierRelationState *same = NULL;
-		const TierCounters *origin = &nothing;
-
-		while (j < input->nlast && input->last[j].id.relation_oid < state->id.relation_oid)
-			j++;
-		if (j < input->nlast && input->last[j].id.relation_oid == state->id.relation_oid)
-			same = &input->last[j];
-		before = tier_rebuilt_before(state, same, &gone, &origin);
-		result.saw_reset |= compare(state, before, origin,
-									count_of(input->taken, state->id.relation_oid, &k),
-									table_of(states, nstates, state), &merged, input);
-
-		if (state->period.active && state->id.kind == RELKIND_INDEX &&
-			(state->period.delta.scans > 0 || state->period.standby.scans > 0))
-		{
-			TierRelationState *heap = tier_collect_find(states, nstates, state->id.heap_oid);
-
-			if (heap != NULL)
-			{
-				heap->period.index_scanned = true;
-				heap->period.index_scans += state->period.delta.scans +
-					state->period.standby.scans;
-			}
-		}
-		nlost += state->period.lost_scans && state->id.kind == RELKIND_INDEX;
-		if (i % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-	if (nlost > 0)
+	for_each(&merge, compare_step);
+	if (merge.nlost > 0)
 		pass_on_lost_scans(states, nstates, input->now);
-	advance_active(states, nstates, merged.start, input);
-	return result;
+	for_each(&merge, advance_step);
+	return *result;
 }

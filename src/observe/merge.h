@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "src/base/left_out.h"
 #include "src/model/relation_state.h"
 #include "src/observe/merge_input.h"
 
@@ -29,10 +30,11 @@ typedef struct TierMergeResult
 /*
  * Merges what is remembered into what was collected (by OID, too), and advances
  * the rates of the relations that were active, all but device_*.  Looks at the
- * files of those that changed.
+ * files of those that changed.  A relation that fails, or has failed lately by the
+ * pass, is left out.
  */
 extern TierMergeResult tier_merge(TierRelationState *states, int nstates,
-								  const TierMergeInput *input);
+								  const TierMergeInput *input, TierPass *pass);
 
 /* One smoothed rate, as of the end of the period, in which there were `events`. */
 extern double tier_merge_advance(double rate, const TierRelationPeriod *period,

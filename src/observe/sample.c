@@ -248,7 +248,8 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 	input.now = view.at;
 	input.taken = &taken;
 	input.carry = is_sample;
-	merged = tier_merge(view.states, view.nstates, &input);
+	tier_pass_begin(&view.pass, TIER_STEP_SAMPLE);
+	merged = tier_merge(view.states, view.nstates, &input, &view.pass);
 	view.saw_reset = merged.saw_reset;
 	view.origin = origin_of(memory, &merged, &taken, view.at);
 
@@ -314,7 +315,8 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 		summary.active += view.states[i].period.active ? 1 : 0;
 	summary.duration_ms = tier_seconds_between(started_at, tier_clock_now()) * 1000.0;
 	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, memory.sampled_at,
-							  &summary);
+							  &summary, &view.pass);
+	tier_pass_end(&view.pass);
 	tier_catalog_store_counts_origin(&view.origin);
 	tier_catalog_store_growths(growths);
 	tier_writes_end(writes);

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "src/base/left_out.h"
 #include "src/catalog/tables.h"
 #include "src/model/device_state.h"
 #include "src/model/relation_state.h"
@@ -34,6 +35,7 @@ typedef struct TierSampleView
 	TimestampTz at;
 	bool		saw_reset;		/* counters went backwards */
 	TierCountsOrigin origin;
+	TierPass	pass;			/* of the sample: what has failed so far */
 } TierSampleView;
 
 struct TierWrites;

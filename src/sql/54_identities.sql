@@ -302,17 +302,3 @@ END
 $$;
 COMMENT ON FUNCTION _tiered_storage.refresh_pins() IS
 'updates the stored names and OIDs of pins and deletes pins that have ended';
-
-CREATE FUNCTION _tiered_storage.refresh_identities() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
-AS $$
-BEGIN
-	PERFORM _tiered_storage.refresh_tablespaces();
-	PERFORM _tiered_storage.refresh_policies();
-	PERFORM _tiered_storage.refresh_pins();
-	PERFORM _tiered_storage.refresh_moves();
-END
-$$;
-COMMENT ON FUNCTION _tiered_storage.refresh_identities() IS
-'updates the stored names and OIDs of tiers, policies, pins and moves, and deletes pins that have '
-'ended';

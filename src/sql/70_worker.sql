@@ -5,7 +5,8 @@
 CREATE FUNCTION _tiered_storage.worker_status(
 	OUT database_name name, OUT state text, OUT reason text, OUT pid integer,
 	OUT last_started_at timestamptz, OUT last_finished_at timestamptz,
-	OUT next_run_at timestamptz, OUT failures integer, OUT last_error text)
+	OUT next_run_at timestamptz, OUT failures integer, OUT last_error text,
+	OUT left_out integer, OUT left_out_why text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_worker_status';
@@ -30,6 +31,11 @@ COMMENT ON COLUMN tiered_storage.workers.next_run_at IS
 COMMENT ON COLUMN tiered_storage.workers.failures IS 'number of failed cycles in a row';
 COMMENT ON COLUMN tiered_storage.workers.last_error IS
 'error of the last cycle that failed; null: none has failed';
+COMMENT ON COLUMN tiered_storage.workers.left_out IS
+'number of relations that its cycles leave out, because of errors about them alone; they are '
+'tried again after a sample interval, then after twice as long, up to an hour';
+COMMENT ON COLUMN tiered_storage.workers.left_out_why IS
+'the first of these relations, each with the step that fails and its error; null: none';
 
 CREATE FUNCTION _tiered_storage.notify_launcher() RETURNS void
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_notify_launcher';

@@ -77,7 +77,7 @@ SELECT lives_ok($$ SELECT tiered_storage.remove_tier('tap_slow') $$, 'remove_tie
 -- And no more.
 SELECT throws_ok($$ SELECT tiered_storage.add_standby('s', conninfo => 'host=x') $$, '42501', 'permission denied for function add_standby', 'not add_standby()');
 SELECT throws_ok($$ INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('s', 'host=x', 'postgres', 10) $$, '42501', 'permission denied for table standby', 'nor what is beneath it');
-SELECT throws_ok($$ SELECT _tiered_storage.refresh_identities() $$, '42501', 'permission denied for function refresh_identities', 'nothing internal');
+SELECT throws_ok($$ SELECT _tiered_storage.refresh_pins() $$, '42501', 'permission denied for function refresh_pins', 'nothing internal');
 SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v')
 	AND has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') $$, 'no table but through functions');
 SELECT throws_ok($$ CREATE FUNCTION tiered_storage.x() RETURNS int LANGUAGE sql AS 'SELECT 1' $$, '42501', 'permission denied for schema tiered_storage', 'nothing new in the schema');

@@ -482,7 +482,9 @@ SELECT is(pg_temp.columns_of('workers'), $$
 	last_finished_at timestamp with time zone,
 	next_run_at timestamp with time zone,
 	failures integer,
-	last_error text
+	last_error text,
+	left_out integer,
+	left_out_why text
 $$, 'columns of workers, in order');
 
 -- Names that others rely on, whatever comes between them.

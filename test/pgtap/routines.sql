@@ -84,7 +84,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('ignore_replicated'), ('load_is_possible'), ('load_period'), ('load_sums'), ('load_totals'), ('measure_device'), ('measure_wal_sync'), ('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'), ('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'), ('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('may_estimate'), ('roomiest_places'), ('wal_move_command'), ('settings_of_wal_sync'),
 	('move_window_check'), ('move_window_name_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('move_queue_entries'), ('measured_compression'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
-	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_identities'), ('refresh_moves'),
+	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_moves'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'), ('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remove_unused_tiers'),
 	('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'), ('wal_written_ratio'),
 	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'),

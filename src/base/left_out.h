@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/left_out.h
+ *		Relations that a step leaves out, because of an error about them alone.
+ *
+ * A step that goes over many relations tries them in a subtransaction (base/attempt.h).  When
+ * one fails, it is left out and the others go on.  A worker remembers it, names it in the view
+ * workers, and tries it again later: after a sample interval, then after twice as long, up to
+ * an hour.  Sessions remember nothing; they try all and warn.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_LEFT_OUT_H
+#define TIER_LEFT_OUT_H
+
+#include "postgres.h"
+
+#include "src/base/shmem.h"
+
+/* No backoff is longer, unless the sample interval is. */
+#define TIER_LONGEST_BACKOFF_MS (60 * 60 * 1000)
+
+/* An error of more relations than this in one pass is about something else. */
+#define TIER_MOST_LEFT_OUT 16
+
+/* A relation that the pass has to deal with. */
+typedef struct TierKnownFailure
+{
+	Oid			relation_oid;
+	bool		is_backed_off;	/* not to be tried in this pass */
+} TierKnownFailure;
+
+/* One pass of a step over relations. */
+typedef struct TierPass
+{
+	TierStep	step;
+	TimestampTz began_at;
+	int			nknown;			/* that have failed before; only in a worker */
+	int			nfailed;		/* in this pass */
+	TierKnownFailure known[TIER_MAX_LEFT_OUT];
+} TierPass;
+
+/* Says that this process is the worker of its database; once, when it begins. */
+extern void tier_left_out_is_worker(void);
+
+/* Begins a pass: looks up what has failed before. */
+extern void tier_pass_begin(TierPass *pass, TierStep step);
+
+/* Is the relation left out this time, as it has failed a short time ago?  Else it is tried. */
+extern bool tier_pass_skips(const TierPass *pass, Oid relation_oid);
+
+/*
+ * Is it an error that the next relation would meet as well, or that is meant for all that is
+ * under way: a cancel, a shutdown, no memory, no space on the disk?
+ */
+extern bool tier_error_is_about_all(const ErrorData *error);
+
+/*
+ * The relation has failed (0: what `name` says).  Frees the error, and returns its message in
+ * the current memory context.  Throws the error instead if it is about all, or too many
+ * relations have failed in this pass.
+ */
+extern char *tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name,
+							  ErrorData *error);
+
+/*
+ * Ends a pass that has come to all relations: forgets those that were due to be tried again and
+ * have not failed since it began, in this pass or another one of the step, or are not there any
+ * more.
+ */
+extern void tier_pass_end(TierPass *pass);
+
+/* How many relations of a database are left out; *text names them, in the current context. */
+extern int	tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **text);
+
+/* The n-th failure in a row: milliseconds until the next try. */
+extern int64 tier_left_out_backoff_ms(int failures);
+
+#endif							/* TIER_LEFT_OUT_H */

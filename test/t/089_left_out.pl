@@ -1,0 +1,302 @@
+# An error about one relation ends neither the sample, nor the evaluation, nor the run: it is left
+# out, counted and named in the view workers, and tried again later.  What is meant for all ends
+# all.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.sample_interval = '1s'
+tiered_storage.migrate_interval = '1s'
+tiered_storage.auto_migrate = off
+tiered_storage.move_limit_per_day = -1
+));
+$node->start;
+create_in_place_tablespace($node, qw(fast slow));
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+$node->safe_psql(
+	'app', q(
+CREATE TABLE a (id int); CREATE TABLE b (id int); CREATE TABLE c (id int);
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.add_tier('fast', '{pg_default,fast}', profile => 'nvme', rank => 0, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
+));
+run_cycle($node, 'app');
+
+sub value_of
+{
+	my ($sql) = @_;
+
+	return $node->safe_psql('app', $sql);
+}
+
+sub wait_until
+{
+	my ($question, $name) = @_;
+
+	ok($node->poll_query_until('app', $question), $name)
+	  or diag(
+		value_of(
+			"SELECT * FROM tiered_storage.workers WHERE database_name = 'app'")
+	  );
+	return;
+}
+
+# What these steps do with these relations fails from now on: 'sample:b'.
+sub break_steps
+{
+	my ($faults) = @_;
+
+	reload_with($node, 'tiered_storage.debug_relation' => $faults);
+	return;
+}
+
+sub left_out_is
+{
+	my ($expected, $name) = @_;
+
+	wait_until(
+		"SELECT state = 'waiting' AND failures = 0 AND COALESCE(last_error, '') = '' AND left_out_why IS NOT DISTINCT FROM $expected "
+		  . "AND left_out = CASE WHEN left_out_why IS NULL THEN 0 ELSE 1 END FROM tiered_storage.workers WHERE database_name = 'app'",
+		$name);
+	return;
+}
+
+sub history_of
+{
+	my ($table) = @_;
+
+	return
+	  "(SELECT COALESCE(sum(row_changes), 0) FROM _tiered_storage.relation_history WHERE relation_oid = '$table'::regclass)";
+}
+
+# ---------------------------------------------------------------------
+note 'A sample, while relations are compared and while they are stored';
+# ---------------------------------------------------------------------
+
+my %rows = (a => 0, b => 0, c => 0);
+
+sub insert
+{
+	foreach my $table ('a', 'b', 'c')
+	{
+		value_of("INSERT INTO $table SELECT generate_series(1, 10)");
+		$rows{$table} += 10;
+	}
+	return;
+}
+
+sub others_are_sampled
+{
+	my ($name) = @_;
+
+	wait_until(
+		"SELECT " . history_of('a') . " = $rows{a} AND " . history_of('c') . " = $rows{c}",
+		"$name: the others are sampled");
+	is(value_of('SELECT ' . history_of('b')),
+		0, "$name: of b nothing is stored");
+	return;
+}
+
+break_steps('sample:b');
+insert();
+others_are_sampled('sample');
+left_out_is(q('public.b (sample): fault in sample of "b"'),
+	'sample: workers names b');
+break_steps('store:b');
+insert();
+others_are_sampled('store');
+left_out_is(q('public.b (sample): fault in store of "b"'),
+	'store: workers names b, after it was tried again');
+break_steps('');
+value_of(
+	"ALTER TABLE _tiered_storage.relation_history ADD CONSTRAINT no_b CHECK (relation_oid <> ${\value_of(q(SELECT 'b'::regclass::oid))})"
+);
+insert();
+others_are_sampled('constraint');
+left_out_is(
+	q('public.b (sample): new row for relation "relation_history" violates check constraint "no_b"'),
+	'constraint: workers names b');
+is( value_of(
+		'SELECT count(*) FROM _tiered_storage.relation_history WHERE relation_oid <> 0 AND row_changes < 0'
+	),
+	0,
+	'nothing is negative');
+value_of(
+	'ALTER TABLE _tiered_storage.relation_history DROP CONSTRAINT no_b');
+left_out_is('NULL', 'once the fault is gone, nothing is left out');
+wait_until("SELECT " . history_of('b') . " = $rows{b}",
+	'and what b did meanwhile is known');
+
+# A session says so, and does not remember it.
+break_steps('sample:b');
+like(
+	notices_of($node, 'app', 'CALL tiered_storage.sample()'),
+	qr/WARNING:  XX000: public.b left out of the sample: fault in sample of "b"/,
+	'a session is warned');
+break_steps('');
+left_out_is('NULL', 'healed');
+
+# ---------------------------------------------------------------------
+note 'Evaluation, plan, move';
+# ---------------------------------------------------------------------
+
+create_measurements($node, 'app', 1 .. 9);
+value_of(
+	"SELECT tiered_storage.add_tiering_policy('measure', move_after => '90 days', tier => 'slow')"
+);
+
+sub places
+{
+	my (@months) = @_;
+
+	return value_of(
+		"SELECT string_agg(COALESCE(spcname, 'pg_default'), ',' ORDER BY relname) FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = reltablespace WHERE relname IN ("
+		  . join(',', map { "'m_2001_0$_'" } @months)
+		  . ')');
+}
+
+my $month = 1;
+foreach my $step ('evaluate', 'plan', 'move')
+{
+	my %nouns = (evaluate => 'evaluation', plan => 'plan', move => 'move');
+	my @others = ($month, $month + 2);
+	my $broken = $month + 1;
+	my $noun = $nouns{$step};
+
+	# Of nine partitions three are not detached at a time.
+	value_of("ALTER TABLE measure DETACH PARTITION m_2001_0$_")
+	  foreach grep { $_ < $month || $_ > $month + 2 } 1 .. 9;
+	break_steps("$step:m_2001_0$broken");
+	if ($step eq 'evaluate')
+	{
+		is( value_of(
+				"SELECT string_agg(relation || ' ' || verdict, ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_policies() WHERE verdict IN ('due', 'error')"
+			),
+			'm_2001_01 due, m_2001_02 error, m_2001_03 due',
+			'evaluate_policies() says so, and goes on');
+	}
+	reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+	$node->poll_query_until('app',
+		"SELECT count(*) = 2 FROM pg_class c JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'slow' AND relname IN ('m_2001_0$others[0]', 'm_2001_0$others[1]')"
+	);
+	is(places(@others), 'slow,slow', "$step: the others are moved");
+	is(places($broken), 'pg_default', "$step: the one that fails is not");
+	left_out_is(
+		qq('public.m_2001_0$broken ($noun): fault in $step of "m_2001_0$broken"'),
+		"$step: workers names it");
+	break_steps('');
+	$node->poll_query_until('app',
+		"SELECT count(*) = 1 FROM pg_class c JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'slow' AND relname = 'm_2001_0$broken'"
+	);
+	is(places($broken), 'slow',
+		"$step: it is tried again, and moved once the fault is gone");
+	left_out_is('NULL', "$step: nothing is left out any more");
+	reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+	foreach (grep { $_ < $month || $_ > $month + 2 } 1 .. 9)
+	{
+		value_of(
+			"ALTER TABLE measure ATTACH PARTITION m_2001_0$_ FOR VALUES FROM ('2001-0$_-01 UTC') TO (timestamptz '2001-0$_-01 UTC' + interval '1 month')"
+		);
+	}
+	$month += 3;
+}
+
+# ---------------------------------------------------------------------
+note 'Advice';
+# ---------------------------------------------------------------------
+
+value_of(
+	"CREATE TABLE hot_$_ (x text) TABLESPACE slow; INSERT INTO hot_$_ SELECT repeat('x', 1000) FROM generate_series(1, 1000)"
+) foreach 1 .. 3;
+value_of('CALL tiered_storage.sample()');
+
+# No sample of the worker comes between what seems hot and the advice.
+reload_with($node, 'tiered_storage.sample_interval' => '1h');
+wait_until(
+	"SELECT state = 'waiting' AND current_setting('tiered_storage.sample_interval') = '1h' FROM tiered_storage.workers WHERE database_name = 'app'",
+	'the worker has time');
+
+sub apply_with
+{
+	my ($faults) = @_;
+
+	break_steps($faults);
+	seem_hot($node, 'app', map { ("hot_$_" => 100000) } 1 .. 3);
+	return notices_of($node, 'app',
+		"CALL tiered_storage.apply_placement()");
+}
+
+sub hot_on
+{
+	return value_of(
+		"SELECT string_agg(right(relname, 1), ',' ORDER BY relname) FROM pg_class c JOIN pg_tablespace t ON t.oid = reltablespace WHERE relname LIKE 'hot%' AND spcname = 'slow'"
+	);
+}
+
+like(
+	apply_with('plan:hot_1,move:hot_2'),
+	qr/WARNING:  XX000: public.hot_1 left out of the plan: fault in plan of "hot_1"/,
+	'the plan of one fails');
+is(hot_on(), '1,2', 'and the record of another; the third has moved');
+unlike(apply_with(''), qr/left out/, 'without faults');
+is(hot_on(), '', 'the others move');
+reload_with($node, 'tiered_storage.sample_interval' => '1s');
+
+# ---------------------------------------------------------------------
+note 'Verification';
+# ---------------------------------------------------------------------
+
+break_steps('verify:a');
+value_of("CALL tiered_storage.move_relation('$_', 'slow')")
+  foreach 'a', 'b', 'c';
+my $begun =
+  "SELECT string_agg(e.relation_oid::regclass::text, ',' ORDER BY e.relation_oid::regclass::text) FROM _tiered_storage.move_effect e WHERE e.observed_since IS NOT NULL AND e.settled_at IS NULL AND e.relation_oid IN ('a'::regclass, 'b'::regclass, 'c'::regclass)";
+wait_until("SELECT ($begun) = 'b,c'", 'verify: the effects of others begin');
+left_out_is(q('public.a (verification): fault in verify of "a"'),
+	'verify: workers names it');
+break_steps('');
+wait_until("SELECT ($begun) = 'a,b,c'",
+	'verify: once the fault is gone, it begins as well');
+left_out_is('NULL', 'verify: nothing is left out any more');
+
+# ---------------------------------------------------------------------
+note 'What ends all';
+# ---------------------------------------------------------------------
+
+# An error of too many is about none of them.
+value_of("CREATE TABLE many_$_ (id int)") foreach 1 .. 17;
+break_steps(join ',', map { "sample:many_$_" } 1 .. 17);
+like(
+	error_of($node, 'app', 'CALL tiered_storage.sample()'),
+	qr/ERROR:  XX000: fault in sample of "many_\d+"/,
+	'seventeen end the sample');
+wait_until(
+	"SELECT state = 'failed' AND failures > 1 AND left_out = 0 AND last_error LIKE 'fault in sample%' FROM tiered_storage.workers WHERE database_name = 'app'",
+	'and each of the worker, which remembers none of them');
+break_steps(join ',', map { "sample:many_$_" } 1 .. 16);
+unlike(error_of($node, 'app', 'CALL tiered_storage.sample()'),
+	qr/ERROR/, 'sixteen are left out');
+break_steps('');
+left_out_is('NULL', 'it heals by itself');
+
+# What a dropped relation has failed is forgotten.
+break_steps('sample:many_1');
+left_out_is(q('public.many_1 (sample): fault in sample of "many_1"'),
+	'left out');
+value_of('DROP TABLE many_1');
+left_out_is('NULL', 'dropped');
+
+$node->stop;
+done_testing();
