@@ -46,6 +46,9 @@ $primary->poll_query_until('app',
 is($primary->safe_psql('app', waited('lock')), 'f',
 	'nobody waits for a lock');
 
+# The worker's own sample may come at any time: what the periods count begins here.
+$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+
 # An idle session, and one that waits for a lock that it holds.
 my $idle = $primary->background_psql('app');
 $idle->query_safe(
@@ -74,7 +77,7 @@ is( $primary->safe_psql(
 # Sampled into the history, as waits of a period.
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
 ok( $primary->safe_psql('app',
-		"SELECT wait_lock_ms > 0 AND wait_sampled_ms > 0 FROM _tiered_storage.load_history ORDER BY period_start DESC LIMIT 1"
+		"SELECT bool_or(wait_lock_ms > 0 AND wait_sampled_ms > 0) FROM _tiered_storage.load_history"
 	) eq 't',
 	'a period has its waits');
 
