@@ -222,7 +222,7 @@ tier_pass_end(TierPass *pass)
 }
 
 int
-tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **text)
+tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **description)
 {
 	StringInfoData buf;
 	int			n = 0;
@@ -241,6 +241,6 @@ tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **text)
 	}
 	if (n > MOST_NAMED)
 		appendStringInfo(&buf, "; and %d more", n - MOST_NAMED);
-	*text = n == 0 ? NULL : buf.data;
+	*description = n == 0 ? NULL : buf.data;
 	return n;
 }

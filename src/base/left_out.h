@@ -70,8 +70,8 @@ extern char *tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name
  */
 extern void tier_pass_end(TierPass *pass);
 
-/* How many relations of a database are left out; *text names them, in the current context. */
-extern int	tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **text);
+/* How many relations of a database are left out; *description names them. */
+extern int	tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **description);
 
 /* The n-th failure in a row: milliseconds until the next try. */
 extern int64 tier_left_out_backoff_ms(int failures);

@@ -238,11 +238,11 @@ wait_for_socket(TierRemote *remote, int event)
 static void
 connection_error(TierRemote *remote)
 {
-	char	   *text = message_text(PQerrorMessage(remote->connection));
+	char	   *clean = message_text(PQerrorMessage(remote->connection));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg_internal("%s", text[0] != '\0' ? text : "the answer is not one to a query")));
+			 errmsg_internal("%s", clean[0] != '\0' ? clean : "the answer fits no query")));
 }
 
 static void

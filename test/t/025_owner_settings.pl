@@ -317,8 +317,7 @@ $node->poll_query_until(
 	q{WITH again AS (UPDATE _tiered_storage.move SET next_attempt_at = NULL
 		WHERE relation_oid = 'read'::regclass AND state <> 'running' RETURNING error)
 	SELECT substring(error FROM 'within \d+ ms') FROM again},
-	'within 1000 ms')
-  or die 'no longer attempt';
+	'within 1000 ms') or die 'no longer attempt';
 pass('but as the configuration says');
 $reader->quit;
 reset_all();

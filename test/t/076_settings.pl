@@ -197,8 +197,7 @@ my $its_command =
   );
 $node->append_conf('other.conf', 'random_page_cost = 3');
 $node->reload;
-is( $of_tablespace->(),
-	"3||$its_command",
+is($of_tablespace->(), "3||$its_command",
 	'a cost of the session is not the one of the server');
 ask('ALTER TABLESPACE fast SET (random_page_cost = 9)');
 is($of_tablespace->(), "9||$its_command", 'one of the tablespace wins');

@@ -48,8 +48,8 @@ sub wait_until
 	ok($node->poll_query_until('app', $question), $name)
 	  or diag(
 		value_of(
-			"SELECT * FROM tiered_storage.workers WHERE database_name = 'app'")
-	  );
+			"SELECT * FROM tiered_storage.workers WHERE database_name = 'app'"
+		));
 	return;
 }
 
@@ -102,7 +102,11 @@ sub others_are_sampled
 	my ($name) = @_;
 
 	wait_until(
-		"SELECT " . history_of('a') . " = $rows{a} AND " . history_of('c') . " = $rows{c}",
+		"SELECT "
+		  . history_of('a')
+		  . " = $rows{a} AND "
+		  . history_of('c')
+		  . " = $rows{c}",
 		"$name: the others are sampled");
 	is(value_of('SELECT ' . history_of('b')),
 		0, "$name: of b nothing is stored");
@@ -117,7 +121,8 @@ left_out_is(q('public.b (sample): fault in sample of "b"'),
 break_steps('store:b');
 insert();
 others_are_sampled('store');
-left_out_is(q('public.b (sample): fault in store of "b"'),
+left_out_is(
+	q('public.b (sample): fault in store of "b"'),
 	'store: workers names b, after it was tried again');
 break_steps('');
 value_of(
@@ -133,10 +138,10 @@ is( value_of(
 	),
 	0,
 	'nothing is negative');
-value_of(
-	'ALTER TABLE _tiered_storage.relation_history DROP CONSTRAINT no_b');
+value_of('ALTER TABLE _tiered_storage.relation_history DROP CONSTRAINT no_b');
 left_out_is('NULL', 'once the fault is gone, nothing is left out');
-wait_until("SELECT " . history_of('b') . " = $rows{b}",
+wait_until(
+	"SELECT " . history_of('b') . " = $rows{b}",
 	'and what b did meanwhile is known');
 
 # A session says so, and does not remember it.
@@ -204,6 +209,7 @@ foreach my $step ('evaluate', 'plan', 'move')
 		"$step: it is tried again, and moved once the fault is gone");
 	left_out_is('NULL', "$step: nothing is left out any more");
 	reload_with($node, 'tiered_storage.auto_migrate' => 'off');
+
 	foreach (grep { $_ < $month || $_ > $month + 2 } 1 .. 9)
 	{
 		value_of(
@@ -234,8 +240,7 @@ sub apply_with
 
 	break_steps($faults);
 	seem_hot($node, 'app', map { ("hot_$_" => 100000) } 1 .. 3);
-	return notices_of($node, 'app',
-		"CALL tiered_storage.apply_placement()");
+	return notices_of($node, 'app', "CALL tiered_storage.apply_placement()");
 }
 
 sub hot_on
