@@ -298,7 +298,7 @@ my %fakes = (
 		answer([ (25) x 4 ], [ ('1') x 4 ])
 	],
 	'fake command' => [
-		qr/^the answer is not one to a query$/,
+		qr/^the answer fits no query$/,
 		$ready,
 		message('1', '')
 		  . message('2', '')
