@@ -871,8 +871,8 @@ tier_compat_buffer_state_without_users(uint64 state)
  * ---------------------------------------------------------------------
  */
 
-/* 16 renamed the group of settings for other platforms. */
-#if PG_VERSION_NUM >= 160000
+/* 17 renamed the group of settings for other platforms. */
+#if PG_VERSION_NUM >= 170000
 #define TIER_COMPAT_OPTIONS_OTHER COMPAT_OPTIONS_OTHER
 #else
 #define TIER_COMPAT_OPTIONS_OTHER COMPAT_OPTIONS_CLIENT
