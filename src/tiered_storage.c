@@ -23,7 +23,6 @@
 
 #include "src/observe/access.h"
 #include "src/base/clock.h"
-#include "src/base/cluster.h"
 #include "src/base/debug.h"
 #include "src/base/session_settings.h"
 #include "src/base/settings.h"
@@ -48,7 +47,6 @@ _PG_init(void)
 		return;
 
 	tier_shmem_init();
-	tier_cluster_init();
 
 	/* Under pg_upgrade nothing else may work on the databases. */
 	if (!IsBinaryUpgrade)

@@ -37,7 +37,6 @@
 #include "src/compat.h"
 #include "src/act/launcher.h"
 #include "src/act/worker.h"
-#include "src/base/cluster.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
@@ -117,8 +116,6 @@ scan_databases(void)
 	if (!overflow)
 		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
-	if (!overflow)
-		tier_cluster_keep(known, nknown);
 }
 
 /*

@@ -41,15 +41,12 @@
 #include "src/act/worker.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
-#include "src/base/cluster.h"
 #include "src/base/left_out.h"
 #include "src/base/session_settings.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
-#include "src/decide/publish.h"
-#include "src/decide/share.h"
 #include "src/decide/wear.h"
 #include "src/move/pending_file.h"
 #include "src/observe/standby_reads.h"
@@ -68,9 +65,6 @@
  * the first, and looked at only while moves are made.
  */
 static TimestampTz last_sample_at = 0;
-
-/* Has anybody asked for the cycle of this process?  Set when it begins. */
-static bool was_asked_for = false;
 
 /* ---------------------------------------------------------------------
  * Slots
@@ -260,43 +254,6 @@ sample_once(char **conflict, bool *sampled)
 	return state;
 }
 
-/* In the first cycle, in each that somebody has asked for, and every now and then. */
-static bool
-publish_is_due(void)
-{
-	int64		at_us = tier_cluster_published_at(MyDatabaseId);
-
-	return was_asked_for || at_us == 0 ||
-		tier_clock_monotonic_us() - at_us >= tier_share_interval_us();
-}
-
-static void
-publish_step(void *argument)
-{
-	tier_publish_own();
-	was_asked_for = false;
-}
-
-/* That nothing can be said to others must not keep this database from its own work. */
-static void
-publish_tiers(void)
-{
-	ErrorData  *error;
-
-	tier_transaction_start();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	MemoryContextSwitchTo(PortalContext);
-	error = tier_attempt(publish_step, NULL);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-	if (error == NULL)
-		return;
-	ereport(LOG,
-			(errmsg("could not publish what the tiers hold: %s", error->message),
-			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
-	FreeErrorData(error);
-}
-
 /* Moves may take hours, which must not keep samples from being taken. */
 static bool
 sample_is_due(void)
@@ -331,13 +288,11 @@ sample_between_moves(void)
 		return;
 	}
 	error = tier_attempt(sample_step, NULL);
-	if (error == NULL && publish_is_due())
-		error = tier_attempt(publish_step, NULL);
 	tier_transaction_commit();
 	if (error == NULL)
 		return;
 	ereport(LOG,
-			(errmsg("could not take a sample during a move, or publish it: %s", error->message),
+			(errmsg("could not take a sample during a move: %s", error->message),
 			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		QueryCancelPending = InterruptPending = true;	/* meant the move, too */
@@ -470,8 +425,6 @@ run_cycle(Oid database_oid, char **problem)
 
 	if (state == TIER_WORKER_WAITING)
 		tier_standby_pull();
-	if (state == TIER_WORKER_WAITING && publish_is_due())
-		publish_tiers();
 	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
 		migrate_once(database_oid);
 	if (!sampled && *problem == NULL)
@@ -508,10 +461,7 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 		tier_worker_end_cycle(slot, state, error);
 	LWLockRelease(tier_shmem->lock);
 	if (state == TIER_WORKER_NO_EXTENSION)
-	{
 		tier_shmem_withdraw_claims(database_oid);
-		(void) tier_cluster_publish(database_oid, NULL, 0);
-	}
 }
 
 void
@@ -529,7 +479,6 @@ tier_worker_main(Datum argument)
 	if (slot != NULL && slot->state == TIER_WORKER_STARTING)
 	{
 		slot->state = TIER_WORKER_RUNNING;
-		was_asked_for = slot->notified;
 		slot->notified = false;
 		slot->pid = MyProcPid;
 		slot->started_at = GetCurrentTimestamp();

@@ -14,15 +14,17 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/shmem.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
-#include "src/base/cluster.h"
 #include "src/base/shmem.h"
 
 #define TIER_TRANCHE_NAME "tiered_storage"
@@ -184,6 +186,20 @@ copy_claims(int *nclaims)
 	return copy;
 }
 
+/* A database whose DROP DATABASE was interrupted is gone, too.  In a transaction. */
+static bool
+has_database(Oid database_oid)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database_oid));
+	bool		exists;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	exists = ((Form_pg_database) GETSTRUCT(tuple))->datconnlimit != TIER_COMPAT_INVALID_DATABASE;
+	ReleaseSysCache(tuple);
+	return exists;
+}
+
 /*
  * Removes the claims of databases that are gone, of which the launcher has not heard yet.  Not
  * while the lock is held, as the catalog is read.
@@ -197,7 +213,7 @@ forget_dropped(void)
 	/* Those of one database stand together. */
 	for (int i = 0; i < nclaims; i++)
 		if ((i == 0 || claims[i].database_oid != claims[i - 1].database_oid) &&
-			!tier_cluster_has_database(claims[i].database_oid))
+			!has_database(claims[i].database_oid))
 			tier_shmem_withdraw_claims(claims[i].database_oid);
 	pfree(claims);
 }

@@ -178,23 +178,6 @@ apply_overrides(TierAdvice *advice)
 	}
 }
 
-/* Who else wants something of each tier; what is published is of this database alone. */
-static void
-load_shared(TierAdvice *advice)
-{
-	int			nrows = 0;
-	TierPublished *rows = advice->options.is_alone ? NULL : tier_share_published(&nrows);
-
-	advice->shared = palloc0(sizeof(TierShared *) * Max(advice->set->ntiers, 1));
-	advice->share_bytes = palloc(sizeof(double) * Max(advice->set->ntiers, 1));
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		advice->share_bytes[t] = INFINITY;
-		if (nrows > 1)
-			advice->shared[t] = tier_share_find(advice->set, t, rows, nrows);
-	}
-}
-
 /*
  * What the devices are written beside what the units are known to write wears them, too,
  * wherever the units are.
@@ -247,7 +230,6 @@ tier_advice_load(const TierAdviceOptions *options)
 	if (advice->options.as_of == 0)
 		tier_advice_load_growth(advice, tier_clock_now());
 	tier_advice_load_rules(advice);
-	load_shared(advice);
 	if (advice->options.as_of == 0)
 		load_wear(advice);
 	return advice;
@@ -488,7 +470,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.current = current;
 	for (int t = 0; t < ntiers; t++)
 		limit[t] = scenario != TIER_SCENARIO_NO_GROWTH ? advice->limit_bytes[t] :
-			Min(advice->available_bytes[t], advice->share_bytes[t]);
+			advice->available_bytes[t];
 	problem.available_bytes = limit;
 	problem.clients = advice->clients;
 	problem.endurance_bytes_per_day = endurance;
@@ -844,7 +826,6 @@ tier_advice_decide(TierAdvice *advice)
 
 		advice->available_bytes[t] = tier_advice_available(advice, t, capacity);
 		advice->limit_bytes[t] = tier_advice_limit(advice, t, capacity);
-		advice->share_bytes[t] = tier_advice_share(advice, t, capacity);
 		advice->reserve_missing[t] = tier_advice_is_too_full(advice, t) ? 0.0 :
 			Max(-tier_set_room_on_disk(advice->set, t, capacity), 0.0);
 	}

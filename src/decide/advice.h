@@ -124,16 +124,7 @@ extern double tier_advice_available(const TierAdvice *advice, int tier, double c
 extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today);
 
 /*
- * The share of this database in a tier with this capacity that several databases want, beyond
- * which it gives way to those that save more there; INFINITY: it need not share.
- */
-extern double tier_advice_share(const TierAdvice *advice, int tier, double capacity_bytes);
-
-/* Of a decided advice: is that less than there is room for? */
-extern bool tier_advice_is_shared(const TierAdvice *advice, int tier);
-
-/*
- * The least of both when the horizon ends, without what comes to the tier whatever is placed
+ * The same when the horizon ends, without what comes to the tier whatever is placed
  * there; negative: so much more than it can hold.
  */
 extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);

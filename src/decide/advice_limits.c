@@ -40,13 +40,6 @@ tier_advice_is_too_full(const TierAdvice *advice, int tier)
 	return advice->now_bytes[tier] > advice->available_bytes[tier] * (1.0 + ROUNDING);
 }
 
-bool
-tier_advice_is_shared(const TierAdvice *advice, int tier)
-{
-	return advice->share_bytes[tier] < advice->available_bytes[tier] -
-		advice->growth[tier].forecast.other;
-}
-
 /* Remains beyond a limit after the advice. */
 static bool
 exceeds(const TierAdvice *advice, int tier, double used, TierPlacementResource resource)
@@ -304,11 +297,6 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 		add_remark(line, psprintf("has %s less free than its reserve, which other files have "
 								  "taken: nothing is moved there",
 								  tier_advice_bytes(advice->reserve_missing[tier])));
-	if (advice->share_bytes[tier] < now->bytes)
-		add_remark(line, psprintf("is shared with databases that save more by it: %s of %s are "
-								  "more than the share of this one",
-								  tier_advice_bytes(now->bytes - advice->share_bytes[tier]),
-								  tier_advice_bytes(now->bytes)));
 	remark_growth(advice, tier, line);
 }
 
@@ -323,13 +311,7 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 	initStringInfo(&line);
 	if (advice->why_closed[tier] != NULL)
 		add_remark(&line, psprintf("%s: nothing is moved there", advice->why_closed[tier]));
-	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES) &&
-		tier_advice_is_shared(advice, tier))
-		add_remark(&line, psprintf("would have %s more than this database's share of it, with %s",
-								   tier_advice_bytes(after->bytes -
-													 asked->of[TIER_RESOURCE_BYTES]),
-								   obstacles(advice, tier)));
-	else if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
+	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
 		add_remark(&line, psprintf(tier_advice_is_too_full(advice, tier) ?
 								   "would remain too full by %s, with %s" :
 								   "would become too full by %s, with %s",

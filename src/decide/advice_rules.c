@@ -222,28 +222,10 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 }
 
 double
-tier_advice_share(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	const TierShared *shared = advice->shared[tier];
-	double	   *shares;
-	double		share = INFINITY;
-
-	if (shared == NULL || shared->n < 2 || shared->own < 0)
-		return INFINITY;
-	shares = palloc(sizeof(double) * shared->n);
-	if (tier_share_price(advice->set, tier, shared, capacity_bytes, shares) > 0.0)
-		share = advice->options.from_scratch ? shares[shared->own] :
-			tier_share_allows(advice->used_bytes[tier], shares[shared->own]);
-	pfree(shares);
-	return share;
-}
-
-double
 tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
 {
-	return Min(tier_advice_available(advice, tier, capacity_bytes) -
-			   advice->growth[tier].forecast.other,
-			   tier_advice_share(advice, tier, capacity_bytes));
+	return tier_advice_available(advice, tier, capacity_bytes) -
+		advice->growth[tier].forecast.other;
 }
 
 void

@@ -215,8 +215,6 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 						 "its device would be too busy" :
 						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
 						 "would be written to too much" :
-						 tier_advice_is_shared(advice, unit->wanted_tier) ?
-						 "its room is for other databases, which save more by it" :
 						 does_not_fit(advice, unit, unit->wanted_tier) ?
 						 psprintf("has no room for its %s",
 								  tier_advice_bytes(tier_advice_stored(advice, unit,
@@ -545,8 +543,6 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
 						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
 						"would wear out" :
-						tier_advice_is_shared(advice, wanted) ?
-						"saves other databases more" :
 						does_not_fit(advice, unit, wanted) ?
 						psprintf("has no room for its %s",
 								 tier_advice_bytes(tier_advice_stored(advice, unit, wanted))) :

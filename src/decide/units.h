@@ -15,7 +15,6 @@
 #include "nodes/pg_list.h"
 
 #include "src/catalog/tables.h"
-#include "src/decide/share.h"
 #include "src/model/cost.h"
 #include "src/model/growth.h"
 #include "src/model/materiality.h"
@@ -68,7 +67,6 @@ typedef struct TierAdviceOptions
 	double		effort;			/* of each placement; 0: TIER_PLACEMENT_EFFORT */
 	bool		as_if_observed; /* what would be advised if all had been
 								 * observed for long enough */
-	bool		is_alone;		/* what other databases want does not count */
 	bool		goes_on;		/* the placement before is likely to be much
 								 * like this one */
 	bool		from_scratch;	/* as if all were bought and filled anew:
@@ -216,11 +214,6 @@ typedef struct TierAdvice
 	double	   *others_bytes;	/* by tier: what other databases have of a
 								 * capacity that is less than the disks have;
 								 * NaN: not asked for yet */
-	TierShared **shared;		/* by tier: who has to share it; NULL: nobody
-								 * publishes anything */
-	double	   *share_bytes;	/* by tier: what the units may take of what
-								 * several databases want, today and then;
-								 * INFINITY: all that there is */
 	double	   *others_written_bytes;	/* by tier: written to its devices in
 										 * a day by others than the units:
 										 * WAL, temporary files, other

@@ -79,8 +79,6 @@ limited_by(const TierAdvice *advice, int tier)
 	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
 		advice->placement.after[tier].written_bytes + advice->others_written_bytes[tier] > endures)
 		bottleneck = TIER_BOTTLENECK_ENDURANCE;
-	if (bottleneck == TIER_BOTTLENECK_BYTES && tier_advice_is_shared(advice, tier))
-		return "share";
 	return bottleneck_text(bottleneck);
 }
 
@@ -200,7 +198,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		set_totals(&row, &placement->now[t], &placement->after[t]);
 		set_bytes(&row, 3, advice->now_bytes[t]);
 		set_bytes(&row, 4, advised_bytes[t]);
-		set_bytes(&row, 5, Min(advice->available_bytes[t], advice->share_bytes[t]));
+		set_bytes(&row, 5, advice->available_bytes[t]);
 		set_number(&row, 8, tier_advice_busy_fraction(placement->now[t].occupied_s));
 		set_number(&row, 9, tier_advice_busy_fraction(placement->after[t].occupied_s));
 		if (tier->profile.endurance_bytes_per_day > 0)
@@ -312,8 +310,8 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 		{
 			notice_taken(advice, simulated, t);
 			tier_row_name(&row, 0, NameStr(advice->set->tiers[t].name));
-			set_bytes(&row, 4, Min(advice->available_bytes[t], advice->share_bytes[t]));
-			set_bytes(&row, 5, Min(simulated->available_bytes[t], simulated->share_bytes[t]));
+			set_bytes(&row, 4, advice->available_bytes[t]);
+			set_bytes(&row, 5, simulated->available_bytes[t]);
 			set_number(&row, 9,
 					   tier_advice_busy_fraction(advice->placement.after[t].occupied_s));
 			set_number(&row, 10,

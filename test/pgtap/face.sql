@@ -15,7 +15,7 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('activity'), ('cluster_tiers'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
+	('activity'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
 	('pinned_relations'), ('pins'), ('policies'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
 	('standbys'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('workload_profile'), ('write_amplification')
 $$, 'relations that users read');

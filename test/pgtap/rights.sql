@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(60);
+SELECT plan(59);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -114,7 +114,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.activity_pattern', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.growth_per_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.published_tiers', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_number', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_quantity', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_bytes', 'pg_monitor', 'EXECUTE'),
@@ -158,7 +157,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
 	('tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
-	('tiered_storage.cluster_tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.activity', 'pg_monitor', 'SELECT'),
 	('tiered_storage.recent_moves', 'pg_monitor', 'SELECT'),
@@ -228,7 +226,6 @@ SELECT lives_ok('SELECT * FROM tiered_storage.move_queue', 'pg_monitor: move_que
 SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
-SELECT lives_ok('SELECT * FROM tiered_storage.cluster_tiers', 'pg_monitor: cluster_tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.metrics', 'pg_monitor: metrics');
 SELECT lives_ok('SELECT * FROM tiered_storage.activity', 'pg_monitor: activity');
 SELECT lives_ok('SELECT * FROM tiered_storage.recent_moves', 'pg_monitor: recent_moves');
