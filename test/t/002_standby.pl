@@ -92,8 +92,7 @@ foreach my $relation (
 	))
 {
 	next
-	  if $relation =~
-	  /^tiered_storage\.(workers|heat|node_.*)$/;
+	  if $relation =~ /^tiered_storage\.(workers|heat|node_.*)$/;
 	is( $standby->safe_psql(
 			'app', "SELECT count(*) FROM (SELECT * FROM $relation) x"),
 		$primary->safe_psql('app', "SELECT count(*) FROM $relation"),

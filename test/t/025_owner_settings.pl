@@ -1,7 +1,8 @@
 # Settings that anybody may make for a session, and so the owner of a database for all of
 # its sessions and the worker: none of them reaches our work.  Which there are, the server
 # says; so one that a new release brings is tried, too.
-# On every major.
+#
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';

@@ -196,7 +196,9 @@ note 'Gone';
 
 $node->safe_psql('postgres', 'DROP DATABASE warm WITH (FORCE)');
 run_cycle($node, 'hot');
-wait_places('hot', 'one fast, two fast',
+wait_places(
+	'hot',
+	'one fast, two fast',
 	'what a dropped database had is free again');
 
 $node->stop;

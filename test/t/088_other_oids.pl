@@ -2,6 +2,8 @@
 # transactions, exchanged names, tables and indexes that are created anew, with samples in between.
 # No sample fails, and no sum of the history is lost or counted twice.  The order is drawn with a
 # fixed seed.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,8 @@
 # An error about one relation ends neither the sample, nor the evaluation, nor the run: it is left
 # out, counted and named in the view workers, and tried again later.  What is meant for all ends
 # all.
+#
+# In make test.
 
 use strict;
 use warnings FATAL => 'all';

@@ -3,7 +3,7 @@
 # answer, or answer nonsense, hold up nobody; and the worker is cancelled, terminated and left
 # without its extension while it waits.
 #
-# On every major.
+# On every major.  In make test.
 
 use strict;
 use warnings FATAL => 'all';
