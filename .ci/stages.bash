@@ -4,7 +4,9 @@
 # they printed, and a summary.  Whoever sources this has set -euo pipefail and calls
 #
 #   stages_begin NAME       makes $work, cleans up at the end and after an interrupt
-#   stage NAME AGAIN CMD... runs a command; AGAIN is the command that runs the stage alone
+#   stage NAME AGAIN CMD... runs a command; AGAIN is the command that runs the stage alone.
+#                           Its status is always 0, because in front of a "||" bash would not
+#                           stop at an error inside CMD either; stage_failed says how it was
 #   skip NAME REASON        says that a stage is left out
 #   summary                 the table, what failed, and the last line; status 1 if
 #                           something failed
@@ -13,11 +15,16 @@
 # "N passed, N failed, N skipped"; else those of the verdicts of test/run-suite; else the
 # stage counts as one.
 
+# shellcheck source=busy.bash
+. "$(dirname "${BASH_SOURCE[0]}")/busy.bash"
+
 passed=0 failed=0 skipped=0
+failures=()	# the logs of the stages that failed
 table=
 work=
 running=	# the job of the stage under way
 current='' current_begin=0
+stage_failed=0	# how many of the last one
 
 stages_begin() { # name
 	work=$(mktemp -d "${TMPDIR:-/tmp}/tiered_storage-$1.XXXXXX")
@@ -33,6 +40,7 @@ stages_begin() { # name
 stages_end() {
 	set +e
 	trap '' INT TERM HUP
+	busy_end
 	if [ -n "$running" ]; then
 		kill -TERM -- "-$running" 2>/dev/null
 		wait "$running" 2>/dev/null
@@ -63,6 +71,7 @@ stage() { # name command_for_it_alone command...
 	echo
 	echo "##### $name"
 	current=$name current_begin=$SECONDS
+	busy_begin "$name" "$log"
 	set -m
 	(
 		"$@" </dev/null 2>&1 | (
@@ -74,6 +83,7 @@ stage() { # name command_for_it_alone command...
 	set +m
 	wait "$running" || status=$?
 	running='' current=''
+	busy_end
 	last=$(tail -n 1 "$log")
 	if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
 		number=("${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]:-0}")
@@ -91,13 +101,15 @@ stage() { # name command_for_it_alone command...
 	if [ "$status" != 0 ] && [ "${number[1]}" = 0 ]; then
 		number[1]=1
 	fi
+	[ "${number[1]}" = 0 ] || failures+=("$log")
 	passed=$((passed + number[0]))
 	failed=$((failed + number[1]))
 	skipped=$((skipped + number[2]))
 	table+=$(printf '%-10s %5s s   %3s passed, %s failed, %s skipped    %s' "$name" \
 		"$((SECONDS - current_begin))" "${number[@]}" "$again")$'\n'
 	printf '##### %s: %s s\n' "$name" "$((SECONDS - current_begin))"
-	[ "${number[1]}" = 0 ]
+	# shellcheck disable=SC2034 # for the caller
+	stage_failed=${number[1]}
 }
 
 skip() { # name reason
@@ -108,16 +120,23 @@ skip() { # name reason
 }
 
 # Who sees nothing but the last lines has to learn which test it was, what it said, and how to
-# run it alone.
+# run it alone.  A verdict's evidence stands before it, in a block that begins with a line of
+# "----"; what is indented or begins with "#" belongs to the line before.
 reasons() {
 	local log
-	for log in "$work"/log/*; do
-		[ -e "$log" ] || continue
-		awk '/^FAILED [a-z-]+=/ { block = 1; print; next }
-			block && /^    / { print; next }
-			{ block = 0 }' "$log"
-		grep -hE -A 6 -e '^[a-zA-Z:,. ]+ +FAILED( |$)' -e '^(not ok|FAULT) ' \
-			-e '^Bail out' -e '\] [a-z-]+ +FAILED ' "$log" | head -n 30 || true
+	for log in "${failures[@]}"; do
+		awk '
+			/^---- .* ----$/ { held = ""; lines = 0; holding = 1; follow = 0; next }
+			/^FAILED [a-z-]+=/ { print; follow = 12; holding = 0; found = 1; next }
+			/^(FAULT|FOUND|Bail out|not ok|FAILED)/ || / FAILED( |$)/ {
+				printf "%s", held; print; follow = 6; held = ""; holding = 0; found = 1; next
+			}
+			follow > 0 && /^([ \t]|#[^#])/ { print; follow--; next }
+			{ follow = 0 }
+			/^(\[[0-9>-]+\] )?[a-z-]+ +(ok|SKIPPED)/ { held = ""; holding = 0 }
+			holding && lines++ < 6 { held = held "    | " $0 "\n" }
+			END { exit !found }' "$log" >"$work/reasons" || tail -n 8 "$log" >"$work/reasons"
+		head -n 40 "$work/reasons"
 	done | cut -c -200
 }
 

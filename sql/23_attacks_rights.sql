@@ -194,8 +194,7 @@ SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM tiered_storage.pin
 SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT FROM 'ALTER TABLESPACE'
 		OR NOT starts_with(s.command, format('ALTER TABLESPACE %I SET (', n.place))) AS wrong
 	FROM tiered_storage.recommend_settings() s JOIN regress_names n ON n.place = s.tablespace_name;
--- Done, and taken back.
-RESET client_min_messages;
+-- Done, and taken back.  On a busy machine it says that something is moved later in the batch.
 CALL tiered_storage.apply_placement();
 SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
 	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.place;
