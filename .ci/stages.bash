@@ -37,30 +37,38 @@ stages_begin() { # name
 
 # A job has a process group of its own, so that an interrupt reaches all of it at once; each
 # cleans up after itself.
-stages_end() {
-	set +e
-	trap '' INT TERM HUP
+stage_end() {
 	busy_end
 	if [ -n "$running" ]; then
 		kill -TERM -- "-$running" 2>/dev/null
-		wait "$running" 2>/dev/null
-		# The job's shell may be gone before the ones it started.
+		# Its shell may be gone before what it started.
 		for _ in {1..600}; do
 			kill -0 -- "-$running" 2>/dev/null || break
 			sleep 0.1
 		done
+		kill -KILL -- "-$running" 2>/dev/null
+		wait "$running" 2>/dev/null
+		running=
 	fi
+}
+
+stages_end() {
+	set +e
+	trap '' INT TERM HUP
+	stage_end
 	rm -rf --one-file-system "$work"
 }
 
 interrupted() { # exit status
+	set +e
 	trap '' INT TERM HUP
+	stage_end
 	[ -z "$current" ] || {
 		failed=$((failed + 1))
 		table+=$(printf '%-10s %5s s   interrupted' "$current" \
 			"$((SECONDS - current_begin))")$'\n'
 	}
-	summary || true
+	summary
 	exit "$1"
 }
 
