@@ -236,8 +236,7 @@ is_still_wanted(const TierMoveRequest *request)
 	{
 		const TierFullnessLevel *level = &evaluation->problem.level;
 
-		/* Its own parts that have left are no reason for the rest to stay. */
-		is_wanted = tier_fullness_bytes(level) + (double) request->moved_bytes >
+		is_wanted = tier_fullness_bytes(level) >
 			level->capacity_bytes * evaluation->problem.low;
 	}
 	MemoryContextSwitchTo(old_context);

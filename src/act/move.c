@@ -1,15 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * act/move.c
- *		Moving relations: the steps of a move, and what belongs together.
+ *		Moving relations: the steps of a move.
  *
  * Runs in the worker and in sessions that CALL move_relation or migrate.  A
- * table is moved with its TOAST table and the index of that, one after the
- * other and the table last, so that a table which is in its place has its TOAST
- * there, too.  Each is moved online (move/online.h), many transactions with a
- * strong lock for milliseconds at the end of the last; or, what cannot be moved
- * so and only when that is allowed, by SET TABLESPACE, one transaction with a
- * lock for the whole copy (server/relation.c).
+ * table is moved with its TOAST table and the index of that, online (move/online.h):
+ * many transactions with a strong lock for milliseconds at the end of the last; or, what
+ * cannot be moved so and only when that is allowed, by SET TABLESPACE, one transaction
+ * with a lock for the whole copy (server/relation.c).
  *
  * Before and after it there is a transaction that makes, and completes, the
  * record that others can see (act/move_record.c); what is in the way of a move,
@@ -50,9 +48,6 @@
 #define FIRST_BACKOFF_MS 100
 #define LONGEST_BACKOFF_MS 5000
 
-/* A table may get a new TOAST table while the old one is moved, but not always. */
-#define MAX_PASSES 5
-
 /* By tier_clock_monotonic_us. */
 static double
 ms_since(int64 begin_us)
@@ -61,103 +56,34 @@ ms_since(int64 begin_us)
 }
 
 /* ---------------------------------------------------------------------
- * Online: each part by itself
+ * Online
  * ---------------------------------------------------------------------
  */
-
-/* Parts of the relation that are not yet in the tablespace, itself the last. */
-static List *
-parts_to_move(Oid relation_oid, Oid tablespace_oid)
-{
-	List	   *parts = NIL;
-	ListCell   *cell;
-
-	foreach(cell, tier_relation_parts(relation_oid))
-	{
-		TierRelationInfo info;
-
-		if (tier_relation_lookup(lfirst_oid(cell), &info) && info.tablespace_oid != tablespace_oid)
-			parts = lappend_oid(parts, info.relation_oid);
-	}
-	return parts;
-}
-
-/* May wait for the locks of catalogs, and so be cancelled. */
-static void
-parts_step(void *argument)
-{
-	TierMove   *move = argument;
-	Oid			relation_oid = move->request->relation_oid;
-	MemoryContext old_context = MemoryContextSwitchTo(move->context);
-	TierRelationInfo info;
-
-	move->parts = parts_to_move(relation_oid, move->request->tablespace_oid);
-	move->is_gone = !tier_relation_lookup(relation_oid, &info);
-	move->is_rebuilt = tier_relation_present(&move->identity, NULL) != relation_oid;
-	MemoryContextSwitchTo(old_context);
-}
 
 bool
 tier_move_is_needed(Oid relation_oid, Oid tablespace_oid)
 {
-	return parts_to_move(relation_oid, tablespace_oid) != NIL;
+	return tier_relation_parts_elsewhere(relation_oid, tablespace_oid) != NIL;
 }
 
+/* May wait for the locks of catalogs, and so be cancelled. */
 static void
-add_online_report(TierMoveOutcome *outcome, const TierOnlineReport *part)
+rebuilt_step(void *argument)
 {
-	outcome->attempts += part->attempts;
-	outcome->lock_wait_ms += part->lock_wait_ms;
-	outcome->copied_bytes += part->copied_bytes;
-	if (part->lock_held_ms > outcome->lock_held_ms)
-	{
-		outcome->lock_held_ms = part->lock_held_ms;
-		outcome->lock_flush_ms = part->flush_ms;
-	}
+	TierMove   *move = argument;
+
+	move->is_rebuilt = tier_relation_present(&move->identity, NULL) != move->request->relation_oid;
 }
 
-/*
- * A part is moved; what came after its swap does not undo it.  A cancel ends
- * the move, which is done only if this was the last part.
- */
+/* Has another index taken its place? */
 static bool
-go_on_after(TierMove *move, TierMoveReport *report, ErrorData **thrown)
+is_rebuilt(TierMove *move, TierMoveReport *report, ErrorData **thrown)
 {
-	if (*thrown == NULL)
-		return true;
-	if ((*thrown)->sqlerrcode == ERRCODE_QUERY_CANCELED)
-	{
-		if (!move->is_in_place)
-			tier_move_report_thrown(report, *thrown);
-		return false;
-	}
-	ereport(LOG,
-			(errmsg("error after the move of %s: %s", report->relation_name, (*thrown)->message),
-			 (*thrown)->detail == NULL ? 0 : errdetail_internal("%s", (*thrown)->detail)));
-	*thrown = NULL;
-	return true;
-}
-
-/* It has failed between two parts: that is no failure if the relation itself has moved. */
-static void
-end_after(TierMove *move, TierMoveReport *report, ErrorData **thrown)
-{
-	if (!move->is_in_place)
-		tier_move_report_thrown(report, *thrown);
-	else
-		(void) go_on_after(move, report, thrown);
-}
-
-/* Finds what is left to move; false: that has failed, or there is no use in going on. */
-static bool
-find_parts(TierMove *move, TierMoveReport *report, ErrorData **thrown)
-{
-	*thrown = tier_attempt(parts_step, move);
+	*thrown = tier_attempt(rebuilt_step, move);
 	tier_transaction_commit();
-	if (*thrown == NULL)
-		return true;
-	end_after(move, report, thrown);
-	return false;
+	if (*thrown != NULL)
+		tier_move_report_thrown(report, *thrown);
+	return *thrown == NULL && move->is_rebuilt;
 }
 
 /*
@@ -175,19 +101,89 @@ report_rebuilt(const TierMove *move, TierMoveReport *report)
 		report->state = TIER_STATE_NOT_NEEDED;
 }
 
-/* Moves one part; true to go on. */
-static bool
-move_part(TierMove *move, Oid part_oid, TierMoveReport *report, ErrorData **thrown)
+static void
+add_online_report(TierMoveOutcome *outcome, const TierOnlineReport *part)
 {
+	outcome->attempts += part->attempts;
+	outcome->lock_wait_ms += part->lock_wait_ms;
+	outcome->copied_bytes += part->copied_bytes;
+	outcome->lock_held_ms = part->lock_held_ms;
+	outcome->lock_flush_ms = part->flush_ms;
+}
+
+/*
+ * It is moved; what came after its swap does not undo it.  A cancel is thrown, but is no
+ * failure of the move.
+ */
+static void
+note_late_error(const TierMoveReport *report, ErrorData **thrown)
+{
+	if (*thrown == NULL || (*thrown)->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		return;
+	ereport(LOG,
+			(errmsg("error after the move of %s: %s", report->relation_name, (*thrown)->message),
+			 (*thrown)->detail == NULL ? 0 : errdetail_internal("%s", (*thrown)->detail)));
+	*thrown = NULL;
+}
+
+/* What became of it. */
+static void
+report_online(TierMove *move, TierOnlineResult result, TierOnlineReport *online,
+			  TierMoveReport *report, ErrorData **thrown)
+{
+	switch (result)
+	{
+		case TIER_ONLINE_DONE:
+			move->result = TIER_MOVE_DONE;
+			report->state = TIER_STATE_DONE;
+			note_late_error(report, thrown);
+			break;
+		case TIER_ONLINE_NOT_NEEDED:
+			if (is_rebuilt(move, report, thrown))
+				report_rebuilt(move, report);
+			break;
+		case TIER_ONLINE_BUSY:
+			tier_move_report_skipped(report, online->why, pstrdup(online->hint), "55P03");
+			break;
+		case TIER_ONLINE_HELD_UP:
+			tier_move_report_skipped(report, online->why, pstrdup(online->hint), "55000");
+			report->under_pressure = true;
+			break;
+		case TIER_ONLINE_REFUSED:
+			if (!online->is_incomplete)
+				tier_move_report_skipped(report,
+										 psprintf("it cannot be moved online: %s", online->why),
+										 NULL, "0A000");
+			else if (is_rebuilt(move, report, thrown))
+				report_rebuilt(move, report);
+			else if (*thrown == NULL)
+				tier_move_report_skipped(report, online->why, TIER_INCOMPLETE_HINT, "55000");
+			break;
+		case TIER_ONLINE_UNWANTED:
+			break;				/* reported by tier_move_is_still_wanted() */
+		case TIER_ONLINE_FAILED:
+			tier_move_report_thrown(report, online->error);
+			break;
+	}
+}
+
+/* Moves the relation with its TOAST table. */
+static ErrorData *
+move_online(TierMove *move, TierMoveReport *report)
+{
+	ErrorData  *thrown = NULL;
 	TierOnlineRequest request;
-	TierOnlineReport part;
+	TierOnlineReport online;
 	TierOnlineResult result;
 
+	if (is_rebuilt(move, report, &thrown))
+		report_rebuilt(move, report);
+	if (thrown != NULL || move->is_rebuilt)
+		return thrown;
 	memset(&request, 0, sizeof(request));
-	memset(&part, 0, sizeof(part));
-	part.lock_held_ms = -1;
-	request.relation_oid = part_oid;
-	request.rights_oid = move->request->relation_oid;
+	memset(&online, 0, sizeof(online));
+	online.lock_held_ms = -1;
+	request.relation_oid = move->request->relation_oid;
 	request.tablespace_oid = move->request->tablespace_oid;
 	request.requester_oid = move->request->requester_oid;
 	request.for_owner = move->request->for_owner;
@@ -199,83 +195,10 @@ move_part(TierMove *move, Oid part_oid, TierMoveReport *report, ErrorData **thro
 	request.idle = move->request->idle;
 	request.is_tried_again = move->request->is_tried_again;
 	request.waits_for_wal_readers = move->request->obeys_windows;
-	result = tier_online_move(&request, &part);
-	add_online_report(&move->outcome, &part);
-	*thrown = part.error;
-	switch (result)
-	{
-		case TIER_ONLINE_DONE:
-			move->result = TIER_MOVE_DONE;
-			report->state = TIER_STATE_DONE;
-			move->moved_bytes += Max(part.copied_bytes, 0);
-			move->is_in_place = move->is_in_place || part_oid == move->request->relation_oid;
-			return go_on_after(move, report, thrown);
-		case TIER_ONLINE_NOT_NEEDED:
-			return true;
-		case TIER_ONLINE_BUSY:
-			tier_move_report_skipped(report, part.why, pstrdup(part.hint), "55P03");
-			return false;
-		case TIER_ONLINE_HELD_UP:
-			tier_move_report_skipped(report, part.why, pstrdup(part.hint), "55000");
-			report->under_pressure = true;
-			return false;
-		case TIER_ONLINE_REFUSED:
-			if (part.is_incomplete && !find_parts(move, report, thrown))
-				return false;
-			if (part.is_incomplete && move->is_rebuilt)
-				report_rebuilt(move, report);
-			else if (part.is_incomplete)
-				tier_move_report_skipped(report, part.why, TIER_INCOMPLETE_HINT, "55000");
-			else
-				tier_move_report_skipped(report,
-										 psprintf("it cannot be moved online: %s", part.why),
-										 NULL, "0A000");
-			return false;
-		case TIER_ONLINE_UNWANTED:
-			return false;		/* reported by tier_move_is_still_wanted() */
-		case TIER_ONLINE_FAILED:
-			tier_move_report_thrown(report, part.error);
-			return false;
-	}
-	return false;
-}
-
-/*
- * Moves the relation and what belongs to it.  A table that is rewritten
- * meanwhile has another TOAST table, hence the passes.
- */
-static ErrorData *
-move_online(TierMove *move, TierMoveReport *report)
-{
-	ErrorData  *thrown = NULL;
-
-	for (int pass = 0;; pass++)
-	{
-		ListCell   *cell;
-
-		if (!find_parts(move, report, &thrown))
-			return thrown;
-		if (move->parts == NIL || move->is_rebuilt || pass == MAX_PASSES)
-			break;
-		foreach(cell, move->parts)
-			if (!move_part(move, lfirst_oid(cell), report, &thrown))
-			return thrown;
-	}
-
-	/* What it was rebuilt as after its move is where that was. */
-	if (move->is_rebuilt)
-	{
-		if (report->state != TIER_STATE_DONE)
-			report_rebuilt(move, report);
-		return thrown;
-	}
-
-	/* Dropped after its TOAST table was moved. */
-	if (report->state == TIER_STATE_DONE && move->is_gone)
-	{
-		report->state = TIER_STATE_NOT_NEEDED;
-		move->result = TIER_MOVE_GONE;
-	}
+	result = tier_online_move(&request, &online);
+	add_online_report(&move->outcome, &online);
+	thrown = online.error;
+	report_online(move, result, &online, report, &thrown);
 	return thrown;
 }
 
@@ -321,7 +244,7 @@ move_with_retries(TierMove *move, TierMoveReport *report)
 
 		/* Ends the transaction at once: that is what releases the lock. */
 		tier_transaction_commit();
-		tier_relation_release_row();
+		tier_relation_release_rows();
 		outcome->lock_wait_ms += move->timing.lock_wait_ms;
 		if (move->timing.locked_at != 0)
 			outcome->lock_held_ms = ms_since(move->timing.locked_at);
@@ -446,9 +369,12 @@ carry_out_safely(TierMove *move, bool online)
 		while (ActiveSnapshotSet() && GetActiveSnapshot() != snapshot)
 			PopActiveSnapshot();	/* SPI wants to know of all */
 		tier_transaction_rollback();
-		tier_relation_release_row();
+		tier_relation_release_rows();
 		MemoryContextSwitchTo(move->context);
-		end_after(move, move->report, &error);
+		if (move->report->state == TIER_STATE_DONE)
+			note_late_error(move->report, &error);
+		else
+			tier_move_report_thrown(move->report, error);
 		thrown = error;
 	}
 	PG_END_TRY();

@@ -223,7 +223,7 @@ preflight_step(void *argument)
 		move->is_above_mark = move->obstacle.message != NULL;
 	}
 	move->is_locked = move->request->only_if_free &&
-		tier_relation_count_lockers(move->request->relation_oid) > 0;
+		tier_relation_count_lockers(move->request->relation_oid, AccessExclusiveLock) > 0;
 }
 
 static bool
@@ -370,10 +370,9 @@ tier_move_has_bytes_left(TierMove *move)
 static bool
 is_dropped_meanwhile(TierMove *move)
 {
-	TierMoveRequest asked = *move->request;
+	const TierMoveRequest *request = move->request;
 
-	asked.moved_bytes = move->moved_bytes;
-	if (asked.is_wanted == NULL || asked.is_wanted(&asked))
+	if (request->is_wanted == NULL || request->is_wanted(request))
 		return false;
 	tier_move_report_skipped(move->report,
 							 MemoryContextStrdup(move->context,

@@ -82,8 +82,6 @@ struct TierMoveRequest
 	 * of a user locked.  NULL: always.
 	 */
 	bool		(*is_wanted) (const TierMoveRequest *request);
-	int64		moved_bytes;	/* of what is_wanted is asked with: of this
-								 * relation, by parts that have left already */
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 

@@ -445,20 +445,19 @@ tier_mover_progress(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || !tier_progress_read(PG_GETARG_INT32(0), fields))
 		return (Datum) 0;
 	tier_row_clear(&row);
-	tier_row_datum(&row, 0, ObjectIdGetDatum((Oid) fields[TIER_PROGRESS_RELATION]));
-	tier_row_text(&row, 1, tier_progress_phase_name((TierPhase) fields[TIER_PROGRESS_PHASE]));
-	tier_row_datum(&row, 2, Int64GetDatum(fields[TIER_PROGRESS_BLOCKS_TOTAL]));
-	tier_row_datum(&row, 3, Int64GetDatum(fields[TIER_PROGRESS_BLOCKS_DONE]));
-	tier_row_datum(&row, 4, Int64GetDatum(fields[TIER_PROGRESS_BYTES_COPIED]));
-	tier_row_datum(&row, 5, Int32GetDatum((int32) fields[TIER_PROGRESS_ROUNDS]));
-	tier_row_datum(&row, 6, Int32GetDatum((int32) fields[TIER_PROGRESS_ATTEMPTS]));
-	tier_row_datum(&row, 7, Int32GetDatum((int32) fields[TIER_PROGRESS_RESTARTS]));
-	tier_row_time(&row, 8, (TimestampTz) fields[TIER_PROGRESS_STARTED]);
-	tier_row_text(&row, 9, tier_progress_waits_for((TierPhase) fields[TIER_PROGRESS_PHASE]));
+	tier_row_text(&row, 0, tier_progress_phase_name((TierPhase) fields[TIER_PROGRESS_PHASE]));
+	tier_row_datum(&row, 1, Int64GetDatum(fields[TIER_PROGRESS_BLOCKS_TOTAL]));
+	tier_row_datum(&row, 2, Int64GetDatum(fields[TIER_PROGRESS_BLOCKS_DONE]));
+	tier_row_datum(&row, 3, Int64GetDatum(fields[TIER_PROGRESS_BYTES_COPIED]));
+	tier_row_datum(&row, 4, Int32GetDatum((int32) fields[TIER_PROGRESS_ROUNDS]));
+	tier_row_datum(&row, 5, Int32GetDatum((int32) fields[TIER_PROGRESS_ATTEMPTS]));
+	tier_row_datum(&row, 6, Int32GetDatum((int32) fields[TIER_PROGRESS_RESTARTS]));
+	tier_row_time(&row, 7, (TimestampTz) fields[TIER_PROGRESS_STARTED]);
+	tier_row_text(&row, 8, tier_progress_waits_for((TierPhase) fields[TIER_PROGRESS_PHASE]));
 	if (fields[TIER_PROGRESS_PACE] > 0)
-		tier_row_datum(&row, 10, Float8GetDatum((double) fields[TIER_PROGRESS_PACE]));
+		tier_row_datum(&row, 9, Float8GetDatum((double) fields[TIER_PROGRESS_PACE]));
 	if (fields[TIER_PROGRESS_PACE] > 0 && fields[TIER_PROGRESS_SLOWDOWN] >= 0)
-		tier_row_datum(&row, 11, Float8GetDatum(fields[TIER_PROGRESS_SLOWDOWN] / 1000.0));
+		tier_row_datum(&row, 10, Float8GetDatum(fields[TIER_PROGRESS_SLOWDOWN] / 1000.0));
 	tier_row_put(&row);
 	return (Datum) 0;
 }

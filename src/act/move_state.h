@@ -14,7 +14,6 @@
 
 #include "postgres.h"
 
-#include "nodes/pg_list.h"
 #include "utils/palloc.h"
 
 #include "src/act/move_request.h"
@@ -38,7 +37,7 @@ typedef struct TierMove
 	const TierMoveRequest *request;
 	const TierSet *set;
 	const TierRelationInfo *info;	/* as it was then */
-	MemoryContext context;		/* of the report's strings, and of parts */
+	MemoryContext context;		/* of the report's strings */
 	TierMoveReport *report;
 	int64		size_bytes;
 	int64		move_id;		/* of the record; 0: there is none */
@@ -56,14 +55,8 @@ typedef struct TierMove
 	bool		is_locked;		/* the same: others have it, and it is for who
 								 * waits for nobody */
 
-	/*
-	 * Online, by parts_step(): see parts_to_move(); and what else has become
-	 * of it.
-	 */
-	List	   *parts;
-	bool		is_gone;
-	bool		is_rebuilt;		/* another index has taken its place */
-	bool		is_in_place;	/* the relation itself, by this move */
+	bool		is_rebuilt;		/* by rebuilt_step(): another index has taken
+								 * its place */
 
 	/* Of the last attempt under one lock; online moves do not use them. */
 	long		backoff_ms;		/* before the next attempt */
@@ -71,7 +64,6 @@ typedef struct TierMove
 
 	TierMoveResult result;		/* GONE until something was moved */
 	TierMoveOutcome outcome;	/* for the record; its state is set last */
-	int64		moved_bytes;	/* by parts that are moved */
 } TierMove;
 
 /* ---------------------------------------------------------------------

@@ -71,6 +71,8 @@ typedef struct Survey
 	int			in_extensions;
 	char	   *extension;		/* of the first */
 	char	   *extension_name; /* of that relation */
+	int			split;			/* whose TOAST tables are elsewhere than they */
+	TierRelationInfo split_info;	/* of the first */
 	int			without_create; /* their owners may not create there */
 	TierRelationInfo without_create_info;
 	Oid			without_create_in;
@@ -240,6 +242,17 @@ note_owner(Survey *survey, const TierRelationInfo *info, Oid to_oid)
 	survey->without_create_in = to_oid;
 }
 
+/* A state that PostgreSQL never makes, and that pg_upgrade --swap loses. */
+static void
+note_split(Survey *survey, const TierRelationInfo *info)
+{
+	if (tier_relation_parts_elsewhere(info->relation_oid, info->tablespace_oid) == NIL ||
+		survey->split++ > 0)
+		return;
+	survey->split_info = *info;
+	survey->split_info.name = MemoryContextStrdup(survey->context, info->name);
+}
+
 /* Which checks are in the way of one relation. */
 typedef bool Blocked[TIER_CHECKS];
 
@@ -312,6 +325,7 @@ survey_relation(Survey *survey, Oid relation_oid)
 		if (blocked[check] && check == TIER_CHECK_OBJECT)
 			return;
 	}
+	note_split(survey, &info);
 	request = tier_call_request_after(call, &info, survey->foresight);
 	if (tier_move_is_needed(relation_oid, request.tablespace_oid))
 		survey_move(survey, &info, &request, blocked);
@@ -417,7 +431,19 @@ put_relation(Survey *survey)
 {
 	if (put_blocked(survey, "relation", TIER_CHECK_OBJECT))
 		return;
-	if (survey->in_extensions > 0)
+	if (survey->split > 0)
+	{
+		const TierRelationInfo *info = &survey->split_info;
+
+		tier_preflight_put(survey->row, "relation", TIER_PREFLIGHT_WARNING,
+						   psprintf("the TOAST table of %s is in another tablespace than the "
+									"table: pg_upgrade --swap would lose it%s", info->name,
+									count_text(survey->split, survey->cargo.relations)),
+						   psprintf("CALL tiered_storage.move_relation(%s, %s);",
+									quote_literal_cstr(info->name),
+									quote_literal_cstr(place_name(info->tablespace_oid))));
+	}
+	else if (survey->in_extensions > 0)
 		tier_preflight_put(survey->row, "relation", TIER_PREFLIGHT_WARNING,
 						   psprintf("%s belongs to extension \"%s\": "
 									"no dump contains where it is%s",

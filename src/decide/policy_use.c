@@ -333,7 +333,7 @@ tier_use_is_held(Oid relation_oid)
 	List	   *holders;
 	ListCell   *cell;
 
-	if (tier_relation_count_lockers(relation_oid) == 0)
+	if (tier_relation_count_lockers(relation_oid, AccessExclusiveLock) == 0)
 		return false;
 	holders = tier_relation_holders(relation_oid);
 	foreach(cell, holders)

@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * move/copy.c
- *		A second file with the same blocks as a relation's.
+ *		Second files with the same blocks as those of a relation.
  *
  * Runs in the mover.  Knows files, blocks and WAL, not relations: locks and
- * catalogs are the caller's (move/online/steps.c).
+ * catalogs are the caller's (move/online/steps.c).  The files of a table, its TOAST
+ * table and the index of that are copied one after the other, in bulk; one reading of
+ * the WAL serves all of them, so that each is followed while the next is copied.
  *
  * Why the copy is true.  Crash recovery may lose everything that is not in the
  * WAL, so a file that has an image of each block, plus every change that the
@@ -69,32 +71,20 @@
 static const ForkNumber copied_forks[] = {MAIN_FORKNUM, VISIBILITYMAP_FORKNUM, FSM_FORKNUM};
 
 /*
- * One copy.  In the memory of the mover, which alone reads and changes it; it
- * outlives transactions.  It has two ages: the bulk copy, in which tier_copy_step()
- * goes through the forks and writes around shared buffers, and from its end on
- * (through_buffers) catching up.  What belongs to the first age means nothing in the
- * second one.
- *
- * A block gets into `changed` when the WAL names it, or when the source is found to
- * be longer, and leaves it just before its image is taken, never after.  target_has
- * and target_blocks say what we have made of the target; that it is so on disk is
- * checked before it is truncated and under the strong lock, since nobody else should
- * know the file.
+ * One file of a copy.  A block gets into `changed` when the WAL names it, or when the
+ * source is found to be longer, and leaves it just before its image is taken, never
+ * after.  target_has and target_blocks say what we have made of the target; that it is
+ * so on disk is checked before it is truncated and under the strong lock, since nobody
+ * else should know the file.
  */
-struct TierCopy
+typedef struct CopiedFile
 {
 	/* Set when the copy begins. */
-	MemoryContext context;
 	RelFileLocator source;
 	RelFileLocator target;
-	bool		is_heap;
-	bool		standard_pages;
-	TierWal    *wal;
-
-	bool		writes_checksums;	/* did this process, when it was begun? */
+	bool		is_heap;		/* and so its pages are standard ones */
 
 	/* What the WAL said, and is not yet copied; by the note_... functions. */
-	bool		switched_checksums; /* never unset: the copy must restart */
 	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
 	BlockNumber truncated_to;	/* the lowest length; InvalidBlockNumber: it
 								 * was not, or the target has followed */
@@ -102,12 +92,33 @@ struct TierCopy
 	/* What the target is. */
 	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
 	BlockNumber target_blocks[MAX_FORKNUM + 1];
+}			CopiedFile;
+
+/*
+ * One copy.  In the memory of the mover, which alone reads and changes it; it
+ * outlives transactions.  It has two ages: the bulk copy, in which tier_copy_step()
+ * goes through the files and their forks and writes around shared buffers, and from
+ * its end on (through_buffers) catching up.  What belongs to the first age means nothing
+ * in the second one.
+ */
+struct TierCopy
+{
+	/* Set when the copy begins. */
+	MemoryContext context;
+	TierWal    *wal;
+	bool		writes_checksums;	/* did this process, when it was begun? */
+	int			nfiles;
+	CopiedFile	files[TIER_COPY_MAX_FILES];
+
+	bool		switched_checksums; /* the WAL said so; never unset: the copy
+									 * must restart */
 
 	/* The bulk copy; nothing of it counts once through_buffers is set. */
 	bool		through_buffers;	/* the bulk copy is complete, and synced */
+	int			file_index;		/* in files */
 	int			fork_index;		/* in copied_forks */
 	BlockNumber next_block;		/* of that fork */
-	TierSegmentFile writer;		/* of the target */
+	TierSegmentFile writer;		/* of that file's target */
 
 	/* Working memory. */
 	BufferAccessStrategy reading;	/* a few buffers, again and again */
@@ -120,31 +131,41 @@ struct TierCopy
  * ---------------------------------------------------------------------
  */
 
+/* The file of the copy that has this source; NULL: none. */
+static CopiedFile *
+file_of(TierCopy *copy, const RelFileLocator *source)
+{
+	for (int i = 0; i < copy->nfiles; i++)
+		if (RelFileLocatorEquals(*source, copy->files[i].source))
+			return &copy->files[i];
+	return NULL;
+}
+
 static void
 note_block(void *argument, const RelFileLocator *locator, ForkNumber fork, BlockNumber block)
 {
-	TierCopy   *copy = argument;
+	CopiedFile *file = file_of(argument, locator);
 
-	if (!RelFileLocatorEquals(*locator, copy->source))
+	if (file == NULL)
 		return;
 	if (fork == MAIN_FORKNUM)
 	{
-		tier_blockset_add(&copy->changed[MAIN_FORKNUM], block);
-		if (copy->is_heap && !tier_debug_skips("visibility_map"))
-			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM],
+		tier_blockset_add(&file->changed[MAIN_FORKNUM], block);
+		if (file->is_heap && !tier_debug_skips("visibility_map"))
+			tier_blockset_add(&file->changed[VISIBILITYMAP_FORKNUM],
 							  block / HEAP_BLOCKS_PER_MAP_PAGE);
 	}
 	else if (fork == VISIBILITYMAP_FORKNUM && !tier_debug_skips("visibility_map"))
-		tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
+		tier_blockset_add(&file->changed[VISIBILITYMAP_FORKNUM], block);
 }
 
 static void
 note_truncation(void *argument, const RelFileLocator *locator, BlockNumber nblocks)
 {
-	TierCopy   *copy = argument;
+	CopiedFile *file = file_of(argument, locator);
 
-	if (RelFileLocatorEquals(*locator, copy->source) && !tier_debug_skips("truncation"))
-		copy->truncated_to = Min(copy->truncated_to, nblocks);
+	if (file != NULL && !tier_debug_skips("truncation"))
+		file->truncated_to = Min(file->truncated_to, nblocks);
 }
 
 static void
@@ -180,7 +201,10 @@ tier_copy_is_behind(const TierCopy *copy)
 bool
 tier_copy_was_truncated(const TierCopy *copy)
 {
-	return copy->truncated_to != InvalidBlockNumber;
+	for (int i = 0; i < copy->nfiles; i++)
+		if (copy->files[i].truncated_to != InvalidBlockNumber)
+			return true;
+	return false;
 }
 
 /* Tests can make it look as if that were switched. */
@@ -190,11 +214,20 @@ writes_checksums(void)
 	return tier_compat_writes_checksums() != tier_debug_skips("checksums");
 }
 
+/* Is the bulk copy somewhere in this file? */
+static bool
+is_half_copied(const TierCopy *copy, int file_index)
+{
+	return !copy->through_buffers && copy->file_index == file_index &&
+		(copy->fork_index > 0 || copy->next_block > 0);
+}
+
 const char *
 tier_copy_restart_reason(const TierCopy *copy)
 {
-	if (!copy->through_buffers && copy->truncated_to != InvalidBlockNumber)
-		return "was truncated";
+	for (int i = 0; i < copy->nfiles; i++)
+		if (is_half_copied(copy, i) && copy->files[i].truncated_to != InvalidBlockNumber)
+			return "was truncated";
 	if (copy->switched_checksums || copy->writes_checksums != writes_checksums())
 		return "was copied when data checksums were switched on or off";
 	return NULL;
@@ -206,13 +239,13 @@ tier_copy_restart_reason(const TierCopy *copy)
  */
 
 static BlockNumber
-source_blocks(const TierCopy *copy, ForkNumber fork)
+source_blocks(const CopiedFile * file, ForkNumber fork)
 {
-	SMgrRelation file = tier_compat_smgropen(copy->source);
+	SMgrRelation source = tier_compat_smgropen(file->source);
 
-	if (fork != MAIN_FORKNUM && !smgrexists(file, fork))
+	if (fork != MAIN_FORKNUM && !smgrexists(source, fork))
 		return 0;
-	return smgrnblocks(file, fork);
+	return smgrnblocks(source, fork);
 }
 
 /*
@@ -221,9 +254,10 @@ source_blocks(const TierCopy *copy, ForkNumber fork)
  * since a torn page of them is no damage.
  */
 static void
-read_image(const TierCopy *copy, ForkNumber fork, BlockNumber block, char *page)
+read_image(const TierCopy *copy, const CopiedFile * file, ForkNumber fork, BlockNumber block,
+		   char *page)
 {
-	Buffer		buffer = ReadBufferWithoutRelcache(copy->source, fork, block,
+	Buffer		buffer = ReadBufferWithoutRelcache(file->source, fork, block,
 												   fork == MAIN_FORKNUM ? RBM_NORMAL :
 												   RBM_ZERO_ON_ERROR,
 												   copy->reading, true);
@@ -233,20 +267,21 @@ read_image(const TierCopy *copy, ForkNumber fork, BlockNumber block, char *page)
 	UnlockReleaseBuffer(buffer);
 }
 
+/* Does the space between pd_lower and pd_upper mean nothing? */
 static bool
-pages_are_standard(const TierCopy *copy, ForkNumber fork)
+pages_are_standard(const CopiedFile * file, ForkNumber fork)
 {
-	return fork == MAIN_FORKNUM && copy->standard_pages;
+	return fork == MAIN_FORKNUM && file->is_heap;
 }
 
 static void
-create_fork(TierCopy *copy, ForkNumber fork)
+create_fork(CopiedFile * file, ForkNumber fork)
 {
-	if (copy->target_has[fork])
+	if (file->target_has[fork])
 		return;
-	smgrcreate(tier_compat_smgropen(copy->target), fork, false);
-	log_smgrcreate(&copy->target, fork);
-	copy->target_has[fork] = true;
+	smgrcreate(tier_compat_smgropen(file->target), fork, false);
+	log_smgrcreate(&file->target, fork);
+	file->target_has[fork] = true;
 }
 
 /* ---------------------------------------------------------------------
@@ -256,7 +291,7 @@ create_fork(TierCopy *copy, ForkNumber fork)
 
 /* Copies blocks of the fork to the end of the target's, n at most a step. */
 static void
-copy_batch(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
+copy_batch(TierCopy *copy, CopiedFile * file, ForkNumber fork, BlockNumber first, int n)
 {
 	BlockNumber blocks[TIER_COPY_STEP_BLOCKS];
 	Page		pages[TIER_COPY_STEP_BLOCKS];
@@ -265,8 +300,8 @@ copy_batch(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
 	{
 		blocks[i] = first + i;
 		pages[i] = copy->pages + (Size) i * BLCKSZ;
-		tier_blockset_remove(&copy->changed[fork], blocks[i]);
-		read_image(copy, fork, blocks[i], pages[i]);
+		tier_blockset_remove(&file->changed[fork], blocks[i]);
+		read_image(copy, file, fork, blocks[i], pages[i]);
 	}
 
 	/*
@@ -277,30 +312,30 @@ copy_batch(TierCopy *copy, ForkNumber fork, BlockNumber first, int n)
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
 
 	/* One record, of no interest to our reading. */
-	log_newpages(&copy->target, fork, n, blocks, pages, pages_are_standard(copy, fork));
+	log_newpages(&file->target, fork, n, blocks, pages, pages_are_standard(file, fork));
 	tier_wal_skip(copy->wal, ProcLastRecPtr, XactLastRecEnd);
 
 	for (int i = 0; i < n; i++)
 		tier_compat_page_set_checksum(pages[i], blocks[i]);
 	tier_segment_file_append(&copy->writer, fork, first, n, copy->pages);
 	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
-	copy->target_blocks[fork] = first + n;
+	file->target_blocks[fork] = first + n;
 }
 
-bool
-tier_copy_step(TierCopy *copy, int64 *bytes)
+/* The next blocks of the current file; false when nothing of it is left, and it is on disk. */
+static bool
+step_in_file(TierCopy *copy, CopiedFile * file, int64 *bytes)
 {
-	*bytes = 0;
 	while (copy->fork_index < (int) lengthof(copied_forks))
 	{
 		ForkNumber	fork = copied_forks[copy->fork_index];
-		BlockNumber nblocks = source_blocks(copy, fork);
+		BlockNumber nblocks = source_blocks(file, fork);
 		int			n = (int) Min(nblocks - Min(copy->next_block, nblocks), TIER_COPY_STEP_BLOCKS);
 
 		if (n > 0)
 		{
-			create_fork(copy, fork);
-			copy_batch(copy, fork, copy->next_block, n);
+			create_fork(file, fork);
+			copy_batch(copy, file, fork, copy->next_block, n);
 			copy->next_block += n;
 			*bytes = (int64) n * BLCKSZ;
 			return true;
@@ -309,11 +344,33 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
 		/* Written around the buffers, so no checkpoint will sync it. */
 		tier_segment_file_sync(&copy->writer);
 		tier_segment_file_close(&copy->writer);
-		if (copy->target_has[fork] && copy->target_blocks[fork] == 0)
-			smgrimmedsync(tier_compat_smgropen(copy->target), fork);
+		if (file->target_has[fork] && file->target_blocks[fork] == 0)
+			smgrimmedsync(tier_compat_smgropen(file->target), fork);
 		copy->fork_index++;
 		copy->next_block = 0;
 		tier_debug_point("fork_copied");
+	}
+	return false;
+}
+
+bool
+tier_copy_step(TierCopy *copy, int64 *bytes)
+{
+	*bytes = 0;
+	while (copy->file_index < copy->nfiles)
+	{
+		CopiedFile *file = &copy->files[copy->file_index];
+
+		/* What has become of the source before means nothing for the target. */
+		if (copy->fork_index == 0 && copy->next_block == 0)
+		{
+			file->truncated_to = InvalidBlockNumber;
+			tier_segment_file_init(&copy->writer, file->target);
+		}
+		if (step_in_file(copy, file, bytes))
+			return true;
+		copy->file_index++;
+		copy->fork_index = 0;
 	}
 	copy->through_buffers = true;
 	return false;
@@ -325,28 +382,28 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
  */
 
 static void
-copy_through_buffers(TierCopy *copy, ForkNumber fork, BlockNumber block)
+copy_through_buffers(TierCopy *copy, CopiedFile * file, ForkNumber fork, BlockNumber block)
 {
 	char	   *page = copy->pages;
 	Buffer		buffer;
 
-	tier_blockset_remove(&copy->changed[fork], block);
-	read_image(copy, fork, block, page);
+	tier_blockset_remove(&file->changed[fork], block);
+	read_image(copy, file, fork, block, page);
 
-	create_fork(copy, fork);
-	if (block < copy->target_blocks[fork])
-		buffer = ReadBufferWithoutRelcache(copy->target, fork, block, RBM_ZERO_AND_LOCK,
+	create_fork(file, fork);
+	if (block < file->target_blocks[fork])
+		buffer = ReadBufferWithoutRelcache(file->target, fork, block, RBM_ZERO_AND_LOCK,
 										   copy->writing, true);
 	else
 	{
-		buffer = tier_compat_extend_to(copy->target, fork, block, copy->writing);
-		copy->target_blocks[fork] = block + 1;
+		buffer = tier_compat_extend_to(file->target, fork, block, copy->writing);
+		file->target_blocks[fork] = block + 1;
 	}
 
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
-	log_newpage_buffer(buffer, pages_are_standard(copy, fork));
+	log_newpage_buffer(buffer, pages_are_standard(file, fork));
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
@@ -371,16 +428,16 @@ truncate_file(RelFileLocator locator, BlockNumber nblocks)
 
 /* As long as it was made, all forks? */
 static bool
-is_intact(const TierCopy *copy)
+is_intact(const CopiedFile * file)
 {
-	SMgrRelation file = tier_compat_smgropen(copy->target);
+	SMgrRelation target = tier_compat_smgropen(file->target);
 
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
 		ForkNumber	fork = copied_forks[i];
 
-		if (smgrexists(file, fork) != copy->target_has[fork] ||
-			(copy->target_has[fork] && smgrnblocks(file, fork) != copy->target_blocks[fork]))
+		if (smgrexists(target, fork) != file->target_has[fork] ||
+			(file->target_has[fork] && smgrnblocks(target, fork) != file->target_blocks[fork]))
 			return false;
 	}
 	return true;
@@ -395,41 +452,41 @@ is_intact(const TierCopy *copy)
  * now is new to the target.
  */
 static void
-follow_truncation(TierCopy *copy)
+follow_truncation(CopiedFile * file)
 {
-	BlockNumber nblocks = Min(copy->truncated_to, copy->target_blocks[MAIN_FORKNUM]);
+	BlockNumber nblocks = Min(file->truncated_to, file->target_blocks[MAIN_FORKNUM]);
 
 	/* The server would panic if there were less than we cut. */
-	if (!is_intact(copy))
+	if (!is_intact(file))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("the file of an unfinished move was changed by somebody else")));
-	truncate_file(copy->target, nblocks);
-	copy->truncated_to = InvalidBlockNumber;
+	truncate_file(file->target, nblocks);
+	file->truncated_to = InvalidBlockNumber;
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
-		if (copy->target_has[copied_forks[i]])
-			copy->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(copy->target),
+		if (file->target_has[copied_forks[i]])
+			file->target_blocks[copied_forks[i]] = smgrnblocks(tier_compat_smgropen(file->target),
 															   copied_forks[i]);
-	if (copy->is_heap && !tier_debug_skips("visibility_map"))
-		for (BlockNumber block = 0; block < source_blocks(copy, VISIBILITYMAP_FORKNUM); block++)
-			tier_blockset_add(&copy->changed[VISIBILITYMAP_FORKNUM], block);
+	if (file->is_heap && !tier_debug_skips("visibility_map"))
+		for (BlockNumber block = 0; block < source_blocks(file, VISIBILITYMAP_FORKNUM); block++)
+			tier_blockset_add(&file->changed[VISIBILITYMAP_FORKNUM], block);
 }
 
 /* Adds to the changed blocks those that the target does not have at all. */
 static void
-note_growth(TierCopy *copy, ForkNumber fork)
+note_growth(CopiedFile * file, ForkNumber fork)
 {
-	BlockNumber nblocks = source_blocks(copy, fork);
+	BlockNumber nblocks = source_blocks(file, fork);
 
-	for (BlockNumber block = copy->target_blocks[fork]; block < nblocks; block++)
-		tier_blockset_add(&copy->changed[fork], block);
+	for (BlockNumber block = file->target_blocks[fork]; block < nblocks; block++)
+		tier_blockset_add(&file->changed[fork], block);
 
 	/*
 	 * A map page is changed with any of its blocks, even if it is not there.
 	 * Nor does the target have it: the source gets shorter by a truncation
 	 * only, and the target has followed.
 	 */
-	tier_blockset_truncate(&copy->changed[fork], nblocks);
+	tier_blockset_truncate(&file->changed[fork], nblocks);
 }
 
 uint64
@@ -437,43 +494,53 @@ tier_copy_pending_blocks(TierCopy *copy)
 {
 	uint64		blocks = 0;
 
-	for (int i = 0; i < (int) lengthof(copied_forks); i++)
-	{
-		note_growth(copy, copied_forks[i]);
-		blocks += copy->changed[copied_forks[i]].count;
-	}
+	for (int f = 0; f < copy->nfiles; f++)
+		for (int i = 0; i < (int) lengthof(copied_forks); i++)
+		{
+			note_growth(&copy->files[f], copied_forks[i]);
+			blocks += copy->files[f].changed[copied_forks[i]].count;
+		}
 	return blocks;
 }
 
-bool
-tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *bytes)
+/* Changed blocks of one file, at most max_blocks; false at the deadline. */
+static bool
+catch_up_file(TierCopy *copy, CopiedFile * file, uint64 *max_blocks, int64 deadline_us,
+			  int64 *bytes)
 {
-	uint64		copied = 0;
-
-	*bytes = 0;
-	Assert(copy->through_buffers);
-	if (copy->truncated_to != InvalidBlockNumber)
-		follow_truncation(copy);
-	(void) tier_copy_pending_blocks(copy);
-
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
 		ForkNumber	fork = copied_forks[i];
 		BlockNumber block = 0;
 
-		while (copied < max_blocks &&
-			   (block = tier_blockset_next(&copy->changed[fork], block)) != TIER_NO_BLOCK)
+		while (*max_blocks > 0 &&
+			   (block = tier_blockset_next(&file->changed[fork], block)) != TIER_NO_BLOCK)
 		{
 			CHECK_FOR_INTERRUPTS();
 
 			/* Any block may have to be read from disk. */
 			if (deadline_us != 0 && tier_clock_monotonic_us() > deadline_us)
 				return false;
-			copy_through_buffers(copy, fork, block);
-			copied++;
+			copy_through_buffers(copy, file, fork, block);
+			(*max_blocks)--;
 			*bytes += BLCKSZ;
 		}
 	}
+	return true;
+}
+
+bool
+tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *bytes)
+{
+	*bytes = 0;
+	Assert(copy->through_buffers);
+	for (int i = 0; i < copy->nfiles; i++)
+		if (copy->files[i].truncated_to != InvalidBlockNumber)
+			follow_truncation(&copy->files[i]);
+	(void) tier_copy_pending_blocks(copy);
+	for (int i = 0; i < copy->nfiles; i++)
+		if (!catch_up_file(copy, &copy->files[i], &max_blocks, deadline_us, bytes))
+			return false;
 	return true;
 }
 
@@ -500,22 +567,26 @@ tier_copy_init_set(TierBlockSet *set, MemoryContext context)
 }
 
 TierCopy *
-tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator target,
-				 bool is_heap, bool standard_pages)
+tier_copy_create(MemoryContext context, const TierCopyFile * files, int nfiles)
 {
 	TierCopy   *copy = MemoryContextAllocZero(context, sizeof(TierCopy));
 	TierWalObserver observer = {copy, note_block, note_truncation, note_checksums, NULL};
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 
 	copy->context = context;
-	copy->source = source;
-	copy->target = target;
-	copy->is_heap = is_heap;
-	copy->standard_pages = standard_pages;
-	copy->truncated_to = InvalidBlockNumber;
-	tier_segment_file_init(&copy->writer, target);
-	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
-		tier_copy_init_set(&copy->changed[fork], context);
+	copy->nfiles = nfiles;
+	for (int i = 0; i < nfiles; i++)
+	{
+		CopiedFile *file = &copy->files[i];
+
+		file->source = files[i].source;
+		file->target = files[i].target;
+		file->is_heap = files[i].is_heap;
+		file->truncated_to = InvalidBlockNumber;
+		for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+			tier_copy_init_set(&file->changed[fork], context);
+	}
+	tier_segment_file_init(&copy->writer, copy->files[0].target);
 	copy->reading = GetAccessStrategy(BAS_BULKREAD);
 	copy->writing = GetAccessStrategy(BAS_BULKWRITE);
 	MemoryContextSwitchTo(old_context);
@@ -524,8 +595,11 @@ tier_copy_create(MemoryContext context, RelFileLocator source, RelFileLocator ta
 	/* Before the first block is read: all that comes later will be seen. */
 	copy->writes_checksums = writes_checksums();
 	copy->wal = tier_wal_start(context, &observer);
-	RelationCreateStorage(target, RELPERSISTENCE_PERMANENT, false);
-	copy->target_has[MAIN_FORKNUM] = true;
+	for (int i = 0; i < nfiles; i++)
+	{
+		RelationCreateStorage(copy->files[i].target, RELPERSISTENCE_PERMANENT, false);
+		copy->files[i].target_has[MAIN_FORKNUM] = true;
+	}
 	return copy;
 }
 
@@ -534,8 +608,9 @@ tier_copy_source_blocks(const TierCopy *copy)
 {
 	uint64		blocks = 0;
 
-	for (int i = 0; i < (int) lengthof(copied_forks); i++)
-		blocks += source_blocks(copy, copied_forks[i]);
+	for (int f = 0; f < copy->nfiles; f++)
+		for (int i = 0; i < (int) lengthof(copied_forks); i++)
+			blocks += source_blocks(&copy->files[f], copied_forks[i]);
 	return blocks;
 }
 
@@ -544,34 +619,30 @@ tier_copy_done_blocks(const TierCopy *copy)
 {
 	uint64		blocks = 0;
 
-	for (int i = 0; i < (int) lengthof(copied_forks); i++)
-		blocks += copy->target_blocks[copied_forks[i]];
+	for (int f = 0; f < copy->nfiles; f++)
+		for (int i = 0; i < (int) lengthof(copied_forks); i++)
+			blocks += copy->files[f].target_blocks[copied_forks[i]];
 	return blocks;
 }
 
-char *
-tier_copy_difference(TierCopy *copy)
+/* The same of one file. */
+static char *
+file_difference(const CopiedFile * file)
 {
-	SMgrRelation source = tier_compat_smgropen(copy->source);
-
-	if (!copy->through_buffers || copy->truncated_to != InvalidBlockNumber)
+	if (file->truncated_to != InvalidBlockNumber)
 		return pstrdup("the copy is not complete");
-	if (tier_copy_restart_reason(copy) != NULL)
-		return psprintf("it %s", tier_copy_restart_reason(copy));
-	if (!tier_debug_skips("catch_up") && !tier_wal_is_complete(copy->wal))
-		return pstrdup("changes of it were not read from the WAL");
 	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
-		if (copy->changed[fork].count > 0)
+		if (file->changed[fork].count > 0)
 			return pstrdup("changed blocks of it were not copied");
-	if (smgrexists(source, INIT_FORKNUM) ||
-		smgrexists(tier_compat_smgropen(copy->target), INIT_FORKNUM))
+	if (smgrexists(tier_compat_smgropen(file->source), INIT_FORKNUM) ||
+		smgrexists(tier_compat_smgropen(file->target), INIT_FORKNUM))
 		return pstrdup("it has an initialization fork");
-	if (!is_intact(copy))
+	if (!is_intact(file))
 		return pstrdup("the new file was changed by somebody else");
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
-		BlockNumber nblocks = source_blocks(copy, copied_forks[i]);
-		BlockNumber copied = copy->target_blocks[copied_forks[i]];
+		BlockNumber nblocks = source_blocks(file, copied_forks[i]);
+		BlockNumber copied = file->target_blocks[copied_forks[i]];
 
 		if (nblocks != copied)
 			return psprintf("its fork \"%s\" has %u blocks, and the copy %u",
@@ -580,10 +651,23 @@ tier_copy_difference(TierCopy *copy)
 	return NULL;
 }
 
-RelFileLocator
-tier_copy_target(const TierCopy *copy)
+char *
+tier_copy_difference(TierCopy *copy)
 {
-	return copy->target;
+	if (!copy->through_buffers)
+		return pstrdup("the copy is not complete");
+	if (tier_copy_restart_reason(copy) != NULL)
+		return psprintf("it %s", tier_copy_restart_reason(copy));
+	if (!tier_debug_skips("catch_up") && !tier_wal_is_complete(copy->wal))
+		return pstrdup("changes of it were not read from the WAL");
+	for (int i = 0; i < copy->nfiles; i++)
+	{
+		char	   *difference = file_difference(&copy->files[i]);
+
+		if (difference != NULL)
+			return difference;
+	}
+	return NULL;
 }
 
 void
@@ -591,9 +675,10 @@ tier_copy_end(TierCopy *copy)
 {
 	tier_segment_file_close(&copy->writer);
 	tier_wal_end(copy->wal);
-	for (int fork = 0; fork <= MAX_FORKNUM; fork++)
-		if (copy->changed[fork].words != NULL)
-			pfree(copy->changed[fork].words);
+	for (int i = 0; i < copy->nfiles; i++)
+		for (int fork = 0; fork <= MAX_FORKNUM; fork++)
+			if (copy->files[i].changed[fork].words != NULL)
+				pfree(copy->files[i].changed[fork].words);
 	FreeAccessStrategy(copy->reading);
 	FreeAccessStrategy(copy->writing);
 	pfree(copy->pages);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/copy.h
- *		A second file with the same blocks as a relation's.
+ *		Second files with the same blocks as those of a relation.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,19 +21,28 @@
 
 typedef struct TierCopy TierCopy;
 
-/*
- * Begins a copy of `source` into the file `target`, which must not exist: it
- * is created here, and WAL-logged, in the current transaction, but it is not
- * tied to it.  The caller has made sure that the file is removed whatever
- * happens.  is_heap: has a visibility map that must stay true.  standard_pages:
- * the space between pd_lower and pd_upper means nothing.  Everything lives in
- * `context`; no lock, pin or descriptor is kept between calls.
- */
-extern TierCopy *tier_copy_create(MemoryContext context, RelFileLocator source,
-								  RelFileLocator target, bool is_heap, bool standard_pages);
+/* Those of a table: its own, that of its TOAST table, and of the index of that. */
+#define TIER_COPY_MAX_FILES 3
+
+typedef struct TierCopyFile
+{
+	RelFileLocator source;
+	RelFileLocator target;
+	bool		is_heap;		/* has a visibility map that must stay true,
+								 * and standard pages */
+}			TierCopyFile;
 
 /*
- * All of these expect the caller to hold at least an AccessShareLock on the
+ * Begins a copy of each source into its target, which must not exist: it is created
+ * here, and WAL-logged, in the current transaction, but it is not tied to it.  The
+ * caller has made sure that the files are removed whatever happens.  They are copied
+ * in this order.  Everything lives in `context`; no lock, pin or descriptor is kept
+ * between calls.
+ */
+extern TierCopy *tier_copy_create(MemoryContext context, const TierCopyFile * files, int nfiles);
+
+/*
+ * All of these expect the caller to hold at least an AccessShareLock on each
  * relation, and to have checked after it was granted that the source is still
  * its file.
  */
@@ -61,7 +70,7 @@ extern TierWalResult tier_copy_read_wal(TierCopy *copy);
 extern TierWalResult tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us);
 extern bool tier_copy_is_behind(const TierCopy *copy);
 
-/* The source became shorter, which the next catch-up has to follow. */
+/* A source became shorter, which the next catch-up has to follow. */
 extern bool tier_copy_was_truncated(const TierCopy *copy);
 
 /*
@@ -72,14 +81,12 @@ extern bool tier_copy_was_truncated(const TierCopy *copy);
  */
 extern const char *tier_copy_restart_reason(const TierCopy *copy);
 
-/* Blocks of the source now, all forks, and blocks of the target so far. */
+/* Blocks of the sources now, all forks, and blocks of the targets so far. */
 extern uint64 tier_copy_source_blocks(const TierCopy *copy);
 extern uint64 tier_copy_done_blocks(const TierCopy *copy);
 
-extern RelFileLocator tier_copy_target(const TierCopy *copy);
-
 /*
- * Nobody can change the source any more, its WAL is read to the end, and what it
+ * Nobody can change the sources any more, their WAL is read to the end, and what it
  * said is copied: is that so, as far as it can be told without reading blocks?
  * All forks of both are compared as they are on disk, also with what this module
  * has made: nobody else should know the target, and who takes it for a leftover

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * move/online.h
- *		Moving one relation to another file while it is used.
+ *		Moving one relation to another tablespace while it is used.
  *
- * The room move/ moves one file of a relation to another tablespace while it is read
- * and written.  preflight.h asks before that whether anything is in the way, space.h
+ * The room move/ moves a relation, a table with its TOAST table and the index of that, to
+ * another tablespace while it is read and written.  preflight.h asks before that whether anything is in the way, space.h
  * whether there is room.  tier_online_move() runs the protocol (online/protocol.c):
- * it registers the new file before it makes it (pending_file.h), so that a crash
+ * it registers the new files before it makes them (pending_file.h), so that a crash
  * leaves nothing unknown behind; copies all blocks and then, read from the WAL, those
  * that were changed meanwhile (copy.h); takes the strong lock for the last of them
  * and the change of pg_class; and reads again what was in shared buffers.  Meanwhile
@@ -39,18 +39,15 @@ typedef struct TierOnlineRequest TierOnlineRequest;
 
 struct TierOnlineRequest
 {
-	Oid			relation_oid;	/* table, materialized view, TOAST table or
-								 * index; nothing that belongs to it */
+	Oid			relation_oid;	/* table, materialized view or index */
 	Oid			tablespace_oid;
-	Oid			requester_oid;	/* whose rights count; of the relation that
-								 * this one is a part of, if it is TOAST */
-	Oid			rights_oid;		/* that relation */
+	Oid			requester_oid;	/* whose rights count */
 	bool		for_owner;		/* and who is its owner, or else an error */
-	Oid			extension_oid;	/* that may have that relation, 0: none */
+	Oid			extension_oid;	/* that may have the relation, 0: none */
 
 	/*
-	 * Register the new file, so that it is found after a crash.  Only tests
-	 * in a database without the extension do not.
+	 * Register the new files, so that they are found after a crash.  Only
+	 * tests in a database without the extension do not.
 	 */
 	bool		register_file;
 
@@ -111,15 +108,16 @@ typedef struct TierOnlineReport
 
 /*
  * Moves the relation's blocks to a new file in the tablespace, block for block,
- * while others read and write it; then waits for the strong lock, never longer
- * than tiered_storage.move_lock_timeout and holding nothing, and swaps the files
- * while it holds it, for TIER_LOCK_HOLD_LIMIT_MS at most, WAL
+ * while others read and write it, and with them those of its TOAST table and the index of
+ * that, as far as they are elsewhere; then waits for the strong lock, never longer
+ * than tiered_storage.move_lock_timeout and holding nothing, and swaps all files
+ * in one transaction while it holds it, for TIER_LOCK_HOLD_LIMIT_MS at most, WAL
  * flushes not counted.  While we copy, we give way to all who wait for us.
  *
  * Must be called with SPI connected non-atomically, in a transaction with no
  * lock on anything of a user and no snapshot; commits it and others, and leaves
  * such a one behind.  Errors are caught, also a cancel; then nothing has changed
- * and the new file is gone.  The report's strings are in the current memory
+ * and the new files are gone.  The report's strings are in the current memory
  * context, which must outlive transactions.
  *
  * Runs no code of the relation's owner.

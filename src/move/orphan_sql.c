@@ -13,6 +13,10 @@
  * the transaction began.  What was dropped in between is gone, or empty, when it is
  * looked at again.
  *
+ * A file whose number a relation has in another tablespace is not reported either: it may be
+ * all that there is of that relation, if pg_class says the wrong place (pg_upgrade --swap of
+ * a table that is split between tablespaces).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -72,6 +76,15 @@ compare_found(const void *a, const void *b)
 	if (left->file_number != right->file_number)
 		return left->file_number < right->file_number ? -1 : 1;
 	return 0;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	RelFileNumber left = ((const Found *) a)->file_number;
+	RelFileNumber right = ((const Found *) b)->file_number;
+
+	return left < right ? -1 : left > right;
 }
 
 static Found *
@@ -175,7 +188,7 @@ list_files(void)
 	return files;
 }
 
-/* The files of pg_class as of now, sorted. */
+/* The files of pg_class as of now, sorted by their numbers. */
 static FoundList
 list_used(void)
 {
@@ -203,7 +216,7 @@ list_used(void)
 	systable_endscan(scan);
 	UnregisterSnapshot(snapshot);
 	table_close(pg_class, AccessShareLock);
-	qsort(used.items, used.n, sizeof(Found), compare_found);
+	qsort(used.items, used.n, sizeof(Found), compare_numbers);
 	return used;
 }
 
@@ -264,7 +277,7 @@ tier_orphaned_files(PG_FUNCTION_ARGS)
 		char		path[MAXPGPATH];
 
 		if (file->bytes == 0 || time_t_to_timestamptz(file->written_at + SLACK_S) >= oldest ||
-			bsearch(file, used.items, used.n, sizeof(Found), compare_found) != NULL)
+			bsearch(file, used.items, used.n, sizeof(Found), compare_numbers) != NULL)
 			continue;
 		tier_file_remains(locator, &remains);
 		if (remains.bytes == 0)

@@ -8,8 +8,8 @@
  * that is committed before it is created.  What is here is the only code that
  * removes files, and it must never remove one that a relation uses.
  *
- * Who is alive.  The mover holds two locks from before the registration until it
- * is done with the file: on the file's number, and on the relation (that is what
+ * Who is alive.  The mover holds locks from before the registration until it is done
+ * with the files: one on the number of each, and one on the relation (that is what
  * excludes a second mover).  They are locks of the session and of the user lock
  * method, since those alone outlast a rollback; and they end with the process,
  * after its exit callback.  So a process that is granted the lock on a file knows that
@@ -80,24 +80,24 @@
 
 /*
  * What this process has registered and not yet released.  In its own memory; the
- * locks are what others see.  Each lock tag means something while its has_... is
- * true.  The first two are set by tier_pending_register() and unset by
+ * locks are what others see.  A lock tag means something while its has_... is true,
+ * or its place is below nfiles.  The first two are set by tier_pending_register() and unset by
  * tier_pending_release() alone, whatever is rolled back in between; has_extension
  * also by every rollback, after which tier_pending_hold_extension() sets it again.
- * The OIDs and the locator are those of the last registration, and mean nothing
+ * The OIDs and the locators are those of the last registration, and mean nothing
  * before the first one.
  */
 static struct
 {
 	bool		has_relation;	/* the lock `relation` is held */
-	bool		has_file;		/* the lock `file` is held */
+	int			nfiles;			/* the first locks of `file` are held */
 	bool		has_extension;	/* the lock `extension` is held */
 	LOCKTAG		relation;
-	LOCKTAG		file;
+	LOCKTAG		file[TIER_RELATION_MAX_PARTS];
 	LOCKTAG		extension;
 	Oid			extension_oid;
 	Oid			table_oid;		/* of move_file */
-	RelFileLocator locator;
+	RelFileLocator locator[TIER_RELATION_MAX_PARTS];
 }			held;
 
 /* ---------------------------------------------------------------------
@@ -182,7 +182,8 @@ tier_pending_extension_is_wanted(void)
 void
 tier_pending_release(void)
 {
-	unlock(&held.has_file, &held.file, ExclusiveLock);
+	while (held.nfiles > 0)
+		LockRelease(&held.file[--held.nfiles], ExclusiveLock, true);
 	unlock(&held.has_relation, &held.relation, ExclusiveLock);
 	unlock(&held.has_extension, &held.extension, AccessShareLock);
 }
@@ -257,28 +258,36 @@ typedef struct Registration
 {
 	Oid			relation_oid;
 	Oid			tablespace_oid;
+	int			n;
+	const Oid  *part_oids;
 } Registration;
 
-/* A number that nobody has, and whose lock we have. */
+/* A number that nobody has, and whose lock we have, for the next file. */
 static RelFileLocator
 choose_file(Relation table, Oid tablespace_oid)
 {
+	LOCKTAG    *tag = &held.file[held.nfiles];
+
 	for (int i = 0; i < MAX_NUMBERS; i++)
 	{
 		RelFileLocator file = tier_compat_locator(tablespace_oid, MyDatabaseId,
 												  tier_compat_new_file_number(tablespace_oid));
 		TierPendingRow row;
 
-		set_file_tag(&held.file, file);
-		held.has_file = lock_for_session(&held.file);
-		if (held.has_file && !tier_pending_row_find(table, file, &row))
+		set_file_tag(tag, file);
+		if (!lock_for_session(tag))
+			continue;
+		if (!tier_pending_row_find(table, file, &row))
+		{
+			held.locator[held.nfiles++] = file;
 			return file;
-		unlock(&held.has_file, &held.file, ExclusiveLock);
+		}
+		LockRelease(tag, ExclusiveLock, true);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("could not find a free file number in %d attempts", MAX_NUMBERS)));
-	return held.locator;		/* not reached */
+	return held.locator[0];		/* not reached */
 }
 
 static void
@@ -322,16 +331,18 @@ register_step(void *argument)
 				 errmsg("another process is moving it"),
 				 errhint("SELECT * FROM tiered_storage.move_progress shows it.")));
 
-	held.locator = choose_file(table, registration->tablespace_oid);
-	tier_pending_row_insert(table, registration->relation_oid, held.locator);
+	for (int i = 0; i < registration->n; i++)
+		tier_pending_row_insert(table, registration->part_oids[i],
+								choose_file(table, registration->tablespace_oid));
 	table_close(table, NoLock);
 }
 
-RelFileLocator
-tier_pending_register(Oid relation_oid, Oid tablespace_oid)
+void
+tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n, const Oid *part_oids,
+					  RelFileLocator *files)
 {
 	static bool is_callback_registered = false;
-	Registration registration = {relation_oid, tablespace_oid};
+	Registration registration = {relation_oid, tablespace_oid, n, part_oids};
 	ErrorData  *error;
 
 	if (!is_callback_registered)
@@ -349,7 +360,17 @@ tier_pending_register(Oid relation_oid, Oid tablespace_oid)
 
 	/* No crash may lose it, whatever synchronous_commit says. */
 	ForceSyncCommit();
-	return held.locator;
+	memcpy(files, held.locator, sizeof(RelFileLocator) * n);
+}
+
+/* Has this process registered it, and the lock that says so? */
+static bool
+has_file(RelFileLocator file)
+{
+	for (int i = 0; i < held.nfiles; i++)
+		if (RelFileLocatorEquals(held.locator[i], file))
+			return tier_compat_lock_is_held(&held.file[i], ExclusiveLock);
+	return false;
 }
 
 TierPendingResult
@@ -359,8 +380,7 @@ tier_pending_adopt(RelFileLocator file)
 	Relation	table;
 	TierPendingRow row;
 
-	if (!held.has_file || !RelFileLocatorEquals(held.locator, file) ||
-		!tier_compat_lock_is_held(&held.file, ExclusiveLock))
+	if (!has_file(file))
 		return TIER_PENDING_LOST;
 	table = tier_pending_table_open_if_free(held.table_oid);
 	if (table == NULL)

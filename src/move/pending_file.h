@@ -13,16 +13,17 @@
 #include "src/compat.h"
 
 /*
- * Registers, in the current transaction, a file that this process is about to
- * create for the relation, and returns where.  The file may be created once
- * that transaction has committed, which waits for its WAL.  Until
- * tier_pending_release() no other process can register or remove that file, nor
+ * Registers, in the current transaction, n files (TIER_RELATION_MAX_PARTS at most) that this process is about to
+ * create for the relation and what belongs to it (part_oids), and says where.  The files
+ * may be created once that transaction has committed, which waits for its WAL.  Until
+ * tier_pending_release() no other process can register or remove those files, nor
  * begin to move the relation.
  *
- * One file at a time in a process.  Errors: another process is moving the
+ * One move at a time in a process.  Errors: another process is moving the
  * relation (ERRCODE_OBJECT_IN_USE), the extension is gone or about to go.
  */
-extern RelFileLocator tier_pending_register(Oid relation_oid, Oid tablespace_oid);
+extern void tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n,
+								  const Oid *part_oids, RelFileLocator *files);
 
 /*
  * Keeps DROP EXTENSION waiting, so that what is registered stays known.  To be
@@ -70,7 +71,7 @@ extern bool tier_pending_drop(RelFileLocator file);
 extern void tier_pending_unregister(RelFileLocator file, bool is_ours);
 
 /*
- * Releases all three locks: others can remove the file, move the relation and drop
+ * Releases all locks: others can remove the files, move the relation and drop
  * the extension.  No error; harmless when repeated.
  */
 extern void tier_pending_release(void);

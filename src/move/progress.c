@@ -55,8 +55,7 @@ static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
 static int64 held_us;
 static int64 held_since_us;
 
-static TierAnnouncement announced;	/* InvalidOid: none; outlives the part of
-									 * a table that is moved */
+static TierAnnouncement announced;	/* InvalidOid: none; outlives the move */
 
 StaticAssertDecl(ANNOUNCED_LEAVING_PARAM < PGSTAT_NUM_PROGRESS_PARAM, "too many fields");
 
@@ -80,7 +79,6 @@ tier_progress_start(Oid relation_oid)
 {
 	pgstat_progress_start_command(PROGRESS_COMMAND_INVALID, relation_oid);
 	memset(current, 0, sizeof(current));
-	tier_progress_set(TIER_PROGRESS_RELATION, relation_oid);
 	tier_progress_set(TIER_PROGRESS_STARTED, GetCurrentTimestamp());
 	pgstat_progress_update_param(0, MARK);
 	show_announcement();

@@ -26,10 +26,9 @@ typedef enum TierPhase
 	TIER_PHASE_LOCKED,			/* the plain path, under one lock */
 } TierPhase;
 
-/* One field each; all numbers count from the beginning of the part. */
+/* One field each; all numbers count from the beginning of the move. */
 typedef enum TierProgressField
 {
-	TIER_PROGRESS_RELATION,		/* the part: table, TOAST table, its index */
 	TIER_PROGRESS_PHASE,
 	TIER_PROGRESS_BLOCKS_TOTAL,
 	TIER_PROGRESS_BLOCKS_DONE,
@@ -37,13 +36,13 @@ typedef enum TierProgressField
 	TIER_PROGRESS_ROUNDS,		/* of catching up */
 	TIER_PROGRESS_ATTEMPTS,		/* for the strong lock */
 	TIER_PROGRESS_RESTARTS,
-	TIER_PROGRESS_STARTED,		/* of the part, TimestampTz */
+	TIER_PROGRESS_STARTED,		/* TimestampTz */
 	TIER_PROGRESS_PACE,			/* bytes per second, see move/pace.h; 0: none */
 	TIER_PROGRESS_SLOWDOWN,		/* of users, per mille; -1: not known */
 	TIER_PROGRESS_FIELDS
 } TierProgressField;
 
-/* A part begins: all fields are 0, and this process shows up. */
+/* A move begins: all fields are 0, and this process shows up. */
 extern void tier_progress_start(Oid relation_oid);
 extern void tier_progress_set(TierProgressField field, int64 value);
 
@@ -89,7 +88,7 @@ typedef struct TierAnnouncement
 } TierAnnouncement;
 
 /*
- * Until the next call; a tablespace_oid of 0: nothing more.  A part that begins leaves
+ * Until the next call; a tablespace_oid of 0: nothing more.  A move that begins leaves
  * it.  Since when: who has announced something before, but not after that, was told of us,
  * and we can see him.
  */

@@ -327,13 +327,13 @@ tier_relation_holders(Oid relation_oid)
  */
 
 /*
- * The row of pg_class that this process has claimed, by the tuple lock that its
- * updaters take before they read it.  Set by tier_relation_claim_row() and means
- * nothing while has_claimed_row is false.  The lock is the session's and outlasts
- * the commit; unset by tier_relation_release_row() after that, or by an abort.
+ * The rows of pg_class that this process has claimed, by the tuple locks that their
+ * updaters take before they read them; the first nclaimed mean something.  Set by
+ * tier_relation_claim_row().  The locks are the session's and outlast the commit; unset by
+ * tier_relation_release_rows() after that, or by an abort.
  */
-static LOCKTAG claimed_row;
-static bool has_claimed_row = false;
+static LOCKTAG claimed[TIER_RELATION_MAX_PARTS];
+static int	nclaimed = 0;
 
 void
 tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_timeout_ms)
@@ -350,29 +350,28 @@ tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
 }
 
 int
-tier_relation_count_lockers(Oid relation_oid)
+tier_relation_count_lockers(Oid relation_oid, LOCKMODE mode)
 {
 	LOCKTAG		tag;
 	int			n;
 
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation_oid);
-	pfree(GetLockConflicts(&tag, AccessExclusiveLock, &n));
+	pfree(GetLockConflicts(&tag, mode, &n));
 	return n;
 }
 
 void
-tier_relation_release_row(void)
+tier_relation_release_rows(void)
 {
-	if (has_claimed_row)
-		LockRelease(&claimed_row, InplaceUpdateTupleLock, true);
-	has_claimed_row = false;
+	while (nclaimed > 0)
+		LockRelease(&claimed[--nclaimed], InplaceUpdateTupleLock, true);
 }
 
 static void
 claim_callback(XactEvent event, void *argument)
 {
 	if (event == XACT_EVENT_ABORT)
-		tier_relation_release_row();
+		tier_relation_release_rows();
 }
 
 /*
@@ -390,12 +389,15 @@ lock_row(ItemPointer tid)
 		RegisterXactCallback(claim_callback, NULL);
 		registered = true;
 	}
-	tier_relation_release_row();
-	SET_LOCKTAG_TUPLE(claimed_row, MyDatabaseId, RelationRelationId,
+	if (nclaimed == lengthof(claimed))
+		elog(ERROR, "too many rows of pg_class are claimed");
+	SET_LOCKTAG_TUPLE(claimed[nclaimed], MyDatabaseId, RelationRelationId,
 					  ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
-	has_claimed_row = LockAcquire(&claimed_row, InplaceUpdateTupleLock, true, true) !=
-		LOCKACQUIRE_NOT_AVAIL;
-	return has_claimed_row;
+	if (LockAcquire(&claimed[nclaimed], InplaceUpdateTupleLock, true, true) ==
+		LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	nclaimed++;
+	return true;
 }
 
 bool

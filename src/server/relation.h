@@ -253,10 +253,10 @@ extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms,
 extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
 
 /*
- * How many others have it locked, however weakly.  Locks nothing, so that it is true
- * of the moment only.  Who waits does not count.
+ * How many others have it locked in a way that conflicts with this mode.  Locks nothing, so
+ * that it is true of the moment only.  Who waits does not count.
  */
-extern int	tier_relation_count_lockers(Oid relation_oid);
+extern int	tier_relation_count_lockers(Oid relation_oid, LOCKMODE mode);
 
 /* A transaction that has locked a relation. */
 typedef struct TierHolder
@@ -276,8 +276,12 @@ typedef struct TierHolder
  */
 extern List *tier_relation_holders(Oid relation_oid);
 
+/* What a move changes at once: a table, its TOAST table and the index of that. */
+#define TIER_RELATION_MAX_PARTS 3
+
 /*
- * Claims the relation's pg_class row, which the move updates at its end.  An
+ * Claims the relation's pg_class row, which the move updates at its end; those of
+ * TIER_RELATION_MAX_PARTS relations at most.  An
  * open GRANT holds that row without any lock on the relation; waiting for it
  * under a strong lock would keep everybody out for as long as that transaction
  * lasts.  False when somebody has it, or pg_class.
@@ -287,7 +291,7 @@ extern List *tier_relation_holders(Oid relation_oid);
  * released: after the commit by the caller; an abort releases it, too.
  */
 extern bool tier_relation_claim_row(Oid relation_oid);
-extern void tier_relation_release_row(void);
+extern void tier_relation_release_rows(void);
 
 /*
  * Gives the relation, which this transaction has locked exclusively and whose
@@ -342,6 +346,9 @@ extern List *tier_relation_indexes(Oid relation_oid);
  * index, the TOAST table, and the relation itself, which is always there.
  */
 extern List *tier_relation_parts(Oid relation_oid);
+
+/* Those of them that exist and are not in the tablespace; NIL: nothing is to be moved. */
+extern List *tier_relation_parts_elsewhere(Oid relation_oid, Oid tablespace_oid);
 
 /*
  * The relation and all that inherit from it, each once, parents before their

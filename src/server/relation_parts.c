@@ -106,6 +106,22 @@ tier_relation_parts(Oid relation_oid)
 	return lappend_oid(parts, relation_oid);
 }
 
+List *
+tier_relation_parts_elsewhere(Oid relation_oid, Oid tablespace_oid)
+{
+	List	   *parts = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tier_relation_parts(relation_oid))
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info) && info.tablespace_oid != tablespace_oid)
+			parts = lappend_oid(parts, info.relation_oid);
+	}
+	return parts;
+}
+
 /* Is it an index of this table, and complete? */
 static bool
 is_index_of(Oid relation_oid, Oid table_oid)

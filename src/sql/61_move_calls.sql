@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 CREATE FUNCTION _tiered_storage.mover_progress(
-	pid integer, OUT part_oid oid, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint,
+	pid integer, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint,
 	OUT copied_bytes bigint, OUT catch_up_rounds integer, OUT attempts integer,
 	OUT restarts integer,
 	OUT started_at timestamptz, OUT waits_for text, OUT pace_bytes_per_s float8,
@@ -30,15 +30,13 @@ CREATE VIEW tiered_storage.move_progress AS
 			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
 			AS relation, m.kind,
 		m.from_tablespace, m.to_tablespace, a.pid, m.method,
-		CASE WHEN _tiered_storage.relation_persistence(p.part_oid) IS NOT NULL
-			THEN p.part_oid::pg_catalog.regclass END AS part,
 		COALESCE(p.phase, 'starting') AS phase, p.waits_for,
 		p.blocks_total, p.blocks_done,
 		GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0) AS blocks_to_go,
-		p.copied_bytes OPERATOR(pg_catalog./) NULLIF(t.part_s, 0) AS bytes_per_s,
+		p.copied_bytes OPERATOR(pg_catalog./) NULLIF(t.copying_s, 0) AS bytes_per_s,
 		p.pace_bytes_per_s, p.slowdown,
 		CASE WHEN p.blocks_done OPERATOR(pg_catalog.>) 0 THEN
-			t.part_s OPERATOR(pg_catalog.*) GREATEST(p.blocks_total
+			t.copying_s OPERATOR(pg_catalog.*) GREATEST(p.blocks_total
 				OPERATOR(pg_catalog.-) p.blocks_done, 0)
 			OPERATOR(pg_catalog./) p.blocks_done END AS remaining_s,
 		p.catch_up_rounds, p.attempts, p.restarts,
@@ -51,10 +49,10 @@ CREATE VIEW tiered_storage.move_progress AS
 			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start
 	LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true
 	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM pg_catalog.clock_timestamp()
-		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS part_s) t ON true
+		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS copying_s) t ON true
 	WHERE m.state OPERATOR(pg_catalog.=) 'running';
 COMMENT ON VIEW tiered_storage.move_progress IS
-'running moves: the part of the relation that is being copied, how many of its blocks are done, '
+'running moves: how many blocks are copied, '
 'how fast, and how long the rest will take at this rate';
 COMMENT ON COLUMN tiered_storage.move_progress.move_id IS 'number of the move';
 COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'relation that is being moved';
@@ -64,20 +62,17 @@ COMMENT ON COLUMN tiered_storage.move_progress.to_tablespace IS 'tablespace that
 COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process that moves it';
 COMMENT ON COLUMN tiered_storage.move_progress.method IS
 'online, or set tablespace (under a lock for the whole copy)';
-COMMENT ON COLUMN tiered_storage.move_progress.part IS
-'part that is being copied: the relation, its TOAST table, or the index of that; null: not '
-'started';
-COMMENT ON COLUMN tiered_storage.move_progress.phase IS 'what is happening to this part now';
+COMMENT ON COLUMN tiered_storage.move_progress.phase IS 'what is happening now';
 COMMENT ON COLUMN tiered_storage.move_progress.waits_for IS
 'what holds the copy up, if the WAL is not read or archived in time; null: nothing of that kind';
 COMMENT ON COLUMN tiered_storage.move_progress.blocks_total IS
-'number of blocks of this part; null: not started';
+'number of blocks of the relation, TOAST included; null: not started';
 COMMENT ON COLUMN tiered_storage.move_progress.blocks_done IS
 'number of its blocks that are copied; null: not started';
 COMMENT ON COLUMN tiered_storage.move_progress.blocks_to_go IS
 'number of its blocks that are not copied yet';
 COMMENT ON COLUMN tiered_storage.move_progress.bytes_per_s IS
-'bytes of this part copied per second; null: not started';
+'bytes copied per second; null: not started';
 COMMENT ON COLUMN tiered_storage.move_progress.pace_bytes_per_s IS
 'bytes per second that it copies at most, so that users of the server are slowed down by no more '
 'than move_max_slowdown; null: it is not slowed down for that';
@@ -85,7 +80,7 @@ COMMENT ON COLUMN tiered_storage.move_progress.slowdown IS
 'share by which users of the server are slower while it copies, as last measured (0.25: what took '
 '1 s takes 1.25 s); null: not known';
 COMMENT ON COLUMN tiered_storage.move_progress.remaining_s IS
-'estimated seconds for the rest of this part at this rate, without blocks that change and must '
+'estimated seconds for the rest at this rate, without blocks that change and must '
 'be copied again; null: nothing is copied yet';
 COMMENT ON COLUMN tiered_storage.move_progress.catch_up_rounds IS
 'number of rounds that copied blocks changed meanwhile; null: not started';

@@ -230,7 +230,6 @@ SELECT is(pg_temp.columns_of('move_progress'), $$
 	to_tablespace name,
 	pid integer,
 	method text,
-	part regclass,
 	phase text,
 	waits_for text,
 	blocks_total bigint,

@@ -62,10 +62,6 @@ sub stop_everywhere
 		  : $kinds[ ($_ + 2 * $round) % @kinds ]
 	} 0 .. $#at;
 
-	move_parts_before($node, 'app', $stops, $kind_at[$_], $tables[$_],
-		$target)
-	  foreach 0 .. $#at;
-
 	# Where it waits for a row, the session that holds it does nothing else.
 	push @moves,
 	  stop_move($node, 'app',
@@ -124,6 +120,14 @@ sub rows_are_sound
 		'', "$name: all rows are there, by table and by index");
 	is(unsound_indexes($node, 'app', @tables),
 		'', "$name: tables and indexes are sound");
+	is( $node->safe_psql(
+			'app', q(SELECT string_agg(c.relname, ' ' ORDER BY c.relname)
+				FROM pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid
+				JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class x ON x.oid = i.indexrelid
+				WHERE (t.reltablespace, x.reltablespace) <> (c.reltablespace, c.reltablespace))
+		),
+		'',
+		"$name: each table is where its TOAST table is");
 	return;
 }
 

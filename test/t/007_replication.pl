@@ -279,7 +279,6 @@ SKIP:
 	);
 	$stops = new_stops($primary, 'app');
 	$primary->safe_psql('app', "INSERT INTO decoded VALUES (1, 'before')");
-	move_parts_before($primary, 'app', $stops, 'heap', 'decoded', 'slow');
 	hold($stops, 'copying');
 	my $run = start_move($primary, 'app', 'decoded', 'slow');
 	my @expected = ("INSERT: id[integer]:1 value[text]:'before'");

@@ -414,22 +414,20 @@ sub stop_writers
 push @EXPORT, qw(
   prepare_matter create_matter differences unsound_indexes
   stray_files relation_files
-  new_stops hold let_go wait_stopped step_to start_move move_parts_before stop_move
+  new_stops hold let_go wait_stopped step_to start_move stop_move
   record_of_move wait_for
 );
 
-# The kinds of relation that are moved, each with what is called to move it and
-# how many of its parts are moved before it.
+# The kinds of relation that are moved, each with what is called to move it.  The
+# table is moved with its TOAST table.
 our %kinds = (
-	'TOAST index' => [ '%s', 0 ],
-	'TOAST' => [ '%s', 1 ],
-	'heap' => [ '%s', 2 ],
-	'btree' => [ '%s_pkey', 0 ],
-	'hash' => [ '%s_hash', 0 ],
-	'gin' => [ '%s_gin', 0 ],
-	'gist' => [ '%s_gist', 0 ],
-	'spgist' => [ '%s_spgist', 0 ],
-	'brin' => [ '%s_brin', 0 ],);
+	'heap' => '%s',
+	'btree' => '%s_pkey',
+	'hash' => '%s_hash',
+	'gin' => '%s_gin',
+	'gist' => '%s_gist',
+	'spgist' => '%s_spgist',
+	'brin' => '%s_brin',);
 
 # What create_matter and new_stops need in a database.
 sub prepare_matter
@@ -748,35 +746,8 @@ sub _wait_for_row
 	return;
 }
 
-# Moves the parts of a table that come before the one of that kind, so that the
-# next move begins with that.  Nothing must be held.
-sub move_parts_before
-{
-	my ($node, $db, $stops, $kind, $table, $target) = @_;
-	my ($relation, $parts) = @{ $kinds{$kind} };
-
-	return if $parts == 0;
-	hold($stops, 'registered');
-	my $run = start_move($node, $db, sprintf($relation, $table), $target);
-	my $pid = wait_stopped($stops, 'registered');
-	foreach (1 .. $parts)
-	{
-		# It must not get past a point before that is held again.
-		step_to($stops, 'registered', 'copied');
-		$pid = step_to($stops, 'copied', 'registered');
-	}
-	$stops->query_safe("SELECT pg_terminate_backend($pid)");
-	finish_sql($run);
-
-	# As long as it is there it is the one that moves the table.
-	wait_for($stops,
-		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
-	let_go($stops, 'registered');
-	return;
-}
-
 # Starts a move of a table of create_matter, or of one of its indexes, and stops
-# it at a point, which stays held; after move_parts_before.  Movers that are to stand side by side are
+# it at a point, which stays held.  Movers that are to stand side by side are
 # started in the order of their points, the last point first.  The points are
 # those of the program, and
 #
@@ -790,7 +761,7 @@ sub stop_move
 		point => $point,
 		kind => $kind,
 		table => $table,
-		relation => sprintf($kinds{$kind}->[0], $table));
+		relation => sprintf($kinds{$kind}, $table));
 
 	hold($stops, 'registered');
 	$move{run} = start_move($node, $db, $move{relation}, $target, @settings);

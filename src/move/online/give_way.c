@@ -127,6 +127,18 @@ tier_online_idle_is_due(const TierOnline *move)
 	return move->request->idle != NULL && move->request->idle->is_due();
 }
 
+/* Does somebody wait for one of the relations, or for us? */
+static bool
+has_waiters(const TierOnline *move)
+{
+	if (tier_relation_has_waiters(move->request->relation_oid))
+		return true;
+	for (int i = 0; i < move->nparts; i++)
+		if (tier_relation_has_waiters(move->parts[i].relation_oid))
+			return true;
+	return false;
+}
+
 /*
  * Raises an error when a disk is about to be full, which others would feel, too: one
  * that is full of WAL stops the server.
@@ -165,8 +177,7 @@ tier_online_watch(TierOnline *move)
 				return TIER_STEP_ABANDONED;
 			if (tier_throttle_is_paused() || is_held_up(move) ||
 				tier_online_idle_is_due(move) || tier_transaction_is_old() ||
-				(tier_relation_has_waiters(move->request->relation_oid) &&
-				 !tier_debug_skips("give_way")))
+				(has_waiters(move) && !tier_debug_skips("give_way")))
 				return TIER_STEP_AGAIN;
 		}
 		if (!keep_up(move))
@@ -210,7 +221,11 @@ is_good_moment(const TierOnline *move, Moment *moment, int64 now)
 
 	if (move->busy == 0 || move->busy_reason != TIER_BUSY_LOCK)
 		return false;
-	lockers = tier_relation_count_lockers(move->request->relation_oid);
+	lockers = tier_relation_count_lockers(move->request->relation_oid, AccessExclusiveLock);
+	for (int i = 0; i < move->nparts; i++)
+		if (move->parts[i].relation_oid != move->request->relation_oid)
+			lockers += tier_relation_count_lockers(move->parts[i].relation_oid,
+												   AccessExclusiveLock);
 	if (now >= moment->observed_until)
 		return lockers <= moment->fewest;
 	moment->fewest = Min(moment->fewest, lockers);

@@ -7,7 +7,7 @@
  * step is one or more transactions (move/online/transaction.c); the numbers are
  * those in copy_and_swap():
  *
- *	1 register	The number of the new file is written down, before there is one.
+ *	1 register	The numbers of the new files are written down, before there are any.
  *	2, 4 residency
  *				What is in shared buffers is noted: before the copy, and after it.
  *				Nothing is locked; the pass over all headers may take long.
@@ -20,13 +20,18 @@
  *				would never be caught up with.
  *	6 ask		Does the caller still want it?
  *	7 swap		With nothing locked, ACCESS EXCLUSIVE is asked for.  When it is
- *				granted, everything is checked again, and the pg_class row
+ *				granted, the TOAST table and its index are locked without waiting,
+ *				everything is checked again, and the pg_class rows
  *				claimed without waiting; the rest of the WAL is read, the last
- *				blocks are copied, pg_class is changed, the registration of the
- *				new file deleted, commit.
+ *				blocks are copied, pg_class is changed, the registrations of the
+ *				new files deleted, commit.
  *	8 back off	If that was not possible: with nothing locked, until its time is over
  *				or few others have the relation locked; then 5 again.
  *	9 prewarm	What was in shared buffers is read again, from the new file.
+ *
+ * A table, its TOAST table and the index of that are exchanged in one transaction, so
+ * that nobody ever finds them in two tablespaces: PostgreSQL itself makes no such table,
+ * and pg_upgrade loses one.
  *
  * We never wait for a lock while we hold one on the relation or its table.  Two
  * sessions of which one waits for us, and we for it, would be a deadlock; and
@@ -201,7 +206,7 @@ attempt_swap(TierOnline *move)
 
 /*
  * One copy, from its beginning to its end: steps 1 to 8 of the protocol.
- * TIER_STEP_GO_ON when the new file is the relation's; else it is to be discarded.
+ * TIER_STEP_GO_ON when the new files are the relation's; else they are to be discarded.
  */
 static TierStepResult
 copy_and_swap(TierOnline *move)
@@ -210,7 +215,7 @@ copy_and_swap(TierOnline *move)
 
 	move->began_at = tier_clock_monotonic_us();
 
-	/* 1. Register the new file, before there is one. */
+	/* 1. Register the new files, before there are any. */
 	outcome = tier_online_run_step(move, tier_online_register_step);
 	if (outcome != TIER_STEP_GO_ON)
 		return outcome;
@@ -389,7 +394,7 @@ tier_online_move_for_tests(Oid relation_oid, Oid tablespace_oid, TierOnlineRepor
 	memset(&request, 0, sizeof(request));
 	memset(report, 0, sizeof(*report));
 	report->lock_held_ms = -1;
-	request.relation_oid = request.rights_oid = relation_oid;
+	request.relation_oid = relation_oid;
 	request.tablespace_oid = tablespace_oid;
 	request.requester_oid = BOOTSTRAP_SUPERUSERID;
 	return tier_online_move(&request, report);

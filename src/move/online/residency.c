@@ -28,75 +28,95 @@
 void
 tier_online_init_residency(TierOnline *move)
 {
-	tier_copy_init_set(&move->resident_before, move->context);
-	tier_copy_init_set(&move->resident, move->context);
+	for (int i = 0; i < TIER_RELATION_MAX_PARTS; i++)
+	{
+		tier_copy_init_set(&move->parts[i].resident_before, move->context);
+		tier_copy_init_set(&move->parts[i].resident, move->context);
+	}
 }
 
 static void
 note_resident_before(void *argument, BlockNumber block)
 {
-	TierOnline *move = argument;
+	TierOnlinePart *part = argument;
 
-	tier_blockset_add(&move->resident_before, block);
+	tier_blockset_add(&part->resident_before, block);
 }
 
 static void
 note_resident_after(void *argument, BlockNumber block)
 {
-	TierOnline *move = argument;
+	TierOnlinePart *part = argument;
 
-	if (tier_blockset_has(&move->resident_before, block))
-		tier_blockset_add(&move->resident, block);
+	if (tier_blockset_has(&part->resident_before, block))
+		tier_blockset_add(&part->resident, block);
 }
 
 TierStepResult
 tier_online_residency_before_step(TierOnline *move)
 {
-	tier_blockset_clear(&move->resident_before);
-	tier_buffers_visit(move->source, note_resident_before, move);
+	for (int i = 0; i < move->nparts; i++)
+	{
+		TierOnlinePart *part = &move->parts[i];
+
+		tier_blockset_clear(&part->resident_before);
+		tier_buffers_visit(part->source, note_resident_before, part);
+	}
 	return TIER_STEP_GO_ON;
 }
 
 TierStepResult
 tier_online_residency_after_step(TierOnline *move)
 {
-	tier_blockset_clear(&move->resident);
-	tier_buffers_visit(move->source, note_resident_after, move);
-	tier_debug_point("residency");
-	return tier_online_read_wal(move) ? TIER_STEP_GO_ON :
-		tier_online_restart(move, TIER_ONLINE_LOST_WAL);
+	for (int i = 0; i < move->nparts; i++)
+	{
+		TierOnlinePart *part = &move->parts[i];
+
+		tier_blockset_clear(&part->resident);
+		tier_buffers_visit(part->source, note_resident_after, part);
+		tier_debug_point("residency");
+		if (!tier_online_read_wal(move))
+			return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
+	}
+	return TIER_STEP_GO_ON;
+}
+
+/* One part; false when it was interrupted. */
+static bool
+prewarm_part(TierOnline *move, TierOnlinePart * part)
+{
+	TierRelationInfo info;
+	BlockNumber block = part->prewarmed;
+
+	if (!tier_relation_lock_if_free(part->relation_oid, AccessShareLock) ||
+		!tier_relation_lookup(part->relation_oid, &info) ||
+		!RelFileLocatorEquals(tier_relation_locator(&info), part->target))
+		return true;
+	InvalidateCatalogSnapshot();
+	tier_blockset_truncate(&part->resident,
+						   smgrnblocks(tier_compat_smgropen(part->target), MAIN_FORKNUM));
+	while ((block = tier_blockset_next(&part->resident, block)) != TIER_NO_BLOCK)
+	{
+		if (tier_online_watch(move) != TIER_STEP_GO_ON)
+			return false;
+		ReleaseBuffer(ReadBufferWithoutRelcache(part->target, MAIN_FORKNUM, block, RBM_NORMAL,
+												NULL, true));
+		part->prewarmed = ++block;
+	}
+	part->prewarmed = TIER_NO_BLOCK;
+	return true;
 }
 
 /*
- * Reads what was resident.  When somebody else wants the relation it ends for
+ * Reads what was resident, the table first.  When somebody else wants a part it ends for
  * good; when we have something else to do it goes on afterwards.
  */
 TierStepResult
 tier_online_prewarm_step(TierOnline *move)
 {
-	TierRelationInfo info;
-	BlockNumber block = move->prewarmed;
-	BlockNumber nblocks;
-
-	if (!tier_relation_lock_if_free(move->request->relation_oid, AccessShareLock))
-		return TIER_STEP_GO_ON;
-	if (!tier_relation_lookup(move->request->relation_oid, &info) ||
-		!RelFileLocatorEquals(tier_relation_locator(&info), move->target))
-		return TIER_STEP_GO_ON;
-	InvalidateCatalogSnapshot();
-	nblocks = smgrnblocks(tier_compat_smgropen(move->target), MAIN_FORKNUM);
-	tier_blockset_truncate(&move->resident, nblocks);
-	while ((block = tier_blockset_next(&move->resident, block)) != TIER_NO_BLOCK)
-	{
-		if (tier_online_watch(move) != TIER_STEP_GO_ON)
-		{
-			move->prewarmed = block;
+	for (int i = move->nparts - 1; i >= 0; i--)
+		if (move->parts[i].prewarmed != TIER_NO_BLOCK && !prewarm_part(move, &move->parts[i]))
 			return tier_transaction_is_old() || tier_online_idle_is_due(move) ? TIER_STEP_AGAIN :
 				TIER_STEP_GO_ON;
-		}
-		ReleaseBuffer(ReadBufferWithoutRelcache(move->target, MAIN_FORKNUM, block, RBM_NORMAL,
-												NULL, true));
-		block++;
-	}
 	return TIER_STEP_GO_ON;
 }

@@ -31,6 +31,7 @@
 #include "src/move/copy.h"
 #include "src/move/online.h"
 #include "src/move/progress.h"
+#include "src/server/relation.h"
 #include "src/server/wal_lag.h"
 
 /* What a step says about how to go on. */
@@ -57,25 +58,45 @@ typedef enum TierBusyReason
 	TIER_BUSY_WORK,				/* too much was left to do */
 } TierBusyReason;
 
+/* A file that is exchanged. */
+typedef struct TierOnlinePart
+{
+	Oid			relation_oid;
+	bool		is_heap;
+	RelFileLocator source;		/* the relation's, compared after each lock */
+	RelFileLocator target;
+
+	/*
+	 * Source blocks that were in shared buffers when the copy began, and
+	 * still or again when it was complete.  Not those of the second moment
+	 * alone: the last that we have read ourselves are among them.  By the
+	 * residency steps.
+	 */
+	TierBlockSet resident_before;
+	TierBlockSet resident;
+	BlockNumber prewarmed;		/* as far as that */
+}			TierOnlinePart;
+
 /*
  * One online move.  In the memory of the process that moves, which alone reads
  * and changes it; there is at most one in a process, and no lock.  Others see of
- * it what move/progress.h shows, and the file by its registration
+ * it what move/progress.h shows, and the files by their registrations
  * (move/pending_file.h).
  *
- * Three fields say whose the new file is, and with them the exit callback knows
- * whether to remove it:
+ * Three fields say whose the new files are, and with them the exit callback knows
+ * whether to remove them.  They are true of all parts or of none: the parts are
+ * registered, swapped and dropped in one transaction each.
  *
  *	is_registered	set by the register step; unset by the commit of the swap,
- *					which deletes the row, or when the row has been deleted
- *					after the file.
- *	has_file		set by the copy step just before it creates the file; unset
- *					by the commit of the swap, from which on the file is the
- *					relation's, or when the file has been dropped.
+ *					which deletes the rows, or when the rows have been deleted
+ *					after the files.
+ *	has_files		set by the copy step just before it creates the files; unset
+ *					by the commit of the swap, from which on the files are the
+ *					relations', or when the files have been dropped.
  *	is_swapping		set by the swap step when it has changed pg_class; true from
  *					there to the end of that transaction only.
  *
- * What belongs to one copy (target, copy, made_file, began_at) is set again when
+ * What belongs to one copy (parts, copy, made_files, began_at) is set again when
  * the copy is begun again.  The moments of a swap are 0 until that event has come,
  * and mean nothing while no swap is being attempted; protocol.c clears them
  * before each attempt.
@@ -89,25 +110,14 @@ typedef struct TierOnline
 	MemoryContext caller_context;	/* for what is reported */
 
 	/* The files; by the register step. */
-	RelFileLocator source;		/* the relation's, compared after each lock */
-	RelFileLocator target;
-	bool		is_heap;
-	bool		is_registered;	/* the target has a row in move_file */
-	bool		has_file;		/* the target may exist, and is not in use */
-	bool		made_file;		/* we have made the target, or tried to */
+	int			nparts;
+	TierOnlinePart parts[TIER_RELATION_MAX_PARTS];
+	bool		is_registered;	/* the targets have rows in move_file */
+	bool		has_files;		/* the targets may exist, and are not in use */
+	bool		made_files;		/* we have made the targets, or tried to */
 	bool		is_swapping;	/* this transaction has changed pg_class */
-	bool		is_swapped;		/* the target is in use, that is committed */
+	bool		is_swapped;		/* the targets are in use, that is committed */
 	TierCopy   *copy;			/* NULL: not begun, or ended */
-
-	/*
-	 * Source blocks that were in shared buffers when the copy began, and
-	 * still or again when it was complete.  Not those of the second moment
-	 * alone: the last that we have read ourselves are among them.  By the
-	 * residency steps.
-	 */
-	TierBlockSet resident_before;
-	TierBlockSet resident;
-	BlockNumber prewarmed;		/* as far as that */
 
 	/* How the last step ended. */
 	ErrorData  *error;			/* the last one that was caught, or NULL */
@@ -179,17 +189,17 @@ extern TierStepResult tier_online_restart(TierOnline *move, const char *why);
 /* Once in each process, before tier_online_set_current(). */
 extern void tier_online_register_callbacks(void);
 
-/* The move of this process, whose file is removed when it exits; NULL: none. */
+/* The move of this process, whose files are removed when it exits; NULL: none. */
 extern void tier_online_set_current(TierOnline *move);
 
 /*
- * Removes the new file, which is not in use, and its registration.  A cancel does
- * not stop it.  What goes wrong here is in the log; the file is still registered
+ * Removes the new files, which are not in use, and their registrations.  A cancel does
+ * not stop it.  What goes wrong here is in the log; the files are still registered
  * then, and removed by a sweep.
  */
 extern void tier_online_discard(TierOnline *move);
 
-/* Ends the copy in memory, if there is one; the file stays. */
+/* Ends the copy in memory, if there is one; the files stay. */
 extern void tier_online_end_copy(TierOnline *move);
 
 /* ---------------------------------------------------------------------

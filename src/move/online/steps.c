@@ -4,8 +4,9 @@
  *		The steps of an online move that need the relation.
  *
  * Each runs in a transaction of its own (move/online/transaction.c), in the order that
- * move/online/protocol.c has them in.  Each locks the relation itself, checks after
- * the grant that it is what it was, and gives the lock up with its transaction.
+ * move/online/protocol.c has them in.  Each locks the relation, and without waiting its
+ * TOAST table and the index of that; checks after the grant that they are what they were;
+ * and gives the locks up with its transaction.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,43 +46,104 @@ refuse(TierOnline *move, const char *why, bool is_incomplete)
 	return TIER_STEP_REFUSED;
 }
 
-/* Everything that must be true, as of now, whatever lock we have. */
 static TierStepResult
-check_relation(TierOnline *move, TierRelationInfo *info)
+busy(TierOnline *move, TierBusyReason reason)
+{
+	move->busy_reason = reason;
+	return TIER_STEP_BUSY;
+}
+
+/* What is moved with the relation, as of now; *n of them. */
+typedef struct Parts
+{
+	int			n;
+	TierRelationInfo infos[TIER_RELATION_MAX_PARTS];
+} Parts;
+
+/* What must be true of a part: TIER_STEP_GO_ON, and it is added if it is elsewhere. */
+static TierStepResult
+check_part(TierOnline *move, Oid part_oid, Parts *parts)
 {
 	const TierOnlineRequest *request = move->request;
-	TierRelationInfo owner;
+	TierRelationInfo *info = &parts->infos[parts->n];
 	const char *why;
 
-	if (!tier_relation_lookup(request->relation_oid, info) ||
-		!tier_relation_lookup(request->rights_oid, &owner) ||
-		!OidIsValid(info->file_number))
-		return TIER_STEP_NOT_NEEDED;
-	if (info->tablespace_oid == request->tablespace_oid && !tier_debug_skips("tablespace"))
+	if (!tier_relation_lookup(part_oid, info) || !OidIsValid(info->file_number))
 		return TIER_STEP_NOT_NEEDED;
 	if (info->tablespace_oid != request->tablespace_oid && tier_debug_skips("elsewhere"))
 		return TIER_STEP_NOT_NEEDED;
-	if (request->for_owner)
-		tier_relation_check_owner(&owner, request->requester_oid);
-	if (!tier_debug_skips("rights"))
-		tier_relation_check_move(&owner, request->requester_oid, request->tablespace_oid);
-	if (!tier_debug_skips("extension"))
-		tier_relation_check_extension(&owner, request->extension_oid);
+	if (info->tablespace_oid == request->tablespace_oid && !tier_debug_skips("tablespace"))
+		return TIER_STEP_GO_ON;
 	why = tier_relation_why_incomplete(info);
 	if (why != NULL)
 		return refuse(move, why, true);
 	why = tier_relation_why_not_online(info);
-	return why == NULL ? TIER_STEP_GO_ON : refuse(move, why, false);
+	if (why != NULL)
+		return refuse(move, why, false);
+	parts->n++;
+	return TIER_STEP_GO_ON;
 }
 
-/* The same, with the lock that this waits for; and the file must be the same. */
+/*
+ * Everything that must be true, as of now, whatever lock we have.  A TOAST table has two
+ * indexes while one of them is rebuilt.
+ */
+static TierStepResult
+check_relation(TierOnline *move, Parts *parts)
+{
+	const TierOnlineRequest *request = move->request;
+	TierRelationInfo info;
+	List	   *part_oids;
+	ListCell   *cell;
+
+	parts->n = 0;
+	if (!tier_relation_lookup(request->relation_oid, &info))
+		return TIER_STEP_NOT_NEEDED;
+	if (request->for_owner)
+		tier_relation_check_owner(&info, request->requester_oid);
+	if (!tier_debug_skips("rights"))
+		tier_relation_check_move(&info, request->requester_oid, request->tablespace_oid);
+	if (!tier_debug_skips("extension"))
+		tier_relation_check_extension(&info, request->extension_oid);
+	part_oids = tier_relation_parts(request->relation_oid);
+	if (list_length(part_oids) > TIER_RELATION_MAX_PARTS)
+		return busy(move, TIER_BUSY_LOCK);
+	foreach(cell, part_oids)
+	{
+		TierStepResult outcome = check_part(move, lfirst_oid(cell), parts);
+
+		if (outcome != TIER_STEP_GO_ON)
+			return outcome;
+	}
+	return parts->n > 0 ? TIER_STEP_GO_ON : TIER_STEP_NOT_NEEDED;
+}
+
+/* Are these the files that are copied? */
+static bool
+are_same(const TierOnline *move, const Parts *parts)
+{
+	if (parts->n != move->nparts)
+		return false;
+	for (int i = 0; i < parts->n; i++)
+		if (parts->infos[i].relation_oid != move->parts[i].relation_oid ||
+			!RelFileLocatorEquals(tier_relation_locator(&parts->infos[i]), move->parts[i].source))
+			return false;
+	return true;
+}
+
+/*
+ * The same, with the locks; and the files must be the same.  Waits for the lock on the
+ * relation alone: who has one on its TOAST table, as vacuum does, may keep it for long, and
+ * meanwhile nobody could use the relation.
+ */
 static TierStepResult
 lock_and_check(TierOnline *move, LOCKMODE mode)
 {
-	TierRelationInfo info;
+	Oid			relation_oid = move->request->relation_oid;
+	Parts		parts;
 	TierStepResult outcome;
 
-	tier_relation_lock(move->request->relation_oid, mode, tier_move_lock_timeout_ms,
+	tier_relation_lock(relation_oid, mode, tier_move_lock_timeout_ms,
 					   mode == AccessExclusiveLock ? TIER_LOCK_HOLD_LIMIT_MS :
 					   tier_move_lock_timeout_ms);
 	if (mode == AccessExclusiveLock)
@@ -89,11 +151,14 @@ lock_and_check(TierOnline *move, LOCKMODE mode)
 		move->locked_at = tier_clock_monotonic_us();
 		move->cpu_at_lock_us = tier_clock_cpu_us();
 	}
-	outcome = check_relation(move, &info);
+	for (int i = 0; i < move->nparts; i++)
+		if (move->parts[i].relation_oid != relation_oid &&
+			!tier_relation_lock_if_free(move->parts[i].relation_oid, mode))
+			return busy(move, TIER_BUSY_LOCK);
+	outcome = check_relation(move, &parts);
 	if (outcome != TIER_STEP_GO_ON)
 		return outcome;
-	if (!RelFileLocatorEquals(tier_relation_locator(&info), move->source) &&
-		!tier_debug_skips("recheck"))
+	if (!are_same(move, &parts) && !tier_debug_skips("recheck"))
 		return tier_online_restart(move, "was rewritten");
 	return TIER_STEP_GO_ON;
 }
@@ -103,25 +168,67 @@ lock_and_check(TierOnline *move, LOCKMODE mode)
  * ---------------------------------------------------------------------
  */
 
-/* Looks at the relation and registers its new file. */
+/* Looks at the relation and registers its new files. */
 TierStepResult
 tier_online_register_step(TierOnline *move)
 {
 	const TierOnlineRequest *request = move->request;
-	TierRelationInfo info;
-	TierStepResult outcome = check_relation(move, &info);
+	Oid			part_oids[TIER_RELATION_MAX_PARTS];
+	RelFileLocator targets[TIER_RELATION_MAX_PARTS];
+	Parts		parts;
+	TierStepResult outcome = check_relation(move, &parts);
 
 	if (outcome != TIER_STEP_GO_ON)
 		return outcome;
-	move->is_heap = info.kind != RELKIND_INDEX;
-	move->source = tier_relation_locator(&info);
+	move->nparts = parts.n;
+	for (int i = 0; i < parts.n; i++)
+	{
+		TierOnlinePart *part = &move->parts[i];
+
+		part_oids[i] = part->relation_oid = parts.infos[i].relation_oid;
+		part->is_heap = parts.infos[i].kind != RELKIND_INDEX;
+		part->source = tier_relation_locator(&parts.infos[i]);
+		part->prewarmed = 0;
+		if (!request->register_file)
+			targets[i] = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
+											 tier_compat_new_file_number(request->tablespace_oid));
+	}
 	if (request->register_file)
-		move->target = tier_pending_register(request->relation_oid, request->tablespace_oid);
-	else
-		move->target = tier_compat_locator(request->tablespace_oid, MyDatabaseId,
-										   tier_compat_new_file_number(request->tablespace_oid));
+		tier_pending_register(request->relation_oid, request->tablespace_oid, parts.n,
+							  part_oids, targets);
+	for (int i = 0; i < parts.n; i++)
+		move->parts[i].target = targets[i];
 	move->is_registered = request->register_file;
-	move->made_file = false;
+	move->made_files = false;
+	return TIER_STEP_GO_ON;
+}
+
+/* Creates the files, empty. */
+static TierStepResult
+create_files(TierOnline *move)
+{
+	TierCopyFile files[TIER_COPY_MAX_FILES];
+
+	StaticAssertStmt(TIER_COPY_MAX_FILES == TIER_RELATION_MAX_PARTS, "a file for each part");
+	for (int i = 0; i < move->nparts; i++)
+	{
+		const		TierOnlinePart *part = &move->parts[i];
+
+		/* Not ours, and not to be removed as such. */
+		if (tier_copy_file_exists(part->target))
+			return tier_online_restart(move,
+									   "was given a file number that somebody else has used");
+		files[i] = (TierCopyFile)
+		{
+			part->source, part->target, part->is_heap
+		};
+	}
+
+	/* Before there are any: an error may come just after one was made. */
+	move->has_files = move->made_files = true;
+	move->copy = tier_copy_create(move->context, files, move->nparts);
+	move->wal_read_at = tier_clock_monotonic_us();
+	tier_debug_point("file_created");
 	return TIER_STEP_GO_ON;
 }
 
@@ -138,19 +245,9 @@ tier_online_copy_step(TierOnline *move)
 	/* From here on no catalog is read, and nothing keeps vacuum from working. */
 	InvalidateCatalogSnapshot();
 	if (move->copy == NULL)
-	{
-		/* Not ours, and not to be removed as such. */
-		if (tier_copy_file_exists(move->target))
-			return tier_online_restart(move,
-									   "was given a file number that somebody else has used");
-
-		/* Before there is one: an error may come just after it was made. */
-		move->has_file = move->made_file = true;
-		move->copy = tier_copy_create(move->context, move->source, move->target, move->is_heap,
-									  move->is_heap);
-		move->wal_read_at = tier_clock_monotonic_us();
-		tier_debug_point("file_created");
-	}
+		outcome = create_files(move);
+	if (outcome != TIER_STEP_GO_ON)
+		return outcome;
 	move->busy = 0;
 	tier_progress_set(TIER_PROGRESS_BLOCKS_TOTAL, tier_copy_source_blocks(move->copy));
 	for (;;)
@@ -239,20 +336,13 @@ is_too_late(const TierOnline *move)
 		(int64) TIER_LOCK_HOLD_LIMIT_MS * 1000;
 }
 
+/* In the transaction that makes the targets the relations' files. */
 static TierStepResult
-busy(TierOnline *move, TierBusyReason reason)
-{
-	move->busy_reason = reason;
-	return TIER_STEP_BUSY;
-}
-
-/* In the transaction that makes the target the relation's file. */
-static TierStepResult
-adopt_target(TierOnline *move)
+adopt_target(TierOnline *move, RelFileLocator target)
 {
 	if (!move->is_registered)
 		return TIER_STEP_GO_ON;
-	switch (tier_pending_adopt(move->target))
+	switch (tier_pending_adopt(target))
 	{
 		case TIER_PENDING_OK:
 			return TIER_STEP_GO_ON;
@@ -272,18 +362,21 @@ static TierStepResult
 complete_copy(TierOnline *move)
 {
 	int64		budget_us = (int64) TIER_LOCK_HOLD_LIMIT_MS * 1000;
-	TierRelationInfo info;
 	TierWalResult result;
 	TierStepResult outcome;
 	int64		bytes;
 	char	   *difference;
 
-	/* 3. The row of pg_class, and that of the new file. */
-	if (!tier_debug_skips("claim_row") && !tier_relation_claim_row(move->request->relation_oid))
-		return busy(move, TIER_BUSY_ROW);
-	outcome = adopt_target(move);
-	if (outcome != TIER_STEP_GO_ON)
-		return outcome;
+	/* 3. The rows of pg_class, and those of the new files. */
+	for (int i = 0; i < move->nparts; i++)
+	{
+		if (!tier_debug_skips("claim_row") &&
+			!tier_relation_claim_row(move->parts[i].relation_oid))
+			return busy(move, TIER_BUSY_ROW);
+		outcome = adopt_target(move, move->parts[i].target);
+		if (outcome != TIER_STEP_GO_ON)
+			return outcome;
+	}
 	if (is_too_late(move))
 		return busy(move, TIER_BUSY_WORK);
 
@@ -306,16 +399,32 @@ complete_copy(TierOnline *move)
 	if (difference != NULL && !tier_debug_skips("compare"))
 		return tier_online_restart(move, psprintf("and its copy were different: %s", difference));
 
-	/* The row is ours, so that this is true until the end. */
-	if ((!tier_relation_lookup(move->request->relation_oid, &info) ||
-		 !RelFileLocatorEquals(tier_relation_locator(&info), move->source)) &&
-		!tier_debug_skips("recheck"))
-		return tier_online_restart(move, "was rewritten");
+	/* The rows are ours, so that this is true until the end. */
+	for (int i = 0; i < move->nparts; i++)
+	{
+		TierRelationInfo info;
+
+		if ((!tier_relation_lookup(move->parts[i].relation_oid, &info) ||
+			 !RelFileLocatorEquals(tier_relation_locator(&info), move->parts[i].source)) &&
+			!tier_debug_skips("recheck"))
+			return tier_online_restart(move, "was rewritten");
+	}
 	return is_too_late(move) ? busy(move, TIER_BUSY_WORK) : TIER_STEP_GO_ON;
 }
 
+/* Has anybody a part, but not the relation, locked for long, as vacuum does? */
+static bool
+is_part_in_use(const TierOnline *move)
+{
+	for (int i = 0; i < move->nparts; i++)
+		if (move->parts[i].relation_oid != move->request->relation_oid &&
+			tier_relation_count_lockers(move->parts[i].relation_oid, ShareUpdateExclusiveLock) > 0)
+			return true;
+	return false;
+}
+
 /*
- * Makes the target the relation's file, if that is possible at this moment.  What
+ * Makes the targets the relations' files, if that is possible at this moment.  What
  * is under ACCESS EXCLUSIVE is quick.  The numbers are those of the swap in
  * docs/internals/online-move.md.
  */
@@ -335,9 +444,9 @@ tier_online_swap_step(TierOnline *move)
 	 * and leave as little WAL as possible to be flushed and read there.
 	 */
 	{
-		TierRelationInfo info;
+		Parts		parts;
 
-		outcome = check_relation(move, &info);
+		outcome = check_relation(move, &parts);
 		if (outcome != TIER_STEP_GO_ON)
 			return outcome;
 		InvalidateCatalogSnapshot();
@@ -346,6 +455,8 @@ tier_online_swap_step(TierOnline *move)
 		return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
 	if (tier_copy_was_truncated(move->copy))
 		return busy(move, TIER_BUSY_WORK);
+	if (is_part_in_use(move))
+		return busy(move, TIER_BUSY_LOCK);
 
 	/* 1, 2. The lock, and the checks.  Nothing of the relation is locked now. */
 	move->asked_at = tier_clock_monotonic_us();
@@ -356,7 +467,7 @@ tier_online_swap_step(TierOnline *move)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_debug_point("claiming");
 
-	/* 3 to 5. The row, and what is left of the copy. */
+	/* 3 to 5. The rows, and what is left of the copy. */
 	outcome = complete_copy(move);
 	if (outcome != TIER_STEP_GO_ON)
 	{
@@ -364,8 +475,9 @@ tier_online_swap_step(TierOnline *move)
 		return outcome;
 	}
 
-	/* 6. The other file. */
-	tier_relation_swap_file(move->request->relation_oid, move->target);
+	/* 6. The other files. */
+	for (int i = 0; i < move->nparts; i++)
+		tier_relation_swap_file(move->parts[i].relation_oid, move->parts[i].target);
 	PopActiveSnapshot();
 	move->is_swapping = true;
 	tier_debug_point("swapped");

@@ -3,13 +3,13 @@
  * move/online/transaction.c
  *		A transaction for each step, and the end of a file that nobody uses.
  *
- * The file that is being made belongs to no transaction.  It is removed by
+ * The files that are being made belong to no transaction.  They are removed by
  * tier_online_discard() after an error, by exit_callback() when the process ends, and
  * by the next sweep (move/pending_file.c) after a crash; always in a committed
- * transaction with an ID, so that standbys and crash recovery remove it, too.
+ * transaction with an ID, so that standbys and crash recovery remove them, too.
  *
- * DROP EXTENSION waits for us, since it would take the registration away.  We see
- * it, remove the file, and end the move.
+ * DROP EXTENSION waits for us, since it would take the registrations away.  We see
+ * it, remove the files, and end the move.
  *
  *-------------------------------------------------------------------------
  */
@@ -78,7 +78,7 @@ tier_online_run_step(TierOnline *move, TierStep step)
 		}
 	}
 	PG_END_TRY();
-	tier_relation_release_row();
+	tier_relation_release_rows();
 	MemoryContextSwitchTo(move->context);
 	return outcome;
 }
@@ -111,17 +111,17 @@ transaction_callback(XactEvent event, void *argument)
 		current->released_at = tier_clock_monotonic_us();
 		current->cpu_at_release_us = tier_clock_cpu_us();
 		current->is_swapped = true;
-		current->has_file = false;
+		current->has_files = false;
 		current->is_registered = false;
 	}
 }
 
-/* Removes the file when the process ends in the middle of a move. */
+/* Removes the files when the process ends in the middle of a move. */
 static void
 exit_callback(int code, Datum argument)
 {
-	RelFileLocator target;
-	bool		has_file;
+	RelFileLocator targets[TIER_RELATION_MAX_PARTS];
+	int			n;
 
 	if (current == NULL)
 		return;
@@ -130,10 +130,11 @@ exit_callback(int code, Datum argument)
 	 * An abort, ours or the one that follows, frees the memory that it is in
 	 * before it calls transaction_callback().
 	 */
-	target = current->target;
-	has_file = current->has_file;
+	n = current->has_files ? current->nparts : 0;
+	for (int i = 0; i < n; i++)
+		targets[i] = current->parts[i].target;
 	current = NULL;
-	if (!has_file)
+	if (n == 0)
 		return;
 	AbortOutOfAnyTransaction();
 	tier_transaction_start();
@@ -141,8 +142,9 @@ exit_callback(int code, Datum argument)
 	/* Not even now for a synchronous standby that does not answer. */
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
-	if (tier_copy_file_exists(target))
-		(void) tier_pending_drop(target);
+	for (int i = 0; i < n; i++)
+		if (tier_copy_file_exists(targets[i]))
+			(void) tier_pending_drop(targets[i]);
 	CommitTransactionCommand();
 }
 
@@ -170,17 +172,22 @@ tier_online_set_current(TierOnline *move)
  */
 
 static TierStepResult
-drop_file_step(TierOnline *move)
+drop_files_step(TierOnline *move)
 {
-	if (tier_copy_file_exists(move->target) && !tier_pending_drop(move->target))
-		return TIER_STEP_FAILED;
-	return TIER_STEP_GO_ON;
+	TierStepResult outcome = TIER_STEP_GO_ON;
+
+	for (int i = 0; i < move->nparts; i++)
+		if (tier_copy_file_exists(move->parts[i].target) &&
+			!tier_pending_drop(move->parts[i].target))
+			outcome = TIER_STEP_FAILED;
+	return outcome;
 }
 
 static TierStepResult
 unregister_step(TierOnline *move)
 {
-	tier_pending_unregister(move->target, move->made_file);
+	for (int i = 0; i < move->nparts; i++)
+		tier_pending_unregister(move->parts[i].target, move->made_files);
 	return TIER_STEP_GO_ON;
 }
 
@@ -202,9 +209,9 @@ tier_online_discard(TierOnline *move)
 	tier_debug_point("discarding");
 	move->error = NULL;
 	HOLD_CANCEL_INTERRUPTS();
-	if (move->has_file && tier_online_run_step(move, drop_file_step) == TIER_STEP_GO_ON)
-		move->has_file = false;
-	if (move->is_registered && !move->has_file &&
+	if (move->has_files && tier_online_run_step(move, drop_files_step) == TIER_STEP_GO_ON)
+		move->has_files = false;
+	if (move->is_registered && !move->has_files &&
 		tier_online_run_step(move, unregister_step) == TIER_STEP_GO_ON)
 		move->is_registered = false;
 	tier_pending_release();
@@ -214,7 +221,7 @@ tier_online_discard(TierOnline *move)
 		RESUME_CANCEL_INTERRUPTS();
 	if (move->error != NULL)
 		ereport(LOG,
-				(errmsg("could not remove the file of an unfinished move: %s",
+				(errmsg("could not remove the files of an unfinished move: %s",
 						move->error->message),
 				 move->error->detail == NULL ? 0 :
 				 errdetail_internal("%s", move->error->detail)));
