@@ -46,10 +46,23 @@ typedef enum TierExtensionState
 } TierExtensionState;
 
 /*
- * Looks the extension up and locks it (AccessShareLock on the extension
- * object until the end of the transaction), so that it cannot be dropped or
- * updated while this transaction works on its tables.  Outside of a scope, in a
- * transaction; needs no snapshot.
+ * The guard: whoever has a lock on this relation keeps the extension from being dropped.
+ * InvalidOid: there is none yet, or no such extension.  Without a lock on it, it may be another
+ * one after an update of the extension.
+ *
+ * The extension itself is not locked, and no lock on it is waited for.  The server locks it
+ * exclusively before it looks at the rights of a DROP EXTENSION; and for ALTER FUNCTION ...
+ * DEPENDS ON EXTENSION it looks at those on the function alone, which any user can create.
+ * The locks on what belongs to the extension come after the rights.  They are taken in the
+ * order of the index of pg_depend, and the guard is the first relation there.  So DROP EXTENSION
+ * has none of our relations locked when it waits for the guard, and there is no deadlock.
+ */
+extern Oid	tier_catalog_guard_oid(Oid extension_oid);
+
+/*
+ * Looks the extension up and locks its guard (AccessShareLock until the end of the
+ * transaction), so that it cannot be dropped while this transaction works on its tables.
+ * Outside of a scope, in a transaction; needs no snapshot.
  */
 extern TierExtensionState tier_catalog_extension_state(void);
 

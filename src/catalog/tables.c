@@ -14,7 +14,10 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xlog.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
@@ -70,6 +73,53 @@ read_extension(Oid extension_oid, char **version, Oid *owner)
 	return found;
 }
 
+Oid
+tier_catalog_guard_oid(Oid extension_oid)
+{
+	Relation	rel = table_open(DependRelationId, AccessShareLock);
+	Oid			guard_oid = InvalidOid;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(ExtensionRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension_oid));
+	scan = systable_beginscan(rel, DependReferenceIndexId, true, NULL, 2, keys);
+	while (!OidIsValid(guard_oid) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
+
+		/* What somebody has made DEPEND ON EXTENSION is his to lock. */
+		if (depend->classid == RelationRelationId && depend->deptype == DEPENDENCY_EXTENSION)
+			guard_oid = depend->objid;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return guard_oid;
+}
+
+/*
+ * Until an update of the extension cannot have replaced what was waited for.  No guard: we are
+ * called by a script that has not created a relation yet.
+ */
+static void
+lock_guard(Oid extension_oid)
+{
+	Oid			locked_oid = InvalidOid;
+	Oid			guard_oid = tier_catalog_guard_oid(extension_oid);
+
+	while (OidIsValid(guard_oid) && guard_oid != locked_oid)
+	{
+		if (OidIsValid(locked_oid))
+			UnlockRelationOid(locked_oid, AccessShareLock);
+		LockRelationOid(guard_oid, AccessShareLock);
+		locked_oid = guard_oid;
+		guard_oid = tier_catalog_guard_oid(extension_oid);
+	}
+}
+
 /*
  * As tier_catalog_extension_state; *owner is valid unless it is absent.
  *
@@ -84,7 +134,7 @@ lock_extension(Oid *owner)
 
 	if (!OidIsValid(extension_oid))
 		return TIER_EXTENSION_ABSENT;
-	LockDatabaseObject(ExtensionRelationId, extension_oid, 0, AccessShareLock);
+	lock_guard(extension_oid);
 	if (!read_extension(extension_oid, &version, owner))
 		return TIER_EXTENSION_ABSENT;
 	if (strcmp(version, TIER_VERSION) != 0)

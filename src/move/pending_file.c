@@ -29,9 +29,9 @@
  * wrapped around.
  *
  * DROP EXTENSION would take the rows away.  The mover keeps it waiting by a lock on
- * the extension, sees soon that somebody waits, and removes its file first.  A
- * rollback releases that lock; it is taken again at the beginning of the next
- * transaction, and if that fails, the file is removed at once.  If the server
+ * the guard (tier_catalog_guard_oid), sees soon that somebody waits, and removes its
+ * file first.  A rollback releases that lock; it is taken again at the beginning of
+ * the next transaction, and if that fails, the file is removed at once.  If the server
  * crashes in just that moment, or the extension is dropped while there are
  * leftovers of an earlier crash, they are found by orphaned_files() alone.
  *
@@ -82,7 +82,7 @@
  * What this process has registered and not yet released.  In its own memory; the
  * locks are what others see.  A lock tag means something while its has_... is true,
  * or its place is below nfiles.  The first two are set by tier_pending_register() and unset by
- * tier_pending_release() alone, whatever is rolled back in between; has_extension
+ * tier_pending_release() alone, whatever is rolled back in between; has_guard
  * also by every rollback, after which tier_pending_hold_extension() sets it again.
  * The OIDs and the locators are those of the last registration, and mean nothing
  * before the first one.
@@ -91,10 +91,10 @@ static struct
 {
 	bool		has_relation;	/* the lock `relation` is held */
 	int			nfiles;			/* the first locks of `file` are held */
-	bool		has_extension;	/* the lock `extension` is held */
+	bool		has_guard;		/* the lock `guard` is held */
 	LOCKTAG		relation;
 	LOCKTAG		file[TIER_RELATION_MAX_PARTS];
-	LOCKTAG		extension;
+	LOCKTAG		guard;
 	Oid			extension_oid;
 	Oid			table_oid;		/* of move_file */
 	RelFileLocator locator[TIER_RELATION_MAX_PARTS];
@@ -144,39 +144,44 @@ unlock(bool *has, const LOCKTAG *tag, LOCKMODE mode)
 
 /* A rollback releases all locks of the server's own lock method. */
 static void
-note_lost_extension_lock(XactEvent event, void *argument)
+note_lost_guard(XactEvent event, void *argument)
 {
 	if (event == XACT_EVENT_ABORT)
-		held.has_extension = false;
+		held.has_guard = false;
 }
 
 bool
 tier_pending_hold_extension(void)
 {
+	Oid			guard_oid;
 	bool		exists;
 
 	/* As long as we have the lock it cannot have been dropped. */
-	if (held.has_extension)
+	if (held.has_guard)
 		return true;
-	SET_LOCKTAG_OBJECT(held.extension, MyDatabaseId, ExtensionRelationId, held.extension_oid, 0);
-	if (LockAcquire(&held.extension, AccessShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+	guard_oid = tier_catalog_guard_oid(held.extension_oid);
+	if (!OidIsValid(guard_oid))
 		return false;
-	held.has_extension = true;
+	SET_LOCKTAG_RELATION(held.guard, MyDatabaseId, guard_oid);
+	if (LockAcquire(&held.guard, AccessShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	held.has_guard = true;
 	AcceptInvalidationMessages();
 	InvalidateCatalogSnapshot();
-	exists = get_extension_oid(TIER_EXTENSION_NAME, true) == held.extension_oid;
+	exists = get_extension_oid(TIER_EXTENSION_NAME, true) == held.extension_oid &&
+		tier_catalog_guard_oid(held.extension_oid) == guard_oid;
 
 	/* The mover may wait for long now, and must not hold vacuum up. */
 	InvalidateCatalogSnapshot();
 	if (!exists)
-		unlock(&held.has_extension, &held.extension, AccessShareLock);
+		unlock(&held.has_guard, &held.guard, AccessShareLock);
 	return exists;
 }
 
 bool
 tier_pending_extension_is_wanted(void)
 {
-	return held.has_extension && tier_relation_someone_waits_for(&held.extension);
+	return held.has_guard && tier_relation_someone_waits_for(&held.guard);
 }
 
 void
@@ -185,7 +190,7 @@ tier_pending_release(void)
 	while (held.nfiles > 0)
 		LockRelease(&held.file[--held.nfiles], ExclusiveLock, true);
 	unlock(&held.has_relation, &held.relation, ExclusiveLock);
-	unlock(&held.has_extension, &held.extension, AccessShareLock);
+	unlock(&held.has_guard, &held.guard, AccessShareLock);
 }
 
 /* ---------------------------------------------------------------------
@@ -294,27 +299,25 @@ static void
 register_step(void *argument)
 {
 	const Registration *registration = argument;
+	TierExtensionState state = tier_catalog_extension_state();
 	Relation	table = NULL;
 
-	/*
-	 * The table first, which may have to be waited for; then the extension,
-	 * without waiting: DROP EXTENSION locks them the other way round.
-	 */
-	held.extension_oid = get_extension_oid(TIER_EXTENSION_NAME, true);
-	held.table_oid = OidIsValid(held.extension_oid) ? tier_pending_table_oid(held.extension_oid) :
-		InvalidOid;
-	if (OidIsValid(held.table_oid))
-		table = try_table_open(held.table_oid, RowExclusiveLock);
-	if (table == NULL || !tier_pending_hold_extension())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("extension \"%s\" is being dropped", TIER_EXTENSION_NAME)));
-	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
+	/* The guard is locked by now, and then the table, as DROP EXTENSION does. */
+	if (state == TIER_EXTENSION_OTHER_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension \"%s\" is not at the version of its library, %s",
 						TIER_EXTENSION_NAME, TIER_VERSION),
 				 errhint("Run ALTER EXTENSION %s UPDATE.", TIER_EXTENSION_NAME)));
+	held.extension_oid = get_extension_oid(TIER_EXTENSION_NAME, true);
+	held.table_oid = state == TIER_EXTENSION_PRESENT ?
+		tier_pending_table_oid(held.extension_oid) : InvalidOid;
+	if (OidIsValid(held.table_oid) && tier_pending_hold_extension())
+		table = try_table_open(held.table_oid, RowExclusiveLock);
+	if (table == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("extension \"%s\" is being dropped", TIER_EXTENSION_NAME)));
 	if (!tier_pending_table_is_intact(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -347,7 +350,7 @@ tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n, const Oid *pa
 
 	if (!is_callback_registered)
 	{
-		RegisterXactCallback(note_lost_extension_lock, NULL);
+		RegisterXactCallback(note_lost_guard, NULL);
 		is_callback_registered = true;
 	}
 	tier_pending_release();

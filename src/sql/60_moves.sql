@@ -76,9 +76,6 @@ COMMENT ON COLUMN _tiered_storage.move.waited_ms IS
 'the WAL did not keep up';
 CREATE INDEX move_relation_oid_idx ON _tiered_storage.move (relation_oid, move_id);
 CREATE INDEX move_batch_id_idx ON _tiered_storage.move (batch_id) WHERE batch_id IS NOT NULL;
-CREATE SEQUENCE _tiered_storage.move_batch;
-COMMENT ON SEQUENCE _tiered_storage.move_batch IS
-'numbers of the batches of apply_placement(), migrate(), the worker and undo_move()';
 CREATE INDEX move_undo_of_idx ON _tiered_storage.move (undo_of) WHERE undo_of IS NOT NULL;
 CREATE INDEX move_running_idx ON _tiered_storage.move (move_id)
 	WHERE state OPERATOR(pg_catalog.=) 'running';

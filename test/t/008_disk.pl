@@ -331,6 +331,30 @@ like(finish_sql($move->{run}),
 	qr/ERROR/, 'a move into a tablespace that was dropped just before fails');
 nothing_has_happened('DROP TABLESPACE');
 
+# Who may not drop the extension does not even wait to be told, and ends no move; nor does
+# who holds a lock on it, which every owner of a function can.
+$node->safe_psql('postgres', 'CREATE ROLE nobody LOGIN');
+$move = stop_move($node, 'app', $stops, 'copying', 'btree', 'one', 'slow');
+like(
+	error_of(
+		$node,
+		'app',
+		'SET ROLE nobody; SET lock_timeout = 60000; DROP EXTENSION tiered_storage'
+	),
+	qr/ERROR:  42501: must be owner of extension tiered_storage/,
+	'DROP EXTENSION without the right: it does not wait for a move');
+my $holder = $node->background_psql('app', on_error_stop => 1);
+$holder->query_safe(
+	q(SET ROLE nobody; CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS 'SELECT 1'; BEGIN; ALTER FUNCTION pg_temp.f() DEPENDS ON EXTENSION tiered_storage)
+);
+let_go($stops, 'copying');
+is(finish_sql($move->{run}), '', 'and the move succeeds meanwhile');
+$node->safe_psql('app',
+	"CALL tiered_storage.move_relation('one', 'pg_default')");
+$holder->query_safe('ROLLBACK; RESET ROLE');
+$holder->quit;
+$node->safe_psql('postgres', 'DROP ROLE nobody');
+
 # It would take the registration away, so that it waits; and the mover gives up and
 # removes its file first, or is done with it before it looks again.
 foreach my $point (qw(copying caught_up))
@@ -338,7 +362,7 @@ foreach my $point (qw(copying caught_up))
 	$move = stop_move($node, 'app', $stops, $point, 'gin', 'one', 'slow');
 	my $drop = start_sql($node, 'app', 'DROP EXTENSION tiered_storage');
 	wait_for($stops,
-		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_extension'::regclass AND NOT granted"
+		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'relation' AND relation = '_tiered_storage.move_batch'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"
 	);
 	let_go($stops, $point);
 	is(finish_sql($drop), '', "DROP EXTENSION at $point: it ends");

@@ -358,7 +358,7 @@ $run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
 wait_stopped($stops, 'copied');
 my $drop = start_sql($node, 'app', 'DROP EXTENSION tiered_storage');
 wait_for($stops,
-	"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_extension'::regclass AND NOT granted"
+	"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'relation' AND relation = '_tiered_storage.move_batch'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"
 );
 let_go($stops, 'copied');
 is(finish_sql($drop), '', 'the extension is dropped');
