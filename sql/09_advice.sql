@@ -7,10 +7,10 @@ SET tiered_storage.track_access = off;
 
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 SET client_min_messages = warning;
--- Prices with which a block of 8192 bytes costs 8.192, 0.8192 and 0.08192 a month.
-SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 1000000),
-	tiered_storage.alter_tier('regress_slow', price_per_gb_month => 100000),
-	tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 10000);
+-- Prices with which 1 MB, as which a block of 8192 bytes counts, costs 8.192, 0.8192 and 0.08192 a month.
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 7812.5),
+	tiered_storage.alter_tier('regress_slow', price_per_gb_month => 781.25),
+	tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 78.125);
 RESET client_min_messages;
 
 ---------------------------------------------------------------------------
@@ -46,7 +46,7 @@ SELECT tiered_storage.add_tiering_policy('regress_a_p', '1 year', 'regress_cheap
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+UPDATE _tiered_storage.relation_state SET size_bytes = 128 * size_bytes, evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
 	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0;
 UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000
@@ -69,7 +69,7 @@ UPDATE _tiered_storage.relation_state SET device_random_fast = random_fast, devi
 
 CREATE VIEW regress_advice AS
 	SELECT relation, kind, current_tier, recommended_tier, size_bytes,
-		round(saved_io_s_per_hour::numeric, 3) AS saved, round(price_delta_per_month::numeric, 3) AS price, move_cost_s < 0.001 AS quick, confidence
+		round(saved_io_s_per_hour::numeric, 3) AS saved, round(price_delta_per_month::numeric, 3) AS price, move_cost_s < 0.1 AS quick, confidence
 	FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
 -- Hot: 10000 * (12.4 ms - 0.09 ms) are 123.1 s an hour, for 7.3728 more a month.
 SELECT * FROM regress_advice;
@@ -100,7 +100,7 @@ SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) = :'before' AS unchang
 CREATE FUNCTION regress_explain(regclass) RETURNS TABLE (tier name, current boolean, recommended boolean, io numeric, random numeric, sequential numeric,
 	write numeric, price numeric, quick boolean, fits boolean, reason text) LANGUAGE sql AS $$
 	SELECT tier_name, is_current, is_recommended, round(io_s_per_hour::numeric, 3), round(random_read_s_per_hour::numeric, 3),
-		round(sequential_read_s_per_hour::numeric, 3), round(write_s_per_hour::numeric, 3), round(price_per_month::numeric, 3), move_cost_s < 0.001, fits,
+		round(sequential_read_s_per_hour::numeric, 3), round(write_s_per_hour::numeric, 3), round(price_per_month::numeric, 3), move_cost_s < 0.1, fits,
 		regexp_replace(reason, '[(][0-9]+% cached[)]', '(...)')
 	FROM tiered_storage.explain_placement($1)
 $$;
@@ -136,10 +136,10 @@ DROP TABLE regress_a_toast;
 -- Limits
 ---------------------------------------------------------------------------
 
--- Two blocks on the fast tier: one holds what must not leave, the other is for
+-- Two tables on the fast tier: one holds what must not leave, the other is for
 -- what gains most: a million sequential blocks are 54 s on a disk, 20000 random ones 248 s.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 16384) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 128 * 16384) \g /dev/null
 RESET client_min_messages;
 SELECT relation, current_tier, recommended_tier, reason LIKE '%regress_fast is full' AS full
 	FROM tiered_storage.recommend_placement(true) WHERE current_tier IS NOT NULL ORDER BY relation::text COLLATE "C";

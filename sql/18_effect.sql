@@ -20,7 +20,6 @@ SET tiered_storage.track_access = off;
 SET tiered_storage.test_page_cache = off;
 -- What was moved may move again.
 SET tiered_storage.cooldown = 0;
-SHOW tiered_storage.effect_period;
 
 -- Tables of 100 blocks that were asked for often enough that some of it can be made misses.
 CREATE PROCEDURE regress_make(name text, place text) LANGUAGE plpgsql AS $$
@@ -248,7 +247,7 @@ CALL regress_make('regress_e_cold', 'regress_ts_fast');
 CALL regress_make('regress_e_cool', 'regress_ts_fast');
 SET tiered_storage.test_now = '2030-01-10 00:00:00+00';
 CALL tiered_storage.sample();
-CALL regress_heat('regress_e_hot', 100);
+CALL regress_heat('regress_e_hot', 300);
 CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
 \set batches 'SELECT batch_id, kind, moves_done AS done, moves_failed AS failed, moves_skipped AS skipped, moves_running AS running, moved_bytes = (SELECT sum(size_bytes) FROM tiered_storage.moves m WHERE m.batch_id = b.batch_id) AS bytes, finished_at >= started_at AS finished, round(predicted_saved_io_s_per_hour::numeric, 2) AS predicted_saved, round(measured_saved_io_s_per_hour::numeric, 2) AS measured_saved, measured_moves AS measured, effect, undo_command, undo_of, undone_by FROM tiered_storage.move_batches b ORDER BY 1'
@@ -261,7 +260,7 @@ CALL regress_date();
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour' WHERE relation_oid = 'regress_e_cool'::regclass;
 -- What was cold is hot now.
-CALL regress_read('regress_e_hot', 2400);
+CALL regress_read('regress_e_hot', 7200);
 CALL regress_read('regress_e_cold', 12000);
 SET tiered_storage.test_now = '2030-01-11 00:00:00+00';
 CALL tiered_storage.sample();
@@ -307,7 +306,7 @@ CALL tiered_storage.move_relation('regress_e_cold', 'regress_fast');
 CALL tiered_storage.sample();
 CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
-CALL regress_heat('regress_e_hot', 100);
+CALL regress_heat('regress_e_hot', 300);
 -- There is room for one of them.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1600000) \g /dev/null
 CALL tiered_storage.apply_placement();

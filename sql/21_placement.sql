@@ -242,9 +242,10 @@ CREATE VIEW regress_sums AS
 	FROM s, r WHERE s.tier_name IS NULL;
 SELECT * FROM regress_sums;
 -- Also when moves are left out, and where there is no room for what is pinned.
-SET tiered_storage.advice_min_saved_time = 200;
+BEGIN;
+UPDATE _tiered_storage.relation_state SET device_random_fast = 50, device_random_slow = 50 WHERE relation_oid = 'regress_l3'::regclass;
 SELECT * FROM regress_sums;
-SET tiered_storage.advice_min_saved_time = 0;
+ROLLBACK;
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192), tiered_storage.pin('regress_l1', 'regress_fast'), tiered_storage.pin('regress_l2', 'regress_fast') \g /dev/null
 SELECT * FROM regress_sums;
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8192) \g /dev/null

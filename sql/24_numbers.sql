@@ -165,7 +165,6 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1000000 months -30000000 
 
 -- What the owner of the tables, or a damaged file, has put into what was sampled: it is not known, and nothing comes of it.
 SET client_min_messages = warning;
-SET tiered_storage.advice_min_size = 0;
 CREATE FUNCTION regress_n_damage(of_table regclass, value text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	changes text;

@@ -37,7 +37,7 @@ SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', r
 
 -- A relation that has been observed for so long, and is read at random so often an hour.
 CREATE FUNCTION regress_known(relation regclass, observed interval, reads float8 DEFAULT 0, is_event boolean DEFAULT false) RETURNS void LANGUAGE sql AS $$
-	UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-20 UTC', sampled_since = timestamptz '2030-01-20 UTC' - observed,
+	UPDATE _tiered_storage.relation_state SET size_bytes = 1024 * 1024, heat_at = '2030-01-20 UTC', sampled_since = timestamptz '2030-01-20 UTC' - observed,
 		proven_since = timestamptz '2030-01-20 UTC' - observed, observed_since = timestamptz '2030-01-20 UTC' - observed,
 		evidence_interval_s = CASE WHEN is_event THEN 300 ELSE 0 END, last_read_at = CASE WHEN is_event THEN '2030-01-19 20:00 UTC'::timestamptz END,
 		random_fast = reads, random_slow = reads, device_random_fast = reads, device_random_slow = reads,
@@ -50,6 +50,8 @@ CREATE TABLE regress_t (id int) WITH (autovacuum_enabled = off) TABLESPACE regre
 CREATE TABLE regress_u (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_b;
 INSERT INTO regress_t VALUES (1);
 INSERT INTO regress_u VALUES (1);
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE VIEW regress_advice AS SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_t,regress_u}');
 -- Observed for too short a time: what is seen is nothing, or happened once.
@@ -73,16 +75,17 @@ SELECT * FROM regress_advice;
 SELECT tiered_storage.unpin('regress_t') \g /dev/null
 SELECT * FROM regress_advice;
 SELECT regress_known('regress_t', '8 days') \g /dev/null
-SET tiered_storage.advice_min_size = '10MB';
+UPDATE _tiered_storage.relation_state SET size_bytes = 1024 * 1023;
 SET tiered_storage.cooldown = '90min';
 SELECT * FROM regress_advice;
 SELECT tiered_storage.unpin('regress_u') \g /dev/null
 SELECT regress_known('regress_u', '8 days') \g /dev/null
+UPDATE _tiered_storage.relation_state SET size_bytes = 1024 * 1023;
 SELECT * FROM regress_advice;
-SET tiered_storage.advice_min_size = 0;
+UPDATE _tiered_storage.relation_state SET size_bytes = 1024 * 1024;
 RESET tiered_storage.cooldown;
 -- Idle, and cheaper elsewhere.
-SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 100000), tiered_storage.alter_tier('regress_slow', price_per_gb_month => 10) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 1000), tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1) \g /dev/null
 SELECT * FROM regress_advice;
 -- It would be advised if that goes on.
 SELECT regress_known('regress_t', '20 minutes'), regress_known('regress_u', '20 minutes') \g /dev/null

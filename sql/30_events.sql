@@ -11,8 +11,8 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CREATE TABLE regress_v_a (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_v_b (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_v_empty (a int) TABLESPACE regress_ts_fast;
-INSERT INTO regress_v_a SELECT generate_series(1, 10000);
-INSERT INTO regress_v_b SELECT generate_series(1, 10000);
+INSERT INTO regress_v_a SELECT generate_series(1, 30000);
+INSERT INTO regress_v_b SELECT generate_series(1, 30000);
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 
@@ -72,27 +72,30 @@ SELECT relation FROM tiered_storage.recommend_placement() WHERE relation::text L
 -- Numbers in the details differ from version to version.
 \set VERBOSITY terse
 -- A small relation that saves much by itself matters, and one that does not, does not.
-SET tiered_storage.advice_min_size = '10MB';
+CREATE FUNCTION regress_reads(relation regclass, reads float8, bytes bigint) RETURNS void LANGUAGE sql AS $$
+	UPDATE _tiered_storage.relation_state SET size_bytes = bytes, random_fast = reads, random_slow = reads, device_random_fast = reads,
+		device_random_slow = reads, sequential_fast = 0, sequential_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0
+		WHERE relation_oid = $1
+$$;
+BEGIN;
+SELECT regress_reads('regress_v_a', 1000, 1000000), regress_reads('regress_v_b', 2, 1000000) \g /dev/null
 SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
-SET tiered_storage.advice_min_saved_time = 3600;
+SELECT regress_reads('regress_v_a', 2, 1000000) \g /dev/null
 SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 SELECT relation, reason FROM regress_load ORDER BY 1;
-SET tiered_storage.advice_min_size = 0;
-SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
-SET tiered_storage.advice_min_saved_time = 0;
--- All that is left if they move is little: a share of that is less than what they save.
-SET tiered_storage.advice_min_share = 1;
+-- All that is left if they move is little: a share of that is less than what the second saves.
+SELECT regress_reads('regress_v_a', 25000, 1100000), regress_reads('regress_v_b', 100, 1100000) \g /dev/null
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
-SET tiered_storage.advice_min_share = 0;
+ROLLBACK;
 SELECT reason ~ '^[12] moves?: [0-9,.]+ s/h of device time saved' AS headline FROM tiered_storage.placement_summary()
 	WHERE tier_name IS NULL;
 \set VERBOSITY default
 -- A pin is no question of size.
-SET tiered_storage.advice_min_size = '10MB';
+BEGIN;
+SELECT regress_reads('regress_v_a', 0, 8192), regress_reads('regress_v_b', 0, 8192) \g /dev/null
 SELECT tiered_storage.pin('regress_v_a', 'regress_fast') \g /dev/null
 SELECT relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement();
-SELECT tiered_storage.unpin('regress_v_a') \g /dev/null
-SET tiered_storage.advice_min_size = 0;
+ROLLBACK;
 
 ---------------------------------------------------------------------------
 -- Reasons are short, whatever the names are
@@ -114,8 +117,7 @@ DECLARE
 	tiers jsonb;
 BEGIN
 	SET LOCAL client_min_messages = warning;
-	SET LOCAL tiered_storage.advice_min_saved_price = 0;
-	FOREACH rate IN ARRAY '{0,0.07,1e6,1e15}'::float8[] LOOP
+	FOREACH rate IN ARRAY '{0,0.07,300,1e6,1e15}'::float8[] LOOP
 		FOREACH known IN ARRAY '{20 minutes,4000 days}'::interval[] LOOP
 			UPDATE _tiered_storage.relation_state SET observed_since = heat_at - known, sampled_since = heat_at - known, proven_since = heat_at - known,
 				random_fast = rate, random_slow = rate, device_random_fast = rate, device_random_slow = rate, hits_slow = rate * 1e5,
@@ -150,7 +152,7 @@ SELECT tiered_storage.alter_tier(repeat('é', 31), new_name => 'regress_fast'), 
 ---------------------------------------------------------------------------
 
 CREATE TABLE regress_v_cold (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
-INSERT INTO regress_v_cold SELECT generate_series(1, 10000);
+INSERT INTO regress_v_cold SELECT generate_series(1, 30000);
 SELECT pg_stat_force_next_flush() \g /dev/null
 SET tiered_storage.test_now = '2030-02-01 00:00:00+00';
 CALL tiered_storage.sample();
@@ -168,6 +170,7 @@ SELECT count(*) FROM tiered_storage.unused_relations('-1 day'); \echo :SQLSTATE
 
 SET client_min_messages = warning;
 DROP VIEW regress_load;
+DROP FUNCTION regress_reads(regclass, float8, bigint);
 DROP TABLE regress_v_a, regress_v_b, regress_v_cold;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;

@@ -10,7 +10,6 @@ RESET client_min_messages;
 SET tiered_storage.track_access = off;
 SET tiered_storage.test_page_cache = off;
 SET tiered_storage.cooldown = 0;
-SET tiered_storage.advice_min_size = 0;
 -- The intervals of evidence begin with a sample, and that is to be at noon.
 SET tiered_storage.test_now = '2029-12-31 12:00:00+00';
 CALL tiered_storage.sample();

@@ -99,7 +99,7 @@ SELECT tiered_storage.add_tiering_policy('regress_f', '365 days', 'regress_3') \
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET heat_at = '2026-01-01', evidence_interval_s = 0, observed_since = '2020-01-01', sampled_since = '2020-01-01', proven_since = '2020-01-01',
-	random_fast = 10000, random_slow = 10000, device_random_fast = 10000, device_random_slow = 10000 WHERE relation_oid::regclass::text LIKE 'regress\_f\_%';
+	random_fast = 100000, random_slow = 100000, device_random_fast = 100000, device_random_slow = 100000 WHERE relation_oid::regclass::text LIKE 'regress\_f\_%';
 -- All are as hot.  What a policy has moved stays, what it will move does not go to where it would have to come back from.
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true) WHERE relation::text LIKE 'regress\_f\_%' ORDER BY relation::text;
 SELECT tier_name, left(reason, 60) AS reason FROM tiered_storage.explain_placement('regress_f_due') WHERE tier_name IN ('regress_1', 'regress_4');

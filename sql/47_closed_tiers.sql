@@ -5,7 +5,7 @@
 SET tiered_storage.track_access = off;
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
--- A hot table and a cold one, each of one block, observed for a month.
+-- A hot table and a cold one, each taken to have 1 MB, observed for a month.
 CREATE TABLE regress_c_hot (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_c_cold (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 INSERT INTO regress_c_hot VALUES (1);
@@ -13,7 +13,7 @@ INSERT INTO regress_c_cold VALUES (1);
 CREATE PROCEDURE regress_observe() LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.sample();
-	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	UPDATE _tiered_storage.relation_state SET size_bytes = 128 * size_bytes, evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, placed_at = NULL, device_random_fast = 0, device_random_slow = 0;
 	UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000, device_random_fast = 10000, device_random_slow = 10000 WHERE relation_oid = 'regress_c_hot'::regclass;
@@ -52,7 +52,7 @@ SELECT relation, recommended_tier, reason, command FROM tiered_storage.recommend
 SELECT tier_name, is_recommended, fits, reason FROM tiered_storage.explain_placement('regress_c_cold') ORDER BY tier_name;
 SELECT tiered_storage.unpin('regress_c_cold') \g /dev/null
 -- Money is no reason either.
-SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0), tiered_storage.alter_tier('regress_slow', price_per_gb_month => 10000), tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 1000) \g /dev/null
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'money');
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'balanced', price_per_wait_hour => 1);
 SELECT count(*) AS to_nowhere FROM tiered_storage.unused_relations('0') WHERE cheapest_tier = 'regress_fast';
@@ -97,9 +97,9 @@ SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placemen
 UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-01', proven_since = '2029-12-01';
 SELECT count(*) FROM tiered_storage.unused_relations('1 day');
 SELECT count(*) FROM tiered_storage.unused_relations('2 months');
-SET tiered_storage.advice_min_size = '1MB';
+UPDATE _tiered_storage.relation_state SET size_bytes = size_bytes / 2;
 SELECT count(*) FROM tiered_storage.unused_relations('1 day');
-SET tiered_storage.advice_min_size = 0;
+UPDATE _tiered_storage.relation_state SET size_bytes = size_bytes * 2;
 SELECT tiered_storage.remove_tier('regress_slow'), tiered_storage.remove_tier('regress_cheap') \g /dev/null
 SELECT count(*) FROM tiered_storage.unused_relations('1 day');
 UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-31 23:59:00+00';

@@ -19,11 +19,6 @@ SET synchronous_commit = on;
 -- Neither that the library is not preloaded, nor how long each move has taken.
 SET client_min_messages = error;
 SET tiered_storage.log_moves = off;
--- Relations of tests are small, and so is what moving them saves.
-SET tiered_storage.advice_min_size = 0;
-SET tiered_storage.advice_min_share = 0;
-SET tiered_storage.advice_min_saved_time = 0.1;
-SET tiered_storage.advice_min_saved_price = 0;
 CREATE EXTENSION tiered_storage;
 
 -- If there is a worker, its first look at this database is over before we go on; the tiers

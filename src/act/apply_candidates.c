@@ -19,7 +19,6 @@
 #include "utils/snapmgr.h"
 
 #include "src/act/apply_candidates.h"
-#include "src/base/settings.h"
 #include "src/catalog/tables.h"
 #include "src/decide/forecast.h"
 #include "src/model/order.h"
@@ -391,7 +390,7 @@ tell_unvacuumed(const TierCandidate *candidates, int n)
 		tables[i] = candidates[i].unit->heap_oid;
 	tier_catalog_enter(&scope);
 	unvacuumed = tier_catalog_load_unvacuumed(context, tables, n,
-											  tier_advice_min_size_kb * 1024.0 / BLCKSZ,
+											  TIER_ADVICE_MIN_BYTES / BLCKSZ,
 											  &nunvacuumed);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);

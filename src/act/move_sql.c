@@ -501,7 +501,5 @@ tier_effect_verdict(PG_FUNCTION_ARGS)
 
 		PG_RETURN_TEXT_P(cstring_to_text(tier_effect_text(verdict)));
 	}
-	if (tier_effect_period_min == 0)
-		PG_RETURN_TEXT_P(cstring_to_text("not measured: tiered_storage.effect_period is 0"));
 	PG_RETURN_TEXT_P(cstring_to_text("not measured yet"));
 }

@@ -6,7 +6,7 @@
  * The mover runs the first half: what the relation costs before the move, and
  * what it should cost afterwards.  Samples run the second one.  The first sample
  * after the move notes how far the totals of the relation and of its new device
- * are; the first one after tiered_storage.effect_period looks how far they have
+ * are; the first one after EFFECT_PERIOD_US looks how far they have
  * come.  So nothing is written in between, smoothed rates, in which the time before
  * the move still counts, have no part in it, and counters that are reset do no
  * harm, since the totals are our own.
@@ -40,6 +40,9 @@
 
 /* In one sample. */
 #define MOST_EFFECTS 1000
+
+/* A day: what the load does by night counts as well. */
+#define EFFECT_PERIOD_US ((int64) SECS_PER_DAY * USECS_PER_SEC)
 
 /* The unit of what is predicted and measured. */
 #define SECONDS_PER_HOUR 3600.0
@@ -383,6 +386,8 @@ void
 tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
 {
 	MemoryContext context = CurrentMemoryContext;
+	Settling	settling = {.devices = devices,.now = now};
+	TierPass	pass;
 	TierWorseBatch *worse;
 	int			n;
 
@@ -391,20 +396,13 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 	tier_catalog_settle_gone(gone, ngone, now);
 
 	/* 2. The time of some is over, that of others begins. */
-	if (tier_effect_period_min > 0)
-	{
-		TierPass	pass;
-		Settling	settling = {
-			.devices = devices,.writes_since = tier_catalog_writes_since(),.now = now
-		};
-
-		tier_pass_begin(&pass, TIER_STEP_VERIFY);
-		settling.until = now - (int64) tier_effect_period_min * SECS_PER_MINUTE * USECS_PER_SEC;
-		run_effects(&settling, &pass, true, context);
-		settling.until = now;
-		run_effects(&settling, &pass, false, context);
-		tier_pass_end(&pass);
-	}
+	settling.writes_since = tier_catalog_writes_since();
+	tier_pass_begin(&pass, TIER_STEP_VERIFY);
+	settling.until = now - EFFECT_PERIOD_US;
+	run_effects(&settling, &pass, true, context);
+	settling.until = now;
+	run_effects(&settling, &pass, false, context);
+	tier_pass_end(&pass);
 
 	/* 3. Batches of which all is known now. */
 	worse = tier_catalog_judge_batches(context, &n);

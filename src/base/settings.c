@@ -38,12 +38,7 @@ int			tier_move_max_lag_mb = 1024;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_log_moves = true;
 int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
-int			tier_evidence_interval_s = 300;
-int			tier_advice_min_size_kb = 1024;
-double		tier_advice_min_share = 0.01;
-double		tier_advice_min_saved_time = 1.0;
-double		tier_advice_min_saved_price = 1.0;
-int			tier_effect_period_min = MINUTES_PER_DAY;
+int			tier_test_evidence_interval_s = 300;
 int			tier_cooldown_min = MINUTES_PER_DAY;
 bool		tier_track_access = true;
 bool		tier_test_page_cache = true;
@@ -202,62 +197,6 @@ tier_guc_init(void)
 							PGC_USERSET, GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.evidence_interval",
-							"Sets the length of the shortest interval in which activity counts "
-							"as one event.",
-							"What was active in fewer than four such intervals is taken for "
-							"a load or another event that will not be repeated.",
-							&tier_evidence_interval_s,
-							300, 1, SECS_PER_HOUR,
-							PGC_SIGHUP, GUC_UNIT_S,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.advice_min_size",
-							"Sets the size below which a move is advised only if it matters "
-							"by itself.",
-							NULL,
-							&tier_advice_min_size_kb,
-							1024, 0, INT_MAX,
-							PGC_USERSET, GUC_UNIT_KB,
-							NULL, NULL, NULL);
-
-	DefineCustomRealVariable("tiered_storage.advice_min_share",
-							 "Sets the share of the device time, or of the price, that the best "
-							 "placement leaves, that advice may leave unsaved to be short.",
-							 "Moves that together save less than this are left out.",
-							 &tier_advice_min_share,
-							 0.01, 0.0, 1.0,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-
-	DefineCustomRealVariable("tiered_storage.advice_min_saved_time",
-							 "Sets the device time, and the time that clients wait, "
-							 "in seconds per hour, that advice may leave unsaved to be short.",
-							 "Counts with the objective \"time\", "
-							 "if it is more than advice_min_share comes to.",
-							 &tier_advice_min_saved_time,
-							 1.0, 0.0, 3600.0,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-
-	DefineCustomRealVariable("tiered_storage.advice_min_saved_price",
-							 "Sets the money per month that advice may leave unsaved to be short.",
-							 "Counts with the objectives \"money\" and \"balanced\", "
-							 "if it is more than advice_min_share comes to.",
-							 &tier_advice_min_saved_price,
-							 1.0, 0.0, 1e9,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-
-	DefineCustomIntVariable("tiered_storage.effect_period",
-							"Sets for how long the load is measured after a move, to tell its "
-							"effect.",
-							"0 turns it off.",
-							&tier_effect_period_min,
-							MINUTES_PER_DAY, 0, INT_MAX / 60,
-							PGC_SIGHUP, GUC_UNIT_MIN,
-							NULL, NULL, NULL);
-
 	DefineCustomIntVariable("tiered_storage.cooldown",
 							"Sets how long a relation that was moved is not advised to move "
 							"again.",
@@ -293,6 +232,20 @@ tier_guc_init(void)
 							 true,
 							 PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
+
+	/*
+	 * Five samples at the default interval: most single statements and
+	 * reports are over by then.
+	 */
+	DefineCustomIntVariable("tiered_storage.test_evidence_interval",
+							"Sets the length of the shortest interval in which activity counts "
+							"as one event, for tests.",
+							"What was active in fewer than four such intervals is taken for "
+							"a load or another event that will not be repeated.",
+							&tier_test_evidence_interval_s,
+							300, 1, SECS_PER_HOUR,
+							PGC_SIGHUP, GUC_UNIT_S | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("tiered_storage.test_buffer_scan_limit",
 							"Sets how many headers of shared buffers a scan looks at, for tests.",

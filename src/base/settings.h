@@ -47,12 +47,6 @@ extern bool tier_log_moves;
 
 /* Advice and effects. */
 extern int	tier_observation_period_min;
-extern int	tier_evidence_interval_s;	/* shortest one; > 0 */
-extern int	tier_advice_min_size_kb;	/* of a relation */
-extern double tier_advice_min_share;	/* of all; 0 to 1 */
-extern double tier_advice_min_saved_time;	/* s per hour */
-extern double tier_advice_min_saved_price;	/* per month */
-extern int	tier_effect_period_min; /* 0: off */
 extern int	tier_cooldown_min;
 
 /* Samples. */
@@ -62,6 +56,7 @@ extern uint32 tier_ignore_applications_version; /* changes with the list */
 
 /* For tests, benchmarks and the demonstration; no list of settings shows them. */
 extern bool tier_test_page_cache;	/* samples look at it */
+extern int	tier_test_evidence_interval_s;	/* shortest one; > 0 */
 extern int	tier_test_buffer_scan_limit;	/* buffer headers */
 
 /* Defines them all; called once, from _PG_init. */

@@ -10,7 +10,7 @@
  *
  * Rules stand above cost (see decide/advice_rules.c).  And of what the placement moves, what
  * saves next to nothing is left where it is; each by itself, if it is smaller than
- * tiered_storage.advice_min_size.
+ * TIER_ADVICE_MIN_BYTES.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,6 @@
 #include "utils/timestamp.h"
 
 #include "src/base/clock.h"
-#include "src/base/settings.h"
 #include "src/decide/advice.h"
 #include "src/decide/compression.h"
 #include "src/decide/growth.h"
@@ -338,7 +337,7 @@ give_up_of(const TierPlacementProblem *problem, const double *cost, const int *b
 		   double least)
 {
 	return Max(Min(whole_of(problem, cost, problem->current), whole_of(problem, cost, best)) *
-			   tier_advice_min_share, least);
+			   TIER_ADVICE_MIN_SHARE, least);
 }
 
 /* The same in the objective. */
@@ -346,18 +345,18 @@ static double
 give_up(const TierPlacementProblem *problem, const int *best)
 {
 	return problem->objective == TIER_OBJECTIVE_TIME ?
-		give_up_of(problem, problem->busy_s, best, tier_advice_min_saved_time) :
-		give_up_of(problem, problem->price, best, tier_advice_min_saved_price);
+		give_up_of(problem, problem->busy_s, best, TIER_ADVICE_MIN_SAVED_S) :
+		give_up_of(problem, problem->price, best, TIER_ADVICE_MIN_SAVED_PRICE);
 }
 
 /* What a move has to gain more than, by itself, in the objective. */
 static double
 least_gain(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	if (unit->size_bytes >= tier_advice_min_size_kb * 1024.0)
+	if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES)
 		return 0.0;
-	return advice->options.objective == TIER_OBJECTIVE_TIME ? tier_advice_min_saved_time :
-		tier_advice_min_saved_price;
+	return advice->options.objective == TIER_OBJECTIVE_TIME ? TIER_ADVICE_MIN_SAVED_S :
+		TIER_ADVICE_MIN_SAVED_PRICE;
 }
 
 bool
@@ -366,7 +365,7 @@ tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		most = 0.0;
 	TierCost	here;
 
-	if (unit->size_bytes >= tier_advice_min_size_kb * 1024.0)
+	if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES)
 		return false;
 	here = tier_advice_cost(advice, unit, unit->current_tier);
 	for (int t = 0; t < advice->set->ntiers; t++)
@@ -375,7 +374,7 @@ tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit)
 
 		most = Max(most, Max(fabs(there.busy_s - here.busy_s), fabs(there.wait_s - here.wait_s)));
 	}
-	return most <= tier_advice_min_saved_time;
+	return most <= TIER_ADVICE_MIN_SAVED_S;
 }
 
 /*
@@ -506,7 +505,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	most = give_up(&problem, result->tier);
 	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour, most,
 									give_up_of(&problem, wait, result->tier,
-											   tier_advice_min_saved_time),
+											   TIER_ADVICE_MIN_SAVED_S),
 									least, result->tier);
 	if (scenario == TIER_SCENARIO_MIDDLE)
 	{

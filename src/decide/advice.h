@@ -17,6 +17,20 @@
 #include "src/decide/units.h"
 #include "src/model/prediction.h"
 
+/*
+ * Advice is to be short: a move that gains less than this is not worth its risk and the
+ * reader's time.  A percent is less than the error of the rates and of the devices' figures.
+ * A second of an hour is what nobody notices.  1 is the price of some minutes of work; prices
+ * have no currency.  1 MB is the smallest relation whose move can matter by its size alone:
+ * smaller ones are read once and then are in memory, so they have to gain more than these
+ * by themselves.
+ */
+#define TIER_ADVICE_MIN_BYTES (1024.0 * 1024.0)
+#define TIER_ADVICE_MIN_BYTES_TEXT "1 MB"
+#define TIER_ADVICE_MIN_SHARE 0.01
+#define TIER_ADVICE_MIN_SAVED_S 1.0 /* per hour */
+#define TIER_ADVICE_MIN_SAVED_PRICE 1.0 /* per month */
+
 extern void tier_advice_default_options(TierAdviceOptions *options);
 
 /*
@@ -130,8 +144,8 @@ extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTi
 extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /*
- * Is it smaller than tiered_storage.advice_min_size, and saves no more than
- * tiered_storage.advice_min_saved_time wherever it is?  It has to be in a tier.
+ * Is it smaller than TIER_ADVICE_MIN_BYTES, and saves no more than
+ * TIER_ADVICE_MIN_SAVED_S wherever it is?  It has to be in a tier.
  */
 extern bool tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit);
 

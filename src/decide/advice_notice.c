@@ -112,15 +112,6 @@ plural(int n)
 	return n == 1 ? "" : "s";
 }
 
-/* The setting that tier_units_required_s() comes from. */
-static const char *
-required_text(void)
-{
-	return tier_units_required_s() > tier_observation_period_min * 60.0 ?
-		"tiered_storage.evidence_interval, four of them, says how long" :
-		"tiered_storage.observation_period says how long";
-}
-
 /*
  * The same relations, to be decided about by other options: what is known of them is not
  * looked up again, and how sure it would be is not asked.
@@ -294,13 +285,13 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				(errmsg("nothing is recommended: "
 						"pins, policies, extensions and the cooldown after moves keep all "
 						"relations of %s and more where they are",
-						setting("advice_min_size")),
+						TIER_ADVICE_MIN_BYTES_TEXT),
 				 errdetail("tiered_storage.cooldown is %s.", setting("cooldown"))));
 	else if (counts.small == counts.selected)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: "
-						"all relations are smaller than tiered_storage.advice_min_size, %s",
-						setting("advice_min_size"))));
+						"all relations are smaller than %s, and moving one saves too little",
+						TIER_ADVICE_MIN_BYTES_TEXT)));
 	else if (full != NULL)
 		ereport(NOTICE,
 				(errmsg_plural("nothing is recommended, though tier %s is too full: "
@@ -326,8 +317,10 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				 errdetail("If all goes on as it is, %d relation%s would be advised to move then.",
 						   then, plural(then)) :
 				 errdetail("Nothing that was seen so far would move a relation then."),
-				 errhint("%s; recommend_placement(true) shows what is known.",
-						 required_text())));
+				 errhint("tiered_storage.observation_period says how long, but at least %s; "
+						 "recommend_placement(true) shows what is known.",
+						 tier_advice_duration(TIER_EVIDENCE_RATE *
+											  tier_test_evidence_interval_s))));
 	}
 	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
 		ereport(NOTICE,
@@ -345,7 +338,8 @@ tier_advice_notice_empty(const TierAdvice *advice)
 						"first sample is known, but not whether that goes on"),
 				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
 				 errhint("Ask again when the usual work has gone on for %s or more.",
-						 tier_advice_duration(TIER_EVIDENCE_RATE * tier_evidence_interval_s))));
+						 tier_advice_duration(TIER_EVIDENCE_RATE *
+											  tier_test_evidence_interval_s))));
 	else
 	{
 		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?
@@ -358,7 +352,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				 errmsg("nothing is recommended: all relations are where they are best, "
 						"or moving them would save too little"),
 				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
-				 cheaper >= Max(tier_advice_min_saved_price, 0.005) ?
+				 cheaper >= TIER_ADVICE_MIN_SAVED_PRICE ?
 				 errhint("recommend_placement(objective => 'money') would save %s a month.",
 						 tier_advice_money(cheaper)) : 0));
 	}
@@ -390,7 +384,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
 				 errdetail("The figures are those of this short time, and will change."),
-				 errhint("%s it takes.", required_text())));
+				 errhint("tiered_storage.observation_period says how long it takes.")));
 }
 
 /* Stands for what has no room. */
@@ -493,7 +487,7 @@ tier_advice_headline(const TierAdvice *advice, int most)
 								 advice->dropped.units,
 								 tier_advice_money(advice->dropped.gain)), room);
 	if (counts.small > 0)
-		add_part(&line, psprintf("%d smaller than %s", counts.small, setting("advice_min_size")),
+		add_part(&line, psprintf("%d smaller than %s", counts.small, TIER_ADVICE_MIN_BYTES_TEXT),
 				 room);
 	if (counts.events > 0)
 		add_part(&line, psprintf("%d loaded or used only once so far", counts.events), room);

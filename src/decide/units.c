@@ -538,7 +538,8 @@ use_history(TierAdvice *advice, TierRelationState *states, int nstates,
 double
 tier_units_required_s(void)
 {
-	return Max(tier_observation_period_min * 60.0, TIER_EVIDENCE_RATE * tier_evidence_interval_s);
+	return Max(tier_observation_period_min * 60.0,
+			   TIER_EVIDENCE_RATE * tier_test_evidence_interval_s);
 }
 
 /*

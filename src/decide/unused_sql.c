@@ -93,11 +93,10 @@ notice_none(double unused_for_s, int in_no_tier, int small, double longest_s)
 						 "are; add_tier() names them.")));
 	else if (small > 0)
 		ereport(NOTICE,
-				(errmsg("no relation of %d kB and more is known to have been unread for %s",
-						tier_advice_min_size_kb, asked),
+				(errmsg("no relation of %s and more is known to have been unread for %s",
+						TIER_ADVICE_MIN_BYTES_TEXT, asked),
 				 errdetail_plural("%d smaller one has been.", "%d smaller ones have been.",
-								  small, small),
-				 errhint("tiered_storage.advice_min_size is what counts.")));
+								  small, small)));
 	else
 		ereport(NOTICE,
 				(errmsg("no relation is known to have been unread for %s", asked),
@@ -133,7 +132,7 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 		if (unit->unread_since == 0 ||
 			tier_seconds_between(unit->unread_since, now) < unused_for_s)
 			continue;
-		if (unit->size_bytes < tier_advice_min_size_kb * 1024.0)
+		if (unit->size_bytes < TIER_ADVICE_MIN_BYTES)
 			small++;
 		else if (unit->current_tier < 0)
 			in_no_tier++;

@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "src/base/settings.h"
 #include "src/catalog/tables.h"
 #include "src/decide/advice.h"
 
@@ -24,7 +23,7 @@ load_unvacuumed(const Oid *tables, int ntables, int *n)
 
 	tier_catalog_enter(&scope);
 	unvacuumed = tier_catalog_load_unvacuumed(context, tables, ntables,
-											  tier_advice_min_size_kb * 1024.0 / BLCKSZ, n);
+											  TIER_ADVICE_MIN_BYTES / BLCKSZ, n);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	return unvacuumed;

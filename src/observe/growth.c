@@ -69,6 +69,6 @@ tier_growth_observe(TierGrowths *growths, const TierRelationState *last, int nla
 			continue;
 		growth->changed = true;
 		tier_evidence_note(&growth->evidence, since != 0 ? Min(since, now) : now, now,
-						   tier_evidence_interval_s, 0.0, 0.0, growth->change);
+						   tier_test_evidence_interval_s, 0.0, 0.0, growth->change);
 	}
 }

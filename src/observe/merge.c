@@ -514,12 +514,12 @@ note_evidence(TierRelationState *state, TimestampTz period_start, const TierMerg
 
 	if (input->last_sample_at != 0)
 	{
-		tier_evidence_note(&stored->evidence, period_start, input->now, tier_evidence_interval_s,
-						   reads, writes, period->size_change);
+		tier_evidence_note(&stored->evidence, period_start, input->now,
+						   tier_test_evidence_interval_s, reads, writes, period->size_change);
 		return;
 	}
 	since = since_reset(state, period_start, input);
-	tier_evidence_begin(&stored->evidence, input->now, tier_evidence_interval_s);
+	tier_evidence_begin(&stored->evidence, input->now, tier_test_evidence_interval_s);
 	stored->past_reads = tier_evidence_past(since, input->now, reads,
 											(double) period->delta.scans + period->index_scans);
 	stored->past_writes = tier_evidence_past(since, input->now, writes, period->delta.row_changes);

@@ -24,10 +24,6 @@ my $node = new_node(
 	conf => q(
 session_preload_libraries = 'tiered_storage'
 tiered_storage.test_page_cache = off
-tiered_storage.advice_min_size = 1MB
-tiered_storage.advice_min_share = 0.01
-tiered_storage.advice_min_saved_time = 1
-tiered_storage.advice_min_saved_price = 1
 timezone = 'UTC'
 fsync = off
 shared_buffers = 2MB
@@ -450,7 +446,7 @@ like(
 	'hot index: REINDEX, CLUSTER and VACUUM FULL change nothing');
 unlike($rows, qr/^(t|other)\|/m, 'hot index: and make nothing else hot');
 
-# Every 3 hours for a week: samples are further apart than evidence_interval.
+# Every 3 hours for a week: samples are further apart than intervals of evidence.
 foreach my $i (1 .. 57)
 {
 	look_up($i * 1717);
@@ -560,8 +556,10 @@ foreach my $i (1 .. 20)
 	work('year', q(SELECT count(v) FROM m_2024));
 }
 install('year', 8760, '{ssd,pg_default}', '{hdd}');
+# At these prices some MB are worth more than 1 a month.
 $node->safe_psql('year',
-	"ALTER DATABASE year SET tiered_storage.advice_min_saved_price = 0");
+	"SELECT tiered_storage.alter_tier('ssd', price_per_gb_month => 1000), tiered_storage.alter_tier('hdd', price_per_gb_month => 100)"
+);
 ($rows, $said) = ask('year', 8760);
 quiet('a year, time');
 

@@ -19,10 +19,6 @@ my $node = new_node(
 	conf => q(
 session_preload_libraries = 'tiered_storage'
 tiered_storage.test_page_cache = off
-tiered_storage.advice_min_size = 0
-tiered_storage.advice_min_share = 0
-tiered_storage.advice_min_saved_time = 0
-tiered_storage.advice_min_saved_price = 0
 tiered_storage.cooldown = 0
 max_prepared_transactions = 2
 autovacuum = off
@@ -38,7 +34,7 @@ $node->safe_psql(
 SET client_min_messages = error;
 CREATE EXTENSION tiered_storage;
 DO $$ BEGIN PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers; END $$;
-SELECT tiered_storage.add_tier('fast', '{quick}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 9, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{quick}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
 SELECT tiered_storage.add_tier('S''l"o\\w', '{slow,fast}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 0.01, compressed => false);
 CREATE ROLE other LOGIN;
 CREATE ROLE app_owner LOGIN;

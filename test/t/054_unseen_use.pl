@@ -15,9 +15,6 @@ use TierTest;
 my $settings = q(
 session_preload_libraries = 'tiered_storage'
 tiered_storage.test_page_cache = off
-tiered_storage.advice_min_size = 1MB
-tiered_storage.advice_min_share = 0.01
-tiered_storage.advice_min_saved_price = 0
 timezone = 'UTC'
 fsync = off
 wal_keep_size = '1GB'
@@ -43,8 +40,8 @@ sub install
 SET client_min_messages = warning;
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('ssd', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0);
-SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('ssd', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000);
+SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 1);
 ));
 	return;
 }

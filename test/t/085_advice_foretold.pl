@@ -21,7 +21,6 @@ tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1d'
 tiered_storage.move_limit_per_day = '100GB'
 tiered_storage.cooldown = 0
-tiered_storage.advice_min_size = 0
 max_wal_size = '4GB'
 ));
 $node->start;

@@ -48,10 +48,6 @@ shared_buffers = 16MB
 	# Relations of tests are small, and so is what moving them saves.
 	$node->append_conf(
 		'postgresql.conf', qq(
-tiered_storage.advice_min_size = 0
-tiered_storage.advice_min_share = 0
-tiered_storage.advice_min_saved_time = 0.1
-tiered_storage.advice_min_saved_price = 0
 # Others use the disks of this machine.
 ));
 
