@@ -20,12 +20,13 @@ busy_begin() { # what [log]
 		done
 	) &
 	busy_job=$!
+	# Nobody waits for it: in a trap, bash might do so for ever.
+	disown "$busy_job"
 }
 
 busy_end() {
 	[ -n "$busy_job" ] || return 0
 	kill "$busy_job" 2>/dev/null || true
-	wait "$busy_job" 2>/dev/null || true
 	busy_job=
 }
 

@@ -47,7 +47,6 @@ stage_end() {
 			sleep 0.1
 		done
 		kill -KILL -- "-$running" 2>/dev/null
-		wait "$running" 2>/dev/null
 		running=
 	fi
 }
