@@ -19,7 +19,7 @@ find_tpch_generator() {
 	[ ! -x "$tpchgen" ] || return 0
 	echo "installing the generator $TPCH_GENERATOR from PyPI" >&2
 	if ! { python3 -m venv --clear "$cache" &&
-		"$cache/bin/pip" install --quiet --disable-pip-version-check "$TPCH_GENERATOR"; } \
+		"$cache/bin/pip" install --no-cache-dir --quiet --disable-pip-version-check "$TPCH_GENERATOR"; } \
 		>"$dir/venv.log" 2>&1; then
 		cat "$dir/venv.log" >&2
 		return 1
