@@ -127,15 +127,15 @@ skip() { # name reason
 }
 
 # Who sees nothing but the last lines has to learn which test it was, what it said, and how to
-# run it alone.  A verdict's evidence stands before it, in a block that begins with a line of
+# run it alone.  What a check of .ci/lint said stands before its verdict, after a line of
 # "----"; what is indented or begins with "#" belongs to the line before.
 reasons() {
 	local log
 	for log in "${failures[@]}"; do
 		awk '
-			/^---- .* ----$/ { held = ""; lines = 0; holding = 1; follow = 0; next }
+			/^---- [a-z]+ ----$/ { held = ""; lines = 0; holding = 1; follow = 0; next }
 			/^FAILED [a-z-]+=/ { print; follow = 12; holding = 0; found = 1; next }
-			/^(FAULT|FOUND|Bail out|not ok|FAILED)/ || / FAILED( |$)/ {
+			/^( *FAULT|FOUND|Bail out|not ok|FAILED)/ || / FAILED( |$)/ {
 				printf "%s", held; print; follow = 6; held = ""; holding = 0; found = 1; next
 			}
 			follow > 0 && /^([ \t]|#[^#])/ { print; follow--; next }
