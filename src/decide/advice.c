@@ -30,12 +30,6 @@
 #include "src/decide/wear.h"
 #include "src/model/bottleneck.h"
 
-/*
- * Of the effort for the middle, all other scenarios together: what differs by the gap that
- * this leaves is tentative.
- */
-#define EFFORT_OF_BOUNDS 0.8
-
 #define BYTES_PER_GB 1e9
 #define HOURS_PER_MONTH (30.0 * HOURS_PER_DAY)
 
@@ -476,9 +470,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.horizon_hours = advice->options.horizon_hours;
 	problem.objective = advice->options.objective;
 	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
-	problem.effort = advice->options.effort > 0 ? advice->options.effort : TIER_PLACEMENT_EFFORT;
-	if (scenario != TIER_SCENARIO_MIDDLE)
-		problem.effort *= EFFORT_OF_BOUNDS / (TIER_SCENARIOS - 1);
+	problem.quick = advice->options.quick;
 	problem.alloc = solver_alloc;
 	problem.release = pfree;
 	problem.interrupted = solver_interrupted;
@@ -523,8 +515,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		advice->give_up = most;
 		tier_placement_add_up(&problem, result->tier, result->after);
 		result->objective += dropped.gain;
-		if (result->objective > 0)
-			result->gap = Min(result->gap + dropped.gain / result->objective, 1.0);
 	}
 	pfree(numbers);
 	pfree(allowed);
@@ -588,14 +578,13 @@ is_different(const TierAdvice *advice, TierScenario scenario)
 
 /* Compares with the placement at both ends of a range. */
 static void
-mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier, int *pushed)
+mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier)
 {
 	TierPlacementResult other = {0};
 
 	if (!is_different(advice, scenario))
 		return;
 	other.tier = tier;
-	other.pushed_out_of = pushed;
 	solve(advice, scenario, &other);
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -751,12 +740,10 @@ static void
 find_dependence(TierAdvice *advice)
 {
 	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
-	int		   *pushed = solver_alloc(sizeof(int) * advice->nunits);
 
 	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_AGAINST_MOVES; s++)
-		mark_dependence(advice, s, tier, pushed);
+		mark_dependence(advice, s, tier);
 	pfree(tier);
-	pfree(pushed);
 	mark_early(advice);
 	for (int i = 0; i < advice->nunits; i++)
 	{

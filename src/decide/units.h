@@ -64,7 +64,7 @@ typedef struct TierAdviceOptions
 	TimestampTz as_of;			/* load as observed until then; 0: until now */
 	double		load_factor;	/* all loads times this */
 	bool		bounds;			/* find out how sure it is */
-	double		effort;			/* of each placement; 0: TIER_PLACEMENT_EFFORT */
+	bool		quick;			/* one of many placements, as the solver's */
 	bool		as_if_observed; /* what would be advised if all had been
 								 * observed for long enough */
 	bool		goes_on;		/* the placement before is likely to be much

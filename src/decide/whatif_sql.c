@@ -33,9 +33,6 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 #define LEAST_CURVE_POINTS 3
 #define MAX_CURVE_POINTS 1000
 
-/* Of the solver, for all points of a curve: a second. */
-#define CURVE_EFFORT 1.5e8
-
 /* Of the whole curve: steps that are narrower are not looked for. */
 #define LEAST_STEP 1e-3
 
@@ -210,9 +207,9 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 					  placement->after[t].bytes - advice->limit_bytes[t]);
 		if (missing > 0)
 			set_bytes(&row, 21, ceil(missing));
-		set_growth(&row, 26, advice, t);
+		set_growth(&row, 24, advice, t);
 		per_day += tier_advice_growth_per_hour(advice, t) * HOURS_PER_DAY;
-		tier_row_text(&row, 29, tier_advice_tier_remark(advice, t));
+		tier_row_text(&row, 27, tier_advice_tier_remark(advice, t));
 		tier_row_put(&row);
 	}
 	now = total_of(placement->now, ntiers);
@@ -221,13 +218,11 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	set_totals(&row, &now, &after);
 	set_bytes(&row, 3, sum_of(advice->now_bytes, ntiers));
 	set_bytes(&row, 4, sum_of(advised_bytes, ntiers));
-	set_number(&row, 26, per_day);
+	set_number(&row, 24, per_day);
 	set_number(&row, 22, placement->objective);
-	set_number(&row, 23, placement->lower_bound);
-	set_number(&row, 24, placement->gap);
-	set_number(&row, 25, placement->price_per_wait_hour);
-	tier_row_text(&row, 29, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
-	set_prediction(&row, 30, advice, advice);
+	set_number(&row, 23, placement->price_per_wait_hour);
+	tier_row_text(&row, 27, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
+	set_prediction(&row, 28, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -356,7 +351,6 @@ typedef struct CurvePoint
 								 * capacity */
 	double		next_gb_saves;
 	double		objective;
-	double		gap;
 	char	   *violation;		/* limits that are not kept, or NULL */
 	bool		is_current;
 	bool		was_flat;		/* the last try beyond it had this answer */
@@ -416,7 +410,6 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	point.price = price_with(advice, tier, capacity);
 	point.next_gb_saves = advice->next_gb_saves[tier];
 	point.objective = advice->placement.objective;
-	point.gap = advice->placement.gap;
 	point.violation = violations(advice);
 	return point;
 }
@@ -575,8 +568,7 @@ put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, doubl
 	set_number(row, 7, curve->advice->set->tiers[curve->tier].profile.price_per_gb_month);
 	tier_row_datum(row, 8, BoolGetDatum(point->is_current));
 	tier_row_datum(row, 9, BoolGetDatum(is_knee));
-	set_number(row, 10, point->gap);
-	tier_row_text(row, 11, point->violation);
+	tier_row_text(row, 10, point->violation);
 	tier_row_put(row);
 }
 
@@ -669,7 +661,7 @@ tier_size_curve(PG_FUNCTION_ARGS)
 	}
 	curve.most_steps = npoints - (capacity >= 0);
 	curve.steps = palloc(sizeof(CurvePoint) * (curve.most_steps + 1));
-	advice->options.effort = CURVE_EFFORT / (2.0 * curve.most_steps);
+	advice->options.quick = true;
 	advice->options.goes_on = true;
 	find_steps(&curve);
 

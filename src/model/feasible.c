@@ -25,18 +25,8 @@
 /* Without this much more than the least, nothing but a puzzle of sizes would be left. */
 #define GIVE_WAY 5e-3
 
-/*
- * Of one call of the solver: some milliseconds.  What is within GIVE_WAY is good enough, but
- * few units are placed exactly.
- */
-#define EFFORT 5e5
-#define POLISH 3e4
-
 /* Tiers that turn out to have enough let the others have less; then again. */
 #define MAX_TRIES 3
-
-/* Resources besides the size, as the solver counts them. */
-#define MAX_USES (TIER_PLACEMENT_RESOURCES - 1)
 
 typedef struct Work
 {
@@ -49,7 +39,6 @@ typedef struct Work
 	double	   *cost;
 	double	   *use;
 	int		   *tier;
-	int		   *pushed;
 } Work;
 
 double
@@ -161,19 +150,17 @@ tier_feasible_ask(const TierPlacementProblem *problem, TierPlacementLimits *aske
 }
 
 /*
- * The least sum of a resource on the tiers that are marked, within the limits.  True if
+ * The least sum of a resource on the tiers that are marked, within the limits, beginning with
+ * a placement.  True if
  * there is one that keeps them; it is in the work, with its totals.
  */
 static bool
 minimise(Work *work, int resource, const TierPlacementLimits *limits,
-		 const bool *is_closed)
+		 const bool *is_closed, const int *start)
 {
 	const TierPlacementProblem *problem = work->problem;
 	int			ntiers = problem->ntiers;
-	int			nuses = MAX_USES;
-	double		capacity[TIER_SOLVER_MAX_TIERS];
-	double		limit[TIER_SOLVER_MAX_TIERS * MAX_USES];
-	double		used[TIER_SOLVER_MAX_TIERS];
+	double		limit[TIER_SOLVER_MAX_TIERS * TIER_PLACEMENT_RESOURCES];
 	TierSolverProblem call = {0};
 	TierSolverResult solved = {0};
 
@@ -182,8 +169,8 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 		{
 			size_t		cell = (size_t) u * ntiers + t;
 
-			for (int r = 1; r <= nuses; r++)
-				work->use[cell * nuses + r - 1] =
+			for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+				work->use[cell * TIER_PLACEMENT_RESOURCES + r] =
 					tier_placement_use(problem, cell, (TierPlacementResource) r);
 			work->cost[cell] = !tier_placement_may_live(problem, u, t) ||
 				(is_closed[t] && work->home[u] != t) ? INFINITY :
@@ -191,30 +178,21 @@ minimise(Work *work, int resource, const TierPlacementLimits *limits,
 				tier_placement_use(problem, cell, (TierPlacementResource) resource) : 0.0;
 		}
 	for (int t = 0; t < ntiers; t++)
-	{
-		capacity[t] = fmax(limits[t].of[TIER_RESOURCE_BYTES], 0.0);
-		for (int r = 1; r <= nuses; r++)
-			limit[t * nuses + r - 1] = limits[t].of[r];
-	}
+		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+			limit[t * TIER_PLACEMENT_RESOURCES + r] = limits[t].of[r];
 	call.nunits = problem->nunits;
 	call.ntiers = ntiers;
+	call.nresources = TIER_PLACEMENT_RESOURCES;
 	call.cost = work->cost;
-	call.size = problem->stored_bytes;
-	call.size_by_tier = problem->stored_bytes;
-	call.current = problem->current;
-	call.capacity = capacity;
-	call.nresources = nuses;
 	call.use = work->use;
 	call.limit = limit;
-	call.effort = EFFORT;
-	call.polish = POLISH;
+	call.start = start;
+	call.quick = problem->quick;
 	call.alloc = problem->alloc;
 	call.release = problem->release;
 	call.interrupted = problem->interrupted;
 	call.interrupted_argument = problem->interrupted_argument;
 	solved.tier = work->tier;
-	solved.pushed_out_of = work->pushed;
-	solved.used = used;
 	tier_solver_solve(&call, &solved);
 	tier_placement_add_up(problem, work->tier, work->totals);
 	return tier_feasible_keeps(problem, work->totals, limits);
@@ -258,7 +236,7 @@ relieve(Work *work, int resource, const TierPlacementLimits *asked,
 		closed[t] = resource == TIER_RESOURCE_BYTES ? work->over[t] :
 			kept[t].of[TIER_RESOURCE_BYTES] > asked[t].of[TIER_RESOURCE_BYTES];
 	}
-	if (!minimise(work, resource, limits, closed))
+	if (!minimise(work, resource, limits, closed, placement))
 		return false;
 	misplaced_after = count_misplaced(problem, work->tier);
 	if (misplaced_after > misplaced ||
@@ -302,10 +280,9 @@ begin_work(Work *work, const TierPlacementProblem *problem)
 	memset(work, 0, sizeof(*work));
 	work->problem = problem;
 	work->cost = problem->alloc(sizeof(double) * ncells + 1);
-	work->use = problem->alloc(sizeof(double) * ncells * MAX_USES + 1);
+	work->use = problem->alloc(sizeof(double) * ncells * TIER_PLACEMENT_RESOURCES + 1);
 	work->home = problem->alloc(sizeof(int) * nunits + 1);
 	work->tier = problem->alloc(sizeof(int) * nunits + 1);
-	work->pushed = problem->alloc(sizeof(int) * nunits + 1);
 }
 
 static void
@@ -315,7 +292,6 @@ end_work(Work *work)
 	work->problem->release(work->use);
 	work->problem->release(work->home);
 	work->problem->release(work->tier);
-	work->problem->release(work->pushed);
 }
 
 void
@@ -352,7 +328,7 @@ would_suffice(Work *work, const TierPlacementLimits *asked)
 	for (int t = 0; t < problem->ntiers; t++)
 		if (work->over[t])
 			limits[t].of[TIER_RESOURCE_BYTES] = INFINITY;
-	return minimise(work, TIER_RESOURCE_BYTES, limits, none_closed) &&
+	return minimise(work, TIER_RESOURCE_BYTES, limits, none_closed, work->home) &&
 		count_misplaced(problem, work->tier) == 0;
 }
 

@@ -10,9 +10,7 @@
  * by its tangent at some occupation, which makes each unit pay for what it makes
  * the others wait; the solver finds the best placement at these prices; if
  * that occupies a device more than was assumed, its price was too low.  So the
- * occupation at which both agree is closed in on, from both sides.  A tangent is
- * nowhere above the curve: so the solver's lower bound, with what the tangent
- * leaves out added, is one for the real problem.
+ * occupation at which both agree is closed in on, from both sides.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,12 +56,6 @@
 #define SWEEP_DECADES 6.0
 #define SWEEP_ROUNDS 3
 
-/*
- * While prices and occupations do not agree yet, and when the budget is used up, a call of
- * the solver searches for so long.
- */
-#define LEAST_EFFORT 1e5
-
 /* What one unit of each kind of cost is worth in the objective. */
 typedef struct Weights
 {
@@ -76,22 +68,20 @@ typedef struct Weights
 
 /*
  * Scratch of one tier_placement_solve().  totals are those of the placement that was
- * looked at last; tier, pushed and dual_price are the solver's last answer; feasible is
+ * looked at last; tier and limit_price are the solver's last answer; feasible is
  * a placement that keeps the limits, and start the one of now, with units that are
  * nowhere as in that.
  */
 typedef struct Work
 {
 	const TierPlacementProblem *problem;
-	int			nuses;			/* resources beside the size */
 	double		clients;
 	double		quiet_s;		/* the queue at QUIET_UTILISATION, */
 	double		quiet_slope;	/* and its slope */
 	Weights		weights;
 	double	   *cost;
 	double	   *use;
-	double	   *capacity;		/* of work->kept, as the solver wants them */
-	double	   *limit;
+	double	   *limit;			/* work->kept, as the solver wants it */
 	double	   *utilisation;
 	double	   *at_least;		/* between these the utilisation is looked for */
 	double	   *at_most;
@@ -100,11 +90,8 @@ typedef struct Work
 	double	   *expected_s;		/* occupations to begin with */
 	double	   *solved_s;		/* occupation that the tangents led to */
 	double	   *slope;
-	double	   *used_of;
-	double	   *dual_price;
-	double	   *bytes;
+	double	   *limit_price;
 	int		   *tier;
-	int		   *pushed;
 	int		   *feasible;
 	int		   *fits;
 	int		   *start;
@@ -114,18 +101,13 @@ typedef struct Work
 	TierPlacementTotals *totals;
 } Work;
 
-/* The best answer so far; means nothing until it exists.  keep() sets it. */
+/* The best answer so far; means nothing until it exists. */
 typedef struct Best
 {
 	bool		exists;
 	int		   *tier;
-	int		   *pushed;
-	double	   *dual_price;
+	double	   *limit_price;
 	double		objective;
-	double		lower_bound;
-	double		gap;
-	TierSolverStatus status;
-	bool		is_proven;		/* to be the best at its prices */
 } Best;
 
 static bool
@@ -215,13 +197,13 @@ value_of(Work *work, const int *tier)
 	return sum;
 }
 
-/* A solver's call at the work's slopes. */
-static void
-solve_tangent(Work *work, double effort, TierSolverResult *solved)
+/* A solver's call at the work's slopes; false: it was interrupted. */
+static bool
+solve_tangent(Work *work, bool quick)
 {
 	const TierPlacementProblem *problem = work->problem;
-	const Weights *weights = &work->weights;
-	TierSolverProblem call;
+	TierSolverProblem call = {0};
+	TierSolverResult solved = {0};
 
 	for (int u = 0; u < problem->nunits; u++)
 		for (int t = 0; t < problem->ntiers; t++)
@@ -230,11 +212,11 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 
 			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
 				unit_cost(work, u, t) +
-				weights->queue * work->slope[t] * problem->occupied_s[cell];
+				work->weights.queue * work->slope[t] * problem->occupied_s[cell];
 		}
-	memset(&call, 0, sizeof(call));
 	call.nunits = problem->nunits;
 	call.ntiers = problem->ntiers;
+	call.nresources = TIER_PLACEMENT_RESOURCES;
 	call.cost = work->cost;
 
 	/*
@@ -242,37 +224,18 @@ solve_tangent(Work *work, double effort, TierSolverResult *solved)
 	 * another question.
 	 */
 	call.price = problem->objective == TIER_OBJECTIVE_TIME ? problem->price : NULL;
-	call.size = problem->stored_bytes;
-	call.size_by_tier = problem->stored_bytes;
-	call.current = problem->current;
-	call.capacity = work->capacity;
-	call.nresources = work->nuses;
 	call.use = work->use;
 	call.limit = work->limit;
-	call.effort = effort;
+	call.start = work->feasible;
+	call.quick = quick || problem->quick;
 	call.alloc = problem->alloc;
 	call.release = problem->release;
 	call.interrupted = problem->interrupted;
 	call.interrupted_argument = problem->interrupted_argument;
-	memset(solved, 0, sizeof(*solved));
-	solved->tier = work->tier;
-	solved->pushed_out_of = work->pushed;
-	solved->used = work->bytes;
-	solved->used_of = work->used_of;
-	solved->dual_price = work->dual_price;
-	tier_solver_solve(&call, solved);
-}
-
-/* What the tangents leave out: no placement's queues cost less than them. */
-static double
-tangent_constant(const Work *work)
-{
-	double		sum = 0;
-
-	for (int t = 0; t < work->problem->ntiers; t++)
-		sum += work->weights.queue * (queue_cost(work, work->utilisation[t]) -
-									  work->slope[t] * work->utilisation[t] * S_PER_HOUR);
-	return sum;
+	solved.tier = work->tier;
+	solved.limit_price = work->limit_price;
+	tier_solver_solve(&call, &solved);
+	return !solved.interrupted;
 }
 
 /* Is everybody where he may be, and no limit broken?  Its totals are in the work. */
@@ -288,29 +251,14 @@ is_answer(const Work *work, const int *tier)
 	return tier_feasible_keeps(problem, work->totals, work->kept);
 }
 
-static void
-keep(const Work *work, const TierSolverResult *solved, double objective, Best *best)
-{
-	const TierPlacementProblem *problem = work->problem;
-	size_t		nlimits = (size_t) problem->ntiers * (1 + work->nuses);
-
-	best->exists = true;
-	best->objective = objective;
-	best->status = solved->status;
-	best->is_proven = !solved->limit_hit && solved->gap <= ROUNDING;
-	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
-	memcpy(best->pushed, work->pushed, sizeof(int) * problem->nunits);
-	memcpy(best->dual_price, work->dual_price, sizeof(double) * nlimits);
-}
-
-/* Would one more unit be too much for a device there? */
+/* Would one more unit be too much there? */
 static bool
 exceeds_limit(const Work *work, int tier, size_t cell)
 {
-	for (int r = 1; r <= work->nuses; r++)
+	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
 		if (tier_feasible_used(&work->totals[tier], (TierPlacementResource) r) +
 			tier_placement_use(work->problem, cell, (TierPlacementResource) r) >
-			work->limit[tier * work->nuses + r - 1])
+			work->kept[tier].of[r])
 			return true;
 	return false;
 }
@@ -365,8 +313,6 @@ improve(Work *work, int *tier)
 				saved = cost - unit_cost(work, u, t);
 				if (!(saved + work->weights.queue * relief > best_gain) ||
 					!may_take(work, u, t) ||
-					total->bytes + problem->stored_bytes[first + t] >
-					work->capacity[t] ||
 					exceeds_limit(work, t, first + t))
 					continue;
 				gain = saved + work->weights.queue *
@@ -404,31 +350,21 @@ is_crowded(const Work *work, const TierPlacementTotals *totals)
 	return false;
 }
 
-/* No cost is negative, so a bound that is, or none, says as much as 0: from 0 to 1. */
-static double
-gap_of(const Best *best)
-{
-	double		bound = tier_amount(best->lower_bound);
-
-	return best->objective > 0 ? fmax(0.0, (best->objective - bound) / best->objective) : 0.0;
-}
-
 /* One call of the solver at the utilisations of the work, and what can be made of its answer. */
-static void
-solve_round(Work *work, double effort, TierSolverResult *solved, double *lower_bound, Best *best)
+static bool
+solve_round(Work *work, bool quick, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
 	double		objective;
+	bool		goes_on;
 
 	for (int t = 0; t < problem->ntiers; t++)
 		work->slope[t] = work->weights.queue > 0 ? queue_slope(work, work->utilisation[t]) : 0;
-	solve_tangent(work, fmax(effort, LEAST_EFFORT), solved);
+	goes_on = solve_tangent(work, quick);
 	objective = value_of(work, work->tier);
 	for (int t = 0; t < problem->ntiers; t++)
 		work->solved_s[t] = work->totals[t].occupied_s;
-	if (is_finite(solved->lower_bound))
-		*lower_bound = fmax(*lower_bound, solved->lower_bound + tangent_constant(work));
-	if (work->weights.queue > 0 && !solved->interrupted && is_crowded(work, work->totals))
+	if (work->weights.queue > 0 && goes_on && is_crowded(work, work->totals))
 		objective = improve(work, work->tier);
 	if (!is_answer(work, work->tier))
 	{
@@ -436,7 +372,14 @@ solve_round(Work *work, double effort, TierSolverResult *solved, double *lower_b
 		objective = value_of(work, work->tier);
 	}
 	if (!best->exists || objective < best->objective)
-		keep(work, solved, objective, best);
+	{
+		best->exists = true;
+		best->objective = objective;
+		memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
+		memcpy(best->limit_price, work->limit_price,
+			   sizeof(double) * problem->ntiers * TIER_PLACEMENT_RESOURCES);
+	}
+	return goes_on;
 }
 
 /*
@@ -474,18 +417,14 @@ assume(Work *work, const int *tier)
 
 /*
  * The best placement for these weights, in at most so many rounds.  First prices and
- * occupations have to agree, for which the solver need not search for long; what there is of
- * effort is spent on the last one, or on the first, if it is likely that it is the last.  An
- * answer that does not keep the limits is none.
+ * occupations have to agree, for which the solver is quick; then it does what it can, unless
+ * only these are wanted.  An answer that does not keep the limits is none.
  */
 static void
-solve_weighted(Work *work, int rounds, double effort, bool is_expected, Best *best)
+solve_weighted(Work *work, int rounds, bool quick, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
-	double		lower_bound = -INFINITY;
-	bool		is_last = is_expected || work->weights.queue <= 0;
-	bool		is_searched = false;
-	TierSolverResult solved = {0};
+	bool		goes_on = true;
 
 	best->exists = false;
 	for (int t = 0; t < problem->ntiers; t++)
@@ -495,16 +434,11 @@ solve_weighted(Work *work, int rounds, double effort, bool is_expected, Best *be
 		work->at_most[t] = FULL_UTILISATION;
 		work->got[t] = -1.0;
 	}
-	for (int round = 0; round < rounds; round++)
+	for (int round = 0; round < rounds && goes_on && work->weights.queue > 0; round++)
 	{
 		double		change = 0;
 
-		solve_round(work, is_last ? effort : LEAST_EFFORT, &solved, &lower_bound, best);
-		is_searched = is_last;
-		is_last = false;
-		effort -= solved.effort;
-		if (solved.interrupted || work->weights.queue <= 0)
-			break;
+		goes_on = solve_round(work, true, best);
 		for (int t = 0; t < problem->ntiers; t++)
 		{
 			double		assumed = fmin(work->utilisation[t], FULL_UTILISATION);
@@ -514,15 +448,12 @@ solve_weighted(Work *work, int rounds, double effort, bool is_expected, Best *be
 		}
 		if (change < SAME_UTILISATION)
 			break;
-		is_searched = false;
 	}
-	if (!is_searched && !solved.interrupted && !best->is_proven && effort > LEAST_EFFORT)
-	{
+	if (best->exists && (quick || !goes_on))
+		return;
+	if (best->exists)
 		assume(work, best->tier);
-		solve_round(work, effort, &solved, &lower_bound, best);
-	}
-	best->lower_bound = fmin(lower_bound, best->objective);
-	best->gap = gap_of(best);
+	(void) solve_round(work, quick, best);
 }
 
 /*
@@ -558,7 +489,7 @@ static void
 try_price(Work *work, double price, Best *best, double *money, double *wait)
 {
 	work->weights = balanced_weights(price);
-	solve_weighted(work, SWEEP_ROUNDS, 0.0, false, best);
+	solve_weighted(work, SWEEP_ROUNDS, true, best);
 	tier_placement_add_up(work->problem, best->tier, work->totals);
 	*money = *wait = 0.0;
 	for (int t = 0; t < work->problem->ntiers; t++)
@@ -630,11 +561,11 @@ find_bottlenecks(const Work *work, const Best *best, TierPlacementResult *result
 
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
-		const double *dual = &best->dual_price[(size_t) t * (1 + work->nuses)];
+		const double *price = &best->limit_price[t * TIER_PLACEMENT_RESOURCES];
 
 		result->bottleneck[t] = TIER_BOTTLENECK_NONE;
-		for (int r = work->nuses; r >= 0; r--)
-			if (dual[r] > 0)
+		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
+			if (price[r] > 0)
 				result->bottleneck[t] = names[r];
 		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
 			if (work->kept[t].of[r] > work->asked[t].of[r])
@@ -651,8 +582,7 @@ set_weights(Work *work, Best *best, double *price_per_wait_hour)
 	double		busy = 1.0;
 
 	for (int t = 0; t < problem->ntiers; t++)
-		work->expected_s[t] = problem->expected_s != NULL ? problem->expected_s[t] :
-			work->now[t].occupied_s;
+		work->expected_s[t] = problem->expected_s != NULL ? problem->expected_s[t] : 0.0;
 	*price_per_wait_hour = NAN;
 	switch (problem->objective)
 	{
@@ -687,13 +617,12 @@ set_limits(Work *work)
 	tier_feasible_limits(problem, work->asked, work->kept, work->feasible, work->fits);
 	for (int t = 0; t < problem->ntiers; t++)
 	{
-		work->capacity[t] = work->kept[t].of[TIER_RESOURCE_BYTES];
-		for (int r = 1; r <= work->nuses; r++)
-			work->limit[t * work->nuses + r - 1] = work->kept[t].of[r];
+		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+			work->limit[t * TIER_PLACEMENT_RESOURCES + r] = work->kept[t].of[r];
 	}
 	for (size_t cell = 0; cell < (size_t) problem->nunits * problem->ntiers; cell++)
-		for (int r = 1; r <= work->nuses; r++)
-			work->use[cell * work->nuses + r - 1] =
+		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+			work->use[cell * TIER_PLACEMENT_RESOURCES + r] =
 				tier_placement_use(problem, cell, (TierPlacementResource) r);
 	for (int u = 0; u < problem->nunits; u++)
 		work->start[u] = problem->current[u] >= 0 ? problem->current[u] : work->feasible[u];
@@ -714,15 +643,12 @@ stay_if_better(Work *work, Best *best)
 		!is_answer(work, problem->current))
 		return;
 	memcpy(best->tier, problem->current, sizeof(int) * problem->nunits);
-	for (int u = 0; u < problem->nunits; u++)
-		best->pushed[u] = -1;
 	best->objective = stay;
-	best->lower_bound = fmin(best->lower_bound, stay);
 }
 
 /*
- * The solver stops where the bound tells nothing more; what can be told by looking at two
- * units does not depend on where it stopped.
+ * The solver stops where its search ends; what can be told by looking at two units does not
+ * depend on where that was.
  */
 static void
 exchange_pairs(Work *work, Best *best)
@@ -748,19 +674,8 @@ exchange_pairs(Work *work, Best *best)
 	objective = value_of(work, work->tier);
 	if (objective >= best->objective || !is_answer(work, work->tier))
 		return;
-	for (int u = 0; u < problem->nunits; u++)
-	{
-		size_t		first = (size_t) u * problem->ntiers;
-
-		/* Who gives way would rather be where he was. */
-		if (work->tier[u] != best->tier[u] && best->tier[u] >= 0)
-			best->pushed[u] = work->cost[first + work->tier[u]] >
-				work->cost[first + best->tier[u]] ? best->tier[u] : -1;
-	}
 	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
 	best->objective = objective;
-	best->lower_bound = fmin(best->lower_bound, objective);
-	best->gap = gap_of(best);
 }
 
 /* Who is worth about the same does not change places; the objective may be a little more. */
@@ -778,8 +693,6 @@ undo_exchanges(Work *work, Best *best)
 	if (tier_exchange_undo(problem, work->kept, &weights, best->tier) == 0)
 		return;
 	best->objective = value_of(work, best->tier);
-	best->lower_bound = fmin(best->lower_bound, best->objective);
-	best->gap = gap_of(best);
 }
 
 static void
@@ -789,8 +702,6 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 	int			ntiers = problem->ntiers;
 
 	memcpy(result->tier, best->tier, sizeof(int) * problem->nunits);
-	if (result->pushed_out_of != NULL)
-		memcpy(result->pushed_out_of, best->pushed, sizeof(int) * problem->nunits);
 	if (result->fits != NULL)
 		memcpy(result->fits, work->fits, sizeof(int) * problem->nunits);
 	if (result->now != NULL)
@@ -800,7 +711,7 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 		memcpy(result->after, work->totals, sizeof(TierPlacementTotals) * ntiers);
 	for (int t = 0; t < ntiers; t++)
 		if (result->byte_worth != NULL)
-			result->byte_worth[t] = best->dual_price[(size_t) t * (1 + work->nuses)];
+			result->byte_worth[t] = best->limit_price[t * TIER_PLACEMENT_RESOURCES];
 	if (result->missing_bytes != NULL)
 		result->missing_together =
 			tier_feasible_missing(problem, work->asked, work->feasible, result->missing_bytes);
@@ -811,10 +722,7 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 	if (result->kept != NULL)
 		memcpy(result->kept, work->kept, sizeof(TierPlacementLimits) * ntiers);
 	result->objective = best->objective;
-	result->lower_bound = best->lower_bound;
-	result->gap = best->gap;
-	result->status = tier_feasible_keeps(problem, work->totals, work->asked) ?
-		best->status : TIER_SOLVER_INFEASIBLE;
+	result->keeps_limits = tier_feasible_keeps(problem, work->totals, work->asked);
 }
 
 void
@@ -822,8 +730,7 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 {
 	int			ntiers = problem->ntiers;
 	size_t		ncells = (size_t) problem->nunits * ntiers;
-	int			nuses = TIER_PLACEMENT_RESOURCES - 1;
-	size_t		nlimits = (size_t) ntiers * (1 + nuses);
+	size_t		nlimits = (size_t) ntiers * TIER_PLACEMENT_RESOURCES;
 	void	   *arrays[32];
 	int			narrays = 0;
 	Work		work;
@@ -832,15 +739,13 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	memset(&work, 0, sizeof(work));
 	memset(&best, 0, sizeof(best));
 	work.problem = problem;
-	work.nuses = nuses;
 	work.clients = tier_placement_clients(problem);
 	work.quiet_s = tier_cost_queue_s(QUIET_UTILISATION, work.clients);
 	work.quiet_slope = tier_cost_queue_slope(QUIET_UTILISATION, work.clients);
 #define ARRAY(type, n) ((type *) (arrays[narrays++] = array(problem, (n), sizeof(type))))
 	work.cost = ARRAY(double, ncells);
-	work.use = ARRAY(double, ncells * nuses);
-	work.capacity = ARRAY(double, ntiers);
-	work.limit = ARRAY(double, (size_t) ntiers * nuses);
+	work.use = ARRAY(double, ncells * TIER_PLACEMENT_RESOURCES);
+	work.limit = ARRAY(double, nlimits);
 	work.utilisation = ARRAY(double, ntiers);
 	work.at_least = ARRAY(double, ntiers);
 	work.at_most = ARRAY(double, ntiers);
@@ -848,26 +753,20 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	work.expected_s = ARRAY(double, ntiers);
 	work.solved_s = ARRAY(double, ntiers);
 	work.slope = ARRAY(double, ntiers);
-	work.used_of = ARRAY(double, nlimits);
-	work.dual_price = ARRAY(double, nlimits);
-	work.bytes = ARRAY(double, ntiers);
+	work.limit_price = ARRAY(double, nlimits);
 	work.tier = ARRAY(int, problem->nunits);
-	work.pushed = ARRAY(int, problem->nunits);
 	work.feasible = ARRAY(int, problem->nunits);
 	work.fits = ARRAY(int, problem->nunits);
 	work.start = ARRAY(int, problem->nunits);
 	work.now = ARRAY(TierPlacementTotals, ntiers);
 	work.totals = ARRAY(TierPlacementTotals, ntiers);
 	best.tier = ARRAY(int, problem->nunits);
-	best.pushed = ARRAY(int, problem->nunits);
-	best.dual_price = ARRAY(double, nlimits);
+	best.limit_price = ARRAY(double, nlimits);
 #undef ARRAY
 
 	set_limits(&work);
 	set_weights(&work, &best, &result->price_per_wait_hour);
-	solve_weighted(&work, MAX_ROUNDS,
-				   problem->effort > 0 ? problem->effort : TIER_PLACEMENT_EFFORT,
-				   problem->expected_s != NULL, &best);
+	solve_weighted(&work, MAX_ROUNDS, problem->quick, &best);
 	exchange_pairs(&work, &best);
 	undo_exchanges(&work, &best);
 	stay_if_better(&work, &best);

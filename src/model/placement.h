@@ -25,13 +25,14 @@ typedef enum TierPlacementBottleneck
 
 /*
  * tier, pushed_out_of, fits are by unit, the rest by tier, all from the caller; all
- * but tier may be NULL.  pushed_out_of is -1 for who is where it wants to be.
+ * but tier may be NULL.  tier_bottleneck_find() fills in pushed_out_of: -1 for who is where it
+ * wants to be.
  * The objective is in device-seconds per hour for TIME, else in money per month.
  * byte_worth is by how much it would fall with one more byte on that tier.
  *
  * asked are the limits as they should be kept, and kept those that the placement keeps:
  * the same, or raised by as little as possible (model/feasible.h), in which case
- * the status is TIER_SOLVER_INFEASIBLE.
+ * keeps_limits is false.
  */
 typedef struct TierPlacementResult
 {
@@ -47,12 +48,9 @@ typedef struct TierPlacementResult
 	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;
 	double		objective;
-	double		lower_bound;	/* no placement that keeps the limits is below */
-	double		gap;			/* how far it may be from the best, relative;
-								 * what it gives up for the price left out */
 	double		price_per_wait_hour;	/* as given or found; NaN for TIME and
 										 * MONEY */
-	TierSolverStatus status;
+	bool		keeps_limits;
 } TierPlacementResult;
 
 /*

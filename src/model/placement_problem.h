@@ -48,12 +48,6 @@ typedef enum TierObjective
 #define TIER_PLACEMENT_DOUBT 0.15
 
 /*
- * Default of effort, see model/solver/solver.h: some 40 ms.  An advice solves one of
- * these, and six with a part of it.
- */
-#define TIER_PLACEMENT_EFFORT 7e6
-
-/*
  * What a placement takes of a tier.  Only tier_placement_add_up() fills it in; what is
  * not finite is left out.
  */
@@ -97,8 +91,7 @@ typedef struct TierPlacementProblem
 										 * waiting is worth; NaN: find out
 										 * where the curve of price against
 										 * waiting bends */
-	double		effort;			/* of all calls of the solver together; 0:
-								 * TIER_PLACEMENT_EFFORT */
+	bool		quick;			/* as the solver's: one of many */
 	const double *expected_s;	/* by tier: occupied_s of an answer that is
 								 * likely to be much like this one's; NULL:
 								 * none is known */

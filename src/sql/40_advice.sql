@@ -176,7 +176,7 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	OUT written_bytes_per_day float8, OUT advised_written_bytes_per_day float8,
 	OUT endurance_bytes_per_day float8, OUT limited_by text,
 	OUT next_gb_saves_per_hour float8, OUT missing_bytes bigint,
-	OUT objective_value float8, OUT lower_bound float8, OUT gap float8,
+	OUT objective_value float8,
 	OUT effective_price_per_wait_hour float8, OUT growth_bytes_per_day float8,
 	OUT days_until_reserve float8, OUT days_until_full float8,
 	OUT reason text, OUT device_wait_fraction float8,
@@ -188,7 +188,6 @@ AS 'MODULE_PATHNAME', 'tier_placement_summary';
 COMMENT ON FUNCTION tiered_storage.placement_summary(
 	name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
 'each tier now and after the recommendation, and all of them in the row whose tier_name is null; '
-'there, no placement is better than lower_bound and gap is the distance to it; '
 'next_gb_saves_per_hour is what one more GB of the tier would save: seconds of device time per '
 'hour, or money per month (objective money)';
 
@@ -242,7 +241,7 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 	OUT queue_s_per_hour float8,
 	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT next_gb_saves_per_hour float8,
 	OUT next_gb_price_per_month float8, OUT is_current boolean, OUT is_knee boolean,
-	OUT gap float8, OUT reason text)
+	OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';

@@ -65,7 +65,6 @@ static struct
 	double		available[MAX_TIERS];
 	double		endurance[MAX_TIERS];
 	int			tier[MAX_UNITS];
-	int			pushed[MAX_UNITS];
 	TierPlacementTotals now[MAX_TIERS];
 	TierPlacementTotals after[MAX_TIERS];
 	double		worth[MAX_TIERS];
@@ -96,7 +95,6 @@ begin(int ntiers)
 	c.problem.alloc = counting_alloc;
 	c.problem.release = counting_release;
 	c.result.tier = c.tier;
-	c.result.pushed_out_of = c.pushed;
 	c.result.now = c.now;
 	c.result.after = c.after;
 	c.result.byte_worth = c.worth;
@@ -322,7 +320,6 @@ test_queue_shares(void)
 		c.busy[i] = c.occupied[i] = 450;
 	solve();
 	ok(c.tier[0] == 0 && c.tier[1] == 0, "queue: a quiet device is left alone");
-	ok(c.result.gap < 1e-3, "queue: and nothing could be much better (%g)", c.result.gap);
 }
 
 static void
@@ -357,7 +354,7 @@ test_busy_limit(void)
 	solve();
 	ok(c.after[1].occupied_s <= 2700 && c.tier[9] == 0,
 	   "money: an overloaded device takes nothing in");
-	ok(c.result.status != TIER_SOLVER_INFEASIBLE, "money: and is no contradiction");
+	ok(c.result.keeps_limits, "money: and is no contradiction");
 }
 
 static void
@@ -452,7 +449,7 @@ test_nothing(void)
 {
 	begin(1);
 	solve();
-	ok(c.result.objective == 0 && c.result.gap == 0 && allocations == 0, "nothing to place");
+	ok(c.result.objective == 0 && allocations == 0, "nothing to place");
 
 	begin(2);
 	(void) add_unit(100, -1);
@@ -532,7 +529,6 @@ reference_feasible(const int *tier)
 static void
 test_brute_force(void)
 {
-	int			bound_wrong = 0;
 	int			infeasible = 0;
 	int			value_wrong = 0;
 	int			worse_than_stay = 0;
@@ -583,8 +579,6 @@ test_brute_force(void)
 		if (fabs(reference_value(c.tier) - c.result.objective) >
 			1e-6 * fmax(1, c.result.objective))
 			value_wrong++;
-		if (c.result.lower_bound > best * (1 + 1e-7) + 1e-7)
-			bound_wrong++;
 		if (c.result.objective >
 			reference_value(c.current) * (1 + 1e-7) + 1e-7)
 			worse_than_stay++;
@@ -596,7 +590,6 @@ test_brute_force(void)
 	}
 	ok(infeasible == 0, "brute force: limits are kept");
 	ok(value_wrong == 0, "brute force: the objective is what the placement costs");
-	ok(bound_wrong == 0, "brute force: nothing is below the bound (%d)", bound_wrong);
 	ok(worse_than_stay == 0, "brute force: never worse than staying (%d)", worse_than_stay);
 	ok(far <= 8 && total_gap / 400 < 0.01,
 	   "brute force: within 5 %% of the optimum in all but 2 %% of the cases (%d), "
@@ -630,7 +623,7 @@ test_overfull(void)
 	solve();
 	ok(c.after[0].bytes == 200 && c.after[1].occupied_s == 5 * 540,
 	   "overfull: room is made, though the disk is busier than it should be");
-	ok(c.result.status == TIER_SOLVER_INFEASIBLE && c.bottleneck[1] == TIER_BOTTLENECK_BUSY,
+	ok(!c.result.keeps_limits && c.bottleneck[1] == TIER_BOTTLENECK_BUSY,
 	   "overfull: which is said");
 	is(c.asked[1].of[TIER_RESOURCE_BUSY], 2160 * (1 + 1e-9), "overfull: as it should be");
 	ok(c.kept[1].of[TIER_RESOURCE_BUSY] >= 2700 && c.kept[1].of[TIER_RESOURCE_BUSY] <= 2720,
@@ -646,7 +639,7 @@ test_overfull(void)
 	solve();
 	ok(c.tier[0] == 0 && c.tier[3] == 0 && c.tier[4] == 1 && c.tier[8] == 1,
 	   "overfull: what needs it least leaves");
-	ok(c.result.status != TIER_SOLVER_INFEASIBLE && c.missing[0] == 0,
+	ok(c.result.keeps_limits && c.missing[0] == 0,
 	   "overfull: nothing is missing after that");
 
 	/* Six of them must stay. */
@@ -713,7 +706,7 @@ test_overfull(void)
 		costs(u, 1, 2, 2, 1);
 	}
 	solve();
-	ok(c.after[0].bytes == 0 && c.result.status == TIER_SOLVER_INFEASIBLE,
+	ok(c.after[0].bytes == 0 && !c.result.keeps_limits,
 	   "overfull: nothing stays where nothing fits, and that is not enough");
 	is(c.missing[0], 30, "overfull: what comes is missing, too");
 	is(c.missing[1], 0, "overfull: and no room elsewhere");
@@ -1241,7 +1234,7 @@ test_expected(void)
 		worst = fmax(worst, c.result.objective / objective - 1.0);
 	}
 	ok(same, "expected: limits are raised by as much");
-	ok(worst <= TIER_SOLVER_GAP, "expected: as good");
+	ok(worst <= 5e-3, "expected: as good");
 }
 
 int
