@@ -20,7 +20,6 @@ my $node = new_node(
 	'main',
 	conf => q(
 max_prepared_transactions = 5
-tiered_storage.debug_lock_hold_limit = '10s'
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1s'
 tiered_storage.migrate_interval = '1s'

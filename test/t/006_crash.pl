@@ -36,7 +36,6 @@ tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1s'
 tiered_storage.max_movers = 20
-tiered_storage.debug_lock_hold_limit = '10s'
 restart_after_crash = on
 log_statement = none
 ));

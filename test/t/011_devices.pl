@@ -560,9 +560,9 @@ SKIP:
 	skip 'no file system of its own for pg_wal', 4
 	  if !-w '/dev/shm' || (stat '/dev/shm')[0] == (stat $node->data_dir)[0];
 
-	my $wal = PostgreSQL::Test::Utils::tempdir_short() =~ s{.*/}{/dev/shm/}r;
+	my $wal = File::Temp::tempdir(DIR => '/dev/shm', CLEANUP => 1);
 	$node->stop;
-	system_or_bail('cp', '-a', $node->data_dir . '/pg_wal', $wal);
+	system_or_bail('cp', '-a', $node->data_dir . '/pg_wal/.', $wal);
 	system_or_bail('rm', '-r', $node->data_dir . '/pg_wal');
 	symlink $wal, $node->data_dir . '/pg_wal' or die $!;
 	write_file('proc/self/mountinfo',

@@ -29,7 +29,6 @@ tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
 tiered_storage.debug_lock_attempts = 1000
 tiered_storage.move_lock_timeout = '10ms'
-tiered_storage.debug_lock_hold_limit = '10s'
 ));
 $node->start;
 create_in_place_tablespace($node, 'slow');

@@ -16,7 +16,6 @@ my $node = new_node(
 	'main',
 	conf => q(
 tiered_storage.auto_migrate = off
-tiered_storage.debug_lock_hold_limit = '10s'
 tiered_storage.sample_interval = '1s'
 tiered_storage.migrate_interval = '1s'
 ));

@@ -18,7 +18,6 @@ my $node = new_node(
 	'main',
 	conf => q(
 tiered_storage.auto_migrate = off
-tiered_storage.debug_lock_hold_limit = '10s'
 wal_level = logical
 log_error_verbosity = verbose
 ));

@@ -28,7 +28,6 @@ tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1h'
 tiered_storage.move_lock_timeout = '10s'
-tiered_storage.debug_lock_hold_limit = '10s'
 ));
 $node->start;
 create_in_place_tablespace($node, 'slow');

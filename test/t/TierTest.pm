@@ -45,16 +45,13 @@ log_min_messages = log
 shared_buffers = 16MB
 ));
 
-	# Relations of tests are small, and so is what moving them saves.
+	# The debug build, with stop points and faults: see base/debug.h.  On a busy machine,
+	# what is to be done under the lock may take longer than anywhere else.
 	$node->append_conf(
 		'postgresql.conf', qq(
-# Others use the disks of this machine.
-));
-
-	# The debug build, with stop points and faults: see base/debug.h.
-	$node->append_conf('postgresql.conf',
-		"dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'")
-	  if $ENV{TIER_DEBUG_LIBDIR};
+dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'
+tiered_storage.debug_lock_hold_limit = '10s'
+)) if $ENV{TIER_DEBUG_LIBDIR};
 	$node->append_conf('postgresql.conf',
 		"shared_preload_libraries = 'tiered_storage'")
 	  unless defined $options{preload} && !$options{preload};
