@@ -29,7 +29,7 @@ int			tier_history_retention_min = 90 * MINUTES_PER_DAY;
 int			tier_history_max_size_mb = 256;
 int			tier_auto_migrate = TIER_AUTO_MIGRATE_POLICIES;
 int			tier_max_workers = 2;
-int			tier_move_lock_timeout_ms = 200;
+int			tier_move_lock_timeout_ms = 50;
 double		tier_move_rate_limit_mb = 0;
 double		tier_worker_rate_limit_mb = 50;
 double		tier_move_max_slowdown = 0;
@@ -121,7 +121,7 @@ tier_guc_init(void)
 							"Others queue behind a waiting move, so this bounds how long a "
 							"move can hold them up before it has even started.",
 							&tier_move_lock_timeout_ms,
-							200, 1, 60000,
+							50, 1, 60000,
 							PGC_USERSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 

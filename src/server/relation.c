@@ -215,6 +215,9 @@ tier_relation_why_incomplete(const TierRelationInfo *info)
 		"or it is what a failed build has left";
 }
 
+/* Who has had a relation for so long may keep it for longer than anybody waits. */
+#define LASTING_MS 1000
+
 /* ---------------------------------------------------------------------
  * Others who wait for it, or have locked it
  * ---------------------------------------------------------------------
@@ -263,7 +266,7 @@ tier_relation_has_waiters(Oid relation_oid)
 	return someone_waits_for(&relation_tag, &transaction_tag);
 }
 
-/* What the process tells of itself; false if not enough. */
+/* What the process tells of itself; false if nothing. */
 static bool
 describe_process(TierHolder *holder)
 {
@@ -280,17 +283,20 @@ describe_process(TierHolder *holder)
 		strlcpy(application, status.st_backendType == B_BACKEND ? status.st_appname :
 				GetBackendTypeDesc(status.st_backendType), NAMEDATALEN);
 		holder->application = application;
-		return holder->since != 0;
+		holder->is_idle = status.st_state == STATE_IDLEINTRANSACTION ||
+			status.st_state == STATE_IDLEINTRANSACTION_ABORTED;
+		return true;
 	}
 	return false;
 }
 
 /*
  * A prepared transaction has the virtual ID of the session that prepared it, which
- * has another one by then; or, after a restart, only its own ID.
+ * has another one by then; or, after a restart, only its own ID.  With those that do not
+ * tell since when they have been there.
  */
-List *
-tier_relation_holders(Oid relation_oid)
+static List *
+all_holders(Oid relation_oid)
 {
 	List	   *holders = NIL;
 	LOCKTAG		tag;
@@ -321,6 +327,45 @@ tier_relation_holders(Oid relation_oid)
 	return holders;
 }
 
+List *
+tier_relation_holders(Oid relation_oid)
+{
+	List	   *holders = NIL;
+	ListCell   *cell;
+
+	foreach(cell, all_holders(relation_oid))
+	{
+		TierHolder *holder = lfirst(cell);
+
+		if (holder->pid == 0 || holder->since != 0)
+			holders = lappend(holders, holder);
+	}
+	return holders;
+}
+
+/*
+ * Will somebody keep the relation who has it?  The application's name is a hint alone: who calls
+ * himself a dump is waited for.  With track_activities off nothing is known, and he is waited
+ * for, too.
+ */
+static bool
+has_lasting_holder(Oid relation_oid)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	ListCell   *cell;
+
+	foreach(cell, all_holders(relation_oid))
+	{
+		const TierHolder *holder = lfirst(cell);
+
+		if (holder->pid == 0 || holder->since == 0 || holder->is_idle ||
+			strncmp(holder->application, "pg_dump", strlen("pg_dump")) == 0 ||
+			TimestampDifferenceExceeds(holder->since, now, LASTING_MS))
+			return true;
+	}
+	return false;
+}
+
 /* ---------------------------------------------------------------------
  * Locks
  * ---------------------------------------------------------------------
@@ -347,6 +392,19 @@ bool
 tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
 {
 	return ConditionalLockRelationOid(relation_oid, mode);
+}
+
+bool
+tier_relation_lock_exclusively(Oid relation_oid, bool may_queue, int timeout_ms,
+							   int next_timeout_ms)
+{
+	if (ConditionalLockRelationOid(relation_oid, AccessExclusiveLock))
+		tier_transaction_limit_lock_waits(next_timeout_ms);
+	else if ((may_queue && !has_lasting_holder(relation_oid)) || tier_debug_skips("queueing"))
+		tier_relation_lock(relation_oid, AccessExclusiveLock, timeout_ms, next_timeout_ms);
+	else
+		return false;
+	return true;
 }
 
 int
@@ -501,9 +559,9 @@ tier_relation_swap_file(Oid relation_oid, RelFileLocator file)
 
 /*
  * The TOAST table and its index are moved along.  They are locked before the
- * copy begins, not after half of it.
+ * copy begins, not after half of it; without waiting, since the table is locked already.
  */
-static void
+static bool
 lock_toast(Oid relation_oid)
 {
 	TierRelationInfo info;
@@ -511,11 +569,14 @@ lock_toast(Oid relation_oid)
 	ListCell   *cell;
 
 	if (!tier_relation_lookup(relation_oid, &info) || !OidIsValid(info.toast_oid))
-		return;
-	LockRelationOid(info.toast_oid, AccessExclusiveLock);
+		return true;
+	if (!ConditionalLockRelationOid(info.toast_oid, AccessExclusiveLock))
+		return false;
 	indexes = tier_relation_indexes(info.toast_oid);
 	foreach(cell, indexes)
-		LockRelationOid(lfirst_oid(cell), AccessExclusiveLock);
+		if (!ConditionalLockRelationOid(lfirst_oid(cell), AccessExclusiveLock))
+		return false;
+	return true;
 }
 
 static void
@@ -523,8 +584,12 @@ lock_step(void *argument)
 {
 	Oid			relation_oid = *(Oid *) argument;
 
-	LockRelationOid(relation_oid, AccessExclusiveLock);
-	lock_toast(relation_oid);
+	if (!tier_relation_lock_exclusively(relation_oid, true, tier_move_lock_timeout_ms,
+										tier_move_lock_timeout_ms) ||
+		!lock_toast(relation_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg_internal("the relation is in use")));
 }
 
 /*

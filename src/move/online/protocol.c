@@ -78,6 +78,12 @@
  */
 #define FEW_ATTEMPTS 5
 
+/*
+ * After so many times the wait for the strong lock it is queued for again; before that, it is
+ * taken only if it is free.  Others who come meanwhile queue behind us, or are refused.
+ */
+#define PAUSES_PER_QUEUE 19
+
 /* How often a copy is begun again because the file was rewritten meanwhile. */
 #define MAX_RESTARTS 5
 
@@ -166,7 +172,10 @@ account_for_swap(TierOnline *move)
 	report->attempts++;
 	tier_progress_add(TIER_PROGRESS_ATTEMPTS, 1);
 	if (move->asked_at != 0)
+	{
 		report->lock_wait_ms += (wait_end - move->asked_at) / 1000.0;
+		move->may_queue_at = wait_end + (wait_end - move->asked_at) * PAUSES_PER_QUEUE;
+	}
 	if (move->locked_at != 0)
 	{
 		double		held_ms = (end - move->locked_at) / 1000.0;

@@ -143,14 +143,17 @@ lock_and_check(TierOnline *move, LOCKMODE mode)
 	Parts		parts;
 	TierStepResult outcome;
 
-	tier_relation_lock(relation_oid, mode, tier_move_lock_timeout_ms,
-					   mode == AccessExclusiveLock ? TIER_LOCK_HOLD_LIMIT_MS :
-					   tier_move_lock_timeout_ms);
-	if (mode == AccessExclusiveLock)
+	if (mode != AccessExclusiveLock)
+		tier_relation_lock(relation_oid, mode, tier_move_lock_timeout_ms,
+						   tier_move_lock_timeout_ms);
+	else if (tier_relation_lock_exclusively(relation_oid, move->asked_at >= move->may_queue_at,
+											tier_move_lock_timeout_ms, TIER_LOCK_HOLD_LIMIT_MS))
 	{
 		move->locked_at = tier_clock_monotonic_us();
 		move->cpu_at_lock_us = tier_clock_cpu_us();
 	}
+	else
+		return busy(move, TIER_BUSY_LOCK);
 	for (int i = 0; i < move->nparts; i++)
 		if (move->parts[i].relation_oid != relation_oid &&
 			!tier_relation_lock_if_free(move->parts[i].relation_oid, mode))
