@@ -3,7 +3,8 @@
  * src/sql in the order of their numbers.
  *
  * Every name outside a function body is qualified; every function in SQL or PL/pgSQL pins
- * its search_path and turns jit off.  Nothing that changes anything is granted to PUBLIC
+ * its search_path.  Its other settings are fixed by the library (src/base/session_settings.h),
+ * for which it needs that one.  Nothing that changes anything is granted to PUBLIC
  * (see 90_rights.sql).
  */
 \echo Use "CREATE EXTENSION tiered_storage" to load this file. \quit

@@ -10,7 +10,7 @@
 CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric,
 	OUT highest numeric)
 RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	VALUES
 		('rank'::text,                0::numeric, 1000000::numeric),
@@ -32,7 +32,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_limits() IS
 'lower and upper limit of each number of a tier';
 
 CREATE FUNCTION _tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE property
 		WHEN 'price_per_gb_month' THEN value = 0 OR value BETWEEN l.lowest AND l.highest
@@ -44,7 +44,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_value_fits(text, numeric) IS
 'whether this number of a tier is within its limits; null if the number is null';
 
 CREATE FUNCTION _tiered_storage.tier_watermarks_fit(low float8, high float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT low > 0 AND low < high AND high <= 1
 $$;
@@ -140,7 +140,7 @@ COMMENT ON TABLE _tiered_storage.tier_tablespace IS
  */
 CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, only_discovered boolean)
 RETURNS boolean
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	UPDATE _tiered_storage.tier x SET
@@ -166,7 +166,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, boolean
 
 /* What pg_dump writes; what functions of the extension insert comes by calls of them. */
 CREATE FUNCTION _tiered_storage.is_restore() RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT COALESCE(current_query() ~* E'^([[:space:]]|--[^\n]*\n)*(COPY|INSERT[[:space:]]+INTO)'
 		'[[:space:]]+"?_tiered_storage"?[[:space:]]*[.]', false)
@@ -185,7 +185,7 @@ COMMENT ON TABLE _tiered_storage.restore_turn IS
  * so that who waits here holds nothing.
  */
 CREATE FUNCTION _tiered_storage.restore_in_turn() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF _tiered_storage.is_restore() THEN
@@ -205,7 +205,7 @@ COMMENT ON FUNCTION _tiered_storage.restore_in_turn() IS
  * renamed since the dump have two rows.
  */
 CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	is_known boolean;
@@ -260,7 +260,7 @@ CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.ti
  * looked for the tier, and get the error of the foreign key.
  */
 CREATE FUNCTION _tiered_storage.expect_tiers() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	expected name;
@@ -304,7 +304,7 @@ CREATE TRIGGER tier_tablespace_expect_tiers BEFORE INSERT ON _tiered_storage.tie
  * then.
  */
 CREATE FUNCTION _tiered_storage.tier_after_insert() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM _tiered_storage.remove_unused_tiers(NULL);

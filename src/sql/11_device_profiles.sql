@@ -66,7 +66,7 @@ CREATE FUNCTION _tiered_storage.default_profiles(
 	OUT prices_as_of date,
 	OUT price_source text)
 RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	VALUES
 		('memory'::text, true, 0.001::float8, 0.001::float8, 8000::float8, 8000::float8,
@@ -130,7 +130,7 @@ CREATE FUNCTION tiered_storage.device_profiles(
 	OUT price_source text,
 	OUT is_edited boolean)
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT COALESCE(d.profile, e.profile),
 		COALESCE(e.random_read_ms, d.random_read_ms),

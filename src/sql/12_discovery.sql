@@ -5,7 +5,7 @@
 /* Makes room for a tier of this speed in the order of ranks, and returns its rank. */
 CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8,
 	compressed boolean) RETURNS integer
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	new_rank integer;
@@ -34,7 +34,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean) IS
 'down by one';
 
 CREATE FUNCTION _tiered_storage.tier_forget_restored_ranks() RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	UPDATE _tiered_storage.tier t SET restored_rank = NULL WHERE t.restored_rank IS NOT NULL
 $$;
@@ -50,7 +50,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_forget_restored_ranks() IS
  * Functions that give a tier its tablespaces have chosen its rank.
  */
 CREATE FUNCTION _tiered_storage.tier_rank_discovered() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	names name[];
@@ -106,7 +106,7 @@ CREATE TRIGGER tier_rank_discovered AFTER INSERT ON _tiered_storage.tier
 
 CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean)
 RETURNS name
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE
 		WHEN compressed THEN 'compressed'
@@ -123,7 +123,7 @@ COMMENT ON FUNCTION _tiered_storage.discovered_name(text, boolean, boolean) IS
 
 CREATE FUNCTION _tiered_storage.tier_new(name name, compressed boolean, discovered boolean)
 RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	t _tiered_storage.tier;
@@ -145,7 +145,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_new(name, boolean, boolean) IS
 CREATE FUNCTION _tiered_storage.tier_insert_discovered(
 	name name, profile text, is_virtual boolean, compressed boolean)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	t _tiered_storage.tier := _tiered_storage.tier_new(name, compressed, true);
@@ -163,7 +163,7 @@ CREATE FUNCTION _tiered_storage.discover_tablespace(
 	tablespace_name name, tablespace_oid oid, tier name,
 	profile text, is_virtual boolean, compressed boolean)
 RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	is_new boolean := NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = tier);
@@ -193,8 +193,8 @@ CREATE FUNCTION tiered_storage.discover_tiers(
 	OUT kind text, OUT action text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 #variable_conflict use_column
 DECLARE

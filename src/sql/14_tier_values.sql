@@ -4,7 +4,7 @@
 
 /* The error names the argument; the limits are those of the table. */
 CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	bad text;
@@ -71,7 +71,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_check_values(_tiered_storage.tier) IS
 'raises an error for numbers that a tier cannot have';
 
 CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	t _tiered_storage.tier;
@@ -93,7 +93,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_require(name) IS
 'the tier of that name; raises an error if there is none';
 
 CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF name IS NULL OR name = '' THEN
@@ -107,7 +107,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_check_name(name) IS
 
 CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text)
 RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	p record;
@@ -144,7 +144,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text
  */
 CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	t.rank := COALESCE(given.rank, t.rank);
@@ -182,7 +182,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_with_values(_tiered_storage.tier, _tier
 
 CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[],
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	u text;
@@ -213,7 +213,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_without(
 'the tier without the values that are to be unset, none of which may be given';
 
 CREATE FUNCTION _tiered_storage.tier_insert(t _tiered_storage.tier) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	INSERT INTO _tiered_storage.tier
@@ -236,7 +236,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_insert(_tiered_storage.tier) IS
 
 CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	spc_oid oid;
@@ -287,7 +287,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_check_tablespace(name, name, boolean) I
 'discovered tier';
 
 CREATE FUNCTION _tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	total bigint;
@@ -319,7 +319,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_check_capacity(name, name[]) IS
  */
 CREATE FUNCTION _tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	spc name;

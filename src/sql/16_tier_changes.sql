@@ -29,8 +29,8 @@ CREATE FUNCTION tiered_storage.add_tier(
 	scan_start_ms float8 DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
@@ -101,8 +101,8 @@ CREATE FUNCTION tiered_storage.alter_tier(
 	scan_start_ms float8 DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
@@ -159,7 +159,7 @@ COMMENT ON FUNCTION tiered_storage.alter_tier(
 'returns to the size of the file systems';
 
 CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	users text;
@@ -212,8 +212,8 @@ COMMENT ON FUNCTION _tiered_storage.tier_require_unused(name) IS
 CREATE FUNCTION tiered_storage.remove_tier(name name, if_exists boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_tier()');
@@ -250,7 +250,7 @@ COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS
  */
 CREATE FUNCTION _tiered_storage.second_tier_statement(
 	is_fast boolean, tablespaces name[], other_random_read_ms float8) RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	profile text := CASE WHEN is_fast THEN 'nvme' ELSE 'hdd_7200' END;
@@ -278,7 +278,7 @@ COMMENT ON FUNCTION _tiered_storage.second_tier_statement(boolean, name[], float
  * defined without saying so, and nothing that another database has given to a tier.
  */
 CREATE FUNCTION _tiered_storage.second_tier_statements() RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	one record;

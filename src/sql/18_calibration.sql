@@ -60,7 +60,7 @@ _tiered_storage.measure_device(oid, float8, bigint, float8, boolean, float8, oid
 CREATE FUNCTION _tiered_storage.calibration_verdict(
 	profile text, random_read_ms float8, sequential_read_mb_per_s float8,
 	OUT nearest_profile text, OUT contradiction text)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH compared AS (
 		SELECT q.*,
@@ -90,7 +90,7 @@ COMMENT ON FUNCTION _tiered_storage.calibration_verdict(text, float8, float8) IS
 CREATE FUNCTION _tiered_storage.calibration_tablespace(tier name, OUT tablespace_oid oid,
 	OUT tablespace_name name)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -115,7 +115,7 @@ COMMENT ON FUNCTION _tiered_storage.calibration_tablespace(name) IS
 
 /* The figures that were not measured stay unchanged. */
 CREATE FUNCTION _tiered_storage.calibration_store(name name, figures jsonb) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	UPDATE _tiered_storage.tier x SET
@@ -141,7 +141,7 @@ COMMENT ON FUNCTION _tiered_storage.calibration_store(name, jsonb) IS
 
 CREATE FUNCTION _tiered_storage.calibration_warn(t _tiered_storage.tier, figures jsonb)
 RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	verdict record;
@@ -201,8 +201,8 @@ CREATE FUNCTION tiered_storage.calibrate_tier(
 	OUT measured float8)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin SET extra_float_digits = 1
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -314,8 +314,8 @@ CREATE FUNCTION tiered_storage.calibrate_wal(
 	OUT writes bigint)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET extra_float_digits = 1
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -58,7 +58,7 @@ COMMENT ON TABLE _tiered_storage.device_wear_given IS
 CREATE FUNCTION _tiered_storage.count_wear(at timestamptz, device text, written_bytes float8,
 	period_s float8, relation_bytes float8, has_wal boolean)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	kept_days CONSTANT integer := 7;
@@ -119,7 +119,7 @@ IS 'puts what a device was written in a period into the ledger, and how much of 
  * disk of this name is that one, and what was written to it since.
  */
 CREATE FUNCTION _tiered_storage.forget_wear() RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH gone AS (
 		DELETE FROM _tiered_storage.device_wear w
@@ -154,7 +154,7 @@ CREATE FUNCTION _tiered_storage.wear_state(
 	OUT used_fraction float8, OUT expected_life_years float8, OUT wear_exceeded boolean,
 	OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH place AS MATERIALIZED (
 		SELECT d.device, tt.tier_name, d.file_system_id, d.filesystem, d.path_exists,
@@ -309,8 +309,8 @@ CREATE FUNCTION tiered_storage.set_device_wear(
 	used_fraction float8 DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.set_device_wear()');

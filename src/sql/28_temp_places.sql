@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 CREATE FUNCTION _tiered_storage.roles_without_create(tablespace name) RETURNS name[]
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT COALESCE(array_agg(r.rolname ORDER BY r.rolname), '{}')
 	FROM pg_database d
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION _tiered_storage.roles_without_create(name) IS
 CREATE FUNCTION _tiered_storage.temp_places(
 	OUT places text[], OUT null_reason text, OUT default_place text, OUT closed_places text[])
 RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH setting AS (
 		SELECT COALESCE(

@@ -22,7 +22,7 @@ CREATE FUNCTION _tiered_storage.directory_tiers(
 	OUT directory text, OUT path text, OUT device text, OUT mount_point text,
 	OUT free_bytes bigint, OUT tier_name name, OUT shares_device boolean, OUT kind text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH place AS MATERIALIZED (
 		SELECT t.device, t.file_system_id, tt.tier_name
@@ -46,7 +46,7 @@ COMMENT ON FUNCTION _tiered_storage.directory_tiers() IS
 
 /* Names of PostgreSQL 15 and 16, and of 17. */
 CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE replace(lower(slru), '_', '')
 		WHEN 'xact' THEN 'pg_xact' WHEN 'transaction' THEN 'pg_xact'
@@ -66,8 +66,7 @@ CREATE FUNCTION _tiered_storage.relation_file_counters(version integer,
 	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_ms float8,
 	OUT reset_at timestamptz, OUT null_reason text)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	is_timed boolean := pg_catalog.current_setting('track_io_timing')::boolean;
@@ -111,8 +110,7 @@ CREATE FUNCTION _tiered_storage.wal_file_counters(version integer,
 	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
 	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	method text := pg_catalog.current_setting('wal_sync_method');
@@ -158,7 +156,7 @@ COMMENT ON FUNCTION _tiered_storage.wal_file_counters(integer) IS
  */
 CREATE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb, OUT null_reason text)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF NOT pg_catalog.current_setting('logging_collector')::boolean THEN
@@ -188,7 +186,7 @@ COMMENT ON FUNCTION _tiered_storage.log_files() IS
  * written into a file that is gone is not known.
  */
 CREATE FUNCTION _tiered_storage.log_growth(before jsonb, after jsonb) RETURNS float8
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH earlier AS (
 		SELECT e.key AS name, (e.value ->> 0)::float8 AS size,
@@ -220,7 +218,7 @@ CREATE FUNCTION _tiered_storage.file_counters(
 	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text,
 	OUT files jsonb)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH server AS MATERIALIZED (
 		SELECT current_setting('server_version_num')::integer AS version,
@@ -266,7 +264,7 @@ COMMENT ON FUNCTION _tiered_storage.file_counters() IS
 /* What has come since; a counter that went back, or was reset, counts from 0. */
 CREATE FUNCTION _tiered_storage.counter_growth(before float8, after float8, was_reset boolean)
 RETURNS float8
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN before IS NOT NULL AND after >= 0 AND after < 'Infinity' THEN
 		LEAST(CASE WHEN was_reset OR after < before THEN after ELSE after - before END, 1e16) END
@@ -328,7 +326,7 @@ COMMENT ON COLUMN _tiered_storage.file_history.place IS
 
 /* Counters that are read twice at one time, or after the clock was set back, make no period. */
 CREATE FUNCTION _tiered_storage.file_sample(now_at timestamptz) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH counted AS MATERIALIZED (
 		SELECT * FROM _tiered_storage.file_counters()),

@@ -59,7 +59,7 @@ COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
  */
 CREATE FUNCTION _tiered_storage.load_is_possible(l _tiered_storage.load_history)
 RETURNS boolean
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT LEAST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
 		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
@@ -103,7 +103,7 @@ COMMENT ON FUNCTION tiered_storage.wait_times() IS
 CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz,
 	OUT begins_at timestamptz, OUT ends_at timestamptz)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	observed_since timestamptz;
@@ -161,7 +161,7 @@ CREATE FUNCTION _tiered_storage.load_sums(
 	OUT wal_ms float8, OUT temp_ms float8, OUT slru_ms float8, OUT other_io_ms float8,
 	OUT lock_ms float8, OUT lwlock_ms float8, OUT other_ms float8, OUT prorated_s float8)
 RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH part AS (
 		SELECT h.*, p.share, p.share * h.period_s AS inside_s
@@ -194,7 +194,7 @@ COMMENT ON FUNCTION _tiered_storage.load_sums(timestamptz, timestamptz) IS
 CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
 	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT v.*
 	FROM _tiered_storage.load_sums(begins_at, ends_at) t
@@ -243,7 +243,7 @@ CREATE FUNCTION tiered_storage.load_profile(
 	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8,
 	OUT unit text)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -276,7 +276,7 @@ CREATE FUNCTION tiered_storage.compare_load(
 	OUT first_per_transaction float8, OUT second_per_transaction float8,
 	OUT per_transaction_ratio float8, OUT unit text)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -6,7 +6,7 @@
 CREATE FUNCTION _tiered_storage.file_period(
 	OUT begins_at timestamptz, OUT ends_at timestamptz, OUT hours float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT p.begins_at, s.sampled_at,
 		EXTRACT(epoch FROM s.sampled_at - p.begins_at)::float8 / 3600
@@ -22,7 +22,7 @@ CREATE FUNCTION _tiered_storage.relation_file_io(
 	OUT tier_name name, OUT is_total boolean, OUT random_reads float8,
 	OUT sequential_reads float8, OUT page_writes float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH kept AS (
 		SELECT k.begins_at, s.ends_at,
@@ -63,7 +63,7 @@ CREATE FUNCTION _tiered_storage.counted_file_io(
 	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_s float8,
 	OUT null_reason text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH source AS (
 		SELECT f.*, w.begins_at, s.ends_at,
@@ -125,7 +125,7 @@ CREATE FUNCTION _tiered_storage.file_io_ms(file_class text, t _tiered_storage.ti
 	random_reads float8, sequential_reads float8, writes float8, write_bytes float8,
 	fsyncs float8)
 RETURNS float8
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE file_class
 		WHEN 'relations' THEN random_reads * t.random_read_ms
@@ -149,7 +149,7 @@ CREATE FUNCTION _tiered_storage.file_io_parts(
 	OUT fsyncs float8, OUT io_s float8, OUT here_ms float8, OUT fastest_ms float8,
 	OUT null_reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH directory AS MATERIALIZED (SELECT * FROM _tiered_storage.directory_tiers()),
 	tablespace AS MATERIALIZED (
@@ -221,7 +221,7 @@ CREATE FUNCTION _tiered_storage.file_class_io(
 	OUT fsyncs_per_hour float8, OUT io_s_per_hour float8, OUT saved_s_per_hour float8,
 	OUT null_reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH part AS MATERIALIZED (SELECT * FROM _tiered_storage.file_io_parts()),
 	waits AS MATERIALIZED (

@@ -104,7 +104,7 @@ COMMENT ON FUNCTION tiered_storage.add_standby(name, text) IS
 
 CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAULT false)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_standby()');

@@ -15,7 +15,7 @@ CREATE TYPE _tiered_storage.setting_advice AS (
 CREATE FUNCTION _tiered_storage.roomiest_places(
 	OUT tier_name name, OUT tablespace_name name, OUT mount_point text, OUT room_bytes float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT DISTINCT ON (t.tier_name) t.tier_name, d.tablespace_name, d.mount_point, r.room_bytes
 	FROM tiered_storage.tiers t
@@ -32,7 +32,7 @@ COMMENT ON FUNCTION _tiered_storage.roomiest_places() IS
 'of each tier the tablespace on whose file system is most room, without the reserve of the tier';
 
 CREATE FUNCTION _tiered_storage.role_list(roles name[]) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN cardinality(roles) = 1 THEN 'role ' ELSE 'roles ' END
 		|| array_to_string(roles[1:3], ', ')
@@ -48,7 +48,7 @@ COMMENT ON FUNCTION _tiered_storage.role_list(name[]) IS 'the first three of the
  */
 CREATE FUNCTION _tiered_storage.temp_saved_s(bytes float8, here_s_per_mb float8,
 	there_s_per_mb float8, wait_s float8) RETURNS float8
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT LEAST(bytes / 1e6 * (here_s_per_mb - there_s_per_mb),
 		CASE WHEN wait_s IS NOT NULL THEN GREATEST(0, wait_s
@@ -65,7 +65,7 @@ COMMENT ON FUNCTION _tiered_storage.temp_saved_s(float8, float8, float8, float8)
  */
 CREATE FUNCTION _tiered_storage.settings_of_temp(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH temp AS (
 		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes,
@@ -130,7 +130,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_temp(boolean) IS
  */
 CREATE FUNCTION _tiered_storage.settings_of_temp_rights()
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH cost AS (
 		SELECT tt.tablespace_name::text AS place, t.tier_name, t.calibrated_at,
@@ -171,7 +171,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_temp_rights() IS
  * follow it.
  */
 CREATE FUNCTION _tiered_storage.wal_move_command(target text) RETURNS text
-LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $$
 	/* Backslashes are not the same with every standard_conforming_strings. */
 	WITH quoted AS (
@@ -213,7 +213,7 @@ CREATE FUNCTION _tiered_storage.wal_places(
 	OUT sync_wait_s float8, OUT tier_name name, OUT rank integer, OUT there_ms float8,
 	OUT read_wait_s float8, OUT rho float8, OUT mount_point text, OUT room_bytes float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH wal AS (
 		SELECT f.tier_name, c.syncs, f.io_s_per_hour * 1000 / NULLIF(c.syncs, 0) AS timed_ms,
@@ -272,7 +272,7 @@ COMMENT ON FUNCTION _tiered_storage.wal_places() IS
 
 CREATE FUNCTION _tiered_storage.settings_of_wal_place(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	/* Segments are kept until checkpoints, standbys and the archiver have done with them. */
 	WITH need AS (

@@ -11,7 +11,7 @@
  */
 CREATE FUNCTION _tiered_storage.settings_of_tablespaces()
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH figures AS (
 		SELECT t.*,
@@ -90,7 +90,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_tablespaces() IS
  */
 CREATE FUNCTION _tiered_storage.settings_of_wal_sync(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH last AS (
 		SELECT c.* FROM tiered_storage.wal_calibration c
@@ -149,7 +149,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_wal_sync(boolean) IS
  */
 CREATE FUNCTION _tiered_storage.settings_of_images(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH now_set AS (
 		SELECT extract(epoch FROM current_setting('checkpoint_timeout')::interval)::float8
@@ -241,7 +241,7 @@ COMMENT ON FUNCTION _tiered_storage.settings_of_images(boolean) IS
 /* From 18 on; 19 has other settings for the number of workers. */
 CREATE FUNCTION _tiered_storage.settings_of_io_method(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH device AS (
 		SELECT t.tier_name, t.parallelism, t.calibrated_at FROM tiered_storage.tiers t

@@ -11,7 +11,7 @@
 CREATE FUNCTION _tiered_storage.setting_obstacle(setting text, tablespace_name name,
 	has_command boolean, OUT is_fixed boolean, OUT is_blocked boolean, OUT note text)
 RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH source AS (
 		SELECT k.kind, s.source, has_command AND pg_is_in_recovery() AS on_standby,
@@ -65,7 +65,7 @@ CREATE FUNCTION tiered_storage.recommend_settings(
 	OUT reason text, OUT command text, OUT effect text, OUT expected_ratio float8,
 	OUT requires text, OUT is_assumed boolean)
 RETURNS SETOF record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -36,7 +36,7 @@ COMMENT ON FUNCTION tiered_storage.recommend_placement(
  * depends on.
  */
 CREATE FUNCTION _tiered_storage.short_reason(reason text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	/* At the end of a word; a name of one word is cut. */
 	SELECT CASE WHEN length(c.line) <= 41 THEN c.line
@@ -57,7 +57,7 @@ COMMENT ON FUNCTION _tiered_storage.short_reason(text) IS
 
 /* Two digits are enough for a person, and all of a number of seconds. */
 CREATE FUNCTION _tiered_storage.short_number(number float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN NOT abs(number) < 1e15
 			THEN CASE WHEN number > 0 THEN '> 999999999999999' ELSE '< -999999999999999' END
@@ -71,7 +71,7 @@ CREATE FUNCTION _tiered_storage.short_recommendations(
 	OUT relation regclass, OUT size text, OUT move text, OUT saves text, OUT confidence text,
 	OUT reason text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	r record;

@@ -19,7 +19,7 @@ CREATE FUNCTION _tiered_storage.hot_range(
 	relation regclass,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	cached bigint[];
@@ -57,7 +57,7 @@ CREATE FUNCTION _tiered_storage.partition_interval(
 	column_type oid, lowest text, highest text,
 	OUT step text, OUT partitions integer)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	span numeric;
@@ -91,7 +91,7 @@ CREATE FUNCTION _tiered_storage.partition_key(
 	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text,
 	OUT others text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT a.attname, a.atttypid, s.correlation, s.lowest, s.highest,
 		string_agg(format('%I (%s)', a.attname, round(s.correlation::numeric, 3)),
@@ -123,7 +123,7 @@ CREATE FUNCTION _tiered_storage.partition_saving(
 	tier name, cold_bytes bigint,
 	OUT cold_tier name, OUT saved_per_month float8)
 RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT c.tier_name, cold_bytes / 1e9 * (h.price_per_gb_month - c.price_per_gb_month)
 	FROM tiered_storage.tiers h
@@ -141,7 +141,7 @@ COMMENT ON FUNCTION _tiered_storage.partition_saving(name, bigint) IS
  * one has to be cut.
  */
 CREATE FUNCTION _tiered_storage.partition_command(relation regclass, key_column name) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY '
 		'RANGE (%I)',
@@ -158,7 +158,7 @@ CREATE FUNCTION _tiered_storage.partition_heat(
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer,
 	OUT hot_fraction float8, OUT reason text)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -189,7 +189,7 @@ CREATE FUNCTION _tiered_storage.partition_column(
 	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
 	OUT partition_interval text, OUT partitions integer, OUT reason text)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -224,7 +224,7 @@ COMMENT ON FUNCTION _tiered_storage.partition_column(tiered_storage.heat, float8
 CREATE FUNCTION _tiered_storage.partition_confidence(
 	cached_blocks bigint, observed_since timestamptz, key_correlation float8)
 RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE
 		WHEN cached_blocks < 100 OR now() - observed_since
@@ -243,7 +243,7 @@ CREATE FUNCTION _tiered_storage.partition_advice(
 	OUT cold_tier name, OUT saved_per_month float8,
 	OUT confidence text, OUT reason text, OUT command text)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -308,7 +308,7 @@ CREATE FUNCTION tiered_storage.recommend_partitioning(
 	OUT current_tier name, OUT cold_tier name, OUT saved_per_month float8,
 	OUT confidence text, OUT reason text, OUT command text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN

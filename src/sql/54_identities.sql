@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 CREATE FUNCTION _tiered_storage.tier_in_use(tier name) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT EXISTS (SELECT FROM _tiered_storage.policy p
 			WHERE tier IN (p.tier_name, p.index_tier, p.return_tier))
@@ -16,7 +16,7 @@ COMMENT ON FUNCTION _tiered_storage.tier_in_use(name) IS
 
 /* A row that somebody has locked is left for the next time. */
 CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	DELETE FROM _tiered_storage.tier t
 		WHERE t.tier_name IN (SELECT x.tier_name FROM _tiered_storage.tier x
@@ -42,7 +42,7 @@ COMMENT ON FUNCTION _tiered_storage.remove_unused_tiers(name) IS
  * locked is left for the next time.
  */
 CREATE FUNCTION _tiered_storage.refresh_tablespaces() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	this_system bigint := (SELECT c.system_identifier FROM pg_control_system() c);
@@ -97,7 +97,7 @@ COMMENT ON FUNCTION _tiered_storage.refresh_tablespaces() IS
  * unless a policy or a pin relies on it.
  */
 CREATE FUNCTION _tiered_storage.claimed_elsewhere() RETURNS SETOF name
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT t.tablespace_name
 	FROM _tiered_storage.tier_tablespace t
@@ -112,7 +112,7 @@ COMMENT ON FUNCTION _tiered_storage.claimed_elsewhere() IS
 'relies on';
 
 CREATE FUNCTION _tiered_storage.refresh_claimed() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF NOT EXISTS (SELECT FROM _tiered_storage.claimed_elsewhere()) THEN
@@ -141,7 +141,7 @@ CREATE FUNCTION _tiered_storage.relation_identity(
 	relation oid, OUT relation_oid oid, OUT schema_name name, OUT relation_name name,
 	OUT owner_name name, OUT owner_oid oid, OUT system_identifier bigint, OUT database_oid oid)
 RETURNS SETOF record
-LANGUAGE sql STABLE ROWS 1 SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE ROWS 1 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT c.oid, c.nspname, c.relname, pg_get_userbyid(c.relowner), c.relowner,
 		cs.system_identifier, d.oid
@@ -153,7 +153,7 @@ COMMENT ON FUNCTION _tiered_storage.relation_identity(oid) IS
 'what policies and pins store of a relation: names, owner, cluster and database';
 
 CREATE FUNCTION _tiered_storage.refresh_policies() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	/*
@@ -244,7 +244,7 @@ COMMENT ON FUNCTION _tiered_storage.refresh_policies() IS
  * keep the key that they have.
  */
 CREATE FUNCTION _tiered_storage.refresh_pins() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF NOT EXISTS (SELECT FROM _tiered_storage.pin) THEN

@@ -61,7 +61,7 @@ COMMENT ON COLUMN tiered_storage.move_windows.moved_bytes IS
 
 /* The name of the zone as pg_timezone_names has it; that of the session if none is named. */
 CREATE FUNCTION _tiered_storage.move_window_zone(time_zone text) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	wanted text := COALESCE(time_zone, current_setting('TimeZone'));
@@ -81,7 +81,7 @@ COMMENT ON FUNCTION _tiered_storage.move_window_zone(text) IS
 
 /* In the order of the week, each once. */
 CREATE FUNCTION _tiered_storage.move_window_days(days text[]) RETURNS text[]
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	week CONSTANT text[] := '{mon,tue,wed,thu,fri,sat,sun}';
@@ -110,7 +110,7 @@ COMMENT ON FUNCTION _tiered_storage.move_window_days(text[]) IS
 'the days as they are stored, or an error';
 
 CREATE FUNCTION _tiered_storage.move_window_name_check(name name) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF name IS NULL THEN
@@ -123,7 +123,7 @@ COMMENT ON FUNCTION _tiered_storage.move_window_name_check(name) IS
 'an error if no name is given';
 
 CREATE FUNCTION _tiered_storage.move_window_check(w _tiered_storage.move_window) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM _tiered_storage.move_window_name_check(w.window_name);
@@ -175,8 +175,8 @@ CREATE FUNCTION tiered_storage.add_move_window(
 	enabled boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	most CONSTANT integer := 64;
@@ -218,8 +218,8 @@ CREATE FUNCTION tiered_storage.alter_move_window(
 	unset text[] DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	w _tiered_storage.move_window;
@@ -274,8 +274,8 @@ COMMENT ON FUNCTION tiered_storage.alter_move_window(
 CREATE FUNCTION tiered_storage.remove_move_window(name name, if_exists boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_move_window()');

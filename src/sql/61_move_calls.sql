@@ -173,7 +173,7 @@ COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
  * quoted as ever.
  */
 CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH present AS MATERIALIZED (
 		SELECT m.move_id, m.relation_oid AS old_oid, _tiered_storage.present_relation(m) AS oid

@@ -9,7 +9,7 @@ CREATE FUNCTION _tiered_storage.server_write_counters(
 	OUT wal_since timestamptz,
 	OUT temp_bytes bigint, OUT temp_since timestamptz)
 RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	block_size bigint := pg_catalog.current_setting('block_size')::bigint;
@@ -53,7 +53,7 @@ COMMENT ON FUNCTION _tiered_storage.server_write_counters() IS
  * and ends in one that is not full: a block more for each write than what the records have.
  */
 CREATE FUNCTION _tiered_storage.wal_written_ratio() RETURNS float8
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT COALESCE((SELECT 1 + max(t.total) FILTER (WHERE t.metric = 'server_wal_writes')
 				* current_setting('wal_block_size')::float8
@@ -180,7 +180,7 @@ CREATE FUNCTION _tiered_storage.relation_write_amplification(
 	OUT page_amplification float8, OUT wal_amplification float8, OUT amplification float8,
 	OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH known AS MATERIALIZED (
 		SELECT h.relation::oid AS oid, h.kind, h.tier_name, h.writes_per_hour,

@@ -7,8 +7,7 @@
  * on a logarithmic scale.
  */
 CREATE FUNCTION _tiered_storage.report_budget(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH point AS MATERIALIZED (
 		SELECT n, (p ->> 'capacity_bytes')::float8 AS capacity,

@@ -6,8 +6,7 @@
 CREATE FUNCTION _tiered_storage.report_sections(facts jsonb, OUT id text, OUT short text,
 	OUT title text, OUT lead text, OUT body text, OUT why_empty text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH wait AS (
 		SELECT jsonb_agg(jsonb_build_object('name', p.name, 'lines', jsonb_build_array(

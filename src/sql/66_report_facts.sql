@@ -9,8 +9,7 @@
 
 /* The placement is what takes longest here, and is computed once. */
 CREATE FUNCTION _tiered_storage.report_advice(at_most integer) RETURNS jsonb
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH summary AS MATERIALIZED (
 		SELECT s.*, row_number() OVER () AS place FROM tiered_storage.placement_summary() s),
@@ -57,8 +56,7 @@ COMMENT ON FUNCTION _tiered_storage.heat_parts(timestamptz, timestamptz, timesta
 CREATE FUNCTION _tiered_storage.report_heat(from_at timestamptz, to_at timestamptz,
 	at_most integer)
 RETURNS jsonb
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	from_s float8 := date_part('epoch', from_at);
@@ -123,8 +121,7 @@ COMMENT ON FUNCTION _tiered_storage.report_heat(timestamptz, timestamptz, intege
 CREATE FUNCTION _tiered_storage.report_moves(from_at timestamptz, to_at timestamptz,
 	at_most integer)
 RETURNS jsonb
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH moves AS MATERIALIZED (
 		SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place,
@@ -171,8 +168,7 @@ COMMENT ON FUNCTION _tiered_storage.report_moves(timestamptz, timestamptz, integ
 
 /* As far as both periods were sampled; what is not must not be taken for idleness. */
 CREATE FUNCTION _tiered_storage.report_load(from_at timestamptz, to_at timestamptz) RETURNS jsonb
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	known_from timestamptz;
@@ -213,8 +209,7 @@ COMMENT ON FUNCTION _tiered_storage.report_load(timestamptz, timestamptz) IS
 
 CREATE FUNCTION _tiered_storage.report_facts(from_at timestamptz, to_at timestamptz)
 RETURNS jsonb
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT jsonb_build_object(
 		'from', from_at, 'to', to_at, 'now', now(), 'zone', current_setting('TimeZone'),

@@ -4,7 +4,7 @@
 
 /* Steps of 1, 3, 10, 30, ...: the number of the last one that is not above the value. */
 CREATE FUNCTION _tiered_storage.report_heat_step(value float8) RETURNS integer
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	decade integer;
@@ -24,8 +24,7 @@ COMMENT ON FUNCTION _tiered_storage.report_heat_step(float8) IS
  * take.
  */
 CREATE FUNCTION _tiered_storage.report_heat_map(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH given AS (
 		SELECT facts -> 'heat' AS heat,

@@ -9,7 +9,7 @@
  * told, becomes a replacement character.
  */
 CREATE FUNCTION _tiered_storage.report_escape(value text) RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	safe CONSTANT text := '[]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]';
@@ -63,8 +63,7 @@ COMMENT ON FUNCTION _tiered_storage.report_escape(text) IS
 
 /* Three digits or more. */
 CREATE FUNCTION _tiered_storage.report_words(value float8, unit text DEFAULT '') RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	size float8 := abs(value);
@@ -113,8 +112,7 @@ COMMENT ON FUNCTION _tiered_storage.report_words(float8, text) IS
 CREATE FUNCTION _tiered_storage.report_cell(value text, format text DEFAULT '#',
 	classes jsonb DEFAULT NULL)
 RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF value IS NULL OR format = 'time' AND NOT isfinite(value::timestamptz) THEN
@@ -148,7 +146,7 @@ COMMENT ON FUNCTION _tiered_storage.report_cell(text, text, jsonb) IS
 CREATE FUNCTION _tiered_storage.report_table(id text, caption text, columns text[], rows jsonb,
 	classes jsonb DEFAULT NULL)
 RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH col AS MATERIALIZED (
 		SELECT c.n, p.part[1] AS head, p.part[2] AS key, COALESCE(p.part[3], '#') AS format,
@@ -178,7 +176,7 @@ COMMENT ON FUNCTION _tiered_storage.report_table(text, text, text[], jsonb, json
 '"head|key of the rows|format", see report_cell()';
 
 CREATE FUNCTION _tiered_storage.report_legend(entries text[]) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT '<figcaption class="legend">' || string_agg(CASE WHEN e.entry LIKE '%|%'
 		THEN format('<span><i class="%s" aria-hidden="true"></i>%s</span>',
@@ -192,7 +190,7 @@ COMMENT ON FUNCTION _tiered_storage.report_legend(text[]) IS
 CREATE FUNCTION _tiered_storage.report_figure(id text, title text, description text,
 	height float8, drawing text, legend text[] DEFAULT NULL)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT format('<figure><div class="scroll" tabindex="0" role="region" aria-label="%1$s">'
 		|| '<svg class="chart" role="img" aria-labelledby="%2$s-title %2$s-desc" '
@@ -207,7 +205,7 @@ COMMENT ON FUNCTION _tiered_storage.report_figure(text, text, text, float8, text
 
 CREATE FUNCTION _tiered_storage.report_label(x float8, y float8, class text, label text)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN format('<text x="%s" y="%s" class="%s">%s</text>', round(x::numeric, 1),
@@ -220,7 +218,7 @@ COMMENT ON FUNCTION _tiered_storage.report_label(float8, float8, text, text) IS
 CREATE FUNCTION _tiered_storage.report_bar(x float8, y float8, width float8, height float8,
 	class text)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN format('<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>', round(x::numeric, 1),
@@ -234,7 +232,7 @@ COMMENT ON FUNCTION _tiered_storage.report_bar(float8, float8, float8, float8, t
 CREATE FUNCTION _tiered_storage.report_bars(id text, title text, description text, rows jsonb,
 	legend text[])
 RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH line AS MATERIALIZED (
 		SELECT r.n, l.n AS line, r.entry ->> 'name' AS name, l.entry ->> 'note' AS note,
@@ -263,7 +261,7 @@ COMMENT ON FUNCTION _tiered_storage.report_bars(text, text, text, jsonb, text[])
 
 /* At most about five steps of 1, 2 or 5. */
 CREATE FUNCTION _tiered_storage.report_ticks(most float8) RETURNS SETOF float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT n * s.step
 	FROM (SELECT power(10, floor(log(most / 5))) AS unit WHERE most > 0 AND most < 'Infinity') u
@@ -278,7 +276,7 @@ COMMENT ON FUNCTION _tiered_storage.report_ticks(float8) IS
 CREATE FUNCTION _tiered_storage.report_time_ticks(from_at timestamptz, to_at timestamptz,
 	OUT at timestamptz, OUT share float8, OUT label text)
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH length AS (
 		SELECT date_part('epoch', to_at) - date_part('epoch', from_at) AS s

@@ -8,8 +8,7 @@
  * Where nothing of the gain could be told from nothing, moves are there to make room.
  */
 CREATE FUNCTION _tiered_storage.report_answer(facts jsonb) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	advice jsonb := facts -> 'advice';
@@ -154,8 +153,7 @@ COMMENT ON FUNCTION _tiered_storage.report_answer(jsonb) IS
 'the first section: what to do now, and what that is worth';
 
 CREATE FUNCTION _tiered_storage.report_tiers(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH tier AS MATERIALIZED (
 		SELECT t, n, facts -> 'classes' ->> (t ->> 'tier_name') AS class, s,
@@ -256,8 +254,7 @@ COMMENT ON FUNCTION _tiered_storage.report_tiers(jsonb) IS
 
 /* A line is the time of the copy, the mark at its end the lock, as high as that was held. */
 CREATE FUNCTION _tiered_storage.report_moved(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
-	SET extra_float_digits = 1
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH given AS (
 		SELECT facts -> 'moves' AS moves,

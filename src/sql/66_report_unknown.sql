@@ -4,7 +4,7 @@
 
 /* Each is a condition that is looked at, not an error that came. */
 CREATE FUNCTION _tiered_storage.report_unknown(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH lacking AS (
 		SELECT string_agg(n.name, ', ') FILTER (WHERE (t ->> 'price_is_assumed')::boolean)

@@ -7,7 +7,7 @@
  * and dark; no colour says what a word or a shape does not say as well.
  */
 CREATE FUNCTION _tiered_storage.report_page(facts jsonb) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH section AS MATERIALIZED (
 		SELECT s.* FROM _tiered_storage.report_sections(facts) WITH ORDINALITY
@@ -200,7 +200,7 @@ CREATE FUNCTION tiered_storage.report(
 		OPERATOR(pg_catalog.-) '7 days'::pg_catalog.interval,
 	to_at timestamptz DEFAULT pg_catalog.now())
 RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	SET client_min_messages = warning
 AS $$
 DECLARE

@@ -8,7 +8,7 @@
  */
 CREATE FUNCTION _tiered_storage.workload_class(random float8, sequential float8, writes float8)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE
 		WHEN NOT t.blocks >= 100 THEN NULL
@@ -27,7 +27,7 @@ CREATE FUNCTION _tiered_storage.workload_of_schemas(
 	OUT sequential_low float8, OUT sequential_high float8, OUT writes float8,
 	OUT observed_s float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH h AS MATERIALIZED (
 		SELECT x.relation::oid AS relation_oid, x.random_reads_14d_per_hour AS random,
@@ -63,7 +63,7 @@ COMMENT ON FUNCTION _tiered_storage.workload_of_schemas() IS
 CREATE FUNCTION _tiered_storage.workload_of_transactions(
 	OUT per_s float8, OUT blocks float8, OUT temp_bytes float8)
 RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT t.n / NULLIF(p.seconds, 0), (t.blocks_read + t.blocks_hit) / NULLIF(t.n, 0),
 		t.temp_bytes / NULLIF(t.n, 0)
@@ -85,7 +85,7 @@ CREATE FUNCTION _tiered_storage.workload_profile(
 	OUT transactions_per_s float8, OUT blocks_per_transaction float8,
 	OUT temp_bytes_per_transaction float8, OUT observed_s float8, OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH load AS (
 		SELECT s.schema_name, s.is_whole, COALESCE(s.random, 0) AS random,

@@ -4,7 +4,7 @@
 
 /* An error if a device cannot have these figures, or nobody asks these prices. */
 CREATE FUNCTION _tiered_storage.profile_check(p _tiered_storage.device_profile) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	bad text;
@@ -76,7 +76,7 @@ COMMENT ON FUNCTION _tiered_storage.profile_check(_tiered_storage.device_profile
 
 /* Tiers have copies of the figures, which may have been measured; an assumed price follows. */
 CREATE FUNCTION _tiered_storage.profile_prices_changed(profile text) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	UPDATE _tiered_storage.tier t SET price_per_gb_month = d.price_per_gb_month
 		FROM tiered_storage.device_profiles() d
@@ -102,8 +102,8 @@ CREATE FUNCTION tiered_storage.set_device_profile(
 	endurance_dwpd float8 DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	p _tiered_storage.device_profile;
@@ -147,8 +147,8 @@ COMMENT ON FUNCTION tiered_storage.set_device_profile(
 
 CREATE FUNCTION tiered_storage.reset_device_profile(profile text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp SET jit = off
-	SET lock_timeout = '30s' SET session_replication_role = origin
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	users text;

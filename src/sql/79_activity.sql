@@ -8,7 +8,7 @@ COMMENT ON FUNCTION _tiered_storage.first_columns(text, integer) IS
 'the beginning of a text, in one line, that a screen shows in at most so many columns';
 
 CREATE FUNCTION _tiered_storage.clip(what text, width integer) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN length(t) = length(clip.what) THEN t
 		ELSE _tiered_storage.first_columns(t, clip.width - 3) || '...' END
@@ -19,7 +19,7 @@ COMMENT ON FUNCTION _tiered_storage.clip(text, integer) IS
 
 /* A name says most by its letters, a sentence by its words; one word too long is cut. */
 CREATE FUNCTION _tiered_storage.clip_words(what text, width integer) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN length(t) = length(clip_words.what) THEN t
 		WHEN length(w) > clip_words.width / 2 THEN w || '...'
@@ -34,7 +34,7 @@ COMMENT ON FUNCTION _tiered_storage.clip_words(text, integer) IS
 /* Three digits at most, so that its width is bounded. */
 CREATE FUNCTION _tiered_storage.short_quantity(number float8, step float8, VARIADIC units text[])
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT _tiered_storage.short_number(number / step ^ i) || units[i + 1]
 	FROM (SELECT CASE WHEN number < 999.5 THEN 0
@@ -45,7 +45,7 @@ COMMENT ON FUNCTION _tiered_storage.short_quantity(float8, float8, text[]) IS
 'a number with about two digits in the unit that fits; each is so many times the one before';
 
 CREATE FUNCTION _tiered_storage.short_bytes(bytes float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT _tiered_storage.short_quantity(bytes, 1024, ' B', ' kB', ' MB', ' GB', ' TB', ' PB')
 $$;
@@ -55,7 +55,7 @@ COMMENT ON FUNCTION _tiered_storage.short_bytes(float8) IS
 /* What was read lately is that of the last sample; how it is called in psql: watch. */
 CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
 RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	most CONSTANT integer := 5;

@@ -159,13 +159,16 @@ is(join("\n", grep { /WARNING|ERROR|FATAL/ } split /\n/, $err),
 note 'The owner of the database sets them all: a new session';
 # ---------------------------------------------------------------------
 
+# What they are set for.
+my $target = 'DATABASE app';
+
 # From another database, for which nothing is set.
 sub set_as_boss
 {
-	my $sql = join '',
-	  map { "ALTER DATABASE app SET $_->[0] = '$_->[1]';\n" } @_;
-	my $error = error_of($node, 'postgres',
-		"LOAD 'plpgsql'; SET SESSION AUTHORIZATION boss;\n$sql");
+	my $sql = join '', map { "ALTER $target SET $_->[0] = '$_->[1]';\n" } @_;
+	my $role = $target =~ /DATABASE app$/
+	  && $target !~ /ROLE/ ? 'SET SESSION AUTHORIZATION boss' : '';
+	my $error = error_of($node, 'postgres', "LOAD 'plpgsql'; $role;\n$sql");
 
 	$error =~ /^no error/ or die "he may not: $error";
 	return;
@@ -173,7 +176,9 @@ sub set_as_boss
 
 sub reset_all
 {
-	$node->safe_psql('postgres', 'ALTER DATABASE app RESET ALL');
+	$node->safe_psql('postgres',
+		'ALTER DATABASE app RESET ALL; ALTER ROLE CURRENT_USER RESET ALL; ALTER ROLE CURRENT_USER IN DATABASE app RESET ALL'
+	);
 	return;
 }
 
@@ -215,6 +220,15 @@ is(join(', ', culprits(\&session_works, @lowest{@names})),
 	'', 'to the lowest');
 is(join(', ', culprits(\&session_works, @highest{@names})),
 	'', 'to the highest');
+foreach my $other ('ROLE CURRENT_USER', 'ROLE CURRENT_USER IN DATABASE app')
+{
+	$target = $other;
+	is(join(', ', culprits(\&session_works, @lowest{@names})),
+		'', "to the lowest for $other");
+	is(join(', ', culprits(\&session_works, @highest{@names})),
+		'', "to the highest for $other");
+}
+$target = 'DATABASE app';
 
 # ---------------------------------------------------------------------
 note 'The same, and the worker';
@@ -272,6 +286,14 @@ is(join(', ', culprits(\&worker_works, values %lowest, @worst)),
 	'', 'to the lowest');
 is(join(', ', culprits(\&worker_works, values %highest, reverse @worst)),
 	'', 'to the highest');
+
+# The worker's role, which only a superuser can alter.
+$target = 'ROLE CURRENT_USER IN DATABASE app';
+is( join(', ',
+		culprits(\&worker_works, values %highest, values %lowest, @worst)),
+	'',
+	"to both for its role");
+$target = 'DATABASE app';
 
 # ---------------------------------------------------------------------
 note 'What only the server may allow';
