@@ -32,7 +32,13 @@ BEGIN
 		node_port := port[i];
 		success := node_port <> 3 AND (node_port <> 4 OR command[i] LIKE '%''DO %');
 		result := 'failed to connect';
-		IF success AND node_port = 1 THEN
+		IF command[i] LIKE '%pg_extension%' THEN
+			-- Whose is the schema?  That of port 8 is somebody's.
+			success := node_port <> 3;
+			result := CASE node_port WHEN 3 THEN result WHEN 8 THEN '0' ELSE '1' END;
+		ELSIF node_port = 8 THEN
+			RAISE EXCEPTION 'somebody''s function runs';
+		ELSIF success AND node_port = 1 THEN
 			BEGIN
 				EXECUTE command[i] INTO result;
 			EXCEPTION WHEN OTHERS THEN
@@ -149,6 +155,11 @@ DELETE FROM pg_dist_node WHERE nodeid IN (3, 7);
 INSERT INTO pg_dist_node VALUES (5, 5, 'silent', 5, true, 'primary', 'default');
 SELECT node_id, error, relation_name FROM tiered_storage_citus.node_policies;
 DELETE FROM pg_dist_node WHERE nodeid = 5;
+-- One that does not have the extension may have somebody's functions in its place.
+INSERT INTO pg_dist_node VALUES (8, 8, 'foreign', 8, true, 'primary', 'default');
+SELECT node_id, error, relation_name FROM tiered_storage_citus.node_policies;
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""'); \echo :SQLSTATE
+DELETE FROM pg_dist_node WHERE nodeid = 8;
 -- One that goes down in between is reported.
 INSERT INTO pg_dist_node VALUES (4, 4, 'broken', 4, true, 'primary', 'default');
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""');
@@ -205,6 +216,12 @@ SELECT _tiered_storage_citus.answer_within(600000, 'SELECT 1 / 0'); \echo :SQLST
 SELECT _tiered_storage_citus.answer_within(600000, 'SELECT x FROM generate_series(7, 8) x') AS first_row, _tiered_storage_citus.answer_within(600000, 'DO $d$ BEGIN NULL; END $d$') IS NULL AS is_null,
 	_tiered_storage_citus.answer_within(600000, NULL) IS NULL AS not_asked;
 SELECT _tiered_storage_citus.answer_within(600000, 'COMMIT'); \echo :SQLSTATE
+-- Whatever names mean to those who connect to the node.
+CREATE FUNCTION "regress n".now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'somebody''s function runs'; END $$;
+SET search_path = "regress n", pg_catalog;
+SELECT _tiered_storage_citus.answer_within(600000, 'SELECT now()') IS NOT NULL AS answered;
+SET search_path = "regress n";
+DROP FUNCTION "regress n".now();
 
 -- What waits too long is ended; what somebody else has cancelled is.
 CREATE OR REPLACE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[], parallel boolean,
@@ -218,7 +235,9 @@ BEGIN
 		node_port := port[i];
 		success := true;
 		result := '[{"tier_name": "t", "rank": 1}]';
-		IF port[i] = 8 THEN
+		IF command[i] LIKE '%pg_extension%' THEN
+			result := '1';
+		ELSIF port[i] = 8 THEN
 			BEGIN
 				EXECUTE command[i];
 			EXCEPTION WHEN OTHERS THEN

@@ -42,9 +42,12 @@ COMMENT ON SCHEMA tiered_storage_citus IS
 -- Commands on nodes
 ---------------------------------------------------------------------------
 
-/* A node is sent this, and gives up by itself; nobody has to cancel from afar. */
+/*
+ * A node is sent this, and gives up by itself; nobody has to cancel from afar.  The owner of a
+ * node's database sets the search_path of those who connect, but not of the command.
+ */
 CREATE FUNCTION _tiered_storage_citus.answer_within(timeout_ms integer, command text) RETURNS text
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'tier_citus_answer_within';
 COMMENT ON FUNCTION _tiered_storage_citus.answer_within(integer, text) IS
 'runs a command as the current role, and returns the first column of its first row; fails if '

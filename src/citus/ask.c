@@ -53,6 +53,7 @@ int			tier_citus_test_node_timeout_ms = 5000;
 #define LEAST_TIME_MS 100
 
 #define NO_ANSWER "it did not answer in time"
+#define NOT_THERE "it does not have the extension tiered_storage_citus"
 
 /* One call of Citus. */
 typedef struct Question
@@ -108,11 +109,11 @@ highest_descriptor(void)
 	return highest;
 }
 
-/* A node takes at most two connections, and the look-up of its name some files. */
+/* A node takes at most two connections a command, and the look-up of its name some files. */
 static void
 note_sockets(int nnodes)
 {
-	int			n = highest_descriptor() + 1 + 2 * nnodes + 64;
+	int			n = highest_descriptor() + 1 + 4 * nnodes + 64;
 
 	/* Sockets opened since a question that has failed still count as new. */
 	if (sockets_before != NULL)
@@ -303,8 +304,9 @@ take_answer(Question *question, uint64 row)
 	node->answer = MemoryContextStrdup(question->context, answer == NULL ? "" : answer);
 }
 
+/* Runs the command on the nodes of the question, for the answers. */
 static void
-ask_step(Question *question)
+run_on_nodes(Question *question, const char *command)
 {
 	static const char sql[] =
 	"SELECT a.place, a.success, pg_catalog.btrim(a.result, E' \n') "
@@ -326,9 +328,7 @@ ask_step(Question *question)
 												TYPALIGN_INT));
 	values[1] = PointerGetDatum(construct_array(ports, question->n, INT4OID, sizeof(int32), true,
 												TYPALIGN_INT));
-	values[2] = CStringGetTextDatum(psprintf("SELECT _tiered_storage_citus.answer_within(%d, %s)",
-											 question->timeout_ms,
-											 quote_literal_cstr(question->command)));
+	values[2] = CStringGetTextDatum(command);
 	if (GetConfigOption(CONNECTION_TIMEOUT, true, false) != NULL)
 		(void) set_config_option(CONNECTION_TIMEOUT, psprintf("%d", question->timeout_ms),
 								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
@@ -340,6 +340,50 @@ ask_step(Question *question)
 		take_answer(question, i);
 	SPI_finish();
 	AtEOXact_GUC(false, guc_level);
+}
+
+/*
+ * The command runs with the rights of our user.  On a node that does not have the extension,
+ * whoever may create a schema there could have one of this name, with functions of his own; so
+ * a node is asked first whose it is.
+ */
+static void
+ask_step(Question *question)
+{
+	static const char is_ours[] =
+	"SELECT pg_catalog.count(*) FROM pg_catalog.pg_depend d "
+	"JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) d.objid "
+	"JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid "
+	"WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass "
+	"AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass "
+	"AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\" "
+	"AND n.nspname OPERATOR(pg_catalog.=) '_tiered_storage_citus'::pg_catalog.name "
+	"AND e.extname OPERATOR(pg_catalog.=) 'tiered_storage_citus'::pg_catalog.name";
+	Question	rest = *question;
+
+	run_on_nodes(question, is_ours);
+	rest.nodes = palloc(sizeof(TierCitusNode *) * question->n);
+	rest.n = 0;
+	for (int i = 0; i < question->n; i++)
+	{
+		TierCitusNode *node = question->nodes[i];
+
+		if (!node->succeeded)
+			continue;
+		if (strcmp(node->answer, "1") == 0)
+		{
+			node->succeeded = false;
+			node->answer = NULL;
+			rest.nodes[rest.n++] = node;
+			continue;
+		}
+		node->succeeded = false;
+		node->answer = NOT_THERE;
+	}
+	if (rest.n > 0)
+		run_on_nodes(&rest, psprintf("SELECT _tiered_storage_citus.answer_within(%d, %s)",
+									 question->timeout_ms,
+									 quote_literal_cstr(question->command)));
 }
 
 /*
