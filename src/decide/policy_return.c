@@ -16,7 +16,10 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/policy_return.h"
@@ -58,6 +61,10 @@ typedef struct Returning
 	TierRecentMove *placed;		/* within the cooldown, by OID */
 	int			nplaced;
 	double	   *room_bytes;		/* by tier; what returns takes of it */
+	Candidate  *candidates;
+	int			ncandidates;
+	int			i;				/* the candidate that a step is at */
+	void		(*step) (struct Returning *returning, Candidate *candidate);
 } Returning;
 
 double
@@ -126,7 +133,7 @@ is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 }
 
 static Candidate *
-find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, int *ncandidates)
+find_candidates(TierEvaluation **evaluations, int n, int *ncandidates)
 {
 	Candidate  *candidates;
 	int			most = 0;
@@ -143,16 +150,68 @@ find_candidates(TierEvaluation **evaluations, int n, const TierSet *set, int *nc
 		{
 			Candidate  *candidate = &candidates[*ncandidates];
 
-			CHECK_FOR_INTERRUPTS();
 			if (!is_candidate(evaluations[i], &evaluations[i]->leaves[j]))
 				continue;
 			candidate->evaluation = evaluations[i];
 			candidate->leaf = &evaluations[i]->leaves[j];
-			candidate->members = members_of(evaluations[i], candidate->leaf, set);
-			if (candidate->members != NIL)
-				(*ncandidates)++;
+			(*ncandidates)++;
 		}
 	return candidates;
+}
+
+static void
+find_members(Returning *returning, Candidate *candidate)
+{
+	tier_debug_relation("return", candidate->leaf->info.relation_oid);
+	candidate->members = members_of(candidate->evaluation, candidate->leaf, returning->set);
+}
+
+/* Leaves out those of which nothing is on the policy's tier, or that have failed. */
+static void
+keep_candidates(Returning *returning)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < returning->ncandidates; i++)
+		if (returning->candidates[i].members != NIL)
+			returning->candidates[kept++] = returning->candidates[i];
+	returning->ncandidates = kept;
+}
+
+static void
+candidate_step(void *argument)
+{
+	Returning  *returning = argument;
+
+	for (; returning->i < returning->ncandidates; returning->i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		returning->step(returning, &returning->candidates[returning->i]);
+	}
+}
+
+/* A step with each candidate; one that fails is left out, as in decide/partition.c. */
+static void
+for_each_candidate(Returning *returning, TierPass *pass,
+				   void (*step) (Returning *returning, Candidate *candidate))
+{
+	ErrorData  *error;
+
+	returning->step = step;
+	returning->i = 0;
+	while ((error = tier_attempt(candidate_step, returning)) != NULL)
+	{
+		Candidate  *candidate = &returning->candidates[returning->i++];
+		TierLeaf   *leaf = candidate->leaf;
+
+		if (returning->i > returning->ncandidates)
+			ReThrowError(error);
+		candidate->members = NIL;
+		leaf->error = tier_pass_failed(pass, leaf->info.relation_oid, NULL, error);
+		leaf->verdict = TIER_VERDICT_ERROR;
+		leaf->reason = pstrdup(leaf->error);
+		leaf->pending = leaf->returns = NIL;
+	}
 }
 
 /* ---------------------------------------------------------------------
@@ -500,17 +559,16 @@ tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set
 						 const TierPins *pins, TimestampTz now, TierFullnessFlightOf flight)
 {
 	Returning	returning = {.set = set,.pins = pins,.now = now,.flight = flight};
-	int			ncandidates;
-	Candidate  *candidates = find_candidates(evaluations, n, set, &ncandidates);
+	TierPass	pass;
 
-	if (ncandidates == 0)
+	returning.candidates = find_candidates(evaluations, n, &returning.ncandidates);
+	tier_pass_begin(&pass, TIER_STEP_EVALUATE);
+	for_each_candidate(&returning, &pass, find_members);
+	keep_candidates(&returning);
+	if (returning.ncandidates == 0)
 		return;
-	read_history(candidates, ncandidates, now);
-	load_moves(&returning, candidates, ncandidates);
+	read_history(returning.candidates, returning.ncandidates, now);
+	load_moves(&returning, returning.candidates, returning.ncandidates);
 	find_places(&returning, evaluations, n);
-	for (int i = 0; i < ncandidates; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		decide(&returning, &candidates[i]);
-	}
+	for_each_candidate(&returning, &pass, decide);
 }

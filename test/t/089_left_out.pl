@@ -279,6 +279,31 @@ wait_until("SELECT ($begun) = 'a,b,c'",
 left_out_is('NULL', 'verify: nothing is left out any more');
 
 # ---------------------------------------------------------------------
+note 'What returns';
+# ---------------------------------------------------------------------
+
+value_of(
+	q{
+CREATE TABLE r1 TABLESPACE slow AS SELECT 1 AS id; CREATE TABLE r2 TABLESPACE slow AS SELECT 1 AS id;
+CALL tiered_storage.sample();
+SELECT tiered_storage.add_tiering_policy(r::regclass, tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_tier => 'fast', return_after => '1 day')
+	FROM unnest('{r1,r2}'::text[]) r;
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	SELECT now() - h * interval '1 hour', r::regclass, 3600, 1, 500, 500, 0, 0 FROM generate_series(1, 23) h, unnest('{r1,r2}'::text[]) r;
+UPDATE _tiered_storage.relation_state SET heat_at = now(), observed_since = '2020-01-01', last_read_at = now(), random_fast = 1000, random_slow = 1000
+	WHERE relation_oid IN ('r1'::regclass, 'r2'::regclass);
+});
+my $returns =
+  q{SELECT string_agg(concat_ws(' ', relation, verdict), ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_policies() WHERE relation IN ('r1'::regclass, 'r2'::regclass)};
+is(value_of($returns), 'r1 returns, r2 returns', 'both return');
+break_steps('return:r1');
+is( value_of($returns),
+	'r1 error, r2 returns',
+	'return: one that fails is left out, and the other returns');
+break_steps('');
+value_of('DROP TABLE r1, r2');
+
+# ---------------------------------------------------------------------
 note 'What ends all';
 # ---------------------------------------------------------------------
 
