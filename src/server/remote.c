@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include <ctype.h>
+#include <sys/ioctl.h>
 
 #include "libpq-fe.h"
 #include "mb/pg_wchar.h"
@@ -31,6 +32,9 @@
 #define CONNECT_S		3
 #define MOST_CONNECT_S	10
 #define ANSWER_S		10
+
+/* A row that is asked for has a few hundred bytes, and libpq keeps it whole. */
+#define LONGEST_ROW_BYTES	(1024 * 1024)
 
 /* Of a message of the other server that is passed on. */
 #define MESSAGE_BYTES	400
@@ -277,8 +281,8 @@ clear_environment(void)
 static PGconn *
 start_connection(const Address *address, const char *database)
 {
-	const char *names[NKEYWORDS + 6];
-	const char *values[NKEYWORDS + 6];
+	const char *names[NKEYWORDS + 7];
+	const char *values[NKEYWORDS + 7];
 	int			n = 0;
 
 	for (int i = 0; i < NKEYWORDS; i++)
@@ -305,6 +309,12 @@ start_connection(const Address *address, const char *database)
 	/* Its library would wait for other servers, which nothing bounds. */
 	names[n] = "gssencmode";
 	values[n++] = "disable";
+	if (PQlibVersion() >= 160000)
+	{
+		/* Nor is a ticket of the server's own user for whoever asks for it. */
+		names[n] = "require_auth";
+		values[n++] = "!gss,!sspi";
+	}
 	names[n] = values[n] = NULL;
 	return PQconnectStartParams(names, values, 0);
 }
@@ -388,17 +398,39 @@ send_statement(TierRemote *remote, const char *sql)
 		connection_error(remote);
 }
 
+/*
+ * Reads what has arrived.  Raises an error when more has than a row takes, and there is still
+ * none: libpq would wait for as much as the message says that it has.
+ */
+static void
+consume(TierRemote *remote, int64 *incomplete_bytes)
+{
+	int			available = 0;
+
+	(void) ioctl(PQsocket(remote->connection), FIONREAD, &available);
+	if (PQconsumeInput(remote->connection) != 1)
+		connection_error(remote);
+	if (!PQisBusy(remote->connection))
+		return;
+	*incomplete_bytes += available;
+	if (*incomplete_bytes > LONGEST_ROW_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("the answer has a row of more than %d bytes", LONGEST_ROW_BYTES)));
+}
+
 /* The next result, which is the row that is looked at from now on; false: there is none. */
 static bool
 next_result(TierRemote *remote)
 {
+	int64		incomplete_bytes = 0;
+
 	PQclear(remote->result);
 	remote->result = NULL;
 	while (PQisBusy(remote->connection))
 	{
 		wait_for_socket(remote, WL_SOCKET_READABLE);
-		if (PQconsumeInput(remote->connection) != 1)
-			connection_error(remote);
+		consume(remote, &incomplete_bytes);
 	}
 	remote->result = PQgetResult(remote->connection);
 	return remote->result != NULL;

@@ -119,6 +119,7 @@ sub fake
 	{
 		my @clients;
 
+		local $SIG{PIPE} = 'IGNORE';
 		while (my $client = $listener->accept)
 		{
 			serve($client, @texts);
@@ -328,6 +329,16 @@ my %fakes = (
 					pack('q>', $system_identifier), "\1",
 					pack('N', $database_oid), 'off'
 				]) x 2)
+	],
+
+	# One that says that it has half a GB.
+	'fake row' => [
+		qr/^the answer has a row of more than 1048576 bytes$/,
+		$ready,
+		message('1', '')
+		  . message('2', '') . 'D'
+		  . pack('N', 1 << 29)
+		  . 'x' x (16 * 1024 * 1024)
 	],
 	'fake negative' => [
 		qr/^the answer has a value that is not valid$/,
