@@ -4,8 +4,9 @@
  *		Moving one relation to another tablespace while it is used.
  *
  * The room move/ moves a relation, a table with its TOAST table and the index of that, to
- * another tablespace while it is read and written.  preflight.h asks before that whether anything is in the way, space.h
- * whether there is room.  tier_online_move() runs the protocol (online/protocol.c):
+ * another tablespace while it is read and written.  preflight.h asks before that whether
+ * anything is in the way, space.h whether there is room.  tier_online_move() runs the
+ * protocol (online/protocol.c):
  * it registers the new files before it makes them (pending_file.h), so that a crash
  * leaves nothing unknown behind; copies all blocks and then, read from the WAL, those
  * that were changed meanwhile (copy.h); takes the strong lock for the last of them

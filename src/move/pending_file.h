@@ -13,8 +13,9 @@
 #include "src/compat.h"
 
 /*
- * Registers, in the current transaction, n files (TIER_RELATION_MAX_PARTS at most) that this process is about to
- * create for the relation and what belongs to it (part_oids), and says where.  The files
+ * Registers, in the current transaction, n files (TIER_RELATION_MAX_PARTS at most) that
+ * this process is about to create for the relation and what belongs to it (part_oids), and
+ * says where.  The files
  * may be created once that transaction has committed, which waits for its WAL.  Until
  * tier_pending_release() no other process can register or remove those files, nor
  * begin to move the relation.
