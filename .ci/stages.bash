@@ -41,8 +41,8 @@ stage_end() {
 	busy_end
 	if [ -n "$running" ]; then
 		kill -TERM -- "-$running" 2>/dev/null
-		# Its shell may be gone before what it started.
-		for _ in {1..600}; do
+		# Its shell may be gone before what it started; dpkg takes a minute or two.
+		for _ in {1..1800}; do
 			kill -0 -- "-$running" 2>/dev/null || break
 			sleep 0.1
 		done
