@@ -23,7 +23,6 @@
 #include "src/model/feasible.h"
 #include "src/model/number.h"
 #include "src/model/placement.h"
-#include "src/model/swap.h"
 
 #define S_PER_HOUR 3600.0
 #define HOURS_PER_MONTH 730.0
@@ -646,38 +645,6 @@ stay_if_better(Work *work, Best *best)
 	best->objective = stay;
 }
 
-/*
- * The solver stops where its search ends; what can be told by looking at two units does not
- * depend on where that was.
- */
-static void
-exchange_pairs(Work *work, Best *best)
-{
-	const TierPlacementProblem *problem = work->problem;
-	double		objective;
-
-	memcpy(work->tier, best->tier, sizeof(int) * problem->nunits);
-	tier_placement_add_up(problem, best->tier, work->totals);
-	for (int t = 0; t < problem->ntiers; t++)
-		work->slope[t] = work->weights.queue *
-			queue_slope(work, work->totals[t].occupied_s / S_PER_HOUR);
-	for (int u = 0; u < problem->nunits; u++)
-		for (int t = 0; t < problem->ntiers; t++)
-		{
-			size_t		cell = (size_t) u * problem->ntiers + t;
-
-			work->cost[cell] = !may_take(work, u, t) ? INFINITY :
-				unit_cost(work, u, t) + work->slope[t] * problem->occupied_s[cell];
-		}
-	if (tier_swap_improve(problem, work->kept, work->cost, work->tier) == 0)
-		return;
-	objective = value_of(work, work->tier);
-	if (objective >= best->objective || !is_answer(work, work->tier))
-		return;
-	memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
-	best->objective = objective;
-}
-
 /* Who is worth about the same does not change places; the objective may be a little more. */
 static void
 undo_exchanges(Work *work, Best *best)
@@ -767,7 +734,6 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	set_limits(&work);
 	set_weights(&work, &best, &result->price_per_wait_hour);
 	solve_weighted(&work, MAX_ROUNDS, problem->quick, &best);
-	exchange_pairs(&work, &best);
 	undo_exchanges(&work, &best);
 	stay_if_better(&work, &best);
 	report(&work, &best, result);

@@ -17,7 +17,7 @@ CREATE TEMP VIEW objects AS
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('activity'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
 	('pinned_relations'), ('pins'), ('policies'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
-	('standbys'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('workload_profile'), ('write_amplification')
+	('standbys'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('write_amplification')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('access_statistics'), ('access_tracking'), ('add_fullness_policy'), ('add_move_window'), ('alter_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(44);
+SELECT plan(43);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -14,7 +14,7 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 	WHERE attrelid = ('tiered_storage.' || relation)::regclass AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT views_are('tiered_storage', ARRAY['activity', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'workload_profile', 'write_amplification']);
+SELECT views_are('tiered_storage', ARRAY['activity', 'compression_estimates', 'device_io', 'file_class_io', 'fullness_policies', 'heat', 'hot_relations', 'metrics', 'move_batches', 'move_metrics', 'move_progress', 'move_queue', 'move_windows', 'moves', 'pinned_relations', 'pins', 'policies', 'recent_moves', 'recommendations', 'relation_history', 'relation_metrics', 'relation_write_amplification', 'sampler', 'server_metrics', 'server_writes', 'standbys', 'tier_calibration', 'tier_metrics', 'tiers', 'wal_calibration', 'wear', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY['last_estimates', 'pin_targets', 'policy_schemas', 'tier_tablespaces']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'policy', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
@@ -94,22 +94,6 @@ SELECT is(pg_temp.columns_of('heat'), $$
 	growth_bytes_per_day double precision,
 	distributed_table regclass
 $$, 'columns of heat, in order');
-SELECT is(pg_temp.columns_of('workload_profile'), $$
-	schema_name name,
-	workload text,
-	random_reads_per_hour double precision,
-	sequential_reads_per_hour double precision,
-	page_writes_per_hour double precision,
-	sequential_fraction double precision,
-	sequential_fraction_low double precision,
-	sequential_fraction_high double precision,
-	write_fraction double precision,
-	transactions_per_s double precision,
-	blocks_per_transaction double precision,
-	temp_bytes_per_transaction double precision,
-	observed_s double precision,
-	reason text
-$$, 'columns of workload_profile, in order');
 SELECT is(pg_temp.columns_of('recommendations'), $$
 	relation regclass,
 	size text,

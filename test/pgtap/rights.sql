@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(59);
+SELECT plan(58);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -123,10 +123,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.activity_rows', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_reason', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.default_profiles', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.workload_class', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.workload_of_schemas', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.workload_of_transactions', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.workload_profile', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_recommendations', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
@@ -148,7 +144,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
 	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.device_profile', 'pg_monitor', 'SELECT'),
-	('tiered_storage.workload_profile', 'pg_monitor', 'SELECT'),
 	('tiered_storage.recommendations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
 	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
@@ -237,7 +232,6 @@ SELECT lives_ok('SELECT * FROM tiered_storage.wear', 'pg_monitor: wear');
 SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
-SELECT lives_ok('SELECT * FROM tiered_storage.workload_profile', 'pg_monitor: workload_profile');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
 SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommendations', 'pg_monitor: recommendations');

@@ -92,7 +92,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_check_tablespace'), ('tier_check_values'), ('tier_in_use'), ('tier_insert'),
 	('tier_forget_restored_ranks'), ('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'),
 	('tier_overwrite'), ('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_value_fits'),
-	('tier_watermarks_fit'), ('load_library'), ('default_profiles'), ('profile_check'), ('profile_prices_changed'), ('workload_class'), ('workload_of_schemas'), ('workload_of_transactions'), ('workload_profile'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
+	('tier_watermarks_fit'), ('load_library'), ('default_profiles'), ('profile_check'), ('profile_prices_changed'), ('tier_with_profile'), ('tier_with_values'), ('tier_without'),
 	('activity_rows'), ('first_columns'), ('clip'), ('clip_words'), ('short_number'), ('short_quantity'), ('short_bytes'), ('short_reason'), ('short_recommendations'), ('worker_status'),
 	('heat_parts'), ('report_advice'), ('report_answer'), ('report_bar'), ('report_bars'),
 	('report_budget'), ('report_cell'), ('report_escape'), ('report_facts'), ('report_figure'),

@@ -22,7 +22,6 @@
 #include "src/model/feasible.h"
 #include "src/model/heat.h"
 #include "src/model/placement.h"
-#include "src/model/swap.h"
 
 #define MAX_UNITS 400
 #define MAX_TIERS 4
@@ -1071,60 +1070,6 @@ test_over_time(void)
 	ok(moves <= 2 * 2 * 15, "time: without many detours");
 }
 
-/* Each on the slow one, and where it says; what it costs there is `slow` more. */
-static int
-add_pair_unit(double size, double slow, int tier)
-{
-	int			u = add_unit(size, 1);
-
-	costs(u, 0, 1, 1, 1);
-	costs(u, 1, slow, slow, 1);
-	c.tier[u] = tier;
-	return u;
-}
-
-static int
-swap(void)
-{
-	TierPlacementLimits limits[MAX_TIERS];
-
-	tier_feasible_ask(&c.problem, limits);
-	return tier_swap_improve(&c.problem, limits, c.busy, c.tier);
-}
-
-static void
-test_pairs(void)
-{
-	begin(2);
-	c.available[0] = 100;
-	(void) add_pair_unit(1000, 500, 1);
-	(void) add_pair_unit(90, 10, 0);
-	(void) add_pair_unit(95, 12, 1);
-	ok(swap() == 1 && c.tier[1] == 1 && c.tier[2] == 0 && c.tier[0] == 1,
-	   "pairs: who is worth more has the place");
-	is(swap(), 0, "pairs: and keeps it");
-
-	c.available[0] = 92;
-	c.tier[1] = 0;
-	c.tier[2] = 1;
-	is(swap(), 0, "pairs: if he fits");
-	c.available[0] = 200;
-	ok(swap() > 0 && c.tier[1] == 0 && c.tier[2] == 0, "pairs: who has room takes nobody's place");
-
-	c.available[0] = 100;
-	c.tier[2] = 1;
-	c.busy[2 * 2] = INFINITY;
-	is(swap(), 0, "pairs: nor one where he must not be");
-	c.busy[2 * 2] = 1;
-	c.tier[1] = -1;
-	c.tier[2] = 1;
-	c.available[0] = 50;
-	ok(swap() == 0 && c.tier[1] == -1, "pairs: who is nowhere remains there");
-	c.available[0] = 10;
-	c.tier[1] = 0;
-	is(swap(), 0, "pairs: limits that are not kept are no matter of pairs");
-}
-
 /* Between 0 and 1, always the same numbers. */
 static double
 next_random(unsigned *state)
@@ -1253,7 +1198,6 @@ main(void)
 	test_overfull();
 	test_endurance_last();
 	test_least_violation();
-	test_pairs();
 	test_price_of_waiting();
 	test_expected();
 	test_over_time();
