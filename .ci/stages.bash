@@ -103,6 +103,7 @@ stage() { # name command_for_it_alone command...
 		number[2]=$(grep -cE '^\[[0-9]+\] [a-z-]+ +SKIPPED ' "$log" || true)
 	elif [ "$status" = 0 ]; then
 		number[0]=1
+		number[2]=$(grep -cE '^[a-z]+ +SKIPPED: ' "$log" || true)
 	fi
 	# Whatever it counted, a stage that failed has a failure.
 	if [ "$status" != 0 ] && [ "${number[1]}" = 0 ]; then
